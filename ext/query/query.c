@@ -146,5 +146,6 @@ void clr_query_free(struct clr_query *query)
     clr_memory_free(query->subqueries);
     clr_memory_free(query->different);
     clr_memory_free(query->counted);
+    clr_memory_free(query->own);
     clr_memory_free(query);
 }

@@ -123,6 +123,9 @@ struct clr_query {
        CLR_ROW_COUNTER(?(P + 1)), which SQLite evaluates for each row that it looks at. NULL where
        there are subqueries, in FROM or elsewhere. */
     char *counted;
+    /* The SELECT itself, with the schema that it means its table in: a view's SELECT has none. NULL
+       where there are subqueries, whose tables would need one, too. */
+    char *own;
 };
 
 #define CLR_ROW_COUNTER "clreduce_count_row"

@@ -352,6 +352,14 @@ static size_t write_counted(struct row *row)
     return 0;
 }
 
+/* Returns nothing of use. */
+static size_t write_own(struct row *row)
+{
+    row->length = 0;
+    add_rest(row, 0);
+    return 0;
+}
+
 /* Returns where the select list ends. */
 static size_t write(struct row *row)
 {
@@ -435,21 +443,18 @@ enum clr_code clr_result_row_write(struct clr_query *query,
                       .rowid = rowid,
                       .is_verbatim = rowid != NULL};
     size_t none;
+    bool complete;
 
     query->answer = make(&row, write, &query->items_end);
-    if (query->answer == NULL || rowid != NULL)
-        return query->answer == NULL ? CLR_NOMEM : CLR_OK;
-    if (row.has_subqueries)
-        query->subqueries = make(&row, write_subqueries, &none);
-    if (collates)
-        query->different = make(&row, write_different, &none);
+    complete = query->answer != NULL;
+    if (row.has_subqueries && rowid == NULL)
+        complete = (query->subqueries = make(&row, write_subqueries, &none)) != NULL && complete;
+    if (collates && rowid == NULL)
+        complete = (query->different = make(&row, write_different, &none)) != NULL && complete;
     row.is_verbatim = true;
-    if (!row.has_subqueries && query->syntax->inner_begin == 0)
-        query->counted = make(&row, write_counted, &none);
-    return (row.has_subqueries && query->subqueries == NULL) ||
-                   (collates && query->different == NULL) ||
-                   (!row.has_subqueries && query->syntax->inner_begin == 0 &&
-                    query->counted == NULL)
-               ? CLR_NOMEM
-               : CLR_OK;
+    if (!row.has_subqueries)
+        complete = (query->own = make(&row, write_own, &none)) != NULL && complete;
+    if (!row.has_subqueries && query->syntax->inner_begin == 0 && rowid == NULL)
+        complete = (query->counted = make(&row, write_counted, &none)) != NULL && complete;
+    return complete ? CLR_OK : CLR_NOMEM;
 }

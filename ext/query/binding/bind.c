@@ -247,6 +247,8 @@ enum clr_code clr_query_write(struct clr_query *query, const struct clr_environm
     clr_memory_free(query->subqueries);
     clr_memory_free(query->different);
     clr_memory_free(query->counted);
-    query->answer = query->subqueries = query->different = query->counted = NULL;
+    clr_memory_free(query->own);
+    query->answer = query->subqueries = query->different = NULL;
+    query->counted = query->own = NULL;
     return clr_result_row_write(query, environment, NULL);
 }

@@ -152,7 +152,9 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
 {
     struct clr_program program;
     bool has_changed = false;
-    int rc = clr_program_read(db, &program, "%s", select->sql);
+    /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
+    const bool is_view = select->view_name != NULL && plan->query->own != NULL;
+    int rc = clr_program_read(db, &program, "%s", is_view ? plan->query->own : select->sql);
 
     if (rc == SQLITE_OK)
         plan->walk = clr_program_walk(&program);
