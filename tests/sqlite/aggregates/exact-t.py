@@ -49,7 +49,7 @@ SIZES = (
 )
 MORE_SIZES = (9999, 10001, 16385)
 
-BIG = int(os.environ.get("CLREDUCE_TEST_ROWS") or (100_000 if tap.QUICK else 1_000_000))
+BIG = int(os.environ.get("CLREDUCE_TEST_ROWS") or (40_000 if tap.QUICK else 1_000_000))
 
 
 def chunk_for(rng, size):
@@ -60,7 +60,7 @@ def chunk_for(rng, size):
 def test_kind(rng, kind, connections):
     """A check for each kind and mode: all sizes, all functions, rows as they are and shuffled."""
     batches = {mode: support.Batch(f"{kind}, {mode}") for mode in connections}
-    sizes = SIZES[::3] if tap.QUICK else SIZES + (rng.choice(MORE_SIZES), rng.randrange(3000))
+    sizes = SIZES[::5] if tap.QUICK else SIZES + (rng.choice(MORE_SIZES), rng.randrange(3000))
     for size in sizes:
         data = KINDS[kind](rng, size)
         shuffled = data[:]

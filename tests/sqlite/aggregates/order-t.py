@@ -28,7 +28,7 @@ def test_answers(rng, db):
 
 def test_many(rng, db):
     """Many values: selection by sample, tables that grow, and half of all values equal."""
-    size = 20_000 if tap.QUICK else 100_000
+    size = 6_000 if tap.QUICK else 100_000
     for name, value in (
         ("random REALs", lambda i: rng.random()),
         ("random INTEGERs", lambda i: rng.randint(INT_MIN, INT_MAX)),

@@ -117,7 +117,7 @@ FRAMES = (
 
 def test_windows(rng, label, db):
     """Rows, and states, enter and leave: the states and answers of each frame are as if alone."""
-    size = 40 if tap.QUICK else 100
+    size = 24 if tap.QUICK else 100
     for kind in ("small integers", "mixed types", "infinities", "cancelling", "all exponents"):
         rows = KINDS[kind](rng, size)
         fill(db, numbered(range(size), rows))

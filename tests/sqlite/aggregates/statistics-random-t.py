@@ -11,7 +11,7 @@ from statistics_reference import FUNCTIONS, Moments, call, common_exponent
 from statistics_runs import CALLS, answers, connections, fill, same
 
 #: Random groups of each kind; each is a case for every function, in each mode and order.
-GROUPS_OF_A_KIND = 60 if tap.QUICK else 850
+GROUPS_OF_A_KIND = 30 if tap.QUICK else 850
 
 
 def test_groups(rng, runs):
@@ -44,7 +44,7 @@ def test_groups(rng, runs):
 
 def test_long(rng, runs):
     """Groups of many chunks, rows as they are and shuffled, on a source that waits for a device."""
-    sizes = (100, 1000) if tap.QUICK else (100, 257, 1000, 2049)
+    sizes = (100, 600) if tap.QUICK else (100, 257, 1000, 2049)
     for kind, rows_of in KINDS.items():
         batch = support.Batch(f"many rows, {kind}")
         for size in sizes:

@@ -119,7 +119,7 @@ def test_frames(rng, runs):
         batch = support.Batch(f"{unit} BETWEEN {start} AND {end}".format(n="n"))
         for number, exclude in enumerate(EXCLUDES):
             # The partition and the filter take turns with the exclusion, in every combination.
-            chosen = rng.sample(tables, 3) if tap.QUICK else tables
+            chosen = rng.sample(tables, 2) if tap.QUICK else tables
             for table, turn in zip(chosen, itertools.count(number + rng.randrange(4))):
                 partition = "PARTITION BY g" if turn & 1 else ""
                 filtered = "FILTER (WHERE f > 0)" if turn & 2 else ""
@@ -237,7 +237,7 @@ def sliding_extremes(pairs, width):
 
 def test_long(rng, modes):
     """Frames that fill chunks, and from which more leaves than a chunk holds."""
-    count = 3001 if tap.QUICK else LONG
+    count = 2001 if tap.QUICK else LONG
     pairs = long_values(rng, count)
     tails = list(remaining(pairs))[::-1]
     heads = list(remaining(pairs[::-1]))
@@ -355,7 +355,7 @@ TAILS = {
 
 def test_new_names(modes):
     """Names of a running statement that come to mean something else: it goes on as it began."""
-    count = 2000 if tap.QUICK else 40_001
+    count = 1000 if tap.QUICK else 40_001
     for mode in modes:
         db = support.connect(mode, **support.SMALL)
         db.execute("SELECT clreduce_set('start_after', 0)")

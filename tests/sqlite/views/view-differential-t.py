@@ -14,9 +14,9 @@ import view_support as views
 
 #: Statements to compare, on the host, on each device, and on the host with little column_memory,
 #: where tables stream.
-STATEMENTS = 2_000 if tap.QUICK else 18_000
-ON_DEVICE = 60 if tap.QUICK else 300
-STREAMED = 400 if tap.QUICK else 4_000
+STATEMENTS = 1_200 if tap.QUICK else 18_000
+ON_DEVICE = 30 if tap.QUICK else 300
+STREAMED = 250 if tap.QUICK else 4_000
 
 #: Statements on one table, and between two changes of it; each new one is compiled for a device.
 ON_TABLE, ON_DEVICES_TABLE, BETWEEN = 60 if tap.QUICK else 120, 30, 12

@@ -53,11 +53,12 @@ def test_table(folder, name):
     db = views.connect(folder.new())
     fill(db, name)
     wrong = fast = 0
-    for keys in KEYS:
+    for number, keys in enumerate(KEYS):
         if keys == "rowid" and "WITHOUT ROWID" in TABLES[name]:
             continue
-        for condition in CONDITIONS:
-            for end in ENDS:
+        for turn, condition in enumerate(CONDITIONS):
+            # In quick runs the ends take turns.
+            for end in ENDS[(number + turn) % 3 :][:1] if tap.QUICK else ENDS:
                 select = f"SELECT DISTINCT {keys} FROM t{condition}{end}"
                 want, got = views.outcome(db, select), views.through_view(db, select)
                 fast += views.accelerated(db, "view_of_it")

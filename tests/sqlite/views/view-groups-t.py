@@ -15,7 +15,7 @@ import view_support as views
 from view_texts import COLUMNS, Writer, change, connect, fill, is_fast
 
 FOLDER = views.Folder()
-STATEMENTS = 200 if tap.QUICK else 3_000
+STATEMENTS = 120 if tap.QUICK else 3_000
 #: Two columns do not fit, and the dictionaries of a few do: the table streams.
 LITTLE = 100_000
 

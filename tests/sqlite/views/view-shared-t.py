@@ -9,7 +9,7 @@ import tap
 import view_support as views
 
 FOLDER = views.Folder()
-ROWS = 20_000 if tap.QUICK else 100_000
+ROWS = 8_000 if tap.QUICK else 100_000
 
 #: REALs, INTEGERs of all bytes, values of several types, and codes.
 SELECTS = {

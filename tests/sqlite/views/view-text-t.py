@@ -14,12 +14,12 @@ import view_support as views
 from view_texts import COLUMNS, DAYS, Writer, add, change, connect, fill, is_fast
 
 FOLDER = views.Folder()
-STATEMENTS = 160 if tap.QUICK else 4_000
+STATEMENTS = 100 if tap.QUICK else 4_000
 #: Two columns do not fit, and the dictionaries of a few do: the table streams.
 LITTLE = 100_000
 
 #: On a device, which compiles nearly each of them.
-ON_DEVICE = 30 if tap.QUICK else 200
+ON_DEVICE = 20 if tap.QUICK else 200
 
 #: What a device never does: nobody waits for it.
 HOSTS_OWN = re.compile("_distinct|_mode|_median")
