@@ -31,6 +31,7 @@ static int make_plan(struct clr_acceleration *acceleration)
 
     drop_plan(acceleration);
     memset(last, 0, sizeof *last);
+    acceleration->limits = clr_limits_read(acceleration->connection->db);
     rc = clr_plan_make(acceleration->connection, acceleration->select, &acceleration->varied,
                        &acceleration->plan, &acceleration->looking, &last->reason);
     if (acceleration->plan != NULL)
@@ -234,8 +235,12 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
 static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                        const struct clr_float_environment *environment, struct clr_view_run *run)
 {
+    const struct clr_limits limits = clr_limits_read(acceleration->connection->db);
     int rc = SQLITE_OK, i;
 
+    /* By other limits the SELECT may be an error, or be none. */
+    if (!clr_limits_equal(&limits, &acceleration->limits))
+        acceleration->is_outdated = true;
     if (acceleration->settings_changes != acceleration->connection->settings_changes &&
         acceleration->plan != NULL)
         acceleration->looking.left = acceleration->keeping.left = 0;

@@ -14,6 +14,7 @@
 #include "sqlite/columns/column_source.h"
 #include "sqlite/groups/group_answer.h"
 #include "sqlite/session/interruption.h"
+#include "sqlite/session/limits.h"
 
 #include <stdbool.h>
 
@@ -39,6 +40,7 @@ struct clr_acceleration {
     struct clr_skips keeping; /* holds while columns are streamed that were too large to keep */
     struct clr_varied_columns varied; /* of the table, as runs have found */
     int settings_changes;             /* of the connection, at the last run */
+    struct clr_limits limits;         /* likewise, when the plan was made */
     bool is_running; /* a function of the application may ask the view that calls it */
     struct clr_interruption interruption;
     struct clr_answer answer;                       /* of the plan */

@@ -3,6 +3,7 @@
 #include "sqlite/acceleration/finish.h"
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -26,7 +27,7 @@ static int prepare(struct clr_answer *answer, sqlite3 *db, const char *sql,
         return SQLITE_OK;
     clr_answer_drop(answer);
     before = clr_float_environment_begin();
-    rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &answer->statement, NULL);
+    rc = clr_statement_make(db, sql, SQLITE_PREPARE_PERSISTENT, &answer->statement);
     clr_float_environment_end(&before);
     answer->is_stale = false;
     return rc;

@@ -97,8 +97,8 @@ static int prepare(struct clr_few_rows *few, sqlite3 *db, const struct clr_plan 
     }
     clr_program_free(&program);
     if (rc == SQLITE_OK && !few->is_other)
-        rc = sqlite3_prepare_v3(db, plan->query->counted, -1, SQLITE_PREPARE_PERSISTENT,
-                                &few->statement, NULL);
+        rc = clr_statement_make(db, plan->query->counted, SQLITE_PREPARE_PERSISTENT,
+                                &few->statement);
     clr_float_environment_end(&before);
     few->is_other = few->is_other || (rc != SQLITE_OK && rc != SQLITE_NOMEM);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;

@@ -11,7 +11,7 @@ static enum clr_code check_name(sqlite3 *db, const char *name, struct clr_status
 {
     sqlite3_stmt *list;
     bool found = false;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &list, NULL);
+    int rc = clr_statement_make(db, "PRAGMA function_list", 0, &list);
 
     /* name, builtin */
     while (rc == SQLITE_OK && !found && sqlite3_step(list) == SQLITE_ROW) {

@@ -1,6 +1,7 @@
 #include "sqlite/aggregates/replaced.h"
 
 #include "sqlite/aggregates/aggregates.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -32,7 +33,7 @@ bool clr_functions_are_replaced(struct clr_connection *connection, const struct 
     bool found = connection->replaced, is_empty = true;
     size_t i;
 
-    if (sqlite3_prepare_v2(connection->db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
+    if (clr_statement_make(connection->db, "PRAGMA function_list", 0, &list) != SQLITE_OK)
         return true;
     while (!found && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 0);

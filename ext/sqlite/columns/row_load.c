@@ -123,7 +123,7 @@ int clr_row_loader_register(struct clr_connection *connection)
 int clr_row_load(struct clr_connection *connection, const char *sql, struct clr_row_load *load)
 {
     sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL), i;
+    int rc = clr_statement_make(connection->db, sql, 0, &statement), i;
 
     load->rows = 0;
     load->is_full = false;

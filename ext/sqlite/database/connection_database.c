@@ -1,5 +1,7 @@
 #include "sqlite/database/connection_database.h"
 
+#include "sqlite/session/statement.h"
+
 #include <string.h>
 
 static void free_database(struct clr_database *database)
@@ -19,7 +21,7 @@ static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
     sqlite3_stmt *statement = NULL;
 
     if (sql != NULL)
-        sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+        clr_statement_make(db, sql, SQLITE_PREPARE_PERSISTENT, &statement);
     sqlite3_free(sql);
     return statement;
 }

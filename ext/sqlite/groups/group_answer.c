@@ -4,6 +4,7 @@
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/groups/group_table.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement,
                    struct clr_reason *reason)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
-    const int rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+    const int rc = clr_statement_make(db, sql, 0, statement);
 
     clr_float_environment_end(&before);
     if (rc != SQLITE_OK)

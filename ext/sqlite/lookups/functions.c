@@ -1,6 +1,7 @@
 #include "sqlite/lookups/functions.h"
 
 #include "query/query.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -90,7 +91,7 @@ bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_name
         return true;
     found = sqlite3_malloc(list->count);
     if (found != NULL &&
-        sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL) == SQLITE_OK) {
+        clr_statement_make(db, "PRAGMA function_list", 0, &functions) == SQLITE_OK) {
         memset(found, 0, (size_t)list->count);
         deterministic = check(functions, list, found);
     }
@@ -131,7 +132,7 @@ unsigned clr_function_subtypes(sqlite3 *db, const char *name)
     unsigned any = 0, all = CLR_SUBTYPE_OWN;
     bool found = false;
 
-    if (sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &functions, NULL) == SQLITE_OK) {
+    if (clr_statement_make(db, "PRAGMA function_list", 0, &functions) == SQLITE_OK) {
         /* name, builtin, type, enc, narg, flags */
         while (sqlite3_step(functions) == SQLITE_ROW) {
             const char *known = (const char *)sqlite3_column_text(functions, 0);

@@ -2,6 +2,7 @@
 
 #include "sqlite/lookups/entries.h"
 #include "sqlite/schema/program.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -231,8 +232,8 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
             return SQLITE_OK;
         }
         if (rc == SQLITE_OK)
-            rc = sqlite3_prepare_v3(connection->db, statement->sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                    &memo->statement, NULL);
+            rc = clr_statement_make(connection->db, statement->sql, SQLITE_PREPARE_PERSISTENT,
+                                    &memo->statement);
         if (rc == SQLITE_NOMEM)
             return rc;
         if (rc != SQLITE_OK) {

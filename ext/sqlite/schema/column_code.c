@@ -2,6 +2,7 @@
 
 #include "numeric/values/field.h"
 #include "sqlite/schema/program.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ static bool is_builtin(sqlite3 *db, const char *p4)
     bool found = false, replaced = false;
 
     if (end == NULL || end == p4 || end - p4 >= LONGEST_NAME ||
-        sqlite3_prepare_v2(db, "PRAGMA function_list", -1, &list, NULL) != SQLITE_OK)
+        clr_statement_make(db, "PRAGMA function_list", 0, &list) != SQLITE_OK)
         return false;
     memcpy(name, p4, (size_t)(end - p4));
     name[end - p4] = '\0';

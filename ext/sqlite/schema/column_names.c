@@ -12,7 +12,7 @@
 static int find_default(sqlite3 *db, bool *is_default)
 {
     sqlite3_stmt *statement;
-    int rc = sqlite3_prepare_v2(db, "SELECT m.x FROM (SELECT 1 AS x) AS m", -1, &statement, NULL);
+    int rc = clr_statement_make(db, "SELECT m.x FROM (SELECT 1 AS x) AS m", 0, &statement);
     const char *name = rc == SQLITE_OK ? sqlite3_column_name(statement, 0) : NULL;
 
     *is_default = rc != SQLITE_OK || (name != NULL && strcmp(name, "x") == 0);

@@ -2,6 +2,7 @@
 
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/view_text.h"
+#include "sqlite/session/limits.h"
 #include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
@@ -15,6 +16,7 @@
 struct work {
     int (*call)(void *argument);
     void *argument;
+    struct clr_limits limits; /* that hold for it: the statement is prepared without */
     int rc;
     bool done;
 };
@@ -39,7 +41,8 @@ static int connect(sqlite3 *db, void *connection, int count, const char *const *
 /* Without work there is no way to read the table: so it needs no cursors. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    struct schema_lock *lock = clr_connection_find(clr_virtual_table_argument(base), &lock_kind);
+    const struct clr_connection *connection = clr_virtual_table_argument(base);
+    struct schema_lock *lock = clr_connection_find(connection, &lock_kind);
     struct work *work = lock == NULL ? NULL : lock->work;
 
     (void)info;
@@ -47,7 +50,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         return SQLITE_CONSTRAINT;
     lock->work = NULL; /* there may be other work within it, and so in turn */
     work->done = true;
+    clr_limits_set(connection->db, &work->limits);
     work->rc = work->call(work->argument);
+    clr_limits_lift(connection->db);
     return SQLITE_OK;
 }
 
@@ -80,7 +85,7 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
                         void *argument)
 {
     struct schema_lock *lock = clr_connection_attach(connection, &lock_kind);
-    struct work work = {call, argument, SQLITE_OK, false};
+    struct work work = {call, argument, clr_limits_read(connection->db), SQLITE_OK, false};
     const bool is_new = clr_schema_may_go(connection->db);
     char name[64], sql[96];
     sqlite3_stmt *statement = NULL;
@@ -99,7 +104,7 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
         return rc;
     sqlite3_snprintf(sizeof sql, sql, "SELECT 1 FROM %s", name);
     lock->work = &work;
-    rc = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+    rc = clr_statement_make(connection->db, sql, 0, &statement);
     lock->work = NULL;
     sqlite3_finalize(statement);
     if (work.done)

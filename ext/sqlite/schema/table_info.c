@@ -43,7 +43,7 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
         return false;
     sql = sqlite3_mprintf("SELECT %s", text);
     if (sql != NULL && strspn(digits, "0123456789.+-eExXabcdfABCDF") == strlen(digits) &&
-        sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        clr_statement_make(db, sql, 0, &statement) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW) {
         *value = clr_scalar_of(sqlite3_column_value(statement, 0));
         found = value->tag == CLR_TAG_INTEGER || value->tag == CLR_TAG_REAL;

@@ -18,7 +18,7 @@ int clr_encoding_find(sqlite3 *db, int *encoding)
     } encodings[] = {{"a", 1, SQLITE_UTF8}, {"a\0", 2, SQLITE_UTF16LE}, {"\0a", 2, SQLITE_UTF16BE}};
     sqlite3_stmt *statement;
     /* An authorizer may keep PRAGMA encoding from us. */
-    int rc = sqlite3_prepare_v2(db, "SELECT CAST('a' AS BLOB)", -1, &statement, NULL);
+    int rc = clr_statement_make(db, "SELECT CAST('a' AS BLOB)", 0, &statement);
     size_t i;
 
     *encoding = 0;

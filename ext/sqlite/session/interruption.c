@@ -1,5 +1,7 @@
 #include "sqlite/session/interruption.h"
 
+#include "sqlite/session/statement.h"
+
 #include <stddef.h>
 
 bool clr_interruption_is_wanted(void *interruption)
@@ -10,7 +12,7 @@ bool clr_interruption_is_wanted(void *interruption)
     int rc = SQLITE_OK;
 
     if (asker->poll == NULL)
-        rc = sqlite3_prepare_v3(asker->db, text, -1, SQLITE_PREPARE_PERSISTENT, &asker->poll, NULL);
+        rc = clr_statement_make(asker->db, text, SQLITE_PREPARE_PERSISTENT, &asker->poll);
     if (rc == SQLITE_OK) {
         rc = sqlite3_step(asker->poll);
         sqlite3_reset(asker->poll);

@@ -1,8 +1,11 @@
-/* Statements of our own, whose text is made for one use. */
+/* Statements of our own. They are prepared without the application's limits, which are for its. */
 #ifndef CLR_SQLITE_STATEMENT_H
 #define CLR_SQLITE_STATEMENT_H
 
 #include "sqlite/api.h"
+
+/* Prepares a statement with SQLITE_PREPARE_... flags. Returns as sqlite3_prepare_v3() does. */
+int clr_statement_make(sqlite3 *db, const char *sql, unsigned flags, sqlite3_stmt **statement);
 
 /* Prepares the statement whose text sqlite3_mprintf() makes of the format. Returns SQLite's result
    code; *statement is NULL unless that is SQLITE_OK. */

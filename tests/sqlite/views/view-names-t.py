@@ -5,6 +5,7 @@ view.h). Its parameters may come from anywhere in a statement, and its rowids te
 """
 
 import itertools
+import sqlite3
 
 import support
 import tap
@@ -567,6 +568,53 @@ def test_column_names():
         db.close()
 
 
+def test_limits():
+    """Limits of the connection, lowered and raised again: they are for the SELECT, and not for statements of ours."""
+    if not hasattr(sqlite3.Connection, "setlimit"):
+        tap.skip(1, "this Python's sqlite3 module sets no limits")
+        return
+    selects = (
+        "SELECT x, count(*), sum(n), max(s) FROM t WHERE n < 900 GROUP BY x", "SELECT gpu_sum(x), gpu_max(s), count(*) FROM t WHERE s LIKE '%1' OR s = '2'",
+        "SELECT s, count(*) FROM t GROUP BY s HAVING count(*) > 3", "SELECT g, count(*) FROM filled GROUP BY g", "SELECT DISTINCT s, x FROM t",
+        "SELECT gpu_median(n), gpu_mode(n) FROM t", "SELECT sum(x) FROM t",
+    )
+
+    def give(db, sql):
+        try:
+            return db.execute(sql).fetchall()
+        except (sqlite3.Error, MemoryError) as error:  # more operations than may be are too little memory
+            return repr(error)
+
+    limits = {
+        sqlite3.SQLITE_LIMIT_SQL_LENGTH: (80, 100, 200), sqlite3.SQLITE_LIMIT_COLUMN: (1, 2, 3, 4, 5, 10),
+        sqlite3.SQLITE_LIMIT_EXPR_DEPTH: (1, 2, 3, 4, 6, 10), sqlite3.SQLITE_LIMIT_FUNCTION_ARG: (0, 1, 2, 3),
+        sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: (1, 2), sqlite3.SQLITE_LIMIT_VDBE_OP: (30, 60, 100, 200, 400),
+        sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: (1, 2),
+    }
+    for reconnects in (False, True):
+        batch = support.Batch(f"limits, {'with' if reconnects else 'without'} a change of the schema")
+        for limit, values in limits.items():
+            for value in values:
+                db = views.connect(cached_statements=0 if reconnects else 128)
+                db.execute("CREATE TABLE t(x INT, s TEXT, n INT)")
+                db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i % 10, str(i % 3), i) for i in range(ROWS)))
+                db.execute("CREATE TABLE filled(r INT, g AS (r + 1))")
+                db.execute("INSERT INTO filled SELECT x FROM t")
+                for number, select in enumerate(selects):
+                    views.create(db, f"v{number}", select)
+                    views.ask(db, f"v{number}")
+                if reconnects:
+                    db.execute("CREATE TABLE another(x)")
+                before = db.setlimit(limit, value)
+                for lifted in (False, False, True):
+                    if lifted:
+                        db.setlimit(limit, before)
+                    for number, select in enumerate(selects):
+                        batch.compare(give(db, f"SELECT * FROM v{number}"), give(db, select), f"limit {limit}: {value}, lifted: {lifted}: {select}")
+                db.close()
+        batch.end()
+
+
 def main():
     test_schemas()
     test_elsewhere()
@@ -583,6 +631,7 @@ def main():
     test_hidden()
     test_interrupted()
     test_column_names()
+    test_limits()
     tap.done()
 
 
