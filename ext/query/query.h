@@ -133,6 +133,9 @@ struct clr_query {
 /* The table of groups and its columns, as the text that finishes a query names them: by numbers,
    from 0. A key has a column for each way that SQLite compares it in. */
 #define CLR_GROUP_TABLE "clreduce_groups"
+/* What names of the columns below begin with, in capitals. */
+#define CLR_GROUP_KEY_PREFIX "K:"
+#define CLR_GROUP_CALL_PREFIX "C:"
 #define CLR_GROUP_KEY_TEXT "k:%d:text"
 #define CLR_GROUP_KEY_NUMERIC "k:%d:numeric"
 #define CLR_GROUP_KEY_REAL "k:%d:real"

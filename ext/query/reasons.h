@@ -10,6 +10,7 @@ CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view of that subquery")
 CLR_WHY(JOIN, "a join is not accelerated: let the view read one table")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")
+CLR_WHY(INNER_NAME, "the name %n is of clreduce's own: choose another one behind AS")
 CLR_WHY(OUTER_NAME, "a subquery that names something of the query around it is not accelerated: %n")
 CLR_WHY(IN_AFFINITY, "IN with a subquery whose column has another type is not accelerated: write "
                      "SELECT +column in the subquery, if both have the same values")

@@ -135,7 +135,7 @@ static void test_refusals(void)
         {"SELECT sum(a), (SELECT \"b\") FROM t", OUTER "\"b\""},
         {"SELECT sum(a) AS \"x\"\"y\", (SELECT 1 = \"X\"\"Y\") FROM t", OUTER "\"X\"\"Y\""},
         {"SELECT sum(a), (SELECT \"_rowid_\" FROM u) FROM t", OUTER "\"_rowid_\""},
-        {"SELECT sum(a), (SELECT 1 FROM u WHERE x = \"g:source\") FROM t", OUTER "\"g:source\""},
+        {"SELECT sum(a), (SELECT 1 FROM u WHERE x = \"c:source\") FROM t", OUTER "\"c:source\""},
         {"SELECT sum(a) FROM t WHERE (a", "the statement is not complete"},
         {"SELECT sum(a) FROM ((SELECT 1))", "\"(\" is not accelerated in this place"},
         {"SELECT sum(a) FROM t WHERE a IN t", "\"t\" is not accelerated in this place"},

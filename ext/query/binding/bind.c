@@ -133,6 +133,30 @@ static enum clr_code check_truths(struct clr_binder *binder)
     return CLR_OK;
 }
 
+/* Refuses items with names as the columns of the table of groups have: in HAVING and in expressions
+   of ORDER BY a column goes before an item of its name. */
+static enum clr_code check_item_names(struct clr_binder *binder)
+{
+    const struct clr_node *item;
+
+    for (item = binder->query->syntax->items.first; item != NULL; item = item->next) {
+        const struct clr_token *token = &item->names[0];
+        char *name = token->kind == 0 ? NULL : clr_token_name(token);
+
+        if (token->kind != 0 && name == NULL) {
+            clr_bind_no_memory(binder);
+            return CLR_NOMEM;
+        }
+        if (name != NULL && (clr_name_begins(name, strlen(name), CLR_GROUP_KEY_PREFIX) ||
+                             clr_name_begins(name, strlen(name), CLR_GROUP_CALL_PREFIX)))
+            clr_bind_refuse_name(binder, CLR_WHY_INNER_NAME, name, strlen(name));
+        clr_memory_free(name);
+        if (binder->code != CLR_OK)
+            return binder->code;
+    }
+    return CLR_OK;
+}
+
 /* Finds out what is in all expressions. */
 static enum clr_code find_contents(struct clr_binder *binder)
 {
@@ -227,6 +251,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     query->is_utf8 = environment->is_utf8;
     if (code == CLR_OK)
         code = check_truths(&binder);
+    if (code == CLR_OK)
+        code = check_item_names(&binder);
     if (code == CLR_OK)
         code = find_contents(&binder);
     if (code == CLR_OK && !query->has_rows && !clr_subqueries_find(&binder))

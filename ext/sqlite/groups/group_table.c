@@ -38,7 +38,7 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
                             i, i, i, i);
     for (i = 0; i < CLR_MOST_CALLS; i++)
         sqlite3_str_appendf(text, "\"" CLR_GROUP_CALL "\", ", i);
-    sqlite3_str_appendall(text, "\"g:source\" HIDDEN)");
+    sqlite3_str_appendall(text, "\"c:source\" HIDDEN)");
     declaration = sqlite3_str_finish(text);
     if (declaration != NULL)
         rc = clr_virtual_table_connect(db, declaration, argument, table);
