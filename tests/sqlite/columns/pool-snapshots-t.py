@@ -295,7 +295,7 @@ def test_lengths():
     for client in reversed(clients):
         client.check(batch, "evicted")
     clients[1].db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000_000)
-    clients[2].db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 100)
+    clients[2].db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 150)
     check("with the limits changed")
     for client in clients:
         client.close()
