@@ -26,7 +26,8 @@ static inline void batch_begin(void)
     batch_checks = batch_failures = 0;
 }
 
-/* How many rounds of random cases a batch gets that has so many in long runs: a fifth in quick ones. */
+/* How many rounds of random cases a batch gets that has so many in long runs; quick ones have a
+   fifth of them. */
 static inline int batch_rounds(int rounds)
 {
     return tap_is_quick() ? rounds / 5 : rounds;

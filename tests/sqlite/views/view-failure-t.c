@@ -9,7 +9,7 @@ enum { ROWS = 2000 };
 
 /* ---- One run. */
 
-/* Whole columns, counts, expressions and a filter, of every kind of column, histograms, and text. */
+/* Whole columns, counts, expressions and a filter, of each kind of column; histograms, and text. */
 static const char *const selects[] = {
     "SELECT gpu_sum(i), gpu_total(r), gpu_min(r), gpu_max(i) FROM t",
     "SELECT count(*), count(y), gpu_sum(y) FROM t WHERE g < 3 AND r IS NOT NULL",
