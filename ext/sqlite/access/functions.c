@@ -1,29 +1,11 @@
 #include "sqlite/access/functions.h"
 
-#include "sqlite/access/made_views.h"
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/access/prepare.h"
 #include "sqlite/session/running.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>
-
-/* Sets the function's error, with SQLite's code for it; message is freed. */
-static void report(sqlite3_context *context, const char *function, int rc, char *message)
-{
-    static const char ours[] = "clreduce: ";
-    const char *text = message;
-
-    if (rc == SQLITE_NOMEM || message == NULL) {
-        sqlite3_result_error_nomem(context);
-    } else {
-        if (strncmp(text, ours, sizeof ours - 1) == 0)
-            text += sizeof ours - 1;
-        clr_set_error(context, "%s: %s", function, text);
-        sqlite3_result_error_code(context, rc);
-    }
-    sqlite3_free(message);
-}
 
 /* Returns the argument's text, or NULL: then the error is set. */
 static const char *read_text(sqlite3_context *context, const char *function, const char *what,
@@ -45,37 +27,6 @@ static const char *read_text(sqlite3_context *context, const char *function, con
         return NULL;
     }
     return text;
-}
-
-/* Whether the statement may write to the temp schema; else the error is set. */
-static bool may_write(sqlite3_context *context, const char *function)
-{
-    if (!clr_is_writing(sqlite3_context_db_handle(context)))
-        return true;
-    clr_set_error(context, "%s: a statement that writes is running: call it in a SELECT by itself",
-                  function);
-    return false;
-}
-
-/* clreduce_view(select): makes or finds the accelerated view of a SELECT, and returns its name. */
-static void view(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    static const char function[] = "clreduce_view";
-    const char *text = read_text(context, function, "the text of a SELECT", values[0]);
-    char name[CLR_MADE_NAME], *sql, *message = NULL;
-    int rc = SQLITE_NOMEM;
-
-    (void)count;
-    if (text == NULL || !may_write(context, function))
-        return;
-    sql = clr_made_view_trim(text);
-    if (sql != NULL)
-        rc = clr_made_view_get(sqlite3_user_data(context), sql, false, name, &message);
-    sqlite3_free(sql);
-    if (rc == SQLITE_OK)
-        sqlite3_result_text(context, name, -1, SQLITE_TRANSIENT);
-    else
-        report(context, function, rc, message);
 }
 
 /* clreduce_rewrite(select): the text of a SELECT from its accelerated view, with the same
@@ -102,14 +53,25 @@ static void accelerate(sqlite3_context *context, int count, sqlite3_value **valu
 
     if (count > 0)
         name = read_text(context, function, "the name of a view", values[0]);
-    if ((count > 0 && name == NULL) || !may_write(context, function))
+    if (count > 0 && name == NULL)
         return;
+    if (clr_is_writing(connection->db)) {
+        clr_set_error(context,
+                      "%s: a statement that writes is running: call it in a SELECT by itself",
+                      function);
+        return;
+    }
     rc = name != NULL ? clr_ordinary_view_accelerate(connection, name, &message)
                       : clr_ordinary_views_accelerate(connection, &accelerated, &message);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
         sqlite3_result_int(context, accelerated);
-    else
-        report(context, function, rc, message);
+    } else if (rc == SQLITE_NOMEM || message == NULL) {
+        sqlite3_result_error_nomem(context);
+    } else {
+        clr_set_error(context, "%s: %s", function, message);
+        sqlite3_result_error_code(context, rc);
+    }
+    sqlite3_free(message);
 }
 
 int clr_access_functions_register(struct clr_connection *connection)
@@ -119,7 +81,6 @@ int clr_access_functions_register(struct clr_connection *connection)
         int arguments;
         void (*call)(sqlite3_context *, int, sqlite3_value **);
     } functions[] = {
-        {"clreduce_view", 1, view},
         {"clreduce_rewrite", 1, rewrite},
         {"clreduce_accelerate", 0, accelerate},
         {"clreduce_accelerate", 1, accelerate},

@@ -1,4 +1,4 @@
-/* clreduce_view() and clreduce_accelerate(). */
+/* clreduce_rewrite() and clreduce_accelerate(). */
 #ifndef CLR_SQLITE_ACCESS_FUNCTIONS_H
 #define CLR_SQLITE_ACCESS_FUNCTIONS_H
 

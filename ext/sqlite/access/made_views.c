@@ -14,7 +14,6 @@ struct made {
     char name[CLR_MADE_NAME];
     char *sql; /* the SELECT */
     sqlite3_uint64 used;
-    bool lasts;   /* no transaction is open that made it, and could still take it back */
     bool is_past; /* the SELECT has other columns now; those who use the view have it still */
 };
 
@@ -43,19 +42,6 @@ static void free_all(struct clr_connection *connection, void *pointer)
 }
 
 static const struct clr_attachment_kind made_kind = {sizeof(struct made_views), free_all};
-
-char *clr_made_view_trim(const char *sql)
-{
-    static const char spaces[] = " \t\n\f\r";
-    size_t length;
-
-    sql += strspn(sql, spaces);
-    length = strlen(sql);
-    /* A semicolon in a comment at the end may go as well. */
-    while (length > 0 && (sql[length - 1] == ';' || strchr(spaces, sql[length - 1]) != NULL))
-        length--;
-    return sqlite3_mprintf("%.*s", (int)length, sql);
-}
 
 /* Whether the view is there: it may have been dropped, or rolled back. No number is given twice. */
 static int is_there(sqlite3 *db, const struct made *made, bool *found)
@@ -228,26 +214,6 @@ static char *name_select(char *message, const char *sql)
     return named;
 }
 
-/* Checks that a view can hold the SELECT, before anything is written. */
-static int check_select(sqlite3 *db, const char *sql, char **message)
-{
-    char *argument = sqlite3_mprintf("(%s)", sql), *error = NULL;
-    struct clr_select select;
-    int rc = SQLITE_NOMEM;
-
-    if (argument != NULL)
-        rc = clr_select_read(db, argument, &select, &error);
-    sqlite3_free(argument);
-    if (rc == SQLITE_OK)
-        clr_select_free(&select);
-    else if (rc == SQLITE_NOMEM)
-        sqlite3_free(error);
-    else
-        *message = error != NULL && strncmp(error, "clreduce: ", 10) == 0 ? error
-                                                                          : name_select(error, sql);
-    return rc;
-}
-
 /*
  * After CREATE has failed: another connection may have changed a schema when the view was there
  * already, and newer versions of SQLite then begin CREATE again, for which the name is taken. It
@@ -274,13 +240,10 @@ static int make(struct clr_connection *connection, struct made_views *views, con
         return SQLITE_NOMEM;
     memset(made, 0, sizeof *made);
     made->sql = sqlite3_mprintf("%s", sql);
-    made->lasts = sqlite3_get_autocommit(connection->db) != 0;
-    rc = made->sql == NULL ? SQLITE_NOMEM : check_select(connection->db, sql, message);
-    if (rc == SQLITE_OK)
-        rc = make_room(connection, views);
+    rc = made->sql == NULL ? SQLITE_NOMEM : make_room(connection, views);
     if (rc == SQLITE_OK)
         rc = choose_name(connection->db, views, made->name);
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
         *message = name_select(sqlite3_mprintf("%s", sqlite3_errmsg(connection->db)), sql);
     if (rc == SQLITE_OK) {
         rc = clr_access_run(connection->db, message,
@@ -346,9 +309,8 @@ static int find(struct clr_connection *connection, struct made_views *views, con
 }
 
 static int get(struct clr_connection *connection, struct made_views *views, const char *sql,
-               bool lasting, struct made **made, char **message)
+               bool may_make, struct made **made, char **message)
 {
-    const bool is_free = sqlite3_get_autocommit(connection->db) != 0;
     int rc = find(connection, views, sql, made);
 
     if (rc != SQLITE_OK) {
@@ -356,16 +318,12 @@ static int get(struct clr_connection *connection, struct made_views *views, cons
             *message = name_select(sqlite3_mprintf("%s", sqlite3_errmsg(connection->db)), sql);
         return rc;
     }
-    if (*made != NULL && is_free)
-        (*made)->lasts = true;
-    if (lasting && !is_free && (*made == NULL || !(*made)->lasts)) {
-        *message = sqlite3_mprintf("a transaction is open, which could take the view back");
-        return SQLITE_ABORT;
-    }
-    return *made != NULL ? SQLITE_OK : make(connection, views, sql, made, message);
+    if (*made != NULL)
+        return SQLITE_OK;
+    return may_make ? make(connection, views, sql, made, message) : SQLITE_NOTFOUND;
 }
 
-int clr_made_view_get(struct clr_connection *connection, const char *sql, bool lasting,
+int clr_made_view_get(struct clr_connection *connection, const char *sql, bool may_make,
                       char name[CLR_MADE_NAME], char **message)
 {
     struct made_views *views = clr_connection_attach(connection, &made_kind);
@@ -379,7 +337,7 @@ int clr_made_view_get(struct clr_connection *connection, const char *sql, bool l
     rc = clr_schema_renew(connection, &hold);
     sqlite3_finalize(hold);
     if (rc == SQLITE_OK)
-        rc = get(connection, views, sql, lasting, &made, message);
+        rc = get(connection, views, sql, may_make, &made, message);
     clr_views_end(connection);
     if (rc != SQLITE_OK)
         return rc;

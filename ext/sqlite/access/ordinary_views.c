@@ -173,7 +173,7 @@ static int make(struct clr_connection *connection, const struct clr_named_view *
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
     if (rc == SQLITE_OK)
-        rc = clr_made_view_get(connection, sql, false, made, message);
+        rc = clr_made_view_get(connection, sql, true, made, message);
     if (rc == SQLITE_OK) {
         rc = create(connection->db, target, made, &want, message);
         if (rc != SQLITE_OK)
@@ -201,7 +201,7 @@ static int check_temporary(struct clr_connection *connection, const struct clr_n
         rc = fail_as_sqlite(connection->db, rc, message);
     /* It is the same one again, unless the columns have changed. */
     if (rc == SQLITE_OK) {
-        rc = clr_made_view_get(connection, select, false, name, message);
+        rc = clr_made_view_get(connection, select, true, name, message);
         if (rc == SQLITE_OK && strcmp(name, made) == 0)
             rc = clr_view_columns_read(connection->db, "temp", target->name, &got);
         *done = rc == SQLITE_OK && strcmp(name, made) == 0 && clr_view_columns_agree(&want, &got);

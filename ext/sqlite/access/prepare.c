@@ -7,9 +7,23 @@
 #include "sqlite/session/running.h"
 #include "sqlite/session/statement.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+
+/* Returns a copy of a statement's text without spaces around it and semicolons at its end, the form
+   in which SELECTs are compared, to be freed with sqlite3_free(); NULL without memory. */
+static char *trim(const char *sql, size_t length)
+{
+    static const char spaces[] = " \t\n\f\r";
+    const char *end = sql + length;
+
+    while (sql < end && strchr(spaces, *sql) != NULL)
+        sql++;
+    /* A semicolon in a comment at the end may go as well. */
+    while (sql < end && (end[-1] == ';' || strchr(spaces, end[-1]) != NULL))
+        end--;
+    return sqlite3_mprintf("%.*s", (int)(end - sql), sql);
+}
 
 /* Whether the text of the SELECT is one that is planned at all: most are found out at once. */
 static bool is_promising(sqlite3_stmt *plain, const char *sql)
@@ -28,21 +42,22 @@ static bool is_promising(sqlite3_stmt *plain, const char *sql)
 static bool find_view(struct clr_connection *connection, const char *sql, char name[CLR_MADE_NAME])
 {
     char *message = NULL;
+    /* ROLLBACK would take the view back from under the statement. */
+    const bool may_make = sqlite3_get_autocommit(connection->db) != 0;
     bool planned = true;
     int rc = SQLITE_OK;
 
     if (clr_is_writing(connection->db))
         return false;
     if (!clr_made_view_exists(connection, sql)) {
-        /* It could not be made, either. */
-        if (sqlite3_get_autocommit(connection->db) == 0)
+        if (!may_make)
             return false;
         rc = clr_preview(connection, sql, &planned, &message);
         sqlite3_free(message);
     }
     if (rc != SQLITE_OK || !planned)
         return false;
-    rc = clr_made_view_get(connection, sql, true, name, &message);
+    rc = clr_made_view_get(connection, sql, may_make, name, &message);
     sqlite3_free(message);
     return rc == SQLITE_OK;
 }
@@ -152,8 +167,7 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
 static bool accelerate(struct clr_connection *connection, const char *sql, size_t length,
                        sqlite3_stmt **statement)
 {
-    char *text = length <= INT_MAX ? sqlite3_mprintf("%.*s", (int)length, sql) : NULL;
-    char *trimmed = text == NULL ? NULL : clr_made_view_trim(text), name[CLR_MADE_NAME];
+    char *trimmed = trim(sql, length), name[CLR_MADE_NAME];
     sqlite3_stmt *accelerated = NULL;
 
     if (trimmed != NULL && is_promising(*statement, trimmed) &&
@@ -164,7 +178,6 @@ static bool accelerate(struct clr_connection *connection, const char *sql, size_
         *statement = accelerated;
     }
     sqlite3_free(trimmed);
-    sqlite3_free(text);
     /* Whatever went wrong on the way is no error of this call. */
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
     return accelerated != NULL;

@@ -227,10 +227,6 @@ static void test_places(void)
     tap_ok(sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == ROWS,
            "the statement outlives it");
     sqlite3_finalize(statement);
-    database_run(db, "BEGIN; SELECT clreduce_view('%s')", second);
-    tap_ok(counts(db, second, ROWS, false), "nor one that was made in it");
-    database_run(db, "COMMIT");
-    tap_ok(counts(db, second, ROWS, true), "which lasts once that is committed");
     sqlite3_prepare_v2(db, "UPDATE t SET i = i WHERE k = 1 RETURNING k", -1, &insert, NULL);
     sqlite3_step(insert);
     tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, false), "while a statement writes");

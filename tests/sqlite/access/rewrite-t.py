@@ -4,6 +4,7 @@ Its columns have the names and declared types of the SELECT, its parameters thei
 same. Where there is no such view the result is NULL.
 """
 
+import re
 import sqlite3
 
 import support
@@ -12,15 +13,18 @@ import view_support as views
 
 FOLDER = views.Folder()
 ROWS = 3_000
+MOST = 32
 
 
 def open_database():
     """A connection that converts values by their declared types and by the columns' names."""
     db = views.connect(FOLDER.new(), isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
+    db.execute("BEGIN")
     db.execute("CREATE TABLE t(d DATE, x INTEGER, s VARCHAR(10), k \"primary key\", c \"int collate nocase, e\","
                " h \"int hidden\")")
     db.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)",
                    ((f"2001-02-{i % 9 + 10}", i % 97, f"s{i % 7}", i % 5, i % 3, i % 4) for i in range(ROWS)))
+    db.execute("COMMIT")
     return db
 
 
@@ -33,19 +37,34 @@ REWRITTEN = [
     (f"SELECT gpu_sum(x) AS n FROM t WHERE x IN ({', '.join('?' * 20)})", (*range(5, 20), None, 3, None, 70, None)),
     ("SELECT k, count(*) FROM t GROUP BY k", ()),
     ("SELECT c, count(*) FROM t GROUP BY c", ()),
+    ("SELECT gpu_sum(x) FROM t WHERE x > :least AND s <> ?7 -- a comment;", (3, None, None, None, None, None, "s1")),
+    ("SELECT ')); DROP TABLE t; --' AS x, count(*) FROM t /* ); */", ()),
+    ("  SELECT max(x) FROM t WHERE s = '\u00e4\u20ac' OR x < 9;\n", ()),
 ]
 
 #: Texts that are to be run as they are.
 LEFT = [
     "", " ; ", "nonsense", "SELECT nosuch FROM t", "SELECT x FROM t", "SELECT gpu_sum(x) FROM t; SELECT 1", "DELETE FROM t",
     "EXPLAIN SELECT gpu_sum(x) FROM t", "PRAGMA user_version", "SELECT a.x FROM t AS a JOIN t AS b USING (x) LIMIT 1",
-    "SELECT h, count(*) FROM t GROUP BY h",
+    "SELECT h, count(*) FROM t GROUP BY h", "SELECT gpu_sum(x) FROM t)); DROP TABLE t; --", "SELECT * FROM (SELECT gpu_sum(x) FROM t",
+    "DELETE FROM t RETURNING count(*)",
 ]
 
 
 def rewritten(db, sql):
     """The text, or None, or a Failure."""
     return support.value(db, "SELECT clreduce_rewrite(?)", sql)
+
+
+def name_of(db, sql):
+    """The name of the view that the text reads."""
+    return re.search(r'temp\."(\w+)"', rewritten(db, sql))[1]
+
+
+def made(db):
+    """The names of all views that were made."""
+    sql = "SELECT name FROM temp.sqlite_master WHERE name GLOB 'clreduce_view_*' AND type = 'table' ORDER BY name"
+    return [name for (name,) in db.execute(sql)]
 
 
 def outcome(db, sql, parameters):
@@ -59,7 +78,7 @@ def test_stale_schema():
     path = FOLDER.new()
     db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
     db.execute("CREATE TABLE t(x INTEGER)")
-    db.execute("SELECT clreduce_view('SELECT gpu_sum(x) FROM t')").fetchall()
+    db.execute("SELECT clreduce_rewrite('SELECT gpu_sum(x) FROM t')").fetchall()
     for turn in range(3):
         other.execute(f"CREATE TABLE t{turn}(x)")
         select = f"SELECT gpu_sum(x + {turn}) FROM t"
@@ -73,32 +92,175 @@ def test_stale_schema():
     db.close()
 
 
+def test_places():
+    """In schemas it is refused; a statement that writes makes no view; a SELECT that runs may go on."""
+    db = open_database()
+    select = "SELECT gpu_sum(x) FROM t"
+    db.execute("CREATE TABLE log(text)")
+    db.execute("CREATE VIEW w AS SELECT clreduce_rewrite('SELECT 1') AS name")
+    db.execute("CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO log SELECT clreduce_rewrite('SELECT 1'); END")
+    for sql in ("SELECT * FROM w", "INSERT INTO t(x) VALUES (1)"):
+        tap.raises(lambda sql=sql: db.execute(sql).fetchall(), "unsafe use of clreduce_rewrite()", sql)
+    db.execute("DROP TRIGGER tr")
+    for what in ("makes none", "uses none"):
+        db.execute("INSERT INTO log SELECT clreduce_rewrite(?)", (select,))
+        db.execute("UPDATE log SET text = clreduce_rewrite(?)", (select,))
+        tap.ok(set(db.execute("SELECT text FROM log")) == {(None,)}, f"a statement that writes {what}")
+        rewritten(db, select)
+    texts = [text for (text,) in db.execute("SELECT clreduce_rewrite('SELECT count(*) + ' || column1 || ' FROM t')"
+                                            " FROM (VALUES (1), (2), (1))")]
+    tap.ok(None not in texts and texts[0] == texts[2] != texts[1], f"several in one SELECT: {texts}")
+    cursor = db.execute("SELECT x, (SELECT count(*) FROM t AS u WHERE u.x = t.x AND u.k < 1) FROM t ORDER BY t.k")
+    first = cursor.fetchone()
+    text = rewritten(db, "SELECT gpu_max(x) FROM t")
+    tap.is_equal(db.execute(text).fetchall(), [(96,)], "while another SELECT runs")
+    try:
+        rest = cursor.fetchall()
+        whole = [first] + rest
+    except sqlite3.Error as error:  # as SQLite's own CREATE does to such a SELECT
+        tap.ok("ROLLBACK" in str(error) or "abort" in str(error), f"the other SELECT is stopped: {error}")
+    else:
+        tap.is_equal(len(whole), ROWS, "the other SELECT goes on")
+    db.close()
+
+
+def test_transactions():
+    """No view is made that ROLLBACK would take back; one from before is used."""
+    db = open_database()
+    known, other = "SELECT gpu_sum(x) FROM t", "SELECT gpu_sum(x + 1) FROM t"
+    text = rewritten(db, known)
+    for begin, end in (("BEGIN", "ROLLBACK"), ("SAVEPOINT a", "ROLLBACK TO a; RELEASE a")):
+        db.execute(begin)
+        tap.is_equal(rewritten(db, other), None, f"{begin}: no view is made")
+        tap.is_equal(rewritten(db, known), text, f"{begin}: one from before is used")
+        db.execute("DELETE FROM t WHERE x > 5")
+        tap.is_equal(db.execute(text).fetchall(), db.execute(known).fetchall(), "and shows the transaction's changes")
+        for sql in end.split(";"):
+            db.execute(sql)
+        tap.is_equal(db.execute(rewritten(db, known)).fetchall(), db.execute(known).fetchall(), f"after {end}")
+    tap.is_equal(made(db), [name_of(db, known)], "there is no other view")
+    db.execute("SAVEPOINT a")
+    db.execute(f"DROP TABLE temp.{name_of(db, known)}")
+    tap.is_equal(rewritten(db, known), None, "a view that was dropped in a transaction is not made anew in it")
+    db.execute("RELEASE a")
+    tap.is_equal(db.execute(rewritten(db, known)).fetchall(), db.execute(known).fetchall(), "and is after it")
+    db.close()
+
+
+def test_rights():
+    """Read-only databases have a temp schema; query_only and authorizers are heeded."""
+    path = FOLDER.new()
+    db = open_database()
+    db.execute("VACUUM INTO ?", (path,))
+    db.close()
+    db = views.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+    text = rewritten(db, "SELECT count(*) FROM t")
+    tap.is_equal(db.execute(text).fetchall(), [(ROWS,)], "a database that cannot be written")
+    db.execute("PRAGMA query_only = 1")
+    tap.is_equal(rewritten(db, "SELECT count(*) FROM t"), text, "query_only: found")
+    tap.is_equal(rewritten(db, "SELECT count(*) + 1 FROM t"), None, "query_only: not made")
+    db.execute("PRAGMA query_only = 0")
+    before = made(db)
+    for denied in (sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE):
+        db.set_authorizer(lambda action, *rest, denied=denied: sqlite3.SQLITE_DENY if action == denied else 0)
+        tap.is_equal(rewritten(db, f"SELECT count(*) + {denied} FROM t"), None, f"denied: {denied}")
+    db.set_authorizer(lambda action, a, b, *rest: sqlite3.SQLITE_DENY if (action, a) == (20, "t") else 0)
+    tap.is_equal(rewritten(db, "SELECT count(x) FROM t"), None, "a column that must not be read")
+    db.set_authorizer(None)
+    tap.is_equal(made(db), before, "nothing is made")
+    tap.ok(rewritten(db, "SELECT count(x) FROM t") is not None, "then it may")
+    db.close()
+
+
+def test_few():
+    """The least recently used view goes, unless somebody has a use for it."""
+    db = views.connect(FOLDER.new(), isolation_level=None, cached_statements=0)
+    db.execute("CREATE TABLE t(x)")
+    db.execute("INSERT INTO t VALUES (1), (2), (3)")
+    select = "SELECT count(*) + {} FROM t"
+    first, second, third, fourth = (name_of(db, select.format(i)) for i in range(4))
+    held = db.execute(f"SELECT * FROM {first}")
+    db.execute(f"CREATE TEMP VIEW over AS SELECT * FROM {second}")
+    for i in range(4, MOST + 2):
+        rewritten(db, select.format(i))
+        views.ask(db, third)
+    tap.is_equal(len(made(db)), MOST + 2, "two that others mention, and as many as there may be")
+    for i in range(MOST + 2, MOST + 12):
+        rewritten(db, select.format(i))
+    left = made(db)
+    tap.is_equal(len(left), MOST + 2, "no more than that")
+    tap.ok(fourth not in left and third in left, "what was read last stays longer")
+    tap.is_equal(held.fetchall(), [(3,)], "what is being read stays")
+    tap.is_equal(support.value(db, "SELECT * FROM over"), 4, "and so does what another view reads")
+    tap.is_equal(db.execute(rewritten(db, select.format(3))).fetchall(), [(6,)], "what has gone is made again")
+    held.close()
+    db.execute("DROP VIEW over")
+    for i in range(MOST + 12, 3 * MOST):
+        rewritten(db, select.format(i))
+    tap.is_equal(len(made(db)), MOST, "all others have gone")
+    dropped = name_of(db, select.format(70))
+    db.execute(f"DROP TABLE temp.{dropped}")
+    tap.is_equal(db.execute(rewritten(db, select.format(70))).fetchall(), [(73,)], "one that the user dropped is made again")
+    following = int(name_of(db, select.format(200)).rsplit("_", 1)[1]) + 1
+    db.execute(f"CREATE TABLE clreduce_view_{following}(x)")
+    tap.is_equal(name_of(db, select.format(201)), f"clreduce_view_{following + 1}", "a name that a table has is not taken")
+    db.close()
+
+
+def test_changes():
+    """Tables that change between one call and the next, by this connection and by another."""
+    path = FOLDER.new()
+    db, other = (views.connect(path, isolation_level=None) for _ in range(2))
+    db.execute("CREATE TABLE t(x INTEGER, r REAL, s TEXT)")
+    db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
+               " SELECT i % 97, i / 8.0, 's' || i % 7 FROM n")
+    select = "SELECT * FROM t WHERE r < 1"
+    rewritten(db, select)
+    for who, change in (
+        (other, "CREATE TABLE o1(x)"), (other, "ALTER TABLE t ADD COLUMN c"), (db, "ALTER TABLE t RENAME COLUMN c TO d"),
+        (other, "ALTER TABLE t RENAME COLUMN d TO x2"), (db, "ALTER TABLE t ADD COLUMN e"),
+        (other, "ALTER TABLE t DROP COLUMN e"), (db, "DROP TABLE o1"),
+    ):
+        who.execute("SELECT count(*) FROM t").fetchall()
+        who.execute(change)
+        want = outcome(db, select, ())
+        tap.is_equal(outcome(db, rewritten(db, select), ()), want, f"after {change}")
+    other.execute("ALTER TABLE t RENAME TO u")
+    tap.is_equal(rewritten(db, select), None, "a table that has gone")
+    other.execute("ALTER TABLE u RENAME TO t")
+    want = outcome(db, select, ())
+    tap.is_equal(outcome(db, rewritten(db, select), ()), want, "and has come back")
+    db.execute("CREATE TEMP TABLE t AS SELECT 1 AS one")
+    select = "SELECT count(*) FROM t"
+    tap.is_equal(db.execute(rewritten(db, select)).fetchall(), [(1,)], "names mean what they mean in the SELECT")
+    tap.is_equal(made(other), [], "another connection has none of it")
+    tap.is_equal(other.execute(rewritten(other, select)).fetchall(), [(ROWS,)], "and makes its own")
+    for each in (other, db):
+        each.close()
+
+
 def main():
     """Runs the tests."""
     test_stale_schema()
+    test_places()
+    test_transactions()
+    test_rights()
+    test_few()
+    test_changes()
     db = open_database()
     for sql, parameters in REWRITTEN:
         text = rewritten(db, sql)
         tap.ok(text is not None and "clreduce_view_" in text, f"{sql}: {text}")
         if text is not None:
             tap.is_equal(outcome(db, text, parameters), outcome(db, sql, parameters), "with the same rows and columns")
-            tap.is_equal(rewritten(db, sql), text, "and again the same")
+            tap.is_equal(rewritten(db, sql.rstrip(" ;\n") + " ;\n ; "), text, "and again the same")
+    tap.is_equal(len(made(db)), len(REWRITTEN), "one view for each")
     for sql in LEFT:
         tap.is_equal(rewritten(db, sql), None, f"left as it is: {sql!r}")
     tap.is_equal(support.value(db, "SELECT count(*) FROM t"), ROWS, "nothing happened to the table")
     for argument, message in ((None, "must be the text of a statement, not NULL"), ("SELECT 1\0", "must not contain a NUL")):
         tap.raises(lambda argument=argument: db.execute("SELECT clreduce_rewrite(?)", (argument,)).fetchall(),
                    f"clreduce_rewrite: the argument {message}", repr(argument))
-    db.execute("CREATE VIEW w AS SELECT clreduce_rewrite('SELECT 1') AS name")
-    tap.raises(lambda: db.execute("SELECT * FROM w"), "unsafe use of clreduce_rewrite()", "not in a view")
-    db.execute("BEGIN")
-    known = REWRITTEN[0][0]
-    tap.is_equal(rewritten(db, "SELECT gpu_sum(x + 1) FROM t"), None, "no view is made that ROLLBACK would take back")
-    tap.ok(rewritten(db, known) is not None, "one from before is used")
-    db.execute("DELETE FROM t WHERE x > 5")
-    text = rewritten(db, known)
-    tap.is_equal(db.execute(text).fetchall(), db.execute(known).fetchall(), "and shows the transaction's changes")
-    db.execute("ROLLBACK")
     db.close()
     tap.done()
 

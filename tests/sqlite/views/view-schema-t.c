@@ -206,7 +206,7 @@ static const char *const view_steps[] = {
 
 /* Views that are made by their SELECT, or go before an ordinary one. */
 static const char *const access_steps[] = {
-    "SELECT clreduce_view('SELECT gpu_sum(a) FROM t')",
+    "SELECT clreduce_rewrite('SELECT gpu_sum(a) FROM t')",
     "SELECT * FROM clreduce_view_1",
     "?SELECT clreduce_accelerate('w')", /* while the schema changes it may not be planned */
     "SELECT * FROM w",
@@ -214,7 +214,7 @@ static const char *const access_steps[] = {
     "SELECT * FROM w",
     "?SELECT * FROM clreduce_plan('w')",
     "DROP VIEW IF EXISTS temp.w",
-    "SELECT clreduce_view('SELECT gpu_sum(a) FROM t')",
+    "SELECT clreduce_rewrite('SELECT gpu_sum(a) FROM t')",
 };
 
 /* Each step is tried with the change at each of so many moments. The log lets the other connection

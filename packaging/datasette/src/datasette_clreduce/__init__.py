@@ -6,7 +6,7 @@ PLUGIN = "datasette-clreduce"
 
 #: What visitors could change for others, or write: their SQL runs on connections that all share.
 REFUSED = (("clreduce_accelerate", 0), ("clreduce_accelerate", 1), ("clreduce_evict", 0), ("clreduce_rewrite", 1),
-           ("clreduce_set", 2), ("clreduce_view", 1))
+           ("clreduce_set", 2))
 
 
 #: What the configuration may have, and in JSON each is.

@@ -1,6 +1,7 @@
 """What the commands do."""
 
 import os
+import re
 import time
 
 from rich.console import Console
@@ -46,8 +47,17 @@ def open_database(options):
 
 def plan_of(connection, sql):
     """What clreduce_plan() says of a SELECT, line by line; an error of SQLite for what is no SELECT."""
-    name = ask(connection, "SELECT clreduce_view(?)", sql)
-    return [line for (line,) in connection.execute("SELECT line FROM clreduce_plan(?)", (name,))]
+    def lines(name):
+        return [line for (line,) in connection.execute("SELECT line FROM clreduce_plan(?)", (name,))]
+
+    text = rewrite(connection, sql)
+    if text != sql:  # names of columns stand in quotes, in which others are doubled: so the first match is the view
+        return lines(re.search(r'temp\."(clreduce_view_\d+)"', text)[1])
+    connection.execute("CREATE VIRTUAL TABLE temp.clreduce_planned USING clreduce((" + sql.rstrip("; \t\r\n") + "\n))")
+    try:
+        return lines("clreduce_planned")
+    finally:
+        connection.execute("DROP TABLE temp.clreduce_planned")
 
 
 def show(value):
