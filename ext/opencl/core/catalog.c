@@ -25,12 +25,39 @@ const char *clr_device_type_name(enum clr_device_type type)
     return type_names[type];
 }
 
-static void get_text(cl_device_id id, cl_device_info what, char *text)
+/* Returns whether the driver is short of something for the moment, and then sets status: what it
+   does not tell now it may tell a moment later. */
+static bool is_shortage(cl_int error, const char *call, struct clr_status *status)
+{
+    struct clr_status found;
+
+    if (error == CL_SUCCESS || clr_opencl_failed(&found, call, error) != CLR_NOMEM)
+        return false;
+    *status = found;
+    return true;
+}
+
+/* A device that is asked about, and the status for a shortage. */
+struct inquiry {
+    cl_device_id id;
+    struct clr_status *status;
+};
+
+/* Returns whether the device has the answer. The value is as it was if not. */
+static bool ask(const struct inquiry *inquiry, cl_device_info what, void *value, size_t size)
+{
+    cl_int error = clGetDeviceInfo(inquiry->id, what, size, value, NULL);
+
+    is_shortage(error, "clGetDeviceInfo", inquiry->status);
+    return error == CL_SUCCESS;
+}
+
+static void get_text(const struct inquiry *inquiry, cl_device_info what, char *text)
 {
     char whole[1024] = "";
     size_t length;
 
-    if (clGetDeviceInfo(id, what, sizeof whole, whole, NULL) != CL_SUCCESS)
+    if (!ask(inquiry, what, whole, sizeof whole))
         snprintf(whole, sizeof whole, "unknown");
     whole[sizeof whole - 1] = '\0';
     length = strlen(whole);
@@ -39,11 +66,11 @@ static void get_text(cl_device_id id, cl_device_info what, char *text)
     snprintf(text, CLR_DEVICE_NAME_SIZE, "%.*s", CLR_DEVICE_NAME_SIZE - 1, whole);
 }
 
-static enum clr_device_type get_type(cl_device_id id)
+static enum clr_device_type get_type(const struct inquiry *inquiry)
 {
     cl_device_type type = 0;
 
-    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    ask(inquiry, CL_DEVICE_TYPE, &type, sizeof type);
     if (type & CL_DEVICE_TYPE_GPU)
         return CLR_DEVICE_GPU;
     if (type & CL_DEVICE_TYPE_ACCELERATOR)
@@ -55,71 +82,68 @@ static enum clr_device_type get_type(cl_device_id id)
 
 /* Expansions need correct rounding, gradual underflow, infinities and fma: OpenCL C requires them
    of full-profile doubles, and some drivers say otherwise. */
-static bool has_exact_doubles(cl_device_id id)
+static bool has_exact_doubles(const struct inquiry *inquiry)
 {
     const cl_device_fp_config needed =
         CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_FMA;
     cl_device_fp_config config = 0;
 
-    if (clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) != CL_SUCCESS)
-        return false;
+    ask(inquiry, CL_DEVICE_DOUBLE_FP_CONFIG, &config, sizeof config);
     return (config & needed) == needed;
 }
 
 /* Returns whether OpenCL C has the extension; false as well if the device has more of them than
    drivers do have. */
-static bool has_extension(cl_device_id id, const char *name)
+static bool has_extension(const struct inquiry *inquiry, const char *name)
 {
     char all[16384] = "";
 
-    return clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof all - 1, all, NULL) == CL_SUCCESS &&
-           strstr(all, name) != NULL;
+    return ask(inquiry, CL_DEVICE_EXTENSIONS, all, sizeof all - 1) && strstr(all, name) != NULL;
 }
 
 /* Zero copy needs whole pages on Intel's and AMD's GPUs, whose guides ask for these, and never less
    than what buffers in buffers are aligned to (OpenCL 1.2, table 4.3, in bits). */
 enum { LEAST_SHARED_ALIGNMENT = 4096 };
 
-static size_t get_shared_alignment(cl_device_id id)
+static size_t get_shared_alignment(const struct inquiry *inquiry)
 {
     cl_bool unified = CL_FALSE;
     cl_uint bits = 0;
 
     if (clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_COPIED ||
-        clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL) !=
-            CL_SUCCESS ||
-        !unified)
+        !ask(inquiry, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified) || !unified)
         return 0;
-    clGetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    ask(inquiry, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits, sizeof bits);
     return bits / 8 > LEAST_SHARED_ALIGNMENT ? bits / 8 : LEAST_SHARED_ALIGNMENT;
 }
 
-static void describe(cl_device_id id, const char *platform, struct clr_device_info *device)
+static void describe(const struct inquiry *inquiry, const char *platform,
+                     struct clr_device_info *device)
 {
     cl_bool available = CL_FALSE, compiler = CL_FALSE, little = CL_FALSE;
     cl_uint units = 0;
     cl_ulong memory = 0, largest = 0, local = 0;
 
     memset(device, 0, sizeof *device);
-    device->id = id;
+    device->id = inquiry->id;
     snprintf(device->platform, sizeof device->platform, "%s", platform);
-    get_text(id, CL_DEVICE_NAME, device->name);
-    get_text(id, CL_DEVICE_VERSION, device->version);
-    device->type = get_type(id);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof little, &little, NULL);
+    get_text(inquiry, CL_DEVICE_NAME, device->name);
+    get_text(inquiry, CL_DEVICE_VERSION, device->version);
+    device->type = get_type(inquiry);
+    ask(inquiry, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    ask(inquiry, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
+    ask(inquiry, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest, sizeof largest);
+    ask(inquiry, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    ask(inquiry, CL_DEVICE_AVAILABLE, &available, sizeof available);
+    ask(inquiry, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
+    ask(inquiry, CL_DEVICE_ENDIAN_LITTLE, &little, sizeof little);
     device->compute_units = units;
     device->memory = memory;
-    device->shared_alignment = get_shared_alignment(id);
+    device->shared_alignment = get_shared_alignment(inquiry);
     device->largest_buffer = largest;
     device->local_memory = local;
-    device->fp64 = has_exact_doubles(id);
-    device->long_maxima = has_extension(id, "cl_khr_int64_extended_atomics");
+    device->fp64 = has_exact_doubles(inquiry);
+    device->long_maxima = has_extension(inquiry, "cl_khr_int64_extended_atomics");
     device->doubles =
         device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;
     if (!available)
@@ -160,8 +184,10 @@ static void add_platform(struct clr_catalog *catalog, cl_platform_id platform, c
         clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
         goto done;
     }
-    for (i = 0; i < count; i++)
-        describe(ids[i], name, &catalog->devices[catalog->count++]);
+    for (i = 0; i < count; i++) {
+        const struct inquiry inquiry = {ids[i], &catalog->status};
+        describe(&inquiry, name, &catalog->devices[catalog->count++]);
+    }
 done:
     clr_memory_free(ids);
 }
@@ -194,7 +220,11 @@ static void add_platforms(struct clr_catalog *catalog, enum clr_reach before)
         char name[CLR_DEVICE_NAME_SIZE] = "unknown";
         enum clr_reach needed;
 
-        clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+        /* A platform of CPUs is known by its name alone. */
+        if (is_shortage(
+                clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL),
+                "clGetPlatformInfo", &catalog->status))
+            continue;
         needed = has_cpus_alone(name) ? CLR_REACH_ALL : CLR_REACH_GPUS;
         if (catalog->reach < needed)
             snprintf(catalog->left_out, sizeof catalog->left_out,

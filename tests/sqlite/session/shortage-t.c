@@ -359,6 +359,8 @@ static void test(void)
                           "little room: the host's results, nothing is left behind, and the device"
                           " is in use again");
     attempt_and_check("clGetPlatformIDs:-6:1:2", "cold", "0 unserved", "while it is looked for");
+    snprintf(text, sizeof text, "clGetDeviceInfo:-5:%d:1", random_between(1, 13));
+    attempt_and_check(text, "cold", "0 unserved", "while it is asked about itself");
     for (i = 0; i < count; i++) {
         snprintf(text, sizeof text, "any:%d:%d:%d", -4 - (int)random_below(3),
                  random_between(1, 400), random_between(1, 2));
