@@ -491,10 +491,11 @@ enum clr_code clr_sorted_copy_make(const struct clr_column *column,
 
     making.copy = clr_memory_alloc_zero(sizeof *making.copy);
     making.parts = clr_memory_alloc_zero((size_t)portions->count * sizeof *making.parts);
-    if (making.copy != NULL && making.parts != NULL) {
+    if (making.copy != NULL) {
         atomic_init(&making.copy->references, 1);
         making.copy->frame = column->frame;
-        code = make(&making);
+        if (making.parts != NULL)
+            code = make(&making);
     }
     clr_memory_free(making.parts);
     *copy = making.copy;
