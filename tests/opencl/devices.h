@@ -17,52 +17,65 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The kind of the best device of the catalog, "cpu" if there is none. */
+static inline const char *devices_best(const struct clr_catalog *catalog)
+{
+    if (clr_catalog_choose(catalog, "gpu") >= 0)
+        return "gpu";
+    return clr_catalog_choose(catalog, "accelerator") >= 0 ? "accelerator" : "cpu";
+}
+
+/* The setting of the device to test on, if the environment has it, or NULL. */
+static inline const char *devices_asked_for(void)
+{
+    const char *setting = getenv("CLREDUCE_TEST_DEVICE");
+
+    return setting != NULL && setting[0] != '\0' ? setting : NULL;
+}
+
 /*
  * The setting of the device to test on: CLREDUCE_TEST_DEVICE, else the kind of the best device that
- * OpenCL has here, else "cpu". A child looks for it, so that no driver is in this process by that,
- * and the environment keeps it for processes that this one starts.
+ * OpenCL has here. A child looks for it, so that no driver is in this process by that, and the
+ * environment keeps it for processes that this one starts.
  */
 static inline const char *devices_setting(void)
 {
-    static const char *const kinds[] = {"gpu", "accelerator", "cpu"};
-    const char *setting = getenv("CLREDUCE_TEST_DEVICE");
     struct clr_catalog catalog;
-    unsigned char kind = 0;
+    char kind[20];
     int ends[2];
     pid_t child;
 
-    if (setting != NULL && setting[0] != '\0')
-        return setting;
+    if (devices_asked_for() != NULL)
+        return devices_asked_for();
     fflush(stdout);
     if (pipe(ends) != 0)
         tap_bail("no pipe");
     child = fork();
     if (child == 0) {
         clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
-        while (kind < 2 && clr_catalog_choose(&catalog, kinds[kind]) < 0)
-            kind++;
+        snprintf(kind, sizeof kind, "%s", devices_best(&catalog));
         /* Not by its status: a sanitizer has that say what it found in the driver. */
-        _exit(write(ends[1], &kind, 1) == 1 ? 0 : 1);
+        _exit(write(ends[1], kind, sizeof kind) > 0 ? 0 : 1);
     }
     close(ends[1]);
-    if (child < 0 || read(ends[0], &kind, 1) != 1 || kind > 2)
+    if (child < 0 || read(ends[0], kind, sizeof kind) != sizeof kind)
         tap_bail("the search for devices failed");
     close(ends[0]);
     waitpid(child, NULL, 0);
-    setenv("CLREDUCE_TEST_DEVICE", kinds[kind], 1);
+    setenv("CLREDUCE_TEST_DEVICE", kind, 1);
     return getenv("CLREDUCE_TEST_DEVICE");
 }
 
 /* The device to test on; skips everything where there is none. */
 static inline struct clr_device_info devices_choose(void)
 {
-    const char *setting = devices_setting();
+    const char *setting = devices_asked_for();
     struct clr_device_info info;
     struct clr_catalog catalog;
     int chosen;
 
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
-    chosen = clr_catalog_choose(&catalog, setting);
+    chosen = clr_catalog_choose(&catalog, setting != NULL ? setting : devices_best(&catalog));
     if (chosen < 0) {
         tap_no_device("no OpenCL device is chosen");
         tap_skip_all("no OpenCL device for '%s': %s", setting,

@@ -24,7 +24,7 @@
 enum { FAILURES_LIMIT_S = 120, FAILURES_AT_A_TIME = 2, FAILURES_OUTPUT = 8192 };
 
 /* The kinds of work. */
-enum failures_work { FAILURES_AGGREGATES = 1, FAILURES_VIEWS = 2, FAILURES_ORDERS = 4 };
+enum failures_work { FAILURES_AGGREGATES = 1, FAILURES_VIEWS = 2 };
 
 /* A run, and all that it printed. */
 struct failures_attempt {
@@ -115,7 +115,7 @@ static const struct failures_function {
         FAILURES_HARMLESS
     } failure; /* HARMLESS: nothing is lost but a name, a time, an object */
     int error;
-    /* What tries it. Views and orders use what finds and opens a device as aggregates do. */
+    /* What tries it. Views use what finds and opens a device as aggregates do. */
     unsigned work;
 } failures_functions[] = {
     {"clGetPlatformIDs", FAILURES_SHOWN, -1001, FAILURES_AGGREGATES},
@@ -126,7 +126,7 @@ static const struct failures_function {
     {"clReleaseContext", FAILURES_HARMLESS, -34, FAILURES_AGGREGATES},
     {"clCreateCommandQueue", FAILURES_SHOWN, -35, FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clReleaseCommandQueue", FAILURES_HARMLESS, -36, FAILURES_AGGREGATES},
-    {"clCreateBuffer", FAILURES_SHOWN, -4, FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+    {"clCreateBuffer", FAILURES_SHOWN, -4, FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clReleaseMemObject", FAILURES_HARMLESS, -38, FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clCreateProgramWithBinary", FAILURES_HARMLESS, -42, FAILURES_AGGREGATES},
     {"clCreateProgramWithSource", FAILURES_SHOWN, -6, FAILURES_AGGREGATES | FAILURES_VIEWS},
@@ -142,15 +142,15 @@ static const struct failures_function {
     {"clEnqueueUnmapMemObject", FAILURES_SHOWN, -5, FAILURES_AGGREGATES},
     {"clEnqueueFillBuffer", FAILURES_SHOWN, -59, FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clEnqueueNDRangeKernel", FAILURES_SHOWN, -54,
-     FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+     FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clEnqueueReadBuffer", FAILURES_SHOWN, -5,
-     FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
-    {"clEnqueueWriteBuffer", FAILURES_SHOWN, -5, FAILURES_VIEWS | FAILURES_ORDERS},
-    {"clEnqueueCopyBuffer", FAILURES_SHOWN, -5, FAILURES_ORDERS},
+     FAILURES_AGGREGATES | FAILURES_VIEWS},
+    {"clEnqueueWriteBuffer", FAILURES_SHOWN, -5, FAILURES_VIEWS},
+    {"clEnqueueCopyBuffer", FAILURES_SHOWN, -5, FAILURES_VIEWS},
     {"clFlush", FAILURES_SHOWN, -36, FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clFinish", FAILURES_SHOWN, -36, FAILURES_VIEWS},
     {"clWaitForEvents", FAILURES_SHOWN, -14,
-     FAILURES_AGGREGATES | FAILURES_VIEWS | FAILURES_ORDERS},
+     FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clReleaseEvent", FAILURES_HARMLESS, -58, FAILURES_AGGREGATES | FAILURES_VIEWS},
     {"clGetEventInfo", FAILURES_SHOWN, -58, FAILURES_VIEWS},
     {"clGetEventProfilingInfo", FAILURES_HARMLESS, -7, FAILURES_AGGREGATES},
