@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "engine/host/questions.h"
-#include "engine/host/sorted_answers.h"
 #include "numeric/scan/evaluate.h"
 
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
@@ -157,7 +156,7 @@ static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
     return outcome;
 }
 
-static enum clr_scan_outcome scan_rows(struct clr_scan *scan, const struct clr_watch *watch)
+enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
 {
     size_t most = scan->rows / ROWS_PER_THREAD + 1;
     int team = clr_team_size();
@@ -180,9 +179,4 @@ static enum clr_scan_outcome scan_rows(struct clr_scan *scan, const struct clr_w
     clr_memory_free(work.outcomes);
     clr_memory_free(work.shares);
     return outcome;
-}
-
-enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
-{
-    return scan->sorted != NULL ? clr_sorted_scan(scan, watch) : scan_rows(scan, watch);
 }

@@ -24,14 +24,6 @@ int clr_question_column(const struct clr_scan *scan, const struct clr_question *
     return instruction->opcode == CLR_OP_COLUMN ? instruction->a : -1;
 }
 
-static const struct clr_sorted_copy *find_copy(const struct clr_scan *scan,
-                                               const struct clr_question *question)
-{
-    const int column = clr_question_column(scan, question);
-
-    return column < 0 ? NULL : scan->sorted[column];
-}
-
 static int64_t key_of(const struct clr_value *value)
 {
     int64_t bits;
@@ -103,7 +95,8 @@ struct rest {
 };
 
 /* Answers what copies can; the others are left, with the tallies as far as they are needed. */
-static enum clr_scan_outcome divide(struct clr_scan *scan, struct rest *rest)
+static enum clr_scan_outcome divide(struct clr_scan *scan, struct clr_sorted_copy *const *sorted,
+                                    struct rest *rest)
 {
     const unsigned known = CLR_KEEP | CLR_BYTES | 1u << CLR_EXTREMES;
     const struct clr_sorted_copy *copies[CLR_MOST_TALLIES] = {NULL};
@@ -112,13 +105,13 @@ static enum clr_scan_outcome divide(struct clr_scan *scan, struct rest *rest)
     int i;
 
     rest->scan = *scan;
-    rest->scan.sorted = NULL;
     rest->scan.tallies = rest->tallies;
     rest->scan.questions = rest->questions;
     rest->scan.question_count = rest->tally_count = 0;
     for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
         struct clr_question *question = &scan->questions[i];
-        const struct clr_sorted_copy *copy = find_copy(scan, question);
+        const int column = clr_question_column(scan, question);
+        const struct clr_sorted_copy *copy = column < 0 ? NULL : sorted[column];
 
         if (copy != NULL) {
             copies[question->tally] = copy;
@@ -144,7 +137,8 @@ static enum clr_scan_outcome divide(struct clr_scan *scan, struct rest *rest)
     return outcome;
 }
 
-enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, const struct clr_watch *watch)
+enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, struct clr_sorted_copy *const *sorted,
+                                      const struct clr_watch *watch)
 {
     struct rest *rest =
         clr_memory_alloc(sizeof *rest + (size_t)scan->tally_count * sizeof rest->tallies[0]);
@@ -153,7 +147,7 @@ enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, const struct clr_wa
 
     if (rest == NULL)
         return CLR_SCAN_FAILED;
-    outcome = divide(scan, rest);
+    outcome = divide(scan, sorted, rest);
     if (outcome == CLR_SCAN_DONE && rest->tally_count > 0) {
         outcome = clr_host_scan(&rest->scan, watch);
         for (i = 0; i < rest->scan.question_count; i++)

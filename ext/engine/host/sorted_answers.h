@@ -11,9 +11,12 @@
  */
 int clr_question_column(const struct clr_scan *scan, const struct clr_question *question);
 
-/* Computes the tallies and answers the questions of a scan with sorted copies, as clr_host_scan()
-   does. */
-enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, const struct clr_watch *watch);
+struct clr_sorted_copy;
+
+/* Computes the tallies and answers the questions of a scan as clr_host_scan() does, without a look
+   at columns where the sorted copies do. sorted: that of each column of the scan, or NULL. */
+enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, struct clr_sorted_copy *const *sorted,
+                                      const struct clr_watch *watch);
 
 /* Returns the bytes that clr_host_sort() takes now for a column, with the copy; 0: it can't have
    one. */

@@ -181,8 +181,6 @@ struct clr_row_ranges {
     struct clr_row_range ranges[CLR_MOST_ROW_RANGES];
 };
 
-struct clr_sorted_copy;
-
 struct clr_scan {
     int instruction_count, constant_count, column_count, tally_count;
     int filter; /* an instruction, or -1: all rows */
@@ -197,8 +195,6 @@ struct clr_scan {
     /* For devices, in the place of blocks: ranges of the columns' rows that have those of all
        blocks, and may have more; NULL: all rows. */
     const struct clr_row_ranges *ranges;
-    /* NULL; or for the host, of each column its sorted copy or NULL. */
-    struct clr_sorted_copy *const *sorted;
     int lookup_count;
     const struct clr_lookup *lookups; /* the caller's, of the dictionaries as they are now */
     struct clr_tally

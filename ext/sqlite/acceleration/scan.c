@@ -4,6 +4,7 @@
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 #include "engine/host/host_skipping.h"
+#include "engine/host/sorted_answers.h"
 #include "engine/operations/resident_bins.h"
 #include "engine/operations/resident_groups.h"
 #include "engine/operations/resident_scan.h"
@@ -189,7 +190,12 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
         outcome = count_found(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    outcome = run->scan.grouping != NULL ? group(run) : clr_host_scan(&run->scan, run->watch);
+    if (run->scan.grouping != NULL)
+        outcome = group(run);
+    else if (run->sorted != NULL)
+        outcome = clr_sorted_scan(&run->scan, run->sorted, run->watch);
+    else
+        outcome = clr_host_scan(&run->scan, run->watch);
     if (outcome != CLR_SCAN_DONE || run->device != NULL)
         return outcome;
     connection->stats.scans_on_host++;
@@ -265,14 +271,14 @@ enum clr_outcome clr_way_scan(struct clr_view_run *run)
     if (run->scan.question_count > 0 &&
         clr_choice_are_many(&request->connection->settings, run->scan.rows) &&
         clr_sorted_copies_take(request->found, &run->scan, sorted))
-        run->scan.sorted = sorted;
+        run->sorted = sorted;
     outcome = scan_columns(run, run->columns);
     clr_memory_free((void *)run->scan.blocks);
     run->scan.blocks = NULL;
     run->scan.rows = request->image->layout.rows;
     for (i = 0; i < run->scan.column_count; i++)
         clr_sorted_copy_release(sorted[i]);
-    run->scan.sorted = NULL;
+    run->sorted = NULL;
     run->scan.columns = NULL;
     return outcome;
 }

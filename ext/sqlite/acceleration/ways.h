@@ -39,6 +39,7 @@ struct clr_view_run {
     /* The scan's columns, with references until clr_run_release_columns(): what tallies and groups
        have of text is theirs, or their dictionaries'. */
     struct clr_column *columns[CLR_MOST_COLUMNS];
+    struct clr_sorted_copy *const *sorted; /* of each column its sorted copy or NULL; or NULL */
     struct clr_column_request request;
     enum clr_way way;
     const char *device; /* that answered; NULL: the host */
