@@ -71,7 +71,7 @@ static void fail_upload(struct clr_resident *resident, bool passes)
 {
     pthread_mutex_lock(&resident->lock);
     resident->pauses = passes;
-    clr_backoff_fail(&resident->upload_pause);
+    clr_backoff_failed(&resident->upload_pause, 1);
     if (!passes) {
         clr_column_release(resident->column);
         resident->column = NULL;
@@ -196,7 +196,7 @@ static void retry_upload(struct clr_resident *resident)
     bool is_due;
 
     pthread_mutex_lock(&resident->lock);
-    is_due = resident->pauses && clr_backoff_ask(&resident->upload_pause);
+    is_due = resident->pauses && !clr_backoff_skips(&resident->upload_pause);
     if (is_due) {
         resident->pauses = false;
         atomic_store(&resident->state, CLR_RESIDENT_COMING);

@@ -2,8 +2,8 @@
 #ifndef CLR_ENGINE_RESIDENT_PRIVATE_H
 #define CLR_ENGINE_RESIDENT_PRIVATE_H
 
+#include "base/backoff.h"
 #include "engine/columns/resident.h"
-#include "engine/worker/backoff.h"
 #include "opencl/memory/resident_column.h"
 
 #include <pthread.h>

@@ -140,7 +140,7 @@ enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_oper
     pthread_mutex_lock(&worker->lock);
     locked_rouse(worker);
     if (worker->failed || *phase == UNBUILDABLE ||
-        (*phase == PAUSED && !clr_backoff_ask(&worker->pauses[operation][element]))) {
+        (*phase == PAUSED && clr_backoff_skips(&worker->pauses[operation][element]))) {
         readiness = CLR_FAILED;
     } else if (*phase == BUILT) {
         readiness = CLR_READY;

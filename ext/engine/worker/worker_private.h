@@ -2,7 +2,7 @@
 #ifndef CLR_ENGINE_WORKER_PRIVATE_H
 #define CLR_ENGINE_WORKER_PRIVATE_H
 
-#include "engine/worker/backoff.h"
+#include "base/backoff.h"
 #include "engine/worker/worker.h"
 #include "opencl/reduction/reducer.h"
 

@@ -136,7 +136,7 @@ static void locked_build(struct clr_worker *worker, int operation, int element)
         worker->logs[operation][element] = log;
     if (status.code == CLR_NOMEM) {
         worker->programs[operation][element] = PAUSED;
-        clr_backoff_fail(&worker->pauses[operation][element]);
+        clr_backoff_failed(&worker->pauses[operation][element], 1);
         return;
     }
     worker->programs[operation][element] = UNBUILDABLE;

@@ -9,6 +9,11 @@
 /* How often a SELECT is planned for one query, while the schema changes. */
 enum { MOST_PLANS = 3 };
 
+static void forget_pauses(struct clr_acceleration *acceleration)
+{
+    acceleration->looking = acceleration->keeping = (struct clr_backoff){.pause = 0};
+}
+
 static void drop_plan(struct clr_acceleration *acceleration)
 {
     int i;
@@ -20,7 +25,14 @@ static void drop_plan(struct clr_acceleration *acceleration)
     clr_plan_free(acceleration->plan);
     acceleration->plan = NULL;
     acceleration->is_outdated = false;
-    acceleration->looking.left = acceleration->keeping.left = 0;
+    forget_pauses(acceleration);
+}
+
+/* Whether a reason why there is no plan may be believed for a while. */
+static bool is_lasting(enum clr_reason_code why, const struct clr_select *select)
+{
+    return why != CLR_WHY_NONE && why != CLR_WHY_NO_TRANSACTION && why != CLR_WHY_SCHEMA_LOCKED &&
+           (why != CLR_WHY_NO_TABLE || select->view_name == NULL);
 }
 
 /* Makes the plan anew. Returns SQLITE_OK or SQLITE_NOMEM: see clr_plan_make(). */
@@ -33,7 +45,9 @@ static int make_plan(struct clr_acceleration *acceleration)
     memset(last, 0, sizeof *last);
     acceleration->limits = clr_limits_read(acceleration->connection->db);
     rc = clr_plan_make(acceleration->connection, acceleration->select, &acceleration->varied,
-                       &acceleration->plan, &acceleration->looking, &last->reason);
+                       &acceleration->plan, &last->reason);
+    if (rc == SQLITE_OK && is_lasting(last->reason.code, acceleration->select))
+        clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     if (acceleration->plan != NULL)
         acceleration->no_pages = acceleration->plan->no_pages;
     else
@@ -159,7 +173,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
     if (why == CLR_WHY_SMALL_TABLE || why == CLR_WHY_KEEPS_VALUES || why == CLR_WHY_KEEPS_CODES ||
         why == CLR_WHY_MANY_VALUES || why == CLR_WHY_MANY_ROWS || why == CLR_WHY_LARGE_PAGE ||
         (why == CLR_WHY_VALUES_MEMORY && run->request.is_too_large))
-        acceleration->looking.left = CLR_SKIPS;
+        clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     /* The database could not even be read: it may be gone, as may be what the names meant. */
     if (run->way == CLR_WAY_SQLITE && plan->generation != plan->database->generation)
         acceleration->is_outdated = true;
@@ -243,7 +257,7 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         acceleration->is_outdated = true;
     if (acceleration->settings_changes != acceleration->connection->settings_changes &&
         acceleration->plan != NULL)
-        acceleration->looking.left = acceleration->keeping.left = 0;
+        forget_pauses(acceleration);
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < MOST_PLANS && rc == SQLITE_OK; i++) {
         if (acceleration->is_outdated)
@@ -251,7 +265,8 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         if (is_unplanned(acceleration) || acceleration->is_outdated || i > 0)
             rc = make_plan(acceleration);
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
-        if (rc != SQLITE_OK || clr_skips_take(&acceleration->looking))
+        if (rc != SQLITE_OK || clr_backoff_skips(&acceleration->looking) ||
+            acceleration->plan == NULL)
             return rc;
         end_run(run);
         rc = run_plan(acceleration, parameters, environment, run);

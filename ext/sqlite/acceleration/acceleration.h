@@ -7,6 +7,7 @@
 #ifndef CLR_SQLITE_ACCELERATION_H
 #define CLR_SQLITE_ACCELERATION_H
 
+#include "base/backoff.h"
 #include "sqlite/acceleration/answer.h"
 #include "sqlite/acceleration/few_rows.h"
 #include "sqlite/acceleration/plan.h"
@@ -36,8 +37,8 @@ struct clr_acceleration {
     struct clr_plan *plan;         /* or NULL: last.reason says why */
     bool is_outdated;              /* the plan is to be made anew before the next run */
     enum clr_reason_code no_pages; /* why pages can't be read, if the plan or a load has found so */
-    struct clr_skips looking;      /* holds while SQLite runs the SELECT without another look */
-    struct clr_skips keeping; /* holds while columns are streamed that were too large to keep */
+    struct clr_backoff looking;    /* queries that SQLite runs without another look at them */
+    struct clr_backoff keeping;    /* queries that stream columns that were too large to keep */
     struct clr_varied_columns varied; /* of the table, as runs have found */
     int settings_changes;             /* of the connection, at the last run */
     struct clr_limits limits;         /* likewise, when the plan was made */

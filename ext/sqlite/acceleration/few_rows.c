@@ -17,9 +17,9 @@
  */
 enum { IN_VAIN = 2, LOAD_NS = 10, SCANNED = 2, LEAST_ROWS = 128, CLOCK_ROWS = 16 };
 
-/* What has taken too long once is not begun for so many queries with the same parameters, or, as
-   long as it is not known what a scan takes, for one. */
-enum { SKIPS = 32 };
+/* What has taken too long is begun again by the query so many later, at least, of those with the
+   same parameters, or, as long as it is not known what a scan takes, by the second. */
+enum { LEAST_PAUSE = 32 };
 
 /* Rows of a table that has no rowids to tell them. */
 enum { UNKNOWN_ROWS = 100000 };
@@ -210,7 +210,7 @@ int clr_few_rows_answer(struct clr_few_rows *few, struct clr_connection *connect
         return SQLITE_OK;
     }
     hash = hash_parameters(parameters, select->parameter_count);
-    if (hash == few->failed && clr_skips_take(&few->skips))
+    if (hash == few->failed && clr_backoff_skips(&few->running))
         return SQLITE_OK;
     rc = prepare(few, connection->db, plan);
     if (rc != SQLITE_OK || few->is_other)
@@ -224,8 +224,10 @@ int clr_few_rows_answer(struct clr_few_rows *few, struct clr_connection *connect
     if (taken > few->table_rows / SCANNED)
         few->spent_ns += taken;
     if (budget.is_spent) {
+        if (hash != few->failed)
+            few->running.pause = 0;
         few->failed = hash;
-        few->skips.left = few->scan_ns > 0 ? SKIPS : 1;
+        clr_backoff_failed(&few->running, few->scan_ns > 0 ? LEAST_PAUSE : 2);
         return SQLITE_OK;
     }
     /* What is an error to SQLite is SQLite's to say. */

@@ -8,6 +8,7 @@
 #ifndef CLR_SQLITE_FEW_ROWS_H
 #define CLR_SQLITE_FEW_ROWS_H
 
+#include "base/backoff.h"
 #include "sqlite/acceleration/kept_rows.h"
 #include "sqlite/acceleration/plan.h"
 
@@ -17,10 +18,10 @@ struct clr_few_rows {
     bool is_stale;           /* as of struct clr_answer */
     bool is_other;           /* SQLite goes over the rows in another way if they are counted */
     uint64_t failed; /* a hash of the parameters with which they were too many the last time */
-    struct clr_skips skips; /* holds for these */
-    int64_t table_rows;     /* a guess, once it is needed */
-    int64_t spent_ns;       /* what SQLite took so far */
-    int64_t scan_ns;        /* what the last scan took that loaded no columns; 0: there was none */
+    struct clr_backoff running; /* runs with these that are left to the scan */
+    int64_t table_rows;         /* a guess, once it is needed */
+    int64_t spent_ns;           /* what SQLite took so far */
+    int64_t scan_ns; /* what the last scan took that loaded no columns; 0: there was none */
 };
 
 /* Finalizes the statement, and forgets all that is about a plan. */

@@ -9,7 +9,6 @@
 #include "sqlite/session/encoding.h"
 #include "sqlite/session/statement.h"
 
-#include <limits.h>
 #include <string.h>
 
 void clr_plan_free(struct clr_plan *plan)
@@ -306,8 +305,7 @@ static int check_view(sqlite3 *db, const struct clr_select *select, const char *
 
 /* held: the SELECT of the ordinary view, or NULL. */
 static int plan_query(struct clr_connection *connection, const struct clr_select *select,
-                      const char *held, struct clr_plan *plan, struct clr_skips *looking,
-                      struct clr_reason *reason)
+                      const char *held, struct clr_plan *plan, struct clr_reason *reason)
 {
     enum clr_code code;
     const char *schema;
@@ -315,27 +313,19 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
 
     if (select->view_name != NULL && held == NULL) {
         clr_reason_set_name(reason, CLR_WHY_NO_TABLE, select->view_name, strlen(select->view_name));
-        looking->left = 1;
         return SQLITE_OK;
     }
     code = clr_query_parse(held == NULL ? select->sql : held, &plan->query, reason);
-    if (code != CLR_OK) {
-        /* The text of a SELECT will not change, but that of a view may. */
-        looking->left = held == NULL ? INT_MAX : CLR_SKIPS;
+    if (code != CLR_OK)
         return code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
-    }
     if (held != NULL && clr_query_has_subqueries(plan->query)) {
         clr_reason_set(reason, CLR_WHY_VIEWS_SUBQUERY);
-        looking->left = CLR_SKIPS;
         return SQLITE_OK;
     }
     schema =
         held != NULL && plan->query->schema == NULL ? select->view_schema : plan->query->schema;
     rc = clr_table_names_find(connection, schema, plan->query->table, &plan->names, &plan->table,
                               reason);
-    looking->left = reason->code == CLR_WHY_NO_TRANSACTION || reason->code == CLR_WHY_SCHEMA_LOCKED
-                        ? 1
-                        : CLR_SKIPS;
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && held != NULL)
         rc = check_view(connection->db, select, held, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
@@ -345,20 +335,20 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
 }
 
 static int make_plan(struct clr_connection *connection, const struct clr_select *select,
-                     struct clr_plan *plan, struct clr_skips *looking, struct clr_reason *reason)
+                     struct clr_plan *plan, struct clr_reason *reason)
 {
     char *held;
     int rc = read_view(connection->db, select, &held);
 
     if (rc == SQLITE_OK)
-        rc = plan_query(connection, select, held, plan, looking, reason);
+        rc = plan_query(connection, select, held, plan, reason);
     sqlite3_free(held);
     return rc;
 }
 
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
                   const struct clr_varied_columns *varied, struct clr_plan **result,
-                  struct clr_skips *looking, struct clr_reason *reason)
+                  struct clr_reason *reason)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_plan *plan = sqlite3_malloc(sizeof *plan);
@@ -368,7 +358,7 @@ int clr_plan_make(struct clr_connection *connection, const struct clr_select *se
     if (plan != NULL) {
         memset(plan, 0, sizeof *plan);
         plan->varied = varied;
-        rc = make_plan(connection, select, plan, looking, reason);
+        rc = make_plan(connection, select, plan, reason);
         plan->varied = NULL;
     }
     clr_float_environment_end(&before);
@@ -376,8 +366,6 @@ int clr_plan_make(struct clr_connection *connection, const struct clr_select *se
         rc = SQLITE_NOMEM;
     if (rc != SQLITE_OK)
         clr_reason_set(reason, CLR_WHY_NO_MEMORY);
-    if (rc != SQLITE_OK || reason->code == CLR_WHY_NONE)
-        looking->left = 0;
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE) {
         clr_plan_free(plan);
         plan = NULL;

@@ -12,7 +12,6 @@
 #include "sqlite/lookups/lookup.h"
 #include "sqlite/schema/program.h"
 #include "sqlite/schema/table_names.h"
-#include "sqlite/session/skips.h"
 
 /* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */
 struct clr_varied_columns {
@@ -37,13 +36,13 @@ struct clr_plan {
 
 /*
  * Makes a plan, to be freed with clr_plan_free(). SQLITE_OK, with NULL and a reason if there is no
- * way but SQLite: then *looking holds until another look is worth it. SQLITE_NOMEM: nothing is
- * known yet. varied: of the table's columns. Within a statement SQLite has no memory from then on
- * until that statement ends: it must be told so, or it would create a view and lose track of it.
+ * way but SQLite. SQLITE_NOMEM: nothing is known yet. varied: of the table's columns. Within a
+ * statement SQLite has no memory from then on until that statement ends: it must be told so, or it
+ * would create a view and lose track of it.
  */
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
                   const struct clr_varied_columns *varied, struct clr_plan **plan,
-                  struct clr_skips *looking, struct clr_reason *reason);
+                  struct clr_reason *reason);
 
 /* NULL is fine. */
 void clr_plan_free(struct clr_plan *plan);

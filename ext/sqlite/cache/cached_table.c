@@ -22,8 +22,6 @@ struct clr_cached_table *clr_cached_table_new(const struct clr_cache_place *plac
         table->owner = place->connection;
     table->longest = place->longest;
     table->is_filled = place->is_filled;
-    table->wait = 1;
-    table->attempts.filling.left = table->wait;
     return table;
 }
 

@@ -5,12 +5,12 @@
 #ifndef CLR_SQLITE_CACHED_TABLE_H
 #define CLR_SQLITE_CACHED_TABLE_H
 
+#include "base/backoff.h"
 #include "sqlite/cache/image.h"
 #include "sqlite/cache/kept_dictionaries.h"
 #include "sqlite/cache/many_values.h"
 #include "sqlite/database/known_file.h"
 #include "sqlite/session/connection.h"
-#include "sqlite/session/skips.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@
 struct clr_attempts {
     uint64_t asked;               /* those that queries needed */
     uint64_t filled;              /* those that were filled */
-    struct clr_skips filling;     /* queries that SQLite runs before it fills columns */
+    struct clr_backoff filling;   /* queries that SQLite runs before it fills columns */
     bool served;                  /* a later query had all of its columns here */
     enum clr_reason_code refusal; /* why columns could not be filled */
     uint64_t refused;             /* what the query lacked then */
@@ -63,9 +63,8 @@ struct clr_cached_table {
     int stale; /* queries that want to refresh the newest image, or do: others arrive after that */
     bool is_refreshed; /* who has made it busy is one of them */
 
-    struct clr_attempts attempts;        /* the owner's: to fill it */
-    int wait;                            /* queries before columns are filled in the next version */
-    struct clr_many_values *many_values; /* columns that are not to have codes */
+    struct clr_attempts attempts;             /* the owner's: to fill it */
+    struct clr_many_values *many_values;      /* columns that are not to have codes */
     struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
     /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
     atomic_size_t rows;

@@ -117,6 +117,7 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
     clr_sorted_copy_release(column->sorted);
     column->sorted = NULL;
     column->order_asks = 0;
+    column->sorting = (struct clr_backoff){.pause = 0};
     clr_sharded_release(before);
 }
 

@@ -5,6 +5,7 @@
 #ifndef CLR_SQLITE_IMAGE_H
 #define CLR_SQLITE_IMAGE_H
 
+#include "base/backoff.h"
 #include "engine/columns/sharded.h"
 #include "numeric/order/sorted_copy.h"
 #include "sqlite/database/snapshot.h"
@@ -18,13 +19,13 @@ struct clr_image_column {
     struct clr_field field;
     struct clr_column *column;
     struct clr_sorted_copy *sorted; /* of its rows, with a reference, or NULL */
-    /* Scans that have asked for the order of this content; below 0: scans until these count. */
-    int order_asks;
-    struct clr_sharded *copy; /* on devices, or NULL */
-    size_t size;              /* of the first two, in bytes: clr_image_measure() */
-    int pins;                 /* queries that need it now: it is not evicted */
-    int64_t hits;             /* scans that found it here */
-    int64_t used;             /* the cache's clock of scans: least recently used goes first */
+    int order_asks;                 /* scans that have asked for the order of this content */
+    struct clr_backoff sorting;     /* such scans that do not count */
+    struct clr_sharded *copy;       /* on devices, or NULL */
+    size_t size;                    /* of the first two, in bytes: clr_image_measure() */
+    int pins;                       /* queries that need it now: it is not evicted */
+    int64_t hits;                   /* scans that found it here */
+    int64_t used;                   /* the cache's clock of scans: least recently used goes first */
     /* While it has no copy: how many more scans have to ask for one, and the number of the first
        scan that found no room for it, or 0. See clr_column_device_make_room(). */
     struct clr_copy_wait {

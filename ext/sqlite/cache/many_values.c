@@ -18,7 +18,7 @@ bool clr_many_values_expected(struct clr_many_values *list, int index,
     struct clr_many_values *note = *find(&list, index);
 
     return note != NULL &&
-           (memcmp(&note->token, token, sizeof *token) == 0 || clr_skips_take(&note->skips));
+           (memcmp(&note->token, token, sizeof *token) == 0 || clr_backoff_skips(&note->skips));
 }
 
 void clr_many_values_found(struct clr_many_values **list, int index, const struct clr_token *token)
@@ -29,13 +29,11 @@ void clr_many_values_found(struct clr_many_values **list, int index, const struc
         note = clr_memory_alloc(sizeof *note);
         if (note == NULL)
             return;
-        *note = (struct clr_many_values){.next = *list, .index = index, .wait = 1};
+        *note = (struct clr_many_values){.next = *list, .index = index};
         *list = note;
-    } else if (note->wait < CLR_SKIPS) {
-        note->wait *= 2;
     }
     note->token = *token;
-    note->skips.left = note->wait;
+    clr_backoff_failed(&note->skips, 2);
 }
 
 void clr_many_values_forget(struct clr_many_values **list, int index)

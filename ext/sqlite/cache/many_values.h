@@ -5,18 +5,17 @@
 #ifndef CLR_SQLITE_MANY_VALUES_H
 #define CLR_SQLITE_MANY_VALUES_H
 
+#include "base/backoff.h"
 #include "sqlite/database/snapshot.h"
-#include "sqlite/session/skips.h"
 
 #include <stdbool.h>
 
 /* One column, in a list of those of an image. */
 struct clr_many_values {
     struct clr_many_values *next;
-    int index;              /* of the image's field */
-    struct clr_token token; /* of the version for which it was found */
-    struct clr_skips skips; /* queries of other versions that do without */
-    int wait;               /* how many these are the next time */
+    int index;                /* of the image's field */
+    struct clr_token token;   /* of the version for which it was found */
+    struct clr_backoff skips; /* queries of other versions that do without */
 };
 
 /* Takes note of a query that needs the column in that version. Returns whether the column is to be

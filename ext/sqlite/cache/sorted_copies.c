@@ -8,9 +8,9 @@
 
 #include <stdatomic.h>
 
-/* Scans that ask for the order of a column before it gets a sorted copy, and others after it could
-   not have one. Sorting takes about as long as ten of them. */
-enum { ASKINGS = 2, PAUSE = 64 };
+/* Scans that ask for the order of a column before it gets a sorted copy, and others, at least,
+   after it could not have one. Sorting takes about as long as ten of them. */
+enum { ASKINGS = 2, LEAST_PAUSE = 64 };
 
 /* What is being sorted. */
 struct sorting {
@@ -64,7 +64,9 @@ static void spread(const struct clr_column *content, struct clr_sorted_copy *cop
         if (column->column != content || column->sorted != NULL)
             continue;
         column->sorted = clr_sorted_copy_retain(copy);
-        column->order_asks = copy != NULL ? 0 : -PAUSE;
+        column->order_asks = 0;
+        if (copy == NULL)
+            clr_backoff_failed(&column->sorting, LEAST_PAUSE);
         clr_image_measure_column(image, column);
     }
 }
@@ -117,7 +119,7 @@ bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct 
     for (i = 0; i < scan->column_count; i++) {
         copies[i] = is_asked[i] ? clr_sorted_copy_retain(found[i]->sorted) : NULL;
         has_one = has_one || copies[i] != NULL;
-        if (is_asked[i] && copies[i] == NULL)
+        if (is_asked[i] && copies[i] == NULL && !clr_backoff_skips(&found[i]->sorting))
             is_due = ++found[i]->order_asks >= ASKINGS || is_due;
     }
     if (is_due)

@@ -12,7 +12,6 @@
 #include "sqlite/cache/pinned_columns.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/table_names.h"
-#include "sqlite/session/skips.h"
 
 /* What was read for a query, for a user. */
 enum clr_reading_kind {
@@ -44,7 +43,7 @@ struct clr_column_request {
     const struct clr_table_names *names;
     const struct clr_query *query;
     const struct clr_watch *watch;
-    struct clr_skips *keeping; /* holds while columns with bytes are too large to be kept */
+    struct clr_backoff *keeping; /* holds while columns with bytes are too large to be kept */
 
     /* What is known so far. */
     const struct clr_column_source *source; /* that has been begun, or NULL */

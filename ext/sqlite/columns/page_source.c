@@ -312,7 +312,7 @@ static int load_columns(struct clr_column_request *request)
     }
     if (clr_column_request_expects_many_values(request))
         return SQLITE_OK;
-    request->is_too_large = !make_room(request) || clr_skips_take(request->keeping);
+    request->is_too_large = !make_room(request) || clr_backoff_skips(request->keeping);
     if (request->is_too_large)
         return SQLITE_OK;
     count_bytes(request);
@@ -328,7 +328,7 @@ static int load_columns(struct clr_column_request *request)
         return SQLITE_OK;
     }
     if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(request->query))
-        request->keeping->left = CLR_SKIPS;
+        clr_backoff_failed(request->keeping, CLR_BACKOFF_MOST);
     return clr_column_request_unread(request, outcome, &load.report, &status);
 }
 

@@ -8,7 +8,7 @@
  * the database is the same: so the SELECT is run at first, and the columns are filled when it, or
  * another query of these columns, is asked again. Where columns that were filled went before they
  * served any other query, more queries are waited for the next time, twice as many each time, up to
- * CLR_SKIPS.
+ * CLR_BACKOFF_MOST.
  */
 
 /* Why the columns could not be filled for this version. That is no reason for a query that does not
@@ -46,11 +46,14 @@ static bool are_loadable(const struct clr_column_request *request)
 /* Learns how long the columns served that are gone. */
 static void end_attempts(struct clr_cached_table *table)
 {
+    struct clr_backoff filling = table->attempts.filling;
+
     if (table->attempts.served)
-        table->wait = 1;
-    else if (table->attempts.filled != 0 && table->wait < CLR_SKIPS)
-        table->wait *= 2;
-    table->attempts = (struct clr_attempts){.filling = {table->wait}};
+        filling = (struct clr_backoff){.pause = 0};
+    else if (table->attempts.filled != 0)
+        clr_backoff_failed(&filling, 3);
+    filling.left = filling.pause;
+    table->attempts = (struct clr_attempts){.filling = filling};
 }
 
 /* Makes a stale image, whose table is busy, an empty one of that version. */
@@ -119,7 +122,7 @@ static bool are_due(struct clr_cached_table *table, uint64_t lacking)
 
     if ((attempts->filled & lacking) != 0) /* they had to make room for others */
         end_attempts(table);
-    due = !clr_skips_take(&attempts->filling) && (lacking & ~attempts->asked) == 0;
+    due = !clr_backoff_skips(&attempts->filling) && (lacking & ~attempts->asked) == 0;
     attempts->asked |= lacking;
     return due;
 }
@@ -129,8 +132,8 @@ static void put_off(struct clr_column_request *request)
 {
     const int more = request->image->table->attempts.filling.left;
 
-    clr_reason_set_numbers(&request->reason, more == 0 ? CLR_WHY_ASKED_ONCE : CLR_WHY_ASKED_SELDOM,
-                           more + 1, 0);
+    clr_reason_set_numbers(&request->reason, more < 2 ? CLR_WHY_ASKED_ONCE : CLR_WHY_ASKED_SELDOM,
+                           more, 0);
     request->reason.cause = request->no_pages;
 }
 

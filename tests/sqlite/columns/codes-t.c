@@ -17,7 +17,7 @@ struct asked {
     struct clr_table_names names;
     struct clr_table_info table;
     struct clr_query query;
-    struct clr_skips keeping;
+    struct clr_backoff keeping;
     enum clr_reason_code no_pages;
 };
 
@@ -205,7 +205,7 @@ static void test_many_values(void)
     tap_is_int64(bring(filled, &kind), CLR_WHY_MANY_VALUES, "as SQLite fills them");
     tap_is_int64(bring(filled, &kind), CLR_WHY_MANY_VALUES, "and again");
     database_run(db, "UPDATE many SET b = a");
-    tap_is_int64(count_looks(many, 4, looked), 0, "a version with few values");
+    tap_is_int64(count_looks(many, 7, looked), 0, "a version with few values");
     tap_is_int64(bring(many, &kind), CLR_WHY_NONE, "is found");
     database_run(db, "UPDATE many SET b = rowid");
     tap_is_int64(count_looks(many, 1, looked), 1, "and forgotten");
