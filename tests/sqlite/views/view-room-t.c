@@ -186,8 +186,8 @@ static void run_turns(bool is_set)
 {
     printf("%d served first\n", (ask_until_served(0, 0) > 0) + (ask_until_served(1, 1) > 0));
     take_turns("first");
-    /* The column of v1, which nobody asks for, goes. */
-    /* Eight askings, of which the turns before may have been one. */
+    /* The column of v1, which nobody asks for, goes. The last of the turns was the first of eight
+       askings, and the last of these may be served by the copy that it has made. */
     printf("patience %d\n", ask_until_served(2, 0) >= 7);
     take_turns("then");
     if (is_set)
