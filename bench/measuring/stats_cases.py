@@ -46,11 +46,10 @@ SQLEAN = (("var_pop, sqlean", "gpu_var_pop(x)", "stats_var_pop(x)"),
           ("stddev_samp, sqlean", "gpu_stddev_samp(x)", "stats_stddev_samp(x)"),
           ("median, sqlean", "gpu_median(x)", "stats_median(x)"),
           ("percentile, sqlean", "gpu_percentile(x, 90)", "stats_perc(x, 90)"))
-#: What views of TEXT and of states are measured with: a name, our call and its table.
-OTHER_TABLES = (("count_distinct, TEXT", "gpu_count_distinct(word)", "words"),
-                ("sum_merge", "gpu_sum_merge(state)", "states"))
+#: What a view of TEXT is measured with: a name, our call and its table.
+TEXT = ("count_distinct, TEXT", "gpu_count_distinct(word)", "words")
 #: Views whose first query is measured too: with its pages to read, and maybe values to sort.
-READ_FIRST = ("corr", "count_distinct", "median", "count_distinct, TEXT", "sum_merge")
+READ_FIRST = ("corr", "count_distinct", "median", TEXT[0])
 #: Several statistics over the same columns: a name, the calls, and the function among those above
 #: that they are held against.
 SEVERAL = (("three of (y, x)", "gpu_corr(y, x), gpu_regr_slope(y, x), gpu_covar_pop(y, x)", "corr"),
@@ -116,7 +115,7 @@ def possible(cases, known):
 
 def view_candidates(settings, known):
     """What views are measured of: (device, name, kind, SELECT), a function's own SELECT first."""
-    selects = [(name, call, "t") for name, call, *_ in FUNCTIONS + SEVERAL] + list(OTHER_TABLES)
+    selects = [(name, call, "t") for name, call, *_ in FUNCTIONS + SEVERAL] + [TEXT]
     for device in settings:
         for name, call, table in selects:
             if called(call) <= known:

@@ -31,7 +31,6 @@ static inline bool clr_scalar_is_past_integers(const struct clr_scalar *value)
 struct clr_tally_plan {
     unsigned operations;
     int x, y, filter;
-    enum clr_state_kind merge;
 };
 
 /* The name of the column in the text of a lookup: of the table of entries that SQLite evaluates it

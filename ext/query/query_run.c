@@ -109,35 +109,17 @@ static enum clr_code take_constants(struct clr_query_run *run,
     return CLR_OK;
 }
 
-/* Begins the tallies; each that merges gets what it merges into, without states. What the threads
-   have been allowed for histograms is enough for the whole. */
-static enum clr_code begin_tallies(struct clr_query_run *run)
+static void begin_tallies(struct clr_query_run *run)
 {
     const struct clr_query *query = run->query;
-    int i, next = 0;
+    int i;
 
     for (i = 0; i < query->tally_count; i++) {
         const struct clr_tally_plan *plan = &query->tallies[i];
 
-        run->tallies[i] = (struct clr_tally){.operations = plan->operations,
-                                             .x = plan->x,
-                                             .y = plan->y,
-                                             .filter = plan->filter,
-                                             .merge = plan->merge};
-        run->merge_count += plan->merge != 0;
+        run->tallies[i] = (struct clr_tally){
+            .operations = plan->operations, .x = plan->x, .y = plan->y, .filter = plan->filter};
     }
-    if (run->merge_count == 0)
-        return CLR_OK;
-    run->merged = clr_memory_alloc((size_t)run->merge_count * sizeof *run->merged);
-    if (run->merged == NULL)
-        return CLR_NOMEM;
-    for (i = 0; i < query->tally_count; i++) {
-        if (query->tallies[i].merge == 0)
-            continue;
-        run->tallies[i].merged = &run->merged[next++];
-        clr_merged_init(run->tallies[i].merged, query->tallies[i].merge, UINT64_MAX);
-    }
-    return CLR_OK;
 }
 
 enum clr_code clr_query_run_begin(const struct clr_query *query,
@@ -151,12 +133,10 @@ enum clr_code clr_query_run_begin(const struct clr_query *query,
     if (run == NULL)
         return CLR_NOMEM;
     run->query = query;
-    run->question_count = run->merge_count = 0;
-    run->merged = NULL;
+    run->question_count = 0;
     run->lookups = NULL;
+    begin_tallies(run);
     code = take_constants(run, parameters, reason);
-    if (code == CLR_OK)
-        code = begin_tallies(run);
     while (code == CLR_OK && run->question_count < query->question_count) {
         code = ask(run, &query->asked[run->question_count], &run->questions[run->question_count]);
         run->question_count++;
@@ -196,9 +176,6 @@ void clr_query_run_free(struct clr_query_run *run)
 
     if (run == NULL)
         return;
-    for (i = 0; i < run->merge_count && run->merged != NULL; i++)
-        clr_merged_free(&run->merged[i]);
-    clr_memory_free(run->merged);
     for (i = 0; i < run->question_count; i++)
         clr_memory_free(run->questions[i].counts);
     clr_memory_free(run);

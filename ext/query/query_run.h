@@ -17,10 +17,9 @@ struct clr_query_run {
     const struct clr_query *query;
     struct clr_scalar constants[CLR_MOST_CONSTANTS];
     struct clr_tally tallies[CLR_MOST_TALLIES];
-    int question_count, merge_count;
+    int question_count;
     struct clr_question questions[CLR_MOST_QUESTIONS]; /* the counts are the run's */
-    struct clr_merged *merged;        /* what the tallies that merge point to; the run's */
-    const struct clr_lookup *lookups; /* those that the scan had; the caller's */
+    const struct clr_lookup *lookups;                  /* those that the scan had; the caller's */
 };
 
 /*

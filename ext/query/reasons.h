@@ -67,12 +67,11 @@ CLR_WHY(AGGREGATE_IN_WHERE, "an aggregate in WHERE is not accelerated")
 CLR_WHY(AGGREGATE_IN_EXPRESSION, "an aggregate within an expression is not accelerated")
 CLR_WHY(COLLATED_AGGREGATE, "an aggregate with COLLATE in its arguments is not accelerated within "
                             "an expression: make it a column of the result")
-CLR_WHY(FILTER, "FILTER is not accelerated for a function that is no aggregate")
+CLR_WHY(FILTER, "FILTER is not accelerated for %n(), which is no aggregate that a view computes")
 CLR_WHY(FUNCTION, "%n() is no aggregate that a view computes; other functions of a column may "
                   "stand in aggregates, WHERE and GROUP BY")
 CLR_WHY(FUNCTION_ARGUMENTS, "the function %n() is not accelerated with these arguments")
 CLR_WHY(NO_CONSTANT, "%n() is not accelerated with this argument: write a literal or a parameter")
-CLR_WHY(NO_COLUMN, "%n() is not accelerated of an expression: write a column")
 CLR_WHY(COLUMN, "%n is no column of the table")
 CLR_WHY(TEXT_COLUMN, "the TEXT column %n is not accelerated in this place")
 CLR_WHY(GENERATED_COLUMN, "the virtual generated column %n is not accelerated: its value may "
@@ -133,8 +132,6 @@ CLR_WHY(KEEPS_CODES, "the columns take more than column_memory, and so do the di
                      "text: raise that setting")
 CLR_WHY(PRESENT_TIME, "the present time ('now', CURRENT_DATE and the like) and time zones are not "
                       "accelerated: make the result a parameter")
-CLR_WHY(LARGE_PAGE,
-        "a few rows' TEXT, BLOBs or histograms take more than column_memory or values_memory")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed")
 CLR_WHY(LOAD_FAILED, "%n")

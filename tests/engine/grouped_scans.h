@@ -41,7 +41,6 @@ struct made {
     uint8_t tags[LOOKUPS][ENTRIES];
     int64_t values[LOOKUPS][ENTRIES];
     struct clr_grouping grouping;
-    struct clr_bytes bytes;
 };
 
 /* ---- Values of all sorts. */
@@ -89,18 +88,12 @@ static struct clr_scalar null(void)
     return (struct clr_scalar){CLR_TAG_NULL, 0};
 }
 
-static struct clr_scalar text(struct clr_bytes *bytes)
+static struct clr_scalar text(void)
 {
-    struct clr_scalar value = {.tag = CLR_TAG_BYTES};
-    unsigned char *to = clr_bytes_add(bytes, CLR_KIND_TEXT, 1, &value.bits);
-
-    if (to == NULL)
-        tap_bail("no memory");
-    *to = (unsigned char)('a' + random_below(5));
-    return value;
+    return (struct clr_scalar){CLR_TAG_BYTES, 0};
 }
 
-static struct clr_scalar draw(enum family family, struct clr_bytes *bytes)
+static struct clr_scalar draw(enum family family)
 {
     switch (family) {
     case FEW_INTEGERS:
@@ -118,19 +111,19 @@ static struct clr_scalar draw(enum family family, struct clr_bytes *bytes)
     case ANY_REALS:
         return real(random_finite());
     case FEW_OF_ALL:
-        return draw(random_below(4) == 0 ? FEW_REALS : INTEGERS_OR_NULL, bytes);
+        return draw(random_below(4) == 0 ? FEW_REALS : INTEGERS_OR_NULL);
     case NULLS:
         return null();
     case INTEGERS_OR_NULL:
-        return random_below(5) == 0 ? null() : draw(FEW_INTEGERS, bytes);
+        return random_below(5) == 0 ? null() : draw(FEW_INTEGERS);
     case REALS_OR_NULL:
-        return random_below(5) == 0 ? null() : draw(ROUND_REALS, bytes);
+        return random_below(5) == 0 ? null() : draw(ROUND_REALS);
     case TEXTS:
-        return random_below(3) == 0 ? draw(FEW_OF_ALL, bytes) : text(bytes);
+        return random_below(3) == 0 ? draw(FEW_OF_ALL) : text();
     case RARELY_LARGE:
-        return random_below(3000) == 0 ? integer(random_integer()) : draw(FEW_INTEGERS, bytes);
+        return random_below(3000) == 0 ? integer(random_integer()) : draw(FEW_INTEGERS);
     case RARELY_NULL:
-        return random_below(3000) == 0 ? null() : draw(ROUND_REALS, bytes);
+        return random_below(3000) == 0 ? null() : draw(ROUND_REALS);
     case ZEROS:
         return real(random_below(2) == 0 ? 0.0 : -0.0);
     case INFINITE:
@@ -141,7 +134,7 @@ static struct clr_scalar draw(enum family family, struct clr_bytes *bytes)
     }
 }
 
-static struct clr_column *make_column(size_t rows, enum family family, struct clr_bytes *bytes)
+static struct clr_column *make_column(size_t rows, enum family family)
 {
     struct clr_column *column = clr_column_new(rows);
     bool same = true;
@@ -151,7 +144,7 @@ static struct clr_column *make_column(size_t rows, enum family family, struct cl
         tap_bail("no memory");
     column->rows = rows;
     for (i = 0; i < rows; i++) {
-        struct clr_scalar value = draw(family, bytes);
+        struct clr_scalar value = draw(family);
         column->values[i] = value.bits;
         column->tags[i] = value.tag;
         same = same && value.tag == column->tags[0];
@@ -169,7 +162,7 @@ static void make_lookup(struct made *made, int number)
     int i;
 
     for (i = 0; i < ENTRIES; i++) {
-        struct clr_scalar value = draw(families[number], NULL);
+        struct clr_scalar value = draw(families[number]);
         if (number == 0)
             value = integer(different ? (3 * i + shift) % ENTRIES : (int64_t)random_below(ENTRIES));
         if (number != 1 && (different ? i == shift / 2 : random_below(20) == 0))
@@ -208,15 +201,13 @@ static void make_tally(struct made *made, struct clr_tally *tally, int instructi
                                      1u << CLR_SUM | 1u << CLR_EXTREMES,
                                      1u << CLR_SUM | CLR_BOUNDS,
                                      CLR_KEEP | 1u << CLR_EXTREMES,
-                                     CLR_KEEP | CLR_BYTES,
+                                     CLR_KEEP,
                                      CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM};
     const int values = KEY_COLUMNS + (int)random_below(VALUE_COLUMNS);
 
     memset(tally, 0, sizeof *tally);
     tally->operations = masks[random_below(sizeof masks / sizeof masks[0])];
-    tally->x = random_below(4) == 0 && !(tally->operations & CLR_BYTES)
-                   ? (int)random_below((uint64_t)instructions)
-                   : values;
+    tally->x = random_below(4) == 0 ? (int)random_below((uint64_t)instructions) : values;
     if (tally->operations == 0 && random_below(3) == 0)
         tally->x = -1;
     tally->y = -1;
@@ -239,7 +230,7 @@ static void make_question(struct made *made, int i)
     clr_bins_init(&question->bins, &low, &high, random_between(1, MOST_BINS));
     question->counts = made->counts[made->scan.question_count];
     question->kind =
-        (enum clr_question_kind)(tally->operations & CLR_BYTES ? CLR_ASK_MODE + random_below(2)
+        (enum clr_question_kind)(tally->operations == CLR_KEEP ? CLR_ASK_MODE + random_below(2)
                                                                : random_below(CLR_ASK_BINS + 1));
     made->scan.question_count++;
 }
@@ -252,7 +243,7 @@ static void make_scan(struct made *made, size_t rows)
 
     memset(made, 0, sizeof *made);
     for (i = 0; i < CODES; i++) {
-        made->columns[i] = make_column(rows, draw_family(i < KEY_COLUMNS), &made->bytes);
+        made->columns[i] = make_column(rows, draw_family(i < KEY_COLUMNS));
         *next++ = (struct clr_instruction){CLR_OP_COLUMN, i, 0, 0};
     }
     made->columns[CODES] = clr_column_new_codes(NULL, rows, 1);
@@ -266,7 +257,7 @@ static void make_scan(struct made *made, size_t rows)
         *next++ = (struct clr_instruction){CLR_OP_LOOKUP, CODES, i, 0};
     }
     made->constants[0] = integer(0);
-    made->constants[1] = draw((enum family)random_below(4), &made->bytes);
+    made->constants[1] = draw((enum family)random_below(4));
     *next++ = (struct clr_instruction){CLR_OP_CONSTANT, 0, 0, 0};
     *next++ = (struct clr_instruction){CLR_OP_CONSTANT, 1, 0, 0};
     while (next < made->instructions + INSTRUCTIONS) {
@@ -313,7 +304,6 @@ static void free_scan(struct made *made)
 
     for (i = 0; i < COLUMNS; i++)
         clr_column_release(made->columns[i]);
-    clr_bytes_free(&made->bytes);
 }
 
 #endif

@@ -184,8 +184,6 @@ static bool same_answer(const struct clr_value *a, const struct clr_value *b)
 {
     if (a->kind != b->kind || a->kind == CLR_KIND_NONE)
         return a->kind == b->kind;
-    if (a->kind >= CLR_KIND_TEXT)
-        return a->as.size == b->as.size && memcmp(a->bytes, b->bytes, a->as.size) == 0;
     return a->as.integer == b->as.integer;
 }
 

@@ -158,15 +158,6 @@ static inline void open_database(void)
                      {"gpu_histogram_state", 4},
                      {"gpu_median_state", 1},
                      {"gpu_sum_merge", 1},
-                     {"gpu_avg_merge", 1},
-                     {"gpu_sum_state_merge", 1},
-                     {"gpu_dot_merge", 1},
-                     {"gpu_min_merge", 1},
-                     {"gpu_max_merge", 1},
-                     {"gpu_norm_merge", 1},
-                     {"gpu_corr_merge", 1},
-                     {"gpu_corr_state_merge", 1},
-                     {"gpu_regr_r2_state_merge", 1},
                      {"gpu_histogram_merge", 1}};
     size_t i;
 

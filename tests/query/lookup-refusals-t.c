@@ -60,7 +60,7 @@ static void test_refusals(void)
                                             "REAL, TEXT, NUMERIC or BLOB"},
         {"CAST(s AS 'TEXT') = 'x'", "\"'TEXT'\" is not accelerated in this place"},
         {"upper(s) FILTER (WHERE a)",
-         "FILTER is not accelerated for a function that is no aggregate"},
+         "FILTER is not accelerated for upper(), which is no aggregate that a view computes"},
         {"upper(DISTINCT s)",
          "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone"},
         {"upper(s) OVER ()", "a window function is not accelerated"},

@@ -211,8 +211,6 @@ static inline const char *print_query(const struct clr_query *query)
               tally->operations & 1u << CLR_DOT ? "D" : "",
               tally->operations & 1u << CLR_EXTREMES ? "E" : "",
               tally->operations & CLR_KEEP ? "K" : "", tally->operations & CLR_BYTES ? "B" : "");
-        if (tally->merge != 0)
-            print("%s%d", tally->operations == CLR_MERGE ? "M" : "?", (int)tally->merge);
         if (tally->x >= 0) {
             print(" ");
             print_value(query, tally->x);
@@ -229,9 +227,7 @@ static inline const char *print_query(const struct clr_query *query)
     }
     for (i = 0; i < query->call_count; i++) {
         const struct clr_call *call = &query->calls[i];
-        if (call->form & CLR_FORM_MERGE) {
-            print("%s%s %d", call->aggregate->name, clr_form_suffix(call->form), call->tally);
-        } else if (call->aggregate->operation >= CLR_OPERATIONS) {
+        if (call->aggregate->operation >= CLR_OPERATIONS) {
             print("%s", call->aggregate->name);
             for (term = 0; term < CLR_MOST_TERMS; term++) {
                 if (call->terms[term] >= 0)

@@ -29,31 +29,6 @@ def _long(rng):
     return rng.choice(("t" * size, b"b" * size))
 
 
-#: Functions that take one another's states, and a call that makes some of theirs.
-FAMILIES = {
-    ("gpu_sum", "gpu_avg", "gpu_total"): "gpu_sum_state(x)",
-    ("gpu_min",): "gpu_min_state(y)",
-    ("gpu_max",): "gpu_max_state(iif(x > 3, x || ' is TEXT', y))",
-    ("gpu_var_samp", "gpu_norm"): "gpu_norm_state(y)",
-    ("gpu_corr", "gpu_covar_pop", "gpu_regr_count"): "gpu_corr_state(y, x)",
-    ("gpu_histogram",): "gpu_histogram_state(x, 0, 10, 400)",
-}
-_states = {}
-
-
-def states(family):
-    """Some states of a family, of which few are none, and NULL."""
-    if not _states:
-        with tap.connect() as db:
-            db.execute("CREATE TABLE s AS SELECT value AS x, value / 3.0 AS y, value % 6 AS g "
-                       "FROM json_each('[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 200]')")
-            for functions, call in FAMILIES.items():
-                made = db.execute(f"SELECT {call} FROM s GROUP BY g UNION ALL SELECT {call} FROM s"
-                                  f" UNION ALL SELECT {call} FROM s WHERE 0").fetchall()
-                _states[functions] = [state for (state,) in made] + [None]
-    return _states[family]
-
-
 #: What a column holds; the name, how often, and a function of the generator.
 PROFILES = [
     ("small integers", 6, lambda rng: rng.randint(-9, 9)),
@@ -70,7 +45,6 @@ PROFILES = [
     ("long", 2, _long),
     ("NULL", 1, lambda rng: None),
     ("words", 1, lambda rng: rng.choice(WORDS)),
-    ("states", 3, None),
 ]
 WEIGHTS = [weight for _, weight, _ in PROFILES]
 
@@ -87,19 +61,11 @@ class Column:
     def __init__(self, rng, name, declaration):
         self.name, self.declaration = name, declaration
         self.profile, _, self.value = rng.choices(PROFILES, WEIGHTS)[0]
-        self.family = None
-        if self.profile == "states":
-            self.family = rng.choice(list(FAMILIES))
-            self.value = self.state
-
-    def state(self, rng):
-        """A state of the column's family, seldom another value."""
-        return anything(rng) if rng.random() < 0.0005 else rng.choice(states(self.family))
 
     def is_number(self):
         """Whether it holds mostly numbers, as numbers."""
         texts = any(part in self.declaration for part in ("CHAR", "TEXT"))
-        return self.profile not in ("TEXT", "anything", "long", "words", "states") and not texts
+        return self.profile not in ("TEXT", "anything", "long", "words") and not texts
 
 
 class Table:

@@ -14,7 +14,7 @@ struct clr_group_device {
 };
 
 /*
- * Runs a scan that has a grouping and no tally that merges. device may be NULL. Returns
+ * Runs a scan that has a grouping. device may be NULL. Returns
  * CLR_SCAN_DONE with *groups, the caller's to free; CLR_SCAN_UNSURE; CLR_SCAN_LIMIT if they, and
  * what is kept for questions, take more than scan->values_memory; CLR_SCAN_STOPPED as the watch
  * asked, which may be NULL; or CLR_SCAN_FAILED without memory.

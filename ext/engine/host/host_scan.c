@@ -12,12 +12,10 @@ struct work {
     const struct clr_scan *scan;
     int parts;
     struct clr_state *states; /* tally_count for each part */
-    struct clr_share *shares; /* likewise; NULL: nothing is kept nor merged */
+    struct clr_share *shares; /* likewise; NULL: nothing is kept */
     enum clr_scan_outcome *outcomes;
     struct clr_column *rooms[CLR_MOST_TALLIES]; /* for the values that a tally keeps, or NULL */
     struct clr_column *other_rooms[CLR_MOST_TALLIES]; /* for addresses, likewise */
-    struct clr_merged *merged;                        /* of each part, for each tally that merges */
-    size_t merges;                                    /* how many of them */
     atomic_int_fast64_t left;                         /* bytes that may be put into them */
 };
 
@@ -56,22 +54,15 @@ static enum clr_scan_outcome merge_outcomes(const struct work *work)
     return outcome;
 }
 
-static enum clr_scan_outcome merge_states(const struct work *work, struct clr_scan *scan)
+static void merge_states(const struct work *work, struct clr_scan *scan)
 {
     int count = scan->tally_count, part, i;
-    enum clr_code code = CLR_OK;
 
     for (i = 0; i < count; i++)
         clr_state_clear(&scan->tallies[i].state);
     for (part = 0; part < work->parts; part++)
         for (i = 0; i < count; i++)
             clr_state_merge(&scan->tallies[i].state, &work->states[part * count + i]);
-    for (i = 0; i < count; i++)
-        for (part = 0; part < work->parts && scan->tallies[i].merge != 0 && code == CLR_OK; part++)
-            code = clr_merged_join(scan->tallies[i].merged, work->shares[part * count + i].merged);
-    if (code == CLR_INVALID)
-        return CLR_SCAN_UNSURE;
-    return code == CLR_OK ? CLR_SCAN_DONE : code == CLR_LIMIT ? CLR_SCAN_LIMIT : CLR_SCAN_FAILED;
 }
 
 /* Gives each part its place in a room for the values of all rows, of which those that are not
@@ -104,25 +95,6 @@ static bool make_rooms(struct work *work)
     return true;
 }
 
-/* Gives each part what it merges states into; they share the memory for histograms. */
-static bool make_merged(struct work *work)
-{
-    const struct clr_scan *scan = work->scan;
-    const uint64_t memory = scan->values_memory / ((uint64_t)work->parts + 1);
-    struct clr_merged *next;
-    int i, part;
-
-    work->merges = (size_t)work->parts * (size_t)clr_scan_merges(scan);
-    work->merged = next = clr_memory_alloc(work->merges * sizeof *work->merged + 1);
-    for (i = 0; i < scan->tally_count && work->merged != NULL; i++) {
-        for (part = 0; part < work->parts && scan->tallies[i].merge != 0; part++) {
-            clr_merged_init(next, scan->tallies[i].merge, memory);
-            work->shares[part * scan->tally_count + i].merged = next++;
-        }
-    }
-    return work->merged != NULL;
-}
-
 static void free_rooms(struct work *work)
 {
     int i;
@@ -131,9 +103,6 @@ static void free_rooms(struct work *work)
         clr_column_release(work->rooms[i]);
         clr_column_release(work->other_rooms[i]);
     }
-    while (work->merged != NULL && work->merges > 0)
-        clr_merged_free(&work->merged[--work->merges]);
-    clr_memory_free(work->merged);
 }
 
 static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
@@ -149,7 +118,7 @@ static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
         return CLR_SCAN_STOPPED;
     outcome = merge_outcomes(work);
     if (outcome == CLR_SCAN_DONE)
-        outcome = merge_states(work, scan);
+        merge_states(work, scan);
     if (outcome == CLR_SCAN_DONE && scan->question_count > 0)
         outcome = clr_questions_answer(scan, work->shares, work->parts, alone,
                                        (uint64_t)atomic_load(&work->left), watch);
@@ -163,16 +132,16 @@ enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watc
     struct work work = {.scan = scan, .parts = most < (size_t)team ? (int)most : team};
     size_t states = (size_t)work.parts * (size_t)scan->tally_count;
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
-    const bool shares = scan->question_count > 0 || clr_scan_merges(scan) > 0;
+    const bool keeps = scan->question_count > 0;
 
     atomic_init(&work.left,
                 scan->values_memory < INT64_MAX ? (int64_t)scan->values_memory : INT64_MAX);
     work.states = clr_memory_alloc(states * sizeof *work.states + 1);
     work.outcomes = clr_memory_alloc((size_t)work.parts * sizeof *work.outcomes);
-    if (shares)
+    if (keeps)
         work.shares = clr_memory_alloc_zero(states * sizeof *work.shares);
     if (work.states != NULL && work.outcomes != NULL &&
-        (!shares || (work.shares != NULL && make_rooms(&work) && make_merged(&work))))
+        (!keeps || (work.shares != NULL && make_rooms(&work))))
         outcome = run(&work, scan, watch);
     free_rooms(&work);
     clr_memory_free(work.states);

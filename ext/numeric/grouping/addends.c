@@ -138,8 +138,6 @@ static enum clr_scan_outcome list(const struct clr_addend_task *task, const uint
 
     if (outcome == CLR_SCAN_DONE)
         outcome = list_rows(task, rows, CLR_TAG_REAL, CLR_TAG_REAL, CLR_LIST_REALS);
-    if (outcome == CLR_SCAN_DONE && !task->kept->pairs)
-        outcome = list_rows(task, rows, CLR_TAG_BYTES, CLR_TAG_BYTES, CLR_LIST_BYTES);
     if (outcome == CLR_SCAN_DONE && task->kept->pairs)
         outcome = list_mixed_pairs(task, rows, true);
     if (outcome == CLR_SCAN_DONE && task->kept->pairs)
@@ -157,7 +155,7 @@ static bool drop_nulls(const struct clr_addend_task *task, const struct clr_regi
     size_t i;
 
     if (clr_row_set_find(task->block->loops, argument, CLR_TAG_UNSURE, rows, found) ||
-        (task->tally->operations != 0 && !clr_tally_takes_bytes(task->tally) &&
+        (task->tally->operations != 0 &&
          clr_row_set_find(task->block->loops, argument, CLR_TAG_BYTES, rows, found)))
         return false;
     if (clr_row_set_find(task->block->loops, argument, CLR_TAG_NULL, rows, found))

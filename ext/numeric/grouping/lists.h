@@ -7,7 +7,7 @@
 #include "numeric/scan/loops.h"
 
 /* What a list has: values, or pairs, of one type. */
-enum clr_group_list_kind { CLR_LIST_INTEGERS, CLR_LIST_REALS, CLR_LIST_BYTES, CLR_LISTS };
+enum clr_group_list_kind { CLR_LIST_INTEGERS, CLR_LIST_REALS, CLR_LISTS };
 
 struct clr_group_list {
     struct clr_room numbers, x, y; /* uint32_t; int64_t, bits; likewise, of pairs alone */

@@ -292,7 +292,7 @@ static void plan_tally(struct planner *planner, int number)
     kept->missing = kept->others = kept->integer = kept->integer_high = -1;
     kept->real_high = kept->real_low = -1;
     memset(kept->extremes, -1, sizeof kept->extremes);
-    kept->gathers = (tally->operations & (CLR_KEEP | CLR_MERGE)) != 0;
+    kept->gathers = (tally->operations & CLR_KEEP) != 0;
     kept->gathers_sum = false;
     kept->x_types =
         tally->x < 0 ? CLR_TYPE(CLR_TAG_INTEGER) : expect_types(planner, number, tally->x);

@@ -17,7 +17,7 @@ enum { PIECE = 4096 };
 struct asked {
     const struct clr_answering *answering;
     size_t group;
-    struct clr_arranged_values integers, reals, bytes;
+    struct clr_arranged_values integers, reals;
     bool few;    /* numbers of one type, whose keys are in answering->keys: */
     bool sorted; /* in order */
     struct clr_run runs[2];
@@ -58,7 +58,7 @@ static void key_few(struct asked *asked, bool sorts)
     uint64_t *keys = asked->answering->keys;
     size_t i;
 
-    asked->few = values->count > 0 && values->count <= CLR_FEW_VALUES && asked->bytes.count == 0 &&
+    asked->few = values->count > 0 && values->count <= CLR_FEW_VALUES &&
                  (!real || asked->integers.count == 0);
     asked->sorted = asked->few && sorts;
     if (!asked->few)
@@ -174,18 +174,9 @@ static enum clr_code count_any(const struct asked *asked, bool mode,
 {
     struct clr_groups *groups = asked->answering->groups;
     const int64_t left = (int64_t)atomic_load(&groups->memory.left);
-    const uint64_t memory = left < 0 ? 0 : (uint64_t)left, seed = groups->plan.seed;
-    const struct clr_bytes_run run = {asked->bytes.x, asked->bytes.count};
-    struct clr_distinct_result more;
-    enum clr_code code = clr_portions_distinct(&asked->portions, mode, memory, seed, result);
 
-    if (code != CLR_OK || asked->bytes.count == 0)
-        return code;
-    code = clr_portions_distinct_bytes(&asked->portions, &run, mode, memory, seed, &more);
-    if (code != CLR_OK)
-        return code;
-    clr_distinct_join(result, &more);
-    return CLR_OK;
+    return clr_portions_distinct(&asked->portions, mode, left < 0 ? 0 : (uint64_t)left,
+                                 groups->plan.seed, result);
 }
 
 static enum clr_scan_outcome count_different(const struct asked *asked, bool modes)
@@ -251,7 +242,6 @@ enum clr_scan_outcome clr_groups_answer_group(const struct clr_answering *answer
 
     asked.integers = clr_arranged_get(answering->arranged, CLR_LIST_INTEGERS, group);
     asked.reals = clr_arranged_get(answering->arranged, CLR_LIST_REALS, group);
-    asked.bytes = clr_arranged_get(answering->arranged, CLR_LIST_BYTES, group);
     for (i = 0; i < scan->question_count; i++) {
         const struct clr_question *question = &scan->questions[i];
 
@@ -261,8 +251,6 @@ enum clr_scan_outcome clr_groups_answer_group(const struct clr_answering *answer
         different =
             different || question->kind == CLR_ASK_DISTINCT || question->kind == CLR_ASK_MODE;
         modes = modes || question->kind == CLR_ASK_MODE;
-        if (question->kind == CLR_ASK_BINS && asked.bytes.count > 0)
-            return CLR_SCAN_UNSURE;
     }
     if (positions && has_infinity(&asked))
         return CLR_SCAN_UNSURE;

@@ -30,8 +30,7 @@ static bool asks_for_positions(const struct clr_groups *groups, int lister)
     for (i = lister; i < groups->plan.tally_count; i++) {
         const struct clr_group_tally *tally = &groups->plan.tallies[i];
 
-        if (tally->gathers && tally->gathered_by == lister &&
-            (tally->gathers_sum || scan->tallies[i].merge != 0))
+        if (tally->gathers && tally->gathered_by == lister && tally->gathers_sum)
             return false;
     }
     for (i = 0; i < scan->question_count; i++) {
@@ -117,8 +116,7 @@ enum clr_scan_outcome clr_counted_make(struct clr_counted *counted, struct clr_g
 
     *counted = (struct clr_counted){.parts = groups->part_count};
     for (part = 0; part < groups->part_count; part++) {
-        if (list_of(groups, part, lister, CLR_LIST_REALS)->count > 0 ||
-            list_of(groups, part, lister, CLR_LIST_BYTES)->count > 0)
+        if (list_of(groups, part, lister, CLR_LIST_REALS)->count > 0)
             return CLR_SCAN_DONE;
         count += list_of(groups, part, lister, CLR_LIST_INTEGERS)->count;
     }

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
-#include "numeric/states/finish.h"
 
 #include <string.h>
 
@@ -17,9 +16,8 @@ struct gathering {
     const struct clr_counted *counted;
     int tally;
     bool sums, asks;
-    enum clr_state_kind merge; /* the tally's */
-    atomic_size_t next;        /* group */
-    atomic_int outcome;        /* the first one that is not CLR_SCAN_DONE */
+    atomic_size_t next; /* group */
+    atomic_int outcome; /* the first one that is not CLR_SCAN_DONE */
 };
 
 static enum clr_scan_outcome reduce(const struct gathering *gathering, size_t group,
@@ -47,79 +45,9 @@ static enum clr_scan_outcome reduce(const struct gathering *gathering, size_t gr
     return CLR_SCAN_DONE;
 }
 
-/* ---- States that are merged. */
-
-static enum clr_scan_outcome outcome_of(enum clr_code code)
-{
-    return code == CLR_INVALID ? CLR_SCAN_UNSURE : clr_scan_outcome_of(code);
-}
-
-/* Merges the states of a group. */
-static enum clr_scan_outcome merge_states(const struct gathering *gathering, size_t group,
-                                          struct clr_merged *merged, const atomic_bool *stop)
-{
-    const struct clr_arranged_values states =
-        clr_arranged_get(gathering->arranged, CLR_LIST_BYTES, group);
-    enum clr_code code = CLR_OK;
-    size_t i;
-
-    /* Numbers are no states. */
-    if (clr_arranged_get(gathering->arranged, CLR_LIST_INTEGERS, group).count > 0 ||
-        clr_arranged_get(gathering->arranged, CLR_LIST_REALS, group).count > 0)
-        return CLR_SCAN_UNSURE;
-    for (i = 0; i < states.count && code == CLR_OK; i++) {
-        const struct clr_value state = clr_bytes_value(states.x[i]);
-
-        code = clr_portion_stops(stop) ? CLR_STOPPED : clr_merged_add(merged, &state);
-    }
-    return outcome_of(code);
-}
-
-/* Keeps what has been merged, as a state: few bytes, which are merged once more when the group is
-   finished. */
-static enum clr_scan_outcome keep_state(struct clr_groups *groups, struct clr_bytes *bytes,
-                                        const struct clr_merged *merged, int64_t *address)
-{
-    const struct clr_aggregate aggregate = {.state = merged->kind};
-    struct clr_output output;
-    unsigned char *copy = NULL;
-
-    clr_output_init(&output);
-    clr_finish_merged(&aggregate, CLR_FORM_STATE, merged, &output);
-    if (output.code != CLR_OK)
-        return outcome_of(output.code);
-    if (clr_group_memory_take(&groups->memory, output.value.as.size + sizeof(uint32_t)))
-        copy = clr_bytes_add(bytes, CLR_KIND_BLOB, output.value.as.size, address);
-    else
-        bytes->code = CLR_LIMIT;
-    if (copy != NULL)
-        memcpy(copy, output.value.bytes, output.value.as.size);
-    clr_memory_free(output.memory);
-    return copy != NULL ? CLR_SCAN_DONE : outcome_of(bytes->code);
-}
-
-static enum clr_scan_outcome merge_group(const struct gathering *gathering, size_t group,
-                                         int worker, const atomic_bool *stop)
-{
-    struct clr_groups *groups = gathering->groups;
-    const int64_t left = (int64_t)atomic_load(&groups->memory.left);
-    int64_t *addresses = groups->states[gathering->tally].start;
-    enum clr_scan_outcome outcome;
-    struct clr_merged merged;
-
-    clr_merged_init(&merged, gathering->merge, left < 0 ? 0 : (uint64_t)left);
-    outcome = merge_states(gathering, group, &merged, stop);
-    if (outcome == CLR_SCAN_DONE)
-        outcome = keep_state(groups, &groups->state_bytes[worker], &merged, &addresses[group]);
-    clr_merged_free(&merged);
-    return outcome;
-}
-
-/* ---- All. */
-
 static enum clr_scan_outcome do_group(const struct gathering *gathering,
                                       const struct clr_answering *answering, size_t group,
-                                      int worker, struct clr_state *state)
+                                      struct clr_state *state)
 {
     struct clr_groups *groups = gathering->groups;
     struct clr_kept_sum *sums = groups->sums[gathering->tally].sums.start;
@@ -135,8 +63,6 @@ static enum clr_scan_outcome do_group(const struct gathering *gathering,
     }
     if (outcome == CLR_SCAN_DONE && gathering->asks)
         outcome = clr_groups_answer_group(answering, group);
-    if (outcome == CLR_SCAN_DONE && gathering->merge != 0)
-        outcome = merge_group(gathering, group, worker, answering->stop);
     return outcome;
 }
 
@@ -154,6 +80,7 @@ static void do_groups(void *argument, int worker, const atomic_bool *stop)
     struct clr_state state;
     size_t group = 0, end = 0;
 
+    (void)worker;
     answering.keys = keys;
     answering.scratch = keys + CLR_FEW_VALUES;
     while (outcome == CLR_SCAN_DONE &&
@@ -164,7 +91,7 @@ static void do_groups(void *argument, int worker, const atomic_bool *stop)
         }
         if (group >= gathering->groups->count)
             break;
-        outcome = do_group(gathering, &answering, group++, worker, &state);
+        outcome = do_group(gathering, &answering, group++, &state);
     }
     if (outcome != CLR_SCAN_DONE)
         atomic_store(&gathering->outcome, (int)outcome);
@@ -210,8 +137,7 @@ static enum clr_scan_outcome gather(struct clr_groups *groups, int tally,
                                   .arranged = arranged,
                                   .counted = counted->range > 0 ? counted : NULL,
                                   .tally = tally,
-                                  .sums = groups->plan.tallies[tally].gathers_sum,
-                                  .merge = groups->plan.scan->tallies[tally].merge};
+                                  .sums = groups->plan.tallies[tally].gathers_sum};
     const size_t chunks = groups->count / CHUNK + 1;
     const int workers = chunks < (size_t)team->size ? (int)chunks : team->size;
     enum clr_scan_outcome outcome;
@@ -224,9 +150,6 @@ static enum clr_scan_outcome gather(struct clr_groups *groups, int tally,
                                 groups->count * sizeof(struct clr_kept_sum));
         groups->sums[tally].count = outcome == CLR_SCAN_DONE ? groups->count : 0;
     }
-    if (outcome == CLR_SCAN_DONE && gathering.merge != 0)
-        outcome =
-            clr_room_make(&groups->states[tally], &groups->memory, groups->count * sizeof(int64_t));
     if (outcome == CLR_SCAN_DONE && !team->run(team->context, workers, do_groups, &gathering))
         outcome = CLR_SCAN_STOPPED;
     if (outcome == CLR_SCAN_DONE)

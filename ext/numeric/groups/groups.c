@@ -28,12 +28,8 @@ void clr_groups_free(struct clr_groups *groups)
             clr_group_table_free(&groups->tables[i]);
         clr_room_free(&groups->merged[i], &groups->memory);
     }
-    for (i = 0; i < CLR_MOST_TALLIES; i++) {
+    for (i = 0; i < CLR_MOST_TALLIES; i++)
         free_sums(groups, &groups->sums[i]);
-        clr_room_free(&groups->states[i], &groups->memory);
-    }
-    for (i = 0; i < CLR_GROUP_PARTS; i++)
-        clr_bytes_free(&groups->state_bytes[i]);
     for (i = 0; i < CLR_MOST_QUESTIONS; i++) {
         clr_room_free(&groups->answers[i].values, &groups->memory);
         clr_room_free(&groups->answers[i].counts, &groups->memory);
@@ -119,11 +115,6 @@ void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
         return;
     clr_sum_clear(&state->sum);
     clr_kept_sum_load(kept, &state->sum);
-}
-
-struct clr_value clr_groups_merged(const struct clr_groups *groups, size_t group, int tally)
-{
-    return clr_bytes_value(((const int64_t *)groups->states[tally].start)[group]);
 }
 
 struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,

@@ -36,10 +36,6 @@ void clr_groups_fetch(const struct clr_groups *groups, size_t group);
 void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
                       struct clr_state *state);
 
-/* Of a tally that merges: the state of all that the group's rows have, a BLOB. Without any it is
-   that of no rows. */
-struct clr_value clr_groups_merged(const struct clr_groups *groups, size_t group, int tally);
-
 /* The answer to a question of the group's rows, as that of struct clr_question. Of CLR_ASK_BINS
  *counts are the groups' bins.count + 2 counts, else NULL. */
 struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,

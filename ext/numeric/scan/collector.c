@@ -29,8 +29,8 @@ bool clr_collector_init(struct clr_collector *collector, const struct clr_tally 
 
     collector->tally = tally;
     collector->state = state;
-    collector->share = tally->operations & (CLR_KEEP | CLR_MERGE) ? share : NULL;
-    if (tally->operations & CLR_KEEP)
+    collector->share = tally->operations & CLR_KEEP ? share : NULL;
+    if (collector->share != NULL)
         clr_share_set(share, CLR_KIND_INTEGER, share->room, 0);
     collector->values = values ? clr_chunk_new(CLR_SUM, CAPACITY) : NULL;
     collector->pairs = pairs ? clr_chunk_new(CLR_DOT, CAPACITY) : NULL;
@@ -187,40 +187,6 @@ static size_t copy_values(struct clr_block *block, const struct clr_register *x,
     return block->loops->gather(x->values, found, values, clr_block_ahead(block, x->values));
 }
 
-static enum clr_scan_outcome merge_row(struct clr_merged *merged, int64_t address)
-{
-    const struct clr_value state = clr_bytes_value(address);
-
-    switch (clr_merged_add(merged, &state)) {
-    case CLR_OK:
-        return CLR_SCAN_DONE;
-    case CLR_LIMIT:
-        return CLR_SCAN_LIMIT;
-    case CLR_NOMEM:
-        return CLR_SCAN_FAILED;
-    default:
-        return CLR_SCAN_UNSURE;
-    }
-}
-
-/* Merges the states of the rows, count of them, none of which is NULL. A number is none. */
-static enum clr_scan_outcome merge(struct clr_collector *collector, struct clr_block *block,
-                                   const struct clr_register *x, const uint64_t *rows, size_t count)
-{
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    int64_t addresses[CLR_BLOCK];
-    size_t i;
-
-    if (copy_values(block, x, CLR_TAG_BYTES, rows, addresses) != count)
-        return CLR_SCAN_UNSURE;
-    for (i = 0; i < count && outcome == CLR_SCAN_DONE; i++) {
-        outcome = merge_row(collector->share->merged, addresses[i]);
-        if (atomic_load_explicit(collector->stop, memory_order_relaxed))
-            outcome = CLR_SCAN_STOPPED;
-    }
-    return outcome;
-}
-
 static enum clr_scan_outcome keep(struct clr_share *share, struct clr_block *block,
                                   const struct clr_register *x, const uint64_t *rows)
 {
@@ -272,7 +238,5 @@ enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct
         take_values(collector, block, x, rows);
     if (collector->pairs != NULL)
         take_pairs(collector, block, x, y, rows);
-    if (tally->operations & CLR_MERGE)
-        return merge(collector, block, x, rows, count);
     return collector->share != NULL ? keep(collector->share, block, x, rows) : CLR_SCAN_DONE;
 }

@@ -16,7 +16,7 @@
 /*
  * The values of a tally with CLR_KEEP from some of the scan's rows: two runs, the second one the
  * next of the first. They are the column's own where they can be; else copies, of INTEGERs from the
- * room's start and of REALs from its end. And what a tally with CLR_MERGE has merged of these rows.
+ * room's start and of REALs from its end.
  */
 struct clr_share {
     struct clr_run runs[2];
@@ -24,15 +24,13 @@ struct clr_share {
     atomic_int_fast64_t *left; /* bytes that copies may still take, in all shares together */
     const int64_t *others;     /* with CLR_BYTES: the addresses of TEXT and BLOBs */
     size_t other_count;
-    int64_t *other_room;       /* for one of each row, with CLR_BYTES */
-    struct clr_merged *merged; /* with CLR_MERGE: begun; states are added to those there are */
+    int64_t *other_room; /* for one of each row, with CLR_BYTES */
 };
 
 struct clr_collector {
     const struct clr_tally *tally;
-    const atomic_bool *stop; /* looked at between two states; the owner's, set after the start */
     struct clr_state *state;
-    struct clr_share *share; /* if the tally has CLR_KEEP or CLR_MERGE */
+    struct clr_share *share; /* if the tally has CLR_KEEP */
     struct clr_chunk *values,
         *pairs; /* of CLR_SUM and CLR_EXTREMES; of CLR_DOT; NULL: not needed */
 };
@@ -46,8 +44,8 @@ bool clr_collector_init(struct clr_collector *collector, const struct clr_tally 
                         struct clr_state *state, struct clr_share *share);
 void clr_collector_free(struct clr_collector *collector);
 
-/* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE,
-   CLR_SCAN_LIMIT, CLR_SCAN_STOPPED, or CLR_SCAN_FAILED without memory. */
+/* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE or
+   CLR_SCAN_LIMIT. */
 enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct clr_block *block,
                                          const uint64_t *selected);
 

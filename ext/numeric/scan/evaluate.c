@@ -30,7 +30,7 @@ static bool find_whole_columns(const struct clr_scan *scan, const uint8_t *kinds
 {
     int columns[2], i;
 
-    if (tally->merge != 0 || !clr_tally_takes_whole_columns(scan, kinds, tally, columns))
+    if (!clr_tally_takes_whole_columns(scan, kinds, tally, columns))
         return false;
     for (i = 0; i < 2; i++)
         arguments[i] = columns[i] < 0 ? NULL : scan->columns[columns[i]];
@@ -278,8 +278,6 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
 
     if (blocks.block == NULL || !clr_gathered_init(&blocks.gathered, blocks.block))
         outcome = CLR_SCAN_FAILED;
-    for (i = 0; i < collector_count; i++)
-        collectors[i].stop = stop;
     for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
         if (atomic_load_explicit(stop, memory_order_relaxed)) {
             outcome = CLR_SCAN_STOPPED;

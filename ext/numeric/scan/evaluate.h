@@ -13,10 +13,9 @@
 
 /*
  * Computes the tallies over the rows first .. last - 1. states has a state for each of the scan's
- * tallies and is overwritten. shares has a share for each, or is NULL if no tally has CLR_KEEP or
- * CLR_MERGE: shares of CLR_KEEP get their runs, valid as long as room and columns are, and those of
- * CLR_MERGE get more states. The scan is only read, so that several threads may run parts of it.
- * Questions are not answered. Returns
+ * tallies and is overwritten. shares has a share for each, or is NULL if no tally has CLR_KEEP;
+ * those of such tallies get their runs, valid as long as room and columns are. The scan is only
+ * read, so that several threads may run parts of it. Questions are not answered. Returns
  * CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_FAILED without memory, or
  * CLR_SCAN_STOPPED soon after *stop has become true.
  */

@@ -9,7 +9,6 @@
 
 #include "numeric/exact/chunk.h"
 #include "numeric/scan/question.h"
-#include "numeric/states/merged.h"
 #include "numeric/states/state.h"
 #include "numeric/values/column.h"
 
@@ -84,9 +83,8 @@ struct clr_instruction {
  * y is where x is not NULL. It is unsure of every row with an argument that is UNSURE, since SQLite
  * evaluates both.
  *
- * CLR_BYTES, with CLR_KEEP and without operations, has values BYTES kept too. CLR_MERGE, alone, has
- * them merged as states of the kind `merge` into `merged`; a number is unsure there, and so is what
- * is no state. For both x is a column, with bytes (clr_column_has_bytes()).
+ * CLR_BYTES, with CLR_KEEP, without operations and in a scan without keys, has values BYTES kept
+ * too: x is a column, with bytes (clr_column_has_bytes()).
  *
  * CLR_LEAST and CLR_GREATEST, in a scan with keys, are for CLR_EXTREMES: only one of them, and the
  * other extreme need not be found.
@@ -99,13 +97,10 @@ struct clr_tally {
     unsigned operations;
     int x, y, filter; /* instructions, or -1; without x every row counts */
     struct clr_state state;
-    enum clr_state_kind merge; /* of CLR_MERGE, else 0 */
-    struct clr_merged *merged; /* the caller's, begun and without states */
 };
 
 #define CLR_KEEP (1u << 31)
 #define CLR_BYTES (1u << 30)
-#define CLR_MERGE (1u << 29)
 #define CLR_BOUNDS (1u << 28)
 #define CLR_LEAST (1u << 27)
 #define CLR_GREATEST (1u << 26)
@@ -114,8 +109,7 @@ struct clr_tally {
 /* Whether the tally takes values BYTES for more than to count them. */
 static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
 {
-    return (tally->operations & (CLR_BYTES | CLR_MERGE)) != 0 &&
-           (tally->operations & CLR_OPERATIONS_MASK) == 0;
+    return (tally->operations & CLR_BYTES) != 0 && (tally->operations & CLR_OPERATIONS_MASK) == 0;
 }
 
 /*
@@ -220,16 +214,6 @@ int clr_opcode_operands(enum clr_opcode opcode);
    them. */
 void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
                         bool used[CLR_MOST_INSTRUCTIONS]);
-
-/* Returns how many of the scan's tallies merge states. */
-static inline int clr_scan_merges(const struct clr_scan *scan)
-{
-    int merges = 0, i;
-
-    for (i = 0; i < scan->tally_count; i++)
-        merges += scan->tallies[i].merge != 0;
-    return merges;
-}
 
 /* Returns the ranges of rows that a device goes over. */
 static inline struct clr_row_ranges clr_scan_ranges(const struct clr_scan *scan)

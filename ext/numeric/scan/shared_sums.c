@@ -79,7 +79,7 @@ static int find_shared(struct clr_shared_sums *shared, int column, int filter)
     for (i = 0; i < shared->count; i++) {
         const struct clr_tally *tally = &shared->tallies[i];
         if (tally->x == column && tally->filter == filter && tally->y < 0 &&
-            tally->operations == SHARED && tally->merge == 0)
+            tally->operations == SHARED)
             return i;
     }
     shared->tallies[i] =

@@ -150,20 +150,3 @@ void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint
     if (bytes != NULL)
         clr_state_encode_bins(bins, counters, bytes);
 }
-
-void clr_finish_merged(const struct clr_aggregate *aggregate, enum clr_form form,
-                       const struct clr_merged *merged, struct clr_output *output)
-{
-    switch (merged->kind) {
-    case CLR_STATE_MIN:
-    case CLR_STATE_MAX:
-        clr_finish_extreme(aggregate, form, &merged->extreme, output);
-        break;
-    case CLR_STATE_BINS:
-        clr_finish_bins(form, merged->counters != NULL ? &merged->bins : NULL, merged->counters,
-                        output);
-        break;
-    default:
-        clr_finish_sums(aggregate, form, &merged->sums, output);
-    }
-}

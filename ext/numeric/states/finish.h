@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "numeric/bins/bins.h"
 #include "numeric/states/aggregate_table.h"
-#include "numeric/states/merged.h"
 #include "numeric/states/state.h"
 #include "numeric/states/state_format.h"
 #include "numeric/values/value.h"
@@ -59,10 +58,5 @@ void clr_finish_extreme(const struct clr_aggregate *aggregate, enum clr_form for
    counted nothing. bins: NULL of no rows. */
 void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
                      struct clr_output *output);
-
-/* States that were merged, of the aggregate's kind. Of one that is asked for no value, no more than
-   the kind, aggregate->state, need be set. */
-void clr_finish_merged(const struct clr_aggregate *aggregate, enum clr_form form,
-                       const struct clr_merged *merged, struct clr_output *output);
 
 #endif

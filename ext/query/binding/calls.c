@@ -14,15 +14,17 @@ static enum clr_code refuse_tally(struct clr_binder *binder)
     return CLR_INVALID;
 }
 
-/* Returns the tally that merges states of a kind, or else has operations; see below. */
-static int find_kind(struct clr_query *query, enum clr_state_kind merge, unsigned operations, int x,
-                     int y, int filter)
+/*
+ * Returns the tally of the arguments and filter, or -1. One without operations counts values that
+ * others are unsure of, so they are never the same.
+ */
+static int find_tally(struct clr_query *query, unsigned operations, int x, int y, int filter)
 {
     struct clr_tally_plan *tally = query->tallies;
     int i;
 
     for (i = 0; i < query->tally_count; i++, tally++)
-        if (tally->x == x && tally->y == y && tally->filter == filter && tally->merge == merge &&
+        if (tally->x == x && tally->y == y && tally->filter == filter &&
             (tally->operations == 0) == (operations == 0))
             break;
     if (i == CLR_MOST_TALLIES)
@@ -30,22 +32,12 @@ static int find_kind(struct clr_query *query, enum clr_state_kind merge, unsigne
     if (i == query->tally_count) {
         query->tally_count++;
         tally->operations = 0;
-        tally->merge = merge;
         tally->x = x;
         tally->y = y;
         tally->filter = filter;
     }
     tally->operations |= operations;
     return i;
-}
-
-/*
- * Returns the tally of the arguments and filter, or -1. One without operations counts values that
- * others are unsure of, so they are never the same.
- */
-static int find_tally(struct clr_query *query, unsigned operations, int x, int y, int filter)
-{
-    return find_kind(query, 0, operations, x, y, filter);
 }
 
 /* Returns an instruction that is true where both are; filter may be -1. Returns -1 once it has
@@ -183,16 +175,6 @@ static enum clr_code bind_order(struct clr_binder *binder, struct clr_call *call
     return CLR_OK;
 }
 
-/* The argument of a function that takes the bytes of a column's values; -1 once it has failed. */
-static int bind_bytes(struct clr_binder *binder, const struct clr_node *node)
-{
-    const struct clr_token *name = &binder->query->syntax->tokens[node->begin];
-
-    return node->first->kind == CLR_N_COLUMN
-               ? clr_emit_column_with_bytes(binder, node->first)
-               : clr_bind_refuse_name(binder, CLR_WHY_NO_COLUMN, name->text, name->length);
-}
-
 /* Whether a function compares values that may be TEXT or BLOBs, and no more than that: then their
    ranks will do. SQLite's own compare by the collating sequence, and in the database's encoding. */
 static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *node)
@@ -200,7 +182,7 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
     const struct clr_node *x = node->first;
 
     if ((node->builtin && !(clr_content_compares_binary(x) && binder->environment->is_utf8)) ||
-        node->form & CLR_FORM_MERGE || x->reads < 0 || !(x->is_foreign || x->seems_text))
+        x->reads < 0 || !(x->is_foreign || x->seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
@@ -211,8 +193,8 @@ static int bind_first(struct clr_binder *binder, const struct clr_node *node)
 {
     if (takes_ranks(binder, node))
         return clr_lookup_emit_ranks(binder, node->first);
-    if (node->form & CLR_FORM_MERGE || takes_bytes(binder, node))
-        return bind_bytes(binder, node);
+    if (takes_bytes(binder, node))
+        return clr_emit_column_with_bytes(binder, node->first);
     return node->aggregate->needs == CLR_NEEDS_COUNT ? clr_lower_presence(binder, node->first)
                                                      : clr_lower(binder, node->first);
 }
@@ -253,13 +235,10 @@ enum clr_code clr_call_bind(struct clr_binder *binder, const struct clr_node *no
     for (i = 0; i < CLR_MOST_TERMS; i++)
         call->terms[i] = -1;
     query->call_count++;
-    if (node->form & CLR_FORM_MERGE)
-        call->tally = find_kind(query, aggregate->state, CLR_MERGE, x, -1, filter);
-    else if (clr_aggregate_asks(aggregate))
+    if (clr_aggregate_asks(aggregate))
         return bind_order(binder, call, node, x, filter);
-    else if (aggregate->needs != CLR_NEEDS_COUNT)
+    if (aggregate->needs != CLR_NEEDS_COUNT)
         return bind_terms(binder, call, (const int[2]){x, y}, filter);
-    else
-        call->tally = find_tally(query, 0, x, y, filter);
+    call->tally = find_tally(query, 0, x, y, filter);
     return call->tally < 0 ? refuse_tally(binder) : CLR_OK;
 }

@@ -74,8 +74,7 @@ static void consider_aggregate(struct written *call, const struct clr_aggregate 
     if (!ours && !builtin)
         return;
     call->known = true;
-    if (call->star ? aggregate->needs != CLR_NEEDS_COUNT
-                   : call->arguments != (call->form & CLR_FORM_MERGE ? 1 : aggregate->arguments))
+    if (call->star ? aggregate->needs != CLR_NEEDS_COUNT : call->arguments != aggregate->arguments)
         return;
     call->aggregate = aggregate;
     call->builtin = builtin;
@@ -102,8 +101,7 @@ static void find_function(struct clr_syntax *syntax, const struct clr_token *tok
         clr_syntax_no_memory(syntax);
         return;
     }
-    call->form = take_suffix(call->name, "_merge") ? CLR_FORM_MERGE : CLR_FORM_VALUE;
-    call->form |= take_suffix(call->name, "_state") ? CLR_FORM_STATE : CLR_FORM_VALUE;
+    call->form = take_suffix(call->name, "_state") ? CLR_FORM_STATE : CLR_FORM_VALUE;
     consider_aggregate(call, &count_rows);
     for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++)
         consider_aggregate(call, aggregate);
@@ -167,7 +165,7 @@ struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_tok
     if (call.aggregate != NULL) {
         be_aggregate(syntax, node, name, filter);
     } else if (filter != NULL) {
-        clr_syntax_refuse(syntax, CLR_WHY_FILTER);
+        clr_syntax_refuse_name(syntax, CLR_WHY_FILTER, name->text, name->length);
     } else {
         node->opcode = call.scalar != NULL ? call.scalar->opcode : CLR_OPCODES;
         node->function = kind != CLR_N_FUNCTION ? call.scalar->name : NULL;

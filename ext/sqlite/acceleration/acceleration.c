@@ -171,7 +171,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
     if (run->request.no_pages == CLR_WHY_OLDER_ROWS)
         acceleration->no_pages = run->request.no_pages;
     if (why == CLR_WHY_SMALL_TABLE || why == CLR_WHY_KEEPS_VALUES || why == CLR_WHY_KEEPS_CODES ||
-        why == CLR_WHY_MANY_VALUES || why == CLR_WHY_MANY_ROWS || why == CLR_WHY_LARGE_PAGE ||
+        why == CLR_WHY_MANY_VALUES || why == CLR_WHY_MANY_ROWS ||
         (why == CLR_WHY_VALUES_MEMORY && run->request.is_too_large))
         clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     /* The database could not even be read: it may be gone, as may be what the names meant. */

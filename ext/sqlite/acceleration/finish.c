@@ -82,10 +82,6 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
                                    ? CLR_FORM_STATE
                                    : call->form;
 
-    if (call->form & CLR_FORM_MERGE) {
-        clr_finish_merged(call->aggregate, form, tally->merged, output);
-        return true;
-    }
     switch (call->aggregate->needs) {
     case CLR_NEEDS_COUNT:
         output->value = (struct clr_value){CLR_KIND_INTEGER, {.integer = tally->state.count}, NULL};

@@ -53,10 +53,6 @@ static void add_call(sqlite3_str *text, const struct clr_call *call)
 
     if (aggregate->needs == CLR_NEEDS_COUNT)
         sqlite3_str_appendall(text, ", count(7) + 6, count(*) + 6");
-    else if (call->form & CLR_FORM_MERGE)
-        sqlite3_str_appendf(
-            text, ", 7 + ((SELECT %s%s(s) FROM (SELECT %s_state(%s) AS s FROM " ROWS ")) IS NULL)",
-            name, clr_form_suffix(call->form), name, arguments);
     else if (clr_aggregate_asks(aggregate))
         sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", name, clr_form_suffix(call->form),
                             arguments);

@@ -20,19 +20,6 @@ static enum clr_outcome refuse(struct clr_view_run *run, enum clr_reason_code wh
     return CLR_NEXT_WAY;
 }
 
-/* Whether something is about all values together: questions, but those of groups, which keep what
-   they need; and bytes, which groups would have to keep. */
-static bool keeps_values(const struct clr_scan *scan, const struct clr_query *query)
-{
-    int i;
-
-    if (scan->grouping == NULL)
-        return scan->question_count > 0;
-    for (i = 0; i < query->column_count && !query->with_bytes[i]; i++)
-        ;
-    return i < query->column_count;
-}
-
 /* Takes note of a stream that did not come to its end; too_large: what is too large then. */
 static enum clr_outcome give_up(struct clr_view_run *run, enum clr_load_outcome outcome,
                                 enum clr_reason_code too_large,
@@ -160,7 +147,7 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
                          : clr_stream(source, request->table->root, fields, &run->scan,
                                       (size_t)memory, &rows, run->watch, &report, &status);
     if (outcome != CLR_LOAD_DONE)
-        return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_LARGE_PAGE,
+        return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_KEEPS_CODES,
                        &report, &status);
     run->scan.rows = rows;
     connection->stats.bytes_decoded += report.bytes_read;
@@ -190,14 +177,14 @@ static bool find_fields(const struct clr_view_run *run, struct clr_field *fields
 
 enum clr_outcome clr_way_stream(struct clr_view_run *run)
 {
-    struct clr_column_request *request = &run->request;
     const int64_t budget = clr_column_memory(), memory = stream_memory(budget);
     int64_t used;
     struct clr_field fields[CLR_MOST_COLUMNS];
     enum clr_outcome outcome = CLR_ANSWERED;
     bool with_codes;
 
-    if (keeps_values(&run->scan, request->query))
+    /* The questions of groups keep what they need. */
+    if (run->scan.grouping == NULL && run->scan.question_count > 0)
         return refuse(run, CLR_WHY_KEEPS_VALUES);
     with_codes = find_fields(run, fields);
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);

@@ -207,30 +207,14 @@ static bool set_key(const struct filling *filling, struct worker *worker, int ke
 
 /* ---- Calls. */
 
-static enum clr_code take_merged(const struct clr_tally *tally, const struct clr_value *state)
-{
-    clr_merged_free(tally->merged);
-    clr_merged_init(tally->merged, tally->merge, UINT64_MAX);
-    return clr_merged_add(tally->merged, state);
-}
-
 /* Puts what is known of a group in the place of what is known of all rows. */
-static enum clr_code take_group(struct clr_query_run *run, const struct clr_groups *groups,
-                                size_t group)
+static void take_group(struct clr_query_run *run, const struct clr_groups *groups, size_t group)
 {
-    enum clr_code code = CLR_OK;
     const uint64_t *counts;
     int i;
 
-    for (i = 0; i < run->query->tally_count && code == CLR_OK; i++) {
-        if (run->tallies[i].merge != 0) {
-            const struct clr_value state = clr_groups_merged(groups, group, i);
-
-            code = take_merged(&run->tallies[i], &state);
-        } else {
-            clr_groups_state(groups, group, i, &run->tallies[i].state);
-        }
-    }
+    for (i = 0; i < run->query->tally_count; i++)
+        clr_groups_state(groups, group, i, &run->tallies[i].state);
     for (i = 0; i < run->question_count; i++) {
         struct clr_question *question = &run->questions[i];
 
@@ -239,7 +223,6 @@ static enum clr_code take_group(struct clr_query_run *run, const struct clr_grou
             memcpy(question->counts, counts,
                    ((size_t)question->bins.count + 2) * sizeof *question->counts);
     }
-    return code;
 }
 
 static enum clr_scan_outcome finish_call(const struct filling *filling, struct worker *worker,
@@ -266,7 +249,7 @@ static enum clr_scan_outcome fill_group(const struct filling *filling, struct wo
 {
     const struct clr_group_values *values = filling->values;
     size_t place = group * (size_t)(values->key_count + values->call_count);
-    enum clr_scan_outcome outcome;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
     if (group + AHEAD < values->rows)
@@ -274,7 +257,7 @@ static enum clr_scan_outcome fill_group(const struct filling *filling, struct wo
     for (i = 0; i < values->key_count; i++)
         if (!set_key(filling, worker, i, group, place++))
             return CLR_SCAN_FAILED;
-    outcome = clr_scan_outcome_of(take_group(worker->run, filling->groups, group));
+    take_group(worker->run, filling->groups, group);
     for (i = 0; i < values->call_count && outcome == CLR_SCAN_DONE; i++)
         outcome = finish_call(filling, worker, i, place++);
     return outcome;
@@ -311,7 +294,7 @@ static void fill_some(void *argument, int number, const atomic_bool *stop)
         clr_memory_free(worker->run);
 }
 
-/* Bins are counted, and states merged, in the run's own memory. */
+/* Bins are counted in the run's own memory. */
 static int count_workers(const struct filling *filling)
 {
     const size_t most = filling->values->rows / WORTH + 1;
@@ -320,9 +303,6 @@ static int count_workers(const struct filling *filling)
 
     for (i = 0; i < filling->run->question_count; i++)
         if (filling->run->questions[i].kind == CLR_ASK_BINS)
-            return 1;
-    for (i = 0; i < filling->run->query->tally_count; i++)
-        if (filling->run->tallies[i].merge != 0)
             return 1;
     return most < (size_t)size ? (int)most : size;
 }

@@ -8,38 +8,22 @@
    processor's cache. Each takes nine bytes of a column: a value and, maybe, a tag. */
 enum { SEGMENT_ROWS = 65536, ROW_BYTES = 9 };
 
-/* The bytes of TEXT and BLOBs that a thread may have together, at least; it scans its rows when
-   they take one in BYTES_PART of what it may. */
-enum { LEAST_BYTES = 1 << 20, BYTES_PART = 4 };
-
 /* Units that a sample is made of, at most. */
 enum { SAMPLED_UNITS = 16 };
-
-static bool wants_bytes(const struct clr_field *fields, int count)
-{
-    while (count > 0 && !fields[count - 1].with_bytes)
-        count--;
-    return count > 0;
-}
 
 /* Divides the memory among threads. Returns how many leaves a unit may have, and stores how many
    threads there may be. */
 static size_t plan_segments(struct clr_segments *segments, const struct clr_source *source,
-                            const struct clr_field *fields, size_t memory, size_t *threads)
+                            size_t memory, size_t *threads)
 {
-    const bool with_bytes = wants_bytes(fields, segments->scan->column_count);
     size_t row = ROW_BYTES * (size_t)(segments->scan->column_count + 1);
     size_t least = clr_page_most_cells(source), team = (size_t)clr_team_size();
 
-    if (with_bytes)
-        memory /= 2;
     *threads = memory / (least * row);
     if (*threads > team)
         *threads = team;
     if (*threads < 1)
         *threads = 1;
-    if (with_bytes)
-        segments->most_bytes = memory / *threads > LEAST_BYTES ? memory / *threads : LEAST_BYTES;
     segments->capacity = memory / (*threads * row);
     if (segments->capacity > SEGMENT_ROWS)
         segments->capacity = SEGMENT_ROWS;
@@ -69,14 +53,12 @@ static bool init_segment(const struct clr_segments *segments, struct clr_segment
     const struct clr_units *units = &segments->units;
     int i;
 
-    atomic_init(&segment->left, (int64_t)segments->most_bytes);
     for (i = 0; i < units->field_count; i++) {
         struct clr_column *column = new_column(segments, &units->fields[i]);
 
         segment->columns[units->fields[i].position] = column;
         if (column == NULL)
             return false;
-        column->bytes.left = &segment->left;
     }
     return true;
 }
@@ -108,7 +90,7 @@ enum clr_load_outcome clr_segments_begin(struct clr_segments *segments,
 
     *segments = (struct clr_segments){.scan = scan};
     atomic_init(&segments->rows, 0);
-    most_leaves = plan_segments(segments, source, fields, memory, &threads);
+    most_leaves = plan_segments(segments, source, memory, &threads);
     outcome = clr_units_find(&segments->units, source, root, fields, scan->column_count,
                              most_leaves, NULL, watch);
     if (outcome != CLR_LOAD_DONE)
@@ -195,7 +177,6 @@ static enum clr_load_outcome scan_segment(const struct clr_segments *segments, i
     struct clr_segment *segment = &segments->segments[thread];
     struct clr_pages *pages = decoder->reader.pages;
     struct clr_scan portion = *segments->scan;
-    int i;
 
     portion.columns = segment->columns;
     portion.rows = decoder->rows;
@@ -213,19 +194,8 @@ static enum clr_load_outcome scan_segment(const struct clr_segments *segments, i
     default:
         return clr_pages_no_memory(pages);
     }
-    for (i = 0; i < portion.column_count; i++)
-        clr_bytes_clear(&segment->columns[i]->bytes);
     clr_decoder_begin_columns(decoder, segment->columns);
     return CLR_LOAD_DONE;
-}
-
-/* Whether the segment has to be scanned before there are so many rows. */
-static bool is_full(const struct clr_segments *segments, const struct clr_segment *segment,
-                    size_t rows)
-{
-    const int64_t most = (int64_t)segments->most_bytes;
-
-    return rows > segments->capacity || most - atomic_load(&segment->left) > most / BYTES_PART;
 }
 
 static enum clr_load_outcome stream_unit(struct clr_segments *segments, int thread,
@@ -237,8 +207,7 @@ static enum clr_load_outcome stream_unit(struct clr_segments *segments, int thre
 
     outcome = clr_unit_read(&segments->units, i, reader, &rows);
     atomic_fetch_add(&segments->rows, rows);
-    if (outcome == CLR_LOAD_DONE && decoder->rows > 0 &&
-        is_full(segments, &segments->segments[thread], decoder->rows + rows))
+    if (outcome == CLR_LOAD_DONE && decoder->rows > 0 && decoder->rows + rows > segments->capacity)
         outcome = scan_segment(segments, thread, decoder);
     return outcome == CLR_LOAD_DONE ? clr_unit_decode(&segments->units, i, reader) : outcome;
 }

@@ -11,8 +11,7 @@
 /* The rows that a thread has decoded since its last scan. */
 struct clr_segment {
     struct clr_column *columns[CLR_MOST_COLUMNS];
-    atomic_int_least64_t left; /* bytes that TEXT and BLOBs may still take */
-    size_t next, end;          /* of a thread that has units of its own */
+    size_t next, end; /* of a thread that has units of its own */
 };
 
 /* Scans a segment's rows, in its thread: a scan which is the one of the segments but for columns
@@ -25,7 +24,6 @@ struct clr_segments {
     struct clr_units units;
     const struct clr_scan *scan;
     size_t capacity;              /* rows of a segment; a unit has no more */
-    size_t most_bytes;            /* of TEXT and BLOBs in a segment; 0: none are wanted */
     struct clr_segment *segments; /* of each thread, */
     int team;                     /* so many */
     clr_segment_scan *run;
@@ -36,11 +34,11 @@ struct clr_segments {
 
 /*
  * Begins, for the table whose root page is root: fields has the field of each of the scan's
- * columns; of those with codes the scan's columns have the dictionaries, which are complete, and
- * its other columns and its rows are not looked at. The decoded columns take at most memory bytes
- * at a time, or those of one page in one thread if that is more. Half of that is for the bytes of
- * TEXT and BLOBs, if some are wanted. There is a segment for each of units.threads, whose number
- * may be lowered before they run. Whatever the outcome, clr_segments_free() has to follow.
+ * columns, none of them with bytes; of those with codes the scan's columns have the dictionaries,
+ * which are complete, and its other columns and its rows are not looked at. The decoded columns
+ * take at most memory bytes at a time, or those of one page in one thread if that is more. There is
+ * a segment for each of units.threads, whose number may be lowered before they run. Whatever the
+ * outcome, clr_segments_free() has to follow.
  */
 enum clr_load_outcome clr_segments_begin(struct clr_segments *segments,
                                          const struct clr_source *source, uint32_t root,
@@ -60,8 +58,8 @@ enum clr_load_outcome clr_segments_sample(struct clr_segments *segments,
 /* Returns how many rows the leaves that are read have at most. */
 size_t clr_segments_most_rows(const struct clr_segments *segments);
 
-/* Has all rows scanned by segments->run. CLR_LOAD_TOO_LARGE: the bytes that are needed together
-   take more than they may, or the scan's outcome was CLR_SCAN_LIMIT. CLR_LOAD_UNSURE: it was that,
+/* Has all rows scanned by segments->run. CLR_LOAD_TOO_LARGE: a dictionary lacks a value, or the
+   scan's outcome was CLR_SCAN_LIMIT. CLR_LOAD_UNSURE: it was that,
    or CLR_SCAN_NOT_NOW. */
 enum clr_load_outcome clr_segments_run(struct clr_segments *segments,
                                        const struct clr_watch *watch);

@@ -22,13 +22,12 @@
 #include <stdint.h>
 
 /*
- * Computes the tallies of the scan over the table whose root page is root; fields has the field of
- * each of the scan's columns. Of its own columns only those with codes are looked at: each has the
- * dictionary of all of the table's values. The pages are checked as those of clr_load() are, and
- * watch serves as there. The decoded columns take at most memory bytes at a time, or those of one
- * page in one thread if that is more. Half of that is for the bytes of TEXT and BLOBs, if some are
- * wanted; CLR_LOAD_TOO_LARGE: those that are needed together, or what the tallies keep, take more,
- * or a dictionary lacks a value.
+ * Computes the tallies of the scan, which keep no values, over the table whose root page is root;
+ * fields has the field of each of the scan's columns, none of them with bytes. Of its own columns
+ * only those with codes are looked at: each has the dictionary of all of the table's values. The
+ * pages are checked as those of clr_load() are, and watch serves as there. The decoded columns take
+ * at most memory bytes at a time, or those of one page in one thread if that is more.
+ * CLR_LOAD_TOO_LARGE: a dictionary lacks a value.
  *
  * After CLR_LOAD_DONE the tallies' states are complete, and *rows is how many rows the table has.
  */
@@ -38,7 +37,7 @@ enum clr_load_outcome clr_stream(const struct clr_source *source, uint32_t root,
                                  struct clr_load_report *report, struct clr_status *status);
 
 /*
- * The same for a scan with a grouping, whose fields are not with bytes: gives its groups, the
+ * The same for a scan with a grouping, which may keep values: gives its groups, the
  * caller's to free, or NULL where there are no rows. They are planned by a sample, and the stream
  * begins again where that misleads, at most twice; the report has the bytes of all.
  * CLR_LOAD_TOO_LARGE: they take more than scan->values_memory.

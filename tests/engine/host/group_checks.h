@@ -38,8 +38,8 @@ static void make_plain(struct made *made, size_t rows, enum family key, enum fam
     make_scan(made, rows);
     clr_column_release(made->columns[0]);
     clr_column_release(made->columns[KEY_COLUMNS]);
-    made->columns[0] = make_column(rows, key, &made->bytes);
-    made->columns[KEY_COLUMNS] = make_column(rows, value, &made->bytes);
+    made->columns[0] = make_column(rows, key);
+    made->columns[KEY_COLUMNS] = make_column(rows, value);
     made->scan.filter = -1;
     made->scan.tally_count = 1;
     made->scan.question_count = 0;

@@ -53,7 +53,7 @@ static void test_places(void)
 
         make_plain(made, rows, SPREAD_INTEGERS, ROUND_REALS, operations[tally]);
         clr_column_release(made->columns[1]);
-        made->columns[1] = make_column(rows, FEW_INTEGERS, &made->bytes);
+        made->columns[1] = make_column(rows, FEW_INTEGERS);
         made->columns[0]->kind = made->columns[1]->kind =
             places == SMALL_NULLS ? CLR_TAG_MIXED : CLR_TAG_INTEGER;
         for (row = 0; row < rows; row++)

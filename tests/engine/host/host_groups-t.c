@@ -181,7 +181,7 @@ static void test_many_surprises(void)
         const int column = i < VALUE_COLUMNS ? KEY_COLUMNS + i : i - VALUE_COLUMNS + 1;
 
         clr_column_release(made->columns[column]);
-        made->columns[column] = make_column(rows, FEW_INTEGERS, &made->bytes);
+        made->columns[column] = make_column(rows, FEW_INTEGERS);
         memset(made->columns[column]->tags, CLR_TAG_INTEGER, rows);
         made->columns[column]->kind = CLR_TAG_MIXED;
         made->columns[column]->tags[(size_t)(2 + i) * 4096 - 5] = CLR_TAG_REAL;

@@ -38,7 +38,6 @@ SELECTS = (
     "SELECT gpu_sum(a), gpu_total(b), count(*) FROM listed",
     "SELECT gpu_count_distinct(c), gpu_mode(c), gpu_count_distinct(added) FROM t WHERE a > 3",
     "SELECT gpu_count_distinct(y), gpu_mode(x) FROM wide",
-    "SELECT gpu_sum_merge(y) FROM wide WHERE x = 0",
 )
 
 

@@ -25,7 +25,7 @@ ON_TABLE, ON_DEVICES_TABLE, BETWEEN = 60 if tap.QUICK else 120, 30, 12
 LITTLE = (1, 1, 2_000, 30_000)
 
 #: What a device never does, or only for plain columns: nobody waits for it.
-HOSTS_OWN = re.compile("_merge|_distinct|_mode|_median|_percentile|_histogram")
+HOSTS_OWN = re.compile("_distinct|_mode|_median|_percentile|_histogram")
 
 #: Views that are kept while their table changes.
 KEPT = 4
@@ -179,8 +179,6 @@ class Writer:
             text += "" if text.endswith(")") else self.arguments(1)
         elif kind < 0.58:
             text = self.order()
-        elif kind < 0.64:
-            text = self.merge()
         else:
             name = self.pick(GPU if self.chance(ours) else BUILTIN)
             text = f"{name}({self.number()})"
@@ -205,17 +203,6 @@ class Writer:
         high = self.pick(("10", "33.3", "1e10", "9007199254740993"))
         form = self.pick(("", "_state"))
         return f"gpu_histogram{form}({value}, {low}, {high}, {self.pick((1, 2, 7, 100))})"
-
-    def merge(self):
-        """A call that merges the states of a column that has some, seldom of another function."""
-        columns = [column for column in self.table.columns if column.family]
-        if not columns:
-            return self.order()
-        column = self.pick(columns)
-        families = list(view_data.FAMILIES)
-        family = self.pick(families) if self.chance(0.03) else column.family
-        form = self.pick(("_merge", "_merge", "_state_merge"))
-        return f"{self.pick(family)}{form}({column.name})"
 
     def item(self):
         """An item of the select list: an aggregate, sometimes an expression over some."""
