@@ -143,7 +143,8 @@ static void declare_type(struct declaration *declaration, const char *type)
         sqlite3_str_appendf(declaration->text, " \"%w\"", type);
 }
 
-/* Lets a column of an ordinary view compare as it does there. */
+/* Lets a column compare as it would in an ordinary view of the SELECT, by another type if it must
+   be. One without affinity is a column without a type. */
 static void declare_comparison(struct declaration *declaration, const char *type,
                                const struct clr_comparison *comparison)
 {
@@ -153,9 +154,7 @@ static void declare_comparison(struct declaration *declaration, const char *type
         [CLR_AFFINITY_INTEGER] = CLR_LETTER_INTEGER, [CLR_AFFINITY_REAL] = CLR_LETTER_REAL};
     static const char *const types[] = {" TEXT", " NUM", " INT", " REAL"};
 
-    if (comparison->affinity == 0)
-        sqlite3_str_appendall(declaration->text, clr_affinity_declaration(clr_affinity_of(type)));
-    else if (letters[clr_affinity_of(type)] == comparison->affinity)
+    if (comparison->affinity == 0 || letters[clr_affinity_of(type)] == comparison->affinity)
         declare_type(declaration, type);
     else if (comparison->affinity >= CLR_LETTER_TEXT && comparison->affinity <= CLR_LETTER_REAL)
         sqlite3_str_appendall(declaration->text, types[comparison->affinity - CLR_LETTER_TEXT]);
@@ -163,37 +162,25 @@ static void declare_comparison(struct declaration *declaration, const char *type
         sqlite3_str_appendf(declaration->text, " COLLATE \"%w\"", comparison->collation);
 }
 
-/* Declares the columns of the ordinary view that the SELECT reads. */
-static int declare_view(const struct clr_select *select, sqlite3_stmt *statement,
-                        const struct clr_column_names *names, struct declaration *declaration)
+/* Columns of tables keep their declared types, by which drivers convert values. */
+static int declare_columns(const struct clr_select *select, sqlite3_stmt *statement,
+                           const struct clr_column_names *names, struct declaration *declaration)
 {
     const sqlite3_uint64 size = (sqlite3_uint64)names->count * sizeof(struct clr_comparison);
     struct clr_comparison *list = sqlite3_malloc64(size);
-    int rc = SQLITE_NOMEM, i;
+    int rc = list == NULL ? SQLITE_NOMEM : SQLITE_OK, i;
 
+    if (rc == SQLITE_OK)
+        memset(list, 0, size);
     /* They are 0s where it is not known. */
-    if (list != NULL &&
-        clr_comparisons_read(sqlite3_db_handle(statement), select->view_schema, select->view_name,
-                             (const char *const *)names->list, names->count, list) != SQLITE_NOMEM)
-        rc = SQLITE_OK;
+    if (rc == SQLITE_OK && (select->compares || select->view_name != NULL) &&
+        clr_comparisons_read(statement, list) == SQLITE_NOMEM)
+        rc = SQLITE_NOMEM;
     for (i = 0; i < names->count && rc == SQLITE_OK; i++) {
         rc = declare(declaration, names->list[i]);
         declare_comparison(declaration, sqlite3_column_decltype(statement, i), &list[i]);
     }
     sqlite3_free(list);
-    return rc;
-}
-
-/* Columns of tables keep their declared types, by which drivers convert values. */
-static int declare_columns(sqlite3_stmt *statement, const struct clr_column_names *names,
-                           struct declaration *declaration)
-{
-    int rc = SQLITE_OK, i;
-
-    for (i = 0; i < names->count && rc == SQLITE_OK; i++) {
-        rc = declare(declaration, names->list[i]);
-        declare_type(declaration, sqlite3_column_decltype(statement, i));
-    }
     return rc;
 }
 
@@ -233,8 +220,7 @@ static int declare_all(const struct clr_select *select, sqlite3_stmt *statement,
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK) {
         memset(declaration.numbers, 0, size);
-        rc = select->view_name != NULL ? declare_view(select, statement, &names, &declaration)
-                                       : declare_columns(statement, &names, &declaration);
+        rc = declare_columns(select, statement, &names, &declaration);
     }
     if (rc == SQLITE_OK)
         rc = declare_parameters(statement, &declaration);
@@ -331,13 +317,15 @@ static int check_count(sqlite3 *db, const struct clr_select *select, char **erro
     return *error == NULL ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
-int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error)
+int clr_select_read(sqlite3 *db, const char *argument, bool compares, struct clr_select *select,
+                    char **error)
 {
     sqlite3_stmt *statement = NULL;
     const char *tail, *refusal;
     int rc;
 
     memset(select, 0, sizeof *select);
+    select->compares = compares;
     rc = copy_inside(argument, select, error);
     if (rc != SQLITE_OK)
         return rc;

@@ -7,10 +7,13 @@
 
 #include "sqlite/api.h"
 
+#include <stdbool.h>
+
 struct clr_select {
     char *sql;           /* without the parentheses around it */
     int column_count;    /* 0: nothing is known of them, see clr_select_read_unknown() */
     int parameter_count; /* the largest number of a parameter */
+    bool compares;       /* columns compare as the SELECT's do, and not only have their types */
     char *declaration;   /* CREATE TABLE for sqlite3_declare_vtab(): columns, hidden parameters */
     /* Of SELECT * FROM schema.view, where that is an ordinary view, what is planned is the SELECT
        that the view holds: see plan.h. Else NULL. */
@@ -18,11 +21,14 @@ struct clr_select {
 };
 
 /*
- * Takes the argument of CREATE VIRTUAL TABLE, a SELECT in parentheses. Returns SQLITE_OK, to be
- * freed with clr_select_free(), or an error code with *error, which SQLite frees: SQLite's own
- * message for what it does not accept, else what a view cannot hold.
+ * Takes the argument of CREATE VIRTUAL TABLE, a SELECT in parentheses. compares: columns are
+ * declared such that they compare as they would in an ordinary view, where a virtual table can have
+ * that; else as their declared types have it. Returns SQLITE_OK, to be freed with
+ * clr_select_free(), or an error code with *error, which SQLite frees: SQLite's own message for
+ * what it does not accept, else what a view cannot hold.
  */
-int clr_select_read(sqlite3 *db, const char *argument, struct clr_select *select, char **error);
+int clr_select_read(sqlite3 *db, const char *argument, bool compares, struct clr_select *select,
+                    char **error);
 
 /*
  * Whether a statement that was prepared of the SELECT has the columns that were declared: those of

@@ -38,7 +38,7 @@ static int read_and_plan(void *pointer)
     int rc = SQLITE_NOMEM;
 
     if (argument != NULL)
-        rc = clr_select_read(preview->connection->db, argument, &select, preview->message);
+        rc = clr_select_read(preview->connection->db, argument, false, &select, preview->message);
     sqlite3_free(argument);
     if (rc != SQLITE_OK)
         return rc;

@@ -20,14 +20,15 @@ int clr_view_columns_read(sqlite3 *db, const char *schema, const char *name,
     if (rc != SQLITE_OK)
         return rc;
     rc = clr_column_names_read(statement, &columns->names);
-    sqlite3_finalize(statement);
     if (rc == SQLITE_OK)
         columns->comparisons = sqlite3_malloc64(((sqlite3_uint64)columns->names.count + 1) *
                                                 sizeof *columns->comparisons);
-    if (rc != SQLITE_OK || columns->comparisons == NULL)
-        return SQLITE_NOMEM;
-    return clr_comparisons_read(db, schema, name, (const char *const *)columns->names.list,
-                                columns->names.count, columns->comparisons);
+    if (columns->comparisons == NULL)
+        rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK)
+        rc = clr_comparisons_read(statement, columns->comparisons);
+    sqlite3_finalize(statement);
+    return rc;
 }
 
 bool clr_view_columns_agree(const struct clr_view_columns *a, const struct clr_view_columns *b)

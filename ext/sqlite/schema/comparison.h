@@ -1,6 +1,6 @@
 /*
- * How columns of a view compare with other values: what a schema does not tell of a view, and
- * SQLite's code for a comparison does.
+ * How the columns of a view compare with other values: neither the schema nor declared types tell,
+ * and SQLite's code for a comparison does.
  */
 #ifndef CLR_SQLITE_COMPARISON_H
 #define CLR_SQLITE_COMPARISON_H
@@ -24,11 +24,9 @@ struct clr_comparison {
 };
 
 /*
- * Finds out how columns of schema.table compare, which may be a view; names has their names, NULL
- * among them only without memory. Returns SQLITE_OK, SQLITE_NOMEM, or SQLite's code; *list has
- * count of them.
+ * Finds out how the columns of a SELECT, which was prepared, would compare if a view held it; list
+ * has room for each. Returns SQLITE_OK, SQLITE_NOMEM, or SQLite's code, with 0s in *list.
  */
-int clr_comparisons_read(sqlite3 *db, const char *schema, const char *table,
-                         const char *const *names, int count, struct clr_comparison *list);
+int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison *list);
 
 #endif

@@ -85,12 +85,16 @@ static const struct clr_view *find_known(const struct clr_view *list, const stru
     return list;
 }
 
+static bool is_made(const struct clr_view *view)
+{
+    return strncmp(view->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
+}
+
 /* Whether the columns stay what they were when the view was made, as others have written them down:
    see ordinary_views.h. Where an ordinary view has others by then, using it is an error. */
 static bool stays(const struct clr_view *known)
 {
-    return known->select.view_name != NULL &&
-           strncmp(known->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
+    return known->select.view_name != NULL && is_made(known);
 }
 
 /*
@@ -105,7 +109,8 @@ static int read_select(struct clr_view *view, int is_new, char **error)
     struct clr_views *views = clr_views_of(connection);
     const struct clr_view *known = find_known(views->past, view);
     struct clr_view *past;
-    int rc = clr_select_read(connection->db, view->argument, &view->select, error);
+    /* The statements that prepare.h makes compare no columns, and have the SELECT's types. */
+    int rc = clr_select_read(connection->db, view->argument, !is_made(view), &view->select, error);
 
     if (known == NULL)
         known = find_known(views->first, view);

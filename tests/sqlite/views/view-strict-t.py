@@ -2,6 +2,7 @@
 
 Rows from before ALTER TABLE ADD COLUMN end before the column, so that its default, with the
 column's affinity, is their value. ANY has no affinity in a STRICT table and is NUMERIC in others.
+A view's columns compare as those of an ordinary view do.
 """
 
 import itertools
@@ -133,12 +134,69 @@ def test_keys(folder):
         db.close()
 
 
+#: Tables whose columns compare in all the ways that there are.
+TABLES = """
+CREATE TABLE s(a ANY, i INT, x TEXT, c TEXT COLLATE NOCASE, g ANY AS (i) STORED, h ANY AS (i) VIRTUAL, k ANY PRIMARY KEY) {strict};
+CREATE TABLE n(a ANY, e "", v VARCHAR(3), m MANY, b, q "any", d DATE, o COLLATE NOCASE, r REAL, l BLOB);
+CREATE VIEW held AS SELECT a, CAST(i AS TEXT) AS f, i + 0 AS j, c FROM s;
+CREATE TABLE word(t TEXT COLLATE RTRIM, n INT, b);
+INSERT INTO word VALUES ('5', 5, 5), ('a', 1, '5'), ('A', 2, 'a');
+"""
+MIXED = (5, "5", "a", "A", 5.0, b"5", None, "5.0", 7)
+
+COMPARED = (
+    "SELECT a, i, x, c, g, h FROM s", "SELECT a, e, v, m, b, q, d, o, r, l FROM n", "SELECT k AS a, rowid AS o FROM s",
+    "SELECT a, c, count(*) AS n FROM s GROUP BY a, c", "SELECT a, o, max(e) AS m FROM n GROUP BY a, o",
+    "SELECT (SELECT a FROM s WHERE i = 1) AS a, (SELECT a FROM n WHERE e = 5) AS b FROM s",
+    "SELECT a FROM (SELECT a FROM s)", "WITH q AS (SELECT a, c FROM s) SELECT * FROM q", "SELECT * FROM held", "SELECT * FROM main.held",
+    "SELECT max(a) AS a, min(c) AS c FROM s", "SELECT a FROM s UNION ALL SELECT a FROM s", "SELECT DISTINCT a, c FROM s",
+    "SELECT CAST(i AS TEXT) AS a, CAST(x AS INT) AS b, x COLLATE NOCASE AS c, c COLLATE BINARY AS d, CAST(x AS NUMERIC) AS e, +a AS f FROM s",
+    "SELECT CAST(1 AS TEXT) AS f, 2 AS g, CAST('5' AS INT) AS h, 'A' COLLATE NOCASE AS l, a FROM s", "SELECT CAST(5 AS TEXT) AS a, '5' AS b",
+    "SELECT a, g, h, c FROM copied", "SELECT s.a AS a, n.a AS b, c, o FROM s JOIN n ON s.i = n.e", "SELECT a, c FROM s WHERE i > ?1",
+    "VALUES (5, 'a'), ('5', 'A')",
+)
+
+
+def compared_with(column):
+    """SELECTs in which a column of a view compares with values and columns of all kinds."""
+    for literal in ("5", "'5'", "'5.0'", "5.0", "x'35'", "'a'", "'A'", "NULL"):
+        yield f"SELECT {column}, typeof({column}) FROM {{0}} WHERE {column} = {literal}"
+        yield f"SELECT count(*), sum({column} < {literal}), sum({column} IN (1, {literal})) FROM {{0}}"
+    # An expression has no affinity, where a column without one has BLOB: TEXT is compared with this alone.
+    yield from (f"SELECT count(*) FROM {{0}} JOIN (SELECT {key} AS other FROM word) ON other = {column}" for key in "nb")
+    yield f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM {{0}})"
+
+
+def test_columns(folder):
+    """Columns of a view compare as those of an ordinary view of the same SELECT."""
+    db = views.connect(folder.new())
+    db.executescript(TABLES.format(strict="STRICT" if HAS_STRICT else ""))
+    for i in range(90):
+        value = MIXED[i % 9]
+        db.execute("INSERT INTO s(a, i, x, c, k) VALUES (?, ?, ?, ?, ?)", (value, i % 9, str(i % 9), "aAbB"[i % 4], i if i % 2 else str(i)))
+        db.execute(f"INSERT INTO n VALUES ({', '.join(['?'] * 10)})", (value,) * 10)
+    db.execute("CREATE TABLE copied AS SELECT * FROM s")
+    db.commit()
+    for select in COMPARED:
+        batch = support.Batch(select)
+        batch.compare(views.create(db, "v", select), None, "made")
+        db.execute(f"CREATE TEMP VIEW w AS {select.replace('?1', '3')}")
+        for (column,) in db.execute("SELECT name FROM pragma_table_info('w')").fetchall():
+            for sql in compared_with(column):
+                got = db.execute(sql.format("v(3) AS v" if "?1" in select else "v")).fetchall()
+                batch.compare(sorted(map(repr, got)), sorted(map(repr, db.execute(sql.format("w")).fetchall())), sql.format("v"))
+        db.execute("DROP VIEW w")
+        batch.end()
+    db.close()
+
+
 def main():
     folder = views.Folder()
     test_types(folder, False, TYPES + OTHER_TYPES)
     if HAS_STRICT:
         test_types(folder, True, TYPES)
     test_keys(folder)
+    test_columns(folder)
     tap.done()
 
 
