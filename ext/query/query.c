@@ -146,6 +146,5 @@ void clr_query_free(struct clr_query *query)
     clr_memory_free(query->subqueries);
     clr_memory_free(query->different);
     clr_memory_free(query->counted);
-    clr_memory_free(query->own);
     clr_memory_free(query);
 }

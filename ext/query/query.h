@@ -122,9 +122,6 @@ struct clr_query {
        CLR_ROW_COUNTER(?(P + 1)), which SQLite evaluates for each row that it looks at. NULL where
        there are subqueries, in FROM or elsewhere. */
     char *counted;
-    /* The SELECT itself, with the schema that it means its table in: a view's SELECT has none. NULL
-       where there are subqueries, whose tables would need one, too. */
-    char *own;
 };
 
 #define CLR_ROW_COUNTER "clreduce_count_row"
@@ -202,6 +199,11 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
 /* Writes the statements that finish a query with groups anew, once other keys of it descend.
    Returns CLR_OK or CLR_NOMEM. */
 enum clr_code clr_query_write(struct clr_query *query, const struct clr_environment *environment);
+
+/* Writes the SELECT itself, once it is bound, with the schema that it means its table in: a view's
+   SELECT may have none. There must be no subqueries in expressions, whose tables would need one,
+   too. To be freed with clr_memory_free(); NULL without memory. */
+char *clr_query_write_select(struct clr_query *query, const struct clr_environment *environment);
 
 /*
  * Whether SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an

@@ -353,7 +353,7 @@ static size_t write_counted(struct row *row)
 }
 
 /* Returns nothing of use. */
-static size_t write_own(struct row *row)
+static size_t write_select(struct row *row)
 {
     row->length = 0;
     add_rest(row, 0);
@@ -427,24 +427,29 @@ static bool has_collations(const struct clr_syntax *syntax)
     return term != NULL;
 }
 
+static struct row begin(struct clr_query *query, const struct clr_environment *environment)
+{
+    return (struct row){.query = query,
+                        .syntax = query->syntax,
+                        .is_grouped = query->is_grouped,
+                        .has_subqueries = query->syntax->subqueries.first != NULL,
+                        .grouping = &query->grouping,
+                        .parameter_count = environment->parameter_count,
+                        .schema = query->schema == NULL ? environment->schema : NULL};
+}
+
 enum clr_code clr_result_row_write(struct clr_query *query,
                                    const struct clr_environment *environment, const char *rowid)
 {
     const bool collates = has_collations(query->syntax);
-    struct row row = {.query = query,
-                      .syntax = query->syntax,
-                      .is_grouped = query->is_grouped,
-                      .sorts_keys = query->is_grouped && query->syntax->keys.first != NULL &&
-                                    (!environment->is_utf8 || collates),
-                      .has_subqueries = query->syntax->subqueries.first != NULL,
-                      .grouping = &query->grouping,
-                      .parameter_count = environment->parameter_count,
-                      .schema = query->schema == NULL ? environment->schema : NULL,
-                      .rowid = rowid,
-                      .is_verbatim = rowid != NULL};
+    struct row row = begin(query, environment);
     size_t none;
     bool complete;
 
+    row.sorts_keys = query->is_grouped && query->syntax->keys.first != NULL &&
+                     (!environment->is_utf8 || collates);
+    row.rowid = rowid;
+    row.is_verbatim = rowid != NULL;
     query->answer = make(&row, write, &query->items_end);
     complete = query->answer != NULL;
     if (row.has_subqueries && rowid == NULL)
@@ -452,9 +457,16 @@ enum clr_code clr_result_row_write(struct clr_query *query,
     if (collates && rowid == NULL)
         complete = (query->different = make(&row, write_different, &none)) != NULL && complete;
     row.is_verbatim = true;
-    if (!row.has_subqueries)
-        complete = (query->own = make(&row, write_own, &none)) != NULL && complete;
     if (!row.has_subqueries && query->syntax->inner_begin == 0 && rowid == NULL)
         complete = (query->counted = make(&row, write_counted, &none)) != NULL && complete;
     return complete ? CLR_OK : CLR_NOMEM;
+}
+
+char *clr_query_write_select(struct clr_query *query, const struct clr_environment *environment)
+{
+    struct row row = begin(query, environment);
+    size_t none;
+
+    row.is_verbatim = true;
+    return make(&row, write_select, &none);
 }

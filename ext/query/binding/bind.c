@@ -273,8 +273,6 @@ enum clr_code clr_query_write(struct clr_query *query, const struct clr_environm
     clr_memory_free(query->subqueries);
     clr_memory_free(query->different);
     clr_memory_free(query->counted);
-    clr_memory_free(query->own);
-    query->answer = query->subqueries = query->different = NULL;
-    query->counted = query->own = NULL;
+    query->answer = query->subqueries = query->different = query->counted = NULL;
     return clr_result_row_write(query, environment, NULL);
 }

@@ -1,6 +1,7 @@
 #include "sqlite/acceleration/plan.h"
 
 #include "base/float_environment.h"
+#include "base/memory.h"
 #include "sqlite/acceleration/inner.h"
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/aggregates/replaced.h"
@@ -152,9 +153,14 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     struct clr_program program;
     bool has_changed = false;
     /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
-    const bool is_view = select->view_name != NULL && plan->query->own != NULL;
-    int rc = clr_program_read(db, &program, "%s", is_view ? plan->query->own : select->sql);
+    char *held =
+        select->view_name != NULL ? clr_query_write_select(plan->query, environment) : NULL;
+    int rc;
 
+    if (select->view_name != NULL && held == NULL)
+        return SQLITE_NOMEM;
+    rc = clr_program_read(db, &program, "%s", held != NULL ? held : select->sql);
+    clr_memory_free(held);
     if (rc == SQLITE_OK)
         plan->walk = clr_program_walk(&program);
     if (rc == SQLITE_OK && (plan->query->is_grouped || plan->query->has_rows))
