@@ -155,9 +155,24 @@ def done():
     sys.exit(1 if _failed or (_planned is not None and _planned != _run) else 0)
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that writes many rows in one transaction: in autocommit mode each row makes a journal."""
+
+    def executemany(self, sql, rows):
+        if self.isolation_level is not None or self.in_transaction:
+            return super().executemany(sql, rows)
+        self.execute("BEGIN")
+        try:
+            return super().executemany(sql, rows)
+        finally:
+            if self.in_transaction:
+                self.execute("COMMIT")
+
+
 def connect(database=":memory:", **options):
     """A connection with the extension loaded, in autocommit mode unless options say otherwise."""
     options.setdefault("isolation_level", None)
+    options.setdefault("factory", _Connection)
     db = sqlite3.connect(database, **options)
     db.enable_load_extension(True)
     db.load_extension(EXTENSION)
