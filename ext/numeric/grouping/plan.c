@@ -287,7 +287,6 @@ static void plan_tally(struct planner *planner, int number)
 
     kept->operations = tally->operations;
     kept->has_x = tally->x >= 0;
-    kept->has_y = tally->y >= 0;
     kept->pairs = tally->y >= 0 && tally->y != tally->x;
     kept->missing = kept->others = kept->integer = kept->integer_high = -1;
     kept->real_high = kept->real_low = -1;

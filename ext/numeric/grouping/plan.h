@@ -40,7 +40,7 @@ enum { CLR_WORD_BITS = 64 };
  */
 struct clr_group_tally {
     unsigned operations; /* of the tally */
-    bool has_x, has_y;
+    bool has_x;
     unsigned x_types, y_types; /* that rows are expected to have; NULL only if `missing` is there */
     int filter;                /* the tally's, or -1 if that is true for all rows */
     int missing;               /* rows of the group that do not count */

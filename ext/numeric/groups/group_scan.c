@@ -205,7 +205,6 @@ static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t row
         return CLR_SCAN_FAILED;
     groups->rows = rows;
     groups->limit = scan->values_memory < INT64_MAX ? scan->values_memory : INT64_MAX;
-    groups->question_count = scan->question_count;
     atomic_init(&groups->memory.left, (int64_t)groups->limit);
     return clr_group_plan_make(&groups->plan, scan, rows, runner, doubts);
 }

@@ -75,7 +75,6 @@ struct clr_groups {
     struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if there are
                                                 several parts with tables, or places are sorted */
     struct clr_kept_sums sums[CLR_MOST_TALLIES];
-    int question_count;
     struct clr_group_answer answers[CLR_MOST_QUESTIONS];
 };
 

@@ -39,7 +39,6 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
                               struct clr_status *status)
 {
     passes->queue = queue;
-    passes->most = most;
     passes->doubles = clr_device_sums_doubles(device);
     passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
     if (passes->kernels == NULL)

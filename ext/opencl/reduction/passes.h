@@ -50,7 +50,6 @@ struct clr_passes {
     bool doubles;             /* how the device computes REALs */
     bool timed; /* set by a caller to whom each kernel's own time is worth what its event costs */
     cl_ulong *ended; /* set by a caller who has others use the queue: when their last batch ended */
-    int most;        /* reductions in a batch */
 
     /* Of the batch under way. */
     int started, launched;

@@ -33,7 +33,6 @@ int clr_grammarFallback(int kind);
 
 %stack_overflow { clr_syntax_refuse(syntax, CLR_WHY_NESTING); }
 %syntax_error { clr_syntax_unexpected(syntax, &TOKEN); }
-%parse_accept { syntax->complete = true; }
 
 %left OR.
 %left AND.

@@ -142,9 +142,8 @@ struct clr_syntax {
     struct clr_node *limit;                /* and what is behind it: the two that LIMIT may have */
     size_t limit_begin, limit_end;         /* its tokens */
     struct clr_token schema, table, alias; /* kind 0: none */
-    bool complete;
-    enum clr_code code;        /* CLR_OK, until something fails */
-    struct clr_reason *reason; /* of CLR_INVALID */
+    enum clr_code code;                    /* CLR_OK, until something fails */
+    struct clr_reason *reason;             /* of CLR_INVALID */
 };
 
 /* What a rowid is called where no column has the name. */

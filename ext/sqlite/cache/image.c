@@ -236,14 +236,11 @@ void clr_image_measure_column(struct clr_image *image, struct clr_image_column *
     image->size += column->size;
 }
 
-size_t clr_image_drop_sorted(struct clr_image *image, struct clr_image_column *column)
+void clr_image_drop_sorted(struct clr_image *image, struct clr_image_column *column)
 {
-    const size_t size = clr_sorted_copy_size(column->sorted);
-
     clr_sorted_copy_release(column->sorted);
     column->sorted = NULL;
     clr_image_measure_column(image, column);
-    return size;
 }
 
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)
