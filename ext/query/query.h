@@ -165,7 +165,7 @@ struct clr_environment {
     const int *varied;
     int varied_count;
     int parameter_count; /* the largest parameter number of the statement */
-    bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see partial.h */
+    bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see bind.c */
     bool is_utf8;        /* the encoding of the database's TEXT */
     bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
     const char *schema;  /* the table's; NULL: not known */
