@@ -1,14 +1,13 @@
 /*
  * How an accelerated view answers without SQLite's rows: its SELECT planned as a scan over columns
  * (plan.h), the columns brought to memory (sqlite/columns), the scan run on a device or the host
- * (ways.h), and its result row made (answer.h). Wherever one of these is impossible, SQLite runs
+ * (ways.h), and its result row made. Wherever one of these is impossible, SQLite runs
  * the SELECT.
  */
 #ifndef CLR_SQLITE_ACCELERATION_H
 #define CLR_SQLITE_ACCELERATION_H
 
 #include "base/backoff.h"
-#include "sqlite/acceleration/answer.h"
 #include "sqlite/acceleration/few_rows.h"
 #include "sqlite/acceleration/plan.h"
 #include "sqlite/acceleration/ways.h"
@@ -28,6 +27,17 @@ struct clr_last_run {
     bool is_filled;     /* the image was one that SQLite fills */
     struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */
     struct clr_reading reading;
+};
+
+/*
+ * The statement that makes the row: kept with the view, bound and stepped once for each query.
+ * Zeros at first. is_stale: a statement that reads the view was prepared since. The answer is then
+ * prepared anew, so that functions mean what they mean there: an application may add some without
+ * SQLite telling statements that were prepared before.
+ */
+struct clr_answer {
+    sqlite3_stmt *statement;
+    bool is_stale;
 };
 
 /* What a view remembers from one query to the next. */

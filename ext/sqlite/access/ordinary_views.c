@@ -3,15 +3,186 @@
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
 #include "sqlite/access/statements.h"
-#include "sqlite/access/view_columns.h"
-#include "sqlite/access/view_names.h"
+#include "sqlite/api.h"
+#include "sqlite/schema/column_names.h"
+#include "sqlite/schema/comparison.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/view_text.h"
+#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 
 #include <stdbool.h>
 #include <string.h>
+
+/* ---- Names. */
+
+/* What names of ordinary views mean, where nothing in temp has them. */
+
+enum named_kind { CLR_NAMED_VIEW, CLR_NAMED_TABLE };
+
+struct named_view {
+    struct named_view *next;
+    char *schema, *name; /* as the schema writes it */
+    enum named_kind kind;
+};
+
+/* NULL is fine. */
+static void named_view_free(struct named_view *named)
+{
+    if (named == NULL)
+        return;
+    sqlite3_free(named->schema);
+    sqlite3_free(named->name);
+    sqlite3_free(named);
+}
+
+static struct named_view *new_named(const char *schema, const char *name, enum named_kind kind)
+{
+    struct named_view *named = sqlite3_malloc(sizeof *named);
+
+    if (named == NULL || schema == NULL || name == NULL) {
+        sqlite3_free(named);
+        return NULL;
+    }
+    *named = (struct named_view){
+        .schema = sqlite3_mprintf("%s", schema), .name = sqlite3_mprintf("%s", name), .kind = kind};
+    if (named->schema != NULL && named->name != NULL)
+        return named;
+    named_view_free(named);
+    return NULL;
+}
+
+/* Looks a name up in a schema. *found is NULL if nothing there has it. */
+static int find_in(sqlite3 *db, const char *schema, const char *name, struct named_view **found)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_schema_entries(db, schema, &statement);
+
+    if (rc == SQLITE_OK && clr_schema_entries_next(statement, CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW,
+                                                   CLR_SCHEMA_NAME, name)) {
+        *found = new_named(schema, (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME),
+                           clr_schema_entry_is_view(statement) ? CLR_NAMED_VIEW : CLR_NAMED_TABLE);
+        if (*found == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    return clr_statement_end(statement, rc);
+}
+
+/* Looks a name up where SQLite would, but for temp: in main, and then the attached databases.
+   Returns SQLite's code; *found is NULL if none has it, else to be freed. */
+static int named_view_find(sqlite3 *db, const char *name, struct named_view **found)
+{
+    struct clr_schema_names all;
+    int rc = clr_schema_names_read(db, &all), i;
+
+    *found = NULL;
+    if (rc != SQLITE_OK)
+        return rc;
+    for (i = 0; i < all.count && rc == SQLITE_OK && *found == NULL; i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") != 0)
+            rc = find_in(db, all.list[i], name, found);
+    }
+    clr_schema_names_free(&all);
+    if (rc != SQLITE_OK) {
+        named_view_free(*found);
+        *found = NULL;
+    }
+    return rc;
+}
+
+/* Lists the views of a schema, in front of those in the list. */
+static int list_views(sqlite3 *db, const char *schema, struct named_view **list)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_schema_entries(db, schema, &statement);
+
+    while (rc == SQLITE_OK &&
+           clr_schema_entries_next(statement, CLR_SCHEMA_VIEW, CLR_SCHEMA_NAME, NULL)) {
+        struct named_view *named = new_named(
+            schema, (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME), CLR_NAMED_VIEW);
+        if (named == NULL) {
+            rc = SQLITE_NOMEM;
+        } else {
+            named->next = *list;
+            *list = named;
+        }
+    }
+    return clr_statement_end(statement, rc);
+}
+
+/* Lists the views of all databases but temp, in front of those in the list. Returns SQLite's code;
+   the list is to be freed one by one in any case. */
+static int named_views_list(sqlite3 *db, struct named_view **list)
+{
+    struct clr_schema_names all;
+    int rc = clr_schema_names_read(db, &all), i;
+
+    if (rc != SQLITE_OK)
+        return rc;
+    for (i = 0; i < all.count && rc == SQLITE_OK; i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") != 0)
+            rc = list_views(db, all.list[i], list);
+    }
+    clr_schema_names_free(&all);
+    return rc;
+}
+
+/* ---- Columns. */
+
+/* The columns of a view, and how they compare: two views with the same ones can stand for each
+   other. */
+
+/* Zeros: none. */
+struct view_columns {
+    struct clr_column_names names;
+    struct clr_comparison *comparisons;
+};
+
+static void view_columns_free(struct view_columns *columns)
+{
+    clr_column_names_free(&columns->names);
+    sqlite3_free(columns->comparisons);
+    columns->comparisons = NULL;
+}
+
+/* Reads them of schema.name; zeros at first. Returns SQLite's code; they are to be freed in any
+   case. */
+static int view_columns_read(sqlite3 *db, const char *schema, const char *name,
+                             struct view_columns *columns)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, "SELECT * FROM \"%w\".\"%w\"", schema, name);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = clr_column_names_read(statement, &columns->names);
+    if (rc == SQLITE_OK)
+        columns->comparisons = sqlite3_malloc64(((sqlite3_uint64)columns->names.count + 1) *
+                                                sizeof *columns->comparisons);
+    if (columns->comparisons == NULL)
+        rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK)
+        rc = clr_comparisons_read(statement, columns->comparisons);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Whether all is known of the columns, and the same. */
+static bool view_columns_agree(const struct view_columns *a, const struct view_columns *b)
+{
+    bool agree = a->names.count == b->names.count;
+    int i;
+
+    for (i = 0; i < a->names.count && agree; i++)
+        agree = strcmp(a->names.list[i], b->names.list[i]) == 0 &&
+                a->comparisons[i].affinity != 0 &&
+                a->comparisons[i].affinity == b->comparisons[i].affinity &&
+                sqlite3_stricmp(a->comparisons[i].collation, b->comparisons[i].collation) == 0;
+    return agree;
+}
+
+/* ---- Views in temp. */
 
 /* What temp.NAME selects from, as it is written below; its name follows. */
 #define FROM_MADE " FROM temp.\"" CLR_MADE_VIEW
@@ -79,7 +250,7 @@ int clr_ordinary_view_find(struct clr_connection *connection, const char *name,
 
 /* Whether the view is written to, or its columns have a collating sequence of their own, which goes
    before another column's. */
-static int check_target(sqlite3 *db, const struct clr_named_view *target, char **message)
+static int check_target(sqlite3 *db, const struct named_view *target, char **message)
 {
     bool found = false;
     char *held = NULL;
@@ -106,8 +277,8 @@ static int check_target(sqlite3 *db, const struct clr_named_view *target, char *
 /* Creates temp.NAME over the accelerated view, named m so that no column's name is taken for text.
    A plus sign leaves a column without affinity, as expressions are, where a virtual table's columns
    have one. */
-static int create_view(sqlite3 *db, const struct clr_named_view *target, const char *made,
-                       const struct clr_view_columns *columns, char **message)
+static int create_view(sqlite3 *db, const struct named_view *target, const char *made,
+                       const struct view_columns *columns, char **message)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *sql;
@@ -141,34 +312,34 @@ static int drop_view(sqlite3 *db, const char *name)
 }
 
 /* Creates temp.NAME, unless its columns would not be those of the view. */
-static int create(sqlite3 *db, const struct clr_named_view *target, const char *made,
-                  const struct clr_view_columns *want, char **message)
+static int create(sqlite3 *db, const struct named_view *target, const char *made,
+                  const struct view_columns *want, char **message)
 {
-    struct clr_view_columns got = {.comparisons = NULL};
+    struct view_columns got = {.comparisons = NULL};
     int rc = create_view(db, target, made, want, message);
 
     if (rc != SQLITE_OK)
         return rc;
-    rc = clr_view_columns_read(db, "temp", target->name, &got);
+    rc = view_columns_read(db, "temp", target->name, &got);
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(db, rc, message);
-    else if (!clr_view_columns_agree(want, &got))
+    else if (!view_columns_agree(want, &got))
         rc = fail(message, sqlite3_mprintf("view %Q cannot be accelerated: its columns would "
                                            "compare otherwise",
                                            target->name));
     if (rc != SQLITE_OK)
         drop_view(db, target->name);
-    clr_view_columns_free(&got);
+    view_columns_free(&got);
     return rc;
 }
 
 /* Makes both views. */
-static int make(struct clr_connection *connection, const struct clr_named_view *target,
-                const char *sql, char **message)
+static int make(struct clr_connection *connection, const struct named_view *target, const char *sql,
+                char **message)
 {
-    struct clr_view_columns want = {.comparisons = NULL};
+    struct view_columns want = {.comparisons = NULL};
     char made[CLR_MADE_NAME];
-    int rc = clr_view_columns_read(connection->db, target->schema, target->name, &want);
+    int rc = view_columns_read(connection->db, target->schema, target->name, &want);
 
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
@@ -179,32 +350,32 @@ static int make(struct clr_connection *connection, const struct clr_named_view *
         if (rc != SQLITE_OK)
             clr_made_view_drop(connection, made);
     }
-    clr_view_columns_free(&want);
+    view_columns_free(&want);
     return rc;
 }
 
 /* Finds out whether temp.NAME, whose text that is, is ours and has the columns that the view has
    now: then all is *done. If it is ours and has others it is dropped. */
-static int check_temporary(struct clr_connection *connection, const struct clr_named_view *target,
+static int check_temporary(struct clr_connection *connection, const struct named_view *target,
                            const char *select, const char *sql, bool *done, char **message)
 {
     char made[CLR_MADE_NAME], name[CLR_MADE_NAME];
-    struct clr_view_columns want = {.comparisons = NULL}, got = {.comparisons = NULL};
+    struct view_columns want = {.comparisons = NULL}, got = {.comparisons = NULL};
     int rc;
 
     *done = false;
     if (!made_name(sql, made))
         return fail(message, sqlite3_mprintf("temp has something else of the name %Q already",
                                              target->name));
-    rc = clr_view_columns_read(connection->db, target->schema, target->name, &want);
+    rc = view_columns_read(connection->db, target->schema, target->name, &want);
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
     /* It is the same one again, unless the columns have changed. */
     if (rc == SQLITE_OK) {
         rc = clr_made_view_get(connection, select, true, name, message);
         if (rc == SQLITE_OK && strcmp(name, made) == 0)
-            rc = clr_view_columns_read(connection->db, "temp", target->name, &got);
-        *done = rc == SQLITE_OK && strcmp(name, made) == 0 && clr_view_columns_agree(&want, &got);
+            rc = view_columns_read(connection->db, "temp", target->name, &got);
+        *done = rc == SQLITE_OK && strcmp(name, made) == 0 && view_columns_agree(&want, &got);
         if (rc == SQLITE_ERROR) {
             sqlite3_free(*message);
             *message = NULL;
@@ -216,13 +387,13 @@ static int check_temporary(struct clr_connection *connection, const struct clr_n
         if (rc == SQLITE_OK)
             clr_made_view_drop(connection, made);
     }
-    clr_view_columns_free(&want);
-    clr_view_columns_free(&got);
+    view_columns_free(&want);
+    view_columns_free(&got);
     return rc;
 }
 
 /* Checks that the view can be accelerated. */
-static int check_plan(struct clr_connection *connection, const struct clr_named_view *target,
+static int check_plan(struct clr_connection *connection, const struct named_view *target,
                       const char *select, char **message)
 {
     static const char row_by_row[] = "row by row: ";
@@ -249,7 +420,7 @@ static int check_plan(struct clr_connection *connection, const struct clr_named_
 }
 
 /* SQLITE_ERROR: this view cannot be accelerated; other errors are not for one view alone. */
-static int accelerate(struct clr_connection *connection, const struct clr_named_view *target,
+static int accelerate(struct clr_connection *connection, const struct named_view *target,
                       char **message)
 {
     char *select = sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", target->schema, target->name);
@@ -282,8 +453,8 @@ static int accelerate(struct clr_connection *connection, const struct clr_named_
 int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *name,
                                  char **message)
 {
-    struct clr_named_view *target;
-    int rc = clr_named_view_find(connection->db, name, &target);
+    struct named_view *target;
+    int rc = named_view_find(connection->db, name, &target);
 
     *message = NULL;
     if (rc != SQLITE_OK)
@@ -294,16 +465,16 @@ int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *
         rc = accelerate(connection, target, message);
     else
         rc = fail(message, sqlite3_mprintf("%Q is a table, and no view", name));
-    clr_named_view_free(target);
+    named_view_free(target);
     return rc;
 }
 
 /* One of all: it counts if its name means it, and it can be accelerated. */
-static int accelerate_listed(struct clr_connection *connection, const struct clr_named_view *listed,
+static int accelerate_listed(struct clr_connection *connection, const struct named_view *listed,
                              int *count, char **message)
 {
-    struct clr_named_view *target;
-    int rc = clr_named_view_find(connection->db, listed->name, &target);
+    struct named_view *target;
+    int rc = named_view_find(connection->db, listed->name, &target);
 
     if (rc != SQLITE_OK)
         return fail_as_sqlite(connection->db, rc, message);
@@ -317,14 +488,14 @@ static int accelerate_listed(struct clr_connection *connection, const struct clr
         *message = NULL;
         rc = SQLITE_OK;
     }
-    clr_named_view_free(target);
+    named_view_free(target);
     return rc;
 }
 
 int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message)
 {
-    struct clr_named_view *list = NULL, *target;
-    int rc = clr_named_views_list(connection->db, &list);
+    struct named_view *list = NULL, *target;
+    int rc = named_views_list(connection->db, &list);
 
     *message = NULL;
     *count = 0;
@@ -334,7 +505,7 @@ int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count,
         if (rc == SQLITE_OK)
             rc = accelerate_listed(connection, target, count, message);
         list = target->next;
-        clr_named_view_free(target);
+        named_view_free(target);
     }
     return rc;
 }

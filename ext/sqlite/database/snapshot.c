@@ -2,11 +2,211 @@
 #include "sqlite/database/snapshot.h"
 
 #include "base/memory.h"
-#include "sqlite/database/file_reading.h"
-#include "sqlite/database/wal_transaction.h"
+#include "sqlite/api.h"
+#include "sqlite/database/connection_database.h"
+#include "sqlite/database/wal_index.h"
 #include "storage/snapshot/wal.h"
 
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- Transactions in WAL mode: clause 2. */
+
+enum { MOST_ATTEMPTS = 5 };
+
+/* Stores the pager's data version. Returns whether there is one. */
+static bool read_version(const struct clr_database *database, unsigned *version)
+{
+    return sqlite3_file_control(database->connection->db, database->schema,
+                                SQLITE_FCNTL_DATA_VERSION, version) == SQLITE_OK;
+}
+
+/* Whether the last snapshot that was proved has that data version, and that header. */
+static bool was_proved(const struct clr_database *database, unsigned version,
+                       const unsigned char *header)
+{
+    return database->proved && database->data_version == version &&
+           memcmp(database->wal_header, header, CLR_WAL_HEADER_SIZE) == 0;
+}
+
+/* The index has a later header than the snapshot, which has the last one that was proved: what the
+   index says of pages proves nothing (clause 3). */
+static void take_last_header(const struct clr_database *database, struct clr_wal_index *index,
+                             bool *is_overtaken)
+{
+    memcpy(index->header, database->wal_header, CLR_WAL_HEADER_SIZE);
+    *is_overtaken = true;
+}
+
+/* Clause 2, if a transaction was open already. */
+static bool prove_open(const struct clr_database *database, sqlite3_file *file,
+                       struct clr_wal_index *index, bool *is_overtaken)
+{
+    unsigned version = 0;
+
+    if (!clr_wal_index_read(file, index) || !database->proved ||
+        !read_version(database, &version) || version != database->data_version)
+        return false;
+    if (!was_proved(database, version, index->header))
+        take_last_header(database, index, is_overtaken);
+    return true;
+}
+
+/* Clause 2, if the transaction has just begun, with what the index and the version were before. */
+static bool prove_begun(struct clr_database *database, sqlite3_file *file,
+                        const struct clr_wal_index *before, unsigned version_before,
+                        struct clr_wal_index *index, bool *is_overtaken)
+{
+    const unsigned char *after = index->header;
+    unsigned version = 0;
+    bool proved;
+
+    if (!clr_wal_index_read(file, index) || !read_version(database, &version))
+        return false;
+    proved = memcmp(before->header, after, CLR_WAL_HEADER_SIZE) == 0;
+    if (!proved && was_proved(database, version_before, before->header)) {
+        if (version == version_before)
+            take_last_header(database, index, is_overtaken);
+        proved = version == version_before || clr_wal_index_is_next(before->header, after);
+    }
+    database->proved = proved;
+    memcpy(database->wal_header, after, CLR_WAL_HEADER_SIZE);
+    database->data_version = version;
+    return proved;
+}
+
+/* A commit just then leaves it open whether the transaction sees it. Then another transaction is
+   begun, if that can be done: within BEGIN, this one stays. */
+static int wal_transaction_hold(struct clr_database *database, sqlite3_file *file,
+                                struct clr_wal_index *index, bool *is_overtaken,
+                                enum clr_reason_code *why)
+{
+    int state = sqlite3_txn_state(database->connection->db, database->schema), attempt, rc;
+    struct clr_wal_index before;
+    unsigned version = 0;
+    bool first, proved;
+
+    for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        first = state == SQLITE_TXN_NONE;
+        if (first && (!clr_wal_index_read(file, &before) || !read_version(database, &version)))
+            break;
+        rc = clr_database_hold(database, why);
+        /* Within BEGIN, a statement that fails as its schema is stale has begun the transaction. */
+        proved = sqlite3_txn_state(database->connection->db, database->schema) != SQLITE_TXN_NONE &&
+                 (first ? prove_begun(database, file, &before, version, index, is_overtaken)
+                        : prove_open(database, file, index, is_overtaken));
+        if (rc != SQLITE_OK || *why != CLR_WHY_NONE || proved)
+            return rc;
+        clr_database_release(database);
+        state = sqlite3_txn_state(database->connection->db, database->schema);
+        if (state != SQLITE_TXN_NONE)
+            break;
+    }
+    *why = CLR_WHY_UNPROVED_SNAPSHOT;
+    return SQLITE_OK;
+}
+
+/* ---- How the file may be read. */
+
+/* Whether several threads may read a database's file at the same time, and whether they need not
+   read at all. */
+
+/* Returns the position of one of this process's descriptors, or -1. */
+static long long find_position(const char *descriptor)
+{
+    char path[64], line[128];
+    long long position = -1;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%.20s", descriptor);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return -1;
+    if (fgets(line, sizeof line, file) == NULL || sscanf(line, "pos: %lld", &position) != 1)
+        position = -1;
+    fclose(file);
+    return position;
+}
+
+/* Whether all descriptors of that file, and there are some, stand at its beginning: nobody seeks.
+ */
+static bool stands_still(const char *name)
+{
+    struct stat wanted, found;
+    struct dirent *entry;
+    char path[64];
+    bool any = false, still = true;
+    DIR *folder;
+
+    if (stat(name, &wanted) != 0)
+        return false;
+    folder = opendir("/proc/self/fd");
+    while (folder != NULL && still && (entry = readdir(folder)) != NULL) {
+        snprintf(path, sizeof path, "/proc/self/fd/%.20s", entry->d_name);
+        if (entry->d_name[0] == '.' || stat(path, &found) != 0 || found.st_dev != wanted.st_dev ||
+            found.st_ino != wanted.st_ino)
+            continue;
+        any = true;
+        still = find_position(entry->d_name) == 0;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return any && still;
+}
+
+/*
+ * Returns whether the xRead of the database's file can be called by several threads: it is that of
+ * SQLite's own VFS for unix, and it is pread(), which leaves the file's position alone. There are
+ * builds of SQLite that seek first and then read. To be asked after the file has been read at
+ * least once; where it cannot be found out, false.
+ */
+static bool file_reads_in_parallel(sqlite3 *db, const char *schema)
+{
+    const char *name = sqlite3_db_filename(db, schema);
+    sqlite3_vfs *vfs = NULL;
+
+    /* The VFS itself, where VFSNAME would be answered by whatever lies in front of it. */
+    if (sqlite3_file_control(db, schema, SQLITE_FCNTL_VFS_POINTER, &vfs) != SQLITE_OK ||
+        vfs == NULL || name == NULL ||
+        (strcmp(vfs->zName, "unix") != 0 && strcmp(vfs->zName, "unix-excl") != 0))
+        return false;
+    return stands_still(name);
+}
+
+/*
+ * Returns where the first count pages of a database's file are in memory, with the page after them,
+ * if SQLite has all of that mapped (PRAGMA mmap_size); else NULL. The file is one of which the
+ * above is true, so that its xFetch is that of SQLite's own VFS for unix, which has one mapping and
+ * keeps it as it is until xUnfetch has been called. A read transaction has to be open from before
+ * this call until file_unmap(), which gives the pages back: to begin one may end the mapping.
+ */
+static const unsigned char *file_map(sqlite3_file *file, uint32_t page_size, uint32_t count)
+{
+    const sqlite3_io_methods *methods = file->pMethods;
+    const sqlite3_int64 after = (sqlite3_int64)page_size * count;
+    void *first = NULL, *last = NULL;
+
+    if (methods->iVersion < 3 || count == 0 ||
+        methods->xFetch(file, 0, (int)page_size, &first) != SQLITE_OK || first == NULL)
+        return NULL;
+    if (methods->xFetch(file, after, (int)page_size, &last) == SQLITE_OK && last != NULL)
+        methods->xUnfetch(file, after, last);
+    if (last != NULL && (uintptr_t)last - (uintptr_t)first == (uintptr_t)after)
+        return first;
+    methods->xUnfetch(file, 0, first);
+    return NULL;
+}
+
+static void file_unmap(sqlite3_file *file, const unsigned char *mapped)
+{
+    file->pMethods->xUnfetch(file, 0, (void *)mapped);
+}
+
+/* ---- The snapshot. */
 
 /* The database header: file format, section 1.3. */
 enum {
@@ -183,12 +383,12 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
         return why;
     source->usable_size = source->page_size - reserved;
     if (database->parallel < 0)
-        database->parallel = clr_file_reads_in_parallel(database->connection->db, database->schema);
+        database->parallel = file_reads_in_parallel(database->connection->db, database->schema);
     source->parallel = database->parallel > 0;
     /* With the last page there is nothing after it that could be read, or it is not whole. */
     if (source->parallel && source->page_count > 1) {
         source->mapped_pages = source->page_count - 1;
-        source->mapped = clr_file_map(snapshot->file, source->page_size, source->mapped_pages);
+        source->mapped = file_map(snapshot->file, source->page_size, source->mapped_pages);
     }
     return CLR_WHY_NONE;
 }
@@ -250,8 +450,8 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*why != CLR_WHY_NONE)
         return SQLITE_OK;
     snapshot->is_wal = clr_database_has_mode(database, "wal");
-    rc = snapshot->is_wal ? clr_wal_transaction_hold(database, snapshot->file, &snapshot->index,
-                                                     &snapshot->is_overtaken, why)
+    rc = snapshot->is_wal ? wal_transaction_hold(database, snapshot->file, &snapshot->index,
+                                                 &snapshot->is_overtaken, why)
                           : clr_database_hold(database, why);
     if (rc != SQLITE_OK || *why != CLR_WHY_NONE)
         return rc;
@@ -277,8 +477,8 @@ void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snaps
     if (clr_database_find_file(database, &snapshot->file) == CLR_WHY_NONE &&
         sqlite3_txn_state(database->connection->db, database->schema) == SQLITE_TXN_NONE &&
         clr_database_has_mode(database, "wal"))
-        clr_wal_transaction_hold(database, snapshot->file, &snapshot->index,
-                                 &snapshot->is_overtaken, &why);
+        wal_transaction_hold(database, snapshot->file, &snapshot->index, &snapshot->is_overtaken,
+                             &why);
 }
 
 struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
@@ -329,7 +529,7 @@ void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapsh
 {
     snapshot->source.log = NULL;
     if (snapshot->source.mapped != NULL)
-        clr_file_unmap(snapshot->file, snapshot->source.mapped);
+        file_unmap(snapshot->file, snapshot->source.mapped);
     snapshot->source.mapped = NULL;
     clr_database_release(database);
 }

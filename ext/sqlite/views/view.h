@@ -7,7 +7,7 @@
  *  2. Columns have the SELECT's names; parameters are hidden columns, in order, named without their
  *     first character (?1 as it is). A missing one is NULL.
  *  3. Never stale, never torn: pages are read within a read transaction, and decoded columns are
- *     used only while the file's own counters, or SQLite's version of its cache (row_version.h),
+ *     used only while the file's own counters, or SQLite's version of its cache (row_source.c),
  *     prove them fresh.
  *  4. A view lives in the temp schema, so that no stored schema can bring one along; an error in
  *     the SELECT is reported when it is created. Statements that write, several statements and

@@ -1,5 +1,5 @@
 """Views of tables whose pages can't be read: SQLite fills the columns, and only for as long as it
-can be proved that the database is the same are they used again (ext/sqlite/columns/row_version.h).
+can be proved that the database is the same are they used again (ext/sqlite/columns/row_source.c).
 
 Whatever happens between two queries, a view gives what its SELECT gives; and when nothing happens,
 its columns are there.
