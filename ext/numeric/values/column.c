@@ -83,10 +83,10 @@ struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame
     return column;
 }
 
-struct clr_column *clr_column_begin_narrow(const struct clr_column *column,
-                                           const struct clr_frame *bounds)
+struct clr_column *clr_column_new_narrow(const struct clr_column *column)
 {
-    const struct clr_frame frame = clr_frame_choose(bounds, 1);
+    const struct clr_frame bounds = clr_frame_find(NULL, column->values, column->rows);
+    const struct clr_frame frame = clr_frame_choose(&bounds, 1);
     struct clr_column *narrow;
 
     if (frame.bytes == 0 || clr_column_has_addresses(column))
@@ -97,15 +97,10 @@ struct clr_column *clr_column_begin_narrow(const struct clr_column *column,
     narrow->rows = column->rows;
     narrow->kind = column->kind;
     narrow->with_bytes = column->with_bytes;
-    return narrow;
-}
-
-void clr_column_narrow_rows(struct clr_column *narrow, const struct clr_column *column,
-                            size_t first, size_t count)
-{
-    clr_column_put_values(narrow, first, column->values + first, count);
+    clr_column_put_values(narrow, 0, column->values, column->rows);
     if (column->kind == CLR_TAG_MIXED)
-        memcpy(narrow->tags + first, column->tags + first, count);
+        memcpy(narrow->tags, column->tags, column->rows);
+    return narrow;
 }
 
 struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_t capacity,

@@ -62,15 +62,11 @@ struct clr_column *clr_column_new(size_t capacity);
 struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame *frame);
 
 /*
- * Returns a narrow column, with one reference, that is to take the place of a column of values,
- * whose bounds are given: it lacks the rows, which clr_column_narrow_rows() puts, any thread some
- * of them. NULL if the column had better stay as it is: its values need all bytes, or are
- * addresses, or there is no memory.
+ * Returns a narrow column, with one reference, that is to take the place of a column of values.
+ * NULL if the column had better stay as it is: its values need all bytes, or are addresses, or
+ * there is no memory.
  */
-struct clr_column *clr_column_begin_narrow(const struct clr_column *column,
-                                           const struct clr_frame *bounds);
-void clr_column_narrow_rows(struct clr_column *narrow, const struct clr_column *column,
-                            size_t first, size_t count);
+struct clr_column *clr_column_new_narrow(const struct clr_column *column);
 
 /*
  * Returns a column with room for the codes of capacity rows, in code_bytes bytes each, and one

@@ -96,26 +96,17 @@ void clr_event_release(cl_event *event)
     *event = NULL;
 }
 
-int64_t clr_event_take_span(cl_event *first, cl_event *last)
-{
-    cl_event *ends = *last != NULL ? last : first;
-    cl_ulong start = 0, end = 0;
-
-    if (*first == NULL)
-        return 0;
-    if (clGetEventProfilingInfo(*first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
-            CL_SUCCESS ||
-        clGetEventProfilingInfo(*ends, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
-            CL_SUCCESS)
-        start = end = 0;
-    clr_event_release(first);
-    clr_event_release(last);
-    return end > start ? (int64_t)(end - start) : 0;
-}
-
 int64_t clr_event_take_time(cl_event *event)
 {
-    cl_event none = NULL;
+    cl_ulong start = 0, end = 0;
 
-    return clr_event_take_span(event, &none);
+    if (*event == NULL)
+        return 0;
+    if (clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
+            CL_SUCCESS ||
+        clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+            CL_SUCCESS)
+        start = end = 0;
+    clr_event_release(event);
+    return end > start ? (int64_t)(end - start) : 0;
 }

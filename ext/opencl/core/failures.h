@@ -48,8 +48,4 @@ void clr_event_release(cl_event *event);
    its event; NULL is fine. */
 int64_t clr_event_take_time(cl_event *event);
 
-/* The same from the start of a command to the end of a later one of its queue, or of itself if that
-   event is NULL; both are released. */
-int64_t clr_event_take_span(cl_event *first, cl_event *last);
-
 #endif

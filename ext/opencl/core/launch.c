@@ -14,28 +14,17 @@ enum clr_code clr_set_arguments(cl_kernel kernel, cl_uint first,
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clSetKernelArg", error);
 }
 
-enum clr_code clr_launch_after(cl_command_queue queue, cl_kernel kernel,
-                               const struct clr_argument *arguments, cl_uint count, size_t groups,
-                               size_t group_size, const cl_event *before, cl_event *event,
-                               struct clr_status *status)
-{
-    const size_t global = groups * group_size;
-    cl_int error;
-
-    if (event != NULL)
-        *event = NULL;
-    if (clr_set_arguments(kernel, 0, arguments, count, status) != CLR_OK)
-        return status->code;
-    error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, before != NULL,
-                                   before, event);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
-}
-
 enum clr_code clr_launch(cl_command_queue queue, cl_kernel kernel,
                          const struct clr_argument *arguments, cl_uint count, size_t groups,
                          size_t group_size, cl_event *event, struct clr_status *status)
 {
-    return clr_launch_after(queue, kernel, arguments, count, groups, group_size, NULL, event,
-                            status);
+    const size_t global = groups * group_size;
+    cl_int error;
+
+    *event = NULL;
+    if (clr_set_arguments(kernel, 0, arguments, count, status) != CLR_OK)
+        return status->code;
+    error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, 0, NULL, event);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
 }

@@ -31,11 +31,4 @@ enum clr_code clr_launch(cl_command_queue queue, cl_kernel kernel,
                          const struct clr_argument *arguments, cl_uint count, size_t groups,
                          size_t group_size, cl_event *event, struct clr_status *status);
 
-/* The same, after a command of another queue, which has been flushed; NULL: after none. event may
-   be NULL as well. */
-enum clr_code clr_launch_after(cl_command_queue queue, cl_kernel kernel,
-                               const struct clr_argument *arguments, cl_uint count, size_t groups,
-                               size_t group_size, const cl_event *before, cl_event *event,
-                               struct clr_status *status);
-
 #endif

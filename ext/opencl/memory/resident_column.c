@@ -41,11 +41,6 @@ void clr_resident_column_set_frame(struct clr_resident_column *column,
     column->reciprocal = (cl_ulong)((((clr_u128)1 << (63 + bits)) - 1) / (clr_u128)column->power);
 }
 
-struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column)
-{
-    return column->frame;
-}
-
 size_t clr_resident_column_size(uint8_t kind, size_t rows)
 {
     return clr_resident_values_size(kind, rows) + clr_resident_tags_size(kind, rows);
@@ -243,9 +238,9 @@ enum clr_code clr_resident_column_change(struct clr_device *device,
 bool clr_resident_column_is_like(const struct clr_resident_column *column,
                                  const struct clr_frame *frame)
 {
-    const struct clr_frame own = clr_resident_column_frame(column);
+    const struct clr_frame *own = &column->frame;
 
-    return own.bytes == 0 || (own.least == frame->least && own.power == frame->power);
+    return own->bytes == 0 || (own->least == frame->least && own->power == frame->power);
 }
 
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column)

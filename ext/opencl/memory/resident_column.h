@@ -24,9 +24,6 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 void clr_resident_column_set_frame(struct clr_resident_column *column,
                                    const struct clr_frame *frame);
 
-/* Returns the frame of a column; one that is not narrow may have any values. */
-struct clr_frame clr_resident_column_frame(const struct clr_resident_column *column);
-
 /*
  * Copies the next piece of the values, in as many bytes as the kind has for each, or of the codes,
  * and of the tags where the kind is CLR_TAG_MIXED, wide or narrow, to the device, as

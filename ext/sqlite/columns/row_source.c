@@ -243,14 +243,11 @@ static struct clr_column *new_column(const struct clr_field *field, size_t rows,
 /* Has a column's values take no more bytes than they need. */
 static void narrow_values(struct clr_column **column)
 {
-    struct clr_column *wide = *column, *narrow;
-    const struct clr_frame bounds = clr_frame_find(NULL, wide->values, wide->rows);
+    struct clr_column *narrow = clr_column_new_narrow(*column);
 
-    narrow = clr_column_begin_narrow(wide, &bounds);
     if (narrow == NULL)
         return;
-    clr_column_narrow_rows(narrow, wide, 0, wide->rows);
-    clr_column_release(wide);
+    clr_column_release(*column);
     *column = narrow;
 }
 

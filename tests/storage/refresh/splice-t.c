@@ -35,7 +35,6 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
 {
     struct clr_column *column = clr_column_new(rows + random_below(MOST_ROWS)), *narrow = NULL;
     const double power = bits == 64 ? 0.0 : random_power();
-    struct clr_frame bounds;
     size_t i;
 
     if (column == NULL)
@@ -51,12 +50,10 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
         if (kind == CLR_TAG_MIXED)
             column->tags[i] = cells[i].tag;
     }
-    bounds = clr_frame_find(NULL, column->values, rows);
     if (is_narrow)
-        narrow = clr_column_begin_narrow(column, &bounds);
+        narrow = clr_column_new_narrow(column);
     if (narrow == NULL)
         return column;
-    clr_column_narrow_rows(narrow, column, 0, rows);
     clr_column_release(column);
     return narrow;
 }
