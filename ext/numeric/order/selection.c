@@ -1,7 +1,416 @@
 #include "numeric/order/selection.h"
 
 #include "base/memory.h"
-#include "numeric/order/selection_sample.h"
+#include "base/status.h"
+#include "numeric/order/keys.h"
+#include "numeric/order/portions.h"
+#include "numeric/order/radix_sort.h"
+
+#include <string.h>
+
+/*
+ * ---- Passes: each goes over all portions, and finds out one thing about the keys of their
+ * numbers. All return CLR_OK or CLR_STOPPED.
+ */
+
+/* Into how many equal parts a range of keys is cut. */
+enum { CLR_KEY_PART_BITS = 11, CLR_KEY_PARTS = 1 << CLR_KEY_PART_BITS };
+
+/* How the numbers of a list become keys; or that they are keys. */
+enum key_order { CLR_ORDER_INTEGERS, CLR_ORDER_REALS, CLR_ORDER_MIXED, CLR_ORDER_KEYS };
+
+/* The range of keys in which the ranks sought are; it has more than one key. */
+struct key_range {
+    uint64_t low, high;   /* both included */
+    uint64_t count;       /* of the numbers in the range */
+    uint64_t rank;        /* among them */
+    bool has_next;        /* whether the next rank exists and is sought as well */
+    uint64_t found, next; /* the answer, once there is one: the keys of the two ranks */
+};
+
+/* What a pass finds out about a portion. */
+struct finding {
+    uint64_t greatest, least, below;
+    uint64_t counts[CLR_KEY_PARTS];
+};
+
+enum { CLR_MOST_WINDOWS = 4 };
+
+_Static_assert((int)CLR_KEY_PARTS >= (int)CLR_KEY_TAILS, "tails are counted in the same place");
+
+/* A range of keys that is gathered. */
+struct window {
+    uint64_t low, high;     /* both included */
+    uint64_t *keys;         /* where they go */
+    size_t room;            /* for so many */
+    atomic_size_t gathered; /* how many there are; beyond the room not all of them */
+    uint64_t below;         /* how many keys are below low, if there was room */
+};
+
+struct selection {
+    const struct clr_portions *portions;
+    enum key_order order;
+    struct key_range range;
+    int shift;                        /* of the pass that counts parts */
+    uint64_t first_end, second_start; /* of the pass for neighbours */
+    uint64_t key;                     /* of the pass that tells tails apart */
+    struct window *windows;           /* of the pass that gathers */
+    int window_count;                 /* CLR_MOST_WINDOWS at the most */
+    struct finding *findings;         /* one for each portion */
+};
+
+/* Keys that stay in the first-level cache. */
+enum { BLOCK = 512 };
+
+/* A pass over all keys of a portion, a block at a time. */
+struct pass {
+    struct clr_portion_reader reader;
+    enum key_order order;
+    uint64_t keys[BLOCK];
+};
+
+static void begin_pass(struct pass *pass, const struct selection *selection, int portion,
+                       const atomic_bool *stop)
+{
+    clr_portion_begin(&pass->reader, selection->portions, portion, stop);
+    pass->order = selection->order;
+}
+
+/* Stores the keys of some of a run's numbers, 512 at most. */
+static void selection_copy_keys(const struct clr_run *run, size_t first, size_t count,
+                                enum key_order order, uint64_t *keys)
+{
+    int64_t room[BLOCK];
+    const void *values = clr_run_values(run, first, count, room);
+    size_t i;
+
+    if (run->kind == CLR_KIND_REAL) {
+        const clr_stored_real *reals = values;
+        for (i = 0; i < count; i++)
+            keys[i] = clr_double_to_key(reals[i]);
+    } else if (order == CLR_ORDER_KEYS) {
+        memcpy(keys, values, count * sizeof *keys);
+    } else {
+        const int64_t *integers = values;
+        if (order == CLR_ORDER_INTEGERS) {
+            for (i = 0; i < count; i++)
+                keys[i] = clr_integer_to_key(integers[i]);
+        } else {
+            for (i = 0; i < count; i++)
+                keys[i] = clr_integer_to_floor_key(integers[i]);
+        }
+    }
+}
+
+/* Fills pass->keys; returns how many there are, 0 at the end. */
+static size_t next_block(struct pass *pass)
+{
+    const struct clr_portion_reader *reader = &pass->reader;
+    const size_t count = clr_portion_next(&pass->reader, BLOCK);
+
+    if (count > 0)
+        selection_copy_keys(reader->run, reader->position - count, count, pass->order, pass->keys);
+    return count;
+}
+
+/* Runs a pass over all portions. */
+static enum clr_code run(struct selection *selection, clr_portion_work *work)
+{
+    return clr_portions_run(selection->portions, work, selection) ? CLR_OK : CLR_STOPPED;
+}
+
+/* Adds up what all portions have counted below. */
+static uint64_t add_below(const struct selection *selection)
+{
+    uint64_t below = 0;
+    int i;
+
+    for (i = 0; i < selection->portions->count; i++)
+        below += selection->findings[i].below;
+    return below;
+}
+
+/* Adds the counts of all portions to those of the first, and returns them. */
+static const uint64_t *add_counts(const struct selection *selection, size_t count)
+{
+    uint64_t *counts = selection->findings[0].counts;
+    size_t i;
+    int portion;
+
+    for (portion = 1; portion < selection->portions->count; portion++) {
+        for (i = 0; i < count; i++)
+            counts[i] += selection->findings[portion].counts[i];
+    }
+    return counts;
+}
+
+/* Finds a portion's greatest key up to first_end, and its least from second_start on; constants
+   where this is inlined. */
+static inline __attribute__((always_inline)) void look(const struct selection *selection,
+                                                       int portion, uint64_t first_end,
+                                                       uint64_t second_start,
+                                                       const atomic_bool *stop)
+{
+    uint64_t greatest = 0, least = UINT64_MAX;
+    struct pass pass;
+    size_t i, count;
+
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        for (i = 0; i < count; i++) {
+            uint64_t key = pass.keys[i];
+            greatest = key <= first_end && key > greatest ? key : greatest;
+            least = key >= second_start && key < least ? key : least;
+        }
+    }
+    selection->findings[portion].greatest = greatest;
+    selection->findings[portion].least = least;
+}
+
+static void look_for_range(void *argument, int portion, const atomic_bool *stop)
+{
+    look(argument, portion, UINT64_MAX, 0, stop);
+}
+
+static void look_for_neighbours(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct selection *selection = argument;
+
+    look(selection, portion, selection->first_end, selection->second_start, stop);
+}
+
+/* Stores the greatest and the least of the keys that the work finds in the portions. */
+static enum clr_code find(struct selection *selection, clr_portion_work *work, uint64_t *greatest,
+                          uint64_t *least)
+{
+    enum clr_code code = run(selection, work);
+    int i;
+
+    *greatest = 0;
+    *least = UINT64_MAX;
+    for (i = 0; i < selection->portions->count; i++) {
+        const struct finding *finding = &selection->findings[i];
+        *greatest = finding->greatest > *greatest ? finding->greatest : *greatest;
+        *least = finding->least < *least ? finding->least : *least;
+    }
+    return code;
+}
+
+/* Sets the range to the least and the greatest key; found and next to the least. */
+static enum clr_code selection_find_range(struct selection *selection)
+{
+    struct key_range *range = &selection->range;
+    enum clr_code code = find(selection, look_for_range, &range->high, &range->low);
+
+    range->found = range->next = range->low;
+    return code;
+}
+
+/* Sets found to the greatest key up to first_end, and next to the least from second_start on. */
+static enum clr_code selection_find_neighbours(struct selection *selection)
+{
+    struct key_range *range = &selection->range;
+
+    return find(selection, look_for_neighbours, &range->found, &range->next);
+}
+
+static void count_parts(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct selection *selection = argument;
+    const struct key_range *range = &selection->range;
+    const int shift = selection->shift;
+    const uint64_t first = range->low >> shift, parts = (range->high >> shift) - first;
+    uint64_t *counts = selection->findings[portion].counts;
+    struct pass pass;
+    size_t i, count;
+
+    memset(counts, 0, CLR_KEY_PARTS * sizeof *counts);
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        for (i = 0; i < count; i++) {
+            uint64_t part = (pass.keys[i] >> shift) - first;
+            if (part <= parts)
+                counts[part]++;
+        }
+    }
+}
+
+/* Counts the keys of each part of the range: part (key >> shift) - (low >> shift). Stores the
+   counts, which are the selection's. */
+static enum clr_code selection_count_parts(struct selection *selection, const uint64_t **counts)
+{
+    enum clr_code code = run(selection, count_parts);
+
+    if (code == CLR_OK)
+        *counts = add_counts(selection, CLR_KEY_PARTS);
+    return code;
+}
+
+/* Gathers the keys of a block that are in the window. Returns whether there was room for them. */
+static bool gather_block(const struct pass *pass, size_t count, struct window *window,
+                         uint64_t *below)
+{
+    const uint64_t low = window->low, width = window->high - low;
+    uint64_t keys[BLOCK];
+    size_t i, kept, place;
+
+    /* Kept without a branch that depends on the key. */
+    for (i = kept = 0; i < count; i++) {
+        *below += pass->keys[i] < low;
+        keys[kept] = pass->keys[i];
+        kept += pass->keys[i] - low <= width;
+    }
+    if (kept == 0)
+        return true;
+    place = atomic_fetch_add(&window->gathered, kept);
+    if (place + kept > window->room)
+        return false;
+    memcpy(window->keys + place, keys, kept * sizeof *keys);
+    return true;
+}
+
+static void gather(void *argument, int portion, const atomic_bool *stop)
+{
+    struct selection *selection = argument;
+    const int windows = selection->window_count;
+    uint64_t *below = selection->findings[portion].counts;
+    bool full[CLR_MOST_WINDOWS] = {false};
+    int open = windows, i;
+    struct pass pass;
+    size_t count;
+
+    memset(below, 0, (size_t)windows * sizeof *below);
+    begin_pass(&pass, selection, portion, stop);
+    while (open > 0 && (count = next_block(&pass)) != 0) {
+        for (i = 0; i < windows; i++) {
+            if (full[i] || gather_block(&pass, count, &selection->windows[i], &below[i]))
+                continue;
+            full[i] = true;
+            open--;
+        }
+    }
+}
+
+/* Gathers the keys of the windows, as far as there is room, and counts those below each. */
+static enum clr_code selection_gather(struct selection *selection, struct window *windows,
+                                      int count)
+{
+    const uint64_t *below;
+    enum clr_code code;
+    int i;
+
+    for (i = 0; i < count; i++)
+        atomic_init(&windows[i].gathered, 0);
+    selection->windows = windows;
+    selection->window_count = count;
+    code = run(selection, gather);
+    below = add_counts(selection, (size_t)count);
+    for (i = 0; i < count; i++)
+        windows[i].below = below[i];
+    return code;
+}
+
+static void count_tails(void *argument, int portion, const atomic_bool *stop)
+{
+    const struct selection *selection = argument;
+    struct finding *finding = &selection->findings[portion];
+    uint64_t key = selection->key, below = 0;
+    int64_t room[BLOCK];
+    struct pass pass;
+    size_t i, count;
+
+    memset(finding->counts, 0, CLR_KEY_TAILS * sizeof *finding->counts);
+    begin_pass(&pass, selection, portion, stop);
+    while ((count = next_block(&pass)) != 0) {
+        const struct clr_run *run = pass.reader.run;
+        const int64_t *integers =
+            run->kind == CLR_KIND_INTEGER
+                ? clr_run_values(run, pass.reader.position - count, count, room)
+                : NULL;
+        for (i = 0; i < count; i++) {
+            below += pass.keys[i] < key;
+            if (pass.keys[i] == key)
+                finding->counts[integers != NULL ? clr_integer_tail(integers[i], key) : 0]++;
+        }
+    }
+    finding->below = below;
+}
+
+/* Counts the tails of the numbers whose floor key is selection->key, and the numbers below it. */
+static enum clr_code selection_count_tails(struct selection *selection, const uint64_t **tails,
+                                           uint64_t *below)
+{
+    enum clr_code code = run(selection, count_tails);
+
+    if (code == CLR_OK)
+        *tails = add_counts(selection, CLR_KEY_TAILS);
+    *below = add_below(selection);
+    return code;
+}
+
+/* ---- Where a rank very likely is, by a sample (Floyd and Rivest, "Expected time bounds for
+   selection", CACM 18, 1975). */
+
+/* How many keys a sample has at the most. */
+enum { CLR_SAMPLE = 8192 };
+
+/* A sample places a rank with a standard deviation of 45 of its keys at the most; 4 of those. */
+enum { MARGIN = 181 };
+
+/* Takes keys at equal distances, as far as there are so many, from all runs; sorts them, with
+   scratch behind them. Returns how many there are. */
+static size_t take_sample(const struct selection *selection, uint64_t total, uint64_t *keys)
+{
+    const struct clr_run *runs = selection->portions->starts[0];
+    uint64_t step = total / CLR_SAMPLE, start = 0, next = 0;
+    size_t count = 0;
+
+    for (; runs != NULL; start += runs->count, runs = runs->next) {
+        for (; next < start + runs->count && count < CLR_SAMPLE; next += step)
+            selection_copy_keys(runs, next - start, 1, selection->order, &keys[count++]);
+    }
+    clr_radix_sort(keys, keys + CLR_SAMPLE, count);
+    return count;
+}
+
+/* Sets the range of keys in which the sample says that the rank is. */
+static void place_window(struct window *window, const struct key_range *range, uint64_t total,
+                         const uint64_t *sample, size_t samples)
+{
+    size_t place = (size_t)((double)range->rank / (double)total * (double)samples);
+
+    window->low = place < MARGIN ? 0 : sample[place - MARGIN];
+    window->high = place + MARGIN + 1 >= samples ? UINT64_MAX : sample[place + MARGIN + 1];
+}
+
+/*
+ * Gathers in one pass, for each of count ranges of all the numbers, the keys near its rank: in the
+ * window of the same number, which has its memory. The first window's keys, and what lies behind
+ * them, have room for 2 * CLR_SAMPLE. Returns CLR_OK or CLR_STOPPED.
+ */
+static enum clr_code selection_gather_sampled(struct selection *selection,
+                                              const struct key_range *ranges,
+                                              struct window *windows, int count, uint64_t total)
+{
+    uint64_t *sample = windows[0].keys;
+    size_t samples = take_sample(selection, total, sample);
+    int i;
+
+    for (i = 0; i < count; i++)
+        place_window(&windows[i], &ranges[i], total, sample, samples);
+    return selection_gather(selection, windows, count);
+}
+
+/* Whether a range's rank, and the next if that is sought, are among what its window gathered. */
+static bool window_has_rank(const struct window *window, const struct key_range *range)
+{
+    const size_t gathered = atomic_load(&window->gathered);
+
+    return gathered <= window->room && range->rank >= window->below &&
+           range->rank - window->below + range->has_next < gathered;
+}
+
+/* ---- The selection. */
 
 /*
  * What is left is gathered once it is less than 1/GATHERED_SHARE of all, or few enough. Among more
@@ -9,7 +418,7 @@
  */
 enum { GATHERED_SHARE = 8, FEW = 4096, SORTED = 65536 };
 
-static enum clr_key_order order_of(const struct clr_run *runs)
+static enum key_order order_of(const struct clr_run *runs)
 {
     bool integers = false, reals = false;
 
@@ -22,16 +431,16 @@ static enum clr_key_order order_of(const struct clr_run *runs)
 
 /* The digits by which a range is parted: a key's part is (key >> shift) - (low >> shift). The keys
    of a range agree in all bits above the first 11 in which its ends differ. */
-static int shift_of(const struct clr_key_range *range)
+static int shift_of(const struct key_range *range)
 {
     int width = 64 - __builtin_clzll(range->low ^ range->high);
     return width > CLR_KEY_PART_BITS ? width - CLR_KEY_PART_BITS : 0;
 }
 
 /* Narrows the range to the part of it in which the ranks are; stores whether they are found. */
-static enum clr_code narrow(struct clr_selection *selection, bool *done)
+static enum clr_code narrow(struct selection *selection, bool *done)
 {
-    struct clr_key_range *range = &selection->range;
+    struct key_range *range = &selection->range;
     uint64_t base, low, high;
     const uint64_t *counts;
     size_t part = 0, next;
@@ -39,7 +448,7 @@ static enum clr_code narrow(struct clr_selection *selection, bool *done)
     int shift;
 
     selection->shift = shift = shift_of(range);
-    code = clr_selection_count_parts(selection, &counts);
+    code = selection_count_parts(selection, &counts);
     if (code != CLR_OK)
         return code;
     while (range->rank >= counts[part])
@@ -52,7 +461,7 @@ static enum clr_code narrow(struct clr_selection *selection, bool *done)
         selection->first_end = ((base + part + 1) << shift) - 1;
         selection->second_start = (base + next) << shift;
         *done = true;
-        return clr_selection_find_neighbours(selection);
+        return selection_find_neighbours(selection);
     }
     low = (base + part) << shift;
     high = low | (((uint64_t)1 << shift) - 1);
@@ -65,18 +474,18 @@ static enum clr_code narrow(struct clr_selection *selection, bool *done)
     return CLR_OK;
 }
 
-static enum clr_code find_keys(struct clr_selection *selection, struct clr_key_range *ranges,
-                               int count, uint64_t total);
+static enum clr_code find_keys(struct selection *selection, struct key_range *ranges, int count,
+                               uint64_t total);
 
 /* Selects among gathered keys, in as many portions. */
-static enum clr_code select_gathered(struct clr_selection *selection, const uint64_t *keys,
-                                     size_t count, uint64_t rank, struct clr_key_range *range)
+static enum clr_code select_gathered(struct selection *selection, const uint64_t *keys,
+                                     size_t count, uint64_t rank, struct key_range *range)
 {
     const size_t portions = (size_t)selection->portions->count;
     struct clr_portions inner_portions = *selection->portions;
-    struct clr_selection inner = {
+    struct selection inner = {
         .portions = &inner_portions, .order = CLR_ORDER_KEYS, .findings = selection->findings};
-    struct clr_key_range inner_range = {0, UINT64_MAX, count, rank, range->has_next, 0, 0};
+    struct key_range inner_range = {0, UINT64_MAX, count, rank, range->has_next, 0, 0};
     struct clr_run *runs = clr_memory_alloc(portions * sizeof *runs);
     const struct clr_run **starts = clr_memory_alloc((portions + 1) * sizeof *starts);
     enum clr_code code = CLR_NOMEM;
@@ -109,9 +518,8 @@ static size_t scratch_size(size_t count)
 }
 
 /* Finds a rank among gathered keys, and the next, for the range. */
-static enum clr_code find_gathered(struct clr_selection *selection, uint64_t *keys,
-                                   uint64_t *scratch, size_t count, uint64_t rank,
-                                   struct clr_key_range *range)
+static enum clr_code find_gathered(struct selection *selection, uint64_t *keys, uint64_t *scratch,
+                                   size_t count, uint64_t rank, struct key_range *range)
 {
     if (count > SORTED)
         return select_gathered(selection, keys, count, rank, range);
@@ -122,11 +530,11 @@ static enum clr_code find_gathered(struct clr_selection *selection, uint64_t *ke
 }
 
 /* Gathers the keys of the range. */
-static enum clr_code gather_rest(struct clr_selection *selection)
+static enum clr_code gather_rest(struct selection *selection)
 {
-    struct clr_key_range *range = &selection->range;
+    struct key_range *range = &selection->range;
     uint64_t few[2 * CLR_INSERTION_LIMIT];
-    struct clr_window window = {range->low, range->high, few, range->count, 0, 0};
+    struct window window = {range->low, range->high, few, range->count, 0, 0};
     enum clr_code code;
 
     if (window.room > CLR_INSERTION_LIMIT)
@@ -134,7 +542,7 @@ static enum clr_code gather_rest(struct clr_selection *selection)
             clr_memory_alloc((window.room + scratch_size(window.room)) * sizeof(uint64_t));
     if (window.keys == NULL)
         return CLR_NOMEM;
-    code = clr_selection_gather(selection, &window, 1);
+    code = selection_gather(selection, &window, 1);
     if (code == CLR_OK)
         code = find_gathered(selection, window.keys, window.keys + window.room, window.room,
                              range->rank, range);
@@ -145,13 +553,13 @@ static enum clr_code gather_rest(struct clr_selection *selection)
 
 /* Tries to find the ranks of some ranges in one pass. Stores which of them were where a sample says
    that they are, among few enough keys to gather. */
-static enum clr_code try_sample(struct clr_selection *selection, struct clr_key_range *ranges,
-                                int count, uint64_t total, bool *done)
+static enum clr_code try_sample(struct selection *selection, struct key_range *ranges, int count,
+                                uint64_t total, bool *done)
 {
     /* All rooms together are a quarter of the numbers at the most. */
     const size_t room = total / (count > 2 ? 4 * (size_t)count : GATHERED_SHARE);
     const size_t rooms = room * (size_t)count;
-    struct clr_window windows[CLR_MOST_WINDOWS];
+    struct window windows[CLR_MOST_WINDOWS];
     uint64_t *keys = clr_memory_alloc((rooms + scratch_size(room)) * sizeof *keys);
     enum clr_code code;
     int i;
@@ -159,10 +567,10 @@ static enum clr_code try_sample(struct clr_selection *selection, struct clr_key_
     if (keys == NULL)
         return CLR_OK;
     for (i = 0; i < count; i++)
-        windows[i] = (struct clr_window){.keys = keys + (size_t)i * room, .room = room};
-    code = clr_selection_gather_sampled(selection, ranges, windows, count, total);
+        windows[i] = (struct window){.keys = keys + (size_t)i * room, .room = room};
+    code = selection_gather_sampled(selection, ranges, windows, count, total);
     for (i = 0; i < count && code == CLR_OK; i++) {
-        if (!clr_window_has_rank(&windows[i], &ranges[i]))
+        if (!window_has_rank(&windows[i], &ranges[i]))
             continue;
         code = find_gathered(selection, windows[i].keys, keys + rooms,
                              atomic_load(&windows[i].gathered), ranges[i].rank - windows[i].below,
@@ -175,7 +583,7 @@ static enum clr_code try_sample(struct clr_selection *selection, struct clr_key_
 
 /* Of numbers of both types with one floor key, which may be a few INTEGERs and a REAL: the one of
    the rank among all. */
-static enum clr_code find_mixed(struct clr_selection *selection, uint64_t key, uint64_t rank,
+static enum clr_code find_mixed(struct selection *selection, uint64_t key, uint64_t rank,
                                 struct clr_value *value)
 {
     const uint64_t *tails;
@@ -183,7 +591,7 @@ static enum clr_code find_mixed(struct clr_selection *selection, uint64_t key, u
     enum clr_code code;
 
     selection->key = key;
-    code = clr_selection_count_tails(selection, &tails, &below);
+    code = selection_count_tails(selection, &tails, &below);
     if (code != CLR_OK)
         return code;
     rank -= below;
@@ -193,7 +601,7 @@ static enum clr_code find_mixed(struct clr_selection *selection, uint64_t key, u
     return CLR_OK;
 }
 
-static enum clr_code find_value(struct clr_selection *selection, uint64_t key, uint64_t rank,
+static enum clr_code find_value(struct selection *selection, uint64_t key, uint64_t rank,
                                 struct clr_value *value)
 {
     value->kind = CLR_KIND_REAL;
@@ -211,15 +619,15 @@ static enum clr_code find_value(struct clr_selection *selection, uint64_t key, u
 }
 
 /* Finds the keys of the selection's range, by radix. */
-static enum clr_code find_range(struct clr_selection *selection, uint64_t total)
+static enum clr_code find_range(struct selection *selection, uint64_t total)
 {
-    struct clr_key_range *range = &selection->range;
+    struct key_range *range = &selection->range;
     uint64_t enough = total / GATHERED_SHARE > FEW ? total / GATHERED_SHARE : FEW;
     enum clr_code code = CLR_OK;
     bool done = false;
 
     if (total > FEW) {
-        code = clr_selection_find_range(selection);
+        code = selection_find_range(selection);
         done = range->low == range->high;
         while (code == CLR_OK && !done && range->count > enough)
             code = narrow(selection, &done);
@@ -228,8 +636,8 @@ static enum clr_code find_range(struct clr_selection *selection, uint64_t total)
 }
 
 /* Finds the keys of so many ranges, CLR_MOST_WINDOWS at the most, which are of all numbers. */
-static enum clr_code find_keys(struct clr_selection *selection, struct clr_key_range *ranges,
-                               int count, uint64_t total)
+static enum clr_code find_keys(struct selection *selection, struct key_range *ranges, int count,
+                               uint64_t total)
 {
     bool done[CLR_MOST_WINDOWS] = {false};
     enum clr_code code = CLR_OK;
@@ -247,7 +655,7 @@ static enum clr_code find_keys(struct clr_selection *selection, struct clr_key_r
     return code;
 }
 
-static enum clr_code find_values(struct clr_selection *selection, const struct clr_key_range *range,
+static enum clr_code find_values(struct selection *selection, const struct key_range *range,
                                  uint64_t rank, struct clr_value found[2])
 {
     enum clr_code code = find_value(selection, range->found, rank, &found[0]);
@@ -258,11 +666,11 @@ static enum clr_code find_values(struct clr_selection *selection, const struct c
     return code;
 }
 
-static enum clr_code select_all(struct clr_selection *selection, const uint64_t *ranks, int count,
+static enum clr_code select_all(struct selection *selection, const uint64_t *ranks, int count,
                                 struct clr_value (*found)[2])
 {
     const uint64_t total = clr_runs_count(selection->portions->starts[0]);
-    struct clr_key_range ranges[CLR_MOST_WINDOWS];
+    struct key_range ranges[CLR_MOST_WINDOWS];
     enum clr_code code = CLR_OK;
     int i, n;
 
@@ -271,7 +679,7 @@ static enum clr_code select_all(struct clr_selection *selection, const uint64_t 
         n = count < CLR_MOST_WINDOWS ? count : CLR_MOST_WINDOWS;
         for (i = 0; i < n; i++)
             ranges[i] =
-                (struct clr_key_range){0, UINT64_MAX, total, ranks[i], ranks[i] + 1 < total, 0, 0};
+                (struct key_range){0, UINT64_MAX, total, ranks[i], ranks[i] + 1 < total, 0, 0};
         code = find_keys(selection, ranges, n, total);
         for (i = 0; i < n && code == CLR_OK; i++)
             code = find_values(selection, &ranges[i], ranks[i], found[i]);
@@ -283,8 +691,8 @@ enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_v
 {
     const struct clr_run *const starts[] = {runs, NULL};
     const struct clr_portions portions = {.count = 1, .starts = starts};
-    struct clr_finding finding;
-    struct clr_selection selection = {.portions = &portions, .findings = &finding};
+    struct finding finding;
+    struct selection selection = {.portions = &portions, .findings = &finding};
 
     return select_all(&selection, &rank, 1, (struct clr_value(*)[2])found);
 }
@@ -292,7 +700,7 @@ enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_v
 enum clr_code clr_portions_select(const struct clr_portions *portions, const uint64_t *ranks,
                                   int count, struct clr_value (*found)[2])
 {
-    struct clr_selection selection = {.portions = portions};
+    struct selection selection = {.portions = portions};
     enum clr_code code;
 
     selection.findings = clr_memory_alloc((size_t)portions->count * sizeof *selection.findings);

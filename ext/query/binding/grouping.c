@@ -184,20 +184,6 @@ static bool mark(struct clr_binder *binder, struct clr_node *node)
     return true;
 }
 
-/* Finds them, once it is known what names mean: each node gets its key's number. Refuses a column
-   elsewhere. Returns false once it has failed. */
-static bool key_uses_find(struct clr_binder *binder)
-{
-    return each_outer(binder, find_key_uses);
-}
-
-/* Lets the first token of each of them tell. Done when all are found and the keys are written down:
-   both go by the tokens. */
-static void key_uses_mark(struct clr_binder *binder)
-{
-    each_outer(binder, mark);
-}
-
 /* ---- Names. */
 
 /* Stores the item of the select list that a name means which is no column of the table, or NULL.
@@ -385,7 +371,7 @@ bool clr_grouping_find(struct clr_binder *binder)
         if (!find_term(binder, node->first))
             return false;
     }
-    return query->has_rows || key_uses_find(binder);
+    return query->has_rows || each_outer(binder, find_key_uses);
 }
 
 /* ---- Instructions. */
@@ -468,7 +454,7 @@ bool clr_grouping_bind(struct clr_binder *binder)
     }
     binder->query->is_ordered = has_all_keys(binder);
     if (binder->code == CLR_OK)
-        key_uses_mark(binder);
+        each_outer(binder, mark);
     return binder->code == CLR_OK;
 }
 

@@ -351,12 +351,6 @@ struct placement {
     size_t places; /* in the layout, before the next unit's */
 };
 
-/* Returns where the leaves of unit i are to be described, once it has its place. */
-static struct clr_leaf *placement_leaves(const struct placement *placement, size_t i)
-{
-    return placement->leaves + placement->units->units[i].place;
-}
-
 /* Returns how many rows there are, when all units have been taken. */
 static size_t placement_rows(const struct placement *placement)
 {
@@ -573,7 +567,7 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
         outcome = clr_coding_check(&load->coding, thread, rows);
     else if (outcome == CLR_LOAD_MANY_VALUES)
         atomic_store(&load->coding.full, decoder->full);
-    memcpy(placement_leaves(&load->placement, i), reader->leaves,
+    memcpy(load->placement.leaves + load->units.units[i].place, reader->leaves,
            reader->count * sizeof *reader->leaves);
     return outcome;
 }
