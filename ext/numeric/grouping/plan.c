@@ -1,11 +1,113 @@
 #include "numeric/grouping/plan.h"
 
 #include "base/memory.h"
+#include "numeric/exact/parts.h"
+#include "numeric/filter/filter.h"
 #include "numeric/grouping/codes.h"
-#include "numeric/grouping/sample.h"
+#include "numeric/scan/block.h"
+#include "numeric/scan/block_run.h"
 #include "numeric/scan/lookup_results.h"
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
+
+/* ---- A sample of the rows that pass a scan's filter, of which its groups are planned. */
+
+/* The values of an instruction. */
+struct sampled {
+    unsigned types;
+    int64_t least, greatest;   /* of INTEGERs, if there are any */
+    int real_top, real_bottom; /* REALs other than zero are below 2^top and multiples of 2^bottom;
+                                  top < bottom: there are none */
+};
+
+/* What is found out: instruction by instruction. */
+struct sample {
+    uint64_t rows; /* about how many of the scan's rows pass */
+    struct sampled values[CLR_MOST_INSTRUCTIONS];
+};
+
+/* Blocks that are looked at, as far from each other as can be. */
+enum { BLOCKS = 32 };
+
+static void take_real(struct sampled *sampled, double x)
+{
+    struct clr_parts parts;
+    int top, bottom;
+
+    if (!isfinite(x) || x == 0.0)
+        return;
+    parts = clr_parts_of(x);
+    top = parts.exponent + 64 - __builtin_clzll(parts.significand);
+    bottom = parts.exponent + __builtin_ctzll(parts.significand);
+    sampled->real_top = top > sampled->real_top ? top : sampled->real_top;
+    sampled->real_bottom = bottom < sampled->real_bottom ? bottom : sampled->real_bottom;
+}
+
+static void take_row(struct sampled *sampled, const struct clr_register *values, size_t row)
+{
+    const int64_t bits = values->values[row];
+    double real;
+
+    sampled->types |= CLR_TYPE(values->tags[row]);
+    if (values->tags[row] == CLR_TAG_INTEGER) {
+        sampled->least = bits < sampled->least ? bits : sampled->least;
+        sampled->greatest = bits > sampled->greatest ? bits : sampled->greatest;
+    } else if (values->tags[row] == CLR_TAG_REAL) {
+        memcpy(&real, &bits, sizeof real);
+        take_real(sampled, real);
+    }
+}
+
+/* Where no row of the block passes the filter, or that is not sure, all are as good a guess.
+   Returns how many do pass. */
+static size_t take_block(struct clr_block *block, const bool *wanted, struct sample *sample)
+{
+    uint64_t selected[CLR_BLOCK_WORDS];
+    const size_t passed = clr_filter_select(block, selected) ? block->loops->count(selected) : 0;
+    size_t row;
+    int number;
+
+    if (passed == 0)
+        memset(selected, -1, sizeof selected);
+    clr_block_run(block, CLR_STAGE_TALLIES);
+    for (number = 0; number < block->scan->instruction_count; number++)
+        for (row = 0; row < block->count && wanted[number]; row++)
+            if (selected[row / 64] >> row % 64 & 1)
+                take_row(&sample->values[number], &block->registers[number], row);
+    return passed;
+}
+
+/* Looks at the instructions for which wanted is true. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED
+   without memory. */
+static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool *wanted,
+                                         struct sample *sample)
+{
+    const size_t blocks = (scan->rows + CLR_BLOCK - 1) / CLR_BLOCK;
+    const size_t looks = blocks < BLOCKS ? blocks : BLOCKS;
+    struct clr_block *block = clr_block_new(scan);
+    size_t passed = 0, seen = 0, i;
+    int number;
+
+    for (number = 0; number < scan->instruction_count; number++)
+        sample->values[number] = (struct sampled){0, INT64_MAX, INT64_MIN, INT_MIN, INT_MAX};
+    if (block == NULL)
+        return CLR_SCAN_FAILED;
+    for (i = 0; i < looks; i++) {
+        const size_t number_of_block = looks == 1 ? 0 : (blocks - 1) * i / (looks - 1);
+        const size_t first = number_of_block * CLR_BLOCK, rest = scan->rows - first;
+
+        clr_block_set_rows(block, first, rest < CLR_BLOCK ? rest : CLR_BLOCK);
+        passed += take_block(block, wanted, sample);
+        seen += block->count;
+    }
+    sample->rows = seen == 0 ? 0 : scan->rows * (uint64_t)(passed + 1) / seen;
+    clr_block_free(block);
+    return CLR_SCAN_DONE;
+}
+
+/* ---- Limits. */
 
 /* From this span on the ends of a range are likely not to be in the sample. Those of a lookup are
    known, unless it has more than MOST_ENTRIES. */
@@ -26,7 +128,7 @@ struct planner {
     size_t rows;  /* at most */
     bool has_all; /* of them */
     const struct clr_group_doubts *doubts;
-    struct clr_sample *sample;
+    struct sample *sample;
     bool may_be_null[CLR_MOST_INSTRUCTIONS];
     int extremes; /* words of them */
     enum clr_group_runner runner;
@@ -86,7 +188,7 @@ static bool place_key(const struct planner *planner, int number, struct clr_grou
 {
     const int register_number = planner->scan->grouping->keys[number];
     const struct clr_instruction *instruction = &planner->scan->instructions[register_number];
-    const struct clr_sampled *sampled = &planner->sample->values[register_number];
+    const struct sampled *sampled = &planner->sample->values[register_number];
     const struct clr_lookup *lookup =
         instruction->opcode == CLR_OP_LOOKUP ? &planner->scan->lookups[instruction->b] : NULL;
     int64_t least = sampled->least, greatest = sampled->greatest;
@@ -146,7 +248,7 @@ static void plan_keys(const struct planner *planner)
 /* ---- Tallies. */
 
 /* The greatest size of the INTEGERs that the sample has, as a power of two. */
-static int size_bits(const struct clr_sampled *sampled)
+static int size_bits(const struct sampled *sampled)
 {
     const uint64_t least = sampled->least < 0 ? -(uint64_t)sampled->least : 0;
     const uint64_t greatest = sampled->greatest > 0 ? (uint64_t)sampled->greatest : 0;
@@ -222,11 +324,11 @@ static bool is_bounded(const struct planner *planner, int number,
 static void plan_sum(struct planner *planner, int number, struct clr_group_tally *kept)
 {
     const struct clr_tally *tally = &planner->scan->tallies[number];
-    const struct clr_sampled *x = &planner->sample->values[tally->x];
+    const struct sampled *x = &planner->sample->values[tally->x];
     const bool spilled = planner->doubts->window[number];
 
     if (clr_tally_does(tally, CLR_DOT)) {
-        const struct clr_sampled *y = &planner->sample->values[tally->y];
+        const struct sampled *y = &planner->sample->values[tally->y];
         const int bits = size_bits(x) + size_bits(y);
         const unsigned types = kept->x_types | kept->y_types;
 
@@ -354,7 +456,7 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
                                           const struct clr_group_doubts *doubts)
 {
     struct planner *planner = clr_memory_alloc_zero(sizeof *planner);
-    struct clr_sample *sample = clr_memory_alloc(sizeof *sample);
+    struct sample *sample = clr_memory_alloc(sizeof *sample);
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     bool wanted[CLR_MOST_INSTRUCTIONS] = {false};
     int i;
@@ -368,7 +470,7 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
     for (i = 0; i < scan->grouping->key_count; i++)
         wanted[scan->grouping->keys[i]] = true;
     if (planner != NULL && sample != NULL)
-        outcome = clr_sample_take(scan, wanted, sample);
+        outcome = sample_take(scan, wanted, sample);
     if (outcome == CLR_SCAN_DONE) {
         planner->plan = plan;
         planner->scan = plan->scan = scan;

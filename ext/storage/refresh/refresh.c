@@ -2,13 +2,126 @@
 
 #include "base/memory.h"
 #include "storage/format/page_set.h"
-#include "storage/leaves/few_leaves.h"
 #include "storage/leaves/layout.h"
+#include "storage/leaves/leaf_reader.h"
 #include "storage/refresh/splice.h"
 #include "storage/snapshot/tree.h"
 
 #include <stdint.h>
 #include <string.h>
+
+/* ---- Fresh leaves. */
+
+/*
+ * A few leaves of a table, decoded one by one into columns of their own: those that a refresh finds
+ * to be changed.
+ */
+
+struct few_leaves {
+    int count;
+    struct clr_column **columns; /* one for each field, at its position */
+    atomic_int_least64_t left;   /* bytes that TEXT, BLOBs and dictionaries may still take */
+    size_t leaf_count, room;
+    struct clr_leaf *leaves;
+    size_t *at; /* where their rows begin */
+    struct clr_leaf_reader reader;
+};
+
+/* Returns a column for codes of a dictionary of its own, or NULL. */
+static struct clr_column *new_codes(struct few_leaves *few, size_t rows, uint64_t seed)
+{
+    struct clr_dictionary *dictionary = clr_dictionary_new(seed, &few->left);
+    struct clr_column *column =
+        dictionary == NULL ? NULL : clr_column_new_codes(dictionary, rows, sizeof(uint32_t));
+
+    clr_dictionary_release(dictionary);
+    return column;
+}
+
+static bool make_columns(struct few_leaves *few, size_t rows, uint64_t seed)
+{
+    const struct clr_field *fields = few->reader.decoder.fields;
+    size_t size = ((size_t)few->count + 1) * sizeof(struct clr_column *);
+    int i;
+
+    few->columns = clr_memory_alloc(size);
+    if (few->columns == NULL)
+        return false;
+    memset((void *)few->columns, 0, size);
+    for (i = 0; i < few->count; i++) {
+        struct clr_column *column =
+            fields[i].with_codes ? new_codes(few, rows, seed) : clr_column_new(rows);
+
+        if (column == NULL)
+            return false;
+        column->bytes.left = &few->left;
+        few->columns[fields[i].position] = column;
+    }
+    few->reader.decoder.passing.left = &few->left;
+    clr_decoder_begin_columns(&few->reader.decoder, few->columns);
+    return true;
+}
+
+/*
+ * Begins with columns for the fields, and room for so many leaves, of pages that are read by way of
+ * pages; fields and pages are as for clr_leaf_reader_init(). The bytes of TEXT and BLOBs, and the
+ * dictionaries of the columns with codes, whose seed is given, may take most_bytes, 0: any. Returns
+ * CLR_LOAD_DONE or CLR_LOAD_FAILED. Free in any case; it may be zeros then, and stays where it is.
+ */
+static enum clr_load_outcome few_leaves_init(struct few_leaves *few, struct clr_pages *pages,
+                                             const struct clr_field *fields, int count, size_t room,
+                                             size_t most_bytes, uint64_t seed)
+{
+    *few = (struct few_leaves){.count = count, .room = room};
+    atomic_init(&few->left,
+                most_bytes == 0 || most_bytes > INT64_MAX ? INT64_MAX : (int64_t)most_bytes);
+    few->leaves = clr_memory_alloc(room * sizeof *few->leaves);
+    few->at = clr_memory_alloc(room * sizeof *few->at);
+    if (few->leaves == NULL || few->at == NULL ||
+        clr_leaf_reader_init(&few->reader, pages, fields, count, 1) != CLR_LOAD_DONE)
+        return clr_pages_no_memory(pages);
+    /* What no row touches costs addresses only. */
+    return make_columns(few, room * clr_page_most_cells(pages->source), seed)
+               ? CLR_LOAD_DONE
+               : clr_pages_no_memory(pages);
+}
+
+static void few_leaves_free(struct few_leaves *few)
+{
+    int i;
+
+    for (i = 0; i < few->count && few->columns != NULL; i++)
+        clr_column_release(few->columns[i]);
+    clr_memory_free((void *)few->columns);
+    clr_leaf_reader_free(&few->reader);
+    clr_memory_free(few->leaves);
+    clr_memory_free(few->at);
+}
+
+/* Decodes a leaf whose rows come after those of the leaves before; only if it is the table's only
+   one it may be empty. CLR_LOAD_TOO_LARGE: there is no more room. */
+static enum clr_load_outcome few_leaves_add(struct few_leaves *few, uint32_t number, bool is_only)
+{
+    struct clr_leaf_reader *reader = &few->reader;
+    enum clr_load_outcome outcome;
+    size_t rows;
+
+    if (few->leaf_count == few->room)
+        return CLR_LOAD_TOO_LARGE;
+    outcome = clr_leaf_reader_read(reader, &number, 1, is_only, &rows);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    few->at[few->leaf_count] = reader->decoder.rows;
+    outcome = clr_leaf_reader_decode(reader);
+    few->leaves[few->leaf_count++] = reader->leaves[0];
+    return outcome;
+}
+
+/* Completes the columns, which stay here. */
+static void few_leaves_end(struct few_leaves *few)
+{
+    clr_decoder_end_columns(&few->reader.decoder, few->columns);
+}
 
 /* ---- Columns: what becomes of each, with the rows of the leaves that were read. */
 
@@ -24,7 +137,7 @@ enum { SPARE_ENTRIES = CLR_DICTIONARY_FEW };
 
 struct making {
     const struct clr_splice *splice;
-    const struct clr_few_leaves *fresh;
+    const struct few_leaves *fresh;
     struct clr_column **results; /* one for each column */
     uint32_t **maps;             /* the same, of columns of codes: see clr_splice_finish() */
     struct clr_dictionary **dictionaries; /* theirs, with references */
@@ -52,7 +165,7 @@ static struct clr_dictionary *take_dictionary(const struct clr_column *column)
    Returns CLR_OK, CLR_NOMEM or CLR_LIMIT. */
 static enum clr_code merge_dictionaries(struct making *making, struct clr_column *const *columns)
 {
-    const struct clr_few_leaves *fresh = making->fresh;
+    const struct few_leaves *fresh = making->fresh;
     enum clr_code code = CLR_OK;
     int i;
 
@@ -108,7 +221,7 @@ static bool is_too_large(const struct making *making, const struct clr_layout *l
    values are those that it had stays with whatever has been made of it. */
 static bool splice_columns(struct making *making, struct clr_column **columns, bool *changed)
 {
-    const struct clr_few_leaves *fresh = making->fresh;
+    const struct few_leaves *fresh = making->fresh;
     int i;
 
     for (i = 0; i < fresh->count; i++) {
@@ -164,7 +277,7 @@ static void making_free(struct making *making)
 static enum clr_load_outcome refreshed_columns_make(const struct clr_splice *splice,
                                                     const struct clr_layout *layout,
                                                     struct clr_pages *pages,
-                                                    const struct clr_few_leaves *fresh,
+                                                    const struct few_leaves *fresh,
                                                     struct clr_column **columns, bool *changed)
 {
     struct making making = {.splice = splice, .fresh = fresh};
@@ -211,9 +324,9 @@ struct refresh {
     size_t place_blocks;
     uint32_t *fates; /* of the layout's leaves */
     size_t kept;
-    struct clr_field *fields;    /* as clr_record_fields() has them */
-    struct clr_few_leaves fresh; /* leaves that were read, in the order of keys */
-    bool *has_place;             /* of each: its page was a leaf before */
+    struct clr_field *fields; /* as clr_record_fields() has them */
+    struct few_leaves fresh;  /* leaves that were read, in the order of keys */
+    bool *has_place;          /* of each: its page was a leaf before */
     struct clr_leaf *new_leaves;
     size_t new_count;
     struct clr_splice splice;
@@ -278,8 +391,8 @@ static bool prepare(struct refresh *refresh, const struct clr_field *fields, int
             !put_place(refresh, layout->leaves[i].number, (uint32_t)i + 1))
             return false;
     }
-    return clr_few_leaves_init(&refresh->fresh, &refresh->pages, refresh->fields, count, room,
-                               layout->most_bytes, layout->seed) == CLR_LOAD_DONE;
+    return few_leaves_init(&refresh->fresh, &refresh->pages, refresh->fields, count, room,
+                           layout->most_bytes, layout->seed) == CLR_LOAD_DONE;
 }
 
 /* Whether the layout's leaf can be kept, which is also one of the table now. */
@@ -293,7 +406,7 @@ static bool can_keep(const struct refresh *refresh, const struct clr_leaf *leaf)
 static enum clr_load_outcome go_through(struct refresh *refresh)
 {
     const struct clr_leaf *before = NULL, *leaf;
-    struct clr_few_leaves *fresh = &refresh->fresh;
+    struct few_leaves *fresh = &refresh->fresh;
     size_t i;
 
     for (i = 0; i < refresh->leaves.count; i++) {
@@ -305,7 +418,7 @@ static enum clr_load_outcome go_through(struct refresh *refresh)
             refresh->kept++;
         } else {
             enum clr_load_outcome outcome =
-                clr_few_leaves_add(fresh, number, refresh->leaves.count == 1);
+                few_leaves_add(fresh, number, refresh->leaves.count == 1);
 
             if (outcome != CLR_LOAD_DONE)
                 return outcome;
@@ -319,7 +432,7 @@ static enum clr_load_outcome go_through(struct refresh *refresh)
             return clr_page_malformed(&refresh->pages, number);
         before = leaf;
     }
-    clr_few_leaves_end(fresh);
+    few_leaves_end(fresh);
     return CLR_LOAD_DONE;
 }
 
@@ -458,7 +571,7 @@ static void report_rows(const struct refresh *refresh, struct clr_refresh_report
 
 static void refresh_free(struct refresh *refresh)
 {
-    clr_few_leaves_free(&refresh->fresh);
+    few_leaves_free(&refresh->fresh);
     clr_page_list_free(&refresh->leaves);
     clr_page_set_free(refresh->pages.visited);
     clr_page_set_free(refresh->before);
