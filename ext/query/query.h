@@ -12,7 +12,6 @@
 #include "query/reason.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 /* A parameter that is bounded may have that magnitude: see lower_compared(). */
 #define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
@@ -21,9 +20,8 @@
    lower_compared(). */
 static inline bool clr_scalar_is_past_integers(const struct clr_scalar *value)
 {
-    double real;
+    const double real = clr_real_of(value->bits);
 
-    memcpy(&real, &value->bits, sizeof real);
     return value->tag == CLR_TAG_REAL && (real == 0x1p63 || real == -0x1p63);
 }
 

@@ -5,8 +5,6 @@
 #include "numeric/order/percentile.h"
 #include "numeric/order/sorted_copy.h"
 
-#include <string.h>
-
 /* Rows that are worth a thread. */
 enum { WORTH_A_THREAD = 131072 };
 
@@ -26,12 +24,8 @@ int clr_question_column(const struct clr_scan *scan, const struct clr_question *
 
 static int64_t key_of(const struct clr_value *value)
 {
-    int64_t bits;
-
-    if (value->kind == CLR_KIND_INTEGER)
-        return value->as.integer;
-    memcpy(&bits, &value->as.real, sizeof bits);
-    return clr_real_to_key(bits);
+    return value->kind == CLR_KIND_INTEGER ? value->as.integer
+                                           : clr_real_to_key(clr_bits_of(value->as.real));
 }
 
 /* Sets what is known of a tally without its values: but for sums, all. */

@@ -6,22 +6,6 @@
 
 #define UNKNOWN (1u << CLR_TAG_BYTES | 1u << CLR_TAG_UNSURE)
 
-static double real_of(int64_t bits)
-{
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
-static int64_t bits_of(double real)
-{
-    int64_t bits;
-
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 /* Whether no row of a column is BYTES. What zones have not told of rows of several types is left to
    the blocks. */
 static bool are_numbers(const struct clr_column *column)
@@ -85,8 +69,8 @@ static bool find_bounds(const struct clr_scan *scan, int number, struct clr_filt
         return column->kind == CLR_TAG_REAL;
     }
     term->kind = CLR_TERM_REALS;
-    term->least = bits_of(bounds.least_real);
-    term->greatest = bits_of(bounds.greatest_real);
+    term->least = clr_bits_of(bounds.least_real);
+    term->greatest = clr_bits_of(bounds.greatest_real);
     return column->kind == CLR_TAG_REAL;
 }
 
@@ -104,9 +88,10 @@ static void add_bounds(struct clr_filter_terms *terms, const struct clr_filter_t
         return;
     }
     more = bounds->kind != CLR_TERM_REALS ? bounds->least > known->least
-                                          : real_of(bounds->least) > real_of(known->least);
-    less = bounds->kind != CLR_TERM_REALS ? bounds->greatest < known->greatest
-                                          : real_of(bounds->greatest) < real_of(known->greatest);
+                                          : clr_real_of(bounds->least) > clr_real_of(known->least);
+    less = bounds->kind != CLR_TERM_REALS
+               ? bounds->greatest < known->greatest
+               : clr_real_of(bounds->greatest) < clr_real_of(known->greatest);
     if (more)
         known->least = bounds->least;
     if (less)

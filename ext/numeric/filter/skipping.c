@@ -14,14 +14,6 @@ enum { BATCH = CLR_COARSE_ZONES, MOST_TESTS = 32 };
 
 #define NUMBERS (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL))
 
-static double real_of(int64_t bits)
-{
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
 /* What a block's zone is asked: whether an instruction may be true for one of its rows. */
 struct test {
     int number; /* of the instruction */
@@ -154,8 +146,9 @@ static bool may_be_true(const struct test *test, const struct clr_zone *zone)
         return (zone->types & test->types) != 0 ||
                (zone->least <= bounds->greatest && zone->greatest >= bounds->least);
     case CLR_TYPE(CLR_TAG_REAL):
-        return (zone->types & test->types) != 0 || (real_of(zone->least) <= bounds->greatest_real &&
-                                                    real_of(zone->greatest) >= bounds->least_real);
+        return (zone->types & test->types) != 0 ||
+               (clr_real_of(zone->least) <= bounds->greatest_real &&
+                clr_real_of(zone->greatest) >= bounds->least_real);
     default:
         return true;
     }

@@ -48,15 +48,13 @@ static void take_real(struct sampled *sampled, double x)
 static void take_row(struct sampled *sampled, const struct clr_register *values, size_t row)
 {
     const int64_t bits = values->values[row];
-    double real;
 
     sampled->types |= CLR_TYPE(values->tags[row]);
     if (values->tags[row] == CLR_TAG_INTEGER) {
         sampled->least = bits < sampled->least ? bits : sampled->least;
         sampled->greatest = bits > sampled->greatest ? bits : sampled->greatest;
     } else if (values->tags[row] == CLR_TAG_REAL) {
-        memcpy(&real, &bits, sizeof real);
-        take_real(sampled, real);
+        take_real(sampled, clr_real_of(bits));
     }
 }
 

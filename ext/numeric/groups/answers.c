@@ -86,12 +86,10 @@ static struct clr_value *answer_of(const struct asked *asked, int question)
 
 static bool has_infinity(const struct asked *asked)
 {
-    const double infinity = INFINITY;
-    int64_t bits;
+    const int64_t bits = clr_bits_of(INFINITY);
     bool has = false;
     size_t i;
 
-    memcpy(&bits, &infinity, sizeof bits);
     for (i = 0; i < asked->reals.count; i++)
         has |= (asked->reals.x[i] & INT64_MAX) == bits;
     return has;

@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 
-#include <string.h>
-
 /* All that are spilled, in the order of their tallies and groups. */
 struct spilled {
     struct clr_groups *groups;
@@ -13,26 +11,18 @@ struct spilled {
     enum clr_scan_outcome outcome;
 };
 
-static double real_of(int64_t bits)
-{
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
 static void add_spill(const struct clr_group_spill *spill, struct clr_sum *sum)
 {
     if (spill->y_tag == CLR_TAG_NULL && spill->x_tag == CLR_TAG_REAL)
-        clr_sum_add(sum, real_of(spill->x), 1);
+        clr_sum_add(sum, clr_real_of(spill->x), 1);
     else if (spill->y_tag == CLR_TAG_NULL)
         clr_sum_add_integer(sum, spill->x, 1);
     else if (spill->x_tag == CLR_TAG_INTEGER && spill->y_tag == CLR_TAG_INTEGER)
         clr_sum_add_integer(sum, (clr_i128)spill->x * spill->y, 1);
     else if (spill->x_tag == CLR_TAG_INTEGER)
-        clr_sum_add_mixed_product(sum, spill->x, real_of(spill->y), 1);
+        clr_sum_add_mixed_product(sum, spill->x, clr_real_of(spill->y), 1);
     else
-        clr_sum_add_mixed_product(sum, spill->y, real_of(spill->x), 1);
+        clr_sum_add_mixed_product(sum, spill->y, clr_real_of(spill->x), 1);
 }
 
 static int tally_of(const struct clr_group_item *item)

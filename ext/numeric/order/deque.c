@@ -232,32 +232,25 @@ enum clr_code clr_deque_push(struct clr_deque *deque, const struct clr_value *va
     return enter(deque, value, deque->arrived++);
 }
 
-static inline double real_of(int64_t bits)
-{
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
 /* Stores the places of the numbers that are better than all that follow, the last one first, and
    returns how many they are; is_real and sign are constants where this is inlined. */
 static inline size_t find_better(const int64_t *bits, size_t count, bool is_real, int sign,
                                  uint16_t *found)
 {
     int64_t best = is_real ? clr_real_to_key(bits[count - 1]) : bits[count - 1], key;
-    double best_real = real_of(bits[count - 1]);
+    double best_real = clr_real_of(bits[count - 1]);
     size_t i, many = 1;
 
     found[0] = (uint16_t)(count - 1);
     for (i = count - 1; i-- > 0;) {
         /* Keys cost more to compare; but of equal zeros they alone differ. */
-        if (is_real && !(sign > 0 ? real_of(bits[i]) >= best_real : real_of(bits[i]) <= best_real))
+        if (is_real &&
+            !(sign > 0 ? clr_real_of(bits[i]) >= best_real : clr_real_of(bits[i]) <= best_real))
             continue;
         key = is_real ? clr_real_to_key(bits[i]) : bits[i];
         if (sign > 0 ? key > best : key < best) {
             best = key;
-            best_real = real_of(bits[i]);
+            best_real = clr_real_of(bits[i]);
             found[many++] = (uint16_t)i;
         }
     }

@@ -12,8 +12,6 @@
 #include "numeric/values/int192.h"
 #include "numeric/values/value.h"
 
-#include <string.h>
-
 enum { CLR_KEY_TAILS = 1024 };
 
 #define CLR_KEY_SIGN ((uint64_t)1 << 63)
@@ -30,17 +28,12 @@ static inline int64_t clr_key_to_integer(uint64_t key)
 
 static inline uint64_t clr_double_to_key(double real)
 {
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return (uint64_t)clr_real_to_key(bits) ^ CLR_KEY_SIGN;
+    return (uint64_t)clr_real_to_key(clr_bits_of(real)) ^ CLR_KEY_SIGN;
 }
 
 static inline double clr_key_to_double(uint64_t key)
 {
-    int64_t bits = clr_real_to_key((int64_t)(key ^ CLR_KEY_SIGN));
-    double real;
-    memcpy(&real, &bits, sizeof real);
-    return real;
+    return clr_real_of(clr_real_to_key((int64_t)(key ^ CLR_KEY_SIGN)));
 }
 
 /* Returns the key of the greatest double that is not above the integer. */

@@ -41,12 +41,10 @@ static struct clr_value value_of(const struct clr_sorted_copy *copy, uint64_t wo
     if (copy->width == 8)
         return clr_sort_key_to_value(copy->kind, (int64_t)(word ^ CLR_KEY_SIGN));
     integer = (int64_t)((uint64_t)copy->frame.least + word);
-    if (copy->kind == CLR_KIND_INTEGER) {
+    if (copy->kind == CLR_KIND_INTEGER)
         value.as.integer = integer;
-    } else {
-        const int64_t bits = clr_decimal_bits(integer, copy->frame.power);
-        memcpy(&value.as.real, &bits, sizeof bits);
-    }
+    else
+        value.as.real = clr_real_of(clr_decimal_bits(integer, copy->frame.power));
     return value;
 }
 

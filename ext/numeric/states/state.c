@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include <string.h>
-
 void clr_state_clear(struct clr_state *state)
 {
     state->count = state->non_integers = 0;
@@ -46,7 +44,6 @@ void clr_state_merge(struct clr_state *state, struct clr_state *other)
 void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value *result)
 {
     struct clr_value real = {.kind = CLR_KIND_NONE};
-    int64_t bits;
 
     result->kind = CLR_KIND_NONE;
     result->bytes = NULL;
@@ -56,8 +53,8 @@ void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value
     }
     if (state->reals.seen) {
         real.kind = CLR_KIND_REAL;
-        bits = clr_real_to_key(sign < 0 ? state->reals.least : state->reals.greatest);
-        memcpy(&real.as.real, &bits, sizeof bits);
+        real.as.real =
+            clr_real_of(clr_real_to_key(sign < 0 ? state->reals.least : state->reals.greatest));
         if (result->kind == CLR_KIND_NONE || clr_value_compare(&real, result, sign) * sign > 0)
             *result = real;
     }

@@ -6,10 +6,11 @@
 #ifndef CLR_NUMERIC_DECIMALS_H
 #define CLR_NUMERIC_DECIMALS_H
 
+#include "numeric/values/scalar.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define CLR_DECIMALS_MOST_POWER 1e9
 #define CLR_DECIMALS_MOST ((int64_t)1 << 50)
@@ -17,11 +18,7 @@
 /* Returns the bits of k / power. */
 static inline int64_t clr_decimal_bits(int64_t k, double power)
 {
-    const double real = (double)k / power;
-    int64_t bits;
-
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
+    return clr_bits_of((double)k / power);
 }
 
 /* Returns the least power of ten, from 1 on, by which all of count values, bits of REALs, are

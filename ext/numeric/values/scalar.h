@@ -38,15 +38,30 @@ struct clr_scalar {
     int64_t bits;
 };
 
+/* Returns the double of these bits, and a double's. */
+static inline double clr_real_of(int64_t bits)
+{
+    double real;
+
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static inline int64_t clr_bits_of(double real)
+{
+    int64_t bits;
+
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
 /* Returns the value of a column of REAL affinity: an INTEGER is a REAL that was stored short. */
 static inline __attribute__((always_inline)) struct clr_scalar
 clr_scalar_to_real(struct clr_scalar value)
 {
     if (value.tag == CLR_TAG_INTEGER) {
-        double number = (double)value.bits;
-
         value.tag = CLR_TAG_REAL;
-        memcpy(&value.bits, &number, sizeof value.bits);
+        value.bits = clr_bits_of((double)value.bits);
     }
     return value;
 }

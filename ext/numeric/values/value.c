@@ -4,9 +4,7 @@
 
 static int64_t key(double real)
 {
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return clr_real_to_key(bits);
+    return clr_real_to_key(clr_bits_of(real));
 }
 
 /* Compares exactly: a double of 2^63 or more is past every integer, and a smaller one's integer

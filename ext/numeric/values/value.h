@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /*
  * A REAL of an array that is written as bits and read as numbers, as those of columns are and those
@@ -40,7 +39,7 @@ static inline struct clr_value clr_number_value(struct clr_scalar scalar)
         value.as.integer = scalar.bits;
     } else if (scalar.tag == CLR_TAG_REAL) {
         value.kind = CLR_KIND_REAL;
-        memcpy(&value.as.real, &scalar.bits, sizeof value.as.real);
+        value.as.real = clr_real_of(scalar.bits);
     }
     return value;
 }
@@ -60,12 +59,8 @@ static inline int64_t clr_real_to_key(int64_t bits)
 static inline struct clr_value clr_sort_key_to_value(enum clr_kind kind, int64_t key)
 {
     struct clr_value value = {.kind = kind, .as.integer = key};
-    int64_t bits;
-
-    if (kind == CLR_KIND_REAL) {
-        bits = clr_real_to_key(key);
-        memcpy(&value.as.real, &bits, sizeof bits);
-    }
+    if (kind == CLR_KIND_REAL)
+        value.as.real = clr_real_of(clr_real_to_key(key));
     return value;
 }
 

@@ -4,8 +4,6 @@
 #include "opencl/groups/grouper_private.h"
 #include "opencl/scan/row_arguments.h"
 
-#include <string.h>
-
 /* MOST_COPIES: of the table, for about as many work-items as add at the same moment. */
 enum { GROUPS_PER_UNIT = 4, MOST_COPIES = 16 };
 
@@ -30,14 +28,6 @@ bool clr_group_can_sort(size_t local_memory)
     return sort_size(MOST_SLICES) <= local_memory;
 }
 
-static cl_long bits_of(double real)
-{
-    cl_long bits;
-
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 static void set_parameters(const struct clr_group_plan *plan, cl_long *parameters)
 {
     int i;
@@ -58,9 +48,9 @@ static void set_parameters(const struct clr_group_plan *plan, cl_long *parameter
     for (i = 0; i < plan->tally_count; i++) {
         const struct clr_group_tally *kept = &plan->tallies[i];
 
-        *parameters++ = bits_of(kept->window.high);
-        *parameters++ = bits_of(kept->window.low);
-        *parameters++ = bits_of(kept->window.limit);
+        *parameters++ = clr_bits_of(kept->window.high);
+        *parameters++ = clr_bits_of(kept->window.low);
+        *parameters++ = clr_bits_of(kept->window.limit);
         *parameters++ = kept->integer_limit;
     }
 }

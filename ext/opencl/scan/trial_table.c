@@ -37,8 +37,6 @@ static int64_t common_value(const struct clr_trial_scan *trial, uint8_t tag, uin
 {
     const uint64_t random = clr_test_random(seed);
     const int64_t small = (int64_t)(random >> 32 & 0xff) - 100;
-    double real;
-    int64_t bits;
 
     if (trial->scan.constant_count > 0 && (random & 3) == 0) {
         const struct clr_scalar *constant =
@@ -48,9 +46,7 @@ static int64_t common_value(const struct clr_trial_scan *trial, uint8_t tag, uin
     }
     if (tag == CLR_TAG_INTEGER)
         return small;
-    real = (double)small + (double)(random >> 40 & 7) / 8;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
+    return clr_bits_of((double)small + (double)(random >> 40 & 7) / 8);
 }
 
 /* Values of a column or a lookup that are to be filled in. */

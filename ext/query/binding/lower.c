@@ -7,7 +7,6 @@
 #include "query/syntax/grammar.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- How large the numbers can be that expressions without columns have. */
 
@@ -24,14 +23,6 @@ static bool is_truth(const struct clr_node *node)
     return node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN ||
            ((node->kind == CLR_N_FOLD || node->kind == CLR_N_UNARY) &&
             node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_NOT);
-}
-
-static double real_of(const struct clr_scalar *value)
-{
-    double real;
-
-    memcpy(&real, &value->bits, sizeof real);
-    return real;
 }
 
 /* The magnitude of an INTEGER, or if a REAL can't have its value twice that. */
@@ -98,7 +89,7 @@ static bool magnitude_find(struct clr_binder *binder, struct clr_node *node, dou
         if (!clr_bind_literal(binder, node))
             return false;
         *most = node->value.tag == CLR_TAG_INTEGER ? magnitude_of(node->value.bits)
-                                                   : fabs(real_of(&node->value));
+                                                   : fabs(clr_real_of(node->value.bits));
         return true;
     }
     if (node->kind == CLR_N_PARAMETER || is_truth(node)) {

@@ -29,7 +29,6 @@ void clr_group_values_set(const struct clr_group_values *values, size_t group, i
     const size_t count = (size_t)(values->key_count + values->call_count);
     const size_t place = group * count + (size_t)column, ahead = place + AHEAD * count;
     struct clr_scalar scalar;
-    double real;
 
     if ((size_t)column >= count)
         return;
@@ -38,8 +37,7 @@ void clr_group_values_set(const struct clr_group_values *values, size_t group, i
         sqlite3_result_int64(result, values->bits[place]);
         break;
     case CLR_TAG_REAL:
-        memcpy(&real, &values->bits[place], sizeof real);
-        sqlite3_result_double(result, real);
+        sqlite3_result_double(result, clr_real_of(values->bits[place]));
         break;
     case CLR_GROUP_TEXT:
         if (group + AHEAD < values->rows && values->tags[ahead] == CLR_GROUP_TEXT)

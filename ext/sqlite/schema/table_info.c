@@ -60,9 +60,8 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
  */
 static bool make_whole(struct clr_scalar *value, enum clr_affinity affinity)
 {
-    double real;
+    const double real = clr_real_of(value->bits);
 
-    memcpy(&real, &value->bits, sizeof real);
     if (real != floor(real))
         return true;
     if (fabs(real) >= 0x1p53 || affinity == CLR_AFFINITY_BLOB || affinity == CLR_AFFINITY_ANY ||

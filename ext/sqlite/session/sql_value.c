@@ -5,7 +5,6 @@
 #include "sqlite/session/encoding.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 /* The bytes of TEXT or a BLOB: not NULL, which SQLite takes for the value NULL. */
 static const void *bytes_of(const struct clr_value *value)
@@ -169,15 +168,13 @@ void clr_scalar_set(sqlite3_context *context, const struct clr_scalar *scalar, i
                     sqlite3_destructor_type release)
 {
     struct clr_value value;
-    double real;
 
     switch (scalar->tag) {
     case CLR_TAG_INTEGER:
         sqlite3_result_int64(context, scalar->bits);
         break;
     case CLR_TAG_REAL:
-        memcpy(&real, &scalar->bits, sizeof real);
-        sqlite3_result_double(context, real);
+        sqlite3_result_double(context, clr_real_of(scalar->bits));
         break;
     case CLR_TAG_BYTES:
         value = clr_bytes_value(scalar->bits);
