@@ -15,7 +15,7 @@ import view_support as views
 #: Statements to compare, on the host, on each device, and on the host with little column_memory,
 #: where tables stream.
 STATEMENTS = 1_200 if tap.QUICK else 18_000
-ON_DEVICE = 30 if tap.QUICK else 300
+ON_DEVICE = 15 if tap.QUICK else 300
 STREAMED = 250 if tap.QUICK else 4_000
 
 #: Statements on one table, and between two changes of it; each new one is compiled for a device.
