@@ -44,7 +44,7 @@ struct inquiry {
 };
 
 /* Returns whether the device has the answer. The value is as it was if not. */
-static bool ask(const struct inquiry *inquiry, cl_device_info what, void *value, size_t size)
+static bool get_info(const struct inquiry *inquiry, cl_device_info what, void *value, size_t size)
 {
     cl_int error = clGetDeviceInfo(inquiry->id, what, size, value, NULL);
 
@@ -57,7 +57,7 @@ static void get_text(const struct inquiry *inquiry, cl_device_info what, char *t
     char whole[1024] = "";
     size_t length;
 
-    if (!ask(inquiry, what, whole, sizeof whole))
+    if (!get_info(inquiry, what, whole, sizeof whole))
         snprintf(whole, sizeof whole, "unknown");
     whole[sizeof whole - 1] = '\0';
     length = strlen(whole);
@@ -70,7 +70,7 @@ static enum clr_device_type get_type(const struct inquiry *inquiry)
 {
     cl_device_type type = 0;
 
-    ask(inquiry, CL_DEVICE_TYPE, &type, sizeof type);
+    get_info(inquiry, CL_DEVICE_TYPE, &type, sizeof type);
     if (type & CL_DEVICE_TYPE_GPU)
         return CLR_DEVICE_GPU;
     if (type & CL_DEVICE_TYPE_ACCELERATOR)
@@ -88,7 +88,7 @@ static bool has_exact_doubles(const struct inquiry *inquiry)
         CL_FP_ROUND_TO_NEAREST | CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_FMA;
     cl_device_fp_config config = 0;
 
-    ask(inquiry, CL_DEVICE_DOUBLE_FP_CONFIG, &config, sizeof config);
+    get_info(inquiry, CL_DEVICE_DOUBLE_FP_CONFIG, &config, sizeof config);
     return (config & needed) == needed;
 }
 
@@ -98,7 +98,8 @@ static bool has_extension(const struct inquiry *inquiry, const char *name)
 {
     char all[16384] = "";
 
-    return ask(inquiry, CL_DEVICE_EXTENSIONS, all, sizeof all - 1) && strstr(all, name) != NULL;
+    return get_info(inquiry, CL_DEVICE_EXTENSIONS, all, sizeof all - 1) &&
+           strstr(all, name) != NULL;
 }
 
 /* Zero copy needs whole pages on Intel's and AMD's GPUs, whose guides ask for these, and never less
@@ -111,9 +112,9 @@ static size_t get_shared_alignment(const struct inquiry *inquiry)
     cl_uint bits = 0;
 
     if (clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_COPIED ||
-        !ask(inquiry, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified) || !unified)
+        !get_info(inquiry, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified, sizeof unified) || !unified)
         return 0;
-    ask(inquiry, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits, sizeof bits);
+    get_info(inquiry, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits, sizeof bits);
     return bits / 8 > LEAST_SHARED_ALIGNMENT ? bits / 8 : LEAST_SHARED_ALIGNMENT;
 }
 
@@ -130,13 +131,13 @@ static void describe(const struct inquiry *inquiry, const char *platform,
     get_text(inquiry, CL_DEVICE_NAME, device->name);
     get_text(inquiry, CL_DEVICE_VERSION, device->version);
     device->type = get_type(inquiry);
-    ask(inquiry, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
-    ask(inquiry, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
-    ask(inquiry, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest, sizeof largest);
-    ask(inquiry, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
-    ask(inquiry, CL_DEVICE_AVAILABLE, &available, sizeof available);
-    ask(inquiry, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
-    ask(inquiry, CL_DEVICE_ENDIAN_LITTLE, &little, sizeof little);
+    get_info(inquiry, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    get_info(inquiry, CL_DEVICE_GLOBAL_MEM_SIZE, &memory, sizeof memory);
+    get_info(inquiry, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest, sizeof largest);
+    get_info(inquiry, CL_DEVICE_LOCAL_MEM_SIZE, &local, sizeof local);
+    get_info(inquiry, CL_DEVICE_AVAILABLE, &available, sizeof available);
+    get_info(inquiry, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof compiler);
+    get_info(inquiry, CL_DEVICE_ENDIAN_LITTLE, &little, sizeof little);
     device->compute_units = units;
     device->memory = memory;
     device->shared_alignment = get_shared_alignment(inquiry);
