@@ -183,7 +183,7 @@ enum { QUERIES = sizeof queries / sizeof queries[0] };
     " gpu_stddev_pop(y), gpu_corr(y, m), gpu_min(d), gpu_max(z), gpu_median(y),"                   \
     " gpu_percentile(y, 33), gpu_count_distinct(d), gpu_mode(z), gpu_histogram(y, -9, 17, 21),"    \
     " count(*), count(i) FROM t"
-#define STATES "SELECT gpu_avg_merge(s), gpu_avg_state_merge(s) FROM s"
+#define STATES "SELECT gpu_avg_state(y), gpu_corr_state(y, m), gpu_max_state(z) FROM t"
 
 /* SQLite computes in these; a view of each is c0 and so on. */
 static const char *const computing[] = {
