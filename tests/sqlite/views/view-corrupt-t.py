@@ -35,7 +35,6 @@ SELECTS = (
     "SELECT gpu_sum(x), count(*) FROM wide",
     "SELECT gpu_sum(a), count(*), gpu_max(b) FROM keyed",
     "SELECT gpu_count_distinct(c), gpu_mode(c), gpu_min(k) FROM keyed WHERE a > 3",
-    "SELECT gpu_sum(a), gpu_total(b), count(*) FROM listed",
     "SELECT gpu_count_distinct(c), gpu_mode(c), gpu_count_distinct(added) FROM t WHERE a > 3",
     "SELECT gpu_count_distinct(y), gpu_mode(x) FROM wide",
 )
@@ -56,8 +55,6 @@ def make(path, rng):
     db.execute("CREATE TABLE t(c TEXT, a INT, b REAL)")
     db.execute("CREATE TABLE wide(x INT, y BLOB)")
     db.execute("CREATE TABLE keyed(a INT, b REAL, c TEXT, k INT, PRIMARY KEY (c DESC, k)) WITHOUT ROWID")
-    db.execute("CREATE TABLE listed(a INT, b REAL, pad TEXT)")
-    db.execute("CREATE INDEX listed_ab ON listed(b, a)")
     db.execute("BEGIN")
     for number in range(rng.choice((5, 300, 900))):
         long = "x" * rng.choice((0, 3, 30, 700, 3000))
@@ -65,8 +62,6 @@ def make(path, rng):
         db.execute("INSERT INTO t VALUES (?, ?, ?)", (long, rng.choice((number, None)), real))
         if number % 2 == 0:
             db.execute("INSERT INTO keyed VALUES (?, ?, ?, ?)", (number, real, long, number * 7 % 1009))
-        if number % 2:
-            db.execute("INSERT INTO listed VALUES (?, ?, hex(zeroblob(90)))", (number, real))
         if number % 7 == 0:
             db.execute("INSERT INTO wide VALUES (?, zeroblob(?))", (number, number * 10))
     db.execute("DELETE FROM t WHERE rowid % 5 = 0")
