@@ -113,7 +113,7 @@ static void test(void)
 
     failures_test_success("scans_on_device 0\n");
     for (i = 0; i < count; i += 2) {
-        for (call = 3; call < 200; call *= tap_is_quick() ? 11 : 4) {
+        for (call = 3; call < 200; call *= tap_is_quick() ? 50 : 4) {
             int j;
 
             for (j = 0; j < 2; j++) {

@@ -349,7 +349,7 @@ static void test(void)
     random_start();
     /* Where nobody asks for the whole, calls are drawn: about so many of a thousand or two. */
     for (i = 0; i < 2; i++) {
-        snprintf(text, sizeof text, "warm:%d:%d", random_between(1, 20), tap_is_quick() ? 120 : 8);
+        snprintf(text, sizeof text, "warm:%d:%d", random_between(1, 20), tap_is_quick() ? 240 : 8);
         attempt_and_check("nothing", text, "0 left behind, 0 unserved",
                           "any call fails for a moment: the host's results, nothing is left behind,"
                           " and the device is in use again");

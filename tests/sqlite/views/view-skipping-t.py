@@ -11,7 +11,7 @@ import view_support as views
 FOLDER = views.Folder()
 BLOCK = 1024
 ROWS = 6 * BLOCK if tap.QUICK else 9 * BLOCK
-ROUNDS = 40 if tap.QUICK else 150
+ROUNDS = 28 if tap.QUICK else 150
 OPERATORS = ("=", "==", "<>", "<", "<=", ">", ">=", "IS", "IS NOT")
 
 #: How the rows' numbers follow each other.

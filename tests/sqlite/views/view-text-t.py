@@ -19,7 +19,7 @@ STATEMENTS = 100 if tap.QUICK else 4_000
 LITTLE = 100_000
 
 #: On a device, which compiles nearly each of them.
-ON_DEVICE = 20 if tap.QUICK else 200
+ON_DEVICE = 10 if tap.QUICK else 200
 
 #: What a device never does: nobody waits for it.
 HOSTS_OWN = re.compile("_distinct|_mode|_median")
