@@ -8,14 +8,16 @@
 #include <string.h>
 
 /*
- * SQLite may take one in IN_VAIN of the time of a scan before that begins. As long as the columns
- * have not been here it may take the time of a load, LOAD_NS nanoseconds for each row of the table,
- * by all queries together: who asks again and again has the columns loaded. But queries that a scan
- * would be no quicker for, one in SCANNED of a nanosecond for each row, do not count.
+ * SQLite may take the time of a scan before that begins: so a query takes twice the time of the
+ * quicker of the two at most, whichever that is (the break-even rule of ski rental; Karlin et al.,
+ * Competitive snoopy caching, Algorithmica 3, 1988). As long as the columns have not been here it
+ * may take the time of a load, LOAD_NS nanoseconds for each row of the table, by all queries
+ * together: who asks again and again has the columns loaded. But queries that a scan would be no
+ * quicker for, one in SCANNED of a nanosecond for each row, do not count.
  *
  * LEAST_ROWS are few whatever they take; behind them the clock is read once for so many rows.
  */
-enum { IN_VAIN = 2, LOAD_NS = 10, SCANNED = 2, LEAST_ROWS = 128, CLOCK_ROWS = 16 };
+enum { LOAD_NS = 10, SCANNED = 2, LEAST_ROWS = 128, CLOCK_ROWS = 16 };
 
 /* What has taken too long is begun again by the query so many later, at least, of those with the
    same parameters, or, as long as it is not known what a scan takes, by the second. */
@@ -146,7 +148,7 @@ static int64_t find_time(struct clr_few_rows *few, sqlite3 *db, const struct clr
     if (few->table_rows == 0)
         few->table_rows = guess_rows(db, table);
     if (few->scan_ns > 0)
-        return few->scan_ns / IN_VAIN;
+        return few->scan_ns;
     return few->table_rows < INT64_MAX / LOAD_NS ? few->table_rows * LOAD_NS - few->spent_ns
                                                  : INT64_MAX / 2;
 }
