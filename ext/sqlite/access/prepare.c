@@ -25,14 +25,13 @@ static char *trim(const char *sql, size_t length)
     return sqlite3_mprintf("%.*s", (int)(end - sql), sql);
 }
 
-/* Whether the text of the SELECT is one that is planned at all: most are found out at once. */
-static bool is_promising(sqlite3_stmt *plain, const char *sql)
+/* Whether the text is that of a SELECT which is planned at all: most others are found out at once.
+ */
+static bool is_promising(const char *sql)
 {
     struct clr_query *query = NULL;
     struct clr_reason reason;
-    bool promising = sqlite3_stmt_readonly(plain) && sqlite3_column_count(plain) > 0 &&
-                     sqlite3_stmt_isexplain(plain) == 0 &&
-                     clr_query_parse(sql, &query, &reason) == CLR_OK;
+    const bool promising = clr_query_parse(sql, &query, &reason) == CLR_OK;
 
     clr_query_free(query);
     return promising;
@@ -162,22 +161,20 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
     return NULL;
 }
 
-/* Puts an accelerated statement in the place of a plain one, and returns whether there is one. The
-   text ends behind the statement. */
-static bool accelerate(struct clr_connection *connection, const char *sql, size_t length,
-                       sqlite3_stmt **statement)
+/* Puts an accelerated statement in the place of the plain one of a promising text, and returns
+   whether there is one. */
+static bool accelerate(struct clr_connection *connection, const char *sql, sqlite3_stmt **statement)
 {
-    char *trimmed = trim(sql, length), name[CLR_MADE_NAME];
     sqlite3_stmt *accelerated = NULL;
+    char name[CLR_MADE_NAME];
 
-    if (trimmed != NULL && is_promising(*statement, trimmed) &&
-        find_view(connection, trimmed, name))
+    if (sqlite3_stmt_readonly(*statement) && sqlite3_column_count(*statement) > 0 &&
+        sqlite3_stmt_isexplain(*statement) == 0 && find_view(connection, sql, name))
         accelerated = prepare_view(*statement, name);
     if (accelerated != NULL) {
         sqlite3_finalize(*statement);
         *statement = accelerated;
     }
-    sqlite3_free(trimmed);
     /* Whatever went wrong on the way is no error of this call. */
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
     return accelerated != NULL;
@@ -188,27 +185,35 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statemen
 {
     const char *end, **behind = tail == NULL ? &end : tail;
     struct clr_connection *connection = clr_connection_of(db);
+    char *trimmed;
     int rc;
 
     if (connection == NULL)
         return sqlite3_prepare_v2(db, sql, bytes, statement, tail);
     sqlite3_mutex_enter(sqlite3_db_mutex(db));
     rc = sqlite3_prepare_v2(db, sql, bytes, statement, behind);
-    if (rc == SQLITE_OK && *statement != NULL)
-        accelerate(connection, sql, (size_t)(*behind - sql), statement);
+    if (rc == SQLITE_OK && *statement != NULL) {
+        trimmed = trim(sql, (size_t)(*behind - sql));
+        if (trimmed != NULL && is_promising(trimmed))
+            accelerate(connection, trimmed, statement);
+        sqlite3_free(trimmed);
+    }
     sqlite3_mutex_leave(sqlite3_db_mutex(db));
     return rc;
 }
 
 char *clr_rewrite(struct clr_connection *connection, const char *sql)
 {
+    char *trimmed = trim(sql, strlen(sql)), *text = NULL;
     sqlite3_stmt *statement = NULL;
-    char *text = NULL;
 
-    if (sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        statement != NULL && accelerate(connection, sql, strlen(sql), &statement))
+    /* Some PRAGMAs take effect by being prepared. */
+    if (trimmed != NULL && is_promising(trimmed) &&
+        sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        statement != NULL && accelerate(connection, trimmed, &statement))
         text = sqlite3_mprintf("%s", sqlite3_sql(statement));
     sqlite3_finalize(statement);
+    sqlite3_free(trimmed);
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
     return text;
 }

@@ -47,7 +47,7 @@ LEFT = [
     "", " ; ", "nonsense", "SELECT nosuch FROM t", "SELECT x FROM t", "SELECT gpu_sum(x) FROM t; SELECT 1", "DELETE FROM t",
     "EXPLAIN SELECT gpu_sum(x) FROM t", "PRAGMA user_version", "SELECT a.x FROM t AS a JOIN t AS b USING (x) LIMIT 1",
     "SELECT h, count(*) FROM t GROUP BY h", "SELECT gpu_sum(x) FROM t)); DROP TABLE t; --", "SELECT * FROM (SELECT gpu_sum(x) FROM t",
-    "DELETE FROM t RETURNING count(*)",
+    "DELETE FROM t RETURNING count(*)", "PRAGMA foreign_keys = 1", "/* on */ PRAGMA foreign_keys = 1",
 ]
 
 
@@ -258,6 +258,7 @@ def main():
     for sql in LEFT:
         tap.is_equal(rewritten(db, sql), None, f"left as it is: {sql!r}")
     tap.is_equal(support.value(db, "SELECT count(*) FROM t"), ROWS, "nothing happened to the table")
+    tap.is_equal(support.value(db, "PRAGMA foreign_keys"), 0, "nor to what a PRAGMA sets when it is prepared")
     for argument, message in ((None, "must be the text of a statement, not NULL"), ("SELECT 1\0", "must not contain a NUL")):
         tap.raises(lambda argument=argument: db.execute("SELECT clreduce_rewrite(?)", (argument,)).fetchall(),
                    f"clreduce_rewrite: the argument {message}", repr(argument))
