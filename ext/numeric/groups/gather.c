@@ -108,7 +108,7 @@ static enum clr_scan_outcome make_answers(struct clr_groups *groups, int tally, 
     *asks = false;
     for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
         const struct clr_question *question = &scan->questions[i];
-        struct clr_group_answer *answer = &groups->answers[i];
+        struct clr_gathered_answer *answer = &groups->answers[i];
 
         if (question->tally != tally)
             continue;

@@ -120,7 +120,7 @@ void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
 struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,
                                    const uint64_t **counts)
 {
-    const struct clr_group_answer *answer = &groups->answers[question];
+    const struct clr_gathered_answer *answer = &groups->answers[question];
 
     *counts = NULL;
     if (answer->counts.start != NULL) {

@@ -50,7 +50,7 @@ struct clr_kept_sums {
     size_t count;
 };
 
-struct clr_group_answer {
+struct clr_gathered_answer {
     struct clr_room values; /* struct clr_value for each group, */
     struct clr_room counts; /* or of bins count + 2 of uint64_t */
     size_t bins;
@@ -75,7 +75,7 @@ struct clr_groups {
     struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if there are
                                                 several parts with tables, or places are sorted */
     struct clr_kept_sums sums[CLR_MOST_TALLIES];
-    struct clr_group_answer answers[CLR_MOST_QUESTIONS];
+    struct clr_gathered_answer answers[CLR_MOST_QUESTIONS];
 };
 
 /* What is done next to groups whose parts have run. Each returns CLR_SCAN_DONE, CLR_SCAN_UNSURE,

@@ -82,7 +82,7 @@ static bool are_alike(const struct clr_walk *a, const struct clr_walk *b)
 static int prepare(struct clr_few_rows *few, sqlite3 *db, const struct clr_plan *plan)
 {
     struct clr_float_environment before;
-    struct clr_program program;
+    struct clr_bytecode program;
     struct clr_walk walk;
     int rc;
 
@@ -92,12 +92,12 @@ static int prepare(struct clr_few_rows *few, sqlite3 *db, const struct clr_plan 
     few->statement = NULL;
     few->is_stale = false;
     before = clr_float_environment_begin();
-    rc = clr_program_read(db, &program, "%s", plan->query->counted);
+    rc = clr_bytecode_read(db, &program, "%s", plan->query->counted);
     if (rc == SQLITE_OK) {
-        walk = clr_program_walk(&program);
+        walk = clr_bytecode_walk(&program);
         few->is_other = !are_alike(&walk, &plan->walk);
     }
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     if (rc == SQLITE_OK && !few->is_other)
         rc = clr_statement_make(db, plan->query->counted, SQLITE_PREPARE_PERSISTENT,
                                 &few->statement);

@@ -1,6 +1,6 @@
 #include "sqlite/acceleration/inner.h"
 
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ static bool is_alone(const struct lists *lists, int count, int list)
 }
 
 /* Whether no list applies an affinity to what it is asked for that changes its value. */
-static bool are_fine(const struct clr_program *program, const struct clr_query *query, int given)
+static bool are_fine(const struct clr_bytecode *program, const struct clr_query *query, int given)
 {
     struct lists lists;
     int pass, i;
@@ -78,17 +78,17 @@ static bool are_fine(const struct clr_program *program, const struct clr_query *
 int clr_inner_check(sqlite3 *db, const struct clr_query *query, int given,
                     struct clr_reason *reason)
 {
-    struct clr_program program;
+    struct clr_bytecode program;
     int rc;
 
     if (query->subqueries == NULL)
         return SQLITE_OK;
-    rc = clr_program_read(db, &program, "%s", query->subqueries);
+    rc = clr_bytecode_read(db, &program, "%s", query->subqueries);
     if (rc == SQLITE_OK && !are_fine(&program, query, given))
         clr_reason_set(reason, CLR_WHY_IN_AFFINITY);
     else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
         clr_reason_set_name(reason, CLR_WHY_OUTER_NAME, sqlite3_errmsg(db),
                             strlen(sqlite3_errmsg(db)));
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }

@@ -6,7 +6,7 @@
 #include "sqlite/acceleration/inner.h"
 #include "sqlite/acceleration/probes.h"
 #include "sqlite/aggregates/replaced.h"
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/schema/view_text.h"
 #include "sqlite/session/encoding.h"
@@ -328,7 +328,7 @@ static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
                         const struct clr_environment *environment, struct clr_reason *reason)
 {
-    struct clr_program program;
+    struct clr_bytecode program;
     bool has_changed = false;
     /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
     char *held =
@@ -337,14 +337,14 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
 
     if (select->view_name != NULL && held == NULL)
         return SQLITE_NOMEM;
-    rc = clr_program_read(db, &program, "%s", held != NULL ? held : select->sql);
+    rc = clr_bytecode_read(db, &program, "%s", held != NULL ? held : select->sql);
     clr_memory_free(held);
     if (rc == SQLITE_OK)
-        plan->walk = clr_program_walk(&program);
+        plan->walk = clr_bytecode_walk(&program);
     if (rc == SQLITE_OK && (plan->query->is_grouped || plan->query->has_rows))
         rc = group_order_check(db, &plan->walk, &plan->table, plan->query, &has_changed, reason);
     plan->walk.sorter = NULL;
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     if (rc == SQLITE_OK && has_changed && clr_query_write(plan->query, environment) == CLR_NOMEM)
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)

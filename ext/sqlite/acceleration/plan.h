@@ -10,7 +10,7 @@
 #include "sqlite/acceleration/select.h"
 #include "sqlite/lookups/functions.h"
 #include "sqlite/lookups/lookup.h"
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_names.h"
 
 /* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */

@@ -21,7 +21,7 @@ static _Thread_local int entered;
 
 /* Returns the image of that version, or NULL. */
 static struct clr_image *locked_find(struct clr_cached_table *table, uint32_t root,
-                                     const struct clr_token *token)
+                                     const struct clr_database_version *token)
 {
     struct clr_image *image = table->images;
 
@@ -45,7 +45,7 @@ static void make_busy(struct clr_cached_table *table)
 
 /* Adds an image of an older version than the newest one. Returns it entered, or NULL. */
 static struct clr_image *locked_add_older(struct clr_cached_table *table, uint32_t root,
-                                          const struct clr_token *token)
+                                          const struct clr_database_version *token)
 {
     struct clr_image *image = clr_cached_image_take(clr_image_new(table, root, token));
 
@@ -99,11 +99,13 @@ void clr_cache_turn_back(struct clr_arrival *arrival)
 }
 
 /* Whether another query that is on its way may have, or has, an older version than this one. */
-static bool is_preceded(const struct clr_cached_table *table, const struct clr_token *token)
+static bool is_preceded(const struct clr_cached_table *table,
+                        const struct clr_database_version *token)
 {
     const struct clr_arrival *other = table->arrivals;
 
-    while (other != NULL && other->has_version && !clr_token_is_later(token, &other->token))
+    while (other != NULL && other->has_version &&
+           !clr_database_version_is_later(token, &other->token))
         other = other->next;
     return other != NULL;
 }
@@ -112,7 +114,7 @@ static bool is_preceded(const struct clr_cached_table *table, const struct clr_t
    of older versions go first, if they come soon after the table was busy last. Returns FRESH then;
    or if an image of that version has come, or a later one. */
 static enum clr_entry locked_await_turn(struct clr_cached_table *table, uint32_t root,
-                                        const struct clr_token *token,
+                                        const struct clr_database_version *token,
                                         const struct clr_watch *watch)
 {
     bool was_busy = true;
@@ -134,16 +136,17 @@ static enum clr_entry locked_await_turn(struct clr_cached_table *table, uint32_t
 }
 
 /* Whether the newest image, which nobody is changing, is known to be of a later version. */
-static bool is_late(const struct clr_cached_table *table, const struct clr_token *token)
+static bool is_late(const struct clr_cached_table *table, const struct clr_database_version *token)
 {
     const struct clr_image *newest = table->images;
 
-    return table->file != NULL && !newest->is_changing && clr_token_is_later(&newest->token, token);
+    return table->file != NULL && !newest->is_changing &&
+           clr_database_version_is_later(&newest->token, token);
 }
 
 static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root,
-                                   const struct clr_token *token, const struct clr_watch *watch,
-                                   struct clr_image **image)
+                                   const struct clr_database_version *token,
+                                   const struct clr_watch *watch, struct clr_image **image)
 {
     enum clr_entry entry = CLR_ENTRY_FRESH;
 
@@ -177,8 +180,9 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
 }
 
 enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
-                               const struct clr_token *token, const struct clr_watch *watch,
-                               struct clr_arrival *arrival, struct clr_image **image)
+                               const struct clr_database_version *token,
+                               const struct clr_watch *watch, struct clr_arrival *arrival,
+                               struct clr_image **image)
 {
     enum clr_entry entry = CLR_ENTRY_NO_MEMORY;
     struct clr_cached_table *table = NULL;

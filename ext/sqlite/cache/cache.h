@@ -45,8 +45,9 @@ void clr_cache_turn_back(struct clr_arrival *arrival);
  * a stop. Only with FRESH and STALE an image is stored.
  */
 enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
-                               const struct clr_token *token, const struct clr_watch *watch,
-                               struct clr_arrival *arrival, struct clr_image **image);
+                               const struct clr_database_version *token,
+                               const struct clr_watch *watch, struct clr_arrival *arrival,
+                               struct clr_image **image);
 
 /* Leaves it: the image goes with the last one, if it is not the newest. NULL is fine. */
 void clr_cache_leave(struct clr_image *image);

@@ -41,7 +41,7 @@ struct clr_arrival {
     struct clr_arrival *next;       /* in the table's list */
     struct clr_cached_table *table; /* with a reference; NULL: it is in no list */
     bool has_version;               /* the snapshot is proved: it is of that version */
-    struct clr_token token;
+    struct clr_database_version token;
 };
 
 struct clr_cached_table {

@@ -15,7 +15,7 @@ static void free_column(struct clr_image_column *column)
 }
 
 struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
-                                const struct clr_token *token)
+                                const struct clr_database_version *token)
 {
     struct clr_image *image = clr_memory_alloc_zero(sizeof *image);
 
@@ -91,7 +91,8 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
     return bytes;
 }
 
-void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token)
+void clr_image_empty(struct clr_image *image, uint32_t root,
+                     const struct clr_database_version *token)
 {
     clr_image_drop(image, false);
     clr_layout_free(&image->layout);

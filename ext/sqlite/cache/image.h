@@ -45,8 +45,8 @@ struct clr_image {
        may look at what follows. */
     bool is_changing;
     uint32_t root;
-    struct clr_token token;   /* of a snapshot, or, if filled, of a row version */
-    struct clr_layout layout; /* changed by whoever has made the table busy, alone */
+    struct clr_database_version token; /* of a snapshot, or, if filled, of a row version */
+    struct clr_layout layout;          /* changed by whoever has made the table busy, alone */
     struct clr_image_column *columns;
     bool is_known; /* the layout is: clr_image_measure() */
     size_t size;   /* of all that on the host, in bytes: likewise */
@@ -55,7 +55,7 @@ struct clr_image {
 /* Returns a new image of a table without columns, with one reference, or NULL without memory. It
    takes no reference to the table. */
 struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
-                                const struct clr_token *token);
+                                const struct clr_database_version *token);
 
 /* Returns another image of the same version with the same columns, likewise. What changes its
    columns leaves those of the first one alone: they have references of both. */
@@ -66,7 +66,8 @@ struct clr_image *clr_image_clone(const struct clr_image *image);
 int64_t clr_image_drop(struct clr_image *image, bool if_unpinned);
 
 /* Drops the columns and the layout: the image is of that version from now on. */
-void clr_image_empty(struct clr_image *image, uint32_t root, const struct clr_token *token);
+void clr_image_empty(struct clr_image *image, uint32_t root,
+                     const struct clr_database_version *token);
 
 /* Frees an image that has no reference, whose table stays. */
 void clr_image_free(struct clr_image *image);

@@ -15,7 +15,8 @@ static struct clr_kept_dictionary **find(struct clr_kept_dictionary **list,
 
 struct clr_dictionary *clr_kept_dictionary_find(struct clr_kept_dictionary *list,
                                                 const struct clr_field *field,
-                                                const struct clr_token *token, int64_t used)
+                                                const struct clr_database_version *token,
+                                                int64_t used)
 {
     struct clr_kept_dictionary *kept = *find(&list, field);
 
@@ -26,8 +27,8 @@ struct clr_dictionary *clr_kept_dictionary_find(struct clr_kept_dictionary *list
 }
 
 void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr_field *field,
-                             const struct clr_token *token, struct clr_dictionary *dictionary,
-                             int64_t used)
+                             const struct clr_database_version *token,
+                             struct clr_dictionary *dictionary, int64_t used)
 {
     struct clr_kept_dictionary **old = find(list, field), *kept;
 

@@ -13,7 +13,7 @@
 struct clr_kept_dictionary {
     struct clr_kept_dictionary *next;
     struct clr_field field;
-    struct clr_token token; /* of the version that it is of */
+    struct clr_database_version token; /* of the version that it is of */
     struct clr_dictionary *dictionary;
     int64_t used; /* as that of a column */
 };
@@ -21,13 +21,14 @@ struct clr_kept_dictionary {
 /* Returns the dictionary of a field in that version, which is used by that scan, or NULL. */
 struct clr_dictionary *clr_kept_dictionary_find(struct clr_kept_dictionary *list,
                                                 const struct clr_field *field,
-                                                const struct clr_token *token, int64_t used);
+                                                const struct clr_database_version *token,
+                                                int64_t used);
 
 /* Keeps a dictionary, to which it takes a reference, in the place of an older one of the field.
    Without memory it is not kept. */
 void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr_field *field,
-                             const struct clr_token *token, struct clr_dictionary *dictionary,
-                             int64_t used);
+                             const struct clr_database_version *token,
+                             struct clr_dictionary *dictionary, int64_t used);
 
 /* Returns the link to the one whose use is longest ago, unless that was in this scan, or NULL. */
 struct clr_kept_dictionary **clr_kept_dictionary_oldest(struct clr_kept_dictionary **list,

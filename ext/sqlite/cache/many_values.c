@@ -13,7 +13,7 @@ static struct clr_many_values **find(struct clr_many_values **list, int index)
 }
 
 bool clr_many_values_expected(struct clr_many_values *list, int index,
-                              const struct clr_token *token)
+                              const struct clr_database_version *token)
 {
     struct clr_many_values *note = *find(&list, index);
 
@@ -21,7 +21,8 @@ bool clr_many_values_expected(struct clr_many_values *list, int index,
            (memcmp(&note->token, token, sizeof *token) == 0 || clr_backoff_skips(&note->skips));
 }
 
-void clr_many_values_found(struct clr_many_values **list, int index, const struct clr_token *token)
+void clr_many_values_found(struct clr_many_values **list, int index,
+                           const struct clr_database_version *token)
 {
     struct clr_many_values *note = *find(list, index);
 

@@ -13,18 +13,19 @@
 /* One column, in a list of those of an image. */
 struct clr_many_values {
     struct clr_many_values *next;
-    int index;                /* of the image's field */
-    struct clr_token token;   /* of the version for which it was found */
-    struct clr_backoff skips; /* queries of other versions that do without */
+    int index;                         /* of the image's field */
+    struct clr_database_version token; /* of the version for which it was found */
+    struct clr_backoff skips;          /* queries of other versions that do without */
 };
 
 /* Takes note of a query that needs the column in that version. Returns whether the column is to be
    taken for one with too many values. */
 bool clr_many_values_expected(struct clr_many_values *list, int index,
-                              const struct clr_token *token);
+                              const struct clr_database_version *token);
 
 /* Takes note that it has. Without memory it is found again. */
-void clr_many_values_found(struct clr_many_values **list, int index, const struct clr_token *token);
+void clr_many_values_found(struct clr_many_values **list, int index,
+                           const struct clr_database_version *token);
 
 /* Takes note that it has not. */
 void clr_many_values_forget(struct clr_many_values **list, int index);

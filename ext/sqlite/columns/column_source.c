@@ -88,7 +88,8 @@ void clr_column_request_arrive(struct clr_column_request *request)
 }
 
 enum clr_entry clr_column_request_enter(struct clr_column_request *request,
-                                        struct clr_known_file *file, const struct clr_token *token)
+                                        struct clr_known_file *file,
+                                        const struct clr_database_version *token)
 {
     const struct clr_cache_place place = place_of(request, file);
     enum clr_entry entry;

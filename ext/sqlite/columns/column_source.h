@@ -108,7 +108,8 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
 /* Enters the image of a version of the request's table; file is the known file that it is of, or
    NULL. */
 enum clr_entry clr_column_request_enter(struct clr_column_request *request,
-                                        struct clr_known_file *file, const struct clr_token *token);
+                                        struct clr_known_file *file,
+                                        const struct clr_database_version *token);
 
 /* To be called before a snapshot is begun, which clr_column_request_enter() follows, or
    clr_cache_turn_back(): see clr_cache_arrive(). */

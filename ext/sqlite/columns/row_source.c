@@ -48,7 +48,7 @@ struct version {
     int length_limit, pattern_limit;
 };
 
-_Static_assert(sizeof(struct version) <= CLR_TOKEN_SIZE, "a token has room for a version");
+_Static_assert(sizeof(struct version) <= CLR_VERSION_SIZE, "a token has room for a version");
 
 /* Whether the database is in memory, temporary, or has temporary tables. */
 static bool has_no_file(const struct clr_database *database)
@@ -79,7 +79,7 @@ static enum clr_reason_code refuse(struct clr_database *database)
  * token. To be ended with clr_database_release() whatever is returned. Returns SQLITE_OK, with *why
  * if the version can't be known; or SQLITE_BUSY as from clr_database_hold().
  */
-static int row_version_begin(struct clr_database *database, struct clr_token *token,
+static int row_version_begin(struct clr_database *database, struct clr_database_version *token,
                              enum clr_reason_code *why)
 {
     sqlite3 *db = database->connection->db;
@@ -456,7 +456,7 @@ static void end_attempts(struct clr_cached_table *table)
 }
 
 /* Makes a stale image, whose table is busy, an empty one of that version. */
-static int make_empty(struct clr_column_request *request, const struct clr_token *token)
+static int make_empty(struct clr_column_request *request, const struct clr_database_version *token)
 {
     if (!clr_cache_begin_change(&request->image, request->watch, false)) {
         clr_cache_end_load(request->image);
@@ -470,7 +470,7 @@ static int make_empty(struct clr_column_request *request, const struct clr_token
 
 static int begin(struct clr_column_request *request)
 {
-    struct clr_token token;
+    struct clr_database_version token;
     enum clr_reason_code why;
     enum clr_entry entry;
     int rc = row_version_begin(request->database, &token, &why);

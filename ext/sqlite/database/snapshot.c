@@ -483,7 +483,7 @@ void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snaps
 
 struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
                                           struct clr_snapshot *snapshot,
-                                          const struct clr_token *since,
+                                          const struct clr_database_version *since,
                                           const struct clr_watch *watch)
 {
     const struct clr_wal_index *index = &snapshot->index;
@@ -515,7 +515,8 @@ struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
     return NULL;
 }
 
-bool clr_token_is_later(const struct clr_token *token, const struct clr_token *than)
+bool clr_database_version_is_later(const struct clr_database_version *token,
+                                   const struct clr_database_version *than)
 {
     struct clr_wal_index index, other;
 

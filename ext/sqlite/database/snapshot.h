@@ -61,19 +61,19 @@
 #include "sqlite/database/wal_index.h"
 #include "storage/format/source.h"
 
-enum { CLR_HEADER_SIZE = 100, CLR_TOKEN_SIZE = 64 + CLR_WAL_HEADER_SIZE + CLR_FILE_STATE_SIZE };
+enum { CLR_HEADER_SIZE = 100, CLR_VERSION_SIZE = 64 + CLR_WAL_HEADER_SIZE + CLR_FILE_STATE_SIZE };
 
 /*
  * Two equal tokens of one database: not a byte of it has changed in between. Those of one known
  * file may be of different connections.
  */
-struct clr_token {
-    unsigned char bytes[CLR_TOKEN_SIZE];
+struct clr_database_version {
+    unsigned char bytes[CLR_VERSION_SIZE];
 };
 
 struct clr_snapshot {
     struct clr_source source; /* after clr_snapshot_open() */
-    struct clr_token token;
+    struct clr_database_version token;
     sqlite3_file *file, *log;
     struct clr_known_file *known; /* which that is, the database's; or NULL */
     bool is_wal;
@@ -111,11 +111,12 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
  */
 struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
                                           struct clr_snapshot *snapshot,
-                                          const struct clr_token *since,
+                                          const struct clr_database_version *since,
                                           const struct clr_watch *watch);
 
 /* Whether one token's version is known to be later than that of another one of the same file. */
-bool clr_token_is_later(const struct clr_token *token, const struct clr_token *than);
+bool clr_database_version_is_later(const struct clr_database_version *token,
+                                   const struct clr_database_version *than);
 
 /* Ends it, and the read transaction with it unless others need that. */
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot);

@@ -1,7 +1,7 @@
 #include "sqlite/lookups/memo.h"
 
 #include "sqlite/lookups/entries.h"
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
@@ -81,8 +81,8 @@ static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_
  */
 static uint64_t hash_program(sqlite3 *db, const char *sql)
 {
-    struct clr_program program;
-    uint64_t hash = clr_program_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
+    struct clr_bytecode program;
+    uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
     int i, k;
 
     for (i = 0; i < program.count; i++) {
@@ -97,7 +97,7 @@ static uint64_t hash_program(sqlite3 *db, const char *sql)
             hash = clr_bytes_hash(&value, hash);
         }
     }
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     return hash;
 }
 

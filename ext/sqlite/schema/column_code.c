@@ -1,7 +1,7 @@
 #include "sqlite/schema/column_code.h"
 
 #include "numeric/values/field.h"
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
@@ -106,19 +106,19 @@ static void take(sqlite3 *db, struct clr_column_code *code, const struct clr_vdb
 int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
                          const char *index, struct clr_column_code *code)
 {
-    struct clr_program program;
+    struct clr_bytecode program;
     int reads = 0, opened = 0, rc, i;
 
     if (index == NULL)
-        rc = clr_program_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
-                              schema, table);
+        rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
+                               schema, table);
     else
-        rc = clr_program_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
-                              column, schema, table, index);
+        rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
+                               column, schema, table, index);
     *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
     for (i = 0; i < program.count; i++)
         take(db, code, &program.operations[i], &reads, &opened);
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     if (rc != SQLITE_OK || reads != 1)
         code->index = CLR_NO_INDEX;
     /* Nothing is read where an authorizer hides the column, or where there is none. */

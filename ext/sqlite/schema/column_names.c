@@ -1,6 +1,6 @@
 #include "sqlite/schema/column_names.h"
 
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/session/statement.h"
 
 #include <stdbool.h>
@@ -29,10 +29,10 @@ static int read_table(sqlite3_stmt *select, char **text)
     const char *sql = sqlite3_sql(select);
     const size_t length = strlen(sql);
     const bool has_end = length > 0 && sql[length - 1] == ';';
-    struct clr_program program;
+    struct clr_bytecode program;
     int rc =
-        clr_program_read(sqlite3_db_handle(select), &program,
-                         "CREATE TEMP TABLE \"" TABLE "\" AS %.*s", (int)(length - has_end), sql);
+        clr_bytecode_read(sqlite3_db_handle(select), &program,
+                          "CREATE TEMP TABLE \"" TABLE "\" AS %.*s", (int)(length - has_end), sql);
     int i;
 
     *text = NULL;
@@ -44,7 +44,7 @@ static int read_table(sqlite3_stmt *select, char **text)
         *text = sqlite3_mprintf("%s", p4 + sizeof head - 1);
         rc = *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
     }
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 

@@ -1,6 +1,6 @@
 #include "sqlite/schema/comparison.h"
 
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 
 #include <string.h>
 
@@ -39,7 +39,7 @@ static bool is_operand(const struct clr_vdbe_op *operation, const struct clr_vdb
  * comparison of a column, in a register of its own. That of a constant stands before it: registers
  * are used again there, and the one that was stored last counts.
  */
-static int find_variable(const struct clr_program *program, int comparison, int first)
+static int find_variable(const struct clr_bytecode *program, int comparison, int first)
 {
     const struct clr_vdbe_op *operations = program->operations;
     int i;
@@ -56,7 +56,7 @@ static int find_variable(const struct clr_program *program, int comparison, int 
 }
 
 /* Of the arms of a UNION ALL, which may each have a comparison, the first one's is taken. */
-static void read_code(const struct clr_program *program, int first, int count,
+static void read_code(const struct clr_bytecode *program, int first, int count,
                       struct clr_comparison *list)
 {
     int i, variable;
@@ -81,15 +81,15 @@ int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison *list)
     const int count = sqlite3_column_count(select);
     const int first = sqlite3_bind_parameter_count(select) + 1;
     char *sql = write_query(select, first);
-    struct clr_program program = {.count = 0};
+    struct clr_bytecode program = {.count = 0};
     int rc = SQLITE_NOMEM;
 
     memset(list, 0, (size_t)count * sizeof *list);
     if (sql != NULL)
-        rc = clr_program_read(sqlite3_db_handle(select), &program, "%s", sql);
+        rc = clr_bytecode_read(sqlite3_db_handle(select), &program, "%s", sql);
     if (rc == SQLITE_OK)
         read_code(&program, first, count, list);
-    clr_program_free(&program);
+    clr_bytecode_free(&program);
     sqlite3_free(sql);
     return rc;
 }

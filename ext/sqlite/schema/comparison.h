@@ -5,7 +5,7 @@
 #ifndef CLR_SQLITE_COMPARISON_H
 #define CLR_SQLITE_COMPARISON_H
 
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 
 /* SQLite's letters for affinities; the first is that of an expression without one, which differs
    from that of a column without a type beside a column of TEXT. */

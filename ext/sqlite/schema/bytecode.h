@@ -3,8 +3,8 @@
  * Operations, cursors and root pages are numbers: no name of the schema can be taken for one. What
  * versions of SQLite write in another way is read here alone.
  */
-#ifndef CLR_SQLITE_PROGRAM_H
-#define CLR_SQLITE_PROGRAM_H
+#ifndef CLR_SQLITE_BYTECODE_H
+#define CLR_SQLITE_BYTECODE_H
 
 #include "sqlite/api.h"
 
@@ -20,18 +20,18 @@ struct clr_vdbe_op {
     bool runs_once;
 };
 
-struct clr_program {
+struct clr_bytecode {
     struct clr_vdbe_op *operations; /* by their addresses */
     int count;
 };
 
 /* Reads the code of a statement, whose text sqlite3_mprintf() makes of the format, to be freed with
-   clr_program_free(). Returns SQLite's result code; the program is empty unless that is SQLITE_OK.
+   clr_bytecode_free(). Returns SQLite's result code; the program is empty unless that is SQLITE_OK.
  */
-int clr_program_read(sqlite3 *db, struct clr_program *program, const char *format, ...);
+int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *format, ...);
 
 /* Frees what it has; zeros are fine. */
-void clr_program_free(struct clr_program *program);
+void clr_bytecode_free(struct clr_bytecode *program);
 
 /* Whether an operation is of that opcode. */
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
@@ -63,7 +63,7 @@ struct clr_walk {
 };
 
 /* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
-struct clr_walk clr_program_walk(const struct clr_program *program);
+struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
 
 /* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
    keys there are; -1 if p4 does not say it for certain. */

@@ -1,4 +1,4 @@
-#include "sqlite/schema/program.h"
+#include "sqlite/schema/bytecode.h"
 
 #include "sqlite/session/statement.h"
 
@@ -22,7 +22,7 @@ static int read_flags(sqlite3_stmt *statement)
     return text == NULL ? 0 : (int)strtol(text, NULL, 16);
 }
 
-static int take_row(struct clr_program *program, sqlite3_stmt *statement)
+static int take_row(struct clr_bytecode *program, sqlite3_stmt *statement)
 {
     const char *opcode = (const char *)sqlite3_column_text(statement, AT_OPCODE);
     const char *p4 = (const char *)sqlite3_column_text(statement, AT_P4);
@@ -53,7 +53,7 @@ static int take_row(struct clr_program *program, sqlite3_stmt *statement)
 }
 
 /* Marks what a Once jumps over when it is met again. */
-static void mark_once(struct clr_program *program)
+static void mark_once(struct clr_bytecode *program)
 {
     int i, end = 0;
 
@@ -66,14 +66,14 @@ static void mark_once(struct clr_program *program)
     }
 }
 
-int clr_program_read(sqlite3 *db, struct clr_program *program, const char *format, ...)
+int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *format, ...)
 {
     sqlite3_stmt *statement = NULL;
     va_list arguments;
     char *text;
     int rc = SQLITE_NOMEM;
 
-    *program = (struct clr_program){.count = 0};
+    *program = (struct clr_bytecode){.count = 0};
     va_start(arguments, format);
     text = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
@@ -84,12 +84,12 @@ int clr_program_read(sqlite3 *db, struct clr_program *program, const char *forma
         rc = take_row(program, statement);
     rc = clr_statement_end(statement, rc);
     if (rc != SQLITE_OK)
-        clr_program_free(program);
+        clr_bytecode_free(program);
     mark_once(program);
     return rc;
 }
 
-void clr_program_free(struct clr_program *program)
+void clr_bytecode_free(struct clr_bytecode *program)
 {
     while (program->count > 0)
         sqlite3_free((char *)program->operations[--program->count].opcode);
@@ -140,7 +140,7 @@ static bool is_among(const struct clr_vdbe_op *operation, const char *const *lis
 }
 
 /* Returns the operation that opens a cursor, or NULL. */
-static const struct clr_vdbe_op *find_open(const struct clr_program *program, int cursor)
+static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, int cursor)
 {
     static const char *const opens[] = {"OpenRead",      "ReopenIdx", "OpenEphemeral", "SorterOpen",
                                         "OpenAutoindex", "OpenDup",   "OpenPseudo",    "VOpen"};
@@ -157,7 +157,7 @@ static const struct clr_vdbe_op *find_open(const struct clr_program *program, in
 
 /* Whether an operation is in a loop over a cursor: so are the cursors of subqueries that SQLite
    evaluates for each row. */
-static bool is_in_loop(const struct clr_program *program, const struct clr_vdbe_op *operation)
+static bool is_in_loop(const struct clr_bytecode *program, const struct clr_vdbe_op *operation)
 {
     const int address = (int)(operation - program->operations);
     int i;
@@ -172,7 +172,7 @@ static bool is_in_loop(const struct clr_program *program, const struct clr_vdbe_
 }
 
 /* Whether a cursor is one of the table's b-trees. */
-static bool is_of_table(const struct clr_program *program, const struct clr_vdbe_op *open)
+static bool is_of_table(const struct clr_bytecode *program, const struct clr_vdbe_op *open)
 {
     return open != NULL && !open->runs_once && clr_vdbe_op_is(open, "OpenRead") &&
            !is_in_loop(program, open);
@@ -191,7 +191,7 @@ static bool is_of_result(const struct clr_vdbe_op *open)
 }
 
 /* Whether ORDER BY brings what a cursor has into its order. */
-static bool is_sorted(const struct clr_program *program, int cursor)
+static bool is_sorted(const struct clr_bytecode *program, int cursor)
 {
     int i;
 
@@ -203,7 +203,7 @@ static bool is_sorted(const struct clr_program *program, int cursor)
 }
 
 /* The sorter that has equal keys compared as rows leave it. Stores whether there are several. */
-static const struct clr_vdbe_op *find_sorter(const struct clr_program *program, bool *are_several)
+static const struct clr_vdbe_op *find_sorter(const struct clr_bytecode *program, bool *are_several)
 {
     const struct clr_vdbe_op *found = NULL;
     int i, k;
@@ -233,7 +233,7 @@ struct loops {
     bool are_known, lists_descend;
 };
 
-static struct loops find_loops(const struct clr_program *program)
+static struct loops find_loops(const struct clr_bytecode *program)
 {
     static const char *const others[] = {"InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
                                          "RowSetRead",    "RowSetTest",    "VNext",   "VOpen"};
@@ -272,7 +272,7 @@ static struct loops find_loops(const struct clr_program *program)
 
 /* Counts the searches in b-trees of the table but for those within a loop, in which each row's
    others are looked up; stores the address of the last one. */
-static int count_searches(const struct clr_program *program, const struct clr_vdbe_op *loop,
+static int count_searches(const struct clr_bytecode *program, const struct clr_vdbe_op *loop,
                           int *search)
 {
     static const char *const searches[] = {"SeekGE",    "SeekGT",   "SeekLE",
@@ -293,7 +293,7 @@ static int count_searches(const struct clr_program *program, const struct clr_vd
     return count;
 }
 
-static bool has(const struct clr_program *program, const char *opcode)
+static bool has(const struct clr_bytecode *program, const char *opcode)
 {
     int i;
 
@@ -304,7 +304,7 @@ static bool has(const struct clr_program *program, const char *opcode)
     return false;
 }
 
-static bool finds_values(const struct clr_program *program)
+static bool finds_values(const struct clr_bytecode *program)
 {
     int i;
 
@@ -320,7 +320,7 @@ static bool finds_values(const struct clr_program *program)
 
 /* Whether a loop ends before its last row: where the first one is min() or max(), the operation
    before its end leaves it. */
-static bool ends_early(const struct clr_program *program, int loop)
+static bool ends_early(const struct clr_bytecode *program, int loop)
 {
     const struct clr_vdbe_op *last = &program->operations[loop - 1];
 
@@ -330,7 +330,7 @@ static bool ends_early(const struct clr_program *program, int loop)
 
 /* Where a b-tree is gone over: from one end on, or from where a search leads, and without a loop
    to the one row there. */
-struct clr_walk clr_program_walk(const struct clr_program *program)
+struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
     struct clr_walk walk = {.kind = CLR_WALK_UNKNOWN, .has_lists = loops.lists > 0};
