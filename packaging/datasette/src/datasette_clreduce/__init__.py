@@ -34,15 +34,18 @@ def prepare_connection(conn, database, datasette):
 
 
 def configuration(datasette, database=None):
-    """The plugin's part of the configuration: a database's own, or else the whole instance's. Empty if there is none."""
+    """The plugin's part of the configuration: a database's own, or else the whole instance's. Empty if there is none.
+
+    A null in it is as good as nothing.
+    """
     own = datasette.plugin_config(PLUGIN, database=database) or {}
     for key, value in own.items():
         kind, name = KEYS.get(key, (None, None))
         if kind is None:
             raise ConfigurationError(f'{PLUGIN}: the configuration has no "{key}": it has {", ".join(KEYS)}')
-        if not isinstance(value, kind):
+        if value is not None and not isinstance(value, kind):
             raise ConfigurationError(f'{PLUGIN}: "{key}" in the configuration must be {name}, not {value!r}')
-    return own
+    return {key: value for key, value in own.items() if value is not None}
 
 
 def load(conn, path):
