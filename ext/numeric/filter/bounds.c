@@ -1,7 +1,6 @@
 #include "numeric/filter/bounds.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Returns the comparison that is the same with its operands the other way round. */
 static enum clr_opcode turn(enum clr_opcode opcode)
@@ -152,7 +151,7 @@ bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
     }
     if (constant->tag != CLR_TAG_REAL)
         return false;
-    memcpy(&real, &constant->bits, sizeof real);
+    real = clr_real_of(constant->bits);
     bound_integers_by_real(opcode, real, bounds);
     bound_reals(opcode, real, bounds);
     return true;

@@ -121,8 +121,7 @@ static void take_mixed_pairs(struct clr_collector *collector, const int64_t *int
         uint64_t word;
         for (word = rows[i]; word != 0; word &= word - 1) {
             size_t row = i * 64 + (size_t)__builtin_ctzll(word);
-            double real;
-            memcpy(&real, &reals[row], sizeof real);
+            const double real = clr_real_of(reals[row]);
             if (clr_sum_fits_double(integers[row])) {
                 chunk->real[count] = (double)integers[row];
                 chunk->real[chunk->capacity + count++] = real;

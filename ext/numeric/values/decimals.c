@@ -17,22 +17,6 @@ enum { STEP = 64, AHEAD = 2048 };
 #define ORIGIN 0x1.8p52
 #define ORIGIN_BITS ((uint64_t)0x4338000000000000)
 
-static ALWAYS_INLINE double real_of(uint64_t bits)
-{
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
-static ALWAYS_INLINE uint64_t bits_of(double real)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 /*
  * Returns k / power, correctly rounded. With fused multiplication, which takes a quarter of the
  * time, a product with the reciprocal is corrected once, after Markstein, "Computation of
@@ -54,9 +38,9 @@ static ALWAYS_INLINE double divide(double k, double power, double reciprocal, bo
 static ALWAYS_INLINE int64_t split_one(int64_t value, double power, double reciprocal, bool fused,
                                        uint64_t *differs)
 {
-    const double moved = real_of((uint64_t)value) * power + ORIGIN;
-    const uint64_t k = bits_of(moved) - ORIGIN_BITS;
-    const uint64_t back = bits_of(divide(moved - ORIGIN, power, reciprocal, fused));
+    const double moved = clr_real_of(value) * power + ORIGIN;
+    const uint64_t k = (uint64_t)clr_bits_of(moved) - ORIGIN_BITS;
+    const uint64_t back = (uint64_t)clr_bits_of(divide(moved - ORIGIN, power, reciprocal, fused));
 
     *differs |= back ^ (uint64_t)value;
     *differs |= (k + (uint64_t)CLR_DECIMALS_MOST) & ~(uint64_t)(2 * CLR_DECIMALS_MOST - 1);
@@ -80,8 +64,9 @@ static ALWAYS_INLINE bool split(double power, const int64_t *values, size_t coun
 
 /* The integer that is kept is added to 2^52, as its last bits. */
 #define WIDEN_ONE(place)                                                                           \
-    (values[place] = (int64_t)bits_of(                                                             \
-         divide(real_of(each[place] | bits_of(0x1p52)) - below, power, reciprocal, fused)))
+    (values[place] =                                                                               \
+         clr_bits_of(divide(clr_real_of((int64_t)each[place] | clr_bits_of(0x1p52)) - below,       \
+                            power, reciprocal, fused)))
 
 #define WIDEN(type)                                                                                \
     do {                                                                                           \
@@ -149,7 +134,7 @@ typedef double eight __attribute__((vector_size(8 * sizeof(double))));
             parts[1] += low[0][k];                                                                 \
         }                                                                                          \
         for (; i < count; i++) {                                                                   \
-            one = real_of((uint64_t)values[i]);                                                    \
+            one = clr_real_of(values[i]);                                                          \
             upper = one + origin - origin;                                                         \
             parts[0] += upper;                                                                     \
             parts[1] += one - upper;                                                               \
