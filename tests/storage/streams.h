@@ -69,11 +69,12 @@ static inline enum clr_load_outcome stream_plain(const struct clr_source *source
                                                  const struct clr_watch *watch,
                                                  struct streamed *streamed)
 {
+    struct clr_groups *groups;
     struct plain plain;
 
     make_plain(&plain);
     clr_status_clear(&streamed->status);
-    return clr_stream(source, root, &field, &plain.scan, 10000, &streamed->rows, watch,
+    return clr_stream(source, root, &field, &plain.scan, 10000, &groups, &streamed->rows, watch,
                       &streamed->report, &streamed->status);
 }
 

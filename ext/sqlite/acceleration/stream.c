@@ -1,6 +1,7 @@
 #include "storage/stream/stream.h"
 #include "base/memory.h"
 #include "sqlite/acceleration/ways.h"
+#include "storage/load/load.h"
 
 #include <string.h>
 
@@ -48,9 +49,9 @@ static enum clr_outcome collect(struct clr_view_run *run, const struct clr_field
     int i;
 
     clr_status_clear(&status);
-    outcome = clr_stream_dictionaries(&request->snapshot.source, request->table->root, fields,
-                                      count, memory, run->scan.seed, dictionaries, rows, run->watch,
-                                      &report, &status);
+    outcome = clr_load_dictionaries(&request->snapshot.source, request->table->root, fields, count,
+                                    memory, run->scan.seed, dictionaries, rows, run->watch, &report,
+                                    &status);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
         return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
     request->connection->stats.bytes_decoded += report.bytes_read;
@@ -133,7 +134,6 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
 {
     struct clr_column_request *request = &run->request;
     struct clr_connection *connection = request->connection;
-    const struct clr_source *source = &request->snapshot.source;
     const bool is_grouped = run->scan.grouping != NULL;
     struct clr_load_report report;
     enum clr_load_outcome outcome;
@@ -141,11 +141,8 @@ static enum clr_outcome stream_rows(struct clr_view_run *run, const struct clr_f
     size_t rows;
 
     clr_status_clear(&status);
-    outcome = is_grouped ? clr_stream_groups(source, request->table->root, fields, &run->scan,
-                                             (size_t)memory, &run->groups, &rows, run->watch,
-                                             &report, &status)
-                         : clr_stream(source, request->table->root, fields, &run->scan,
-                                      (size_t)memory, &rows, run->watch, &report, &status);
+    outcome = clr_stream(&request->snapshot.source, request->table->root, fields, &run->scan,
+                         (size_t)memory, &run->groups, &rows, run->watch, &report, &status);
     if (outcome != CLR_LOAD_DONE)
         return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_KEEPS_CODES,
                        &report, &status);

@@ -8,7 +8,7 @@
 #include "sqlite/database/known_file.h"
 #include "sqlite/database/wal_index.h"
 #include "sqlite/session/connection.h"
-#include "storage/format/wal_map.h"
+#include "storage/snapshot/wal.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,92 @@
 #include "storage/format/cells.h"
 
+#include "base/memory.h"
+
 #include <string.h>
+
+/* ---- Shapes. */
+
+/* Returns the beginning of the header of the payload, of which 16 bytes must be readable. */
+static inline struct clr_header header_of(const unsigned char *payload, struct clr_header mask)
+{
+    struct clr_header header;
+
+    memcpy(&header, payload, sizeof header);
+    header.first &= mask.first;
+    header.second &= mask.second;
+    return header;
+}
+
+/* Returns the slot for a header. */
+static inline uint32_t slot_of(struct clr_header header)
+{
+    return (uint32_t)((header.first * UINT64_C(0x9e3779b97f4a7c15) +
+                       header.second * UINT64_C(0xd6e8feb86659fd93)) >>
+                      (64 - CLR_SHAPE_BITS));
+}
+
+enum { HEADER_BYTES = sizeof(struct clr_header), LONGEST_HEADER = 127 };
+
+/* What is in a slot that is free: it allows no size of a payload in a page. */
+static const struct clr_shape no_shape = {.least = UINT32_MAX};
+
+bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, int count,
+                     uint32_t most)
+{
+    int last = count > 0 ? fields[count - 1].index : CLR_FIELD_ROWID;
+    size_t i;
+
+    *shapes = (struct clr_shapes){.fields = fields, .count = count, .most = most};
+    shapes->shapes = clr_memory_alloc(CLR_SHAPES * sizeof *shapes->shapes);
+    shapes->places = clr_memory_alloc(((size_t)count + 1) * CLR_SHAPES * sizeof *shapes->places);
+    if (shapes->shapes == NULL || shapes->places == NULL)
+        return false;
+    for (i = 0; i < CLR_SHAPES; i++)
+        shapes->shapes[i] = no_shape;
+    if (last + 2 <= HEADER_BYTES)
+        memset(&shapes->mask, 0xff, (size_t)(last + 2));
+    return true;
+}
+
+void clr_shapes_free(struct clr_shapes *shapes)
+{
+    clr_memory_free(shapes->shapes);
+    clr_memory_free(shapes->places);
+}
+
+void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
+{
+    const struct clr_header header = header_of(payload, shapes->mask);
+    uint32_t header_size = payload[0], end = header_size, slot = slot_of(header);
+    struct clr_shape shape = {.header = header};
+    int i, index = -1; /* of the column that ends at end */
+    struct clr_place place = {0};
+
+    shapes->shapes[slot] = no_shape;
+    if (shapes->mask.first == 0 || header_size < 2 || header_size > LONGEST_HEADER)
+        return;
+    for (i = 0; i < shapes->count; i++) {
+        int wanted = shapes->fields[i].index;
+
+        if (wanted != CLR_FIELD_ROWID && (uint32_t)wanted + 2 > header_size)
+            return;
+        for (; index < wanted; index++) {
+            place = (struct clr_place){.at = (uint16_t)end, .type = payload[index + 2]};
+            end += clr_serial_sizes[place.type];
+            if (end > shapes->most)
+                return;
+        }
+        shapes->places[(size_t)i * CLR_SHAPES + slot] = place;
+    }
+    /* What the header's last serial type is of has to end with the payload. */
+    shape.least = end;
+    if (index < 0 || (uint32_t)index + 2 < header_size)
+        shape.range = shapes->most - end;
+    shapes->shapes[slot] = shape;
+    shapes->slot = slot;
+}
+
+/* ---- Cells. */
 
 enum {
     SHORT_SIZE = 128, /* below it a payload's size has one byte */
@@ -84,7 +170,7 @@ find_alike(const struct clr_shapes *shapes, struct expected *expected,
             (cell - e.first > e.span || cell + before + data[cell] > e.limit))
             break;
         rowid = clr_get_u64(data + cell + 1) & e.key;
-        header = clr_shapes_header(payloads + cell, mask);
+        header = header_of(payloads + cell, mask);
         if (header.first != wanted.header.first ||
             (has_second && header.second != wanted.header.second) ||
             (has_rowids && rowid <= last) || data[cell] - wanted.least > range)
@@ -165,10 +251,10 @@ find_known(struct clr_shapes *known, struct expected *expected, const unsigned c
         cell += 1 + is_long;
         at = cell + e.key_bytes;
         rowid = clr_get_u64(e.data + cell) & e.key;
-        header = clr_shapes_header(e.data + at, mask);
+        header = header_of(e.data + at, mask);
         if (!has_second)
             header.second = 0;
-        slot = clr_shapes_slot(header);
+        slot = slot_of(header);
         shape = &shapes[slot];
         differs = header.first ^ shape->header.first;
         if (has_second)

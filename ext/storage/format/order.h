@@ -53,8 +53,29 @@ static inline int64_t clr_order_last(const struct clr_order *order)
     return clr_order_has_key(order) ? clr_order_rowid(order->least - 1) : order->rowid;
 }
 
+/* Returns the key of a rowid that has one. */
+static inline int64_t clr_order_key(int64_t rowid)
+{
+    int64_t key = rowid & 0x7f;
+    int shift;
+
+    for (shift = 8; (rowid >>= 7) > 0; shift += 8)
+        key |= ((rowid & 0x7f) | 0x80) << shift;
+    return key;
+}
+
 /* Takes a row by its rowid. Returns false if it does not come after the rows so far. */
-bool clr_order_take(struct clr_order *order, int64_t rowid, bool is_first);
+static inline bool clr_order_take(struct clr_order *order, int64_t rowid, bool is_first)
+{
+    if (!is_first && rowid <= clr_order_last(order))
+        return false;
+    order->rowid = rowid;
+    if (rowid < 0)
+        order->least = 0;
+    else
+        order->least = rowid >> (7 * CLR_ORDER_SHORT) > 0 ? INT64_MAX : clr_order_key(rowid) + 1;
+    return true;
+}
 
 /* The same by its key; the first row always follows. */
 static inline bool clr_order_take_key(struct clr_order *order, int64_t key)

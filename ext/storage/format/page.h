@@ -7,11 +7,10 @@
 #define CLR_STORAGE_PAGE_H
 
 #include "engine/worker/team.h"
-#include "storage/format/outcome.h"
 #include "storage/format/page_set.h"
 #include "storage/format/source.h"
 #include "storage/format/varint.h"
-#include "storage/format/wal_map.h"
+#include "storage/snapshot/wal.h"
 
 #include <stdatomic.h>
 

@@ -107,7 +107,7 @@ void clr_record_reader_free(struct clr_record_reader *reader)
 {
     clr_memory_free(reader->chain);
     clr_memory_free(reader->header);
-    clr_pointer_map_free(&reader->map);
+    clr_memory_free(reader->map.page);
 }
 
 static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint32_t number,
@@ -145,6 +145,77 @@ static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint
     return CLR_LOAD_DONE;
 }
 
+/*
+ * The pointer map of databases with auto_vacuum. SQLite takes short cuts along overflow chains by
+ * it, so where it is damaged SQLite reads other pages than the chain has. File format, section 1.8.
+ */
+enum { AUTO_VACUUM_AT = 52, ENTRY_SIZE = 5, LEAST_TYPE = 1, OVERFLOW_LATER = 4, MOST_TYPE = 5 };
+
+static enum clr_load_outcome read_map_page(struct clr_pointer_map *map, struct clr_pages *pages,
+                                           uint32_t number)
+{
+    enum clr_load_outcome outcome;
+
+    if (map->number == number)
+        return CLR_LOAD_DONE;
+    if (map->page == NULL)
+        map->page = clr_memory_alloc(pages->source->page_size);
+    if (map->page == NULL)
+        return clr_pages_no_memory(pages);
+    map->number = 0;
+    outcome = clr_pages_read(pages, number, 1, map->page);
+    if (outcome == CLR_LOAD_DONE)
+        map->number = number;
+    return outcome;
+}
+
+/* Returns the page of the map that has a page's entry, or is that page. */
+static uint32_t map_page_of(const struct clr_source *source, uint32_t number)
+{
+    uint32_t each = source->usable_size / ENTRY_SIZE + 1;
+    uint32_t page = (number - 2) / each * each + 2;
+
+    return page == clr_lock_page(source) ? page + 1 : page;
+}
+
+/*
+ * Checks that the short cut from an overflow page leads where the chain does, to next.
+ * CLR_LOAD_MALFORMED if not, or if the map is damaged there.
+ */
+static enum clr_load_outcome check_short_cut(struct clr_pointer_map *map, struct clr_pages *pages,
+                                             uint32_t from, uint32_t next)
+{
+    const struct clr_source *source = pages->source;
+    const unsigned char *entry;
+    uint32_t guess = from + 1, number;
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+
+    if (!map->known) {
+        outcome = read_map_page(map, pages, 1);
+        if (outcome != CLR_LOAD_DONE)
+            return outcome;
+        map->known = true;
+        map->used = clr_get_u32(map->page + AUTO_VACUUM_AT) != 0;
+    }
+    if (!map->used)
+        return CLR_LOAD_DONE;
+    /* The short cut is to the page behind, whose entry tells whether it follows in the chain. */
+    while (guess == clr_lock_page(source) || map_page_of(source, guess) == guess)
+        guess++;
+    if (guess > source->page_count)
+        return CLR_LOAD_DONE;
+    number = map_page_of(source, guess);
+    outcome =
+        number < guess ? read_map_page(map, pages, number) : clr_page_malformed(pages, number);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    entry = map->page + ENTRY_SIZE * (size_t)(guess - number - 1);
+    if (entry[0] < LEAST_TYPE || entry[0] > MOST_TYPE ||
+        (entry[0] == OVERFLOW_LATER && clr_get_u32(entry + 1) == from && next != guess))
+        return clr_page_malformed(pages, number);
+    return CLR_LOAD_DONE;
+}
+
 /* Reads the next page of the chain. Section 1.6, "Cell Payload Overflow Pages". */
 static enum clr_load_outcome follow(struct clr_record_reader *reader, struct payload *payload)
 {
@@ -160,7 +231,7 @@ static enum clr_load_outcome follow(struct clr_record_reader *reader, struct pay
         return clr_page_malformed(reader->pages, payload->leaf);
     outcome = clr_pages_visit(reader->pages, &payload->next, 1);
     if (outcome == CLR_LOAD_DONE && payload->at != 0)
-        outcome = clr_pointer_map_check(&reader->map, reader->pages, payload->at, payload->next);
+        outcome = check_short_cut(&reader->map, reader->pages, payload->at, payload->next);
     if (outcome == CLR_LOAD_DONE)
         outcome = clr_pages_read(reader->pages, payload->next, 1, reader->chain);
     if (outcome != CLR_LOAD_DONE)

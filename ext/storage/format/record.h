@@ -7,7 +7,6 @@
 
 #include "numeric/values/field.h"
 #include "storage/format/page.h"
-#include "storage/format/pointer_map.h"
 
 /* A serial type of one byte. */
 struct clr_serial {
@@ -60,6 +59,13 @@ static inline enum clr_load_outcome clr_record_no_bytes(struct clr_pages *pages,
  * clr_memory_free(). NULL without memory.
  */
 struct clr_field *clr_record_fields(const struct clr_field *fields, int count);
+
+/* A thread's view of the pointer map of a database with auto_vacuum. Zeros at first. */
+struct clr_pointer_map {
+    bool known, used; /* whether the database has a map, once that is known */
+    unsigned char *page;
+    uint32_t number; /* of the page of the map that is in page, or 0 */
+};
 
 /* What a thread needs to read records whose payload is not all in the leaf. */
 struct clr_record_reader {

@@ -4,7 +4,262 @@
 #include "storage/format/cells.h"
 #include "storage/format/order.h"
 #include "storage/format/record.h"
-#include "storage/leaves/target.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ---- The codes that a column had lately. */
+
+/*
+ * The codes of values that a column had lately, of numbers and short TEXT and BLOBs: found with one
+ * multiplication and one comparison, none of which waits for what the row before had. Whatever is
+ * not there the dictionary knows.
+ */
+
+enum {
+    CODE_WORDS = 3, /* of eight bytes, of which a page's slack has room for one more */
+    CODE_CACHE_BITS = 13,
+    CODE_CACHE_SLOTS = 1 << CODE_CACHE_BITS
+};
+
+_Static_assert((CODE_WORDS + 1) * 8 <= CLR_PAGE_SLACK, "words after a value can be read");
+
+/* A value: its bytes, and zeros up to the last word, and what it is; and, in a slot, its code. */
+struct code_key {
+    uint64_t words[CODE_WORDS];
+    uint32_t what; /* never 0 */
+    uint32_t code;
+};
+
+/* Zeros: nothing is there. A value's slot follows from its key. */
+struct clr_code_cache {
+    struct code_key slots[CODE_CACHE_SLOTS];
+};
+
+/* Which of a word's bytes are a value's, that has so many from the word's first on. */
+#define CODE_MASK(size)                                                                            \
+    ((size) <= 0 ? 0 : (size) >= 8 ? UINT64_MAX : ~(UINT64_MAX >> (8 * ((size)&7))))
+#define CODE_MASKS(size)                                                                           \
+    {                                                                                              \
+        CODE_MASK(size), CODE_MASK((size)-8), CODE_MASK((size)-16)                                 \
+    }
+
+/* Returns whether a TEXT or BLOB of that one-byte serial type is short enough. */
+static inline bool is_short(uint32_t type)
+{
+    return clr_serial_sizes[type] <= CODE_WORDS * 8;
+}
+
+/* Returns the key of a TEXT or BLOB that is. */
+static inline __attribute__((always_inline)) struct code_key key_of_bytes(uint32_t type,
+                                                                          const unsigned char *from)
+{
+    static const uint64_t masks[][CODE_WORDS] = {
+        CODE_MASKS(0),  CODE_MASKS(1),  CODE_MASKS(2),  CODE_MASKS(3),  CODE_MASKS(4),
+        CODE_MASKS(5),  CODE_MASKS(6),  CODE_MASKS(7),  CODE_MASKS(8),  CODE_MASKS(9),
+        CODE_MASKS(10), CODE_MASKS(11), CODE_MASKS(12), CODE_MASKS(13), CODE_MASKS(14),
+        CODE_MASKS(15), CODE_MASKS(16), CODE_MASKS(17), CODE_MASKS(18), CODE_MASKS(19),
+        CODE_MASKS(20), CODE_MASKS(21), CODE_MASKS(22), CODE_MASKS(23), CODE_MASKS(24),
+    };
+    const uint64_t *mask = masks[clr_serial_sizes[type]];
+
+    return (struct code_key){{clr_get_u64(from) & mask[0], clr_get_u64(from + 8) & mask[1],
+                              clr_get_u64(from + 16) & mask[2]},
+                             type + CLR_TAG_MIXED,
+                             0};
+}
+
+/* Returns the key of NULL or a number. */
+static inline __attribute__((always_inline)) struct code_key key_of_number(struct clr_scalar value)
+{
+    return (struct code_key){{(uint64_t)value.bits}, value.tag + 1u, 0};
+}
+
+/* Returns the slot where a value is, if it is there. */
+static inline __attribute__((always_inline)) struct code_key *slot_of(struct clr_code_cache *cache,
+                                                                      const struct code_key *key)
+{
+    const uint64_t hash = key->words[0] + key->words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                          key->words[2] * UINT64_C(0x165667b19e3779f9) + key->what;
+
+    return &cache->slots[hash * UINT64_C(0x9e3779b97f4a7c15) >> (64 - CODE_CACHE_BITS)];
+}
+
+static inline __attribute__((always_inline)) bool slot_has(const struct code_key *slot,
+                                                           const struct code_key *key)
+{
+    return ((slot->words[0] ^ key->words[0]) | (slot->words[1] ^ key->words[1]) |
+            (slot->words[2] ^ key->words[2]) | (slot->what ^ key->what)) == 0;
+}
+
+/* ---- Where a run of rows of one column is decoded to. */
+
+/* Stores a row's value. */
+static inline __attribute__((always_inline)) void target_put(struct clr_target *target, size_t row,
+                                                             struct clr_scalar value)
+{
+    target->values[row] = value.bits;
+    if (value.tag == target->kind)
+        return;
+    if (row == 0) {
+        target->kind = value.tag;
+        return;
+    }
+    if (target->kind != CLR_TAG_MIXED) {
+        memset(target->tags, target->kind, row);
+        target->kind = CLR_TAG_MIXED;
+    }
+    target->tags[row] = value.tag;
+}
+
+/* Stores a row's value whose one-byte serial type is that of a TEXT or BLOB, and adds its bytes to
+   those of the column, where a failure is found later. */
+static inline void target_put_bytes(struct clr_target *target, size_t row, uint32_t type,
+                                    const unsigned char *from, struct clr_bytes *bytes)
+{
+    struct clr_scalar value = {.tag = CLR_TAG_BYTES};
+    uint32_t size = clr_serial_sizes[type];
+    unsigned char *to =
+        clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value.bits);
+
+    if (to != NULL)
+        memcpy(to, from, size);
+    target_put(target, row, value);
+}
+
+/* Stores the code of a row's NULL or number by the dictionary. A failure is found later. */
+static void put_code(struct clr_target *target, size_t row, struct clr_scalar value)
+{
+    enum clr_code code = clr_dictionary_add(target->dictionary, value, &target->codes[row]);
+
+    if (code != CLR_OK)
+        target->code = code;
+}
+
+/* The same of a TEXT or BLOB. */
+static __attribute__((noinline)) void put_code_of_bytes(struct clr_target *target, size_t row,
+                                                        enum clr_kind kind, const void *bytes,
+                                                        size_t size)
+{
+    enum clr_code code =
+        clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &target->codes[row]);
+
+    if (code != CLR_OK)
+        target->code = code;
+}
+
+/* Keeps the code of a row, unless there is none. */
+static void keep(struct clr_target *target, size_t row, struct code_key key)
+{
+    key.code = target->codes[row];
+    if (target->code == CLR_OK)
+        *slot_of(target->cache, &key) = key;
+}
+
+/* Stores the code of a row's value by the dictionary, and keeps it in the cache. */
+static __attribute__((noinline)) void learn_number(struct clr_target *target, size_t row,
+                                                   struct clr_scalar value)
+{
+    const struct code_key key = key_of_number(value);
+
+    put_code(target, row, value);
+    keep(target, row, key);
+}
+
+static __attribute__((noinline)) void learn_bytes(struct clr_target *target, size_t row,
+                                                  uint32_t type, const unsigned char *from)
+{
+    const struct code_key key = key_of_bytes(type, from);
+
+    put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
+                      clr_serial_sizes[type]);
+    keep(target, row, key);
+}
+
+/* The same by the hash that the dictionary has for the value. */
+static __attribute__((noinline)) void learn_hashed(struct clr_target *target, size_t row,
+                                                   uint32_t type, const unsigned char *from,
+                                                   uint32_t hash)
+{
+    enum clr_code code = clr_dictionary_find_hashed(
+        target->dictionary, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
+        clr_serial_sizes[type], hash, &target->codes[row]);
+
+    if (code != CLR_OK)
+        target->code = code;
+    keep(target, row, key_of_bytes(type, from));
+}
+
+/* Stores the code of NULL or a number, which the cache may have. */
+static inline __attribute__((always_inline)) void find_number(struct clr_target *target, size_t row,
+                                                              struct clr_scalar value)
+{
+    const struct code_key key = key_of_number(value);
+    const struct code_key *slot = slot_of(target->cache, &key);
+
+    if (__builtin_expect(slot_has(slot, &key), 1))
+        target->codes[row] = slot->code;
+    else
+        learn_number(target, row, value);
+}
+
+/* Whether a row's value is a short TEXT or BLOB that the cache has: then its code is stored. */
+static inline __attribute__((always_inline)) bool has_code(struct clr_target *target, size_t row,
+                                                           uint32_t type, const unsigned char *from)
+{
+    const struct code_key *slot;
+    struct code_key key;
+
+    if (clr_serials[type].tag != CLR_TAG_BYTES || !is_short(type))
+        return false;
+    key = key_of_bytes(type, from);
+    slot = slot_of(target->cache, &key);
+    if (!slot_has(slot, &key))
+        return false;
+    target->codes[row] = slot->code;
+    return true;
+}
+
+/* Stores the code of a row's value of a one-byte serial type in a page, whose slack can be read. */
+static inline __attribute__((always_inline)) void find_serial(struct clr_target *target, size_t row,
+                                                              uint32_t type,
+                                                              const unsigned char *from,
+                                                              bool is_real)
+{
+    const struct clr_serial *serial = &clr_serials[type];
+
+    if (serial->tag != CLR_TAG_BYTES) {
+        find_number(target, row, clr_serial_value(serial, from, is_real));
+    } else if (is_short(type)) {
+        const struct code_key key = key_of_bytes(type, from);
+        const struct code_key *slot = slot_of(target->cache, &key);
+
+        if (__builtin_expect(slot_has(slot, &key), 1))
+            target->codes[row] = slot->code;
+        else
+            learn_bytes(target, row, type, from);
+    } else {
+        put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
+                          clr_serial_sizes[type]);
+    }
+}
+
+/* Stores a row's value as clr_record_read() has it. */
+static void target_put_record(struct clr_target *target, size_t row, struct clr_scalar value)
+{
+    struct clr_value bytes;
+
+    if (target->codes == NULL) {
+        target_put(target, row, value);
+    } else if (value.tag == CLR_TAG_BYTES) {
+        bytes = clr_bytes_value(value.bits);
+        put_code_of_bytes(target, row, bytes.kind, bytes.bytes, bytes.as.size);
+    } else {
+        put_code(target, row, value);
+    }
+}
 
 /* ---- Simple cells. */
 
@@ -71,9 +326,9 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
                 .bits = rowids == CLR_ROWIDS_LONG ? rowid : clr_order_rowid(key)};
 
             if (with_bytes && field->with_codes)
-                clr_target_find_number(&loop->targets[i], row, value);
+                find_number(&loop->targets[i], row, value);
             else
-                clr_target_put(&loop->targets[i], row, value);
+                target_put(&loop->targets[i], row, value);
             continue;
         }
         if (field->index > index) {
@@ -88,15 +343,15 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
                 return false;
         }
         if (with_bytes && field->with_codes) {
-            clr_target_find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
+            find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
             continue;
         }
         if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {
-            clr_target_put_bytes(&loop->targets[i], row, type, payload + body, loop->bytes[i]);
+            target_put_bytes(&loop->targets[i], row, type, payload + body, loop->bytes[i]);
             continue;
         }
-        clr_target_put(&loop->targets[i], row,
-                       clr_serial_value(&clr_serials[type], payload + body, field->is_real));
+        target_put(&loop->targets[i], row,
+                   clr_serial_value(&clr_serials[type], payload + body, field->is_real));
     }
     if (rowids == CLR_ROWIDS_LONG)
         return clr_order_take(&loop->order, rowid, row == 0);
@@ -160,9 +415,9 @@ static void take_rowids(const struct clr_cells *cells, struct clr_target *target
         struct clr_scalar value = {.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)};
 
         if (with_codes)
-            clr_target_find_number(target, row + i, value);
+            find_number(target, row + i, value);
         else
-            clr_target_put(target, row + i, value);
+            target_put(target, row + i, value);
     }
 }
 
@@ -195,10 +450,10 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
         const unsigned char *from = value_of(cells, places, i);
         const enum clr_kind kind = type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB;
 
-        if (clr_target_has_code(target, row + i, type, from))
+        if (has_code(target, row + i, type, from))
             continue;
-        if (clr_serials[type].tag != CLR_TAG_BYTES || !clr_code_is_short(type)) {
-            clr_target_find_serial(target, row + i, type, from, field->is_real);
+        if (clr_serials[type].tag != CLR_TAG_BYTES || !is_short(type)) {
+            find_serial(target, row + i, type, from, field->is_real);
             continue;
         }
         unknown.cells[unknown.count] = (uint16_t)i;
@@ -213,8 +468,8 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
     for (i = 0; i < unknown.count; i++) {
         const size_t cell = unknown.cells[i];
 
-        clr_target_learn_hashed(target, row + cell, places[cells->slots[cell]].type,
-                                value_of(cells, places, cell), unknown.hashes[i]);
+        learn_hashed(target, row + cell, places[cells->slots[cell]].type,
+                     value_of(cells, places, cell), unknown.hashes[i]);
     }
 }
 
@@ -229,8 +484,8 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
     for (i = 0; i < cells->rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 
-        clr_target_find_serial(target, row + i, place.type,
-                               cells->page + cells->payloads[i] + place.at, field->is_real);
+        find_serial(target, row + i, place.type, cells->page + cells->payloads[i] + place.at,
+                    field->is_real);
     }
 }
 
@@ -248,10 +503,10 @@ static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *ce
         const unsigned char *from = cells->page + cells->payloads[i] + place.at;
 
         if (clr_serials[place.type].tag == CLR_TAG_BYTES)
-            clr_target_put_bytes(target, row + i, place.type, from, bytes);
+            target_put_bytes(target, row + i, place.type, from, bytes);
         else
-            clr_target_put(target, row + i,
-                           clr_serial_value(&clr_serials[place.type], from, field->is_real));
+            target_put(target, row + i,
+                       clr_serial_value(&clr_serials[place.type], from, field->is_real));
     }
 }
 
@@ -303,9 +558,9 @@ static inline __attribute__((always_inline)) void take_values(const struct clr_c
     for (; i < rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 
-        clr_target_put(&to, row + i,
-                       clr_serial_value(&clr_serials[place.type],
-                                        page + cells->payloads[i] + place.at, is_real));
+        target_put(&to, row + i,
+                   clr_serial_value(&clr_serials[place.type], page + cells->payloads[i] + place.at,
+                                    is_real));
     }
     *target = to;
 }
@@ -531,7 +786,7 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
     outcome = clr_record_read(&decoder->reader, number, page->data, offset, decoder->fields,
                               decoder->count, &rowid, decoder->values);
     for (i = 0; i < decoder->count && outcome == CLR_LOAD_DONE; i++)
-        clr_target_put_record(&decoder->targets[i], row, decoder->values[i]);
+        target_put_record(&decoder->targets[i], row, decoder->values[i]);
     if (decoder->passing.blocks != NULL)
         clr_bytes_clear(&decoder->passing);
     if (outcome == CLR_LOAD_DONE && !is_index && !clr_order_take(&decoder->order, rowid, row == 0))

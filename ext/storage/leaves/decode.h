@@ -2,13 +2,39 @@
 #ifndef CLR_STORAGE_DECODE_H
 #define CLR_STORAGE_DECODE_H
 
+#include "storage/format/cells.h"
 #include "storage/format/order.h"
 #include "storage/format/record.h"
-#include "storage/format/shape.h"
 #include "storage/leaves/layout.h"
-#include "storage/leaves/target.h"
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct clr_code_cache; /* the codes that a column had lately */
+
+/* Where a run of rows of one column is decoded to: values and tags, or codes of a dictionary. */
+struct clr_target {
+    int64_t *values;
+    uint8_t *tags;   /* written from the first row on whose tag differs from those before */
+    uint8_t kind;    /* of the rows so far, CLR_TAG_MIXED if they differ */
+    uint32_t *codes; /* NULL: values */
+    struct clr_dictionary *dictionary; /* of the codes */
+    struct clr_code_cache *cache;      /* the same */
+    enum clr_code code;                /* CLR_OK, or why a row has no code */
+};
+
+/* Returns the target for rows of a column from that one on. Codes, with the column's dictionary,
+   are those of four bytes. */
+static inline struct clr_target clr_target_at(struct clr_column *column, size_t row)
+{
+    if (column->codes != NULL)
+        return (struct clr_target){.codes = (uint32_t *)column->codes + row,
+                                   .dictionary = column->dictionary,
+                                   .kind = CLR_TAG_MIXED};
+    return (struct clr_target){
+        .values = column->values + row, .tags = column->tags + row, .kind = CLR_TAG_NULL};
+}
 
 /* A thread's state. Its rows go to targets from 0 on, in the order of the pages. */
 struct clr_decoder {

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "storage/leaves/layout.h"
 #include "storage/leaves/units.h"
-#include "storage/load/coding.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,8 +23,8 @@
 enum { CLR_PACKING_LAST = 2, CLR_PACKING_LEVELS };
 
 struct packed {
-    struct clr_column *columns[CLR_PACKING_LEVELS];
-    atomic_int level; /* that is used now; -1: none has been chosen */
+    struct clr_column *columns[CLR_PACKING_LEVELS]; /* the last one NULL: no rows are kept */
+    atomic_int level;                               /* that is used now; -1: none has been chosen */
 };
 
 /* Zeros: there is nothing to be freed. */
@@ -54,17 +53,32 @@ static size_t place_of_thread(const struct packing *packing, int thread, int k)
     return (size_t)thread * ((size_t)packing->units->field_count + 1) + (size_t)k;
 }
 
+/* Returns the thread's room for a unit: for values or, where no rows are kept, for codes. NULL
+   without memory. */
+static struct clr_column *room_of(const struct packing *packing, int thread, int k)
+{
+    struct clr_column **room = &packing->rooms[place_of_thread(packing, thread, k)];
+    const size_t rows = packing->units->most_leaves * clr_page_most_cells(packing->units->source);
+
+    if (*room == NULL)
+        *room = packing->fields[k].columns[CLR_PACKING_LAST] == NULL
+                    ? clr_column_new_codes(NULL, rows, sizeof(uint32_t))
+                    : clr_column_new(rows);
+    return *room;
+}
+
 /*
  * Begins, for units that have been found and whose fields stay as they are. columns: those of all
  * bytes by the fields' positions, the caller's still, with room for all rows; those of codes are
- * left alone. Returns false without memory. Free in any case.
+ * left alone. NULL: all fields are with codes, and no rows are kept. Returns false without memory.
+ * Free in any case.
  */
 static bool packing_init(struct packing *packing, const struct clr_units *units,
                          struct clr_column *const *columns)
 {
     const size_t fields = (size_t)units->field_count;
+    int k, thread;
     size_t i;
-    int k;
 
     packing->units = units;
     pthread_mutex_init(&packing->lock, NULL);
@@ -82,7 +96,12 @@ static bool packing_init(struct packing *packing, const struct clr_units *units,
         packing->bounds[i] = CLR_FRAME_OF_NONE;
     for (k = 0; k < units->field_count; k++) {
         atomic_init(&packing->fields[k].level, -1);
-        packing->fields[k].columns[CLR_PACKING_LAST] = columns[units->fields[k].position];
+        if (columns != NULL)
+            packing->fields[k].columns[CLR_PACKING_LAST] = columns[units->fields[k].position];
+        for (thread = 0; thread < units->threads && columns == NULL; thread++) {
+            if (room_of(packing, thread, k) == NULL)
+                return false;
+        }
     }
     return true;
 }
@@ -107,17 +126,6 @@ static void packing_free(struct packing *packing)
     clr_memory_free(packing->kinds);
 }
 
-/* Returns the thread's room for the values of a unit, or NULL without memory. */
-static struct clr_column *room_of(const struct packing *packing, int thread, int k)
-{
-    struct clr_column **room = &packing->rooms[place_of_thread(packing, thread, k)];
-
-    if (*room == NULL)
-        *room = clr_column_new(packing->units->most_leaves *
-                               clr_page_most_cells(packing->units->source));
-    return *room;
-}
-
 /* Sets the targets of the decoder, which is the thread's, for the values of unit i. */
 static void packing_aim(const struct packing *packing, int thread, size_t i,
                         struct clr_decoder *decoder)
@@ -129,9 +137,10 @@ static void packing_aim(const struct packing *packing, int thread, size_t i,
         struct packed *packed = &packing->fields[k];
         struct clr_column *last = packed->columns[CLR_PACKING_LAST];
 
-        room = last->codes == NULL && atomic_load(&packed->level) < CLR_PACKING_LAST
-                   ? room_of(packing, thread, k)
-                   : NULL;
+        room =
+            last == NULL || (last->codes == NULL && atomic_load(&packed->level) < CLR_PACKING_LAST)
+                ? room_of(packing, thread, k)
+                : NULL;
         decoder->targets[k] = room != NULL ? clr_target_at(room, 0)
                                            : clr_target_at(last, packing->units->units[i].row);
     }
@@ -206,7 +215,7 @@ static void packing_take(struct packing *packing, int thread, size_t i,
         int level = CLR_PACKING_LAST;
 
         packing->kinds[place_of(packing, i, k)] = target->kind;
-        if (last->codes != NULL)
+        if (last == NULL || last->codes != NULL)
             continue;
         if (target->values != last->values + row) {
             level = atomic_load(&packed->level);
@@ -224,10 +233,11 @@ static void packing_take(struct packing *packing, int thread, size_t i,
 static struct clr_column *packing_column(const struct packing *packing, int k)
 {
     const struct packed *packed = &packing->fields[k];
+    struct clr_column *last = packed->columns[CLR_PACKING_LAST];
     const int level = atomic_load(&packed->level);
 
-    if (packed->columns[CLR_PACKING_LAST]->codes != NULL)
-        return packed->columns[CLR_PACKING_LAST];
+    if (last == NULL || last->codes != NULL)
+        return last;
     return level < 0 ? NULL : packed->columns[level];
 }
 
@@ -341,7 +351,7 @@ struct placement {
     struct clr_units *units;
     const struct clr_layout *layout; /* the caller's */
     atomic_int_least64_t left;       /* bytes that rows and their bytes may still take */
-    struct clr_leaf *leaves;         /* of the units, at their places */
+    struct clr_leaf *leaves;         /* of the units, at their places; NULL: no rows are kept */
     struct clr_page_set *before;     /* the pages that led to the leaves */
     pthread_mutex_t lock;
     pthread_cond_t taken; /* a unit has its place */
@@ -361,10 +371,10 @@ static size_t placement_rows(const struct placement *placement)
    so many times the rows that there may be. */
 enum { GUESS_PART = 16, GUESS_FACTOR = 2 };
 
-/* Begins, for units that have been found and not run. Returns false without memory. Free in any
-   case; it may be zeros then. */
+/* Begins, for units that have been found and not run; keeps: placement_keep() may follow. Returns
+   false without memory. Free in any case; it may be zeros then. */
 static bool placement_init(struct placement *placement, struct clr_units *units,
-                           const struct clr_layout *layout)
+                           const struct clr_layout *layout, bool keeps)
 {
     int64_t left = INT64_MAX;
 
@@ -372,14 +382,14 @@ static bool placement_init(struct placement *placement, struct clr_units *units,
         left = (int64_t)layout->most_bytes;
     if (layout->known)
         left -= (int64_t)(layout->rows * layout->row_bytes);
-    *placement = (struct placement){
-        .units = units,
-        .layout = layout,
-        .leaves = clr_memory_alloc(units->leaves.count * sizeof *placement->leaves),
-        .before = clr_page_set_copy(units->visited)};
+    *placement = (struct placement){.units = units, .layout = layout};
     atomic_init(&placement->left, left);
     pthread_mutex_init(&placement->lock, NULL);
     pthread_cond_init(&placement->taken, NULL);
+    if (!keeps)
+        return true;
+    placement->leaves = clr_memory_alloc(units->leaves.count * sizeof *placement->leaves);
+    placement->before = clr_page_set_copy(units->visited);
     return placement->leaves != NULL && placement->before != NULL;
 }
 
@@ -493,16 +503,286 @@ static enum clr_load_outcome placement_keep(struct placement *placement, struct 
     return CLR_LOAD_DONE;
 }
 
+/* ---- Dictionaries: each thread has one of its own for each column with codes, so that none waits
+   for another, and in the end they are made one. */
+
+/* Zeros: nothing is with codes. */
+struct coding {
+    const struct clr_units *units;
+    atomic_int_least64_t *left; /* bytes that the dictionaries may still take */
+    struct clr_dictionary *
+        *dictionaries;    /* of each thread, in the order of fields; NULL: no codes */
+    size_t *rows, *taken; /* of each thread, and the units that had them */
+    atomic_int full;      /* of CLR_LOAD_MANY_VALUES: the field's position */
+};
+
+/* Returns a thread's place for the dictionary of field k. Threads' places are apart, so that no two
+   share a cache line. */
+static struct clr_dictionary **dictionary_of(const struct coding *coding, int thread, int k)
+{
+    return coding->dictionaries + (size_t)thread * (size_t)coding->units->field_count + (size_t)k;
+}
+
+static bool is_wanted(const struct clr_units *units)
+{
+    int k;
+
+    for (k = 0; k < units->field_count && !units->fields[k].with_codes; k++)
+        ;
+    return k < units->field_count;
+}
+
+/*
+ * Begins, for units that have been found and whose fields stay as they are, with the seed of the
+ * dictionaries and the bytes that they may take, which they share with others. Returns false
+ * without memory. Free in any case; it may be zeros then.
+ */
+static bool coding_init(struct coding *coding, const struct clr_units *units, uint64_t seed,
+                        atomic_int_least64_t *left)
+{
+    const size_t threads = (size_t)units->threads, count = (size_t)units->field_count;
+    int thread, k;
+
+    if (!is_wanted(units))
+        return true;
+    coding->units = units;
+    coding->left = left;
+    coding->rows = clr_memory_alloc_zero(threads * sizeof *coding->rows);
+    coding->taken = clr_memory_alloc_zero(threads * sizeof *coding->taken);
+    coding->dictionaries = clr_memory_alloc_zero(threads * count * sizeof(struct clr_dictionary *));
+    if (coding->rows == NULL || coding->taken == NULL || coding->dictionaries == NULL)
+        return false;
+    for (thread = 0; thread < units->threads; thread++) {
+        for (k = 0; k < units->field_count; k++) {
+            if (!units->fields[k].with_codes)
+                continue;
+            *dictionary_of(coding, thread, k) = clr_dictionary_new(seed, left);
+            if (*dictionary_of(coding, thread, k) == NULL)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void coding_free(struct coding *coding)
+{
+    size_t i;
+
+    if (coding->dictionaries != NULL) {
+        for (i = 0; i < (size_t)coding->units->threads * (size_t)coding->units->field_count; i++)
+            clr_dictionary_release(coding->dictionaries[i]);
+    }
+    clr_memory_free((void *)coding->dictionaries);
+    clr_memory_free(coding->rows);
+    clr_memory_free(coding->taken);
+}
+
+/* Lets a decoder whose targets have been set store the codes of that thread's dictionaries. */
+static void coding_aim(const struct coding *coding, int thread, struct clr_decoder *decoder)
+{
+    int k;
+
+    if (coding->dictionaries == NULL)
+        return;
+    decoder->passing.left = coding->left;
+    for (k = 0; k < decoder->count; k++) {
+        if (coding->units->fields[k].with_codes) {
+            decoder->targets[k].dictionary = *dictionary_of(coding, thread, k);
+            decoder->targets[k].cache = decoder->caches[k];
+        }
+    }
+}
+
+/* Says that a field has too many values. */
+static enum clr_load_outcome give_up(struct coding *coding, int k)
+{
+    atomic_store(&coding->full, coding->units->fields[k].position);
+    return CLR_LOAD_MANY_VALUES;
+}
+
+/*
+ * Whether a thread's dictionary shows that the column has too many values: more than the whole
+ * table may have, if its other units are like the thread's; or, when the thread has seen an eighth
+ * of the table, most rows have brought a new one. A table often begins with values that it repeats
+ * later, and one of many threads sees few of the rows that repeat a value.
+ */
+static bool shows_too_many(const struct coding *coding, int thread,
+                           const struct clr_dictionary *dictionary)
+{
+    const double units = (double)coding->units->count, taken = (double)coding->taken[thread];
+    const double rows = (double)coding->rows[thread], all = rows * units / taken;
+    const double count = (double)dictionary->count;
+
+    return dictionary->count > CLR_DICTIONARY_FEW &&
+           (count > all / (int)CLR_DICTIONARY_PART ||
+            (count > rows / 2 && taken > units / (2 * CLR_DICTIONARY_PART)));
+}
+
+/* Takes note of so many rows that the thread has decoded. CLR_LOAD_MANY_VALUES: one of its
+   dictionaries hardly saves anything. */
+static enum clr_load_outcome coding_check(struct coding *coding, int thread, size_t rows)
+{
+    int k;
+
+    if (coding->dictionaries == NULL)
+        return CLR_LOAD_DONE;
+    coding->rows[thread] += rows;
+    coding->taken[thread]++;
+    for (k = 0; k < coding->units->field_count; k++) {
+        const struct clr_dictionary *dictionary = *dictionary_of(coding, thread, k);
+
+        if (dictionary != NULL && shows_too_many(coding, thread, dictionary))
+            return give_up(coding, k);
+    }
+    return CLR_LOAD_DONE;
+}
+
+/* What becomes of the codes of a column. */
+struct narrowing {
+    const struct clr_units *units;
+    int parts;
+    struct clr_dictionary *dictionary; /* the one of all */
+    uint32_t **maps; /* of each thread: the new code of each old one; NULL: they are the same */
+    struct clr_column *from, *to;
+};
+
+/* Adds what the threads have to the dictionary that has most, which it takes: until that shows that
+   the column, of so many rows, has too many values. */
+static enum clr_code merge(struct narrowing *narrowing, struct coding *coding, int k, size_t rows)
+{
+    enum clr_code code = CLR_OK;
+    int thread, most = 0;
+
+    for (thread = 1; thread < coding->units->threads; thread++) {
+        if ((*dictionary_of(coding, thread, k))->count > (*dictionary_of(coding, most, k))->count)
+            most = thread;
+    }
+    narrowing->dictionary = *dictionary_of(coding, most, k);
+    *dictionary_of(coding, most, k) = NULL;
+    for (thread = 0; thread < coding->units->threads && code == CLR_OK; thread++) {
+        struct clr_dictionary **from = dictionary_of(coding, thread, k);
+
+        if (*from == NULL || clr_dictionary_is_large(narrowing->dictionary, rows))
+            continue;
+        narrowing->maps[thread] =
+            clr_memory_alloc(((*from)->count + 1) * sizeof *narrowing->maps[thread]);
+        if (narrowing->maps[thread] == NULL)
+            return CLR_NOMEM;
+        code = clr_dictionary_merge(narrowing->dictionary, *from, narrowing->maps[thread]);
+        atomic_fetch_add(coding->left, (int64_t)clr_dictionary_size(*from));
+        clr_dictionary_release(*from);
+        *from = NULL;
+    }
+    return code;
+}
+
+static void narrow_part(void *argument, int part, const atomic_bool *stop)
+{
+    const struct narrowing *narrowing = argument;
+    const size_t count = narrowing->units->count, parts = (size_t)narrowing->parts;
+    size_t i = count * (size_t)part / parts, end = count * ((size_t)part + 1) / parts;
+
+    (void)stop;
+    for (; i < end; i++) {
+        const struct clr_unit *unit = &narrowing->units->units[i];
+        const uint32_t *map = narrowing->maps[unit->thread];
+
+        if (map != NULL || narrowing->to != narrowing->from)
+            clr_column_map_codes(narrowing->to, unit->row, narrowing->from, unit->row, unit->rows,
+                                 map);
+    }
+}
+
+/* Gives the column the codes of the one dictionary, and that itself. */
+static enum clr_load_outcome narrow(struct narrowing *narrowing, size_t rows,
+                                    struct clr_column **column)
+{
+    struct clr_dictionary *dictionary = narrowing->dictionary;
+    const uint8_t code_bytes = clr_column_code_bytes(dictionary->count);
+
+    narrowing->from = narrowing->to = *column;
+    if (code_bytes != (*column)->code_bytes)
+        narrowing->to = clr_column_new_codes(NULL, (*column)->capacity, code_bytes);
+    if (narrowing->to == NULL)
+        return CLR_LOAD_FAILED;
+    clr_team_run(narrowing->parts, narrow_part, narrowing, NULL);
+    if (narrowing->to != narrowing->from)
+        clr_column_release(narrowing->from);
+    *column = narrowing->to;
+    (*column)->dictionary = clr_dictionary_retain(dictionary);
+    (*column)->entries_read = dictionary->count;
+    (*column)->rows = rows;
+    return CLR_LOAD_DONE;
+}
+
+/* Makes one dictionary of field k, whose dictionaries go into it, and maybe a map for each thread;
+   both are to be freed whatever the outcome. */
+static enum clr_load_outcome join(struct narrowing *narrowing, struct coding *coding, int k,
+                                  size_t rows)
+{
+    enum clr_code code;
+
+    narrowing->maps = clr_memory_alloc_zero((size_t)coding->units->threads * sizeof(uint32_t *));
+    if (narrowing->maps == NULL)
+        return CLR_LOAD_FAILED;
+    code = merge(narrowing, coding, k, rows);
+    if (clr_dictionary_is_large(narrowing->dictionary, rows) ||
+        (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST))
+        return give_up(coding, k);
+    if (code == CLR_LIMIT || (code == CLR_OK && atomic_load(coding->left) < 0))
+        return CLR_LOAD_TOO_LARGE; /* rows may have taken what a dictionary had before them */
+    return code == CLR_OK ? CLR_LOAD_DONE : CLR_LOAD_FAILED;
+}
+
+static void free_joined(struct narrowing *narrowing)
+{
+    int i;
+
+    for (i = 0; i < narrowing->units->threads && narrowing->maps != NULL; i++)
+        clr_memory_free(narrowing->maps[i]);
+    clr_memory_free((void *)narrowing->maps);
+    clr_dictionary_release(narrowing->dictionary);
+}
+
+/*
+ * When all threads are done: gives the column of field k, whose rows are codes of their threads'
+ * dictionaries, in four bytes, one dictionary and its codes, in as few bytes as will do. *column
+ * may become another one. column NULL: gives the dictionary alone, with a reference. Returns
+ * CLR_LOAD_DONE, CLR_LOAD_FAILED without memory, CLR_LOAD_TOO_LARGE, or CLR_LOAD_MANY_VALUES; the
+ * column is the caller's still.
+ */
+static enum clr_load_outcome coding_finish(struct coding *coding, int k, size_t rows,
+                                           struct clr_column **column,
+                                           struct clr_dictionary **dictionary)
+{
+    struct narrowing narrowing = {.units = coding->units, .parts = coding->units->threads};
+    enum clr_load_outcome outcome = join(&narrowing, coding, k, rows);
+
+    if (outcome == CLR_LOAD_DONE && column != NULL)
+        outcome = narrow(&narrowing, rows, column);
+    else if (outcome == CLR_LOAD_DONE)
+        *dictionary = clr_dictionary_retain(narrowing.dictionary);
+    if (outcome == CLR_LOAD_DONE)
+        narrowing.dictionary->bytes.left = NULL;
+    free_joined(&narrowing);
+    return outcome;
+}
+
 /* ---- The load. */
+
+/* Another thread is worth it where its dictionaries may take so many bytes. */
+enum { THREAD_BYTES = 256 << 10 };
 
 struct load {
     struct clr_units units;
     struct placement placement;
     int count;
-    struct clr_column **columns; /* as the caller has them: fields have the position */
-    struct clr_bytes *bytes;     /* of each thread, in the order of fields */
+    struct clr_column **columns; /* as the caller has them: fields have the position; or NULL, */
+    struct clr_dictionary **dictionaries; /* and the dictionaries of the fields alone, likewise */
+    int most_threads;
+    struct clr_bytes *bytes; /* of each thread, in the order of fields */
     struct packing packing;
-    struct clr_coding coding;
+    struct coding coding;
     atomic_int begun; /* threads */
 };
 
@@ -558,17 +838,18 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
     populate(load, i);
     clr_decoder_begin(decoder);
     packing_aim(&load->packing, thread, i, decoder);
-    clr_coding_aim(&load->coding, thread, decoder);
+    coding_aim(&load->coding, thread, decoder);
     load->units.units[i].thread = thread;
     outcome = clr_unit_decode(&load->units, i, reader);
     if (outcome == CLR_LOAD_DONE)
         packing_take(&load->packing, thread, i, decoder, rows);
     if (outcome == CLR_LOAD_DONE)
-        outcome = clr_coding_check(&load->coding, thread, rows);
+        outcome = coding_check(&load->coding, thread, rows);
     else if (outcome == CLR_LOAD_MANY_VALUES)
         atomic_store(&load->coding.full, decoder->full);
-    memcpy(load->placement.leaves + load->units.units[i].place, reader->leaves,
-           reader->count * sizeof *reader->leaves);
+    if (load->placement.leaves != NULL)
+        memcpy(load->placement.leaves + load->units.units[i].place, reader->leaves,
+               reader->count * sizeof *reader->leaves);
     return outcome;
 }
 
@@ -637,7 +918,7 @@ static bool prepare(struct load *load)
         most = layout->most_rows;
     if (!prepare_bytes(load))
         return false;
-    for (i = 0; i < (size_t)load->count; i++) {
+    for (i = 0; i < (size_t)load->count && load->columns != NULL; i++) {
         const struct clr_field *field = &units->fields[i];
 
         load->columns[field->position] = field->with_codes
@@ -647,34 +928,80 @@ static bool prepare(struct load *load)
             return false;
     }
     return packing_init(&load->packing, units, load->columns) &&
-           clr_coding_init(&load->coding, units, layout->seed, &load->placement.left);
+           coding_init(&load->coding, units, layout->seed, &load->placement.left);
 }
 
-/* Decodes the units, which have been found. */
+/* Decodes the units, which have been found, and stores how many rows they have. */
 static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout,
-                                    const struct clr_watch *watch)
+                                    const struct clr_watch *watch, size_t *rows)
 {
     struct clr_units *units = &load->units;
     enum clr_load_outcome outcome;
-    size_t rows;
-    int k;
+    int k, position;
 
-    if (!placement_init(&load->placement, units, layout) || !prepare(load))
+    if (units->threads > load->most_threads)
+        units->threads = load->most_threads;
+    if (!placement_init(&load->placement, units, layout, load->columns != NULL) || !prepare(load))
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     outcome = clr_units_run(units, load_units, load, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    rows = placement_rows(&load->placement);
+    *rows = placement_rows(&load->placement);
     for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++) {
-        if (units->fields[k].with_codes)
-            outcome = clr_coding_finish(&load->coding, k, rows,
-                                        &load->columns[units->fields[k].position]);
+        position = units->fields[k].position;
+        if (load->columns == NULL)
+            outcome = coding_finish(&load->coding, k, *rows, NULL, &load->dictionaries[position]);
+        else if (units->fields[k].with_codes)
+            outcome = coding_finish(&load->coding, k, *rows, &load->columns[position], NULL);
         else
-            finish_column(load, k, rows);
+            finish_column(load, k, *rows);
     }
     if (outcome != CLR_LOAD_DONE)
         return clr_units_fail(units, outcome, 0, 0);
-    return placement_keep(&load->placement, layout);
+    return load->columns == NULL ? CLR_LOAD_DONE : placement_keep(&load->placement, layout);
+}
+
+/* Loads, for threads at most, into columns or dictionaries, and stores how many rows there are and
+   how many threads have been at it. */
+static enum clr_load_outcome run_load(struct load *load, const struct clr_source *source,
+                                      uint32_t root, const struct clr_field *fields,
+                                      struct clr_layout *layout, size_t *rows,
+                                      const struct clr_watch *watch, struct clr_load_report *report,
+                                      struct clr_status *status)
+{
+    enum clr_load_outcome outcome;
+    int i;
+
+    for (i = 0; i < load->count; i++) {
+        if (load->columns != NULL)
+            load->columns[i] = NULL;
+        else
+            load->dictionaries[i] = NULL;
+    }
+    atomic_init(&load->begun, 0);
+    atomic_init(&load->coding.full, 0);
+    outcome =
+        clr_units_find(&load->units, source, root, fields, load->count, SIZE_MAX, layout, watch);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = decode(load, layout, watch, rows);
+    clr_units_report(&load->units, outcome, report, status);
+    report->field = atomic_load(&load->coding.full);
+    for (i = 0; i < load->count && outcome != CLR_LOAD_DONE; i++) {
+        if (load->columns != NULL) {
+            clr_column_release(load->columns[i]);
+            load->columns[i] = NULL;
+        } else {
+            clr_dictionary_release(load->dictionaries[i]);
+            load->dictionaries[i] = NULL;
+        }
+    }
+    load->most_threads = load->units.threads;
+    placement_free(&load->placement);
+    packing_free(&load->packing);
+    free_bytes(load);
+    coding_free(&load->coding);
+    clr_units_free(&load->units);
+    return outcome;
 }
 
 enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
@@ -682,27 +1009,32 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                struct clr_column **columns, const struct clr_watch *watch,
                                struct clr_load_report *report, struct clr_status *status)
 {
-    struct load load = {.count = count, .columns = columns};
-    enum clr_load_outcome outcome;
-    int i;
+    struct load load = {.count = count, .columns = columns, .most_threads = CLR_TEAM_MOST};
+    size_t rows;
 
-    for (i = 0; i < count; i++)
-        columns[i] = NULL;
-    atomic_init(&load.begun, 0);
-    atomic_init(&load.coding.full, 0);
-    outcome = clr_units_find(&load.units, source, root, fields, count, SIZE_MAX, layout, watch);
-    if (outcome == CLR_LOAD_DONE)
-        outcome = decode(&load, layout, watch);
-    clr_units_report(&load.units, outcome, report, status);
-    report->field = atomic_load(&load.coding.full);
-    for (i = 0; i < count && outcome != CLR_LOAD_DONE; i++) {
-        clr_column_release(columns[i]);
-        columns[i] = NULL;
+    return run_load(&load, source, root, fields, layout, &rows, watch, report, status);
+}
+
+enum clr_load_outcome clr_load_dictionaries(
+    const struct clr_source *source, uint32_t root, const struct clr_field *fields, int count,
+    size_t memory, uint64_t seed, struct clr_dictionary **dictionaries, size_t *rows,
+    const struct clr_watch *watch, struct clr_load_report *report, struct clr_status *status)
+{
+    const size_t threads = memory / THREAD_BYTES + (memory < THREAD_BYTES);
+    struct clr_layout limits = {.most_bytes = memory > 0 ? memory : 1, .seed = seed};
+    struct load load = {.count = count,
+                        .dictionaries = dictionaries,
+                        .most_threads = (int)(threads < CLR_TEAM_MOST ? threads : CLR_TEAM_MOST)};
+    enum clr_load_outcome outcome =
+        run_load(&load, source, root, fields, &limits, rows, watch, report, status);
+    int64_t bytes_read = 0;
+
+    /* Threads may all have the same values. */
+    if (outcome == CLR_LOAD_TOO_LARGE && load.most_threads > 1) {
+        load = (struct load){.count = count, .dictionaries = dictionaries, .most_threads = 1};
+        bytes_read = report->bytes_read;
+        outcome = run_load(&load, source, root, fields, &limits, rows, watch, report, status);
     }
-    placement_free(&load.placement);
-    packing_free(&load.packing);
-    free_bytes(&load);
-    clr_coding_free(&load.coding);
-    clr_units_free(&load.units);
+    report->bytes_read += bytes_read;
     return outcome;
 }

@@ -10,7 +10,6 @@
 #include "engine/worker/team.h"
 #include "numeric/values/column.h"
 #include "numeric/values/field.h"
-#include "storage/format/outcome.h"
 #include "storage/format/source.h"
 #include "storage/leaves/layout.h"
 
@@ -35,5 +34,16 @@ enum clr_load_outcome clr_load(const struct clr_source *source, uint32_t root,
                                const struct clr_field *fields, int count, struct clr_layout *layout,
                                struct clr_column **columns, const struct clr_watch *watch,
                                struct clr_load_report *report, struct clr_status *status);
+
+/*
+ * Collects the dictionaries of count fields with codes, and keeps no rows. They take memory bytes
+ * at most (CLR_LOAD_TOO_LARGE), and have one reference each; they are NULL unless the outcome is
+ * CLR_LOAD_DONE, with which *rows is how many rows the table has. seed is that of the dictionaries.
+ * All else is as of clr_load().
+ */
+enum clr_load_outcome clr_load_dictionaries(
+    const struct clr_source *source, uint32_t root, const struct clr_field *fields, int count,
+    size_t memory, uint64_t seed, struct clr_dictionary **dictionaries, size_t *rows,
+    const struct clr_watch *watch, struct clr_load_report *report, struct clr_status *status);
 
 #endif

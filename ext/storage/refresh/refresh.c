@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "storage/format/page_set.h"
 #include "storage/leaves/layout.h"
-#include "storage/leaves/leaf_reader.h"
+#include "storage/leaves/units.h"
 #include "storage/refresh/splice.h"
 #include "storage/snapshot/tree.h"
 

@@ -100,14 +100,15 @@ static void try_stream(const struct image *image, const struct clr_source *sourc
     struct clr_load_report report;
     struct clr_status status;
     enum clr_load_outcome outcome;
+    struct clr_groups *groups;
     size_t rows;
     bool same;
     int i;
 
     make_totals(&loaded, image);
     make_totals(&streamed, image);
-    outcome = clr_stream(source, root, image->fields, &streamed.scan, random_below(100000), &rows,
-                         NULL, &report, &status);
+    outcome = clr_stream(source, root, image->fields, &streamed.scan, random_below(100000), &groups,
+                         &rows, NULL, &report, &status);
     same = (outcome == CLR_LOAD_DONE) == done;
     if (same && done) {
         same = rows == image->layout.rows && clr_host_scan(&loaded.scan, NULL) == CLR_SCAN_DONE;

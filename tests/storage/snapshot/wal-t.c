@@ -2,7 +2,7 @@
 #include "batch.h"
 #include "storage/image.h"
 
-#include "storage/snapshot/wal.h"
+#include "storage/snapshot/wal.c"
 
 #include "base/memory.h"
 
@@ -261,12 +261,12 @@ static void test_hostile_pages(void)
     uint32_t page, pages = 0;
     size_t i, run = 0, longest = 0;
 
-    tap_ok(clr_wal_map_add(&map, 1, 1) && clr_wal_map_add(&known, 1, 1), "two maps");
-    for (page = 2; clr_wal_map_add(&known, page, page) && page < PAGES; page++)
+    tap_ok(add_frame(&map, 1, 1) && add_frame(&known, 1, 1), "two maps");
+    for (page = 2; add_frame(&known, page, page) && page < PAGES; page++)
         ;
     for (page = 2; pages < PAGES && page < UINT32_MAX; page++) {
         if (clr_wal_map_slot(&known, page) < SHARED)
-            pages += clr_wal_map_add(&map, page, page);
+            pages += add_frame(&map, page, page);
     }
     tap_is_int64((int64_t)map.used, PAGES + 1, "pages up to %u, which share %d slots in one",
                  (unsigned)page, SHARED);

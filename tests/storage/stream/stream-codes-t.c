@@ -106,19 +106,19 @@ static enum clr_load_outcome stream_coded(const struct clr_source *source, uint3
 
     clr_status_clear(&streamed->status);
     outcome =
-        clr_stream_dictionaries(source, root, coded_fields, CODED, memory, 77, coded.dictionaries,
-                                &streamed->rows, NULL, &streamed->report, &streamed->status);
+        clr_load_dictionaries(source, root, coded_fields, CODED, memory, 77, coded.dictionaries,
+                              &streamed->rows, NULL, &streamed->report, &streamed->status);
     if (outcome == CLR_LOAD_DONE && !coded_make(&coded)) {
         clr_status_set(&streamed->status, CLR_NOMEM, 0, "no memory for the scan");
         outcome = CLR_LOAD_FAILED;
     }
     if (outcome == CLR_LOAD_DONE)
-        outcome = clr_stream(source, root, coded_fields, &coded.scan, memory, &rows, NULL,
+        outcome = clr_stream(source, root, coded_fields, &coded.scan, memory, &groups, &rows, NULL,
                              &streamed->report, &streamed->status);
     coded.scan.grouping = &coded.grouping;
     if (outcome == CLR_LOAD_DONE)
-        outcome = clr_stream_groups(source, root, coded_fields, &coded.scan, memory, &groups, &rows,
-                                    NULL, &streamed->report, &streamed->status);
+        outcome = clr_stream(source, root, coded_fields, &coded.scan, memory, &groups, &rows, NULL,
+                             &streamed->report, &streamed->status);
     if (outcome == CLR_LOAD_DONE) {
         *entries = (size_t)coded.dictionaries[0]->count + coded.dictionaries[1]->count;
         *sound = rows == streamed->rows && coded.tally.state.count == (int64_t)rows &&
@@ -161,6 +161,7 @@ static void test_codes(const struct clr_source *source, uint32_t root, sqlite3 *
 static void test_count(const struct clr_source *source, uint32_t root, size_t expected)
 {
     struct plain plain;
+    struct clr_groups *groups;
     struct clr_load_report report;
     struct clr_status status;
     size_t rows;
@@ -168,8 +169,9 @@ static void test_count(const struct clr_source *source, uint32_t root, size_t ex
     make_plain(&plain);
     plain.scan.instruction_count = plain.scan.column_count = 0;
     plain.scan.tally_count = 1;
-    tap_is_int64(clr_stream(source, root, NULL, &plain.scan, 0, &rows, NULL, &report, &status),
-                 CLR_LOAD_DONE, "streamed without a column");
+    tap_is_int64(
+        clr_stream(source, root, NULL, &plain.scan, 0, &groups, &rows, NULL, &report, &status),
+        CLR_LOAD_DONE, "streamed without a column");
     tap_ok(plain.tallies[0].state.count == (int64_t)expected && rows == expected, "counted: %zu",
            rows);
 }

@@ -37,12 +37,14 @@ static enum clr_scan_outcome stream(const struct clr_source *source, uint32_t ro
     struct clr_load_report report;
     struct clr_status status;
     enum clr_load_outcome outcome;
+    struct clr_groups *groups;
 
     memcpy(tallies, made->tallies, sizeof made->tallies);
     scan.tallies = tallies;
     scan.columns = NULL;
     scan.rows = 0;
-    outcome = clr_stream(source, root, image->fields, &scan, memory, rows, NULL, &report, &status);
+    outcome = clr_stream(source, root, image->fields, &scan, memory, &groups, rows, NULL, &report,
+                         &status);
     if (outcome == CLR_LOAD_DONE)
         return CLR_SCAN_DONE;
     return outcome == CLR_LOAD_UNSURE ? CLR_SCAN_UNSURE : CLR_SCAN_FAILED;
