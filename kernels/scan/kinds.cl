@@ -29,5 +29,4 @@
 #define running_finish OF_KIND(running_finish)
 #define wide_take OF_KIND(wide_take)
 #define group_merge OF_KIND(group_merge)
-#define publish OF_KIND(publish)
 #define look_at_row OF_STEP(look_at_row)

@@ -8,12 +8,13 @@
  * ROW_FORMALS, ROW_ARGUMENTS: as in row.cl, and what passes them on
  * STEPS: how many steps; FOR_EACH_STEP(X): X(number, kind, width) for each, where the width is WIDE
  * if there is a long accumulator behind the kind, DISTANCES for a sum of those that a narrow column
- * has, from BASE_number, and else NARROW; ANY_WIDE: whether one is WIDE
+ * has, from BASE_number, and else NARROW
  * LOADS: rows that a work-item looks at before it takes the first of them
  */
-#define PARTIAL_ULONGS (PARTIAL_WORDS / 2)
-#define PARTIAL(parts, step, groups, group)                                                        \
-    ((parts) + PARTIAL_ULONGS * ((step) * (groups) + (group)))
+#define WIDE_OF(number) (result + (number)*WIDE_RESULT_WORDS)
+#define PARTIAL_OF(number)                                                                         \
+    (result + STEPS * WIDE_RESULT_WORDS +                                                          \
+     PARTIAL_WORDS * ((number)*get_num_groups(0) + get_group_id(0)))
 
 #define ARGUMENT_WIDE(wide) , wide
 #define ARGUMENT_NARROW(wide)
@@ -50,11 +51,11 @@
     count_in_group(group_counts + 4 * number, COUNTED, counts##number.counted);                    \
     count_in_group(group_counts + 4 * number, NON_INTEGERS, counts##number.non_integers);          \
     if (counts##number.flags & ROW_UNSURE)                                                         \
-        wide_result[number * WIDE_RESULT_WORDS + COUNTS_START + UNSURE_WORD] = 1;                  \
+        WIDE_OF(number)[COUNTS_START + UNSURE_WORD] = 1;                  \
     if (counts##number.flags & ROW_INEXACT)                                                        \
-        wide_result[number * WIDE_RESULT_WORDS + COUNTS_START + INEXACT_WORD] = 1;
+        WIDE_OF(number)[COUNTS_START + INEXACT_WORD] = 1;
 
-#define FLUSH_WIDE(number) wide_flush(wide##number, wide_result + number * WIDE_RESULT_WORDS)
+#define FLUSH_WIDE(number) wide_flush(wide##number, WIDE_OF(number))
 #define FLUSH_NARROW(number)
 #define FLUSH_DISTANCES(number)
 #define ADD_BASES_WIDE(number, kind)
@@ -68,14 +69,10 @@
         group_merge_##kind(running_finish_##kind(sum##number ARGUMENT_##width(wide##number)),      \
                            (__local partial_##kind *)scratch ARGUMENT_##width(wide##number));      \
     if (get_local_id(0) == 0) {                                                                    \
-        *(__global partial_##kind *)PARTIAL(result, number, get_num_groups(0), get_group_id(0)) =  \
-            mine##number;                                                                          \
-        add_group_counts(group_counts + 4 * number,                                                \
-                         wide_result + number * WIDE_RESULT_WORDS + COUNTS_START);                 \
+        *(__global partial_##kind *)PARTIAL_OF(number) = mine##number;                             \
+        add_group_counts(group_counts + 4 * number, WIDE_OF(number) + COUNTS_START);               \
     }                                                                                              \
-    FLUSH_##width(number);                                                                         \
-    publish_##kind(get_num_groups(0) == 1, mine##number, wide_result + number * WIDE_RESULT_WORDS, \
-                   WIDE_RESULT_WORDS, results + (first_result + number) * RESULT_WORDS);
+    FLUSH_##width(number);
 
 void add_group_counts(__local uint *group_counts, __global uint *counts)
 {
@@ -85,14 +82,14 @@ void add_group_counts(__local uint *group_counts, __global uint *counts)
 }
 
 /*
- * Takes count rows from row `first` on. result: for each step a partial result of each group, in
- * PARTIAL_ULONGS. wide_result, results: as in reduce.cl, for each step; the first one's result has
- * the number first_result.
+ * Takes count rows from row `first` on. scratch: room for a partial result of each work-item.
+ * results: from word `place` on what the reductions leave, of all steps what groups add to and then
+ * their partial results: see group.cl.
  */
-__kernel void scan_first(ROW_FORMALS ulong first, ulong count, __global ulong *result,
-                         __local ulong *scratch, __global uint *wide_result, __global uint *results,
-                         uint first_result)
+__kernel void scan(ROW_FORMALS ulong first, ulong count, __global uint *results,
+                   __local ulong *scratch, uint place)
 {
+    __global uint *result = results + place;
     __local uint group_counts[4 * STEPS];
     uint load;
     FOR_EACH_STEP(BEGIN)
@@ -125,72 +122,4 @@ __kernel void scan_first(ROW_FORMALS ulong first, ulong count, __global ulong *r
     FOR_EACH_STEP(COUNT)
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_EACH_STEP(END)
-}
-
-/* A partial result of any step. The step is known by its number only where nobody waits for
-   others: a branch around a barrier is one that PoCL may make wrong code of. */
-#define MEMBER(number, kind, width) partial_##kind of##number;
-typedef union {
-    FOR_EACH_STEP(MEMBER)
-    ulong ulongs[PARTIAL_ULONGS];
-} any_partial;
-
-#define ZERO(number, kind, width)                                                                  \
-    if (step == number)                                                                            \
-        mine.of##number = partial_zero_##kind();
-#define MERGE(number, kind, width)                                                                 \
-    if (step == number)                                                                            \
-        partial_merge_##kind(&mine->of##number, other.of##number ARGUMENT_##width(wide));
-
-void any_partial_merge(uint step, any_partial *mine, any_partial other, __local uint *wide)
-{
-    (void)wide; /* not every kind needs it */
-    FOR_EACH_STEP(MERGE)
-}
-
-any_partial any_partial_at(__global const ulong *part)
-{
-    any_partial result;
-    for (uint i = 0; i < PARTIAL_ULONGS; i++)
-        result.ulongs[i] = part[i];
-    return result;
-}
-
-/* The last pass: a group for each step merges the partial results of the first one's `count`
-   groups. */
-__kernel void scan_next(__global const ulong *parts, ulong count, __global ulong *result,
-                        __local any_partial *scratch, __global uint *wide_result,
-                        __global uint *results, uint first_result)
-{
-    uint step = get_group_id(0), item = get_local_id(0), live = get_local_size(0);
-    any_partial mine;
-#if ANY_WIDE
-    __local uint wide[WIDE_LOCAL_WORDS];
-    wide_clear(wide);
-#else
-    __local uint *wide = 0;
-#endif
-
-    FOR_EACH_STEP(ZERO)
-    for (ulong i = item; i < count; i += live)
-        any_partial_merge(step, &mine, any_partial_at(PARTIAL(parts, step, count, i)), wide);
-    while (live > 1) {
-        uint middle = (live + 1) / 2;
-        scratch[item] = mine;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (item + middle < live)
-            any_partial_merge(step, &mine, scratch[item + middle], wide);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        live = middle;
-    }
-    wide_result += step * WIDE_RESULT_WORDS;
-    results += (first_result + step) * RESULT_WORDS;
-#if ANY_WIDE
-    wide_flush(wide, wide_result);
-#endif
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    for (uint i = item; i < WIDE_RESULT_WORDS; i += get_local_size(0))
-        results[PARTIAL_WORDS + i] = atomic_xchg(wide_result + i, 0);
-    for (uint i = 0; i < PARTIAL_ULONGS && item == 0; i++)
-        ((__global ulong *)results)[i] = mine.ulongs[i];
 }

@@ -155,8 +155,8 @@ static enum clr_code run(const struct trial *trial, struct candidate *candidate,
    failed is left there. */
 static void abandon(struct trial *trial, struct candidate candidates[2])
 {
-    clr_memory_free(candidates[0].passes.kernels);
-    clr_memory_free(candidates[1].passes.kernels);
+    clr_passes_abandon(&candidates[0].passes);
+    clr_passes_abandon(&candidates[1].passes);
     clr_chunk_free(trial->chunk);
 }
 

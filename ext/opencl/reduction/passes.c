@@ -8,42 +8,36 @@
 
 #include <string.h>
 
-/* Values a work-item at least in the first pass: enough to be worth a group. A further pass takes
-   less time than its launch: one group merges as much as it can. */
-enum { VALUES_PER_ITEM = 4, PARTIALS_PER_ITEM = 32 };
+/* Values a work-item at least: enough to be worth a group. */
+enum { VALUES_PER_ITEM = 4 };
 
 static enum clr_code make_buffers(struct clr_passes *passes, cl_context context,
-                                  const struct clr_device_info *device, int most,
                                   struct clr_status *status)
 {
-    const size_t units = device->compute_units > 0 ? device->compute_units : 1;
-    const size_t partials_size =
-        CLR_MOST_BUNDLE * units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
-    const size_t wide_size = CLR_MOST_BUNDLE * (CLR_WIDE_WORDS + CLR_COUNT_WORDS) * sizeof(cl_uint);
-    const size_t results_size = (size_t)most * CLR_RESULT_WORDS * sizeof(cl_uint);
     const struct clr_wanted_buffer wanted[] = {
-        {&passes->partials[0], CL_MEM_READ_WRITE, partials_size},
-        {&passes->partials[1], CL_MEM_READ_WRITE, partials_size},
-        {&passes->wide, CL_MEM_READ_WRITE, wide_size},
-        {&passes->results, CL_MEM_READ_WRITE, results_size},
+        {&passes->results, CL_MEM_READ_WRITE, passes->size},
     };
 
-    passes->wide_size = wide_size;
     if (CLR_BUFFERS_MAKE(context, wanted, status) != CLR_OK)
         return status->code;
-    return clr_pinned_make(context, passes->queue, results_size, &passes->pinned, status);
+    return clr_pinned_make(context, passes->queue, passes->size, &passes->pinned, status);
 }
 
 enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_command_queue queue,
                               const struct clr_device_info *device, int most,
                               struct clr_status *status)
 {
+    const size_t units = device->compute_units > 0 ? device->compute_units : 1;
+    const size_t partials = units * CLR_MOST_GROUPS_PER_UNIT * CLR_PARTIAL_SIZE;
+
     passes->queue = queue;
     passes->doubles = clr_device_sums_doubles(device);
-    passes->kernels = clr_memory_alloc((size_t)most * CLR_MOST_PASSES * sizeof *passes->kernels);
-    if (passes->kernels == NULL)
+    passes->size = (size_t)most * (CLR_SHARED_WORDS * sizeof(cl_uint) + partials);
+    passes->kernels = clr_memory_alloc((size_t)most * sizeof *passes->kernels);
+    passes->reductions = clr_memory_alloc((size_t)most * sizeof *passes->reductions);
+    if (passes->kernels == NULL || passes->reductions == NULL)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for a device's results");
-    else if (make_buffers(passes, context, device, most, status) == CLR_OK)
+    else if (make_buffers(passes, context, status) == CLR_OK)
         return CLR_OK;
     clr_passes_close(passes);
     return status->code;
@@ -52,12 +46,15 @@ enum clr_code clr_passes_open(struct clr_passes *passes, cl_context context, cl_
 void clr_passes_close(struct clr_passes *passes)
 {
     clr_pinned_release(passes->queue, &passes->pinned);
-    clr_buffer_release(&passes->partials[0]);
-    clr_buffer_release(&passes->partials[1]);
-    clr_buffer_release(&passes->wide);
     clr_buffer_release(&passes->results);
-    clr_memory_free(passes->kernels);
+    clr_passes_abandon(passes);
     memset(passes, 0, sizeof *passes);
+}
+
+void clr_passes_abandon(struct clr_passes *passes)
+{
+    clr_memory_free(passes->kernels);
+    clr_memory_free(passes->reductions);
 }
 
 void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)
@@ -69,98 +66,65 @@ void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)
         clr_event_release(&passes->kernels[i]);
     clr_event_release(&passes->fetched);
     passes->started = passes->launched = 0;
+    passes->used = 0;
     passes->clean = false;
 }
 
-/* Sees that what reductions leave at zero is zero. */
-static enum clr_code clean(struct clr_passes *passes, struct clr_status *status)
+/* Has so many bytes of the results be zero. */
+static enum clr_code clean(struct clr_passes *passes, size_t size, struct clr_status *status)
 {
     const cl_uint zero = 0;
-    cl_int error;
+    cl_int error = clEnqueueFillBuffer(passes->queue, passes->results, &zero, sizeof zero, 0, size,
+                                       0, NULL, NULL);
 
-    if (passes->clean)
-        return CLR_OK;
-    error = clEnqueueFillBuffer(passes->queue, passes->wide, &zero, sizeof zero, 0,
-                                passes->wide_size, 0, NULL, NULL);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
-    passes->clean = true;
-    return CLR_OK;
+    passes->clean = error == CL_SUCCESS;
+    return passes->clean ? CLR_OK : clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
 }
 
-/* Sets the arguments that all kernels end with, and runs `groups` work-groups. */
-static enum clr_code launch(struct clr_passes *passes, const struct clr_program *program,
-                            cl_kernel kernel, cl_uint argument, cl_mem target, size_t groups,
-                            struct clr_status *status)
+static size_t choose_groups(const struct clr_program *program, size_t count)
 {
-    const size_t local = program->group_size, global = groups * local;
-    const cl_uint number = (cl_uint)passes->started;
-    const struct clr_argument arguments[] = {
-        CLR_VALUE(target),       CLR_LOCAL(local * program->partial_size),
-        CLR_VALUE(passes->wide), CLR_VALUE(passes->results),
-        CLR_VALUE(number),
-    };
-    cl_int error;
+    const size_t per_group = program->group_size * VALUES_PER_ITEM;
+    const size_t groups = count / per_group + (count % per_group != 0);
 
-    if (clean(passes, status) != CLR_OK ||
-        clr_set_arguments(kernel, argument, CLR_ARGUMENTS(arguments), status) != CLR_OK)
-        return status->code;
-    error = clEnqueueNDRangeKernel(passes->queue, kernel, 1, NULL, &global, &local, 0, NULL,
-                                   passes->timed ? &passes->kernels[passes->launched] : NULL);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
-    if (passes->launched == 0 && !passes->timed)
-        passes->begun = clr_clock_ns();
-    passes->launched++;
-    return CLR_OK;
-}
-
-/* Launches a pass from `count` partial results in partials[source] to `groups` in the other. */
-static enum clr_code launch_next(struct clr_passes *passes, const struct clr_program *program,
-                                 int source, cl_ulong count, size_t groups,
-                                 struct clr_status *status)
-{
-    const struct clr_argument arguments[] = {CLR_VALUE(passes->partials[source]), CLR_VALUE(count)};
-
-    if (clr_set_arguments(program->next, 0, CLR_ARGUMENTS(arguments), status) != CLR_OK)
-        return status->code;
-    return launch(passes, program, program->next, 2, passes->partials[!source], groups, status);
-}
-
-static size_t choose_groups(const struct clr_program *program, size_t count, size_t per_item)
-{
-    size_t per_group = program->group_size * per_item;
-    size_t groups = count / per_group + (count % per_group != 0);
     return groups < program->most_groups ? groups : program->most_groups;
 }
 
-/* How many groups the pass after one with this many has; so many passes came before. */
-static size_t choose_next_groups(const struct clr_program *program, size_t groups, int passes)
+/* Adds a program's reductions, by so many groups, to the batch. */
+static void add_reductions(struct clr_passes *passes, const struct clr_program *program,
+                           size_t groups)
 {
-    if (program->scans)
-        return (size_t)program->steps; /* each of which ends one */
-    if (passes + 1 == CLR_MOST_PASSES)
-        return 1;
-    return choose_groups(program, groups, PARTIALS_PER_ITEM);
+    const size_t steps = (size_t)program->steps;
+    size_t i;
+
+    for (i = 0; i < steps; i++)
+        passes->reductions[passes->started++] = (struct clr_started){
+            .shared = passes->used + i * CLR_SHARED_WORDS,
+            .partials = passes->used + steps * CLR_SHARED_WORDS + i * groups * CLR_PARTIAL_WORDS,
+            .groups = groups};
+    passes->used += steps * (CLR_SHARED_WORDS + groups * CLR_PARTIAL_WORDS);
 }
 
 enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
                                     cl_uint arguments, size_t count, struct clr_status *status)
 {
-    size_t groups = choose_groups(program, count, VALUES_PER_ITEM), next;
-    int target = 0, done;
+    const size_t groups = choose_groups(program, count);
+    const size_t local = program->group_size, global = groups * local;
+    const cl_uint place = (cl_uint)passes->used;
+    const struct clr_argument last[] = {CLR_VALUE(passes->results),
+                                        CLR_LOCAL(local * program->partial_size), CLR_VALUE(place)};
+    cl_int error;
 
-    if (launch(passes, program, program->first, arguments, passes->partials[0], groups, status) !=
-        CLR_OK)
+    if ((!passes->clean && clean(passes, passes->size, status) != CLR_OK) ||
+        clr_set_arguments(program->kernel, arguments, CLR_ARGUMENTS(last), status) != CLR_OK)
         return status->code;
-    for (done = 1; groups > 1; done++) {
-        next = choose_next_groups(program, groups, done);
-        if (launch_next(passes, program, target, groups, next, status) != CLR_OK)
-            return status->code;
-        groups = program->scans ? 1 : next;
-        target = !target;
-    }
-    passes->started += program->steps;
+    error = clEnqueueNDRangeKernel(passes->queue, program->kernel, 1, NULL, &global, &local, 0,
+                                   NULL, passes->timed ? &passes->kernels[passes->launched] : NULL);
+    if (error != CL_SUCCESS)
+        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+    if (passes->launched == 0 && !passes->timed)
+        passes->begun = clr_clock_ns();
+    passes->launched++;
+    add_reductions(passes, program, groups);
     return CLR_OK;
 }
 
@@ -172,14 +136,14 @@ enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_progr
     const struct clr_argument arguments[] = {CLR_VALUE(source), CLR_VALUE(first),
                                              CLR_VALUE(distance), CLR_VALUE(values)};
 
-    if (clr_set_arguments(program->first, 0, CLR_ARGUMENTS(arguments), status) != CLR_OK)
+    if (clr_set_arguments(program->kernel, 0, CLR_ARGUMENTS(arguments), status) != CLR_OK)
         return status->code;
     return clr_passes_start_rows(passes, program, 4, count, status);
 }
 
 enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *status)
 {
-    const size_t size = (size_t)passes->started * CLR_RESULT_WORDS * sizeof(cl_uint);
+    const size_t size = passes->used * sizeof(cl_uint);
     cl_int error;
 
     passes->end = clr_clock_ns();
@@ -188,7 +152,10 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
     error = clFlush(passes->queue);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, "clFlush", error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clFlush", error);
+    /* For the next batch, while these are on their way. */
+    return clean(passes, size, status);
 }
 
 static cl_ulong fetch_time(const struct clr_passes *passes, cl_profiling_info moment)
@@ -238,6 +205,7 @@ enum clr_code clr_passes_wait(struct clr_passes *passes, struct clr_device_work 
         work->kernel_time += clr_event_take_time(&passes->kernels[i]);
     work->transfer_time += clr_event_take_time(&passes->fetched);
     passes->started = passes->launched = 0;
+    passes->used = 0;
     return CLR_OK;
 }
 
@@ -246,14 +214,14 @@ static int64_t word_pair(const cl_uint *words)
     return (int64_t)((uint64_t)words[1] << 32 | words[0]);
 }
 
-static const cl_uint *result_of(const struct clr_passes *passes, int number)
+static const cl_uint *words_at(const struct clr_passes *passes, size_t place)
 {
-    return (const cl_uint *)passes->pinned.mapped + (size_t)number * CLR_RESULT_WORDS;
+    return (const cl_uint *)passes->pinned.mapped + place;
 }
 
 struct clr_row_counts clr_passes_counts(const struct clr_passes *passes, int number)
 {
-    const cl_uint *words = result_of(passes, number) + CLR_PARTIAL_WORDS + CLR_WIDE_WORDS;
+    const cl_uint *words = words_at(passes, passes->reductions[number].shared + CLR_WIDE_WORDS);
 
     return (struct clr_row_counts){
         .counted = word_pair(words),
@@ -282,22 +250,31 @@ static void add_window(const cl_uint *result, int64_t *digits)
     digits[6] += (int64_t)before - ((int64_t)(result[5] >> 31) << shift);
 }
 
-static void take_sum_of_reals(const cl_uint *result, bool doubles, struct clr_sum *sum)
+/* shared: the reduction's; partials: those of its groups. */
+static void take_sum_of_reals(const cl_uint *shared, const cl_uint *partials, size_t groups,
+                              bool doubles, struct clr_sum *sum)
 {
-    const cl_uint *wide = result + CLR_PARTIAL_WORDS;
-    const cl_uint *special = wide + 2 * CLR_ACCUMULATOR_DIGITS;
+    const cl_uint *special = shared + 2 * CLR_ACCUMULATOR_DIGITS;
     int64_t digits[CLR_ACCUMULATOR_DIGITS];
     double terms[CLR_EXPANSION_TERMS] = {0.0};
-    bool used = special[3] != 0 || !doubles;
-    int i;
+    size_t i, j;
 
-    for (i = 0; used && i < CLR_ACCUMULATOR_DIGITS; i++)
-        digits[i] = word_pair(wide + 2 * i);
-    if (doubles)
-        memcpy(terms, result, sizeof terms);
-    else
-        add_window(result, digits);
-    clr_sum_add_device_parts(sum, terms, used ? digits : NULL);
+    for (i = 0; i < CLR_ACCUMULATOR_DIGITS; i++)
+        digits[i] = word_pair(shared + 2 * i);
+    for (i = 0; i < groups; i++, partials += CLR_PARTIAL_WORDS) {
+        if (doubles) {
+            memcpy(terms, partials, sizeof terms);
+            for (j = 0; j < CLR_EXPANSION_TERMS; j++) {
+                if (terms[j] != 0.0) /* as the last one hardly ever is */
+                    clr_sum_add(sum, terms[j], 1);
+            }
+        } else {
+            add_window(partials, digits);
+        }
+    }
+    memset(terms, 0, sizeof terms);
+    if (special[3] != 0 || !doubles)
+        clr_sum_add_device_parts(sum, terms, digits);
     sum->plus_infinity += special[0];
     sum->minus_infinity += special[1];
     sum->nan += special[2];
@@ -306,20 +283,27 @@ static void take_sum_of_reals(const cl_uint *result, bool doubles, struct clr_su
 void clr_passes_take(const struct clr_passes *passes, int number, enum clr_operation operation,
                      enum clr_element element, struct clr_state *state, int term)
 {
-    const cl_uint *result = result_of(passes, number);
+    const struct clr_started *done = &passes->reductions[number];
+    const cl_uint *partials = words_at(passes, done->partials);
     struct clr_sum *sum = clr_state_sum(state, term);
     struct clr_int192 integer;
     struct clr_range range;
+    size_t i;
 
-    if (operation == CLR_EXTREMES) {
-        range.least = word_pair(result);
-        range.greatest = word_pair(result + 2);
-        range.seen = range.least <= range.greatest; /* or no row of a scan counted */
-        clr_range_merge(element == CLR_REAL ? &state->reals : &state->integers, &range);
-    } else if (element == CLR_REAL) {
-        take_sum_of_reals(result, passes->doubles, sum);
-    } else {
-        memcpy(&integer, result, sizeof integer);
-        clr_int192_add(&sum->integer, &integer);
+    if (operation != CLR_EXTREMES && element == CLR_REAL) {
+        take_sum_of_reals(words_at(passes, done->shared), partials, done->groups, passes->doubles,
+                          sum);
+        return;
+    }
+    for (i = 0; i < done->groups; i++, partials += CLR_PARTIAL_WORDS) {
+        if (operation == CLR_EXTREMES) {
+            range.least = word_pair(partials);
+            range.greatest = word_pair(partials + 2);
+            range.seen = range.least <= range.greatest; /* or no row of a scan counted */
+            clr_range_merge(element == CLR_REAL ? &state->reals : &state->integers, &range);
+        } else {
+            memcpy(&integer, partials, sizeof integer);
+            clr_int192_add(&sum->integer, &integer);
+        }
     }
 }

@@ -15,15 +15,14 @@
 #include <stdint.h>
 
 /*
- * The words of the long accumulator, and behind them those of a scan's counts; the words of a
- * result: a partial result, and those two. See publish() in kernels/reduction/group.cl.
+ * What a reduction leaves, in words: the long accumulator and a scan's counts, to which all
+ * work-groups add, and a partial result of each group. See kernels/reduction/group.cl.
  */
 enum {
-    CLR_MOST_PASSES = 8,
     CLR_WIDE_WORDS = 2 * CLR_ACCUMULATOR_DIGITS + 4,
     CLR_COUNT_WORDS = 6,
-    CLR_PARTIAL_WORDS = CLR_PARTIAL_SIZE / 4,
-    CLR_RESULT_WORDS = CLR_PARTIAL_WORDS + CLR_WIDE_WORDS + CLR_COUNT_WORDS
+    CLR_SHARED_WORDS = CLR_WIDE_WORDS + CLR_COUNT_WORDS,
+    CLR_PARTIAL_WORDS = CLR_PARTIAL_SIZE / 4
 };
 
 /* What the rows of a scan were: see kernels/scan/scan.cl. */
@@ -32,20 +31,25 @@ struct clr_row_counts {
     bool unsure, inexact;
 };
 
+/* A reduction of the batch under way, or the last one. */
+struct clr_started {
+    size_t shared, partials; /* its words among the results: of all groups, and of each */
+    size_t groups;
+};
+
 /*
  * What reductions need that run one after the other in a queue, and whose results come back
  * together, in one transfer to pinned memory: each further one, and any to other memory, takes
- * NVIDIA's driver about as long as a kernel over 100 MiB.
+ * NVIDIA's driver about as long as a kernel over 100 MiB. The host merges the groups' partial
+ * results: that takes less time than the launch of a kernel that does.
  *
  * Owned by the caller, and zeroed before clr_passes_open().
  */
 struct clr_passes {
-    cl_command_queue queue; /* in order, profiling; the caller's */
-    cl_mem partials[2];     /* in turn source and target of a pass */
-    cl_mem wide;            /* each step's long accumulator and counts: zero between reductions, */
-    size_t wide_size;       /* in bytes, */
-    bool clean;             /* unless this is false */
-    cl_mem results;         /* CLR_RESULT_WORDS for each reduction of a batch */
+    cl_command_queue queue;   /* in order, profiling; the caller's */
+    cl_mem results;           /* zero between batches, */
+    bool clean;               /* unless this is false */
+    size_t size;              /* its bytes */
     struct clr_pinned pinned; /* the host's copy of those */
     bool doubles;             /* how the device computes REALs */
     bool timed; /* set by a caller to whom each kernel's own time is worth what its event costs */
@@ -53,6 +57,8 @@ struct clr_passes {
 
     /* Of the batch under way. */
     int started, launched;
+    size_t used; /* words of the results */
+    struct clr_started *reductions;
     cl_event *kernels;  /* if timed */
     int64_t begun, end; /* if not, in the clock's nanoseconds: launched the first kernel, and all */
     cl_event fetched;
@@ -73,6 +79,9 @@ void clr_passes_recover(struct clr_passes *passes, struct clr_status *status);
 /* Releases the buffers. Nothing may be under way. Fine for one that was never opened. */
 void clr_passes_close(struct clr_passes *passes);
 
+/* Frees what the host has, where the device has failed: the rest is left. */
+void clr_passes_abandon(struct clr_passes *passes);
+
 /*
  * Adds a reduction to the batch and starts it (program: not of a scan): of count values (1 and up)
  * of source from number `begin` on; those of the second operand, if the program has one, come
@@ -84,8 +93,8 @@ enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_progr
                                struct clr_status *status);
 
 /*
- * The same for a program whose first kernel has other arguments: the caller has set them, the
- * first `arguments` of them, and the kernel goes through count rows. Adds as many reductions as the
+ * The same for a program whose kernel has other arguments: the caller has set them, the first
+ * `arguments` of them, and the kernel goes through count rows. Adds as many reductions as the
  * program has steps.
  */
 enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,

@@ -23,9 +23,6 @@ static const size_t groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
     [CLR_DOT] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
     [CLR_EXTREMES] = {[CLR_REAL] = 8, [CLR_INTEGER] = 8},
 };
-static const char *const reduce_names[] = {"reduce_first", "reduce_next"};
-static const char *const scan_names[] = {"scan_first", "scan_next"};
-
 static const size_t groups_per_unit_of_bundles = 4;
 
 /* The files of all kinds of a scan, those of its rows, and a few more. */
@@ -136,26 +133,23 @@ static int choose_copies(const struct clr_device_info *device, int wide)
     return copies;
 }
 
-/* Makes the kernels, of those names, from the sources. wide: how many long accumulators a group
+/* Makes the kernel, of that name, from the sources. wide: how many long accumulators a group
    has, of so many copies each. */
 static enum clr_code build(struct clr_program *program, cl_context context,
                            const struct clr_device_info *device, struct sources *sources,
-                           const char *options, const char *const names[2], int wide, int copies,
-                           char **log, struct clr_status *status)
+                           const char *options, const char *name, int wide, int copies, char **log,
+                           struct clr_status *status)
 {
-    const struct clr_build build = {sources->count, sources->texts, options, 2, names};
+    const struct clr_build build = {sources->count, sources->texts, options, 1, &name};
     /* Some more, for what the driver itself puts into local memory. */
     const struct clr_group_limit limit = {GROUP_SIZE_LIMIT, program->partial_size,
                                           (size_t)wide *
                                               (wide_size(copies) + 8 * CLR_ACCUMULATOR_DIGITS)};
-    cl_kernel kernels[2];
     cl_int error;
 
-    clr_build_kernels(&build, context, device, kernels, log, status);
-    program->first = kernels[0];
-    program->next = kernels[1];
+    clr_build_kernels(&build, context, device, &program->kernel, log, status);
     if (status->code == CLR_OK) {
-        error = clr_choose_group_size(device, kernels, 2, &limit, &program->group_size);
+        error = clr_choose_group_size(device, &program->kernel, 1, &limit, &program->group_size);
         if (error != CL_SUCCESS)
             clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
     }
@@ -194,8 +188,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
              " -DACCUMULATOR_BASE=%d -DCOPIES=%d",
              doubles, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
              CLR_ACCUMULATOR_BASE, copies);
-    return build(program, context, device, &sources, options, reduce_names, wide, copies, log,
-                 status);
+    return build(program, context, device, &sources, options, "reduce", wide, copies, log, status);
 }
 
 enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
@@ -223,15 +216,12 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d", doubles,
              CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
-    return build(program, context, device, &sources, options, scan_names, wide, copies, log,
-                 status);
+    return build(program, context, device, &sources, options, "scan", wide, copies, log, status);
 }
 
 void clr_program_release(struct clr_program *program)
 {
-    if (program->first != NULL)
-        clReleaseKernel(program->first);
-    if (program->next != NULL)
-        clReleaseKernel(program->next);
+    if (program->kernel != NULL)
+        clReleaseKernel(program->kernel);
     memset(program, 0, sizeof *program);
 }

@@ -1,4 +1,4 @@
-/* Programs: the kernels of one operation and element type, built for one device. */
+/* Programs: the kernel of one operation and element type, built for one device. */
 #ifndef CLR_OPENCL_PROGRAM_H
 #define CLR_OPENCL_PROGRAM_H
 
@@ -12,21 +12,21 @@
 #include <stddef.h>
 
 /* The largest partial result of any operation, in bytes; the most work-groups a compute unit. */
-enum { CLR_PARTIAL_SIZE = 32, CLR_MOST_GROUPS_PER_UNIT = 16 };
+enum { CLR_PARTIAL_SIZE = 32, CLR_MOST_GROUPS_PER_UNIT = 8 };
 
 struct clr_program {
     bool built;
-    int steps;             /* reductions in a pass: of a scan (kernels/scan/scan.cl), or else 1 */
-    bool scans;            /* the first kernel goes through rows: kernels/scan/scan.cl */
-    size_t partial_size;   /* bytes of a partial result */
-    size_t group_size;     /* work-items in a work-group, for both kernels */
-    size_t most_groups;    /* work-groups that are worth having on this device */
-    cl_kernel first, next; /* kernels/reduction/reduce.cl, kernels/scan/scan.cl */
+    int steps;           /* reductions in a pass: of a scan (kernels/scan/scan.cl), or else 1 */
+    bool scans;          /* the kernel goes through rows: kernels/scan/scan.cl */
+    size_t partial_size; /* bytes of a partial result */
+    size_t group_size;   /* work-items in a work-group */
+    size_t most_groups;  /* work-groups that are worth having on this device */
+    cl_kernel kernel;    /* kernels/reduction/reduce.cl, or kernels/scan/scan.cl */
 };
 
 /*
- * Builds the kernels of an operation for a device, and chooses the work-group's size from the
- * device's and the kernels' limits. On failure returns CLR_DEVICE or CLR_NOMEM; *log is then the
+ * Builds the kernel of an operation for a device, and chooses the work-group's size from the
+ * device's and the kernel's limits. On failure returns CLR_DEVICE or CLR_NOMEM; *log is then the
  * compiler's whole output, if there is any, and the caller's to free with clr_memory_free().
  */
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
@@ -34,7 +34,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
                                 enum clr_element element, char **log, struct clr_status *status);
 
 /*
- * The same for a scan, whose kernels go through rows and reduce what expressions give. text: that
+ * The same for a scan, whose kernel goes through rows and reduces what expressions give. text: that
  * of clr_scan_text() for `count` steps, which are of those kinds, 1 to CLR_MOST_BUNDLE.
  */
 enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
@@ -42,7 +42,7 @@ enum clr_code clr_program_build_scan(struct clr_program *program, cl_context con
                                      const struct clr_step_kind *kinds, int count, const char *text,
                                      char **log, struct clr_status *status);
 
-/* Releases the kernels. */
+/* Releases the kernel. */
 void clr_program_release(struct clr_program *program);
 
 #endif

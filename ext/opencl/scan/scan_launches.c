@@ -19,7 +19,7 @@ static enum clr_code set_arguments(const struct clr_scan_request *request,
                                     lookups, list);
     list[(*count)++] = CLR_VALUE(first);
     list[(*count)++] = CLR_VALUE(rows);
-    return clr_set_arguments(launch->program->first, 0, list, *count, status);
+    return clr_set_arguments(launch->program->kernel, 0, list, *count, status);
 }
 
 static enum clr_code start_launch(const struct clr_scan_request *request,

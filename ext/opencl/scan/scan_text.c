@@ -71,7 +71,6 @@ void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
 /* What all steps share. */
 static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
 {
-    bool wide = false;
     int i;
 
     clr_row_text_add_arguments(text, &key->row.arguments);
@@ -85,9 +84,8 @@ static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
                          kind->real           ? "WIDE"
                          : key->bases[i] >= 0 ? "DISTANCES"
                                               : "NARROW");
-        wide = wide || kind->real;
     }
-    clr_row_text_add(text, "\n#define ANY_WIDE %d\n#define WHOLE %d\n", wide,
+    clr_row_text_add(text, "\n#define WHOLE %d\n",
                      key->whole ? (int)clr_kind_narrow_bytes(key->row.arguments.kinds[0]) : 0);
     clr_row_text_add(text, "#define WHOLE_SUMS %d\n#define WHOLE_DECIMALS %d\n",
                      key->steps[0].operation == CLR_SUM, key->steps[0].element == CLR_REAL);

@@ -190,7 +190,7 @@ static int run(void)
         return EXIT_FAILURE;
     /* The values, the second candidate's buffers, and a sum. */
     if (try_measuring(&info, "clCreateBuffer:-4:1:1", CLR_OK) != NULL ||
-        try_measuring(&info, "clCreateBuffer:-4:8:1", CLR_OK) != NULL ||
+        try_measuring(&info, "clCreateBuffer:-4:5:1", CLR_OK) != NULL ||
         try_measuring(&info, "clWaitForEvents:-5:2:1", CLR_OK) != NULL)
         return EXIT_FAILURE;
     for (i = 0; i < 2 * WORKS && wrong == NULL; i++) {
