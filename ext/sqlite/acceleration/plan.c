@@ -8,7 +8,7 @@
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
-#include "sqlite/schema/view_text.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/encoding.h"
 #include "sqlite/session/statement.h"
 

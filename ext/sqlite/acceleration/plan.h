@@ -11,7 +11,7 @@
 #include "sqlite/lookups/functions.h"
 #include "sqlite/lookups/lookup.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/table_names.h"
+#include "sqlite/schema/table_info.h"
 
 /* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */
 struct clr_varied_columns {

@@ -5,10 +5,9 @@
 #include "numeric/dictionary/dictionary.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
-#include "sqlite/schema/affinity.h"
-#include "sqlite/schema/column_names.h"
-#include "sqlite/schema/comparison.h"
-#include "sqlite/schema/view_text.h"
+#include "sqlite/schema/table_info.h"
+#include "sqlite/schema/select_columns.h"
+#include "sqlite/schema/schema_entries.h"
 
 #include <string.h>
 

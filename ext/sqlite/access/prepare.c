@@ -3,7 +3,7 @@
 #include "query/query.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
-#include "sqlite/schema/column_names.h"
+#include "sqlite/schema/select_columns.h"
 #include "sqlite/session/running.h"
 #include "sqlite/session/statement.h"
 

@@ -11,7 +11,7 @@
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/cache/pinned_columns.h"
 #include "sqlite/database/snapshot.h"
-#include "sqlite/schema/table_names.h"
+#include "sqlite/schema/table_info.h"
 
 /* What was read for a query, for a user. */
 enum clr_reading_kind {

@@ -2,7 +2,7 @@
 
 #include "sqlite/columns/row_load.h"
 #include "sqlite/database/snapshot.h"
-#include "sqlite/schema/column_code.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/session/encoding.h"
 #include "sqlite/session/statement.h"
 
@@ -36,7 +36,7 @@
  * by now, what a statement left that failed halfway, in no transaction, or what another connection
  * rolled back that shared the cache then;
  *
- * 4. values follow from rows alone: see column_code.h. The limits of lengths and of LIKE's
+ * 4. values follow from rows alone: see bytecode.h. The limits of lengths and of LIKE's
  * patterns, which make functions fail, are part of the version; PRAGMAs and settings that change
  * what statements do expire all statements.
  */

@@ -7,7 +7,7 @@
 #define CLR_SQLITE_ENTRIES_H
 
 #include "numeric/dictionary/dictionary.h"
-#include "sqlite/schema/column_type.h"
+#include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 
 /* What a statement reads: the entries from `first` on, up to `end`, behind which others may be

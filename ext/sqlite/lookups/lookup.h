@@ -9,7 +9,7 @@
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "query/reason.h"
-#include "sqlite/schema/column_type.h"
+#include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 
 /* The statement of a lookup: a part of a view's plan, which never changes. */

@@ -1,7 +1,7 @@
 #include "sqlite/schema/schema_lock.h"
 
 #include "sqlite/database/snapshot.h"
-#include "sqlite/schema/view_text.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/limits.h"
 #include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"

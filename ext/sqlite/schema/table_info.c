@@ -1,12 +1,100 @@
 #include "sqlite/schema/table_info.h"
 
-#include "sqlite/schema/affinity.h"
-#include "sqlite/schema/column_code.h"
+#include "sqlite/api.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_entries.h"
+#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- Types. */
+
+enum clr_affinity clr_affinity_of(const char *type)
+{
+    static const struct {
+        const char *part;
+        enum clr_affinity affinity;
+    } rules[] = {{"INT", CLR_AFFINITY_INTEGER}, {"CHAR", CLR_AFFINITY_TEXT},
+                 {"CLOB", CLR_AFFINITY_TEXT},   {"TEXT", CLR_AFFINITY_TEXT},
+                 {"BLOB", CLR_AFFINITY_BLOB},   {"REAL", CLR_AFFINITY_REAL},
+                 {"FLOA", CLR_AFFINITY_REAL},   {"DOUB", CLR_AFFINITY_REAL}};
+    const char *at;
+    size_t i;
+
+    if (type == NULL)
+        return CLR_AFFINITY_BLOB;
+    if (sqlite3_stricmp(type, "ANY") == 0)
+        return CLR_AFFINITY_ANY;
+    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        for (at = type; *at != '\0'; at++) {
+            if (sqlite3_strnicmp(at, rules[i].part, (int)strlen(rules[i].part)) == 0)
+                return rules[i].affinity;
+        }
+    }
+    return CLR_AFFINITY_NUMERIC;
+}
+
+const char *clr_affinity_declaration(enum clr_affinity affinity)
+{
+    static const char *const types[] = {
+        [CLR_AFFINITY_BLOB] = "",        [CLR_AFFINITY_TEXT] = " TEXT",
+        [CLR_AFFINITY_ANY] = " NUM",     [CLR_AFFINITY_NUMERIC] = " NUM",
+        [CLR_AFFINITY_INTEGER] = " INT", [CLR_AFFINITY_REAL] = " REAL"};
+
+    return types[affinity];
+}
+
+/* Whether the table is STRICT: before 3.37 none is, and no pragma tells. */
+static int find_strict(sqlite3 *db, const struct clr_table_info *table, bool *is_strict)
+{
+    sqlite3_stmt *statement;
+    int rc;
+
+    *is_strict = false;
+    if (sqlite3_libversion_number() < 3037000)
+        return SQLITE_OK;
+    rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".table_list(\"%w\")", table->schema,
+                               table->name);
+    /* schema, name, type, ncol, wr, strict */
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *is_strict = sqlite3_column_int(statement, 5) != 0;
+    return clr_statement_end(statement, rc);
+}
+
+int clr_column_type_find(sqlite3 *db, const struct clr_table_info *table, int number,
+                         struct clr_column_type *type)
+{
+    const char *declared = "INTEGER", *collation = "BINARY";
+    bool is_strict;
+    int rc = SQLITE_OK;
+
+    *type = (struct clr_column_type){.affinity = CLR_AFFINITY_INTEGER};
+    if (number < table->column_count)
+        rc = sqlite3_table_column_metadata(db, table->schema, table->name,
+                                           table->columns[number].name, &declared, &collation, NULL,
+                                           NULL, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    type->affinity = clr_affinity_of(declared);
+    type->collation = sqlite3_mprintf("%s", collation);
+    if (type->collation == NULL)
+        return SQLITE_NOMEM;
+    if (type->affinity == CLR_AFFINITY_ANY) {
+        rc = find_strict(db, table, &is_strict);
+        type->affinity = is_strict ? CLR_AFFINITY_BLOB : CLR_AFFINITY_NUMERIC;
+    }
+    return rc;
+}
+
+void clr_column_type_free(struct clr_column_type *type)
+{
+    sqlite3_free(type->collation);
+    type->collation = NULL;
+}
+
+/* ---- Tables. */
 
 struct clr_scalar clr_scalar_of(sqlite3_value *value)
 {
@@ -337,4 +425,101 @@ int clr_table_info_find(const struct clr_table_info *info, const char *name)
         sqlite3_stricmp(name, "oid") == 0)
         return info->column_count;
     return -1;
+}
+
+/* ---- Names. */
+
+/* A database in which the name was looked for, and its generation then. */
+struct clr_looked_into {
+    struct clr_database *database;
+    int generation;
+};
+
+/* Adds a database, in a read transaction, and looks into it. */
+static int look_into(struct clr_connection *connection, const char *schema, const char *name,
+                     struct clr_table_names *names, struct clr_table_info *table,
+                     struct clr_reason *reason)
+{
+    const sqlite3_uint64 count = (sqlite3_uint64)names->count + 1;
+    struct clr_looked_into *list = sqlite3_realloc64(names->list, count * sizeof *list);
+    struct clr_database *database;
+    enum clr_reason_code why;
+
+    if (list == NULL)
+        return SQLITE_NOMEM;
+    names->list = list;
+    database = clr_database_get(connection, schema);
+    if (database == NULL) {
+        clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
+        return SQLITE_OK;
+    }
+    clr_database_hold(database, &why);
+    if (why != CLR_WHY_NONE) {
+        clr_database_release(database);
+        clr_reason_set(reason, why);
+        return SQLITE_OK;
+    }
+    list[names->count++] = (struct clr_looked_into){database, database->generation};
+    return clr_table_info_read(connection->db, schema, name, table, reason);
+}
+
+int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,
+                         struct clr_table_names *names, struct clr_table_info *table,
+                         struct clr_reason *reason)
+{
+    struct clr_schema_names all;
+    int rc, i;
+
+    if (schema != NULL)
+        return look_into(connection, schema, name, names, table, reason);
+    rc = look_into(connection, "temp", name, names, table, reason);
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE)
+        rc = look_into(connection, "main", name, names, table, reason);
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NO_TABLE)
+        return rc;
+    rc = clr_schema_names_read(connection->db, &all);
+    if (rc != SQLITE_OK) {
+        clr_reason_set(reason, CLR_WHY_SCHEMA_LOCKED);
+        return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+    }
+    for (i = 1; i < all.count && rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE; i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") != 0)
+            rc = look_into(connection, all.list[i], name, names, table, reason);
+    }
+    clr_schema_names_free(&all);
+    return rc;
+}
+
+void clr_table_names_release(struct clr_table_names *names)
+{
+    int i;
+
+    for (i = 0; i < names->count; i++)
+        clr_database_release(names->list[i].database);
+}
+
+bool clr_table_names_hold(const struct clr_table_names *names, struct clr_reason *reason)
+{
+    const int last = names->count - 1;
+    bool same = names->list[last].generation == names->list[last].database->generation;
+    enum clr_reason_code why;
+    int i;
+
+    /* The last one is the table's, which is held. */
+    for (i = 0; i < last && same; i++) {
+        struct clr_database *database = names->list[i].database;
+        clr_database_hold(database, &why);
+        if (why != CLR_WHY_NONE)
+            clr_reason_set_name(reason, CLR_WHY_NAMES_UNREAD, database->schema,
+                                strlen(database->schema));
+        same = why == CLR_WHY_NONE && names->list[i].generation == database->generation;
+        clr_database_release(database);
+    }
+    return same;
+}
+
+void clr_table_names_free(struct clr_table_names *names)
+{
+    sqlite3_free(names->list);
+    *names = (struct clr_table_names){NULL, 0};
 }

@@ -1,11 +1,29 @@
-/* A table as the schema has it: where its rows are, and what its columns look like in a record. */
+/* A table as the schema has it: where its rows are, and what its columns look like in a record. And
+   which table a name means. */
 #ifndef CLR_SQLITE_TABLE_INFO_H
 #define CLR_SQLITE_TABLE_INFO_H
 
 #include "query/reason.h"
 #include "sqlite/api.h"
+#include "sqlite/database/connection_database.h"
 #include "storage/format/source.h"
 #include "storage/load/load.h"
+
+/* The affinity of a column, from its declared type: Datatypes, section 3.1. */
+enum clr_affinity {
+    CLR_AFFINITY_BLOB, /* also called none */
+    CLR_AFFINITY_TEXT,
+    CLR_AFFINITY_ANY, /* none in a STRICT table, NUMERIC in any other */
+    CLR_AFFINITY_NUMERIC,
+    CLR_AFFINITY_INTEGER,
+    CLR_AFFINITY_REAL
+};
+
+/* Returns the affinity of a declared type. NULL: there is none; a type in quotes may be "". */
+enum clr_affinity clr_affinity_of(const char *type);
+
+/* Returns the declared type that gives a column the affinity, with a space before it, or "". */
+const char *clr_affinity_declaration(enum clr_affinity affinity);
 
 struct clr_column_info {
     char *name;
@@ -13,7 +31,7 @@ struct clr_column_info {
     bool is_text;   /* TEXT affinity */
     bool is_stored; /* false: a virtual generated column */
     bool readable;  /* from pages: it is stored, and no authorizer hides it */
-    bool loadable;  /* by SQLite: the value follows from the row (see column_code.h) */
+    bool loadable;  /* by SQLite: the value follows from the row (see bytecode.h) */
     bool has_calls; /* loadable is to be asked again at any time */
 };
 
@@ -49,5 +67,53 @@ bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value);
 
 /* Returns an INTEGER, REAL or NULL of SQLite's, or BYTES. */
 struct clr_scalar clr_scalar_of(sqlite3_value *value);
+
+/* How SQLite compares a column's values: its affinity and its collation. */
+struct clr_column_type {
+    enum clr_affinity affinity; /* never CLR_AFFINITY_ANY */
+    char *collation;            /* its name */
+};
+
+/* Finds the type of a table's column, by its number, or of the rowid. Returns SQLITE_OK, SQLite's
+   code if the schema does not tell, or SQLITE_NOMEM. To be freed with clr_column_type_free() in any
+   case. */
+int clr_column_type_find(sqlite3 *db, const struct clr_table_info *table, int number,
+                         struct clr_column_type *type);
+void clr_column_type_free(struct clr_column_type *type);
+
+/*
+ * Which table a SELECT's name means. It is looked for in temp, main and then the attached
+ * databases, so what it means changes with the schema of any database that comes before the
+ * table's own, while that one's does not. ATTACH adds a last one; DETACH expires all statements.
+ */
+struct clr_looked_into;
+
+/* The databases in which the name was looked for, the last of which has it. Zeros: none. */
+struct clr_table_names {
+    struct clr_looked_into *list;
+    int count;
+};
+
+/*
+ * Looks a table up, where SQLite would: in the schema, or if that is NULL in all. The databases
+ * that were looked into are in read transactions until clr_table_names_release(). Returns SQLITE_OK
+ * or SQLITE_NOMEM; table and reason are as from clr_table_info_read(), or the reason says
+ * CLR_WHY_SCHEMA_UNREAD, CLR_WHY_NO_TRANSACTION or CLR_WHY_SCHEMA_LOCKED.
+ */
+int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,
+                         struct clr_table_names *names, struct clr_table_info *table,
+                         struct clr_reason *reason);
+
+/* Ends the read transactions. */
+void clr_table_names_release(struct clr_table_names *names);
+
+/*
+ * Within a read transaction on the table's own database: returns whether the name still means that
+ * table. If not, the reason is set if a database could not be read; else it means another one now,
+ * or the table is another one.
+ */
+bool clr_table_names_hold(const struct clr_table_names *names, struct clr_reason *reason);
+
+void clr_table_names_free(struct clr_table_names *names);
 
 #endif

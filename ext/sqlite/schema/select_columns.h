@@ -1,0 +1,49 @@
+/*
+ * The columns of a SELECT that was prepared: their names, and how a view's columns compare with
+ * other values. Neither the schema nor declared types tell that, and SQLite's code for it does.
+ */
+#ifndef CLR_SQLITE_SELECT_COLUMNS_H
+#define CLR_SQLITE_SELECT_COLUMNS_H
+
+#include "sqlite/api.h"
+#include "sqlite/schema/bytecode.h"
+
+/*
+ * The names of a SELECT's columns as SQLite gives them by default. By PRAGMA full_column_names and
+ * short_column_names it gives others, which a view's columns do not follow.
+ */
+struct clr_column_names {
+    char **list;
+    int count;
+};
+
+/* Reads the names of a SELECT that was prepared, to be freed with clr_column_names_free() in any
+   case. Returns SQLITE_OK or SQLITE_NOMEM. */
+int clr_column_names_read(sqlite3_stmt *select, struct clr_column_names *names);
+
+/* Frees what it holds; zeros are fine. */
+void clr_column_names_free(struct clr_column_names *names);
+
+/* SQLite's letters for affinities; the first is that of an expression without one, which differs
+   from that of a column without a type beside a column of TEXT. */
+enum clr_affinity_letter {
+    CLR_LETTER_NONE = '@',
+    CLR_LETTER_BLOB = 'A',
+    CLR_LETTER_TEXT = 'B',
+    CLR_LETTER_NUMERIC = 'C',
+    CLR_LETTER_INTEGER = 'D',
+    CLR_LETTER_REAL = 'E'
+};
+
+struct clr_comparison {
+    int affinity; /* a letter, or one of which more is not known; 0: nothing is known */
+    char collation[CLR_SEQUENCE_NAME];
+};
+
+/*
+ * Finds out how the columns of a SELECT, which was prepared, would compare if a view held it; list
+ * has room for each. Returns SQLITE_OK, SQLITE_NOMEM, or SQLite's code, with 0s in *list.
+ */
+int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison *list);
+
+#endif
