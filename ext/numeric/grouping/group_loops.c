@@ -13,11 +13,22 @@
 #endif
 
 /* How many rows ahead records are fetched. */
-enum { AHEAD = 24, MOST_AT_ONCE = 8 };
+enum { AHEAD = 24, MOST_AT_ONCE = 4 };
+
+/* Groups of a block that are few, if its FIRST_ROWS have no more. */
+enum { MOST_FEW = 4, FIRST_ROWS = 64 };
+#define NO_GROUP UINT32_MAX
 
 /* The values in a cache line of the usual size, and the fetching of one into the second cache. */
 enum { LINE = 8 };
 #define FETCH(values) __builtin_prefetch(values, 0, 2)
+
+/* Makes a vector of words of two, whose numbers follow. */
+#if defined(__clang__)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (__typeof__(a)){__VA_ARGS__})
+#endif
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -64,122 +75,81 @@ static bool multiply_carefully(const int64_t *x, const int64_t *y, int64_t limit
     return false;
 }
 
-/* Adds words from - to - 1 of the rows; `counts`: word 0 counts them. */
-static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int from, int to,
-                                   bool counts, bool all, bool fetches)
+/* Adds `count` words of the rows from this one on, or raises them; counts: and 1 to word 0. */
+static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int from, int count,
+                                   bool raises, bool counts, bool all, bool fetches)
 {
-    const size_t stride = adding->stride, count = adding->count;
+    const size_t stride = adding->stride;
     const uint32_t *numbers = adding->numbers;
     const uint16_t *rows = adding->rows;
-    int64_t *records = adding->records;
     const int64_t *words[MOST_AT_ONCE], *ahead = from <= 1 ? adding->ahead : NULL;
     size_t i;
     int w;
 
-    for (w = from; w < to; w++)
-        words[w - from] = adding->words[w];
-    for (i = 0; i < count; i++) {
+    for (w = 0; w < count; w++)
+        words[w] = adding->words[from + w];
+    for (i = 0; i < adding->count; i++) {
         const size_t row = all ? i : rows[i];
-        int64_t *record = records + numbers[row] * stride;
+        int64_t *record = adding->records + numbers[row] * stride;
 
-        if (fetches && i + AHEAD < count)
-            __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
+        if (fetches && i + AHEAD < adding->count)
+            __builtin_prefetch(
+                adding->records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
         if (ahead != NULL && i % LINE == 0)
             FETCH(ahead + i);
         if (counts)
             record[0]++;
-#pragma GCC unroll 8
-        for (w = 0; w < to - from; w++)
-            record[from + w] = (int64_t)((uint64_t)record[from + w] + (uint64_t)words[w][row]);
+        record += from;
+#pragma GCC unroll 4
+        for (w = 0; w < count; w++) {
+            if (!raises)
+                record[w] = (int64_t)((uint64_t)record[w] + (uint64_t)words[w][row]);
+            else if ((uint64_t)words[w][row] > (uint64_t)record[w])
+                record[w] = words[w][row];
+        }
     }
 }
 
-/* The usual numbers of words are loops of their own. */
-static ALWAYS_INLINE void add_at_once(const struct clr_group_adding *adding, int from, int to,
-                                      bool counts, bool all, bool fetches)
+/* Adds up to MOST_AT_ONCE words, each number of them by a loop of its own. Only the first ones have
+   to fetch the records. */
+static ALWAYS_INLINE void add_at_once(const struct clr_group_adding *adding, int from, int count,
+                                      bool raises, bool counts, bool all, bool fetches)
 {
-    switch (to - from) {
+    switch (count) {
     case 0:
-        add_some(adding, from, from, counts, all, fetches);
+        add_some(adding, from, 0, raises, counts, all, fetches);
         break;
     case 1:
-        add_some(adding, from, from + 1, counts, all, fetches);
+        add_some(adding, from, 1, raises, counts, all, fetches);
         break;
     case 2:
-        add_some(adding, from, from + 2, counts, all, fetches);
+        add_some(adding, from, 2, raises, counts, all, fetches);
         break;
     case 3:
-        add_some(adding, from, from + 3, counts, all, fetches);
-        break;
-    case 4:
-        add_some(adding, from, from + 4, counts, all, fetches);
+        add_some(adding, from, 3, raises, counts, all, fetches);
         break;
     default:
-        add_some(adding, from, to, counts, all, fetches);
+        add_some(adding, from, MOST_AT_ONCE, raises, counts, all, fetches);
         break;
     }
 }
 
-/* Raises `count` words of the rows, from this one on. */
-static ALWAYS_INLINE void raise_some(const struct clr_group_adding *adding, int from, int count,
-                                     bool all)
-{
-    const size_t stride = adding->stride;
-    const uint32_t *numbers = adding->numbers;
-    int64_t *records = adding->records + from;
-    const int64_t *const *words = adding->words + from;
-    size_t i;
-    int w;
-
-    for (i = 0; i < adding->count; i++) {
-        const size_t row = all ? i : adding->rows[i];
-        int64_t *record = records + numbers[row] * stride;
-
-#pragma GCC unroll 8
-        for (w = 0; w < count; w++)
-            if ((uint64_t)words[w][row] > (uint64_t)record[w])
-                record[w] = words[w][row];
-    }
-}
-
-static void raise_words(const struct clr_group_adding *adding, int from)
-{
-    for (; from + 2 <= adding->all; from += 2) {
-        if (adding->rows == NULL)
-            raise_some(adding, from, 2, true);
-        else
-            raise_some(adding, from, 2, false);
-    }
-    if (from < adding->all)
-        raise_some(adding, from, 1, adding->rows == NULL);
-}
-
-static ALWAYS_INLINE void add_from(const struct clr_group_adding *adding, int from, bool counts)
+/* Adds words from this one on up to the last, or raises them. */
+static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding, int from, int last,
+                                    bool raises, bool counts)
 {
     const bool all = adding->rows == NULL;
-    int to;
+    int count;
 
-    do {
-        to = from + MOST_AT_ONCE < adding->adds ? from + MOST_AT_ONCE : adding->adds;
-        if (from > 1)
-            add_at_once(adding, from, to, false, all, false);
-        else if (all && !adding->fetches)
-            add_at_once(adding, from, to, counts, true, false);
-        else if (all)
-            add_at_once(adding, from, to, counts, true, true);
+    for (; counts || from < last; from += count, counts = false) {
+        count = last - from < MOST_AT_ONCE ? last - from : MOST_AT_ONCE;
+        if (!all)
+            add_at_once(adding, from, count, raises, counts, false, from <= 1);
+        else if (from > 1 || !adding->fetches)
+            add_at_once(adding, from, count, raises, counts, true, false);
         else
-            add_at_once(adding, from, to, counts, false, true);
-        from = to;
-    } while (from < adding->adds);
-}
-
-static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
-{
-    if (adding->words[0] == NULL)
-        add_from(adding, 1, true);
-    else
-        add_from(adding, 0, false);
-    raise_words(adding, adding->adds);
+            add_at_once(adding, from, count, raises, counts, true, true);
+    }
 }
 
 #define VARIANT(name) portable_##name
@@ -188,9 +158,6 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding)
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
-#include "numeric/grouping/few_groups.inc"
-#include "numeric/grouping/whole_records.inc"
-
 #define VARIANT(name) avx2_##name
 #define TARGET __attribute__((target("avx2")))
 #define LANES 4
