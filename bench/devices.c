@@ -4,7 +4,7 @@
  * for POCL_DEVICES="pthread pthread".
  */
 #include "base/clock.h"
-#include "engine/operations/resident_scan.h"
+#include "engine/operations/resident.h"
 #include "measure.h"
 #include "options.h"
 #include "output.h"

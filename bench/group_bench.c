@@ -7,7 +7,7 @@
  * time.
  */
 #include "engine/host/host_groups.h"
-#include "engine/operations/resident_groups.h"
+#include "engine/operations/resident.h"
 #include "opencl/core/catalog.h"
 
 #include <stdio.h>

@@ -59,7 +59,7 @@ static inline struct clr_worker *failing_start_worker(void)
 
 /* Says how the run has ended. An answer that is not right, and none without a reason, is a failure;
    returns the program's exit status. */
-static inline int failing_report(struct clr_worker *worker, struct clr_resident *resident,
+static inline int failing_report(struct clr_worker *worker, const struct clr_sharded *copy,
                                  enum clr_scan_outcome outcome, bool right,
                                  const struct clr_status *status)
 {
@@ -72,8 +72,7 @@ static inline int failing_report(struct clr_worker *worker, struct clr_resident 
     else if (outcome == CLR_SCAN_FAILED)
         passed = status->message[0] != '\0';
     else
-        passed =
-            clr_resident_state(resident) == CLR_RESIDENT_FAILED || report.status.code != CLR_OK;
+        passed = clr_sharded_state(copy) == CLR_RESIDENT_FAILED || report.status.code != CLR_OK;
     printf("outcome %d, %s\n", (int)outcome, passed ? "as it must be" : "which is wrong");
     printf("status %s\n", status->message);
     printf("report %s\n", report.status.message);
@@ -202,7 +201,7 @@ static inline void failing_test_idle_kernels(const char *shown)
            "kernels that do nothing are found out");
 }
 
-/* What whatever has modules of its own needs: its kernels, their queue, buffers and transfers.
+/* What whatever has kernels of its own needs: these, their queue, buffers and transfers.
    without_failure: that the run is right as long as nothing fails. */
 static inline void failing_test_functions(const char *without_failure)
 {

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "engine/columns/sharded.h"
+#include "engine/columns/copies.h"
 #include "engine/scans.h"
 #include "random.h"
 
@@ -43,8 +43,8 @@ static inline enum clr_residence shards_settle(const struct clr_sharded *copy)
     return state;
 }
 
-/* Has a column copied to the worker's device. */
-static inline struct clr_sharded *shards_copy(struct clr_worker *worker, struct clr_column *column)
+/* Starts copying a column to the worker's device. */
+static inline struct clr_sharded *shards_begin(struct clr_worker *worker, struct clr_column *column)
 {
     const struct clr_division division = {
         .count = 1, .shards = {{.device = {.worker = worker}, .rows = column->rows}}};
@@ -52,6 +52,14 @@ static inline struct clr_sharded *shards_copy(struct clr_worker *worker, struct 
 
     if (copy == NULL)
         tap_bail("no memory");
+    return copy;
+}
+
+/* Has a column copied there. */
+static inline struct clr_sharded *shards_copy(struct clr_worker *worker, struct clr_column *column)
+{
+    struct clr_sharded *copy = shards_begin(worker, column);
+
     shards_settle(copy);
     return copy;
 }

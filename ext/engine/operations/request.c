@@ -13,31 +13,45 @@ static void destroy_request(struct clr_task *task)
     clr_memory_free(request);
 }
 
-/* Whether the device has the module that the request needs. If not, the request ends, and the
-   device stays in use. */
-static bool has_module(struct clr_request *request, const struct clr_device *device)
+/* A task that builds what was asked for. */
+struct build {
+    struct clr_task task;
+    clr_build_step *build;
+};
+
+static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
-    switch (clr_module_state(device, request->kind->module, &request->reason)) {
-    case CLR_OK:
-        return true;
-    case CLR_NOMEM:
-        request->outcome = CLR_SCAN_NOT_NOW;
-        clr_build_post(request->worker, request->kind->build);
-        return false;
-    default:
-        request->outcome = CLR_SCAN_FAILED;
-        return false;
-    }
+    return ((struct build *)(void *)task)->build(device, &task->log, status);
+}
+
+static void destroy_build(struct clr_task *task)
+{
+    clr_memory_free(task);
+}
+
+/* Has the worker build what was asked for when there is nothing else to do. Without memory nothing
+   is built: whoever needs it asks again. Two of these do no harm. */
+static void post_build(struct clr_worker *worker, clr_build_step *build)
+{
+    struct build *made = clr_memory_alloc(sizeof *made);
+
+    if (made == NULL)
+        return;
+    clr_task_init(&made->task, CLR_TASK_BUILD, step_build, destroy_build);
+    made->build = build;
+    clr_worker_post(worker, &made->task);
+    clr_task_release(&made->task);
 }
 
 static bool step_request(struct clr_task *task, struct clr_device *device,
                          struct clr_status *status)
 {
     struct clr_request *request = clr_request_of(task);
+    const bool again = request->kind->step(task, device, status);
 
-    if (request->kind->module != NULL && !has_module(request, device))
-        return false;
-    return request->kind->step(task, device, status);
+    if (request->wants_build && status->code == CLR_OK)
+        post_build(request->worker, request->kind->build);
+    return again;
 }
 
 void *clr_request_new(const struct clr_request_kind *kind, size_t size, struct clr_worker *worker,
@@ -89,20 +103,4 @@ enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeo
         *status = request->reason;
     clr_device_work_add(work, &request->work);
     return request->outcome;
-}
-
-static void destroy_build(struct clr_task *task)
-{
-    clr_memory_free(task);
-}
-
-void clr_build_post(struct clr_worker *worker, clr_task_step *step)
-{
-    struct clr_task *task = clr_memory_alloc(sizeof *task);
-
-    if (task == NULL)
-        return;
-    clr_task_init(task, CLR_TASK_BUILD, step, destroy_build);
-    clr_worker_post(worker, task);
-    clr_task_release(task);
 }

@@ -9,9 +9,13 @@
 
 #include "engine/worker/worker.h"
 #include "numeric/scan/scan.h"
-#include "opencl/core/module.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Builds one of the programs that a device was asked for, by the worker's thread; a failure, in
+   status, concerns it alone. *log as in clr_program_build(). Returns whether there are more. */
+typedef bool clr_build_step(struct clr_device *device, char **log, struct clr_status *status);
 
 /* What the requests of one kind have in common: a constant. */
 struct clr_request_kind {
@@ -19,10 +23,7 @@ struct clr_request_kind {
     enum clr_task_kind turn;              /* URGENT: somebody waits */
     clr_task_step *step;                  /* the worker's, see engine/worker/task.h */
     void (*clear)(struct clr_task *task); /* gives back what it owns besides; may be NULL */
-    /* The module that the steps need, or NULL, and what builds it: a step that would find none is
-       not called. */
-    const struct clr_module_kind *module;
-    clr_task_step *build;
+    clr_build_step *build;                /* where a step may find that something is to be built */
 };
 
 struct clr_request {
@@ -32,7 +33,8 @@ struct clr_request {
     struct clr_task *held; /* a reference to what it works on; NULL: nothing */
     /* The worker's, until the task has ended. */
     enum clr_scan_outcome outcome; /* DONE at first */
-    struct clr_status reason;      /* if that is FAILED, but the device stays in use */
+    bool wants_build;              /* set by a step, which ends it: there is something to build */
+    struct clr_status reason;      /* if the outcome is FAILED, but the device stays in use */
     struct clr_device_work work;
 };
 
@@ -71,12 +73,5 @@ enum clr_scan_outcome clr_request_begin(struct clr_request *request);
 enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeout_ms,
                                       const struct clr_watch *watch, struct clr_device_work *work,
                                       struct clr_status *status);
-
-/*
- * Has the worker build something, by steps that need nothing but the device, when there is nothing
- * else to do. Without memory nothing is built: whoever needs it asks again. That two of these do
- * the same has to be no harm.
- */
-void clr_build_post(struct clr_worker *worker, clr_task_step *step);
 
 #endif

@@ -3,7 +3,7 @@
 #define CLR_ENGINE_CHOICE_H
 
 #include "base/settings.h"
-#include "engine/columns/division.h"
+#include "engine/columns/copies.h"
 
 /* Returns whether so many values are worth other means than the usual: a hand-over to a device and
    its launches, or a count of all of them at the end. */

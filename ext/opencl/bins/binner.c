@@ -1,18 +1,65 @@
 #include "opencl/bins/binner.h"
 
-#include "opencl/bins/binner_private.h"
+#include "base/memory.h"
+#include "numeric/values/column.h"
+#include "opencl/core/buffers.h"
+#include "opencl/core/build.h"
+#include "opencl/core/device_private.h"
 #include "opencl/core/failures.h"
+#include "opencl/core/kernels.h"
 #include "opencl/core/launch.h"
 #include "opencl/memory/resident_column_private.h"
+#include "opencl/memory/test_values.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Room for so many slots at first. */
 enum { FIRST_SLOTS = 4096 };
 
+/*
+ * Groups as large as in reductions, about as many as a GPU has resident at a time, and as many
+ * copies of the counters as work-items count at the same moment. Half of the local memory, so that
+ * a compute unit has several groups even where that is all it has. LOADS: twice those of a scan,
+ * since a work-item has little else in its registers.
+ */
+enum { GROUP_SIZE = 256, GROUPS_PER_UNIT = 8, MOST_COPIES = 32, LOADS = 8 };
+
+/* A launch of so many values takes some milliseconds where it matters that others wait. */
+static const uint64_t most_values = (uint64_t)1 << 31;
+
+enum { IN_GROUP, IN_MEMORY, KERNELS };
+
+/* Memory for a number of slots. */
+struct bin_room {
+    size_t slots;
+    cl_mem firsts, counts;    /* 8 and 4 bytes for each */
+    struct clr_pinned pinned; /* the host's side of both: */
+    int64_t *sent;            /* the first keys that firsts has */
+    cl_uint *found;           /* counts, as they come back */
+};
+
+struct clr_binner {
+    struct clr_attachment attachment;
+    cl_command_queue queue; /* in order, with profiling */
+    cl_kernel kernels[KERNELS];
+    bool tested;
+    struct clr_status status; /* why it is of no use, if it is not CLR_OK */
+    struct bin_room room;     /* for the most that has been asked, and what comes next */
+    size_t sent;              /* how many first keys the device has: those of the last question */
+    bool clean;               /* all counts on the device are 0 */
+    /* The sizes that tests change. */
+    size_t group_size;    /* work-items of a group */
+    size_t most_groups;   /* that are worth having in a launch */
+    size_t most_copies;   /* of a group's counters */
+    size_t local_memory;  /* bytes that a group may use */
+    uint64_t most_values; /* of a launch: counts have 32 bits */
+};
+
 /* ---- Memory. */
 
-void clr_bin_room_release(cl_command_queue queue, struct clr_bin_room *room)
+static void release_room(cl_command_queue queue, struct bin_room *room)
 {
     clr_pinned_release(queue, &room->pinned);
     clr_buffer_release(&room->firsts);
@@ -20,8 +67,8 @@ void clr_bin_room_release(cl_command_queue queue, struct clr_bin_room *room)
     memset(room, 0, sizeof *room);
 }
 
-static enum clr_code make_room(struct clr_device *device, struct clr_bin_room *room, size_t slots,
-                               struct clr_status *status)
+static enum clr_code make_room(const struct clr_device *device, cl_command_queue queue,
+                               struct bin_room *room, size_t slots, struct clr_status *status)
 {
     const size_t firsts = slots * sizeof(cl_long), counts = slots * sizeof(cl_uint);
     const struct clr_wanted_buffer wanted[] = {
@@ -32,28 +79,50 @@ static enum clr_code make_room(struct clr_device *device, struct clr_bin_room *r
     memset(room, 0, sizeof *room);
     room->slots = slots;
     if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK ||
-        clr_pinned_make(device->context, clr_binner_of(device)->module.queue, firsts + counts,
-                        &room->pinned, status) != CLR_OK)
+        clr_pinned_make(device->context, queue, firsts + counts, &room->pinned, status) != CLR_OK)
         return status->code;
     room->sent = room->pinned.mapped;
     room->found = (cl_uint *)(room->sent + slots);
     return CLR_OK;
 }
 
+static void release(struct clr_attachment *attachment)
+{
+    struct clr_binner *binner = (struct clr_binner *)(void *)attachment;
+    int i;
+
+    release_room(binner->queue, &binner->room);
+    for (i = 0; i < KERNELS; i++) {
+        if (binner->kernels[i] != NULL)
+            clReleaseKernel(binner->kernels[i]);
+    }
+    if (binner->queue != NULL)
+        clReleaseCommandQueue(binner->queue);
+}
+
+static const struct clr_attachment_kind binner_kind = {sizeof(struct clr_binner), "histograms",
+                                                       release};
+
+static struct clr_binner *binner_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &binner_kind);
+}
+
 /* Has room for so many slots, at least. */
 static enum clr_code grow(struct clr_device *device, size_t slots, struct clr_status *status)
 {
-    struct clr_binner *binner = clr_binner_of(device);
-    struct clr_bin_room room;
+    struct clr_binner *binner = binner_of(device);
+    struct bin_room room;
 
     if (slots <= binner->room.slots)
         return CLR_OK;
-    if (make_room(device, &room, slots > FIRST_SLOTS ? slots : FIRST_SLOTS, status) != CLR_OK) {
+    if (make_room(device, binner->queue, &room, slots > FIRST_SLOTS ? slots : FIRST_SLOTS,
+                  status) != CLR_OK) {
         if (status->code == CLR_NOMEM)
-            clr_bin_room_release(binner->module.queue, &room);
+            release_room(binner->queue, &room);
         return status->code;
     }
-    clr_bin_room_release(binner->module.queue, &binner->room);
+    release_room(binner->queue, &binner->room);
     binner->room = room;
     binner->sent = 0;
     binner->clean = false;
@@ -73,7 +142,7 @@ static enum clr_code send_firsts(struct clr_binner *binner, const struct clr_bin
         return CLR_OK;
     binner->sent = 0;
     memcpy(binner->room.sent, bounds->firsts, size);
-    error = clEnqueueWriteBuffer(binner->module.queue, binner->room.firsts, CL_FALSE, 0, size,
+    error = clEnqueueWriteBuffer(binner->queue, binner->room.firsts, CL_FALSE, 0, size,
                                  binner->room.sent, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
@@ -86,7 +155,7 @@ static cl_int clean(struct clr_binner *binner)
 
     if (binner->clean)
         return CL_SUCCESS;
-    error = clEnqueueFillBuffer(binner->module.queue, binner->room.counts, &zero, sizeof zero, 0,
+    error = clEnqueueFillBuffer(binner->queue, binner->room.counts, &zero, sizeof zero, 0,
                                 binner->room.slots * sizeof zero, 0, NULL, NULL);
     binner->clean = error == CL_SUCCESS;
     return error;
@@ -120,9 +189,9 @@ static enum clr_code launch(const struct clr_device *device,
                             const struct clr_bin_bounds *bounds, cl_ulong begin, cl_ulong end,
                             cl_event *event, struct clr_status *status)
 {
-    struct clr_binner *binner = clr_binner_of(device);
+    struct clr_binner *binner = binner_of(device);
     const size_t copies = choose_copies(binner, bounds->count);
-    const enum clr_bin_kernel number = copies > 0 ? CLR_BINS_IN_GROUP : CLR_BINS_IN_MEMORY;
+    const int number = copies > 0 ? IN_GROUP : IN_MEMORY;
     const cl_uint count = bounds->count, real = bounds->kind == CLR_KIND_REAL;
     const cl_uint bytes = (cl_uint)clr_kind_value_bytes(column->kind);
     const cl_uint guesses = bounds->guesses && device->info.doubles, group_copies = (cl_uint)copies;
@@ -150,9 +219,9 @@ static enum clr_code launch(const struct clr_device *device,
     const cl_uint all = sizeof arguments / sizeof arguments[0];
 
     binner->clean = false;
-    return clr_launch(binner->module.queue, binner->module.kernels[number], arguments,
-                      number == CLR_BINS_IN_GROUP ? all : all - 3,
-                      choose_groups(binner, end - begin), binner->group_size, event, status);
+    return clr_launch(binner->queue, binner->kernels[number], arguments,
+                      number == IN_GROUP ? all : all - 3, choose_groups(binner, end - begin),
+                      binner->group_size, event, status);
 }
 
 /* Counts the values from number begin up to end, and adds that to the counts. */
@@ -162,7 +231,7 @@ static enum clr_code count_part(const struct clr_device *device,
                                 uint64_t *counts, struct clr_device_work *work,
                                 struct clr_status *status)
 {
-    struct clr_binner *binner = clr_binner_of(device);
+    struct clr_binner *binner = binner_of(device);
     const size_t slots = (size_t)bounds->count + 1;
     const char *call;
     cl_event launched = NULL, read = NULL;
@@ -175,7 +244,7 @@ static enum clr_code count_part(const struct clr_device *device,
     if (launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
         return status->code;
     call = "clEnqueueReadBuffer";
-    error = clEnqueueReadBuffer(binner->module.queue, binner->room.counts, CL_FALSE, 0,
+    error = clEnqueueReadBuffer(binner->queue, binner->room.counts, CL_FALSE, 0,
                                 slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
     if (error == CL_SUCCESS) {
         /* For the next ones, while these are on their way. */
@@ -184,7 +253,7 @@ static enum clr_code count_part(const struct clr_device *device,
     }
     if (error == CL_SUCCESS) {
         call = "clFlush";
-        error = clFlush(binner->module.queue);
+        error = clFlush(binner->queue);
     }
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, call, error);
@@ -207,7 +276,7 @@ static enum clr_code count_part(const struct clr_device *device,
 /* After a failure that passes, what the device has of the last question is not known. */
 static enum clr_code recover(struct clr_binner *binner, struct clr_status *status)
 {
-    clr_queue_drain(binner->module.queue, status);
+    clr_queue_drain(binner->queue, status);
     binner->clean = false;
     binner->sent = 0;
     return status->code;
@@ -217,7 +286,7 @@ enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resid
                                const struct clr_bin_bounds *bounds, uint64_t *counts,
                                struct clr_device_work *work, struct clr_status *status)
 {
-    struct clr_binner *binner = clr_binner_of(device);
+    struct clr_binner *binner = binner_of(device);
     const uint64_t rows = column->rows;
     uint64_t begin, part;
 
@@ -236,4 +305,204 @@ enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resid
     }
     binner->sent = bounds->count;
     return CLR_OK;
+}
+
+/* ---- The test. */
+
+/* Several launches of several groups each; multiples of nothing. */
+enum { VALUES = 30011, LAUNCH = 9001, MOST_BINS = 6007 };
+
+/* What the test needs on the host. */
+struct room {
+    int64_t values[VALUES];
+    uint64_t expected[MOST_BINS + 2], found[MOST_BINS + 2];
+};
+
+/* The ends of the last are so far apart that there is no guess. */
+static const struct {
+    struct clr_value low, high;
+    int64_t count;
+    size_t copies; /* of a group's counters: 0 for those in memory */
+} tests[] = {
+    {{CLR_KIND_REAL, {.real = -512.5}, NULL}, {CLR_KIND_REAL, {.real = 511.25}, NULL}, 37, 32},
+    {{CLR_KIND_INTEGER, {.integer = -512}, NULL},
+     {CLR_KIND_INTEGER, {.integer = 512}, NULL},
+     MOST_BINS,
+     0},
+    {{CLR_KIND_REAL, {.real = -1.7e308}, NULL}, {CLR_KIND_REAL, {.real = 1.7e308}, NULL}, 19, 2},
+};
+
+static void expect_counts(struct room *room, const struct clr_bins *bins, enum clr_kind kind)
+{
+    size_t i;
+
+    memset(room->expected, 0, sizeof room->expected);
+    for (i = 0; i < VALUES; i++) {
+        struct clr_value value = {.kind = kind};
+        memcpy(&value.as, &room->values[i], sizeof room->values[i]);
+        room->expected[clr_bins_find(bins, &value) + 1]++;
+    }
+}
+
+/* One of the tests, on a column. */
+static enum clr_code test_case(struct clr_device *device, struct room *room, size_t number,
+                               const struct clr_resident_column *column, enum clr_kind kind,
+                               struct clr_status *status)
+{
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    struct clr_bin_bounds bounds;
+    struct clr_bins bins;
+
+    clr_bins_init(&bins, &tests[number].low, &tests[number].high, tests[number].count);
+    if (!clr_bin_bounds_init(&bounds, &bins, kind))
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    expect_counts(room, &bins, kind);
+    memset(room->found, 0, sizeof room->found);
+    binner_of(device)->most_copies = tests[number].copies;
+    if (clr_binner_count(device, column, &bounds, room->found, &work, status) == CLR_OK &&
+        memcmp(room->found, room->expected, sizeof room->found) != 0)
+        clr_status_set(status, CLR_DEVICE, 0,
+                       "self-test: the device's bins differ from the host's");
+    clr_bin_bounds_clear(&bounds);
+    return status->code;
+}
+
+/* device_kind: as of clr_column_device_kind(). */
+static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t device_kind,
+                               struct clr_status *status)
+{
+    const uint8_t tag = clr_kind_wide(device_kind);
+    const enum clr_kind kind = tag == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER;
+    const struct clr_frame frame = clr_test_frame(device_kind, -100);
+    struct clr_resident_column *column;
+    size_t i;
+
+    clr_test_values(room->values, VALUES, tag);
+    for (i = 0; i < VALUES; i++)
+        room->values[i] = clr_test_frame_value(&frame, room->values[i]);
+    column = clr_test_column(device, device_kind, &frame, room->values, NULL, VALUES, status);
+    for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
+        test_case(device, room, i, column, kind, status);
+    clr_resident_column_free(clr_device_unless_lost(device, status), column);
+    return status->code;
+}
+
+/* Counts INTEGERs and hard REALs by few bins and by more than a group's memory has room for, with
+   and without a guess, in several launches, and compares the counts with the host's. */
+static enum clr_code test_binner(struct clr_device *device, struct clr_status *status)
+{
+    const size_t copies = binner_of(device)->most_copies;
+    const uint64_t values = binner_of(device)->most_values;
+    static const uint8_t kinds[] = {CLR_TAG_INTEGER,
+                                    CLR_TAG_REAL,
+                                    CLR_TAG_NARROW + 1,
+                                    CLR_TAG_NARROW + 2,
+                                    CLR_TAG_NARROW + 4,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 1,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 2,
+                                    CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 4};
+    struct room *room = clr_memory_alloc(sizeof *room);
+    size_t i;
+
+    if (room == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    binner_of(device)->most_values = LAUNCH;
+    for (i = 0; i < sizeof kinds && status->code == CLR_OK; i++)
+        test_kind(device, room, kinds[i], status);
+    binner_of(device)->most_values = values;
+    binner_of(device)->most_copies = copies;
+    clr_memory_free(room);
+    return status->code;
+}
+
+/* ---- The building. */
+
+static cl_int choose_sizes(struct clr_binner *binner, const struct clr_device_info *device)
+{
+    const size_t units = device->compute_units > 0 ? device->compute_units : 1;
+    const struct clr_group_limit limit = {.most = GROUP_SIZE};
+    cl_ulong local = 0;
+    cl_int error;
+
+    binner->most_values = most_values;
+    binner->most_copies = MOST_COPIES;
+    binner->most_groups = units * GROUPS_PER_UNIT;
+    error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    binner->local_memory = (size_t)(local / 2);
+    if (error != CL_SUCCESS)
+        return error;
+    return clr_choose_group_size(device, binner->kernels, KERNELS, &limit, &binner->group_size);
+}
+
+static enum clr_code make(const struct clr_device *device, struct clr_binner *binner, char **log,
+                          struct clr_status *status)
+{
+    static const char *const names[KERNELS] = {
+        [IN_GROUP] = "histogram_in_group",
+        [IN_MEMORY] = "histogram_in_memory",
+    };
+    const char *sources[] = {clr_kernel_reals, clr_kernel_loads, clr_kernel_histogram};
+    char options[64];
+    const struct clr_build build = {sizeof sources / sizeof *sources, sources, options, KERNELS,
+                                    names};
+    cl_int error;
+
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DDOUBLES=%d -DLOADS=%d", device->info.doubles,
+             LOADS);
+    if (clr_build_kernels(&build, device->context, &device->info, binner->kernels, log, status) !=
+        CLR_OK)
+        return status->code;
+    binner->queue =
+        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error != CL_SUCCESS)
+        return clr_opencl_failed(status, "clCreateCommandQueue", error);
+    error = choose_sizes(binner, &device->info);
+    return error == CL_SUCCESS ? CLR_OK
+                               : clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
+}
+
+/* Gives the device a binner, unless it has one. What there was no memory for is all that is done
+   again: who asks may ask often. */
+static enum clr_code open_binner(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_binner *binner = binner_of(device);
+
+    if (binner != NULL) {
+        *status = binner->status;
+        return status->code;
+    }
+    binner = clr_device_attach(device, &binner_kind, status);
+    if (binner == NULL)
+        return status->code;
+    if (make(device, binner, log, status) == CLR_NOMEM)
+        clr_device_detach(device, &binner->attachment);
+    else
+        binner->status = *status;
+    return status->code;
+}
+
+/* After an error of OpenCL's in the test the queue is in an unknown state: the binner is left. */
+bool clr_binner_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_binner *binner;
+
+    *log = NULL;
+    if (open_binner(device, log, status) != CLR_OK)
+        return false;
+    binner = binner_of(device);
+    if (!binner->tested)
+        binner->tested = test_binner(device, status) == CLR_OK;
+    if (status->code == CLR_DEVICE)
+        binner->status = *status;
+    return false;
+}
+
+enum clr_code clr_binner_state(const struct clr_device *device, struct clr_status *status)
+{
+    const struct clr_binner *binner = binner_of(device);
+
+    if (binner == NULL || (binner->status.code == CLR_OK && !binner->tested))
+        return CLR_NOMEM;
+    *status = binner->status;
+    return status->code;
 }

@@ -6,7 +6,7 @@
 #define CLR_SQLITE_IMAGE_H
 
 #include "base/backoff.h"
-#include "engine/columns/sharded.h"
+#include "engine/columns/copies.h"
 #include "numeric/order/sorted_copy.h"
 #include "sqlite/database/snapshot.h"
 #include "storage/load/load.h"

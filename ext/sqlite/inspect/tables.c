@@ -1,6 +1,6 @@
 #include "sqlite/inspect/tables.h"
 
-#include "engine/columns/resident.h"
+#include "engine/columns/copies.h"
 #include "engine/rows/choice.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
@@ -484,7 +484,7 @@ static void result_special(const struct clr_connection *connection, const struct
     } else if (strcmp(row->name, "programs_from_cache") == 0) {
         sqlite3_result_int64(result, clr_program_cache_taken());
     } else if (strcmp(row->name, "column_bytes_copied") == 0) {
-        sqlite3_result_int64(result, clr_resident_copied());
+        sqlite3_result_int64(result, clr_copies_sent());
     } else if (strcmp(row->name, "chunks_on_host") == 0) {
         for (i = 0; i < CLR_HOST_REASONS; i++)
             chunks += stats->on_host[i];

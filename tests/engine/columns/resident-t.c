@@ -2,7 +2,7 @@
  * Columns in a device's memory, on every OpenCL device there is: how they get there, and what
  * becomes of them. A CPU device runs the code for GPUs as well, as in device-t.c.
  */
-#include "engine/columns/resident.h"
+#include "engine/columns/copies.h"
 
 #include "engine/workers.h"
 #include "engine/world.h"
@@ -11,16 +11,6 @@
 #include "tap.h"
 
 #include <unistd.h>
-
-static enum clr_residence settle(struct clr_resident *resident)
-{
-    int64_t start = clr_clock_ns();
-    enum clr_residence state;
-
-    while ((state = clr_resident_state(resident)) == CLR_RESIDENT_COMING && !shards_late(start))
-        usleep(500);
-    return state;
-}
 
 /* Waits until the worker has given the column back. */
 static bool is_dropped(const struct clr_column *column)
@@ -38,23 +28,23 @@ static void test_freeing(struct clr_worker *worker)
     enum { MANY = 40 };
     const size_t rows = tap_is_quick() ? 1000000 : 2500000; /* more than a piece */
     struct clr_column *column = scans_column(CLR_TAG_MIXED, rows, 0);
-    struct clr_resident *residents[MANY];
+    struct clr_sharded *copies[MANY];
     int i;
 
     for (i = 0; i < MANY; i++) {
-        residents[i] = clr_resident_new(worker, column, 0, column->rows);
+        copies[i] = shards_begin(worker, column);
         if (i % 3 == 0) {
-            clr_resident_free(residents[i]);
-            residents[i] = NULL;
+            clr_sharded_release(copies[i]);
+            copies[i] = NULL;
         }
     }
-    tap_ok(settle(residents[1]) == CLR_RESIDENT_READY, "residents while others are freed");
-    tap_ok(clr_resident_size(residents[1]) == (world_shares(worker) ? 0 : rows * 9), "the size");
+    tap_ok(shards_settle(copies[1]) == CLR_RESIDENT_READY, "copies while others are freed");
+    tap_ok(clr_sharded_size(copies[1], NULL) == (world_shares(worker) ? 0 : rows * 9), "the size");
     for (i = 0; i < MANY; i++)
-        clr_resident_free(residents[i]);
-    residents[0] = clr_resident_new(worker, column, 0, column->rows);
-    tap_ok(settle(residents[0]) == CLR_RESIDENT_READY, "and another one");
-    clr_resident_free(residents[0]);
+        clr_sharded_release(copies[i]);
+    copies[0] = shards_copy(worker, column);
+    tap_ok(clr_sharded_state(copies[0]) == CLR_RESIDENT_READY, "and another one");
+    clr_sharded_release(copies[0]);
     tap_ok(is_dropped(column), "nobody keeps the column");
     clr_column_release(column);
 }
@@ -66,8 +56,7 @@ static void test_unsuited(const struct clr_device_info *info)
     static struct clr_device_info unsuited[8];
     static int count;
     struct clr_column *column = scans_column(CLR_TAG_MIXED, rows, 0);
-    const int64_t copied = clr_resident_copied();
-    const struct clr_resident *resident;
+    const int64_t copied = clr_copies_sent();
     struct clr_sharded *copy;
     struct clr_worker *worker;
 
@@ -77,11 +66,10 @@ static void test_unsuited(const struct clr_device_info *info)
     unsuited[count].shared_alignment = (size_t)1 << 40;
     worker = workers_start(&unsuited[count++]);
     copy = shards_copy(worker, column);
-    resident = clr_sharded_resident(copy, 0);
-    tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_READY && !clr_resident_is_shared(resident) &&
-               clr_resident_size(resident) == rows * 9 && is_dropped(column),
+    tap_ok(clr_sharded_state(copy) == CLR_RESIDENT_READY && !clr_sharded_is_shared(copy) &&
+               clr_sharded_size(copy, NULL) == rows * 9 && is_dropped(column),
            "a column that is not aligned for the device is copied");
-    tap_is_int64(clr_resident_copied() - copied, 9 * (int64_t)rows, "which is counted");
+    tap_is_int64(clr_copies_sent() - copied, 9 * (int64_t)rows, "which is counted");
     clr_sharded_release(copy);
     clr_column_release(column);
 }

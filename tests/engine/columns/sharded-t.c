@@ -2,12 +2,11 @@
  * Columns in shards: how rows are divided, and what is found of them on two workers of a device,
  * each with several shards, against the host.
  */
-#include "engine/columns/sharded.h"
+#include "engine/columns/copies.h"
 
 #include "base/memory.h"
 #include "engine/host/host_scan.h"
-#include "engine/operations/resident_bins.h"
-#include "engine/operations/resident_scan.h"
+#include "engine/operations/resident.h"
 #include "engine/shards.h"
 #include "engine/workers.h"
 #include "opencl/devices.h"

@@ -3,7 +3,7 @@
  * all, and whoever wants them is told why. See failing.h.
  */
 #include "engine/failing.h"
-#include "engine/operations/resident_bins.h"
+#include "engine/operations/resident.h"
 #include "engine/shards.h"
 #include "numeric/bins_data.h"
 
@@ -74,7 +74,7 @@ static int run(void)
         outcome = ask(worker, copy, &bins, counts, &status);
         right = right && (outcome != CLR_SCAN_DONE || are_right(counts, &bins, column));
     }
-    result = failing_report(worker, clr_sharded_resident(copy, 0), outcome, right, &status);
+    result = failing_report(worker, copy, outcome, right, &status);
     clr_sharded_release(copy);
     clr_column_release(column);
     clr_worker_stop(worker, SHARDS_TIMEOUT_MS);

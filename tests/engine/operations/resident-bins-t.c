@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/host/host_scan.h"
-#include "engine/operations/resident_bins.h"
+#include "engine/operations/resident.h"
 #include "engine/shards.h"
 #include "engine/workers.h"
 #include "numeric/bins_data.h"

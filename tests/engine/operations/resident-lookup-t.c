@@ -2,7 +2,7 @@
  * Lookups on every OpenCL device there is: columns of codes of all sizes there, and results of all
  * kinds, against the same computed row by row.
  */
-#include "engine/operations/resident_scan.h"
+#include "engine/operations/resident.h"
 #include "engine/scans.h"
 #include "engine/shards.h"
 #include "engine/workers.h"

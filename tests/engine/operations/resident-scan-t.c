@@ -2,7 +2,7 @@
  * Scans over columns in a device's memory, on every OpenCL device there is, against the same
  * computed row by row. A CPU device runs the code for GPUs as well, as in device-t.c.
  */
-#include "engine/operations/resident_scan.h"
+#include "engine/operations/resident.h"
 
 #include "engine/workers.h"
 #include "engine/world.h"

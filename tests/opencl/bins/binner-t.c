@@ -7,7 +7,7 @@
 #include "batch.h"
 #include "numeric/bins_data.h"
 #include "numeric/values/column.h"
-#include "opencl/bins/binner_private.h"
+#include "opencl/bins/binner.c"
 #include "opencl/core/device_private.h"
 #include "opencl/devices.h"
 #include "random.h"
@@ -270,7 +270,7 @@ static void test_again(void)
     batch_end("questions again, and others in between");
 }
 
-static void open_binner(void)
+static void make_binner(void)
 {
     struct clr_status status;
     char *log = NULL;
@@ -279,22 +279,23 @@ static void open_binner(void)
     for (fails = 0; fails < 5; fails++) {
         clr_memory_fail_after(fails);
         clr_status_clear(&status);
-        if (clr_module_open(device, &clr_binner_kind, &log, &status) != CLR_NOMEM)
+        clr_binner_build(device, &log, &status);
+        if (status.code != CLR_NOMEM)
             tap_bail("allocation %ld: %s", fails, status.message);
     }
     clr_memory_fail_after(-1);
-    tap_ok(clr_module_state(device, &clr_binner_kind, &status) == CLR_NOMEM,
+    tap_ok(clr_binner_state(device, &status) == CLR_NOMEM,
            "without memory there is no binner, but later there can be");
     clr_status_clear(&status);
-    if (clr_module_open(device, &clr_binner_kind, &log, &status) != CLR_OK)
-        tap_bail("clr_module_open: %s\n%s", status.message, log != NULL ? log : "");
-    binner = clr_binner_of(device);
+    clr_binner_build(device, &log, &status);
+    if (status.code != CLR_OK)
+        tap_bail("clr_binner_build: %s\n%s", status.message, log != NULL ? log : "");
+    binner = binner_of(device);
     /* No more than GPUs have, whatever this device is. */
     if (binner->local_memory > 24576)
         binner->local_memory = 24576;
-    tap_ok(clr_module_open(device, &clr_binner_kind, &log, &status) == CLR_OK &&
-               clr_binner_of(device) == binner &&
-               clr_module_state(device, &clr_binner_kind, &status) == CLR_OK,
+    clr_binner_build(device, &log, &status);
+    tap_ok(binner_of(device) == binner && clr_binner_state(device, &status) == CLR_OK,
            "a binner is made once");
     tap_diag("groups of %zu, %zu of them, %zu bytes of local memory", binner->group_size,
              binner->most_groups, binner->local_memory);
@@ -310,7 +311,7 @@ static void test_variant(bool doubles)
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
-    open_binner();
+    make_binner();
     test_sizes();
     test_kinds();
     test_bins();

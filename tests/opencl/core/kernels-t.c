@@ -366,7 +366,7 @@ static void test_as(const struct clr_device_info *info, bool doubles,
     if (is_wanted("histogram")) {
         start = clr_clock_ns();
         clr_status_clear(&status);
-        clr_module_open(device, &clr_binner_kind, &log, &status);
+        clr_binner_build(device, &log, &status);
         check("histogram", "INTEGER and REAL", start, &status, log);
     }
     clr_device_close(device);

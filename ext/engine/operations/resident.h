@@ -1,0 +1,66 @@
+/* Operations on columns that lie in devices' memory. Any thread may call these. */
+#ifndef CLR_ENGINE_RESIDENT_H
+#define CLR_ENGINE_RESIDENT_H
+
+#include "engine/columns/copies.h"
+#include "numeric/bins/bins.h"
+#include "numeric/grouping/part.h"
+#include "numeric/scan/scan.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Each of these has something done on all devices of a division, at the same time. copies has that
+ * of each of the scan's columns, all of this division and READY. If a program that is needed has
+ * not been built yet, it is built in the background and the answer is CLR_SCAN_NOT_NOW. timeout_ms
+ * as in clr_worker_collect(); after it a device counts as failed. watch may be NULL. work is
+ * increased by what was done. They return CLR_SCAN_DONE, CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or
+ * CLR_SCAN_FAILED with the status; and what else is said.
+ */
+
+/* Computes the scan's tallies. What the scan's lookups have is copied to the devices as well,
+   unless it is there from an earlier scan. Also returns CLR_SCAN_UNSURE. */
+enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
+                                        struct clr_sharded *const *copies, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status);
+
+/* Groups all rows of the parts' plan: those of each shard into a part, which it opens, and which
+   begins with the shard's first row. Returns as struct clr_group_team has it, or CLR_SCAN_FAILED,
+   when the parts are of no use. */
+enum clr_scan_outcome clr_resident_group(const struct clr_division *division,
+                                         struct clr_sharded *const *copies,
+                                         struct clr_group_part *const *parts, int64_t timeout_ms,
+                                         const struct clr_watch *watch,
+                                         struct clr_device_work *work, struct clr_status *status);
+
+/*
+ * Counts the values of a column's copy, whose shards are each INTEGERs or REALs alone, by bins:
+ * counts has room for bins->count + 2, of what is below, of each bin, of what is above. The answer
+ * is CLR_SCAN_NOT_NOW while the copy is not READY, too, and CLR_SCAN_FAILED also if the column is
+ * not of one type (CLR_INVALID), or the kernels cannot be built or do not pass their test. counts
+ * are defined after CLR_SCAN_DONE only.
+ */
+enum clr_scan_outcome clr_resident_bins(const struct clr_sharded *copy, const struct clr_bins *bins,
+                                        uint64_t *counts, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status);
+
+/*
+ * As clr_resident_scan(), for a scan whose questions are all CLR_ASK_BINS: the tallies are
+ * computed, and the bins counted. The answer is always CLR_SCAN_NOT_NOW where a histogram is of
+ * less than a whole column of INTEGERs or of REALs, has more bins than there are rows, or takes
+ * more than the scan's values_memory.
+ */
+enum clr_scan_outcome clr_resident_histograms(const struct clr_division *division,
+                                              struct clr_scan *scan,
+                                              struct clr_sharded *const *copies, int64_t timeout_ms,
+                                              const struct clr_watch *watch,
+                                              struct clr_device_work *work,
+                                              struct clr_status *status);
+
+/* Returns the bytes on the host that so many bins take meanwhile for a shard. */
+size_t clr_resident_bins_memory(const struct clr_bins *bins);
+
+#endif
