@@ -1,4 +1,4 @@
-#include "numeric/grouping/addends_private.h"
+#include "numeric/grouping/addends.h"
 
 #include "base/memory.h"
 #include "numeric/filter/filter.h"
@@ -7,6 +7,33 @@
 #include <string.h>
 
 static const int64_t zeros[CLR_BLOCK];
+
+/* A tally, and a block's rows. */
+struct task {
+    struct clr_group_addends *addends;
+    struct clr_block *block;
+    const struct clr_tally *tally;
+    const struct clr_group_tally *kept;
+    int number;
+    const uint64_t *selected;
+    const uint32_t *numbers;
+    const struct clr_register *x, *y;
+};
+
+static int64_t *own_word(const struct task *task, int word)
+{
+    return task->addends->own + (size_t)word * CLR_BLOCK;
+}
+
+static void set_word(const struct task *task, int word, const int64_t *values)
+{
+    task->addends->words[word] = values;
+}
+
+static bool same_rows(const uint64_t *a, const uint64_t *b)
+{
+    return memcmp(a, b, CLR_BLOCK_WORDS * sizeof *a) == 0;
+}
 
 enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
                                              const struct clr_group_plan *plan,
@@ -46,26 +73,225 @@ void clr_group_addends_free(struct clr_group_addends *addends)
 }
 
 /* Has a word count the selected rows that are not among these. */
-static void count_others(const struct clr_addend_task *task, int word, const uint64_t *rows)
+static void count_others(const struct task *task, int word, const uint64_t *rows)
 {
     uint64_t others[CLR_BLOCK_WORDS];
     size_t i;
 
     if (word < 0)
         return;
-    if (clr_addend_same_rows(rows, task->selected)) {
-        clr_addend_set_word(task, word, zeros);
+    if (same_rows(rows, task->selected)) {
+        set_word(task, word, zeros);
         return;
     }
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         others[i] = task->selected[i] & ~rows[i];
-    task->block->loops->spread_bits(others, clr_addend_own_word(task, word));
-    clr_addend_set_word(task, word, clr_addend_own_word(task, word));
+    task->block->loops->spread_bits(others, own_word(task, word));
+    set_word(task, word, own_word(task, word));
+}
+
+/* Returns the values, and 0 for those of the selected rows that are not among these. */
+static const int64_t *mask(const struct task *task, const int64_t *values, const uint64_t *rows,
+                           int64_t *room)
+{
+    size_t i;
+
+    if (same_rows(rows, task->selected))
+        return values;
+    task->block->loops->spread_bits(rows, room);
+    for (i = 0; i < CLR_BLOCK; i++)
+        room[i] = values[i] & -room[i];
+    return room;
+}
+
+static enum clr_scan_outcome spill(const struct task *task, size_t row, uint8_t x_tag,
+                                   uint8_t y_tag)
+{
+    const struct clr_group_spill spill = {task->numbers[row],
+                                          (uint16_t)task->number,
+                                          x_tag,
+                                          y_tag,
+                                          task->x->values[row],
+                                          task->y == NULL ? 0 : task->y->values[row]};
+
+    return clr_group_spills_add(&task->addends->spills, task->addends->memory, &spill);
+}
+
+/* ---- Sums. */
+
+/* Whether the sum of INTEGERs shares its word with others. */
+static bool is_packed(const struct clr_group_tally *kept)
+{
+    return kept->integer_limit != 0 && kept->field.bits < CLR_WORD_BITS;
+}
+
+/* Returns room for the INTEGERs of a sum: their word, or what is left beside the words. */
+static int64_t *own_values(const struct task *task)
+{
+    const int word = is_packed(task->kept) ? task->addends->plan->words : task->kept->integer;
+
+    return own_word(task, word);
+}
+
+/* Takes the rows whose digits could not be cut, or whose INTEGERs are too large, out of the words
+   and to the spills. */
+static enum clr_scan_outcome spill_rows(const struct task *task, const uint64_t *rows,
+                                        const uint8_t *outside, uint8_t x_tag, uint8_t y_tag)
+{
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    struct clr_group_doubts *doubts = task->addends->doubts;
+    size_t *spilled = &task->addends->spilled[task->number], row;
+    const bool packed = x_tag == CLR_TAG_INTEGER && is_packed(task->kept);
+
+    for (row = 0; row < task->block->count && outcome == CLR_SCAN_DONE; row++) {
+        if (!outside[row] || !(rows[row / 64] >> row % 64 & 1))
+            continue;
+        outcome = spill(task, row, x_tag, y_tag);
+        ++*spilled;
+    }
+    if (*spilled > 0 && task->kept->is_bounded)
+        *(packed ? &doubts->fields[task->number] : &doubts->bounds[task->number]) = true;
+    if (*spilled > clr_group_most_spilled(task->addends->rows))
+        *(packed ? &doubts->fields[task->number] : &doubts->window[task->number]) = true;
+    return outcome;
+}
+
+static enum clr_scan_outcome sum_reals(const struct task *task, const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    int64_t *high = own_word(task, kept->real_high), *low = own_word(task, kept->real_low);
+    const int64_t *values;
+    uint8_t outside[CLR_BLOCK];
+
+    values = mask(task, task->x->values, rows, high);
+    set_word(task, kept->real_high, high);
+    set_word(task, kept->real_low, low);
+    if (task->addends->loops->cut(&kept->window, values, high, low,
+                                  clr_block_ahead(task->block, values)))
+        return CLR_SCAN_DONE;
+    values = mask(task, task->x->values, rows, high);
+    task->addends->loops->cut_carefully(&kept->window, values, high, low, outside);
+    return spill_rows(task, rows, outside, CLR_TAG_REAL, CLR_TAG_NULL);
+}
+
+/* Adds INTEGERs to their part of a word. Those that are too large are taken out again. */
+static enum clr_scan_outcome add_to_field(const struct task *task, const int64_t *values,
+                                          const uint64_t *rows)
+{
+    const struct clr_group_plan *plan = task->addends->plan;
+    const struct clr_group_tally *kept = task->kept;
+    const bool counts = kept->integer == 0;
+    const struct clr_group_packing packing = {.limit = kept->integer_limit,
+                                              .shift = kept->field.shift,
+                                              .first = kept->field.shift ==
+                                                       (counts ? plan->count.bits : 0),
+                                              .start = counts};
+    const struct clr_group_loops *loops = task->addends->loops;
+    int64_t *word = own_word(task, kept->integer);
+    int64_t limited[CLR_BLOCK];
+    uint8_t outside[CLR_BLOCK];
+    size_t i;
+
+    set_word(task, kept->integer, word);
+    if (loops->pack(&packing, values, word, clr_block_ahead(task->block, values)))
+        return CLR_SCAN_DONE;
+    loops->limit(values, kept->integer_limit, limited, outside);
+    for (i = 0; i < CLR_BLOCK; i++)
+        word[i] =
+            (int64_t)((uint64_t)word[i] - ((uint64_t)(values[i] - limited[i]) << packing.shift));
+    return spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_NULL);
+}
+
+static enum clr_scan_outcome sum_integers(const struct task *task, const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    int64_t *own = own_values(task);
+    const int64_t *values = mask(task, task->x->values, rows, own);
+    uint8_t outside[CLR_BLOCK];
+
+    if (is_packed(kept))
+        return add_to_field(task, values, rows);
+    if (kept->integer_limit == 0) {
+        task->addends->loops->split(values, own, own_word(task, kept->integer_high));
+        set_word(task, kept->integer, own);
+        set_word(task, kept->integer_high, own_word(task, kept->integer_high));
+        return CLR_SCAN_DONE;
+    }
+    set_word(task, kept->integer, values);
+    if (task->addends->loops->within(values, kept->integer_limit,
+                                     clr_block_ahead(task->block, values)))
+        return CLR_SCAN_DONE;
+    task->addends->loops->limit(values, kept->integer_limit, own, outside);
+    set_word(task, kept->integer, own);
+    return spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_NULL);
+}
+
+/* Products of INTEGERs, in one limb. */
+static enum clr_scan_outcome sum_products(const struct task *task, const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    int64_t *own = own_values(task);
+    const int64_t *x = mask(task, task->x->values, rows, own);
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    uint8_t outside[CLR_BLOCK];
+
+    if (!task->addends->loops->multiply(x, task->y->values, kept->integer_limit, own, outside))
+        outcome = spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_INTEGER);
+    if (outcome == CLR_SCAN_DONE && is_packed(kept))
+        return add_to_field(task, own, rows);
+    set_word(task, kept->integer, own);
+    return outcome;
+}
+
+static enum clr_scan_outcome sum(const struct task *task, const uint64_t *rows,
+                                 const uint64_t *integers)
+{
+    const struct clr_group_tally *kept = task->kept;
+    uint64_t found[CLR_BLOCK_WORDS];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+
+    if (kept->integer >= 0)
+        outcome = clr_tally_does(task->tally, CLR_DOT) ? sum_products(task, integers)
+                                                       : sum_integers(task, integers);
+    if (outcome == CLR_SCAN_DONE && kept->real_high >= 0) {
+        if (!clr_row_set_find(task->block->loops, task->x, CLR_TAG_REAL, rows, found))
+            memset(found, 0, sizeof found);
+        outcome = sum_reals(task, found);
+    }
+    return outcome;
+}
+
+/* ---- Extremes. */
+
+static void find_extremes(const struct task *task, const uint64_t *rows, enum clr_tag tag,
+                          const int words[2])
+{
+    int64_t *ends[2] = {NULL, NULL}, masks[CLR_BLOCK];
+    const int64_t *values = task->x->values;
+    uint64_t found[CLR_BLOCK_WORDS];
+    bool all;
+    int i;
+
+    if (words[0] < 0 && words[1] < 0)
+        return;
+    for (i = 0; i < 2; i++) {
+        if (words[i] < 0)
+            continue;
+        ends[i] = own_word(task, words[i]);
+        set_word(task, words[i], ends[i]);
+    }
+    if (!clr_row_set_find(task->block->loops, task->x, tag, rows, found))
+        memset(found, 0, sizeof found);
+    all = same_rows(found, task->selected);
+    if (!all)
+        task->block->loops->spread_bits(found, masks);
+    task->addends->loops->find_extremes(values, all ? NULL : masks, tag == CLR_TAG_REAL, ends[0],
+                                        ends[1], clr_block_ahead(task->block, values));
 }
 
 /* ---- Lists. */
 
-static enum clr_scan_outcome list_rows(const struct clr_addend_task *task, const uint64_t *rows,
+static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *rows,
                                        enum clr_tag x_tag, enum clr_tag y_tag,
                                        enum clr_group_list_kind kind)
 {
@@ -98,8 +324,8 @@ static enum clr_scan_outcome list_rows(const struct clr_addend_task *task, const
 
 /* Pairs of an INTEGER and a REAL: as REALs if the INTEGER is one, else their product straight to
    the sum. */
-static enum clr_scan_outcome list_mixed_pairs(const struct clr_addend_task *task,
-                                              const uint64_t *rows, bool integer_first)
+static enum clr_scan_outcome list_mixed_pairs(const struct task *task, const uint64_t *rows,
+                                              bool integer_first)
 {
     struct clr_group_list *list = &task->addends->lists[task->number * CLR_LISTS + CLR_LIST_REALS];
     const uint8_t x_tag = integer_first ? CLR_TAG_INTEGER : CLR_TAG_REAL;
@@ -124,14 +350,14 @@ static enum clr_scan_outcome list_mixed_pairs(const struct clr_addend_task *task
                 memcpy(integer, &real, sizeof real);
                 clr_group_list_add(list, task->numbers[row], pair[0], pair[1]);
             } else {
-                outcome = clr_addend_spill(task, row, x_tag, y_tag);
+                outcome = spill(task, row, x_tag, y_tag);
             }
         }
     }
     return outcome;
 }
 
-static enum clr_scan_outcome list(const struct clr_addend_task *task, const uint64_t *rows)
+static enum clr_scan_outcome list(const struct task *task, const uint64_t *rows)
 {
     enum clr_scan_outcome outcome =
         list_rows(task, rows, CLR_TAG_INTEGER, CLR_TAG_INTEGER, CLR_LIST_INTEGERS);
@@ -148,8 +374,7 @@ static enum clr_scan_outcome list(const struct clr_addend_task *task, const uint
 /* ---- Tallies: see collector.c, whose rules these are. */
 
 /* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
-static bool drop_nulls(const struct clr_addend_task *task, const struct clr_register *argument,
-                       uint64_t *rows)
+static bool drop_nulls(const struct task *task, const struct clr_register *argument, uint64_t *rows)
 {
     uint64_t found[CLR_BLOCK_WORDS];
     size_t i;
@@ -165,8 +390,8 @@ static bool drop_nulls(const struct clr_addend_task *task, const struct clr_regi
 }
 
 /* Whether the rows have other types than planned. */
-static bool is_other(const struct clr_addend_task *task, const struct clr_register *values,
-                     unsigned types, const uint64_t *rows)
+static bool is_other(const struct task *task, const struct clr_register *values, unsigned types,
+                     const uint64_t *rows)
 {
     uint64_t found[CLR_BLOCK_WORDS];
     int tag;
@@ -178,8 +403,7 @@ static bool is_other(const struct clr_addend_task *task, const struct clr_regist
     return false;
 }
 
-static void find_integers(const struct clr_addend_task *task, const uint64_t *rows,
-                          uint64_t *integers)
+static void find_integers(const struct task *task, const uint64_t *rows, uint64_t *integers)
 {
     const struct clr_loops *loops = task->block->loops;
     uint64_t of_x[CLR_BLOCK_WORDS];
@@ -190,7 +414,7 @@ static void find_integers(const struct clr_addend_task *task, const uint64_t *ro
         memset(integers, 0, CLR_BLOCK_WORDS * sizeof *integers);
 }
 
-static enum clr_scan_outcome take(const struct clr_addend_task *task)
+static enum clr_scan_outcome take(const struct task *task)
 {
     const struct clr_group_tally *kept = task->kept;
     const struct clr_register *x = task->x, *y = task->y;
@@ -204,7 +428,7 @@ static enum clr_scan_outcome take(const struct clr_addend_task *task)
         (y != NULL && clr_row_set_find(task->block->loops, y, CLR_TAG_UNSURE, rows, others)) ||
         (x != NULL && !drop_nulls(task, x, rows)) || (y != NULL && !drop_nulls(task, y, rows)))
         return CLR_SCAN_UNSURE;
-    if ((kept->missing < 0 && !clr_addend_same_rows(rows, task->selected)) ||
+    if ((kept->missing < 0 && !same_rows(rows, task->selected)) ||
         (x != NULL && is_other(task, x, kept->x_types, rows)) ||
         (y != NULL && is_other(task, y, kept->y_types, rows))) {
         task->addends->doubts->types[task->number] = true;
@@ -225,9 +449,9 @@ static enum clr_scan_outcome take(const struct clr_addend_task *task)
         !clr_row_set_find(task->block->loops, x, CLR_TAG_INTEGER, rows, integers))
         memset(integers, 0, sizeof integers);
     if (outcome == CLR_SCAN_DONE && !kept->gathers_sum)
-        outcome = clr_addend_sum(task, rows, integers);
-    clr_addend_find_extremes(task, rows, CLR_TAG_INTEGER, kept->extremes);
-    clr_addend_find_extremes(task, rows, CLR_TAG_REAL, kept->extremes + 2);
+        outcome = sum(task, rows, integers);
+    find_extremes(task, rows, CLR_TAG_INTEGER, kept->extremes);
+    find_extremes(task, rows, CLR_TAG_REAL, kept->extremes + 2);
     return outcome;
 }
 
@@ -236,7 +460,7 @@ enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
                                              const uint32_t *numbers)
 {
     const struct clr_scan *scan = addends->plan->scan;
-    struct clr_addend_task task = {
+    struct task task = {
         .addends = addends, .block = block, .selected = selected, .numbers = numbers};
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;

@@ -3,8 +3,8 @@
 #define CLR_NUMERIC_GROUP_ADDENDS_H
 
 #include "numeric/grouping/group_loops.h"
-#include "numeric/grouping/lists.h"
 #include "numeric/grouping/plan.h"
+#include "numeric/grouping/room.h"
 
 struct clr_group_addends {
     const struct clr_group_plan *plan;

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "numeric/exact/parts.h"
 #include "numeric/filter/filter.h"
-#include "numeric/grouping/codes.h"
 #include "numeric/scan/block.h"
 #include "numeric/scan/block_run.h"
 #include "numeric/scan/lookup_results.h"
@@ -207,6 +206,56 @@ static bool place_key(const struct planner *planner, int number, struct clr_grou
     return true;
 }
 
+/* Whether the scan's filter, or a tally, needs an instruction. */
+static bool uses(const struct clr_scan *scan, int number)
+{
+    const struct clr_tally none = {.x = -1, .y = -1, .filter = -1};
+    bool used[CLR_MOST_INSTRUCTIONS];
+    int i;
+
+    clr_scan_find_used(scan, &none, used);
+    for (i = 0; i < scan->tally_count && !used[number]; i++)
+        clr_scan_find_used(scan, &scan->tallies[i], used);
+    return used[number];
+}
+
+/* Whether no two codes have the same result. seen has a zero for each rank, and one for NULL. */
+static bool are_different(const struct clr_lookup *lookup, uint8_t *seen)
+{
+    uint32_t code;
+
+    for (code = 0; code < lookup->count; code++) {
+        const uint8_t tag = clr_lookup_tag(lookup, code);
+        const size_t rank =
+            tag == CLR_TAG_NULL ? lookup->ranked_count : (size_t)lookup->values[code];
+
+        if ((tag != CLR_TAG_NULL && tag != CLR_TAG_INTEGER) || seen[rank]++ != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the scan's only key is a lookup whose results are ranks, or NULL, and all different.
+   Nothing else may use it. Without memory to find that out it is said not to be. */
+static bool codes_will_do(const struct clr_scan *scan)
+{
+    const struct clr_lookup *lookup;
+    uint8_t *seen;
+    bool will;
+
+    if (scan->grouping->key_count != 1 ||
+        scan->instructions[scan->grouping->keys[0]].opcode != CLR_OP_LOOKUP ||
+        uses(scan, scan->grouping->keys[0]))
+        return false;
+    lookup = clr_group_codes_lookup(scan);
+    if (lookup->ranked == NULL || lookup->count == 0 || lookup->ranked_count > lookup->count)
+        return false;
+    seen = clr_memory_alloc_zero(lookup->ranked_count + 1);
+    will = seen != NULL && are_different(lookup, seen);
+    clr_memory_free(seen);
+    return will;
+}
+
 static void plan_keys(const struct planner *planner)
 {
     const struct clr_scan *scan = planner->scan;
@@ -237,7 +286,7 @@ static void plan_keys(const struct planner *planner)
                           ? CLR_NUMBERED_DIRECTLY
                           : CLR_NUMBERED_BY_PLACE;
     if (planner->runner == CLR_GROUPS_OF_COLUMNS && plan->numbering == CLR_NUMBERED_DIRECTLY &&
-        clr_group_codes_will_do(scan)) {
+        codes_will_do(scan)) {
         plan->by_codes = true;
         plan->places = clr_group_codes_lookup(scan)->count;
     }

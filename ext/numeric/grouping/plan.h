@@ -76,7 +76,8 @@ struct clr_group_plan {
     uint64_t seed; /* of hashes */
     enum clr_group_numbering numbering;
     struct clr_group_key keys[CLR_MOST_KEYS];
-    bool by_codes;   /* places are the codes of the only key: see codes.h */
+    bool by_codes;   /* places are the codes of the only key, which is a lookup: each is a group of
+                        its   own, and rows need no look at what the codes stand for */
     uint64_t places; /* how many there may be */
     int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows, */
     struct clr_group_field count; /* here */
@@ -114,6 +115,12 @@ static inline int64_t clr_group_field_get(const struct clr_group_field *field, i
 static inline bool clr_group_plan_sorts(const struct clr_group_plan *plan)
 {
     return plan->numbering == CLR_NUMBERED_BY_PLACE && !plan->grouping.by_first;
+}
+
+/* Returns the lookup that the only key of a scan is. */
+static inline const struct clr_lookup *clr_group_codes_lookup(const struct clr_scan *scan)
+{
+    return &scan->lookups[scan->instructions[scan->grouping->keys[0]].b];
 }
 
 /* Returns how many rows a group has. */

@@ -1,8 +1,10 @@
 /* Memory for groups: zeros that cost nothing until they are touched, under one limit that all
-   threads of a grouping share. */
+   threads of a grouping share; and lists of values in it, with the numbers of their groups, in the
+   order of the rows. */
 #ifndef CLR_NUMERIC_GROUP_ROOM_H
 #define CLR_NUMERIC_GROUP_ROOM_H
 
+#include "numeric/scan/loops.h"
 #include "numeric/scan/scan.h"
 
 #include <stdatomic.h>
@@ -42,5 +44,57 @@ enum clr_scan_outcome clr_room_take(struct clr_room *room, struct clr_group_memo
 /* Frees the memory; there is none then, which is fine here too. What it took is given back to
    memory, if that is not NULL. */
 void clr_room_free(struct clr_room *room, struct clr_group_memory *memory);
+
+/* ---- Values that lie together by group in the end, and those, few, that a record does not hold.
+ */
+
+/* What a list has: values, or pairs, of one type. */
+enum clr_group_list_kind { CLR_LIST_INTEGERS, CLR_LIST_REALS, CLR_LISTS };
+
+struct clr_group_list {
+    struct clr_room numbers, x, y; /* uint32_t; int64_t, bits; likewise, of pairs alone */
+    size_t count;
+    bool begun;
+};
+
+/* Makes room for more values behind the others, of a list of at most so many. Returns
+   CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
+enum clr_scan_outcome clr_group_list_make_room(struct clr_group_list *list,
+                                               struct clr_group_memory *memory, size_t more,
+                                               size_t most, bool pairs);
+
+static inline void clr_group_list_add(struct clr_group_list *list, uint32_t number, int64_t x,
+                                      int64_t y)
+{
+    ((uint32_t *)list->numbers.start)[list->count] = number;
+    ((int64_t *)list->x.start)[list->count] = x;
+    if (list->y.start != NULL)
+        ((int64_t *)list->y.start)[list->count] = y;
+    list->count++;
+}
+
+/* Adds a block of values at once; y may be NULL. */
+void clr_group_list_add_block(struct clr_group_list *list, const uint32_t *numbers,
+                              const int64_t *x, const int64_t *y);
+
+void clr_group_list_free(struct clr_group_list *list, struct clr_group_memory *memory);
+
+/* A value of a tally, or a product if y has a tag, to be added to the exact sum of a group. */
+struct clr_group_spill {
+    uint32_t number;
+    uint16_t tally;
+    uint8_t x_tag, y_tag;
+    int64_t x, y;
+};
+
+struct clr_group_spills {
+    struct clr_group_spill *spills;
+    size_t count, capacity;
+};
+
+enum clr_scan_outcome clr_group_spills_add(struct clr_group_spills *spills,
+                                           struct clr_group_memory *memory,
+                                           const struct clr_group_spill *spill);
+void clr_group_spills_free(struct clr_group_spills *spills, struct clr_group_memory *memory);
 
 #endif

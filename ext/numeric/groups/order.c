@@ -1,6 +1,5 @@
 #include "numeric/groups/order.h"
 
-#include "numeric/grouping/codes.h"
 #include "numeric/order/keys.h"
 
 #include <string.h>
@@ -11,6 +10,9 @@ enum { PIECE = 1 << 16, WORTH = 1 << 16, AHEAD = 16 };
 
 _Static_assert(sizeof(struct clr_group_entry) == sizeof(struct clr_group_item),
                "entries lie where items are sorted");
+
+/* No code. */
+#define NO_CODE UINT32_MAX
 
 struct ordering {
     struct clr_groups *groups;
@@ -252,6 +254,23 @@ static void order_by_first_rows(void *argument, int worker, const atomic_bool *s
         places[n] = ordering->items[n].number;
 }
 
+/* Stores the rank of each code plus 1, or 0 for NULL; and the codes in the order of the groups,
+   ranked_count + 1 of them, where some may be NO_CODE. */
+static void order_by_ranks(const struct clr_scan *scan, uint32_t *ranks, uint32_t *codes)
+{
+    const struct clr_lookup *lookup = clr_group_codes_lookup(scan);
+    const bool descends = scan->grouping->descending[0] && !scan->grouping->by_first;
+    uint32_t code, number;
+
+    memset(codes, -1, (lookup->ranked_count + 1) * sizeof *codes);
+    for (code = 0; code < lookup->count; code++) {
+        number =
+            clr_lookup_tag(lookup, code) == CLR_TAG_NULL ? 0 : (uint32_t)lookup->values[code] + 1;
+        ranks[code] = number;
+        codes[descends ? lookup->ranked_count - number : number] = code;
+    }
+}
+
 /* Lists the codes that have rows, all of the places, again. */
 static void list_codes(void *argument, int worker, const atomic_bool *stop)
 {
@@ -261,11 +280,11 @@ static void list_codes(void *argument, int worker, const atomic_bool *stop)
     const uint32_t *code = ordering->codes;
 
     (void)worker;
-    clr_group_codes_order(groups->plan.scan, groups->ranks.start, ordering->codes);
+    order_by_ranks(groups->plan.scan, groups->ranks.start, ordering->codes);
     for (; places < end; code++) {
         if ((code - ordering->codes) % PIECE == 0 && clr_portion_stops(stop))
             return;
-        if (*code != CLR_NO_CODE && clr_group_part_record(groups->parts[0], *code)[0] != 0)
+        if (*code != NO_CODE && clr_group_part_record(groups->parts[0], *code)[0] != 0)
             *places++ = *code;
     }
 }
