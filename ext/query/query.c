@@ -1,41 +1,97 @@
+/* From a SELECT's text to its tree, and from the tree to the statements that finish a query. */
 #include "query/query.h"
 
 #include "base/memory.h"
+#include "query/binding/names.h"
+#include "query/syntax/print.h"
 #include "query/syntax/syntax.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Stores a name, or NULL if there is none; returns false without memory. */
-static bool take_name(const struct clr_token *token, char **name)
+/* ---- What kind of query a SELECT is. */
+
+static unsigned items_have(const struct clr_syntax *syntax)
 {
-    if (token->kind == 0)
-        return true;
-    *name = clr_token_name(token);
-    return *name != NULL;
+    const struct clr_node *item;
+    unsigned has = 0;
+
+    for (item = syntax->select.items.first; item != NULL; item = item->next)
+        has |= item->has;
+    return has;
+}
+
+/* Whether the SELECT has a row for each group: for keys, or for the values that DISTINCT leaves. */
+static bool is_grouped(const struct clr_syntax *syntax)
+{
+    return syntax->select.keys.first != NULL ||
+           (syntax->select.distinct && (items_have(syntax) & CLR_HAS_AGGREGATE) == 0);
+}
+
+/* Whether the SELECT has rows of the table as they are, those that WHERE lets pass. */
+static bool has_rows(const struct clr_syntax *syntax)
+{
+    return !is_grouped(syntax) && syntax->select.where != NULL && syntax->select.inner == NULL &&
+           syntax->aggregates.first == NULL;
+}
+
+/* Refuses an expression with a column of the table outside of aggregates; if a function has the
+   column, as one that is none of the aggregates that there are; and without any aggregate, as one
+   of rows. */
+static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
+{
+    while (node->kind != CLR_N_FUNCTION && node->first != NULL) {
+        for (node = node->first; !(node->has & CLR_HAS_COLUMN); node = node->next)
+            ;
+    }
+    if (node->kind == CLR_N_FUNCTION)
+        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION, node->names[0].text,
+                               node->names[0].length);
+    else if (syntax->aggregates.first != NULL)
+        clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
+    else
+        clr_syntax_refuse(syntax, syntax->select.where != NULL || syntax->inner.where != NULL
+                                      ? CLR_WHY_ROWS_OF_SUBQUERY
+                                      : CLR_WHY_NO_AGGREGATE);
+}
+
+/* Refuses what has no meaning here in a SELECT of one row: columns outside of aggregates, in the
+   select list and in ORDER BY. */
+static void check_row(struct clr_syntax *syntax)
+{
+    const struct clr_node *node;
+
+    for (node = syntax->select.items.first; node != NULL; node = node->next) {
+        if (node->has & CLR_HAS_COLUMN)
+            refuse_column(syntax, node->first);
+    }
+    for (node = syntax->select.terms.first; node != NULL; node = node->next) {
+        /* SQLite evaluates no subquery there. The name of an item goes before that of a column. */
+        if (node->has & CLR_HAS_SUBQUERY ||
+            (node->has & CLR_HAS_COLUMN && clr_syntax_find_item(syntax, node->first) == NULL))
+            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
+    }
+    /* Without an aggregate SQLite makes a row for every row of the table. */
+    if (!(items_have(syntax) & CLR_HAS_SURE_AGGREGATE))
+        clr_syntax_refuse(syntax, CLR_WHY_NO_AGGREGATE);
 }
 
 static enum clr_code parse(struct clr_query *query)
 {
     struct clr_syntax *syntax = query->syntax;
-    unsigned has = 0;
-    const struct clr_node *item;
+    const struct clr_select_tree *source;
 
-    if (clr_grammar_parse(syntax) != CLR_OK)
+    if (clr_syntax_parse(syntax) != CLR_OK)
         return syntax->code;
-    if (syntax->inner_begin != 0)
-        clr_syntax_flatten(syntax);
-    query->is_grouped = clr_syntax_is_grouped(syntax);
-    query->has_rows = clr_syntax_has_rows(syntax);
-    for (item = syntax->items.first; item != NULL; item = item->next)
-        has |= item->has;
+    clr_names_flatten(syntax);
+    source = syntax->select.inner != NULL ? syntax->select.inner : &syntax->select;
+    query->schema = source->schema.name;
+    query->table = source->table.name;
+    query->alias = source->alias.name;
+    query->is_grouped = is_grouped(syntax);
+    query->has_rows = has_rows(syntax);
     if (!query->is_grouped && !query->has_rows)
-        clr_syntax_check_row(syntax);
-    /* Without an aggregate SQLite makes a row for every row of the table. */
-    if (!query->is_grouped && !query->has_rows && !(has & CLR_HAS_SURE_AGGREGATE))
-        clr_syntax_refuse(syntax, CLR_WHY_NO_AGGREGATE);
-    else if (!take_name(&syntax->schema, &query->schema) ||
-             !take_name(&syntax->table, &query->table) || !take_name(&syntax->alias, &query->alias))
-        clr_syntax_no_memory(syntax);
+        check_row(syntax);
     return syntax->code;
 }
 
@@ -43,26 +99,22 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
 {
     struct clr_query *query = clr_memory_alloc(sizeof *query);
     struct clr_syntax *syntax = clr_memory_alloc(sizeof *syntax);
-    size_t size = strlen(sql) + 1;
-    enum clr_code code;
+    const size_t size = strlen(sql) + 1;
+    enum clr_code code = CLR_NOMEM;
 
     *result = NULL;
-    if (query != NULL)
-        memset(query, 0, sizeof *query);
-    if (syntax != NULL)
-        memset(syntax, 0, sizeof *syntax);
     if (query == NULL || syntax == NULL) {
         clr_memory_free(query);
         clr_memory_free(syntax);
         return CLR_NOMEM;
     }
+    memset(query, 0, sizeof *query);
+    memset(syntax, 0, sizeof *syntax);
     query->syntax = syntax;
     query->filter = -1;
     syntax->reason = reason;
     syntax->sql = clr_memory_alloc(size);
-    if (syntax->sql == NULL) {
-        code = CLR_NOMEM;
-    } else {
+    if (syntax->sql != NULL) {
         memcpy(syntax->sql, sql, size);
         code = parse(query);
     }
@@ -72,6 +124,8 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
         *result = query;
     return code;
 }
+
+/* ---- What is asked of a query. */
 
 bool clr_query_computes(const struct clr_query *query)
 {
@@ -110,11 +164,11 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
 
 bool clr_query_may_find_rows(const struct clr_query *query)
 {
-    const struct clr_syntax *syntax = query->syntax;
-    const bool ends_early = syntax->limit != NULL && syntax->terms.first == NULL &&
-                            syntax->aggregates.first == NULL && syntax->keys.first == NULL;
+    const struct clr_select_tree *select = &query->syntax->select;
+    const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
+                            query->syntax->aggregates.first == NULL && select->keys.first == NULL;
 
-    return syntax->where != NULL && syntax->inner_begin == 0 && !ends_early;
+    return select->where != NULL && select->inner == NULL && !ends_early;
 }
 
 bool clr_query_has_subqueries(const struct clr_query *query)
@@ -122,29 +176,348 @@ bool clr_query_has_subqueries(const struct clr_query *query)
     return query->syntax->subqueries.first != NULL;
 }
 
+/* ---- The statements that finish a query: of the tree with what stands for keys and calls. */
+
+/* What a finish is of. */
+struct finish {
+    const struct clr_query *query;
+    int parameter_count;
+};
+
+/* Whether a call gives JSON: it is bound as a state, of which the answer makes JSON. */
+static bool is_json(const struct clr_node *node)
+{
+    return node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_BINS &&
+           !(node->form & CLR_FORM_STATE);
+}
+
+/*
+ * Adds a column of the table of groups that is none to SQLite: a unary plus takes its affinity
+ * away, and CASE its collating sequence, too, which goes before that of a subquery's column that it
+ * is compared with.
+ */
+static void add_plain(struct clr_printer *printer, const char *column, int number)
+{
+    const bool has_subqueries = printer->syntax->subqueries.first != NULL;
+    char name[24];
+
+    snprintf(name, sizeof name, column, number);
+    clr_text_add(&printer->text, has_subqueries ? "(CASE WHEN 1 THEN \"%s\" END)" : "(+\"%s\")",
+                 name);
+}
+
+/* Adds what stands for a call: a parameter, or a column of the table of groups. */
+static void add_call(struct clr_printer *printer, const struct clr_node *node)
+{
+    const struct finish *finish = printer->context;
+
+    if (!finish->query->is_grouped)
+        clr_text_add(&printer->text, is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d",
+                     finish->parameter_count + 1 + node->number);
+    else if (is_json(node))
+        clr_text_add(&printer->text, "json(\"" CLR_GROUP_CALL "\")", node->number);
+    else
+        add_plain(printer, CLR_GROUP_CALL, node->number);
+}
+
+static void add_sequence(struct clr_text *text, const struct clr_node *node)
+{
+    if (node->collation[0] != '\0')
+        clr_text_add(text, " COLLATE \"%s\"", node->collation);
+}
+
+/* Adds what a key is that has no affinity, or that CAST gives one: the expression's collating
+   sequence, if it has one, is BINARY. */
+static void add_bare(struct clr_printer *printer, const struct clr_node *node)
+{
+    if (!clr_content_has_sequence(node))
+        add_plain(printer, CLR_GROUP_KEY_BLOB, node->key - 1);
+    else
+        clr_text_add(&printer->text, "(+\"" CLR_GROUP_KEY_BLOB "\")", node->key - 1);
+}
+
+/* Adds the column of the table of groups that a key is, with the affinity that the key's
+   expression has (SQLite's sqlite3ExprAffinity()). */
+static void add_key(struct clr_printer *printer, const struct clr_node *node)
+{
+    static const char *const types[] = {[CLR_CAST_TO_BLOB] = "BLOB",
+                                        [CLR_CAST_TO_TEXT] = "TEXT",
+                                        [CLR_CAST_TO_INTEGER] = "INTEGER",
+                                        [CLR_CAST_TO_REAL] = "REAL",
+                                        [CLR_CAST_TO_NUMERIC] = "NUMERIC"};
+    const char *format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
+                         : node->is_real    ? "\"" CLR_GROUP_KEY_REAL "\""
+                         : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
+                                            : "\"" CLR_GROUP_KEY_BLOB "\"";
+
+    if (node->kind == CLR_N_CAST) {
+        /* A value that is of the type already stays as it is. No column may take the place of CAST:
+           WHERE puts a constant in a column's place, once it is to be equal to it, but not in that
+           of CAST. */
+        clr_text_add(&printer->text, "CAST(");
+        add_bare(printer, node);
+        clr_text_add(&printer->text, " AS %s)", types[node->cast]);
+    } else if (node->kind != CLR_N_COLUMN) {
+        add_bare(printer, node);
+    } else {
+        clr_text_add(&printer->text, format, node->key - 1);
+        if (!node->is_binary)
+            add_sequence(&printer->text, node);
+    }
+}
+
+/* Prints what stands for keys and calls, and the names of items. */
+static bool print_finished(struct clr_printer *printer, const struct clr_node *node)
+{
+    const bool is_call = node->kind == CLR_N_AGGREGATE;
+
+    if (node->is_item) {
+        if (node->written != NULL)
+            clr_print_node(printer, node->written);
+        return node->written != NULL;
+    }
+    if (node->key == 0 && !is_call)
+        return false;
+    clr_print_word(printer, "");
+    if (is_call)
+        add_call(printer, node);
+    else
+        add_key(printer, node);
+    return true;
+}
+
+/* Whether rows of different groups may be the same one: groups differ in their keys, which the
+   select list may not have all. */
+static bool is_distinct(const struct clr_query *query)
+{
+    const struct clr_select_tree *select = &query->syntax->select;
+
+    return query->is_grouped && select->distinct && select->keys.first != NULL;
+}
+
+/* Notes which keys or calls the items are, if they are no more than that. */
+static void note_plain(struct clr_query *query, bool sorts_keys)
+{
+    const struct clr_select_tree *select = &query->syntax->select;
+    const struct clr_node *item = select->items.first;
+    const bool is_plain = query->is_grouped && !sorts_keys && !is_distinct(query) &&
+                          select->having == NULL && select->terms.first == NULL &&
+                          select->limit == NULL;
+
+    query->plain_count = 0;
+    for (; item != NULL && is_plain; item = item->next) {
+        const struct clr_node *node = item->first;
+
+        if (node->is_item || query->plain_count == CLR_MOST_KEYS + CLR_MOST_CALLS ||
+            (node->key == 0 && (node->kind != CLR_N_AGGREGATE || is_json(node))))
+            break;
+        query->plain_columns[query->plain_count++] =
+            (uint16_t)(node->key != 0 ? node->key - 1 : query->grouping.key_count + node->number);
+    }
+    if (item != NULL)
+        query->plain_count = 0;
+}
+
+/* Has SQLite bring the groups into their order: BINARY is the order of bytes in the database's
+   encoding, and ranks are those of UTF-8. */
+static void add_keys(struct clr_printer *printer, const struct clr_query *query)
+{
+    const char *words = query->syntax->select.terms.first != NULL ? "," : " ORDER BY";
+    const struct clr_node *term;
+    int i = 0;
+
+    for (term = query->syntax->select.keys.first; term != NULL; term = term->next) {
+        if (term->is_constant)
+            continue;
+        clr_text_add(&printer->text, "%s \"" CLR_GROUP_KEY_BLOB "\"", words, i);
+        add_sequence(&printer->text, term);
+        clr_text_add(&printer->text, query->grouping.descending[i++] ? " DESC" : "");
+        words = ",";
+    }
+}
+
+/* The rest of a SELECT of groups. HAVING is a condition of their table's rows. */
+static void add_groups(struct clr_printer *printer, const struct clr_query *query, bool sorts_keys)
+{
+    const struct clr_select_tree *select = &query->syntax->select;
+    const struct finish *finish = printer->context;
+
+    clr_text_add(&printer->text, " FROM \"" CLR_GROUP_TABLE "\"(?%d)", finish->parameter_count + 1);
+    if (select->having != NULL) {
+        /* No condition of rows would be evaluated without rows, or out of its order. */
+        const bool is_late = (select->having->has & CLR_HAS_SUBQUERY) != 0;
+
+        clr_print_word(printer, is_late ? "WHERE (" : "WHERE");
+        clr_print_node(printer, select->having);
+        clr_text_add(&printer->text, is_late ? ") OR +rowid < 0" : "");
+    }
+    clr_print_clause(printer, "ORDER BY", &select->terms);
+    if (sorts_keys)
+        add_keys(printer, query);
+}
+
+/* Writes the statement that makes the rows of groups, or the one row. */
+static char *write_answer(struct clr_query *query, struct finish *finish, bool sorts_keys)
+{
+    const struct clr_select_tree *select = &query->syntax->select;
+    struct clr_printer printer = {
+        .syntax = query->syntax, .replace = print_finished, .context = finish};
+    const struct clr_node *item;
+
+    note_plain(query, sorts_keys);
+    clr_print_word(&printer, is_distinct(query) ? "SELECT DISTINCT" : "SELECT");
+    for (item = select->items.first; item != NULL; item = item->next) {
+        clr_print_node(&printer, query->is_grouped ? item : item->first);
+        clr_text_add(&printer.text, item->next != NULL ? "," : "");
+    }
+    query->items_end = printer.text.length;
+    if (query->is_grouped)
+        add_groups(&printer, query, sorts_keys);
+    clr_print_limit(&printer, select);
+    return clr_text_end(&printer.text);
+}
+
+/* Writes the SELECT itself, of the rows that the scan has found. Its own condition stays: what is
+   found by the rowid is asked whether it is what was looked for. */
+static char *write_rows(const struct clr_query *query, const struct finish *finish,
+                        const char *schema)
+{
+    const struct clr_select_tree *select = &query->syntax->select;
+    const struct clr_token *name = select->alias.kind != 0 ? &select->alias : &select->table;
+    struct clr_printer printer = {.syntax = query->syntax};
+    struct clr_text found = {.text = NULL};
+    char *term;
+
+    clr_text_add(&found,
+                 "%.*s.%s IN (SELECT \"" CLR_GROUP_KEY_BLOB "\" FROM \"" CLR_GROUP_TABLE "\"(?%d))",
+                 (int)name->length, name->text, query->rowid, 0, finish->parameter_count + 1);
+    term = clr_text_end(&found);
+    if (term == NULL)
+        return NULL;
+    clr_print_select(&printer, select, schema, NULL, term);
+    clr_memory_free(term);
+    return clr_text_end(&printer.text);
+}
+
+/* Writes the SELECT itself, with a term before those of WHERE that counts the rows which SQLite
+   looks at. */
+static char *write_counted(const struct clr_query *query, const struct finish *finish,
+                           const char *schema)
+{
+    struct clr_printer printer = {.syntax = query->syntax};
+    char term[64];
+
+    snprintf(term, sizeof term, CLR_ROW_COUNTER "(?%d)", finish->parameter_count + 1);
+    clr_print_select(&printer, &query->syntax->select, schema, term, NULL);
+    return clr_text_end(&printer.text);
+}
+
+static char *write_different(const struct clr_query *query)
+{
+    struct clr_text text = {.text = NULL};
+    const struct clr_node *term;
+    int i = -1;
+
+    for (term = query->syntax->select.keys.first; term != NULL; term = term->next) {
+        i += !term->is_constant;
+        if (term->is_constant || term->collation[0] == '\0')
+            continue;
+        clr_text_add(&text,
+                     "%s count(DISTINCT \"" CLR_GROUP_KEY_BLOB
+                     "\") = count(DISTINCT \"" CLR_GROUP_KEY_BLOB "\"",
+                     text.length == 0 ? "SELECT" : " AND", i, i);
+        add_sequence(&text, term);
+        clr_text_add(&text, ")");
+    }
+    clr_text_add(&text, " FROM \"" CLR_GROUP_TABLE "\"(?1)");
+    return clr_text_end(&text);
+}
+
+static char *write_subqueries(const struct clr_query *query, const struct finish *finish)
+{
+    struct clr_printer printer = {.syntax = query->syntax};
+    const struct clr_node *node;
+
+    for (node = query->syntax->subqueries.first; node != NULL; node = node->listed) {
+        clr_text_add(&printer.text, printer.text.length == 0 ? "SELECT" : ",");
+        if (node->number == 0)
+            clr_text_add(&printer.text, " EXISTS");
+        else
+            clr_text_add(&printer.text, " ?%d IN", finish->parameter_count + node->number);
+        clr_print_node(&printer, node);
+    }
+    return clr_text_end(&printer.text);
+}
+
+/* Whether a key is compared by another collating sequence than BINARY. */
+static bool has_collations(const struct clr_query *query)
+{
+    const struct clr_node *term = query->syntax->select.keys.first;
+
+    while (term != NULL && (term->is_constant || term->collation[0] == '\0'))
+        term = term->next;
+    return term != NULL && !query->has_rows;
+}
+
+static void free_statements(struct clr_query *query)
+{
+    clr_memory_free(query->answer);
+    clr_memory_free(query->subqueries);
+    clr_memory_free(query->different);
+    clr_memory_free(query->counted);
+    query->answer = query->subqueries = query->different = query->counted = NULL;
+}
+
+/* The name of the table's schema where the SELECT has none. */
+static const char *find_schema(const struct clr_query *query,
+                               const struct clr_environment *environment)
+{
+    return query->schema == NULL ? environment->schema : NULL;
+}
+
+enum clr_code clr_query_write(struct clr_query *query, const struct clr_environment *environment)
+{
+    const bool has_subqueries = query->syntax->subqueries.first != NULL && !query->has_rows;
+    const bool is_counted = query->syntax->subqueries.first == NULL &&
+                            query->syntax->select.inner == NULL && !query->has_rows;
+    const bool collates = has_collations(query);
+    const bool sorts_keys = query->is_grouped && query->syntax->select.keys.first != NULL &&
+                            (!environment->is_utf8 || collates);
+    const char *schema = find_schema(query, environment);
+    struct finish finish = {query, environment->parameter_count};
+
+    free_statements(query);
+    query->answer = query->has_rows ? write_rows(query, &finish, schema)
+                                    : write_answer(query, &finish, sorts_keys);
+    query->subqueries = has_subqueries ? write_subqueries(query, &finish) : NULL;
+    query->different = collates ? write_different(query) : NULL;
+    query->counted = is_counted ? write_counted(query, &finish, schema) : NULL;
+    return query->answer == NULL || (has_subqueries && query->subqueries == NULL) ||
+                   (collates && query->different == NULL) || (is_counted && query->counted == NULL)
+               ? CLR_NOMEM
+               : CLR_OK;
+}
+
+char *clr_query_write_select(const struct clr_query *query,
+                             const struct clr_environment *environment)
+{
+    struct clr_printer printer = {.syntax = query->syntax};
+
+    clr_print_select(&printer, &query->syntax->select, find_schema(query, environment), NULL, NULL);
+    return clr_text_end(&printer.text);
+}
+
 void clr_query_free(struct clr_query *query)
 {
-    struct clr_node *node;
     int i;
 
     if (query == NULL)
         return;
     for (i = 0; i < query->lookup_count; i++)
         clr_memory_free(query->lookups[i].text);
-    while ((node = query->syntax->nodes) != NULL) {
-        query->syntax->nodes = node->allocated;
-        clr_memory_free(node);
-    }
-    clr_memory_free(query->syntax->tokens);
-    clr_memory_free(query->syntax->sql);
+    clr_syntax_free(query->syntax);
     clr_memory_free(query->syntax);
-    clr_memory_free(query->schema);
-    clr_memory_free(query->table);
-    clr_memory_free(query->alias);
-    clr_memory_free(query->answer);
     clr_memory_free(query->probes);
-    clr_memory_free(query->subqueries);
-    clr_memory_free(query->different);
-    clr_memory_free(query->counted);
+    free_statements(query);
     clr_memory_free(query);
 }

@@ -8,10 +8,51 @@
 
 #include "base/status.h"
 #include "numeric/scan/scan.h"
-#include "query/aggregate.h"
+#include "numeric/states/aggregate_table.h"
 #include "query/reason.h"
 
 #include <stdbool.h>
+
+/* ---- The calls of aggregates. */
+
+/* A call of an aggregate; equal arguments and filters share tallies. */
+struct clr_call {
+    const struct clr_aggregate *aggregate;
+    enum clr_form form;
+    /* SQLite's own: of sums the tally has the extremes as well, which tell if results agree. */
+    bool builtin;
+    bool is_exact; /* by that name it is ours: results need not be known to agree */
+    int tally;     /* has the counts */
+    int question;  /* where all values are needed together: CLR_NEEDS_ORDER and beyond */
+    /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
+    int terms[CLR_MOST_TERMS];
+};
+
+/* Room for the name of a collating sequence. */
+enum { CLR_COLLATION_NAME = 32 };
+
+enum { CLR_MOST_CALLS = 256, CLR_MOST_CONSTANTS = 512, CLR_MOST_ARGUMENTS = 3 };
+
+/* What is asked of all values together; equal calls share it. */
+struct clr_asked {
+    const struct clr_aggregate *aggregate;
+    int tally;
+    int arguments[CLR_MOST_ARGUMENTS]; /* constants: those beside x; -1: there is none */
+};
+
+/* Whether an aggregate needs all values together, and so asks a question of them. */
+static inline bool clr_aggregate_asks(const struct clr_aggregate *aggregate)
+{
+    return aggregate->needs >= CLR_NEEDS_ORDER;
+}
+
+/* The name by which a query calls the aggregate, without the form's suffix. */
+static inline const char *clr_call_name(const struct clr_call *call)
+{
+    return call->builtin ? call->aggregate->builtin : call->aggregate->name;
+}
+
+/* ---- The plan. */
 
 /* A parameter that is bounded may have that magnitude: see lower_compared(). */
 #define CLR_MOST_OF_A_PARAMETER ((int64_t)1 << 52)
@@ -53,9 +94,8 @@ enum { CLR_MOST_LISTS = 32 };
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
-    /* From clr_query_parse(). The names are as written, without quotes; schema and alias may be
-       NULL. */
-    char *schema, *table, *alias;
+    /* From clr_query_parse(). The names are without quotes; schema and alias may be NULL. */
+    const char *schema, *table, *alias;
     struct clr_syntax *syntax; /* private */
 
     /* From clr_query_bind(). */
@@ -81,8 +121,9 @@ struct clr_query {
     struct clr_grouping grouping; /* then */
     bool is_ordered;              /* then: ORDER BY has all keys */
     /* The rows are those of the table that WHERE lets pass. The key is the rowid, by which SQLite
-       finds them. */
+       finds them; it has that name. */
     bool has_rows;
+    const char *rowid;
     /*
      * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
      * list with call number i replaced by ?(P + 1 + i), where P is the environment's
@@ -201,7 +242,8 @@ enum clr_code clr_query_write(struct clr_query *query, const struct clr_environm
 /* Writes the SELECT itself, once it is bound, with the schema that it means its table in: a view's
    SELECT may have none. There must be no subqueries in expressions, whose tables would need one,
    too. To be freed with clr_memory_free(); NULL without memory. */
-char *clr_query_write_select(struct clr_query *query, const struct clr_environment *environment);
+char *clr_query_write_select(const struct clr_query *query,
+                             const struct clr_environment *environment);
 
 /*
  * Whether SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an

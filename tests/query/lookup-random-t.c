@@ -214,7 +214,7 @@ static void test_memory(void)
         "AND CASE v.u WHEN 'x' THEN b WHEN 'y' THEN date(u, '+1 day') END > 1 AND s LIKE 'x' AND "
         "CAST(b AS INT) + a AND s LIKE 'x'";
 
-    fail_allocations(sql, 60);
+    fail_allocations(sql, 40);
 }
 
 int main(void)

@@ -182,8 +182,8 @@ static void test_memory(void)
         "SELECT a AS k, sum(b) AS n, (SELECT \"q\" FROM t AS u WHERE :p) FROM t GROUP BY a "
         "HAVING +k IN (SELECT 1) OR EXISTS (SELECT ?) ORDER BY sum(b) IN (VALUES (2))";
 
-    fail_allocations(sql, 40);
-    fail_allocations(subqueries, 40);
+    fail_allocations(sql, 20);
+    fail_allocations(subqueries, 20);
     clr_query_free(NULL);
 }
 

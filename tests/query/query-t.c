@@ -121,7 +121,7 @@ static void test_finish(void)
              "SELECT CASE WHEN ?1 > 0 THEN ?2 / ?3 ELSE - 1 END");
     accepted("SELECT coalesce(sum(a),0),((max(a))), max(min(a),max(a),3)m, sum(a) IN () FROM t",
              "#0SE a; sum 0, max 0, min 0, max 0, sum 0; "
-             "SELECT coalesce ( ?1 , 0 ), ( ( ?2 ) ), max ( ?3 , ?4 , 3 ), ?5 IN ( )");
+             "SELECT coalesce ( ?1 , 0 ), ?2, max ( ?3 , ?4 , 3 ), ?5 IN ( )");
     accepted("SELECT abs(sum(?+a))+?, ?, :x+count(*)+?2, -9223372036854775808 FROM t WHERE a>?2+?",
              "where (> a (+ ?2 ?5)); #0SE (+ ?1 a); #1; sum 0, count 1; SELECT abs ( ?6 ) + ?2, "
              "?3, ?4 + ?7 + ?2, - 9223372036854775808");
@@ -129,30 +129,30 @@ static void test_finish(void)
     accepted("SELECT sum(a)--\n+sum(a) FROM t", "#0SE a; sum 0, sum 0; SELECT ?1 + ?2");
 }
 
-/* Subqueries stay as they are, but for parameters and comments, and are written once more to be
+/* Subqueries stay as they are, but for parameters, and are written once more to be
    looked at by themselves. */
 static void test_subqueries(void)
 {
     accepted(
         "SELECT sum(a) / (SELECT max(c, ?) /* y) */ FROM t AS u WHERE s = ':' AND b > :x), ? FROM "
         "t",
-        "#0SE a; sum 0; SELECT ?4 / ( SELECT max ( c , ?1 ) FROM t AS u WHERE s = ':' AND b > ?2 "
-        "), ?3");
+        "#0SE a; sum 0; SELECT ?4 / (SELECT max(c, ?1) /* y) */ FROM t AS u WHERE s = ':' AND b > "
+        "?2), ?3");
     accepted(
         "SELECT count(*) NOT IN (WITH u AS (SELECT 1) SELECT * FROM u), exists(select 2) FROM t "
         "LIMIT 1",
-        "#0; count 0; SELECT ?1 NOT IN ( WITH u AS ( SELECT 1 ) SELECT * FROM u ), exists ( "
-        "select 2 ) LIMIT 1");
+        "#0; count 0; SELECT ?1 NOT IN (WITH u AS (SELECT 1) SELECT * FROM u), EXISTS (select 2) "
+        "LIMIT 1");
     is_written("SELECT sum(a), (SELECT 1), ?2, EXISTS (SELECT 2), 3 IN (VALUES (:x)) FROM t",
-               "SELECT EXISTS ( SELECT 1 ), EXISTS ( SELECT 2 ), EXISTS ( VALUES ( ?3 ) )");
+               "SELECT EXISTS (SELECT 1), EXISTS (SELECT 2), EXISTS (VALUES (?3))");
     is_written(
         "SELECT sum(a) IN (SELECT 1), + count(*) IN (SELECT 2), b + 1 AS y FROM t GROUP BY b "
         "HAVING y IN (SELECT 3) AND b IN (SELECT 4) AND count(*) + 1 IN (SELECT 5)",
-        "SELECT ?1 IN ( SELECT 1 ), ?2 IN ( SELECT 2 ), EXISTS ( SELECT 3 ), "
-        "?3 IN ( SELECT 4 ), EXISTS ( SELECT 5 ) @A @ACD @ABCDE");
+        "SELECT ?1 IN (SELECT 1), ?2 IN (SELECT 2), EXISTS (SELECT 3), "
+        "?3 IN (SELECT 4), EXISTS (SELECT 5) @A @ACD @ABCDE");
     is_written("SELECT s AS \"y\", CAST(b AS REAL), d || 1 FROM t GROUP BY 1, 2, 3 HAVING \"y\" IN "
                "(SELECT 1) AND CAST(b AS REAL) IN (SELECT 2) OR d || 1 IN (SELECT 3)",
-               "SELECT ?1 IN ( SELECT 1 ), ?2 IN ( SELECT 2 ), ?3 IN ( SELECT 3 ) @AB  @A");
+               "SELECT ?1 IN (SELECT 1), ?2 IN (SELECT 2), ?3 IN (SELECT 3) @AB  @A");
     is_written("SELECT * FROM t WHERE a = 1 ORDER BY (SELECT 1)", "none");
 }
 
@@ -177,7 +177,7 @@ static void test_row(void)
     accepted("SELECT sum(a) FROM t LIMIT 1", "#0SE a; sum 0; SELECT ?1 LIMIT 1");
     accepted("SELECT sum(a), ? FROM t WHERE b > ? ORDER BY ? LIMIT ?+1 OFFSET-:o",
              "where (> b ?2); #0SE a; sum 0; SELECT ?6, ?1 LIMIT ?4 + 1 OFFSET - ?5");
-    accepted("SELECT sum(a) FROM t LIMIT 0, - 1", "#0SE a; sum 0; SELECT ?1 LIMIT 0 , - 1");
+    accepted("SELECT sum(a) FROM t LIMIT 0, - 1", "#0SE a; sum 0; SELECT ?1 LIMIT - 1 OFFSET 0");
     accepted("SELECT DISTINCT sum(a) desc FROM t offset ORDER BY \"desc\" DESC LIMIT 1 -- end",
              "#0SE a; sum 0; SELECT ?1 LIMIT 1");
     accepted("SELECT sum(offset.a) first, max(\"e f\") last FROM t AS offset ORDER BY last, first",

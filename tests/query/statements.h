@@ -4,7 +4,39 @@
 
 #include "query/query_text.h"
 
-/* One check: what a statement becomes. */
+/* SQLite's code for a statement, to be freed with sqlite3_free(). */
+static inline char *program_of(const char *sql)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *explain = sqlite3_mprintf("EXPLAIN %s", sql);
+    sqlite3_stmt *statement = prepare(explain);
+    int i;
+
+    if (statement == NULL)
+        sqlite3_str_appendall(text, sqlite3_errmsg(database));
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        for (i = 1; i < 7; i++)
+            sqlite3_str_appendf(text, "%s ", sqlite3_column_text(statement, i));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(explain);
+    return sqlite3_str_finish(text);
+}
+
+/* One check: to SQLite the text that the tree is printed as means what the statement does. */
+static inline void is_printed(const struct clr_query *query, const char *sql)
+{
+    const struct clr_environment environment = {.schema = "main"};
+    char *text = clr_query_write_select(query, &environment);
+    char *got = program_of(text), *want = program_of(sql);
+
+    tap_is_string(got, want, "printed: %s", text);
+    sqlite3_free(got);
+    sqlite3_free(want);
+    clr_memory_free(text);
+}
+
+/* Up to two checks: what a statement becomes, and how it is printed. */
 static inline void accepted(const char *sql, const char *want)
 {
     sqlite3_stmt *statement = prepare(sql);
@@ -22,6 +54,9 @@ static inline void accepted(const char *sql, const char *want)
         tap_ok(false, "%s: not in SQLite's grammar", sql);
     else
         tap_is_string(print_query(query), want, "%s", sql);
+    /* The code names parameters as they are written. */
+    if (query != NULL && statement != NULL && sqlite3_bind_parameter_count(statement) == 0)
+        is_printed(query, sql);
     clr_query_free(query);
     sqlite3_finalize(statement);
 }

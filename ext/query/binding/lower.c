@@ -1,12 +1,410 @@
 #include "query/binding/lower.h"
 
 #include "base/memory.h"
-#include "query/binding/content.h"
-#include "query/binding/emit.h"
-#include "query/binding/lookup.h"
 #include "query/syntax/grammar.h"
+#include "query/syntax/print.h"
 
 #include <math.h>
+#include <string.h>
+
+static int refuse(struct clr_binder *binder, enum clr_reason_code why)
+{
+    return clr_syntax_refuse(binder->syntax, why);
+}
+
+/* ---- What is added to a query: instructions, and the constants and columns that they refer to. */
+
+int clr_refuse_more(struct clr_binder *binder, const char *what)
+{
+    return clr_syntax_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, what, strlen(what));
+}
+
+int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c)
+{
+    struct clr_query *query = binder->query;
+    struct clr_instruction *instruction = query->instructions;
+    int i;
+
+    for (i = 0; i < query->instruction_count; i++, instruction++)
+        if (instruction->opcode == opcode && instruction->a == a && instruction->b == b &&
+            instruction->c == c)
+            return i;
+    if (i == CLR_MOST_INSTRUCTIONS)
+        return clr_refuse_more(binder, "operations");
+    *instruction = (struct clr_instruction){.opcode = opcode, .a = a, .b = b, .c = c};
+    return query->instruction_count++;
+}
+
+/* A literal's value, or NULL and the number of a parameter. */
+static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int parameter)
+{
+    struct clr_query *query = binder->query;
+    int i;
+
+    for (i = 0; i < query->constant_count; i++)
+        if (query->parameters[i] == parameter && query->constants[i].tag == value.tag &&
+            query->constants[i].bits == value.bits)
+            break;
+    if (i == CLR_MOST_CONSTANTS)
+        return clr_refuse_more(binder, "literals and parameters");
+    if (i == query->constant_count) {
+        query->constants[i] = value;
+        query->parameters[i] = parameter;
+        query->constant_count++;
+    }
+    return clr_emit(binder, CLR_OP_CONSTANT, i, 0, 0);
+}
+
+/* Returns the place among the scan's columns of a column of the table, by the environment's
+   number, with codes or with values; -1 once it has failed. */
+static int place_column(struct clr_binder *binder, int number, bool with_codes)
+{
+    struct clr_query *query = binder->query;
+    int i;
+
+    for (i = 0; i < query->column_count; i++)
+        if (query->columns[i] == number && query->with_codes[i] == with_codes)
+            return i;
+    if (i == CLR_MOST_COLUMNS)
+        return clr_refuse_more(binder, "columns");
+    query->columns[i] = number;
+    query->with_codes[i] = with_codes;
+    return query->column_count++;
+}
+
+int clr_emit_column(struct clr_binder *binder, int number)
+{
+    const int place = place_column(binder, number, false);
+
+    return place < 0 ? -1 : clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
+}
+
+int clr_emit_column_with_bytes(struct clr_binder *binder, int number)
+{
+    const int value = clr_emit_column(binder, number);
+
+    if (value >= 0)
+        binder->query->with_bytes[binder->query->instructions[value].a] = true;
+    return value;
+}
+
+/* Sets a literal's value; returns false once it has failed. */
+static bool bind_literal(struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+    char *text;
+
+    if (node->known)
+        return true;
+    node->value = (struct clr_scalar){.tag = CLR_TAG_NULL};
+    node->known = true;
+    if (token->kind != CLR_T_NULL) {
+        text = clr_memory_alloc(token->length + 2);
+        if (text == NULL) {
+            clr_syntax_no_memory(binder->syntax);
+            return false;
+        }
+        text[0] = '-';
+        memcpy(text + 1, token->text, token->length);
+        text[token->length + 1] = '\0';
+        node->known = binder->environment->literal(binder->environment->context,
+                                                   node->negative ? text : text + 1, &node->value);
+        clr_memory_free(text);
+        if (!node->known)
+            clr_syntax_refuse_name(binder->syntax, CLR_WHY_NUMBER, token->text, token->length);
+    }
+    return node->known;
+}
+
+/* ---- What a lookup may hold: expressions that mean the same wherever SQLite evaluates them. */
+
+static bool refuse_lookup(struct clr_binder *binder, enum clr_reason_code why)
+{
+    refuse(binder, why);
+    return false;
+}
+
+/* Whether a function of SQLite that calculates with times has that name. */
+static bool is_timed(const char *name)
+{
+    static const char *const names[] = {"date",      "time",     "datetime", "julianday",
+                                        "unixepoch", "strftime", "timediff"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a literal is a word, spaces and ASCII case aside. */
+static bool is_word(const struct clr_token *token, const char *word)
+{
+    const char *begin = token->text + 1, *end = token->text + token->length - 1;
+
+    while (begin < end && *begin == ' ')
+        begin++;
+    while (begin < end && end[-1] == ' ')
+        end--;
+    return (size_t)(end - begin) == strlen(word) &&
+           clr_name_begins(begin, (size_t)(end - begin), word);
+}
+
+/* Whether a part of a concatenation has something that no word has which stands for the present
+   time or the time zone. */
+static bool has_more_than_letters(const struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+    size_t i;
+
+    if (node->kind == CLR_N_OPERATOR && token->kind == CLR_T_CONCAT)
+        return has_more_than_letters(node->first) || has_more_than_letters(node->first->next);
+    if (node->kind != CLR_N_LITERAL || token->kind != CLR_T_STRING)
+        return node->kind == CLR_N_LITERAL && token->kind == CLR_T_NUMBER;
+    for (i = 1; i + 1 < token->length; i++) {
+        if (strchr("+-.: 0123456789", token->text[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an expression may have a zero, behind which no function of times reads, where neither an
+   entry nor a parameter has one, at which the caller looks. */
+static bool may_make_zero(const struct clr_node *node)
+{
+    static const char *const plain[] = {"lower",  "ltrim",     "replace", "rtrim",
+                                        "substr", "substring", "trim",    "upper"};
+    const char *name = node->names[0].name;
+    const struct clr_node *child;
+    bool may = (node->kind == CLR_N_FUNCTION && !is_timed(name)) ||
+               (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_BLOB) ||
+               (node->kind == CLR_N_OPERATOR && node->names[0].kind != CLR_T_CONCAT);
+    size_t i;
+
+    for (i = 0; i < sizeof plain / sizeof plain[0] && node->kind == CLR_N_FUNCTION; i++)
+        may = may && strcmp(name, plain[i]) != 0;
+    for (child = node->first; child != NULL && !may; child = child->next)
+        may = may_make_zero(child);
+    return may;
+}
+
+static bool check_time_literal(struct clr_binder *binder, const struct clr_token *token,
+                               bool is_value)
+{
+    if (token->kind == CLR_T_BLOB)
+        return refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
+    if (token->kind == CLR_T_STRING &&
+        (is_word(token, "NOW") || is_word(token, "LOCALTIME") || is_word(token, "UTC") ||
+         (is_value && (is_word(token, "SUBSEC") || is_word(token, "SUBSECOND")))))
+        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
+    return true;
+}
+
+/*
+ * Checks an argument that is a time (is_value) or changes one. What it is may be said by a literal,
+ * or by an entry or a parameter, at which the caller looks; not by what is computed of them, unless
+ * that is no such word whatever they are.
+ */
+static bool check_time(struct clr_binder *binder, const struct clr_node *node, bool is_value)
+{
+    const struct clr_node *child;
+    const char *name = node->names[0].name;
+
+    switch (node->kind) {
+    case CLR_N_LITERAL:
+        return check_time_literal(binder, &node->names[0], is_value);
+    case CLR_N_FUNCTION:
+        return (is_timed(name) && strcmp(name, "strftime") != 0) ||
+               refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
+    case CLR_N_OPERATOR:
+        return node->names[0].kind != CLR_T_CONCAT ||
+               (has_more_than_letters(node) && !may_make_zero(node)) ||
+               refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
+    case CLR_N_CAST:
+        return (node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB) ||
+               check_time(binder, node->first, is_value);
+    case CLR_N_FOLD:
+        if (node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
+            node->opcode != CLR_OP_GREATEST)
+            return true;
+        break;
+    case CLR_N_PLUS:
+    case CLR_N_COLLATE:
+    case CLR_N_CASE:
+    case CLR_N_NULLIF:
+    case CLR_N_HINT:
+        break;
+    default:
+        return true; /* the column, a parameter, or a number */
+    }
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!check_time(binder, child, is_value))
+            return false;
+    }
+    return true;
+}
+
+/* Checks the arguments of a function of times: (time, modifiers...), strftime(format, time,
+   modifiers...), timediff(time, time). */
+static bool check_times(struct clr_binder *binder, const struct clr_node *node)
+{
+    const char *name = node->names[0].name;
+    const struct clr_node *argument = node->first;
+    const bool is_difference = strcmp(name, "timediff") == 0;
+    bool is_value = true;
+
+    if (argument != NULL && strcmp(name, "strftime") == 0)
+        argument = argument->next;
+    /* Without a time it is the present one. */
+    if (argument == NULL)
+        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
+    for (; argument != NULL; argument = argument->next) {
+        if (!check_time(binder, argument, is_value))
+            return false;
+        is_value = is_difference;
+    }
+    return true;
+}
+
+/*
+ * Refuses an expression whose value may be another one where SQLite evaluates it for an entry of a
+ * dictionary. Sets *timed, which is the caller's to begin, if it has functions of times. Returns
+ * false once it has failed.
+ */
+static bool check_held(struct clr_binder *binder, const struct clr_node *node, bool *timed)
+{
+    const struct clr_node *child;
+
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!check_held(binder, child, timed))
+            return false;
+    }
+    switch (node->kind) {
+    case CLR_N_IN:
+        /* SQLite's parser makes FALSE of it, which IS around the lookup takes for a test. */
+        return node->first->next != NULL || refuse_lookup(binder, CLR_WHY_EMPTY_IN);
+    case CLR_N_FUNCTION:
+        *timed = *timed || is_timed(node->names[0].name);
+        return !is_timed(node->names[0].name) || check_times(binder, node);
+    default:
+        return true;
+    }
+}
+
+/* Refuses a column by its name. */
+static int refuse_column(struct clr_binder *binder, enum clr_reason_code why,
+                         const struct clr_node *node)
+{
+    const char *name = node->names[node->name_count - 1].name;
+
+    return clr_syntax_refuse_name(binder->syntax, why, name, strlen(name));
+}
+
+/* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
+
+/* In a lookup's text a column is that of the entries. */
+static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
+{
+    if (node->kind == CLR_N_COLUMN)
+        clr_print_word(printer, "\"" CLR_LOOKUP_COLUMN "\"");
+    return node->kind == CLR_N_COLUMN;
+}
+
+/* Returns the text of the lookup of an expression, or of its comparison with `equal`: parentheses
+   change neither the affinity nor the collating sequence of what is in them. NULL without memory.
+ */
+static char *write_lookup(const struct clr_syntax *syntax, const struct clr_node *node,
+                          const struct clr_node *equal)
+{
+    struct clr_printer printer = {.syntax = syntax, .replace = print_entry};
+
+    if (equal == NULL) {
+        clr_print_inside(&printer, node);
+    } else {
+        clr_print_word(&printer, "(");
+        clr_print_inside(&printer, node);
+        clr_print_word(&printer, ") = (");
+        clr_print_inside(&printer, equal);
+        clr_print_word(&printer, ")");
+    }
+    return clr_text_end(&printer.text);
+}
+
+/* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
+   failed, without it. */
+static int find_lookup(struct clr_binder *binder, const struct clr_lookup_plan *plan)
+{
+    struct clr_query *query = binder->query;
+    int i;
+
+    for (i = 0; i < query->lookup_count; i++) {
+        const struct clr_lookup_plan *known = &query->lookups[i];
+        if (known->column == plan->column && known->is_ranked == plan->is_ranked &&
+            strcmp(known->text, plan->text) == 0) {
+            clr_memory_free(plan->text);
+            return i;
+        }
+    }
+    if (i == CLR_MOST_LOOKUPS) {
+        clr_memory_free(plan->text);
+        return clr_refuse_more(binder, "expressions with text or functions");
+    }
+    query->lookups[i] = *plan;
+    return query->lookup_count++;
+}
+
+static bool is_column(const struct clr_node *node)
+{
+    return node->kind == CLR_N_COLUMN;
+}
+
+/* Refuses lookups over a column with too many different values. Returns false once it has failed.
+ */
+static bool check_varied(struct clr_binder *binder, int number, const struct clr_node *node)
+{
+    const struct clr_environment *environment = binder->environment;
+    int i;
+
+    for (i = 0; i < environment->varied_count && environment->varied[i] != number; i++)
+        ;
+    if (i == environment->varied_count)
+        return true;
+    refuse_column(binder, CLR_WHY_MANY_VALUES, clr_node_find(node, is_column));
+    return false;
+}
+
+/*
+ * Returns the instruction that looks up the result of an expression, or of a comparison of it with
+ * `equal` unless that is NULL, which read one column together; -1 once it has failed. A lookup that
+ * is there already is used again. is_ranked: see clr_lower_ranks().
+ */
+static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
+                       bool is_ranked)
+{
+    const int number =
+        equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
+    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
+    int lookup;
+
+    if (!check_varied(binder, number, node->reads >= 0 ? node : equal) ||
+        !check_held(binder, node, &plan.is_timed) ||
+        (equal != NULL && !check_held(binder, equal, &plan.is_timed)))
+        return -1;
+    plan.column = place_column(binder, number, true);
+    if (plan.column < 0)
+        return -1;
+    plan.text = write_lookup(binder->syntax, node, equal);
+    if (plan.text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    lookup = find_lookup(binder, &plan);
+    return lookup < 0 ? -1 : clr_emit(binder, CLR_OP_LOOKUP, plan.column, lookup, 0);
+}
+
+int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
+{
+    return emit_lookup(binder, node, NULL, true);
+}
 
 /* ---- How large the numbers can be that expressions without columns have. */
 
@@ -39,13 +437,9 @@ static double divide(double first, const struct clr_node *divisor, double last)
     return divisor->kind == CLR_N_LITERAL && last > 0 ? fmax(first, first / last) : INFINITY;
 }
 
-static bool has_parameter(const struct clr_node *node)
+static bool is_parameter(const struct clr_node *node)
 {
-    const struct clr_node *child = node->first;
-
-    while (child != NULL && !has_parameter(child))
-        child = child->next;
-    return child != NULL || node->kind == CLR_N_PARAMETER;
+    return node->kind == CLR_N_PARAMETER;
 }
 
 /* Whether the operator makes INTEGERs of REALs. */
@@ -59,7 +453,7 @@ static bool makes_integers(const struct clr_node *node)
 /* The most of what such an operator makes; any REAL may be given for a parameter. */
 static double find_integers_magnitude(const struct clr_node *node, double first, double last)
 {
-    if (has_parameter(node))
+    if (clr_node_find(node, is_parameter) != NULL)
         return INFINITY;
     switch (node->kind == CLR_N_CAST ? CLR_OPCODES : node->opcode) {
     case CLR_OP_BIT_AND: /* of two negative numbers it may be more than either */
@@ -86,7 +480,7 @@ static bool magnitude_find(struct clr_binder *binder, struct clr_node *node, dou
     if (node->kind == CLR_N_LITERAL) {
         if (node->names[0].kind != CLR_T_NUMBER)
             return true;
-        if (!clr_bind_literal(binder, node))
+        if (!bind_literal(binder, node))
             return false;
         *most = node->value.tag == CLR_TAG_INTEGER ? magnitude_of(node->value.bits)
                                                    : fabs(clr_real_of(node->value.bits));
@@ -134,8 +528,7 @@ static int emit_binary(struct clr_binder *binder, enum clr_opcode opcode, int a,
 
 static int emit_integer(struct clr_binder *binder, int64_t integer)
 {
-    return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer},
-                             0);
+    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer}, 0);
 }
 
 /* ---- Comparisons. */
@@ -164,7 +557,7 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
     if (!node->is_foreign && !magnitude_find(binder, node, &most))
         return -1;
     if (!node->is_foreign && !(most <= CLR_EXACT_INTEGERS))
-        return clr_bind_refuse(binder, CLR_WHY_PAST_INTEGERS);
+        return refuse(binder, CLR_WHY_PAST_INTEGERS);
     value = clr_lower(binder, node);
     bound_parameters(binder->query, node);
     return value;
@@ -182,12 +575,12 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
     if (node->is_foreign && (clr_content_is_text(node) || clr_content_is_column(node)))
-        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
+        return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
-        if (!clr_bind_literal(binder, node))
+        if (!bind_literal(binder, node))
             return -1;
         if (clr_scalar_is_past_integers(&node->value))
-            return clr_bind_refuse(binder, CLR_WHY_PAST_INTEGERS);
+            return refuse(binder, CLR_WHY_PAST_INTEGERS);
     } else if (node->kind != CLR_N_LITERAL && node->kind != CLR_N_PARAMETER &&
                !(node->has & CLR_HAS_COLUMN)) {
         return lower_computed(binder, node);
@@ -236,7 +629,7 @@ static int lower_in(struct clr_binder *binder, struct clr_node *node)
         return -1;
     /* SQLite's parser makes FALSE of it, which IS then takes for a test of truth. */
     if (child == NULL)
-        return clr_bind_refuse(binder, CLR_WHY_EMPTY_IN);
+        return refuse(binder, CLR_WHY_EMPTY_IN);
     for (; child != NULL; child = child->next) {
         equal = emit_binary(binder, CLR_OP_EQUAL, x, lower_compared(binder, child));
         if (equal < 0)
@@ -260,7 +653,7 @@ static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *v
 
     if ((base->is_foreign || choice->is_foreign) && reads >= 0 &&
         ((base->has | choice->has) & CLR_HAS_COLLATE) == 0)
-        return clr_lookup_emit(binder, base, choice);
+        return emit_lookup(binder, base, choice, false);
     if (*value < 0)
         *value = lower_compared(binder, base);
     return *value < 0 ? -1
@@ -285,7 +678,7 @@ static int lower_pairs(struct clr_binder *binder, struct clr_node *base, struct 
             return -1;
     }
     value = has_else ? clr_lower(binder, child)
-                     : clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
+                     : emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
     /* From the last choice to the first: each needs the next. */
     for (; value >= 0 && count > 0; count -= 2)
         value = clr_emit(binder, CLR_OP_IF, parts[count - 2], parts[count - 1], value);
@@ -303,7 +696,7 @@ static int lower_case(struct clr_binder *binder, struct clr_node *node)
         children++;
     parts = clr_memory_alloc(children * sizeof *parts);
     if (parts == NULL)
-        return clr_bind_no_memory(binder);
+        return clr_syntax_no_memory(binder->syntax);
     value = lower_pairs(binder, base, first, node->has_else, parts);
     clr_memory_free(parts);
     return value;
@@ -320,7 +713,7 @@ static int lower_nullif(struct clr_binder *binder, struct clr_node *node)
     equal = emit_binary(binder, CLR_OP_EQUAL, value, clr_lower(binder, node->first->next));
     if (equal < 0)
         return -1;
-    null = clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
+    null = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
     return null < 0 ? -1 : clr_emit(binder, CLR_OP_IF, equal, null, value);
 }
 
@@ -331,7 +724,7 @@ static int lower_cast(struct clr_binder *binder, struct clr_node *node)
     int value;
 
     if (node->cast == CLR_CAST_TO_TEXT || node->cast == CLR_CAST_TO_BLOB)
-        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
+        return refuse(binder, CLR_WHY_TWO_COLUMNS);
     value = clr_lower(binder, node->first);
     if (node->cast == CLR_CAST_TO_NUMERIC)
         return emit_binary(binder, CLR_OP_LEAST, value, value);
@@ -345,20 +738,20 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
        none: as TEXT it would be of use to no one. */
     if (node->is_foreign && !clr_content_is_column(node)) {
         if (node->reads >= 0)
-            return clr_lookup_emit(binder, node, NULL);
+            return emit_lookup(binder, node, NULL, false);
         if (node->reads == CLR_READS_NONE)
-            return clr_bind_refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
+            return refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
     }
     switch (node->kind) {
     case CLR_N_COLUMN:
-        return clr_emit_column(binder, node, false);
+        return node->is_text ? refuse_column(binder, CLR_WHY_TEXT_COLUMN, node)
+                             : clr_emit_column(binder, node->reads);
     case CLR_N_LITERAL:
         if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
-            return clr_bind_refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE
-                                                                             : CLR_WHY_FALSE);
-        return clr_bind_literal(binder, node) ? clr_emit_constant(binder, node->value, 0) : -1;
+            return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
+        return bind_literal(binder, node) ? emit_constant(binder, node->value, 0) : -1;
     case CLR_N_PARAMETER:
-        return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, node->number);
+        return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, node->number);
     case CLR_N_PLUS:
         return clr_lower(binder, node->first);
     case CLR_N_MINUS:
@@ -386,7 +779,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_FUNCTION:
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
-        return clr_bind_refuse(binder, CLR_WHY_TWO_COLUMNS);
+        return refuse(binder, CLR_WHY_TWO_COLUMNS);
     case CLR_N_AGGREGATE:
     case CLR_N_SUBQUERY:
     case CLR_N_STAR:
@@ -394,11 +787,11 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_TERM:
         break;
     }
-    return clr_bind_refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
+    return refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
 }
 
 int clr_lower_presence(struct clr_binder *binder, struct clr_node *node)
 {
-    return node->kind == CLR_N_COLUMN ? clr_emit_column(binder, node, true)
+    return node->kind == CLR_N_COLUMN ? clr_emit_column(binder, node->reads)
                                       : clr_lower(binder, node);
 }

@@ -1,6 +1,5 @@
 #include "query/syntax/lexer.h"
 
-#include "base/memory.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>
@@ -312,7 +311,7 @@ enum clr_code clr_lexer_next_raw(const char **at, struct clr_token *token,
     token->kind = 0;
     token->text = p;
     token->length = 0;
-    token->node = NULL;
+    token->name = NULL;
     if (*p == '\0')
         return CLR_OK;
     if (strncmp(p, "\xef\xbb\xbf", 3) == 0)
@@ -343,27 +342,35 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
                : code;
 }
 
-char *clr_token_name(const struct clr_token *token)
+char *clr_token_unquote(const struct clr_token *token, char *name)
 {
-    char *name = clr_memory_alloc(token->length + 1), *end = name;
-    char quote = token->text[0];
-    size_t i = 0, length = token->length;
+    const char *at = token->text, *end = at + token->length;
+    const char quote = token->length > 0 && strchr("\"`['", *at) != NULL ? *at : '\0';
 
-    if (name == NULL)
-        return NULL;
-    if (quote == '"' || quote == '`' || quote == '[' || quote == '\'') {
-        i++, length--;
-        for (; i < length; i++) {
-            *end++ = token->text[i];
-            if (quote != '[' && token->text[i] == quote)
-                i++;
-        }
-    } else {
-        memcpy(name, token->text, length);
-        end += length;
+    if (quote != '\0')
+        at++, end--;
+    for (; at < end; at++) {
+        *name++ = *at;
+        if (quote != '[' && *at == quote)
+            at++;
     }
-    *end = '\0';
+    *name++ = '\0';
     return name;
+}
+
+bool clr_token_equal(const struct clr_token *a, const struct clr_token *b)
+{
+    const bool is_literal =
+        a->kind == CLR_T_STRING || a->kind == CLR_T_BLOB || a->kind == CLR_T_NUMBER;
+    size_t i;
+
+    if (a->kind != b->kind || a->length != b->length)
+        return false;
+    for (i = 0; i < a->length; i++) {
+        if (a->text[i] != b->text[i] && (is_literal || upper(a->text[i]) != upper(b->text[i])))
+            return false;
+    }
+    return true;
 }
 
 bool clr_name_equal(const char *a, const char *b)

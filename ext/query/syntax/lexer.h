@@ -8,19 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct clr_node;
-
 struct clr_token {
-    int kind;         /* as grammar.h has it; 0: the end of the text */
+    int kind;         /* as grammar.h has it; 0: the end of the text, or no token */
     const char *text; /* as written, within the text that was read */
     size_t length;
-    size_t index;          /* which token of the statement it is, from 0 */
-    struct clr_node *node; /* what begins here and is replaced in the result row, or NULL */
+    char *name; /* as clr_token_unquote() gives it, of a tree's tokens; else NULL */
 };
 
 /*
- * Reads the token at *at, after white space and comments, and moves *at behind it; sets all but
- * the index. Returns CLR_OK, or CLR_INVALID with a reason that names what is not in the grammar.
+ * Reads the token at *at, after white space and comments, and moves *at behind it.
+ * Returns CLR_OK, or CLR_INVALID with a reason that names what is not in the grammar.
  */
 enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct clr_reason *reason);
 
@@ -28,11 +25,15 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
 enum clr_code clr_lexer_next_raw(const char **at, struct clr_token *token,
                                  struct clr_reason *reason);
 
-/* Returns a name without its quotes, to be freed with clr_memory_free(), or NULL without memory. */
-char *clr_token_name(const struct clr_token *token);
+/* Writes a token without its quotes, with a 0 behind it. There must be room for length + 1 bytes.
+   Returns what is behind the 0. */
+char *clr_token_unquote(const struct clr_token *token, char *name);
 
 /* Whether text of so many bytes begins with a word in capitals, without regard to ASCII case. */
 bool clr_name_begins(const char *text, size_t length, const char *word);
+
+/* Whether two tokens are the same, in literals to the byte, else without regard to ASCII case. */
+bool clr_token_equal(const struct clr_token *a, const struct clr_token *b);
 
 /* Equality of names, without regard to ASCII case. */
 bool clr_name_equal(const char *a, const char *b);

@@ -1,59 +1,37 @@
+/* How the tree of a SELECT is built: the functions that the grammar's rules call, and the parser.
+ */
 #include "query/syntax/syntax.h"
 
 #include "base/memory.h"
 #include "query/syntax/grammar.h"
 
+#include <limits.h>
 #include <string.h>
 
 const char *const clr_rowid_names[CLR_ROWID_NAMES] = {"rowid", "_rowid_", "oid"};
 
-void clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
-                            size_t length)
+/* ---- Refusals. */
+
+int clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
+                           size_t length)
 {
-    if (syntax->code != CLR_OK)
-        return;
-    syntax->code = CLR_INVALID;
-    clr_reason_set_name(syntax->reason, why, name, length);
+    if (syntax->code == CLR_OK) {
+        syntax->code = CLR_INVALID;
+        clr_reason_set_name(syntax->reason, why, name, length);
+    }
+    return -1;
 }
 
-void clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why)
+int clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why)
 {
-    clr_syntax_refuse_name(syntax, why, "", 0);
+    return clr_syntax_refuse_name(syntax, why, "", 0);
 }
 
-void clr_syntax_no_memory(struct clr_syntax *syntax)
+int clr_syntax_no_memory(struct clr_syntax *syntax)
 {
     if (syntax->code == CLR_OK)
         syntax->code = CLR_NOMEM;
-}
-
-/* Whether a token is in the FROM clause. */
-static bool is_source(const struct clr_syntax *syntax, size_t index)
-{
-    while (index > 0 && syntax->tokens[index].kind != CLR_T_WHERE &&
-           syntax->tokens[index].kind != CLR_T_GROUP && syntax->tokens[index].kind != CLR_T_ORDER &&
-           syntax->tokens[index].kind != CLR_T_LIMIT &&
-           (syntax->tokens[index].kind != CLR_T_FROM ||
-            syntax->tokens[index - 1].kind == CLR_T_DISTINCT))
-        index--;
-    return syntax->tokens[index].kind == CLR_T_FROM;
-}
-
-/* Whether no FROM comes before that token, which the SELECT ends with, or its WHERE begins. */
-static bool lacks_source(const struct clr_syntax *syntax, const struct clr_token *end)
-{
-    const size_t count = end->kind == 0 ? syntax->token_count : end->index;
-    size_t i = 0;
-
-    while (i < count && syntax->tokens[i].kind != CLR_T_FROM)
-        i++;
-    return i == count && count > 1;
-}
-
-/* Whether the subquery in FROM has begun and not ended. */
-static bool is_in_source(const struct clr_syntax *syntax)
-{
-    return syntax->inner_begin != 0 && syntax->inner_end == 0;
+    return -1;
 }
 
 /* Whether a token begins something by which a subquery's rows are not its table's. */
@@ -63,15 +41,17 @@ static bool is_clause(const struct clr_token *token)
            token->kind == CLR_T_HAVING || token->kind == CLR_T_ORDER || token->kind == CLR_T_LIMIT;
 }
 
-void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token)
+/* Refuses a token that the grammar does not have in this place. */
+static void refuse_unexpected(struct clr_syntax *syntax, const struct clr_token *token)
 {
-    if (syntax->code != CLR_OK)
-        return;
-    if ((token->kind == 0 || token->kind == CLR_T_WHERE) && lacks_source(syntax, token))
+    const int *last = syntax->last_kinds;
+
+    if (syntax->clause == 0 &&
+        ((token->kind == 0 && last[0] != 0) || (token->kind == CLR_T_WHERE && last[1] != 0)))
         clr_syntax_refuse(syntax, CLR_WHY_NO_FROM);
     else if (token->kind == 0)
         clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
-    else if (is_in_source(syntax) && is_clause(token))
+    else if (syntax->at == &syntax->inner && is_clause(token))
         clr_syntax_refuse_name(syntax, CLR_WHY_IN_FROM, token->text, token->length);
     else if (token->kind == CLR_T_DISTINCT)
         clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
@@ -79,17 +59,21 @@ void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *to
         clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
     else if (token->kind == CLR_T_HAVING)
         clr_syntax_refuse(syntax, CLR_WHY_HAVING);
-    else if (token->index == 0)
+    else if (last[0] == 0)
         clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
-    else if (syntax->tokens[token->index - 1].kind == CLR_T_SEMI)
+    else if (last[0] == CLR_T_SEMI)
         clr_syntax_refuse(syntax, CLR_WHY_STATEMENTS);
     else if (token->kind == CLR_T_SELECT || token->kind == CLR_T_SUBQUERY)
         clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
-    else if (token->kind == CLR_T_COMMA && is_source(syntax, token->index))
+    else if (token->kind == CLR_T_COMMA && syntax->clause == CLR_T_FROM)
         clr_syntax_refuse(syntax, CLR_WHY_JOIN);
     else
         clr_syntax_refuse_name(syntax, CLR_WHY_UNEXPECTED, token->text, token->length);
 }
+
+/* ---- Nodes. */
+
+static const struct clr_list none = {NULL, NULL};
 
 int clr_list_count(const struct clr_list *list)
 {
@@ -101,7 +85,8 @@ int clr_list_count(const struct clr_list *list)
     return count;
 }
 
-void clr_list_append(struct clr_list *list, struct clr_node *node)
+/* Appends a node; NULL is none. */
+static void append(struct clr_list *list, struct clr_node *node)
 {
     if (node == NULL)
         return;
@@ -112,8 +97,11 @@ void clr_list_append(struct clr_list *list, struct clr_node *node)
     list->last = node;
 }
 
-void clr_list_enlist(struct clr_list *list, struct clr_node *node)
+/* Appends to a list of nodes of one kind, whose siblings are others; NULL is none. */
+static void enlist(struct clr_list *list, struct clr_node *node)
 {
+    if (node == NULL)
+        return;
     if (list->first == NULL)
         list->first = node;
     else
@@ -121,10 +109,26 @@ void clr_list_enlist(struct clr_list *list, struct clr_node *node)
     list->last = node;
 }
 
-struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind kind,
-                                 struct clr_list children)
+/* The list of three nodes, of which any may be NULL. */
+static struct clr_list three(struct clr_node *a, struct clr_node *b, struct clr_node *c)
 {
-    struct clr_node *node, *child;
+    struct clr_list list = none;
+
+    append(&list, a);
+    append(&list, b);
+    append(&list, c);
+    return list;
+}
+
+static struct clr_list one(struct clr_node *node)
+{
+    return three(node, NULL, NULL);
+}
+
+struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind kind,
+                                 const struct clr_token *name, struct clr_list children)
+{
+    struct clr_node *node = NULL, *child;
     int depth = 1;
     unsigned has = 0;
 
@@ -135,256 +139,747 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
             depth = child->depth + 1;
         has |= child->has;
     }
-    if (depth > CLR_DEEPEST) {
+    if (depth > CLR_DEEPEST)
         clr_syntax_refuse(syntax, CLR_WHY_NESTING);
-        return NULL;
-    }
-    node = clr_memory_alloc(sizeof *node);
-    if (node == NULL) {
+    else if ((node = clr_memory_alloc(sizeof *node)) == NULL)
         clr_syntax_no_memory(syntax);
+    if (node == NULL)
         return NULL;
-    }
-    memset(node, 0, sizeof *node);
-    node->kind = kind;
-    node->first = children.first;
-    node->allocated = syntax->nodes;
-    node->depth = depth;
-    node->has = has;
+    *node = (struct clr_node){.kind = kind,
+                              .first = children.first,
+                              .allocated = syntax->nodes,
+                              .depth = depth,
+                              .has = has,
+                              .is_inner = syntax->at == &syntax->inner,
+                              .is_ordering = syntax->is_ordering};
+    if (name != NULL)
+        node->names[0] = *name;
     syntax->nodes = node;
     return node;
 }
 
-struct clr_node *clr_syntax_place(struct clr_syntax *syntax, size_t begin, struct clr_node *node)
+const struct clr_node *clr_node_find(const struct clr_node *node,
+                                     bool (*test)(const struct clr_node *node))
 {
-    if (node == NULL || syntax->code != CLR_OK)
-        return NULL;
-    node->begin = node->outer_begin = begin;
-    /* Lemon reduces when it has the token behind what it reduces. */
-    node->end = node->outer_end = syntax->token_count - 1;
-    return node;
+    const struct clr_node *child, *found = test(node) ? node : NULL;
+
+    for (child = node->first; child != NULL && found == NULL; child = child->next)
+        found = clr_node_find(child, test);
+    return found;
 }
 
-struct clr_node *clr_syntax_enclose(struct clr_syntax *syntax, size_t begin, struct clr_node *node)
+struct clr_node *clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node)
 {
-    if (node == NULL || syntax->code != CLR_OK)
+    struct clr_node *item;
+
+    while (node->kind == CLR_N_COLLATE)
+        node = node->first;
+    if (node->written != NULL)
+        node = node->written;
+    if (node->kind != CLR_N_COLUMN || node->name_count != 1)
         return NULL;
-    node->outer_begin = begin;
-    node->outer_end = syntax->token_count - 1;
-    return node;
-}
-
-struct clr_node *clr_syntax_column(struct clr_syntax *syntax, int name_count,
-                                   const struct clr_token *names)
-{
-    struct clr_node *node = clr_syntax_node(syntax, CLR_N_COLUMN, (struct clr_list){NULL, NULL});
-
-    if (node != NULL) {
-        memcpy(node->names, names, (size_t)name_count * sizeof *names);
-        node->name_count = name_count;
-        node->has = CLR_HAS_COLUMN;
-        syntax->tokens[names[0].index].node = node;
+    for (item = syntax->select.items.first; item != NULL; item = item->next) {
+        if (item->names[0].kind != 0 && clr_name_equal(node->names[0].name, item->names[0].name))
+            return item;
     }
-    return clr_syntax_place(syntax, names[0].index, node);
+    return NULL;
 }
 
-struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind kind,
-                                  const struct clr_token *token)
+void clr_syntax_free(struct clr_syntax *syntax)
 {
-    struct clr_node *node = clr_syntax_node(syntax, kind, (struct clr_list){NULL, NULL});
+    struct clr_node *node;
+
+    while ((node = syntax->nodes) != NULL) {
+        syntax->nodes = node->allocated;
+        clr_memory_free(node);
+    }
+    clr_memory_free(syntax->names);
+    clr_memory_free(syntax->sql);
+}
+
+/* The text from one token to another one. */
+static struct clr_token join(const struct clr_token *first, const struct clr_token *last)
+{
+    struct clr_token all = *first;
+
+    all.length = (size_t)(last->text + last->length - first->text);
+    all.name = NULL;
+    return all;
+}
+
+/* ---- Operands. */
+
+/* One to three names with dots between them. */
+static struct clr_node *column(struct clr_syntax *syntax, int count, const struct clr_token *names)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_COLUMN, NULL, none);
 
     if (node == NULL)
         return NULL;
-    node->names[0] = *token;
-    if (kind == CLR_N_PARAMETER) {
-        clr_list_enlist(&syntax->parameters, node);
-        syntax->tokens[token->index].node = node;
-    } else if (token->kind == CLR_T_TRUE || token->kind == CLR_T_FALSE) {
-        clr_list_enlist(&syntax->truths, node);
-    }
-    return clr_syntax_place(syntax, token->index, node);
+    memcpy(node->names, names, (size_t)count * sizeof *names);
+    node->name_count = count;
+    node->has = CLR_HAS_COLUMN;
+    return node;
 }
 
-/* Refuses an expression with a column of the table outside of aggregates; if a function has the
-   column, as one that is none of the aggregates that there are; and without any aggregate, as one
-   of rows. */
-static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node)
+static struct clr_node *literal(struct clr_syntax *syntax, const struct clr_token *token)
 {
-    while (node->kind != CLR_N_FUNCTION && node->first != NULL) {
-        for (node = node->first; !(node->has & CLR_HAS_COLUMN); node = node->next)
-            ;
-    }
-    if (node->kind == CLR_N_FUNCTION)
-        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION, node->names[0].text,
-                               node->names[0].length);
-    else if (syntax->aggregates.first != NULL)
-        clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
-    else
-        clr_syntax_refuse(syntax, syntax->where != NULL || syntax->inner_where != NULL
-                                      ? CLR_WHY_ROWS_OF_SUBQUERY
-                                      : CLR_WHY_NO_AGGREGATE);
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_LITERAL, token, none);
+
+    if (token->kind == CLR_T_TRUE || token->kind == CLR_T_FALSE)
+        enlist(&syntax->truths, node);
+    return node;
 }
 
-/* Whether an aggregate has a COLLATE in its arguments. */
-static bool has_collated_aggregate(const struct clr_node *node)
+static struct clr_node *parameter(struct clr_syntax *syntax, const struct clr_token *token)
 {
-    const struct clr_node *child;
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_PARAMETER, token, none);
 
-    if (node->kind == CLR_N_AGGREGATE)
-        return (node->has & CLR_HAS_COLLATE) != 0;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (has_collated_aggregate(child))
+    enlist(&syntax->parameters, node);
+    return node;
+}
+
+/* A subquery in an expression, with its parentheses. */
+static struct clr_node *subquery(struct clr_syntax *syntax, const struct clr_token *first,
+                                 const struct clr_token *last)
+{
+    const struct clr_token all = join(first, last);
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_SUBQUERY, &all, none);
+
+    if (node != NULL)
+        node->has = CLR_HAS_SUBQUERY;
+    enlist(&syntax->subqueries, node);
+    return node;
+}
+
+/* ---- Operators. */
+
+static struct clr_node *unary(struct clr_syntax *syntax, enum clr_opcode opcode,
+                              struct clr_node *operand)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_UNARY, NULL, one(operand));
+
+    if (node != NULL)
+        node->opcode = opcode;
+    return node;
+}
+
+/* Negates an operator that has NOT in front of it. */
+static struct clr_node *negate(struct clr_syntax *syntax, bool negated, struct clr_node *node)
+{
+    if (!negated)
+        return node;
+    node = unary(syntax, CLR_OP_NOT, node);
+    if (node != NULL)
+        node->is_infix = true;
+    return node;
+}
+
+static bool is_number(const struct clr_node *node)
+{
+    return node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER;
+}
+
+/* A minus sign right in front of a number, parentheses aside, is a part of it: SQLite negates the
+   literal. It computes everything else as 0 - x. */
+static struct clr_node *minus(struct clr_syntax *syntax, struct clr_node *operand)
+{
+    const struct clr_node *bare = operand;
+
+    if (syntax->code != CLR_OK)
+        return NULL;
+    if (is_number(operand) && !operand->negative) {
+        operand->negative = true;
+        return operand;
+    }
+    while (bare->kind == CLR_N_PLUS)
+        bare = bare->first;
+    if (bare != operand && is_number(bare) && !bare->negative) {
+        /* A literal or not, and so -0.0 or 0.0: SQLite's versions differ. */
+        clr_syntax_refuse(syntax, CLR_WHY_MINUS_PLUS);
+        return NULL;
+    }
+    return clr_syntax_node(syntax, CLR_N_MINUS, NULL, one(operand));
+}
+
+static struct clr_node *binary(struct clr_syntax *syntax, const struct clr_token *token,
+                               struct clr_node *left, struct clr_node *right)
+{
+    static const struct {
+        int kind;
+        enum clr_node_kind node;
+        enum clr_opcode opcode;
+    } table[] = {
+        {CLR_T_OR, CLR_N_FOLD, CLR_OP_OR},
+        {CLR_T_AND, CLR_N_FOLD, CLR_OP_AND},
+        {CLR_T_EQ, CLR_N_FOLD, CLR_OP_EQUAL},
+        {CLR_T_NE, CLR_N_FOLD, CLR_OP_UNEQUAL},
+        {CLR_T_LT, CLR_N_FOLD, CLR_OP_LESS},
+        {CLR_T_LE, CLR_N_FOLD, CLR_OP_LESS_EQUAL},
+        {CLR_T_GT, CLR_N_FOLD, CLR_OP_GREATER},
+        {CLR_T_GE, CLR_N_FOLD, CLR_OP_GREATER_EQUAL},
+        {CLR_T_PLUS, CLR_N_FOLD, CLR_OP_ADD},
+        {CLR_T_MINUS, CLR_N_FOLD, CLR_OP_SUBTRACT},
+        {CLR_T_STAR, CLR_N_FOLD, CLR_OP_MULTIPLY},
+        {CLR_T_SLASH, CLR_N_FOLD, CLR_OP_DIVIDE},
+        {CLR_T_REM, CLR_N_FOLD, CLR_OP_REMAINDER},
+        {CLR_T_PTR, CLR_N_FUNCTION, CLR_OPCODES},
+        {CLR_T_CONCAT, CLR_N_OPERATOR, CLR_OPCODES},
+        {CLR_T_BITAND, CLR_N_FOLD, CLR_OP_BIT_AND},
+        {CLR_T_BITOR, CLR_N_FOLD, CLR_OP_BIT_OR},
+        {CLR_T_LSHIFT, CLR_N_FOLD, CLR_OP_SHIFT_LEFT},
+        {CLR_T_RSHIFT, CLR_N_FOLD, CLR_OP_SHIFT_RIGHT},
+    };
+    struct clr_node *node;
+    size_t i = 0;
+
+    while (table[i].kind != token->kind)
+        i++;
+    node = clr_syntax_node(syntax, table[i].node, token, three(left, right, NULL));
+    if (node == NULL)
+        return NULL;
+    node->opcode = table[i].opcode;
+    node->is_infix = true;
+    /* "sum(x) AND 0" is 0 to SQLite's parser, and the sum is gone. */
+    if (token->kind == CLR_T_AND && node->has & CLR_HAS_SURE_AGGREGATE)
+        node->has ^= CLR_HAS_SURE_AGGREGATE;
+    return node;
+}
+
+static struct clr_node *is(struct clr_syntax *syntax, bool negated, struct clr_node *left,
+                           struct clr_node *right)
+{
+    struct clr_node *node;
+
+    if (syntax->code == CLR_OK && right->kind == CLR_N_LITERAL &&
+        right->names[0].kind == CLR_T_NULL)
+        return unary(syntax, negated ? CLR_OP_NOT_NULL : CLR_OP_IS_NULL, left);
+    node = clr_syntax_node(syntax, CLR_N_FOLD, NULL, three(left, right, NULL));
+    if (node != NULL) {
+        node->opcode = negated ? CLR_OP_IS_NOT : CLR_OP_IS;
+        node->is_infix = true;
+    }
+    return node;
+}
+
+/* Puts a name that no column has into small letters. Returns it. */
+static const char *fold_case(const struct clr_token *token)
+{
+    char *at;
+
+    for (at = token->name; *at != '\0'; at++) {
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at - 'A' + 'a');
+    }
+    return token->name;
+}
+
+/* An operator such as LIKE, which may have NOT in front of it. */
+struct like {
+    struct clr_token token;
+    bool negated;
+};
+
+/* escape may be NULL. */
+static struct clr_node *like(struct clr_syntax *syntax, const struct like *like,
+                             struct clr_node *operand, struct clr_node *pattern,
+                             struct clr_node *escape)
+{
+    struct clr_node *node =
+        clr_syntax_node(syntax, CLR_N_FUNCTION, &like->token, three(operand, pattern, escape));
+
+    fold_case(&like->token);
+    if (node != NULL)
+        node->is_infix = true;
+    return negate(syntax, like->negated, node);
+}
+
+static struct clr_node *collate(struct clr_syntax *syntax, struct clr_node *operand,
+                                const struct clr_token *name)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_COLLATE, name, one(operand));
+
+    if (node != NULL)
+        node->has |= CLR_HAS_COLLATE;
+    return node;
+}
+
+/* What a type's name makes of a cast, by SQLite's rules: "INT" goes before all, and of the others
+   the last one wins that may. */
+static enum clr_cast find_cast(const char *name, size_t length)
+{
+    static const struct {
+        char part[5];
+        enum clr_cast cast;
+    } rules[] = {{"CHAR", CLR_CAST_TO_TEXT}, {"CLOB", CLR_CAST_TO_TEXT}, {"TEXT", CLR_CAST_TO_TEXT},
+                 {"BLOB", CLR_CAST_TO_BLOB}, {"REAL", CLR_CAST_TO_REAL}, {"FLOA", CLR_CAST_TO_REAL},
+                 {"DOUB", CLR_CAST_TO_REAL}};
+    enum clr_cast cast = CLR_CAST_TO_NUMERIC;
+    size_t i, k;
+
+    for (i = 0; i < length; i++) {
+        if (clr_name_begins(name + i, length - i, "INT"))
+            return CLR_CAST_TO_INTEGER;
+    }
+    for (i = 0; i < length; i++) {
+        for (k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+            if (!clr_name_begins(name + i, length - i, rules[k].part))
+                continue;
+            if (rules[k].cast == CLR_CAST_TO_TEXT || cast == CLR_CAST_TO_NUMERIC ||
+                (rules[k].cast == CLR_CAST_TO_BLOB && cast == CLR_CAST_TO_REAL))
+                cast = rules[k].cast;
+        }
+    }
+    return cast;
+}
+
+/* Whether a type is more than words: SQLite takes what is in it for a part of the name, comments
+   among it, and drops what is behind a quoted word. */
+static bool is_odd_type(const struct clr_token *type)
+{
+    size_t i;
+
+    for (i = 0; i < type->length; i++) {
+        if (strchr("\"`[", type->text[i]) != NULL ||
+            clr_name_begins(type->text + i, type->length - i, "--") ||
+            clr_name_begins(type->text + i, type->length - i, "/*"))
             return true;
     }
     return false;
 }
 
-void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
-                     size_t end, const struct clr_token *name)
+static struct clr_node *cast(struct clr_syntax *syntax, struct clr_node *operand,
+                             struct clr_token type)
 {
-    struct clr_node *node =
-        clr_syntax_node(syntax, CLR_N_ITEM, (struct clr_list){expression, expression});
+    struct clr_node *node;
 
-    if (node == NULL)
+    if (is_odd_type(&type))
+        clr_syntax_refuse(syntax, CLR_WHY_TYPE);
+    node = clr_syntax_node(syntax, CLR_N_CAST, &type, one(operand));
+    if (node != NULL)
+        node->cast = find_cast(type.text, type.length);
+    return node;
+}
+
+/* The operand in front of a list's nodes. */
+static struct clr_list before(struct clr_node *operand, struct clr_list list)
+{
+    if (operand == NULL)
+        return list;
+    operand->next = list.first;
+    return (struct clr_list){operand, list.first != NULL ? list.last : operand};
+}
+
+static struct clr_node *in(struct clr_syntax *syntax, bool negated, struct clr_node *operand,
+                           struct clr_list list)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_IN, NULL, before(operand, list));
+
+    /* Nothing of the operand is left when SQLite's parser sees "x IN ()". */
+    if (node != NULL && list.first == NULL && node->has & CLR_HAS_SURE_AGGREGATE)
+        node->has ^= CLR_HAS_SURE_AGGREGATE;
+    return negate(syntax, negated, node);
+}
+
+static struct clr_node *in_subquery(struct clr_syntax *syntax, bool negated,
+                                    struct clr_node *operand, struct clr_node *subquery)
+{
+    if (subquery != NULL)
+        subquery->tested = operand;
+    return negate(syntax, negated,
+                  clr_syntax_node(syntax, CLR_N_OPERATOR, NULL, three(operand, subquery, NULL)));
+}
+
+/* CASE: base and otherwise may be NULL; whens are pairs. */
+static struct clr_node *choice(struct clr_syntax *syntax, struct clr_node *base,
+                               struct clr_list whens, struct clr_node *otherwise)
+{
+    struct clr_node *node;
+
+    append(&whens, otherwise);
+    node = clr_syntax_node(syntax, CLR_N_CASE, NULL, before(base, whens));
+    if (node != NULL) {
+        node->has_base = base != NULL;
+        node->has_else = otherwise != NULL;
+    }
+    return node;
+}
+
+/* ---- Calls. */
+
+/* The functions that are no aggregates, by name and number of arguments. */
+static const struct scalar {
+    const char *name;
+    int least, most;
+    enum clr_node_kind kind;
+    enum clr_opcode opcode;
+} scalars[] = {
+    {"abs", 1, 1, CLR_N_UNARY, CLR_OP_ABSOLUTE},
+    {"coalesce", 2, INT_MAX, CLR_N_FOLD, CLR_OP_COALESCE},
+    {"ifnull", 2, 2, CLR_N_FOLD, CLR_OP_COALESCE},
+    {"min", 2, INT_MAX, CLR_N_FOLD, CLR_OP_LEAST},
+    {"max", 2, INT_MAX, CLR_N_FOLD, CLR_OP_GREATEST},
+    {"round", 1, 1, CLR_N_UNARY, CLR_OP_ROUND},
+    {"round", 2, 2, CLR_N_FUNCTION, CLR_OP_ROUND}, /* but to 0 digits by way of text */
+    {"floor", 1, 1, CLR_N_UNARY, CLR_OP_FLOOR},
+    {"ceil", 1, 1, CLR_N_UNARY, CLR_OP_CEILING},
+    {"ceiling", 1, 1, CLR_N_UNARY, CLR_OP_CEILING},
+    {"trunc", 1, 1, CLR_N_UNARY, CLR_OP_TRUNCATE},
+    {"sign", 1, 1, CLR_N_UNARY, CLR_OP_SIGN},
+    {"iif", 2, 2, CLR_N_FUNCTION, CLR_OPCODES}, /* of some versions alone */
+    {"iif", 3, 3, CLR_N_CASE, CLR_OPCODES},
+    {"iif", 4, INT_MAX, CLR_N_FUNCTION, CLR_OPCODES},
+    {"nullif", 2, 2, CLR_N_NULLIF, CLR_OPCODES},
+    {"likely", 1, 1, CLR_N_HINT, CLR_OPCODES},
+    {"unlikely", 1, 1, CLR_N_HINT, CLR_OPCODES},
+    {"likelihood", 2, 2, CLR_N_HINT, CLR_OPCODES},
+};
+
+enum { SCALARS = sizeof scalars / sizeof scalars[0] };
+
+/* SQLite's own alone. */
+static const struct clr_aggregate count_rows = {
+    .name = "count", .builtin = "count", .arguments = 1, .needs = CLR_NEEDS_COUNT};
+
+/* A call as it is written, and what it turns out to be: one of the two pointers, or none for a
+   function that is SQLite's to evaluate. */
+struct written {
+    const char *name; /* in small letters */
+    size_t length;    /* of it without the suffix of the form */
+    enum clr_form form;
+    bool star;
+    int arguments;
+    bool known; /* a scan has a function of that name, though it may take other arguments */
+    bool builtin;
+    const struct clr_aggregate *aggregate;
+    const struct scalar *scalar;
+};
+
+static bool is_named(const struct written *call, const char *name)
+{
+    return strlen(name) == call->length && memcmp(name, call->name, call->length) == 0;
+}
+
+/* Finds out whether the aggregate is the one that is called. */
+static void consider_aggregate(struct written *call, const struct clr_aggregate *aggregate)
+{
+    const bool ours =
+        is_named(call, aggregate->name) && (call->form == CLR_FORM_VALUE || aggregate->state != 0);
+    const bool builtin = call->form == CLR_FORM_VALUE && aggregate->builtin != NULL &&
+                         is_named(call, aggregate->builtin);
+
+    if (!ours && !builtin)
         return;
+    call->known = true;
+    if (call->star ? aggregate->needs != CLR_NEEDS_COUNT : call->arguments != aggregate->arguments)
+        return;
+    call->aggregate = aggregate;
+    call->builtin = builtin;
+}
+
+static void consider_scalar(struct written *call, const struct scalar *scalar)
+{
+    if (call->form != CLR_FORM_VALUE || !is_named(call, scalar->name))
+        return;
+    call->known = true;
+    if (!call->star && call->arguments >= scalar->least && call->arguments <= scalar->most)
+        call->scalar = scalar;
+}
+
+/* Finds the function that is called, unless it has to be refused. */
+static void find_function(struct clr_syntax *syntax, const struct clr_token *token,
+                          struct written *call)
+{
+    static const char suffix[] = "_state";
+    const size_t length = strlen(call->name), size = sizeof suffix - 1;
+    const struct clr_aggregate *aggregate;
+    int i;
+
+    call->form = length > size && strcmp(call->name + length - size, suffix) == 0 ? CLR_FORM_STATE
+                                                                                  : CLR_FORM_VALUE;
+    call->length = call->form == CLR_FORM_STATE ? length - size : length;
+    consider_aggregate(call, &count_rows);
+    for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++)
+        consider_aggregate(call, aggregate);
+    for (i = 0; i < SCALARS; i++)
+        consider_scalar(call, &scalars[i]);
+    if (call->aggregate == NULL && call->scalar == NULL && (call->known || call->star))
+        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION_ARGUMENTS, token->text, token->length);
+}
+
+/* Makes a call that of an aggregate, with all that holds for those. */
+static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node, struct clr_node *filter)
+{
+    const unsigned has = node->has | (filter != NULL ? filter->has : 0);
+
+    if (has & CLR_HAS_AGGREGATE)
+        clr_syntax_refuse(syntax, CLR_WHY_NESTED_AGGREGATE);
+    if (has & CLR_HAS_SUBQUERY)
+        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+    node->filter = filter;
+    node->has &= CLR_HAS_COLLATE;
+    node->has |= CLR_HAS_AGGREGATE | CLR_HAS_SURE_AGGREGATE;
+    enlist(&syntax->aggregates, node);
+}
+
+static bool is_zero(const struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+
+    return node->kind == CLR_N_LITERAL && token->length == 1 && *token->text == '0';
+}
+
+/* A call as it is written, of the function of a name that may be another one. */
+static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_token *token,
+                                   struct written call, struct clr_list arguments,
+                                   struct clr_node *filter)
+{
+    enum clr_node_kind kind = CLR_N_FUNCTION;
+    struct clr_node *node;
+
+    call.arguments = clr_list_count(&arguments);
+    find_function(syntax, token, &call);
+    if (syntax->code != CLR_OK)
+        return NULL;
+    if (call.aggregate != NULL)
+        kind = CLR_N_AGGREGATE;
+    else if (call.scalar != NULL)
+        kind = call.scalar->opcode == CLR_OP_ROUND && call.arguments == 2 && is_zero(arguments.last)
+                   ? CLR_N_UNARY
+                   : call.scalar->kind;
+    node = clr_syntax_node(syntax, kind, token, arguments);
+    if (node == NULL)
+        return NULL;
+    node->aggregate = call.aggregate;
+    node->form = call.form;
+    node->builtin = call.builtin;
+    if (call.aggregate != NULL) {
+        be_aggregate(syntax, node, filter);
+    } else if (filter != NULL) {
+        clr_syntax_refuse_name(syntax, CLR_WHY_FILTER, token->text, token->length);
+    } else {
+        node->opcode = call.scalar != NULL ? call.scalar->opcode : CLR_OPCODES;
+        node->function = kind != CLR_N_FUNCTION ? call.scalar->name : NULL;
+        node->has_else = kind == CLR_N_CASE;
+    }
+    return node;
+}
+
+/* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
+static struct clr_node *call(struct clr_syntax *syntax, const struct clr_token *token, bool star,
+                             struct clr_list arguments, struct clr_node *filter)
+{
+    const struct written call = {.name = fold_case(token), .star = star};
+
+    return call_named(syntax, token, call, arguments, filter);
+}
+
+/* name(DISTINCT argument), likewise: of count() alone. */
+static struct clr_node *call_distinct(struct clr_syntax *syntax, const struct clr_token *token,
+                                      const struct clr_token *distinct, struct clr_node *argument,
+                                      struct clr_node *filter)
+{
+    static const char name[] = "gpu_count_distinct";
+    struct clr_node *node = NULL;
+
+    if (!clr_name_equal(token->name, "count") && !clr_name_equal(token->name, name))
+        refuse_unexpected(syntax, distinct);
+    else
+        node = call_named(syntax, token, (struct written){.name = name}, one(argument), filter);
+    if (node != NULL)
+        node->is_distinct = true;
+    return node;
+}
+
+/* ---- Clauses. */
+
+static bool is_collated_aggregate(const struct clr_node *node)
+{
+    return node->kind == CLR_N_AGGREGATE && node->has & CLR_HAS_COLLATE;
+}
+
+/* name: of kind 0 if it has none. */
+static void add_item(struct clr_syntax *syntax, struct clr_node *expression,
+                     const struct clr_token *name)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_ITEM, name, one(expression));
+
     /* A comparison takes the sequence that is named within the arguments of a function, and so of
        an aggregate: of its value, which is a parameter in the result row, it is gone. */
-    if (expression->has & CLR_HAS_COLLATE && expression->has & CLR_HAS_AGGREGATE &&
-        expression->kind != CLR_N_AGGREGATE && has_collated_aggregate(expression)) {
+    if (node != NULL && expression->kind != CLR_N_AGGREGATE &&
+        clr_node_find(expression, is_collated_aggregate) != NULL)
         clr_syntax_refuse(syntax, CLR_WHY_COLLATED_AGGREGATE);
-        return;
+    append(&syntax->at->items, node);
+}
+
+/* table: NULL for all columns of all tables. */
+static void add_star(struct clr_syntax *syntax, const struct clr_token *table)
+{
+    const struct clr_token no_name = {.kind = 0};
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_STAR, table, none);
+
+    if (node != NULL)
+        node->has = CLR_HAS_COLUMN;
+    add_item(syntax, node, &no_name);
+}
+
+static void begin_inner(struct clr_syntax *syntax)
+{
+    if (syntax->at == &syntax->inner)
+        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+    syntax->at = syntax->select.inner = &syntax->inner;
+}
+
+static void end_inner(struct clr_syntax *syntax, const struct clr_token *alias)
+{
+    const struct clr_node *item;
+
+    syntax->at = &syntax->select;
+    syntax->at->alias = *alias;
+    for (item = syntax->inner.items.first; item != NULL; item = item->next) {
+        /* A parameter has its number only later. */
+        if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE | CLR_HAS_SUBQUERY) ||
+            item->first->kind == CLR_N_PARAMETER)
+            clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
     }
-    node->names[0] = *name;
-    node->begin = begin;
-    node->end = end;
-    clr_list_append(&syntax->items, node);
 }
 
-void clr_syntax_star(struct clr_syntax *syntax, size_t begin)
+static void set_where(struct clr_syntax *syntax, struct clr_node *expression)
 {
-    const struct clr_token none = {.kind = 0};
-    struct clr_node *node = clr_syntax_node(syntax, CLR_N_STAR, (struct clr_list){NULL, NULL});
-
-    if (node == NULL)
-        return;
-    node->has = CLR_HAS_COLUMN;
-    clr_syntax_place(syntax, begin, node);
-    clr_syntax_item(syntax, node->begin, node, node->end, &none);
-}
-
-void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression)
-{
-    if (syntax->code != CLR_OK)
+    if (expression == NULL)
         return;
     if (expression->has & CLR_HAS_AGGREGATE)
         clr_syntax_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
     if (expression->has & CLR_HAS_SUBQUERY)
         clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
-    syntax->where = expression;
+    syntax->at->where = expression;
 }
 
-bool clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node,
-                          struct clr_node **found)
+/* A term of ORDER BY. */
+static void add_term(struct clr_syntax *syntax, struct clr_node *expression, bool descending,
+                     enum clr_nulls nulls)
 {
-    struct clr_node *item;
-    char *name, *other;
-
-    *found = NULL;
-    while (node->kind == CLR_N_COLLATE)
-        node = node->first;
-    if (node->name_end != 0 ? node->name_end - node->name_begin != 1
-                            : node->kind != CLR_N_COLUMN || node->name_count != 1)
-        return true;
-    name = clr_token_name(&syntax->tokens[node->name_end != 0 ? node->name_begin : node->begin]);
-    if (name == NULL)
-        return false;
-    for (item = syntax->items.first; item != NULL && *found == NULL; item = item->next) {
-        if (item->names[0].kind == 0)
-            continue;
-        other = clr_token_name(&item->names[0]);
-        if (other == NULL)
-            break;
-        if (clr_name_equal(name, other))
-            *found = item;
-        clr_memory_free(other);
-    }
-    clr_memory_free(name);
-    return item == NULL || *found != NULL;
-}
-
-void clr_syntax_key(struct clr_syntax *syntax, struct clr_node *expression)
-{
-    clr_list_append(&syntax->keys,
-                    clr_syntax_node(syntax, CLR_N_TERM, (struct clr_list){expression, expression}));
-}
-
-void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression, bool descending)
-{
-    struct clr_node *node =
-        clr_syntax_node(syntax, CLR_N_TERM, (struct clr_list){expression, expression});
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_TERM, NULL, one(expression));
 
     if (node == NULL)
         return;
     node->descending = descending;
-    clr_list_append(&syntax->terms, node);
+    node->nulls = nulls;
+    append(&syntax->at->terms, node);
 }
 
-void clr_syntax_order_end(struct clr_syntax *syntax, const struct clr_token *order)
-{
-    syntax->order_begin = order->index;
-    /* As in clr_syntax_place(). */
-    syntax->order_end = syntax->token_count - 1;
-}
-
-bool clr_syntax_is_grouped(const struct clr_syntax *syntax)
-{
-    const struct clr_node *item;
-    unsigned has = 0;
-
-    for (item = syntax->items.first; item != NULL; item = item->next)
-        has |= item->has;
-    return syntax->keys.first != NULL || (syntax->distinct && (has & CLR_HAS_AGGREGATE) == 0);
-}
-
-bool clr_syntax_has_rows(const struct clr_syntax *syntax)
-{
-    return !clr_syntax_is_grouped(syntax) && syntax->where != NULL && syntax->inner_begin == 0 &&
-           syntax->aggregates.first == NULL;
-}
-
-void clr_syntax_check_row(struct clr_syntax *syntax)
-{
-    const struct clr_node *node;
-    struct clr_node *item;
-
-    for (node = syntax->items.first; node != NULL; node = node->next) {
-        if (node->has & CLR_HAS_COLUMN)
-            refuse_column(syntax, node->first);
-    }
-    for (node = syntax->terms.first; node != NULL; node = node->next) {
-        /* SQLite does not evaluate it. */
-        if (node->has & CLR_HAS_SUBQUERY)
-            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
-        /* The name of an item goes before that of a column. */
-        if ((node->has & CLR_HAS_COLUMN) == 0)
-            continue;
-        if (!clr_syntax_find_item(syntax, node->first, &item))
-            clr_syntax_no_memory(syntax);
-        else if (item == NULL)
-            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
-    }
-}
-
-void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,
-                      struct clr_node *first, struct clr_node *second)
+/* LIMIT, which has no columns and aggregates; offset may be NULL. */
+static void set_limit(struct clr_syntax *syntax, struct clr_node *limit, struct clr_node *offset)
 {
     if (syntax->code != CLR_OK)
         return;
-    first->next = second;
-    if (((first->has | (second != NULL ? second->has : 0)) &
+    if (((limit->has | (offset != NULL ? offset->has : 0)) &
          (CLR_HAS_COLUMN | CLR_HAS_AGGREGATE | CLR_HAS_SUBQUERY)) != 0)
         clr_syntax_refuse(syntax, CLR_WHY_LIMIT);
-    syntax->limit = first;
-    syntax->limit_begin = limit->index;
-    /* As in clr_syntax_place(). */
-    syntax->limit_end = syntax->token_count - 1;
+    syntax->at->limit = limit;
+    syntax->at->offset = offset;
+}
+
+/* ---- The parser. */
+
+#pragma GCC diagnostic push
+/* Unused names and small integers of Lemon's template are not what the warnings are there for. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "query/syntax/grammar.c"
+#pragma GCC diagnostic pop
+
+/* Reads the next token; its words are names if is_raw. Returns false once something has failed. */
+static bool read_token(struct clr_syntax *syntax, const char **at, bool is_raw,
+                       struct clr_token *token)
+{
+    syntax->code = is_raw ? clr_lexer_next_raw(at, token, syntax->reason)
+                          : clr_lexer_next(at, token, syntax->reason);
+    if (syntax->code != CLR_OK)
+        return false;
+    token->name = syntax->last;
+    syntax->last = clr_token_unquote(token, token->name);
+    return true;
+}
+
+/* Whether the last token is a parenthesis that opens a subquery, which is not that of FROM: the
+   rest of the text is at `at`. */
+static bool opens_subquery(const struct clr_syntax *syntax, const char *at)
+{
+    static const char *const words[] = {"SELECT", "WITH", "VALUES"};
+    const int *last = syntax->last_kinds;
+    struct clr_token token;
+    struct clr_reason reason;
+    size_t i;
+
+    if (last[0] != CLR_T_LP || (last[1] == CLR_T_FROM && last[2] != CLR_T_DISTINCT) ||
+        clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+        return false;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (token.length == strlen(words[i]) && clr_name_begins(token.text, token.length, words[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Reads the tokens of a subquery but for its first one, up to the parenthesis that closes it. */
+static void read_subquery(struct clr_syntax *syntax, const char **at)
+{
+    const char *next = *at;
+    struct clr_token token;
+    int depth = 0;
+
+    while (syntax->code == CLR_OK && read_token(syntax, &next, true, &token)) {
+        depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
+        if (depth < 0 || token.kind == 0) {
+            syntax->last = token.name;
+            return;
+        }
+        *at = next;
+        if (token.kind == CLR_T_VARIABLE)
+            parameter(syntax, &token);
+    }
+}
+
+/* Takes note of a token that the parser has taken. */
+static void pass_token(struct clr_syntax *syntax, int kind)
+{
+    int *last = syntax->last_kinds;
+
+    if (kind == CLR_T_WHERE || kind == CLR_T_GROUP || kind == CLR_T_ORDER || kind == CLR_T_LIMIT ||
+        (kind == CLR_T_FROM && last[0] != CLR_T_DISTINCT))
+        syntax->clause = kind;
+    last[2] = last[1];
+    last[1] = last[0];
+    last[0] = kind;
+}
+
+enum clr_code clr_syntax_parse(struct clr_syntax *syntax)
+{
+    const char *at = syntax->sql;
+    struct clr_token token = {.kind = -1};
+    yyParser parser;
+
+    syntax->at = &syntax->select;
+    /* Each token has its own characters, and a 0 more; so has the end, and one name of a subquery.
+     */
+    syntax->names = syntax->last = clr_memory_alloc(3 * strlen(at) + 2);
+    if (syntax->names == NULL)
+        clr_syntax_no_memory(syntax);
+    clr_grammarInit(&parser);
+    while (token.kind != 0 && syntax->code == CLR_OK) {
+        const bool is_subquery = opens_subquery(syntax, at);
+
+        if (!read_token(syntax, &at, is_subquery, &token))
+            break;
+        if (is_subquery)
+            token.kind = CLR_T_SUBQUERY;
+        clr_grammar(&parser, token.kind, token, syntax);
+        pass_token(syntax, token.kind);
+        if (is_subquery)
+            read_subquery(syntax, &at);
+    }
+    clr_grammarFinalize(&parser);
+    return syntax->code;
 }

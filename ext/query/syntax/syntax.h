@@ -1,14 +1,12 @@
 /*
- * The syntax of a SELECT, as the parser builds it. Whatever the constructors below fail at is
- * written into syntax->code, and from then on they all return NULL.
+ * A SELECT's text as a tree. Nodes belong to the tree; their names and texts point into it.
+ *
+ * print.h writes a tree, or a part of it, as text again.
  */
 #ifndef CLR_QUERY_SYNTAX_H
 #define CLR_QUERY_SYNTAX_H
 
-#include "base/status.h"
-#include "numeric/scan/scan.h"
-#include "numeric/values/column.h"
-#include "query/aggregate.h"
+#include "query/query.h"
 #include "query/syntax/lexer.h"
 
 #include <stdbool.h>
@@ -29,13 +27,13 @@ enum clr_node_kind {
     CLR_N_NULLIF,    /* NULL if the first child is equal to the second, else the first */
     CLR_N_HINT,      /* likely() and the like: the first child */
     CLR_N_FUNCTION,  /* names[0], which may be an operator that is one, of the children */
-    CLR_N_OPERATOR,  /* one without an opcode, of the children */
-    CLR_N_COLLATE,   /* of the child */
-    CLR_N_CAST,      /* of the child */
-    CLR_N_SUBQUERY,  /* a SELECT in parentheses, which SQLite evaluates: no children */
-    CLR_N_STAR,      /* all columns, in the select list */
-    CLR_N_ITEM,      /* of the select list: the child; names[0], of kind 0 if it has none */
-    CLR_N_TERM       /* of GROUP BY or ORDER BY: the child */
+    CLR_N_OPERATOR,  /* one without an opcode, of the children: ||, IN or EXISTS with a subquery */
+    CLR_N_COLLATE,   /* of the child; names[0] */
+    CLR_N_CAST,      /* of the child; names[0] is the type's text */
+    CLR_N_SUBQUERY, /* a SELECT in parentheses, which SQLite evaluates: names[0], all of its text */
+    CLR_N_STAR,     /* all columns, in the select list; names[0]: of that table, if there is one */
+    CLR_N_ITEM,     /* of the select list: the child; names[0], of kind 0 if it has none */
+    CLR_N_TERM      /* of GROUP BY or ORDER BY: the child */
 };
 
 /* What is somewhere in an expression. */
@@ -56,6 +54,9 @@ enum clr_cast {
     CLR_CAST_TO_NUMERIC
 };
 
+/* NULLS FIRST or NULLS LAST behind a term. */
+enum clr_nulls { CLR_NULLS_ANYWHERE, CLR_NULLS_FIRST, CLR_NULLS_LAST };
+
 /* Which column of the table an expression reads, if it is no number of the environment. */
 enum { CLR_READS_NONE = -1, CLR_READS_SEVERAL = -2 };
 
@@ -74,24 +75,25 @@ struct clr_node {
     struct clr_token names[3];
     int name_count;
     bool negative, has_base, has_else;
+    bool is_enclosed; /* it is written in parentheses */
+    bool is_infix;    /* an operator, though the kind is that of a function; of NOT: in the middle
+                         of its operand, as in "x NOT IN (y)" */
+    bool is_inner;    /* it is written in the subquery in FROM */
+    bool is_ordering; /* it is written in ORDER BY */
     const struct clr_aggregate *aggregate; /* of CLR_N_AGGREGATE, as are the next two */
     enum clr_form form;
     bool builtin;     /* SQLite's own */
     bool is_distinct; /* as written with DISTINCT: values are told apart as SQLite does */
     struct clr_node *filter;
     struct clr_node *tested; /* of CLR_N_SUBQUERY: what IN looks for in it, or NULL */
-    /* The tokens, without and with the parentheses around them; of what NOT negates in the middle
-       of its tokens, as in "x NOT IN (y)", only the outer node has them. */
-    size_t begin, end, outer_begin, outer_end;
-    enum clr_cast cast;   /* of CLR_N_CAST */
-    const char *function; /* of a call that a scan computes, of no aggregate: its name; else NULL */
-    bool descending;      /* of CLR_N_TERM */
+    enum clr_cast cast;      /* of CLR_N_CAST */
+    const char *function; /* of a call that a scan computes, of no aggregate: its name, or NULL */
+    bool descending;      /* of CLR_N_TERM, as is the next one */
+    enum clr_nulls nulls;
 
-    /*
-     * Of a name outside of the subquery in FROM that means a column of it: the node is what the
-     * subquery's item is, with its tokens, and this is where the name is written. Else both are 0.
-     */
-    size_t name_begin, name_end;
+    /* Of a name outside of the subquery in FROM that means a column of it: the node is what the
+       subquery's item is, and this is the name as it is written. Else NULL. */
+    struct clr_node *written;
     bool is_behind; /* of such a name: "*" stands before the item, and may have the name as well */
     bool is_hidden; /* of such a name that means none of its columns: no column of the table either
                      */
@@ -120,184 +122,68 @@ struct clr_list {
     struct clr_node *first, *last;
 };
 
-struct clr_syntax {
-    char *sql; /* what the tokens point to */
-    struct clr_token *tokens;
-    size_t token_count, token_capacity;
-    struct clr_node *nodes;                        /* all of them, the last one first */
-    struct clr_list items, aggregates, parameters; /* in the order of the text */
-    struct clr_list terms;                         /* of ORDER BY */
-    struct clr_list keys;                          /* terms of GROUP BY */
-    struct clr_list truths;                        /* TRUE and FALSE */
-    struct clr_list subqueries;                    /* but for that in FROM */
-    struct clr_node *where, *having;
-    /* Of the subquery in FROM: its select list, its condition, its name of kind 0 if it has none,
-       and its tokens, from inner_begin up to inner_end, both 0 if there is no subquery. */
-    struct clr_list inner_items;
-    struct clr_node *inner_where;
-    struct clr_token inner_name;
-    size_t inner_begin, inner_end;
+/* A SELECT from one table, or from a subquery that is one. */
+struct clr_select_tree {
     bool distinct;
-    size_t order_begin, order_end;         /* the tokens of ORDER BY; both 0 without */
-    struct clr_node *limit;                /* and what is behind it: the two that LIMIT may have */
-    size_t limit_begin, limit_end;         /* its tokens */
+    struct clr_list items;
     struct clr_token schema, table, alias; /* kind 0: none */
-    enum clr_code code;                    /* CLR_OK, until something fails */
-    struct clr_reason *reason;             /* of CLR_INVALID */
+    struct clr_select_tree *inner; /* the subquery in FROM, which the alias names, or NULL */
+    struct clr_node *where, *having;
+    struct clr_list keys;            /* terms of GROUP BY */
+    struct clr_list terms;           /* of ORDER BY */
+    struct clr_node *limit, *offset; /* NULL: none */
+};
+
+struct clr_syntax {
+    char *sql;              /* what the tokens point to */
+    char *names, *last;     /* the tokens' names, and room behind them for the longest one */
+    struct clr_node *nodes; /* all of them, the last one first */
+    struct clr_select_tree select,
+        inner; /* the statement's SELECT; inner is its subquery in FROM */
+    struct clr_list aggregates, parameters; /* in the order of the text, also below */
+    struct clr_list truths;                 /* TRUE and FALSE */
+    struct clr_list subqueries;             /* but for that in FROM */
+    enum clr_code code;                     /* CLR_OK, until something fails */
+    struct clr_reason *reason;              /* of CLR_INVALID */
+
+    /* Of the parser: which SELECT it is in, whether in ORDER BY, the word that began the clause,
+       or 0 before FROM, and the kinds of the tokens read last, the last one first. */
+    struct clr_select_tree *at;
+    bool is_ordering;
+    int clause, last_kinds[3];
 };
 
 /* What a rowid is called where no column has the name. */
 enum { CLR_ROWID_NAMES = 3 };
 extern const char *const clr_rowid_names[CLR_ROWID_NAMES];
 
-/* Parses syntax->sql: grammar.y. Returns syntax->code. */
-enum clr_code clr_grammar_parse(struct clr_syntax *syntax);
+/* Parses syntax->sql; all else is zeros, but for the reason. Returns syntax->code. The caller calls
+   clr_syntax_free() in any case. */
+enum clr_code clr_syntax_parse(struct clr_syntax *syntax);
 
-/* Set the code, and the reason, unless something has failed already. */
-void clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
-void clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
-                            size_t length);
-void clr_syntax_no_memory(struct clr_syntax *syntax);
+/* Frees what the tree has; not *syntax. */
+void clr_syntax_free(struct clr_syntax *syntax);
 
-/* Refuses a token that the grammar does not have in this place. */
-void clr_syntax_unexpected(struct clr_syntax *syntax, const struct clr_token *token);
+/* These set the code, and the reason, unless something has failed already. They return -1. */
+int clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
+int clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
+                           size_t length);
+int clr_syntax_no_memory(struct clr_syntax *syntax);
+
+/* Adds a node of a kind that has those children, and names[0]; NULL is none. All else is zeros.
+   Returns NULL once something has failed. */
+struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind kind,
+                                 const struct clr_token *name, struct clr_list children);
 
 /* Returns how many nodes there are, as siblings. */
 int clr_list_count(const struct clr_list *list);
 
-void clr_list_append(struct clr_list *list, struct clr_node *node);
+/* Returns the first node of an expression, itself and then its children from the left, for which
+   the test is true; NULL if there is none. */
+const struct clr_node *clr_node_find(const struct clr_node *node,
+                                     bool (*test)(const struct clr_node *node));
 
-/* Appends to a list of nodes of one kind, whose siblings are others. */
-void clr_list_enlist(struct clr_list *list, struct clr_node *node);
-
-/* A node over the children, all else zero. */
-struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind kind,
-                                 struct clr_list children);
-
-/* One to three names with dots between them. */
-struct clr_node *clr_syntax_column(struct clr_syntax *syntax, int count,
-                                   const struct clr_token *names);
-
-/* A literal or a parameter. */
-struct clr_node *clr_syntax_value(struct clr_syntax *syntax, enum clr_node_kind kind,
-                                  const struct clr_token *token);
-
-/* Takes note of the parentheses around an expression, from the token `begin` on. */
-struct clr_node *clr_syntax_enclose(struct clr_syntax *syntax, size_t begin, struct clr_node *node);
-
-/* The operators, by their tokens. */
-struct clr_node *clr_syntax_prefix(struct clr_syntax *syntax, const struct clr_token *token,
-                                   struct clr_node *operand);
-struct clr_node *clr_syntax_binary(struct clr_syntax *syntax, const struct clr_token *token,
-                                   struct clr_node *left, struct clr_node *right);
-struct clr_node *clr_syntax_is(struct clr_syntax *syntax, bool negated, struct clr_node *left,
-                               struct clr_node *right);
-
-/* ISNULL and NOTNULL. */
-struct clr_node *clr_syntax_postfix(struct clr_syntax *syntax, enum clr_opcode opcode,
-                                    struct clr_node *operand);
-
-/* An operator such as LIKE. */
-struct clr_like {
-    struct clr_token token;
-    bool negated;
-};
-
-/* escape may be NULL. */
-struct clr_node *clr_syntax_like(struct clr_syntax *syntax, const struct clr_like *like,
-                                 struct clr_node *operand, struct clr_node *pattern,
-                                 struct clr_node *escape);
-
-/* COLLATE, whatever the name behind it. */
-struct clr_node *clr_syntax_collate(struct clr_syntax *syntax, struct clr_node *operand);
-
-/* A type: its first and its last token. */
-struct clr_type {
-    struct clr_token first, last;
-};
-
-struct clr_node *clr_syntax_cast(struct clr_syntax *syntax, const struct clr_token *cast,
-                                 struct clr_node *operand, struct clr_type type);
-
-/* CLR_N_BETWEEN or CLR_N_IN. */
-struct clr_node *clr_syntax_range(struct clr_syntax *syntax, enum clr_node_kind kind, bool negated,
-                                  struct clr_node *operand, struct clr_list list);
-
-/* base and otherwise may be NULL; whens are pairs. */
-struct clr_node *clr_syntax_case(struct clr_syntax *syntax, const struct clr_token *word,
-                                 struct clr_node *base, struct clr_list whens,
-                                 struct clr_node *otherwise);
-
-/* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
-struct clr_node *clr_syntax_call(struct clr_syntax *syntax, const struct clr_token *name, bool star,
-                                 struct clr_list arguments, struct clr_node *filter);
-
-/* Whether the last token is a parenthesis that opens a subquery, which is not that of FROM: the
-   rest of the text is at `at`. */
-bool clr_syntax_opens_subquery(const struct clr_syntax *syntax, const char *at);
-
-/* A parameter in such a subquery; without memory syntax->code is set. */
-void clr_syntax_inner_parameter(struct clr_syntax *syntax, const struct clr_token *token);
-
-/* A subquery, from its parenthesis at `begin` on, and its uses. */
-struct clr_node *clr_syntax_subquery(struct clr_syntax *syntax, size_t begin);
-struct clr_node *clr_syntax_exists(struct clr_syntax *syntax, const struct clr_token *exists,
-                                   struct clr_node *subquery);
-struct clr_node *clr_syntax_in_subquery(struct clr_syntax *syntax, bool negated,
-                                        struct clr_node *operand, struct clr_node *subquery);
-
-/* Where a subquery in FROM begins and ends. name: of kind 0 if it has none. */
-void clr_syntax_open(struct clr_syntax *syntax);
-void clr_syntax_close(struct clr_syntax *syntax, const struct clr_token *end,
-                      const struct clr_token *name);
-
-/* Puts the subquery's expressions in the place of the names of its columns. To be called once, when
-   all has been parsed. */
-void clr_syntax_flatten(struct clr_syntax *syntax);
-
-/* name(DISTINCT argument), likewise: of count() alone. */
-struct clr_node *clr_syntax_call_distinct(struct clr_syntax *syntax, const struct clr_token *name,
-                                          const struct clr_token *distinct,
-                                          struct clr_node *argument, struct clr_node *filter);
-
-/* Sets which tokens a node has: from `begin` up to the one that the parser has read last. Returns
-   the node; NULL is fine. */
-struct clr_node *clr_syntax_place(struct clr_syntax *syntax, size_t begin, struct clr_node *node);
-
-/* An item of the select list, of the tokens from begin up to end, and with a name unless its kind
-   is 0. */
-void clr_syntax_item(struct clr_syntax *syntax, size_t begin, struct clr_node *expression,
-                     size_t end, const struct clr_token *name);
-
-/* All columns, of the tokens from begin on to the one that the parser has read last. */
-void clr_syntax_star(struct clr_syntax *syntax, size_t begin);
-
-void clr_syntax_where(struct clr_syntax *syntax, struct clr_node *expression);
-
-/* A term of GROUP BY. */
-void clr_syntax_key(struct clr_syntax *syntax, struct clr_node *expression);
-
-/* A term of ORDER BY, and the end of all of them behind the token ORDER. */
-void clr_syntax_order(struct clr_syntax *syntax, struct clr_node *expression, bool descending);
-void clr_syntax_order_end(struct clr_syntax *syntax, const struct clr_token *order);
-
-/* Whether the SELECT has a row for each group: for keys, or for the values that DISTINCT leaves. */
-bool clr_syntax_is_grouped(const struct clr_syntax *syntax);
-
-/* Whether the SELECT has rows of the table as they are, those that WHERE lets pass. */
-bool clr_syntax_has_rows(const struct clr_syntax *syntax);
-
-/* Refuses what has no meaning here in a SELECT of one row: columns outside of aggregates, in the
-   select list and in ORDER BY. */
-void clr_syntax_check_row(struct clr_syntax *syntax);
-
-/* Stores the item of the select list whose name an expression is, COLLATE aside, or NULL. Returns
-   false without memory. */
-bool clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node,
-                          struct clr_node **item);
-
-/* LIMIT, which has no columns and aggregates; the second one may be NULL. */
-void clr_syntax_limit(struct clr_syntax *syntax, const struct clr_token *limit,
-                      struct clr_node *first, struct clr_node *second);
+/* Returns the item of the select list whose name an expression is, COLLATE aside, or NULL. */
+struct clr_node *clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node);
 
 #endif

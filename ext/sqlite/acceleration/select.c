@@ -1,13 +1,12 @@
 #include "sqlite/acceleration/select.h"
 
 #include "base/float_environment.h"
-#include "base/memory.h"
 #include "numeric/dictionary/dictionary.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
-#include "sqlite/schema/table_info.h"
-#include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/schema_entries.h"
+#include "sqlite/schema/select_columns.h"
+#include "sqlite/schema/table_info.h"
 
 #include <string.h>
 
@@ -234,11 +233,10 @@ static int declare_all(const struct clr_select *select, sqlite3_stmt *statement,
 /* Returns a name without its quotes, to be freed with sqlite3_free(); NULL without memory. */
 static char *copy_name(const struct clr_token *token)
 {
-    char *text = clr_token_name(token), *name = NULL;
+    char *name = sqlite3_malloc64(token->length + 1);
 
-    if (text != NULL)
-        name = sqlite3_mprintf("%s", text);
-    clr_memory_free(text);
+    if (name != NULL)
+        clr_token_unquote(token, name);
     return name;
 }
 

@@ -1,0 +1,895 @@
+#include "query/binding/names.h"
+
+#include "query/syntax/grammar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool refuse(struct clr_binder *binder, enum clr_reason_code why)
+{
+    return clr_syntax_refuse(binder->syntax, why) >= 0;
+}
+
+static bool refuse_name(struct clr_binder *binder, enum clr_reason_code why, const char *name)
+{
+    return clr_syntax_refuse_name(binder->syntax, why, name, strlen(name)) >= 0;
+}
+
+static bool refuse_token(struct clr_binder *binder, enum clr_reason_code why,
+                         const struct clr_token *token)
+{
+    return clr_syntax_refuse_name(binder->syntax, why, token->text, token->length) >= 0;
+}
+
+/* Whether the table has a column of the name. */
+static bool is_column(const struct clr_binder *binder, const char *name)
+{
+    return binder->environment->column(binder->environment->context, name).number >= 0;
+}
+
+static bool is_rowid(const char *name)
+{
+    int i;
+
+    for (i = 0; i < CLR_ROWID_NAMES; i++) {
+        if (clr_name_equal(name, clr_rowid_names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* ---- A subquery in FROM: names outside of it mean its items. */
+
+/* Returns the first of the subquery's items that has the name, or else is all columns; or NULL.
+ *is_behind: all columns come before it. */
+static const struct clr_node *find_inner(const struct clr_syntax *syntax, const char *name,
+                                         bool *is_behind)
+{
+    const struct clr_node *item, *x, *star = NULL;
+
+    for (item = syntax->inner.items.first; item != NULL; item = item->next) {
+        const struct clr_token *token = &item->names[0];
+
+        x = item->first;
+        if (x->kind == CLR_N_STAR)
+            star = item;
+        if (token->kind == 0 && x->kind == CLR_N_COLUMN)
+            token = &x->names[x->name_count - 1];
+        if (token->kind != 0 && clr_name_equal(token->name, name)) {
+            *is_behind = star != NULL;
+            return item;
+        }
+    }
+    return star;
+}
+
+/* Makes the node of a name what the item is. */
+static void substitute(struct clr_syntax *syntax, struct clr_node *node, const struct clr_node *x)
+{
+    struct clr_node *written =
+        clr_syntax_node(syntax, CLR_N_COLUMN, NULL, (struct clr_list){NULL, NULL});
+    struct clr_node result = *x;
+
+    if (written == NULL)
+        return;
+    memcpy(written->names, node->names, sizeof written->names);
+    written->name_count = node->name_count;
+    written->is_enclosed = node->is_enclosed;
+    result.next = node->next;
+    result.allocated = node->allocated;
+    result.listed = node->listed;
+    result.is_inner = node->is_inner;
+    result.is_ordering = node->is_ordering;
+    result.is_enclosed = true;
+    result.written = written;
+    *node = result;
+}
+
+static void flatten(struct clr_syntax *syntax, struct clr_node *node)
+{
+    const struct clr_token *alias = &syntax->select.alias;
+    const struct clr_token last = node->names[node->name_count - 1];
+    const struct clr_node *item = NULL;
+    bool is_behind = false;
+
+    if (node->name_count == 1 || (node->name_count == 2 && alias->kind != 0 &&
+                                  clr_name_equal(node->names[0].name, alias->name)))
+        item = find_inner(syntax, last.name, &is_behind);
+    /* All columns are those of the table without its rowid. */
+    node->is_hidden = item == NULL || (item->first->kind == CLR_N_STAR && is_rowid(last.name));
+    if (item != NULL && item->first->kind == CLR_N_STAR) {
+        node->names[0] = last;
+        node->name_count = 1;
+    } else if (item != NULL) {
+        substitute(syntax, node, item->first);
+        node->is_behind = is_behind;
+    }
+}
+
+void clr_names_flatten(struct clr_syntax *syntax)
+{
+    struct clr_node *node = syntax->select.inner != NULL ? syntax->nodes : NULL;
+
+    for (; node != NULL && syntax->code == CLR_OK; node = node->allocated) {
+        if (node->kind == CLR_N_STAR && !node->is_inner)
+            clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+        else if (node->kind == CLR_N_COLUMN && !node->is_inner)
+            flatten(syntax, node);
+    }
+}
+
+/* ---- Columns and functions. */
+
+/* Whether a column's qualifier, all but the last of its names, means the table. */
+static bool is_table(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_query *query = binder->query;
+    const char *schema = query->schema != NULL ? query->schema : binder->environment->schema;
+    const struct clr_token *names = node->names;
+
+    if (node->name_count == 1)
+        return true;
+    if (node->name_count == 2)
+        return clr_name_equal(names[0].name, query->alias != NULL ? query->alias : query->table);
+    return query->alias == NULL && schema != NULL && clr_name_equal(names[0].name, schema) &&
+           clr_name_equal(names[1].name, query->table);
+}
+
+/* Looks up a column of the table, for the node; returns false once it has failed. */
+static bool bind_column(struct clr_binder *binder, struct clr_node *node)
+{
+    const char *name = node->names[node->name_count - 1].name;
+    struct clr_known_column known = {.number = -1};
+
+    if (!node->is_hidden && is_table(binder, node))
+        known = binder->environment->column(binder->environment->context, name);
+    node->reads = known.number;
+    node->is_text = known.is_text;
+    node->seems_text = known.seems_text;
+    node->is_numeric = known.is_numeric;
+    node->is_real = known.is_real;
+    memcpy(node->collation, known.collation, sizeof node->collation);
+    node->is_binary = known.is_binary;
+    return (known.number >= 0 && known.readable) ||
+           refuse_name(binder, known.number < 0 ? CLR_WHY_COLUMN : CLR_WHY_GENERATED_COLUMN, name);
+}
+
+/* Refuses a function that is not deterministic, or may be an aggregate; returns false once it has
+   failed. */
+static bool check_function(struct clr_binder *binder, const struct clr_node *node)
+{
+    const char *name = node->names[0].name;
+
+    return binder->environment->deterministic(binder->environment->context, name) ||
+           refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, name);
+}
+
+/* Refuses functions that may be aggregates, of which there are more than a view computes. Returns
+   false once it has failed. */
+static bool check_functions(struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return true;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!check_functions(binder, child))
+            return false;
+    }
+    return node->kind != CLR_N_FUNCTION || check_function(binder, node);
+}
+
+/* Refuses the name of a subquery's column that may be a column of the table as well; returns false
+   once it has failed. */
+static bool check_name(struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *written = node->written;
+
+    return !node->is_behind || !is_column(binder, written->names[written->name_count - 1].name) ||
+           refuse(binder, CLR_WHY_SUBQUERY);
+}
+
+/* ---- What is in an expression: which columns it reads, and what of it only SQLite computes. */
+
+int clr_content_together(int reads, int other)
+{
+    if (reads == CLR_READS_NONE || reads == other)
+        return other;
+    return other == CLR_READS_NONE ? reads : CLR_READS_SEVERAL;
+}
+
+/*
+ * Whether a comparison is one of a column that may well have TEXT with parameters, whose types are
+ * known later: as numbers they could be compared by kernels, as TEXT they can't.
+ */
+static bool compares_parameter(const struct clr_node *node)
+{
+    const bool compares =
+        node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN ||
+        (node->kind == CLR_N_FOLD && node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_IS_NOT);
+    const struct clr_node *child;
+    bool column = false, parameter = false;
+
+    for (child = node->first; child != NULL; child = child->next) {
+        column = column || (child->kind == CLR_N_COLUMN && child->seems_text);
+        parameter = parameter || child->kind == CLR_N_PARAMETER;
+    }
+    return compares && column && parameter && node->reads >= 0;
+}
+
+/* Whether SQLite may compare TEXT that is of it otherwise than byte by byte. */
+static bool is_collated(const struct clr_node *node)
+{
+    return (node->kind == CLR_N_COLUMN && !node->is_binary) || node->kind == CLR_N_COLLATE;
+}
+
+/*
+ * Looks up the columns of an expression, and sets what is known of each node once it is bound.
+ * Refuses columns that there are not, and functions that are not deterministic. Aggregates are left
+ * alone. Returns false once it has failed.
+ */
+static bool find_content(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *child;
+
+    node->reads = CLR_READS_NONE;
+    node->is_foreign = false;
+    if (node->kind == CLR_N_AGGREGATE)
+        return true;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!find_content(binder, child))
+            return false;
+        node->reads = clr_content_together(node->reads, child->reads);
+        node->is_foreign = node->is_foreign || child->is_foreign;
+    }
+    if (!check_name(binder, node))
+        return false;
+    /* A subquery's column that is no column of the table has a collating sequence of its own:
+       BINARY. */
+    if (node->written != NULL && node->kind != CLR_N_COLUMN &&
+        clr_node_find(node, is_collated) != NULL)
+        return refuse(binder, CLR_WHY_COLLATION);
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        if (!bind_column(binder, node))
+            return false;
+        /* Comparisons would convert numbers to TEXT, and arithmetic TEXT to numbers. */
+        node->is_foreign = node->is_text;
+        return true;
+    case CLR_N_LITERAL:
+        node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
+        return true;
+    case CLR_N_FUNCTION:
+        node->is_foreign = true;
+        return check_function(binder, node);
+    case CLR_N_OPERATOR:
+    case CLR_N_COLLATE:
+        node->is_foreign = true;
+        return true;
+    case CLR_N_CAST:
+        node->is_foreign =
+            node->is_foreign || node->cast == CLR_CAST_TO_TEXT || node->cast == CLR_CAST_TO_BLOB;
+        return true;
+    case CLR_N_UNARY:
+        /* Of a column it is asked whatever its values are. */
+        if ((node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
+            node->first->kind == CLR_N_COLUMN)
+            node->is_foreign = false;
+        return true;
+    default:
+        node->is_foreign = node->is_foreign || compares_parameter(node);
+        return true;
+    }
+}
+
+bool clr_content_is_column(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS)
+        node = node->first;
+    return node->kind == CLR_N_COLUMN;
+}
+
+bool clr_content_is_text(const struct clr_node *node)
+{
+    /* A hint has the affinity of its argument, as some versions of SQLite see it; to others it has
+       none. */
+    while (node->kind == CLR_N_COLLATE || node->kind == CLR_N_HINT)
+        node = node->first;
+    return (node->kind == CLR_N_COLUMN && node->is_text) ||
+           (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
+}
+
+bool clr_content_has_sequence(const struct clr_node *node)
+{
+    while (node->written == NULL && (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST))
+        node = node->first;
+    return node->kind == CLR_N_COLUMN || node->written != NULL;
+}
+
+/* Returns what an expression may have its collating sequence of. */
+static const struct clr_node *strip(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST || node->kind == CLR_N_HINT)
+        node = node->first;
+    return node;
+}
+
+bool clr_content_compares_binary(const struct clr_node *node)
+{
+    return (node->has & CLR_HAS_COLLATE) == 0 &&
+           (strip(node)->kind != CLR_N_COLUMN || strip(node)->is_binary);
+}
+
+/* ---- Items of the select list. */
+
+/* Returns the item of the select list that a name means which is no column of the table, or NULL.
+ */
+static struct clr_node *find_item(const struct clr_binder *binder, const struct clr_node *node)
+{
+    if (node->kind != CLR_N_COLUMN || node->name_count != 1 ||
+        (!node->is_hidden && is_column(binder, node->names[0].name)))
+        return NULL;
+    return clr_syntax_find_item(binder->syntax, node);
+}
+
+/* Refuses items with names as the columns of the table of groups have: in HAVING and in expressions
+   of ORDER BY a column goes before an item of its name. */
+static bool check_item_names(struct clr_binder *binder)
+{
+    const struct clr_node *item;
+
+    for (item = binder->syntax->select.items.first; item != NULL; item = item->next) {
+        const char *name = item->names[0].kind == 0 ? "" : item->names[0].name;
+
+        if (clr_name_begins(name, strlen(name), CLR_GROUP_KEY_PREFIX) ||
+            clr_name_begins(name, strlen(name), CLR_GROUP_CALL_PREFIX))
+            return refuse_name(binder, CLR_WHY_INNER_NAME, name);
+    }
+    return true;
+}
+
+/* Finds what names mean outside of aggregates. Items of the select list can be meant in HAVING and
+   ORDER BY. Returns false once it has failed. */
+static bool find_names(struct clr_binder *binder, struct clr_node *node, bool items)
+{
+    struct clr_node *child;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return true;
+    node->is_item = items && find_item(binder, node) != NULL;
+    if (node->is_item)
+        return true;
+    if (!check_name(binder, node))
+        return false;
+    if (node->kind == CLR_N_COLUMN)
+        return bind_column(binder, node);
+    if (node->kind == CLR_N_STAR)
+        return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!find_names(binder, child, items))
+            return false;
+    }
+    return node->kind != CLR_N_FUNCTION || check_function(binder, node);
+}
+
+/* A term of ORDER BY that is an item's name means the item, even if a column has that name. */
+static bool find_term(struct clr_binder *binder, struct clr_node *node)
+{
+    if (clr_syntax_find_item(binder->syntax, node) == NULL)
+        return find_names(binder, node, true);
+    while (node->kind == CLR_N_COLLATE)
+        node = node->first;
+    node->is_item = true;
+    return true;
+}
+
+/* ---- Keys. */
+
+struct clr_node *clr_names_keys(const struct clr_syntax *syntax)
+{
+    const struct clr_select_tree *select = &syntax->select;
+
+    return select->keys.first != NULL ? select->keys.first : select->items.first;
+}
+
+/* Has a term of GROUP BY mean another expression than the one that is written. */
+static void take_key(struct clr_node *term, struct clr_node *key)
+{
+    if (term->written == NULL)
+        term->written = term->first;
+    term->first = key;
+}
+
+/* A number in GROUP BY is that of an item, from 1. */
+static bool take_number(struct clr_binder *binder, struct clr_node *term)
+{
+    const struct clr_token *token = &term->first->names[0];
+    struct clr_node *item = binder->syntax->select.items.first;
+    long number;
+
+    if (term->first->negative || strspn(token->name, "0123456789") != token->length)
+        return refuse(binder, CLR_WHY_KEY_CONSTANT);
+    for (number = strtol(token->name, NULL, 10); item != NULL && number > 1; number--)
+        item = item->next;
+    if (item == NULL || number != 1)
+        return refuse_token(binder, CLR_WHY_KEY_NUMBER, token);
+    take_key(term, item->first);
+    return true;
+}
+
+/* Puts the item of the select list in the place of its number or its name. */
+static bool resolve_key(struct clr_binder *binder, struct clr_node *term)
+{
+    const struct clr_node *item;
+
+    if (term->first->kind == CLR_N_LITERAL && term->first->names[0].kind == CLR_T_NUMBER)
+        return take_number(binder, term);
+    item = find_item(binder, term->first);
+    if (item != NULL)
+        take_key(term, item->first);
+    return true;
+}
+
+/*
+ * Finds out by which collating sequence a key is compared, if that is not BINARY, and takes COLLATE
+ * off it: where no two values of a key are equal by it, it makes no other groups. DISTINCT gives
+ * them in the order of the rows, and not of a sequence.
+ */
+static bool find_sequence(struct clr_binder *binder, struct clr_node *term)
+{
+    struct clr_node *key = term->first;
+    const char *name = key->names[0].name;
+
+    if (clr_content_compares_binary(key))
+        return true;
+    if (binder->syntax->select.keys.first == NULL)
+        return refuse(binder, CLR_WHY_COLLATION);
+    if (key->kind == CLR_N_COLUMN) {
+        memcpy(term->collation, key->collation, sizeof term->collation);
+    } else if (key->kind == CLR_N_COLLATE && (key->first->has & CLR_HAS_COLLATE) == 0) {
+        if (strlen(name) < sizeof term->collation && strchr(name, '"') == NULL)
+            strcpy(term->collation, name);
+        take_key(term, key->first);
+    }
+    return term->collation[0] != '\0' || refuse(binder, CLR_WHY_COLLATION);
+}
+
+static bool check_key(struct clr_binder *binder, struct clr_node *term)
+{
+    if (term->first->has & CLR_HAS_AGGREGATE)
+        return refuse(binder, CLR_WHY_KEY_AGGREGATE);
+    if (term->first->has & CLR_HAS_SUBQUERY)
+        return refuse(binder, CLR_WHY_SUBQUERY);
+    if (!find_content(binder, term->first))
+        return false;
+    term->is_constant = term->first->reads == CLR_READS_NONE;
+    return find_sequence(binder, term);
+}
+
+static bool find_keys(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->syntax;
+    struct clr_node *term;
+    int count = 0;
+
+    for (term = clr_names_keys(syntax); term != NULL; term = term->next) {
+        if ((syntax->select.keys.first != NULL && !resolve_key(binder, term)) ||
+            !check_key(binder, term))
+            return false;
+        count += !term->is_constant;
+    }
+    if (count > CLR_MOST_KEYS)
+        refuse_name(binder, CLR_WHY_TOO_MANY, "keys of GROUP BY");
+    else if (count == 0)
+        refuse(binder, CLR_WHY_KEY_CONSTANT);
+    return binder->syntax->code == CLR_OK;
+}
+
+/* ---- Which expressions in the select list, HAVING and ORDER BY are what a key of the groups is.
+ */
+
+/* Whether two expressions are the same, as they are written, but for how they name columns and
+   parameters. */
+static bool is_same(const struct clr_node *a, const struct clr_node *b)
+{
+    const struct clr_node *x = a->first, *y = b->first;
+
+    if (a == b)
+        return true;
+    if (a->kind != b->kind || a->kind == CLR_N_AGGREGATE || a->is_item || b->is_item)
+        return false;
+    if (a->kind == CLR_N_COLUMN)
+        return a->reads == b->reads;
+    if (a->kind == CLR_N_PARAMETER)
+        return a->number == b->number;
+    if (a->opcode != b->opcode || a->negative != b->negative || a->is_infix != b->is_infix ||
+        a->has_base != b->has_base || a->has_else != b->has_else ||
+        !clr_token_equal(&a->names[0], &b->names[0]))
+        return false;
+    while (x != NULL && y != NULL && is_same(x, y))
+        x = x->next, y = y->next;
+    return x == NULL && y == NULL;
+}
+
+/*
+ * Takes note of a key, or the name of an item that is one, within an expression, if it is a column
+ * with another collating sequence than BINARY. What stands for it names the sequence as COLLATE
+ * does, which counts for all that is around it, while that of a column does not. Functions have no
+ * use for it, and COLLATE goes before it: within them it is left out. Returns false once it has
+ * failed.
+ */
+static bool take_sequence(struct clr_binder *binder, const struct clr_node *node,
+                          struct clr_node *child)
+{
+    const struct clr_node *item =
+        child->is_item ? clr_syntax_find_item(binder->syntax, child) : NULL;
+
+    if (item != NULL)
+        return item->first->kind != CLR_N_COLUMN || item->first->is_binary ||
+               refuse(binder, CLR_WHY_COLLATION);
+    if (child->kind != CLR_N_COLUMN || child->is_binary)
+        return true;
+    child->collation[0] = '\0';
+    return node->kind == CLR_N_FUNCTION || node->kind == CLR_N_COLLATE ||
+           refuse(binder, CLR_WHY_COLLATION);
+}
+
+/* Finds the expressions that are keys. Returns false, once it has failed, if there is a column
+   elsewhere. */
+static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_node *term;
+    struct clr_node *child;
+    int key = 1;
+
+    if (node->kind == CLR_N_AGGREGATE || node->is_item)
+        return true;
+    for (term = clr_names_keys(binder->syntax); term != NULL; term = term->next) {
+        if (term->is_constant)
+            continue;
+        if (is_same(term->first, node)) {
+            node->key = key;
+            return true;
+        }
+        key++;
+    }
+    if (node->kind == CLR_N_COLUMN)
+        return refuse(binder, CLR_WHY_KEY_COLUMN);
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!take_sequence(binder, node, child) || !find_key_uses(binder, child))
+            return false;
+    }
+    return true;
+}
+
+static bool find_list_uses(struct clr_binder *binder, const struct clr_list *list)
+{
+    const struct clr_node *node;
+
+    for (node = list->first; node != NULL; node = node->next) {
+        if (!find_key_uses(binder, node->first))
+            return false;
+    }
+    return true;
+}
+
+/* Of a SELECT that has rows it looks up what names mean. Else it finds out what the keys are, and
+   which expressions in the select list, HAVING and ORDER BY are a key's: what else these have is in
+   aggregates or no column of the table. Returns false once it has failed. */
+static bool find_groups(struct clr_binder *binder)
+{
+    const struct clr_query *query = binder->query;
+    const struct clr_select_tree *select = &binder->syntax->select;
+    struct clr_node *node;
+
+    for (node = select->items.first; node != NULL; node = node->next) {
+        if (!find_names(binder, node->first, false))
+            return false;
+    }
+    if ((query->is_grouped && !find_keys(binder)) ||
+        (select->having != NULL && !find_names(binder, select->having, true)))
+        return false;
+    for (node = select->terms.first; node != NULL; node = node->next) {
+        if (!find_term(binder, node->first))
+            return false;
+    }
+    return query->has_rows || (find_list_uses(binder, &select->items) &&
+                               (select->having == NULL || find_key_uses(binder, select->having)) &&
+                               find_list_uses(binder, &select->terms));
+}
+
+/* ---- Subqueries of expressions, which SQLite evaluates as it finishes the query. */
+
+/* Whether a name could be one of the query around a subquery: a column, an item, or a column of
+   the table of groups. */
+static bool is_outer(const struct clr_binder *binder, const char *name)
+{
+    const struct clr_node *item;
+
+    if (binder->syntax->select.inner != NULL || strchr(name, ':') != NULL ||
+        is_column(binder, name) || is_rowid(name))
+        return true;
+    for (item = binder->syntax->select.items.first; item != NULL; item = item->next) {
+        if (item->names[0].kind != 0 && clr_name_equal(name, item->names[0].name))
+            return true;
+    }
+    return false;
+}
+
+/* Refuses a name in double quotes, with no dot at either side of it, that could be such a name. */
+static bool check_quoted(struct clr_binder *binder, const struct clr_node *subquery)
+{
+    const struct clr_token *all = &subquery->names[0];
+    const char *at = all->text;
+    struct clr_token last = {.kind = 0}, token = {.kind = 0}, next = {.kind = 0};
+    struct clr_reason reason;
+
+    do {
+        if (token.kind == CLR_T_ID && *token.text == '"' && last.kind != CLR_T_DOT &&
+            next.kind != CLR_T_DOT) {
+            clr_token_unquote(&token, binder->syntax->last);
+            if (is_outer(binder, binder->syntax->last))
+                return refuse_token(binder, CLR_WHY_OUTER_NAME, &token);
+        }
+        last = token;
+        token = next;
+    } while (at < all->text + all->length && clr_lexer_next_raw(&at, &next, &reason) == CLR_OK);
+    return true;
+}
+
+/* Returns the key or the aggregate that an operand of IN is, whose value SQLite has in one place
+   for the whole row; or NULL: it is computed for IN alone. *is_bare: a unary plus or a hint takes
+   the affinity away that it has by itself. */
+static const struct clr_node *find_shared(struct clr_binder *binder, const struct clr_node *node,
+                                          bool *is_bare)
+{
+    while (node->key == 0 && (node->kind == CLR_N_PLUS || node->kind == CLR_N_COLLATE ||
+                              node->kind == CLR_N_HINT || node->is_item)) {
+        const struct clr_node *item =
+            node->is_item ? clr_syntax_find_item(binder->syntax, node) : NULL;
+
+        if (node->is_item && item == NULL)
+            break;
+        *is_bare = *is_bare || node->kind == CLR_N_PLUS || node->kind == CLR_N_HINT;
+        node = node->is_item ? item->first : node->first;
+    }
+    return node->key != 0 || node->kind == CLR_N_AGGREGATE || node->kind == CLR_N_COLUMN ? node
+                                                                                         : NULL;
+}
+
+/* Returns the letters of the affinities of a subquery's column by which no value of the key or the
+   aggregate changes, by SQLite's sqlite3CompareAffinity() and applyAffinity(). */
+static const char *find_harmless(const struct clr_node *node, bool is_bare)
+{
+    while (node->kind == CLR_N_HINT) {
+        is_bare = true;
+        node = node->first;
+    }
+    /* A REAL that is whole becomes an INTEGER by its own affinity. */
+    if ((node->kind == CLR_N_COLUMN && node->is_real) ||
+        (node->kind == CLR_N_CAST &&
+         (node->cast == CLR_CAST_TO_REAL || node->cast == CLR_CAST_TO_NUMERIC)))
+        return "";
+    if (clr_content_is_text(node))
+        return "@AB";
+    if (node->kind == CLR_N_COLUMN && node->is_numeric)
+        return is_bare ? "@ACD" : "@ABCDE";
+    if (node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_COUNT)
+        return "@ACD";
+    return "@A";
+}
+
+/*
+ * Refuses subqueries in which a name may mean something of the query around them, though SQLite
+ * prepares them by themselves: one in double quotes, which is TEXT where it is no name. Writes down
+ * the query's lists: see struct clr_query. To be called once it is known what names mean; not for a
+ * query that has rows. Returns false once it has failed.
+ */
+static bool find_subqueries(struct clr_binder *binder)
+{
+    struct clr_query *query = binder->query;
+    struct clr_node *node;
+
+    for (node = binder->syntax->subqueries.first; node != NULL; node = node->listed) {
+        const struct clr_node *shared = NULL;
+        bool is_bare = false;
+
+        if (!check_quoted(binder, node))
+            return false;
+        if (node->tested != NULL)
+            shared = find_shared(binder, node->tested, &is_bare);
+        if (shared == NULL)
+            continue;
+        if (query->list_count == CLR_MOST_LISTS)
+            refuse_name(binder, CLR_WHY_TOO_MANY, "subqueries behind IN");
+        else
+            query->lists[query->list_count++] = find_harmless(shared, is_bare);
+        node->number = query->list_count;
+    }
+    return binder->syntax->code == CLR_OK;
+}
+
+/* ---- Subtypes of values, by which SQLite's JSON functions know JSON from other text. */
+
+/* Returns what a function does with subtypes, as of enum clr_subtype_use. */
+static unsigned find_use(const struct clr_binder *binder, const struct clr_node *function)
+{
+    return binder->environment->subtypes(binder->environment->context, function->names[0].name);
+}
+
+/* Whether an expression may be one of its operands as it is. */
+static bool may_pass(const struct clr_node *node)
+{
+    switch (node->kind) {
+    case CLR_N_MINUS:
+    case CLR_N_UNARY:
+    case CLR_N_BETWEEN:
+    case CLR_N_IN:
+    case CLR_N_OPERATOR:
+        return false;
+    case CLR_N_FOLD:
+        return node->opcode == CLR_OP_COALESCE || node->opcode == CLR_OP_LEAST ||
+               node->opcode == CLR_OP_GREATEST;
+    default:
+        return true;
+    }
+}
+
+/* Whether a value may have a subtype. */
+static bool may_have(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *child;
+    const unsigned use = node->kind == CLR_N_FUNCTION ? find_use(binder, node) : 0;
+
+    if (use & (CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN))
+        return (use & CLR_SUBTYPE_GIVEN) != 0;
+    for (child = may_pass(node) ? node->first : NULL; child != NULL; child = child->next) {
+        if (may_have(binder, child))
+            return true;
+    }
+    return false;
+}
+
+/* Whether an argument may have another subtype than in SQLite. */
+static bool may_differ(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->kind == CLR_N_AGGREGATE)
+        return node->builtin && node->aggregate->needs == CLR_NEEDS_EXTREME &&
+               may_have(binder, node->first);
+    if (node->is_item) {
+        const struct clr_node *item = clr_syntax_find_item(binder->syntax, node);
+
+        return item != NULL && may_differ(binder, item->first);
+    }
+    if (node->key != 0 || node->written != NULL)
+        return may_have(binder, node);
+    if (node->kind == CLR_N_FUNCTION && find_use(binder, node) & CLR_SUBTYPE_OWN)
+        return false;
+    for (child = may_pass(node) ? node->first : NULL; child != NULL; child = child->next) {
+        if (may_differ(binder, child))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Refuses a function that reads subtypes if one of its arguments may have another one than in
+ * SQLite: keys and aggregates of the table of groups have none, and the column of a subquery in
+ * FROM, in whose place its expression stands, loses it in SQLite. To be called once it is known
+ * which expressions are keys. Returns false once it has failed.
+ */
+static bool check_subtypes(struct clr_binder *binder)
+{
+    const struct clr_node *node, *child;
+
+    for (node = binder->syntax->nodes; node != NULL; node = node->allocated) {
+        if (node->kind != CLR_N_FUNCTION || (find_use(binder, node) & CLR_SUBTYPE_READ) == 0)
+            continue;
+        for (child = node->first; child != NULL; child = child->next) {
+            if (may_differ(binder, child))
+                return refuse_token(binder, CLR_WHY_SUBTYPE, &node->names[0]);
+        }
+    }
+    return true;
+}
+
+/* ---- Parameters, and all. */
+
+/* "?12" has number 12; a number that no statement can have is 0. */
+static int written_number(const char *name)
+{
+    const long number = strtol(name + 1, NULL, 10);
+
+    return number < 1000000 ? (int)number : 0;
+}
+
+/* As SQLite does, in the order of the text; a "?" gets the number after the largest one so far. */
+static bool number_parameters(struct clr_binder *binder)
+{
+    const struct clr_environment *environment = binder->environment;
+    struct clr_node *node;
+    int largest = 0;
+
+    for (node = binder->syntax->parameters.first; node != NULL; node = node->listed) {
+        const char *name = node->names[0].name;
+
+        if (name[0] != '?')
+            node->number = environment->parameter(environment->context, name);
+        else
+            node->number = name[1] == '\0' ? largest + 1 : written_number(name);
+        if (node->number <= 0 || node->number > environment->parameter_count)
+            return refuse_token(binder, CLR_WHY_PARAMETER, &node->names[0]);
+        if (node->number > largest)
+            largest = node->number;
+    }
+    return true;
+}
+
+/* To SQLite TRUE and FALSE are columns first. */
+static bool check_truths(struct clr_binder *binder)
+{
+    const struct clr_node *node;
+
+    for (node = binder->syntax->truths.first; node != NULL; node = node->listed) {
+        const bool is_true = node->names[0].kind == CLR_T_TRUE;
+
+        if (is_column(binder, is_true ? "true" : "false"))
+            return refuse(binder, is_true ? CLR_WHY_TRUE : CLR_WHY_FALSE);
+    }
+    return true;
+}
+
+/* Finds out what is in an expression, unless it is NULL. */
+static bool find_optional(struct clr_binder *binder, struct clr_node *node)
+{
+    return node == NULL || find_content(binder, node);
+}
+
+/* Finds out what is in the aggregates. Returns false once it has failed. */
+static bool find_aggregates(struct clr_binder *binder)
+{
+    struct clr_node *node, *argument;
+
+    for (node = binder->syntax->aggregates.first; node != NULL; node = node->listed) {
+        for (argument = node->first; argument != NULL; argument = argument->next) {
+            if (!find_content(binder, argument))
+                return false;
+        }
+        if (!find_optional(binder, node->filter))
+            return false;
+    }
+    return true;
+}
+
+/* Finds out what is in all expressions. Returns false once it has failed. */
+static bool find_contents(struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = &binder->syntax->select;
+    const bool has_rows = binder->query->has_rows;
+    const bool is_row = !binder->query->is_grouped && !has_rows;
+    struct clr_node *node;
+
+    if (!find_optional(binder, binder->syntax->inner.where) ||
+        !find_optional(binder, select->where))
+        return false;
+    for (node = select->items.first; node != NULL && is_row; node = node->next) {
+        if (!find_content(binder, node->first))
+            return false;
+    }
+    for (node = select->terms.first; node != NULL && is_row; node = node->next) {
+        if (!check_functions(binder, node->first))
+            return false;
+    }
+    return (has_rows ||
+            (find_optional(binder, select->limit) && find_optional(binder, select->offset))) &&
+           find_aggregates(binder) && (is_row || find_groups(binder));
+}
+
+bool clr_names_resolve(struct clr_binder *binder)
+{
+    return number_parameters(binder) && check_truths(binder) && check_item_names(binder) &&
+           find_contents(binder) && (binder->query->has_rows || find_subqueries(binder)) &&
+           check_subtypes(binder);
+}

@@ -1,0 +1,54 @@
+/*
+ * What names mean in a SELECT: columns of its table, items of its select list, columns of its
+ * subquery in FROM, functions and parameters; and so what its expressions are.
+ */
+#ifndef CLR_QUERY_NAMES_H
+#define CLR_QUERY_NAMES_H
+
+#include "query/query.h"
+#include "query/syntax/syntax.h"
+
+#include <stdbool.h>
+
+/* What is bound, and to what. What fails is refused in the syntax. */
+struct clr_binder {
+    struct clr_query *query;
+    struct clr_syntax *syntax; /* the query's */
+    const struct clr_environment *environment;
+};
+
+/* Puts the expressions of the subquery in FROM, if there is one, in the place of the names of its
+   columns. To be called once, when all has been parsed. */
+void clr_names_flatten(struct clr_syntax *syntax);
+
+/*
+ * Looks up all names, numbers parameters, and sets what is known of each node once it is bound:
+ * which columns an expression reads, and what of it only SQLite computes. Finds out what the keys
+ * of groups are, and which expressions are keys. Writes down the lists of the query's subqueries.
+ * Refuses what there is not, and what could mean something else where SQLite evaluates it. Returns
+ * false once it has failed.
+ */
+bool clr_names_resolve(struct clr_binder *binder);
+
+/* Returns the first of the keys, each of which is its child: those of GROUP BY, or else the whole
+   select list. */
+struct clr_node *clr_names_keys(const struct clr_syntax *syntax);
+
+/* What two expressions read together. */
+int clr_content_together(int reads, int other);
+
+/* Whether an expression is a column, plus signs aside. */
+bool clr_content_is_column(const struct clr_node *node);
+
+/* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
+bool clr_content_is_text(const struct clr_node *node);
+
+/* Whether SQLite compares the expression's values by BINARY, whatever is within it: it is no column
+   that has another collating sequence, signs, casts and hints aside, and names none. */
+bool clr_content_compares_binary(const struct clr_node *node);
+
+/* Whether an expression has a collating sequence of its own, which goes before the one that its
+   other operand in a comparison has: a column's, or that of a subquery's column. */
+bool clr_content_has_sequence(const struct clr_node *node);
+
+#endif

@@ -1,0 +1,366 @@
+#include "query/syntax/print.h"
+
+#include "base/memory.h"
+#include "query/syntax/grammar.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Text. */
+
+/* Makes room for so many bytes more. Returns false without memory. */
+static bool make_room(struct clr_text *text, size_t size)
+{
+    size_t capacity = text->capacity == 0 ? 256 : text->capacity;
+    char *grown;
+
+    if (text->has_failed)
+        return false;
+    while (capacity < text->length + size)
+        capacity *= 2;
+    if (capacity == text->capacity)
+        return true;
+    grown = clr_memory_realloc(text->text, capacity);
+    text->has_failed = grown == NULL;
+    if (grown != NULL) {
+        text->text = grown;
+        text->capacity = capacity;
+    }
+    return grown != NULL;
+}
+
+void clr_text_add(struct clr_text *text, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (!make_room(text, (size_t)length + 1))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text->text + text->length, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->length += (size_t)length;
+}
+
+char *clr_text_end(struct clr_text *text)
+{
+    clr_text_add(text, "%s", "");
+    if (!text->has_failed)
+        return text->text;
+    clr_memory_free(text->text);
+    return NULL;
+}
+
+/* ---- Tokens, with a space in front of each but the first: no two run together. */
+
+static void print_text(struct clr_printer *printer, const char *text, size_t length)
+{
+    clr_text_add(&printer->text, printer->text.length > 0 ? " %.*s" : "%.*s", (int)length, text);
+}
+
+void clr_print_word(struct clr_printer *printer, const char *word)
+{
+    print_text(printer, word, strlen(word));
+}
+
+static void print_token(struct clr_printer *printer, const struct clr_token *token)
+{
+    print_text(printer, token->text, token->length);
+}
+
+/* A subquery is its text, but for the parameters. */
+static void print_subquery(struct clr_printer *printer, const struct clr_token *subquery)
+{
+    const char *at = subquery->text, *end = at + subquery->length;
+    const struct clr_node *node = printer->syntax->parameters.first;
+
+    clr_print_word(printer, "");
+    for (; node != NULL; node = node->listed) {
+        const struct clr_token *token = &node->names[0];
+
+        if (token->text < at || token->text >= end)
+            continue;
+        clr_text_add(&printer->text, "%.*s?%d", (int)(token->text - at), at, node->number);
+        at = token->text + token->length;
+    }
+    clr_text_add(&printer->text, "%.*s", (int)(end - at), at);
+}
+
+/* ---- Nodes. */
+
+/* The node and its siblings, with commas between them. */
+static void print_siblings(struct clr_printer *printer, const struct clr_node *node)
+{
+    for (; node != NULL; node = node->next) {
+        clr_print_node(printer, node);
+        if (node->next != NULL)
+            clr_print_word(printer, ",");
+    }
+}
+
+/* Prints a form: its words, but for % the node's first name, for 1, 2 and 3 that child, and for &
+   all children from that place on. If negated NOT is behind the first child. */
+static void print_form(struct clr_printer *printer, const struct clr_node *node, const char *form,
+                       bool negated)
+{
+    const struct clr_node *child = node->first;
+
+    for (; *form != '\0'; form++) {
+        if (*form == '%') {
+            print_token(printer, &node->names[0]);
+        } else if (*form == '&') {
+            print_siblings(printer, child);
+        } else if (*form >= '1' && *form <= '3') {
+            clr_print_node(printer, child);
+            child = child->next;
+            if (negated && *form == '1')
+                clr_print_word(printer, "NOT");
+        } else if (*form != ' ') {
+            const size_t length = strcspn(form, " ");
+
+            print_text(printer, form, length);
+            form += length - 1;
+        }
+    }
+}
+
+/* How a node is printed whose text is a form. */
+static const char *find_form(const struct clr_node *node)
+{
+    const bool is_named = node->names[0].kind != 0;
+
+    if (node->function != NULL)
+        return "% ( & )";
+    switch (node->kind) {
+    case CLR_N_PLUS:
+        return "+ 1";
+    case CLR_N_MINUS:
+        return "- 1";
+    case CLR_N_UNARY:
+        /* "IS NULL" would not end where one of these may: "x ISNULL || y". */
+        return node->opcode == CLR_OP_NOT       ? "NOT 1"
+               : node->opcode == CLR_OP_BIT_NOT ? "~ 1"
+               : node->opcode == CLR_OP_IS_NULL ? "1 ISNULL"
+                                                : "1 NOTNULL";
+    case CLR_N_BETWEEN:
+        return "1 BETWEEN 2 AND 3";
+    case CLR_N_IN:
+        return "1 IN ( & )";
+    case CLR_N_COLLATE:
+        return "1 COLLATE %";
+    case CLR_N_CAST:
+        return "CAST ( 1 AS % )";
+    case CLR_N_LITERAL:
+        return node->negative ? "- %" : "%";
+    case CLR_N_STAR:
+        return is_named ? "% . *" : "*";
+    case CLR_N_ITEM:
+        return is_named ? "1 AS %" : "1";
+    case CLR_N_FOLD:
+        return is_named ? "1 % 2" : node->opcode == CLR_OP_IS ? "1 IS 2" : "1 IS NOT 2";
+    case CLR_N_OPERATOR:
+        return is_named ? "1 % 2" : node->first->next != NULL ? "1 IN 2" : "EXISTS 1";
+    default:
+        return !node->is_infix                   ? "% ( & )"
+               : node->first->next->next == NULL ? "1 % 2"
+                                                 : "1 % 2 ESCAPE 3";
+    }
+}
+
+static void print_column(struct clr_printer *printer, const struct clr_node *node)
+{
+    int i;
+
+    for (i = 0; i < node->name_count; i++) {
+        if (i > 0)
+            clr_print_word(printer, ".");
+        print_token(printer, &node->names[i]);
+    }
+}
+
+static void print_aggregate(struct clr_printer *printer, const struct clr_node *node)
+{
+    print_form(printer, node, node->is_distinct ? "% ( DISTINCT" : "% (", false);
+    if (node->first == NULL)
+        clr_print_word(printer, "*");
+    print_form(printer, node, "& )", false);
+    if (node->filter == NULL)
+        return;
+    clr_print_word(printer, "FILTER ( WHERE");
+    clr_print_node(printer, node->filter);
+    clr_print_word(printer, ")");
+}
+
+static void print_prefix(struct clr_printer *printer, const char *word, const struct clr_node *node)
+{
+    clr_print_word(printer, word);
+    clr_print_node(printer, node);
+}
+
+static void print_case(struct clr_printer *printer, const struct clr_node *node)
+{
+    const struct clr_node *child = node->first;
+
+    clr_print_word(printer, "CASE");
+    if (node->has_base) {
+        clr_print_node(printer, child);
+        child = child->next;
+    }
+    for (; child != NULL && child->next != NULL; child = child->next->next) {
+        print_prefix(printer, "WHEN", child);
+        print_prefix(printer, "THEN", child->next);
+    }
+    if (child != NULL)
+        print_prefix(printer, "ELSE", child);
+    clr_print_word(printer, "END");
+}
+
+/* A term of GROUP BY or ORDER BY. */
+static void print_term(struct clr_printer *printer, const struct clr_node *node)
+{
+    clr_print_node(printer, node->first);
+    if (node->descending)
+        clr_print_word(printer, "DESC");
+    if (node->nulls != CLR_NULLS_ANYWHERE)
+        clr_print_word(printer, node->nulls == CLR_NULLS_FIRST ? "NULLS FIRST" : "NULLS LAST");
+}
+
+static void print_plain(struct clr_printer *printer, const struct clr_node *node)
+{
+    if (node->kind == CLR_N_COLUMN) {
+        print_column(printer, node);
+    } else if (node->kind == CLR_N_PARAMETER) {
+        clr_print_word(printer, "?");
+        clr_text_add(&printer->text, "%d", node->number);
+    } else if (node->kind == CLR_N_SUBQUERY) {
+        print_subquery(printer, &node->names[0]);
+    } else if (node->kind == CLR_N_AGGREGATE) {
+        print_aggregate(printer, node);
+    } else if (node->kind == CLR_N_CASE && node->function == NULL) {
+        print_case(printer, node);
+    } else if (node->kind == CLR_N_TERM) {
+        print_term(printer, node);
+    } else if (node->kind == CLR_N_UNARY && node->is_infix) {
+        print_form(printer, node->first, find_form(node->first), true);
+    } else {
+        print_form(printer, node, find_form(node), false);
+    }
+}
+
+static bool is_replaced(struct clr_printer *printer, const struct clr_node *node)
+{
+    return printer->replace != NULL && printer->replace(printer, node);
+}
+
+void clr_print_inside(struct clr_printer *printer, const struct clr_node *node)
+{
+    if (!is_replaced(printer, node))
+        print_plain(printer, node);
+}
+
+void clr_print_node(struct clr_printer *printer, const struct clr_node *node)
+{
+    if (is_replaced(printer, node))
+        return;
+    if (node->is_enclosed)
+        clr_print_word(printer, "(");
+    print_plain(printer, node);
+    if (node->is_enclosed)
+        clr_print_word(printer, ")");
+}
+
+/* ---- Clauses. */
+
+void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list)
+{
+    const struct clr_node *node = list->first;
+
+    if (node == NULL)
+        return;
+    print_prefix(printer, words, node);
+    while ((node = node->next) != NULL) {
+        clr_text_add(&printer->text, ",");
+        clr_print_node(printer, node);
+    }
+}
+
+void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *select)
+{
+    if (select->limit != NULL)
+        print_prefix(printer, "LIMIT", select->limit);
+    if (select->offset != NULL)
+        print_prefix(printer, "OFFSET", select->offset);
+}
+
+/* The table, with its schema. */
+static void print_table(struct clr_printer *printer, const struct clr_select_tree *select,
+                        const char *schema)
+{
+    if (select->schema.kind != 0) {
+        print_token(printer, &select->schema);
+        clr_print_word(printer, ".");
+    } else if (schema != NULL) {
+        clr_print_word(printer, "\"");
+        for (; *schema != '\0'; schema++)
+            clr_text_add(&printer->text, *schema == '"' ? "\"%c" : "%c", *schema);
+        clr_text_add(&printer->text, "\" .");
+    }
+    print_token(printer, &select->table);
+}
+
+static void print_where(struct clr_printer *printer, const struct clr_node *where,
+                        const char *first, const char *last)
+{
+    if (where == NULL && first == NULL && last == NULL)
+        return;
+    clr_print_word(printer, "WHERE");
+    if (first != NULL)
+        clr_print_word(printer, first);
+    if (where != NULL && (first != NULL || last != NULL)) {
+        clr_print_word(printer, first != NULL ? "AND (" : "(");
+        clr_print_inside(printer, where);
+        clr_print_word(printer, last != NULL ? ") AND" : ")");
+    } else if (where != NULL) {
+        clr_print_node(printer, where);
+    }
+    if (last != NULL)
+        clr_print_word(printer, last);
+}
+
+/* Prints what was replaced by its meaning as it was written. */
+static bool print_written(struct clr_printer *printer, const struct clr_node *node)
+{
+    if (node->written == NULL)
+        return false;
+    clr_print_node(printer, node->written);
+    return true;
+}
+
+void clr_print_select(struct clr_printer *printer, const struct clr_select_tree *select,
+                      const char *schema, const char *first, const char *last)
+{
+    printer->replace = print_written;
+    clr_print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
+    clr_print_word(printer, "FROM");
+    if (select->inner != NULL) {
+        clr_print_word(printer, "(");
+        clr_print_select(printer, select->inner, schema, NULL, NULL);
+        clr_print_word(printer, ")");
+    } else {
+        print_table(printer, select, schema);
+    }
+    if (select->alias.kind != 0) {
+        clr_print_word(printer, "AS");
+        print_token(printer, &select->alias);
+    }
+    print_where(printer, select->where, first, last);
+    clr_print_clause(printer, "GROUP BY", &select->keys);
+    if (select->having != NULL)
+        print_prefix(printer, "HAVING", select->having);
+    clr_print_clause(printer, "ORDER BY", &select->terms);
+    clr_print_limit(printer, select);
+}
