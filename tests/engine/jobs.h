@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/fake_device.h"
-#include "engine/worker/worker.h"
+#include "engine/rows/reduction.h"
 
 #include "tap.h"
 
@@ -83,26 +83,51 @@ static inline void make_ready(struct clr_worker *worker)
 }
 
 /* A job whose sum is `value`. */
-static inline struct clr_job *new_job(int64_t value)
+static inline struct clr_job *new_job(struct clr_worker *worker, int64_t value)
 {
-    struct clr_job *job = clr_job_new(CLR_SUM, CAPACITY);
+    struct clr_chunk *chunk = clr_chunk_new(CLR_SUM, CAPACITY);
+    struct clr_job *job = chunk == NULL ? NULL : clr_job_new(worker, chunk, 1u << CLR_INTEGER);
     size_t i;
 
     if (job == NULL)
         tap_bail("no memory");
     for (i = 0; i < CAPACITY; i++)
-        job->chunk->integer[i] = i == 0 ? value : 0;
-    job->chunk->count[CLR_INTEGER] = CAPACITY;
-    job->elements = 1u << CLR_INTEGER;
+        chunk->integer[i] = i == 0 ? value : 0;
+    chunk->count[CLR_INTEGER] = CAPACITY;
     return job;
 }
 
+/* Hands a job over. Returns whether the worker takes it. */
+static inline bool submit(struct clr_job *job)
+{
+    return clr_worker_post(job->request.worker, &job->request.task) == CLR_READY;
+}
+
+static inline bool has_ended(const struct clr_job *job)
+{
+    return clr_task_has_ended(&job->request.task);
+}
+
+/* Takes a job back, or waits for it. */
+static inline enum clr_task_phase collect(struct clr_job *job, int64_t timeout_ms)
+{
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    return clr_worker_await(job->request.worker, &job->request.task, timeout_ms, NULL, &status);
+}
+
+static inline void drop(struct clr_job *job)
+{
+    clr_request_release(&job->request);
+}
+
 /* Waits for a job's end without taking it back. */
-static inline bool polls(struct clr_worker *worker, struct clr_job *job)
+static inline bool polls(const struct clr_job *job)
 {
     int64_t start_time = clr_clock_ns();
 
-    while (!clr_worker_poll(worker, job)) {
+    while (!has_ended(job)) {
         if (clr_clock_ns() - start_time > (int64_t)LONG_MS * 1000000)
             return false;
         usleep(1000);
@@ -111,13 +136,13 @@ static inline bool polls(struct clr_worker *worker, struct clr_job *job)
 }
 
 /* Waits for a job, which must give that sum. */
-static inline bool is_done(struct clr_worker *worker, struct clr_job *job, int64_t value)
+static inline bool is_done(struct clr_job *job, int64_t value)
 {
     int64_t sum;
 
-    return polls(worker, job) && clr_worker_collect(worker, job, LONG_MS) == CLR_JOB_DONE &&
+    return polls(job) && collect(job, LONG_MS) == CLR_TASK_DONE &&
            clr_int192_to_int64(&job->state.sum.integer, &sum) && sum == value &&
-           job->work.bytes == CAPACITY * 8 && job->work.kernels == 2;
+           job->request.work.bytes == CAPACITY * 8 && job->request.work.kernels == 2;
 }
 
 #endif

@@ -21,7 +21,7 @@ typedef bool clr_build_step(struct clr_device *device, char **log, struct clr_st
 struct clr_request_kind {
     const char *what;                     /* in words: "no memory for ..." */
     enum clr_task_kind turn;              /* URGENT: somebody waits */
-    clr_task_step *step;                  /* the worker's, see engine/worker/task.h */
+    clr_task_step *step;                  /* the worker's, see engine/worker/worker.h */
     void (*clear)(struct clr_task *task); /* gives back what it owns besides; may be NULL */
     clr_build_step *build;                /* where a step may find that something is to be built */
 };

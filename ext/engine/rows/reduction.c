@@ -3,12 +3,51 @@
 #include "base/memory.h"
 #include "engine/worker/runtime.h"
 #include "numeric/scan/host_reduce.h"
+#include "opencl/reduction/reducer.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* What a pool keeps at the most: enough for a query with several aggregates. */
-enum { KEPT_REDUCTIONS = 8, KEPT_JOBS = 8 };
+/* ---- A chunk's reduction on a device. */
+
+static void clear_job(struct clr_task *task)
+{
+    clr_chunk_free(((struct clr_job *)(void *)task)->chunk);
+}
+
+/* The place is the device's slot. */
+static bool step_job(struct clr_task *task, struct clr_device *device, struct clr_status *status)
+{
+    struct clr_job *job = (struct clr_job *)(void *)task;
+
+    if (!job->is_begun) {
+        job->is_begun = true;
+        task->is_under_way =
+            clr_reducer_begin(device, task->place, job->chunk, job->elements, status) == CLR_OK;
+        return task->is_under_way;
+    }
+    clr_state_clear(&job->state);
+    clr_state_extend(&job->state, job->more, clr_operation_more(job->chunk->operation));
+    clr_reducer_finish(device, task->place, &job->state, &job->request.work, status);
+    return false;
+}
+
+static const struct clr_request_kind job_kind = {
+    .what = "a chunk's reduction", .turn = CLR_TASK_JOB, .step = step_job, .clear = clear_job};
+
+struct clr_job *clr_job_new(struct clr_worker *worker, struct clr_chunk *chunk, unsigned elements)
+{
+    struct clr_status status;
+    struct clr_job *job = clr_request_new(&job_kind, sizeof *job, worker, NULL, &status);
+
+    if (job == NULL)
+        return NULL;
+    job->chunk = chunk;
+    job->elements = elements;
+    return job;
+}
+
+/* ---- The pool. */
 
 void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
                    struct clr_stats *stats)
@@ -20,8 +59,7 @@ void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
 
 static void free_reduction(struct clr_reduction *reduction)
 {
-    if (reduction->filling != NULL)
-        clr_job_free(reduction->filling);
+    clr_chunk_free(reduction->filling);
     clr_memory_free(reduction);
 }
 
@@ -35,11 +73,8 @@ void clr_pool_free(struct clr_pool *pool)
             pool->free_reductions[i] = reduction->next;
             free_reduction(reduction);
         }
-        while (pool->free_jobs[i] != NULL) {
-            struct clr_job *job = pool->free_jobs[i];
-            pool->free_jobs[i] = job->next;
-            clr_job_free(job);
-        }
+        while (pool->free_chunk_count[i] > 0)
+            clr_chunk_free(pool->free_chunks[i][--pool->free_chunk_count[i]]);
     }
 }
 
@@ -66,40 +101,36 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
     return reduction;
 }
 
-/* Whether a job's chunk can serve under the present settings, which may have changed. */
-static bool fits_settings(const struct clr_pool *pool, const struct clr_job *job)
+/* Whether a chunk can serve under the present settings, which may have changed. */
+static bool fits_settings(const struct clr_pool *pool, const struct clr_chunk *chunk)
 {
-    return job->chunk->capacity == (size_t)pool->settings->chunk_size;
+    return chunk->capacity == (size_t)pool->settings->chunk_size;
 }
 
-static struct clr_job *take_job(struct clr_reduction *reduction)
+static struct clr_chunk *take_chunk(struct clr_reduction *reduction)
 {
     struct clr_pool *pool = reduction->pool;
-    size_t width = clr_operation_width(reduction->operation);
-    struct clr_job *job;
+    const size_t list = clr_operation_width(reduction->operation) - 1;
 
-    while ((job = pool->free_jobs[width - 1]) != NULL) {
-        pool->free_jobs[width - 1] = job->next;
-        pool->free_job_count[width - 1]--;
-        if (fits_settings(pool, job))
-            return job;
-        clr_job_free(job);
+    while (pool->free_chunk_count[list] > 0) {
+        struct clr_chunk *chunk = pool->free_chunks[list][--pool->free_chunk_count[list]];
+
+        if (fits_settings(pool, chunk))
+            return chunk;
+        clr_chunk_free(chunk);
     }
-    return clr_job_new(reduction->operation, (size_t)pool->settings->chunk_size);
+    return clr_chunk_new(reduction->operation, (size_t)pool->settings->chunk_size);
 }
 
-static void return_job(struct clr_reduction *reduction, struct clr_job *job)
+static void return_chunk(struct clr_reduction *reduction, struct clr_chunk *chunk)
 {
     struct clr_pool *pool = reduction->pool;
-    size_t width = clr_operation_width(reduction->operation);
+    const size_t list = clr_operation_width(reduction->operation) - 1;
 
-    if (pool->free_job_count[width - 1] == KEPT_JOBS) {
-        clr_job_free(job);
-        return;
-    }
-    job->next = pool->free_jobs[width - 1];
-    pool->free_jobs[width - 1] = job;
-    pool->free_job_count[width - 1]++;
+    if (pool->free_chunk_count[list] == CLR_KEPT_CHUNKS)
+        clr_chunk_free(chunk);
+    else
+        pool->free_chunks[list][pool->free_chunk_count[list]++] = chunk;
 }
 
 /* The mask of the element types that a chunk has values of. */
@@ -123,24 +154,27 @@ static void reduce_here(struct clr_reduction *reduction, const struct clr_chunk 
     reduction->pool->stats->on_host[reason]++;
 }
 
-/* Takes over what became of a job that is the reduction's again. */
+/* Takes over what became of a job. A chunk that the worker may still read is left to it. */
 static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
-                        enum clr_job_phase phase)
+                        enum clr_task_phase phase, const struct clr_status *status)
 {
     struct clr_stats *stats = reduction->pool->stats;
 
-    if (phase == CLR_JOB_DONE) {
+    if (phase == CLR_TASK_DONE) {
         /* A device counts no rows: that was done when the chunk was handed on. */
         clr_state_merge(&reduction->state, &job->state);
-        clr_stats_count_work(stats, &job->work, 1);
-    } else if (phase == CLR_JOB_FAILED) {
-        clr_stats_note_failure(stats, &job->status);
+        clr_stats_count_work(stats, &job->request.work, 1);
+    } else if (phase == CLR_TASK_FAILED) {
+        clr_stats_note_failure(stats, status);
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);
     } else {
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_BUSY);
     }
-    job->phase = CLR_JOB_IDLE;
-    return_job(reduction, job);
+    if (phase == CLR_TASK_IDLE || clr_task_has_ended(&job->request.task)) {
+        return_chunk(reduction, job->chunk);
+        job->chunk = NULL;
+    }
+    clr_request_release(&job->request);
 }
 
 static void collect_answered(struct clr_reduction *reduction)
@@ -150,10 +184,10 @@ static void collect_answered(struct clr_reduction *reduction)
     if (clr_runtime_forked())
         return;
     while (i < reduction->in_flight) {
-        struct clr_job *job = reduction->flight[i].job;
-        if (clr_worker_poll(reduction->flight[i].worker, job)) {
+        struct clr_job *job = reduction->flight[i];
+        if (clr_task_has_ended(&job->request.task)) {
             reduction->flight[i] = reduction->flight[--reduction->in_flight];
-            take_answer(reduction, job, job->phase);
+            take_answer(reduction, job, job->request.task.phase, &job->request.task.status);
         } else {
             i++;
         }
@@ -162,30 +196,22 @@ static void collect_answered(struct clr_reduction *reduction)
 
 static void collect_all(struct clr_reduction *reduction)
 {
-    struct clr_pool *pool = reduction->pool;
-    struct clr_worker_report report;
+    const int64_t timeout = reduction->pool->settings->device_timeout;
+    struct clr_status status;
 
     while (reduction->in_flight > 0) {
         /* The newest first: it is the likeliest not to have been begun. */
-        struct clr_worker *worker = reduction->flight[--reduction->in_flight].worker;
-        struct clr_job *job = reduction->flight[reduction->in_flight].job;
-        enum clr_job_phase phase;
+        struct clr_job *job = reduction->flight[--reduction->in_flight];
+        enum clr_task_phase phase;
 
         if (clr_runtime_forked()) {
-            /* Nobody else exists here that could touch the job. */
+            /* Nobody else exists here that could touch the job; its memory is the parent's. */
             reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FORKED);
-            clr_job_free(job);
             continue;
         }
-        phase = clr_worker_collect(worker, job, pool->settings->device_timeout);
-        if (phase != CLR_JOB_RUNNING) {
-            take_answer(reduction, job, phase);
-            continue;
-        }
-        clr_worker_report(worker, &report);
-        clr_stats_note_failure(pool->stats, &report.status);
-        reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);
-        clr_worker_abandon(worker, job);
+        clr_status_clear(&status);
+        phase = clr_worker_await(job->request.worker, &job->request.task, timeout, NULL, &status);
+        take_answer(reduction, job, phase, &status);
     }
 }
 
@@ -262,7 +288,7 @@ static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned 
 /* Counts the filling chunk's values. */
 static void close_chunk(struct clr_reduction *reduction, const struct clr_feed *feed)
 {
-    struct clr_chunk *chunk = reduction->filling->chunk;
+    struct clr_chunk *chunk = reduction->filling;
     size_t reals = (size_t)(feed->real - chunk->real);
     size_t integers = (size_t)(feed->integer - chunk->integer);
 
@@ -273,18 +299,40 @@ static void close_chunk(struct clr_reduction *reduction, const struct clr_feed *
     reduction->pool->stats->values_fed += (int64_t)(reals + integers);
 }
 
+/* Sends the filling chunk on its way. Returns false, with why not, if it is to be reduced here. */
+static bool send(struct clr_reduction *reduction, unsigned elements, enum clr_host_reason *reason)
+{
+    struct clr_worker *worker = find_worker(reduction, elements, reason);
+    struct clr_job *job;
+
+    if (worker == NULL)
+        return false;
+    *reason = CLR_HOST_BUSY;
+    job = clr_job_new(worker, reduction->filling, elements);
+    if (job == NULL)
+        return false;
+    if (clr_worker_post(worker, &job->request.task) != CLR_READY) {
+        *reason = CLR_HOST_FAILED;
+        job->chunk = NULL;
+        clr_request_release(&job->request);
+        return false;
+    }
+    reduction->flight[reduction->in_flight++] = job;
+    reduction->filling = NULL;
+    return true;
+}
+
 /* Sends a full chunk on its way, or reduces it here; then it can be filled again. */
 static void dispatch(struct clr_reduction *reduction)
 {
-    struct clr_job *job = reduction->filling;
+    const struct clr_chunk *chunk = reduction->filling;
     size_t threshold = (size_t)reduction->pool->settings->host_threshold;
     enum clr_host_reason reason = CLR_HOST_BUSY;
-    struct clr_worker *worker;
     unsigned large = 0, small = 0;
     int element;
 
     for (element = 0; element < CLR_ELEMENTS; element++) {
-        size_t count = job->chunk->count[element];
+        size_t count = chunk->count[element];
         if (count >= threshold)
             large |= 1u << element;
         else if (count > 0)
@@ -292,20 +340,9 @@ static void dispatch(struct clr_reduction *reduction)
     }
     collect_answered(reduction);
     if (small != 0)
-        reduce_here(reduction, job->chunk, small, CLR_HOST_BELOW_THRESHOLD);
-    if (large == 0)
-        return;
-    worker = find_worker(reduction, large, &reason);
-    if (worker == NULL) {
-        reduce_here(reduction, job->chunk, large, reason);
-        return;
-    }
-    job->elements = large;
-    reduction->flight[reduction->in_flight].job = job;
-    reduction->flight[reduction->in_flight].worker = worker;
-    reduction->in_flight++;
-    reduction->filling = NULL;
-    clr_worker_submit(worker, job);
+        reduce_here(reduction, chunk, small, CLR_HOST_BELOW_THRESHOLD);
+    if (large != 0 && !send(reduction, large, &reason))
+        reduce_here(reduction, chunk, large, reason);
 }
 
 enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct clr_feed *feed)
@@ -318,14 +355,14 @@ enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct cl
         memset(feed, 0, sizeof *feed);
     }
     if (reduction->filling != NULL && !fits_settings(reduction->pool, reduction->filling)) {
-        clr_job_free(reduction->filling);
+        clr_chunk_free(reduction->filling);
         reduction->filling = NULL;
     }
     if (reduction->filling == NULL)
-        reduction->filling = take_job(reduction);
+        reduction->filling = take_chunk(reduction);
     if (reduction->filling == NULL)
         return CLR_NOMEM;
-    chunk = reduction->filling->chunk;
+    chunk = reduction->filling;
     chunk->operation = reduction->operation;
     reduction->pitch = chunk->capacity;
     feed->real = chunk->real;
@@ -340,7 +377,7 @@ void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed
     const struct clr_chunk *chunk;
 
     if (feed->real != NULL) {
-        chunk = reduction->filling->chunk;
+        chunk = reduction->filling;
         close_chunk(reduction, feed);
         reduce_here(reduction, chunk, present(chunk), CLR_HOST_REMAINDER);
         memset(feed, 0, sizeof *feed);
@@ -358,7 +395,7 @@ bool clr_reduction_settle_few(struct clr_reduction *reduction, struct clr_feed *
     /* The state counts what has gone to it, or to a device. */
     if (feed->real == NULL || reduction->operation != CLR_SUM || reduction->state.count != 0)
         return false;
-    chunk = reduction->filling->chunk;
+    chunk = reduction->filling;
     count = (size_t)(feed->real - chunk->real);
     if (feed->integer != chunk->integer || count == 0 || !clr_host_sum_few(chunk->real, count, sum))
         return false;
@@ -375,7 +412,7 @@ void clr_reduction_end(struct clr_reduction *reduction)
 
     if (reduction->in_flight > 0)
         collect_all(reduction);
-    if (pool->free_reduction_count[list] == KEPT_REDUCTIONS) {
+    if (pool->free_reduction_count[list] == CLR_KEPT_REDUCTIONS) {
         free_reduction(reduction);
         return;
     }

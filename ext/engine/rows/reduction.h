@@ -8,10 +8,30 @@
 #include "base/settings.h"
 #include "base/stats.h"
 #include "base/status.h"
-#include "engine/worker/worker.h"
+#include "engine/operations/request.h"
 #include "numeric/exact/chunk.h"
 #include "numeric/states/state.h"
 #include "numeric/values/feed.h"
+
+/*
+ * A chunk's reduction on a device. The chunk is lent: its owner gets it back when the task has
+ * ended, or is taken back; in the meantime both may read it, and nobody writes to it.
+ */
+struct clr_job {
+    struct clr_request request;
+    struct clr_chunk *chunk; /* NULL: its owner has it back */
+    unsigned elements;       /* the element types to reduce: bits 1 << element */
+    bool is_begun;
+    struct clr_state state;                  /* the result, when DONE */
+    struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
+};
+
+/* Returns a job for a worker, with one reference, or NULL without memory. It frees a chunk that it
+   still has with the last reference. */
+struct clr_job *clr_job_new(struct clr_worker *worker, struct clr_chunk *chunk, unsigned elements);
+
+/* What a pool keeps at the most: enough for a query with several aggregates. */
+enum { CLR_KEPT_REDUCTIONS = 8, CLR_KEPT_CHUNKS = 8 };
 
 /*
  * The reductions of one connection, and the memory they hand on to each other, so that a query of
@@ -22,21 +42,18 @@ struct clr_pool {
     struct clr_stats *stats;
     /* Both by operation width - 1; a free reduction keeps the chunk that it was filling. */
     struct clr_reduction *free_reductions[2];
-    struct clr_job *free_jobs[2];
-    int free_reduction_count[2], free_job_count[2];
+    struct clr_chunk *free_chunks[2][CLR_KEPT_CHUNKS];
+    int free_reduction_count[2], free_chunk_count[2];
 };
 
 struct clr_reduction {
     struct clr_reduction *next; /* in the pool's list */
     struct clr_pool *pool;
     enum clr_operation operation;
-    struct clr_job *filling; /* whose chunk the feed points into, or NULL */
-    size_t pitch;            /* the chunk's capacity: from a pair's first operand to its second */
+    struct clr_chunk *filling; /* which the feed points into, or NULL */
+    size_t pitch;              /* its capacity: from a pair's first operand to its second */
     int in_flight;
-    struct {
-        struct clr_job *job;
-        struct clr_worker *worker;
-    } flight[CLR_CHUNKS_IN_FLIGHT_LIMIT];
+    struct clr_job *flight[CLR_CHUNKS_IN_FLIGHT_LIMIT];
     /* Complete after clr_reduction_settle(); counts and sums may be corrected at any time. */
     struct clr_state state;
     struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */

@@ -1,48 +1,96 @@
 /*
- * A worker: the thread that owns one device and makes all OpenCL calls on it, and its queue of
- * jobs. The thread that runs SQL submits jobs, polls and waits, and never makes an OpenCL call.
+ * A worker: the thread that owns one device and makes all OpenCL calls on it, and its queues of
+ * tasks. The thread that runs SQL posts tasks, polls and waits, and never makes an OpenCL call.
  */
 #ifndef CLR_ENGINE_WORKER_H
 #define CLR_ENGINE_WORKER_H
 
 #include "base/status.h"
-#include "engine/worker/task.h"
 #include "engine/worker/team.h"
 #include "numeric/exact/chunk.h"
-#include "numeric/scan/scan.h"
-#include "numeric/states/state.h"
 #include "opencl/core/catalog.h"
 #include "opencl/core/device.h"
+#include "opencl/scan/scanner.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 enum clr_readiness { CLR_READY, CLR_STARTING, CLR_FAILED };
 
-enum clr_job_phase { CLR_JOB_IDLE, CLR_JOB_QUEUED, CLR_JOB_RUNNING, CLR_JOB_DONE, CLR_JOB_FAILED };
+/* ---- Tasks. */
 
-/*
- * A chunk and what becomes of it. Its owner, a reduction, lends it to a worker from submission
- * until the phase is DONE or FAILED; in the meantime both may read the chunk, and nobody writes
- * to it. phase and abandoned belong to the worker's lock.
- */
-struct clr_job {
-    struct clr_job *next; /* in the worker's queue, or in the owner's list of free jobs */
-    struct clr_chunk *chunk;
-    unsigned elements; /* the element types to reduce on the device: bits 1 << element */
-    enum clr_job_phase phase;
-    bool abandoned;                          /* the owner is gone: the worker frees job and chunk */
-    struct clr_state state;                  /* the result, when DONE */
-    struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
-    struct clr_device_work work;
-    struct clr_status status; /* the reason, when FAILED: CLR_NOMEM is this job's matter alone */
+/* What a worker may have under way of urgent tasks that go on by themselves: what the device has
+   room for. */
+enum { CLR_TASKS_UNDER_WAY = CLR_SCAN_SLOTS };
+
+/* The first two take turns. */
+enum clr_task_kind {
+    CLR_TASK_URGENT,     /* somebody waits */
+    CLR_TASK_JOB,        /* a chunk's reduction, which its owner does where it has not begun */
+    CLR_TASK_BACKGROUND, /* a step after each other thing, or whenever there is nothing else */
+    CLR_TASK_BUILD,      /* when there is nothing else, or some time after it was wanted; a failure
+                            leaves the device in use */
+    CLR_TASK_KINDS
 };
 
-struct clr_worker;
+enum clr_task_phase { CLR_TASK_IDLE, CLR_TASK_PENDING, CLR_TASK_DONE, CLR_TASK_FAILED };
 
-/* Returns a job with an empty chunk, or NULL without memory. Free with clr_job_free(). */
-struct clr_job *clr_job_new(enum clr_operation operation, size_t capacity);
-void clr_job_free(struct clr_job *job);
+struct clr_task;
+
+/*
+ * A step of a task, called by the worker's thread. Returns whether it is to be called again, which
+ * after an error only a build is; those that are under way are called again in their order.
+ * CLR_DEVICE also ends the use of the device, and so does CLR_NOMEM from OpenCL several times in a
+ * row; in a build neither does.
+ */
+typedef bool clr_task_step(struct clr_task *task, struct clr_device *device,
+                           struct clr_status *status);
+
+/* Work for a worker. Poster and worker each hold a reference, so that either may give the other up:
+   what a task needs belongs to the task. */
+struct clr_task {
+    /* Set by clr_task_init(). destroy is called by the thread that drops the last reference, which
+       holds no lock of the worker's. */
+    enum clr_task_kind kind;
+    clr_task_step *step;
+    void (*destroy)(struct clr_task *task);
+    char *log; /* of a build that fails: a text of clr_memory_alloc(), the worker's */
+    atomic_int references;
+    /* Under the worker's lock. */
+    struct clr_task *next;
+    bool has_begun;    /* its first step */
+    bool is_under_way; /* set by the step of an URGENT one or a JOB: the device goes on by itself,
+                          and the next step waits for it, so that others may begin before that */
+    int place;         /* then a number that no other one under way of its kind has, from 0 on */
+    /* Written under the lock; who polls it reads it without. */
+    _Atomic(enum clr_task_phase) phase;
+    /* The task has ended, or a build keeps it from its beginning: its own, since threads that wait
+       for other tasks would only be in each other's way. */
+    pthread_cond_t changed;
+    struct clr_status status; /* the reason, when FAILED */
+};
+
+/* Sets a task up, with one reference, its poster's. */
+void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step *step,
+                   void (*destroy)(struct clr_task *));
+
+/* Any thread may take and drop references. */
+struct clr_task *clr_task_retain(struct clr_task *task);
+void clr_task_release(struct clr_task *task);
+
+/* Returns whether a task is DONE or FAILED: the worker does not touch it any more. */
+static inline bool clr_task_has_ended(const struct clr_task *task)
+{
+    const enum clr_task_phase phase = atomic_load(&task->phase);
+
+    return phase == CLR_TASK_DONE || phase == CLR_TASK_FAILED;
+}
+
+/* ---- Workers. */
+
+struct clr_worker;
 
 /*
  * Starts the worker of a device, which must stay valid, and its thread. Returns NULL with a status
@@ -51,7 +99,7 @@ void clr_job_free(struct clr_job *job);
 struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct clr_status *status);
 
 /*
- * Asks the worker to end after what it is doing at the moment; jobs still queued fail. Returns
+ * Asks the worker to end after what it is doing at the moment; tasks still queued fail. Returns
  * whether its thread ended within timeout_ms milliseconds after the driver last got anywhere, or
  * later if the process was busy meanwhile (clr_patience).
  * OpenCL's objects are left to the end of the process.
@@ -69,25 +117,10 @@ void clr_worker_rest(struct clr_worker *worker, int64_t timeout_ms);
 enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_operation operation,
                                         enum clr_element element);
 
-/* Hands a job over. */
-void clr_worker_submit(struct clr_worker *worker, struct clr_job *job);
-
-/* Returns whether the job is DONE or FAILED, and so the owner's again. */
-bool clr_worker_poll(struct clr_worker *worker, struct clr_job *job);
-
-/*
- * Takes back a job that the worker has not begun, or waits for it. Returns the phase: IDLE (taken
- * back: nothing was done), DONE, FAILED, or RUNNING if the device got nowhere for timeout_ms
- * milliseconds, in which case it counts as failed from then on: the time of each thing that it does
- * begins with that, however many waited before it.
- */
-enum clr_job_phase clr_worker_collect(struct clr_worker *worker, struct clr_job *job,
-                                      int64_t timeout_ms);
-
 /*
  * Hands a task over; the worker takes a reference and drops it when the task has ended. Returns
- * CLR_READY, or CLR_FAILED without taking it. One that is awaited is not taken either
- * (CLR_STARTING) while the device is opened or something is built, which can take seconds.
+ * CLR_READY, or CLR_FAILED without taking it. An urgent one is not taken either (CLR_STARTING)
+ * while the device is opened or something is built, which can take seconds.
  */
 enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task);
 
@@ -96,12 +129,14 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
  * Returns its phase:
  *
  * - CLR_TASK_DONE, or CLR_TASK_FAILED with the reason in status: it has ended. If the device got
- *   nowhere for timeout_ms milliseconds it counts as failed, and the task may still be under way.
+ *   nowhere for timeout_ms milliseconds it counts as failed from then on, and the task may still be
+ *   under way (clr_task_has_ended()): the time of each thing that the device does begins with that,
+ *   however many waited before it.
  * - CLR_TASK_PENDING: the watch (which may be NULL) wanted a stop, or, for a task of the
  *   background, which takes turns with all others, the time is over. The task may still be under
  *   way.
- * - CLR_TASK_IDLE: something is built first, which can take seconds. Nothing was done, or the task
- *   goes on without anybody who waits for it.
+ * - CLR_TASK_IDLE: a job that has not begun is taken back; or something is built first, which can
+ *   take seconds: nothing was done, or the task goes on without anybody who waits for it.
  */
 enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task *task,
                                      int64_t timeout_ms, const struct clr_watch *watch,
@@ -116,9 +151,6 @@ const struct clr_device_info *clr_worker_info(const struct clr_worker *worker);
 
 /* Returns whether the device is out of use, for good. */
 bool clr_worker_has_failed(struct clr_worker *worker);
-
-/* Gives up a job that was RUNNING: it is freed now, or by the worker when the device answers. */
-void clr_worker_abandon(struct clr_worker *worker, struct clr_job *job);
 
 /* What the tables show; process-wide. */
 struct clr_worker_report {

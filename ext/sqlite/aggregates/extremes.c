@@ -90,7 +90,7 @@ static void begin_window(struct clr_connection *connection, struct extreme_conte
         return;
     catch_up(context);
     if (context->feed.real != NULL) {
-        const struct clr_chunk *chunk = extreme->reduction->filling->chunk;
+        const struct clr_chunk *chunk = extreme->reduction->filling;
         connection->stats.values_fed +=
             (context->feed.real - chunk->real) + (context->feed.integer - chunk->integer);
     }
@@ -105,7 +105,7 @@ static enum clr_code make_room(struct extreme_context *context, enum clr_kind ki
     struct clr_extreme *extreme = context->extreme;
     struct clr_reduction *reduction = extreme->reduction;
     struct clr_feed *feed = &context->feed;
-    const struct clr_chunk *chunk = reduction->filling != NULL ? reduction->filling->chunk : NULL;
+    const struct clr_chunk *chunk = reduction->filling;
     enum clr_code code;
 
     catch_up(context);
@@ -115,7 +115,7 @@ static enum clr_code make_room(struct extreme_context *context, enum clr_kind ki
         code = clr_reduction_make_room(reduction, feed);
         if (code != CLR_OK)
             return code;
-        chunk = reduction->filling->chunk;
+        chunk = reduction->filling;
         extreme->real = feed->real;
         extreme->integer = feed->integer;
     }

@@ -142,7 +142,7 @@ static void test_memory(void)
         }
         clr_pool_free(&pool);
     }
-    child_ok(after > 3, "several allocations have failed");
+    child_ok(after > 2, "several allocations have failed");
 }
 
 int main(void)

@@ -1,9 +1,8 @@
 /* A worker's tasks on a made-up device: their order, their ends, and who frees them. */
-#include "engine/worker/task.h"
+#include "engine/worker/worker.h"
 
 #include "base/clock.h"
 #include "engine/fake_device.h"
-#include "engine/worker/worker.h"
 
 #include "tap.h"
 

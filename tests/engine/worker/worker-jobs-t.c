@@ -14,29 +14,27 @@ static void test_queue(void)
     fake_set(hold_finish, true);
     fake_set(hold_begin, true);
     for (i = 0; i < JOBS; i++) {
-        jobs[i] = new_job(i + 1);
-        clr_worker_submit(worker, jobs[i]);
+        jobs[i] = new_job(worker, i + 1);
+        submit(jobs[i]);
     }
     fake_set(hold_begin, false);
     fake_wait(&fake.begun, CLR_REDUCER_SLOTS, "jobs in all slots");
     fake_wait(&fake.finished, 1, "the first job to be waited for");
     tap_is_int64(fake_read(&fake.begun), CLR_REDUCER_SLOTS, "as many jobs as slots are begun");
-    tap_ok(!clr_worker_poll(worker, jobs[0]) && !clr_worker_poll(worker, jobs[JOBS - 1]),
-           "none has ended");
+    tap_ok(!has_ended(jobs[0]) && !has_ended(jobs[JOBS - 1]), "none has ended");
     /* From the middle, the end and the beginning of the queue. */
-    tap_ok(clr_worker_collect(worker, jobs[5], LONG_MS) == CLR_JOB_IDLE, "one is taken back");
-    tap_ok(clr_worker_collect(worker, jobs[JOBS - 1], LONG_MS) == CLR_JOB_IDLE, "the last one");
-    tap_ok(clr_worker_collect(worker, jobs[CLR_REDUCER_SLOTS], LONG_MS) == CLR_JOB_IDLE,
-           "the first one");
-    clr_worker_submit(worker, jobs[JOBS - 1]);
-    clr_worker_submit(worker, jobs[5]);
+    tap_ok(collect(jobs[5], LONG_MS) == CLR_TASK_IDLE, "one is taken back");
+    tap_ok(collect(jobs[JOBS - 1], LONG_MS) == CLR_TASK_IDLE, "the last one");
+    tap_ok(collect(jobs[CLR_REDUCER_SLOTS], LONG_MS) == CLR_TASK_IDLE, "the first one");
+    submit(jobs[JOBS - 1]);
+    submit(jobs[5]);
     fake_set(hold_finish, false);
     for (i = JOBS - 1; i >= 0; i--) {
         if (i != CLR_REDUCER_SLOTS)
-            tap_ok(is_done(worker, jobs[i], i + 1), "job %d is done", i);
+            tap_ok(is_done(jobs[i], i + 1), "job %d is done", i);
     }
     for (i = 0; i < JOBS; i++)
-        clr_job_free(jobs[i]);
+        drop(jobs[i]);
     tap_is_int64(fake_read(&fake.most_in_slots), CLR_REDUCER_SLOTS, "in all slots at a time");
     tap_is_int64(fake_read(&fake.begun), JOBS - 1, "and nothing was begun that was taken back");
     stop(worker);
@@ -58,19 +56,19 @@ static void test_job_failure(bool at_begin)
     else
         fake_set(finish_fails_after, GOOD);
     for (i = 0; i < JOBS; i++) {
-        jobs[i] = new_job(i);
-        clr_worker_submit(worker, jobs[i]);
+        jobs[i] = new_job(worker, i);
+        submit(jobs[i]);
     }
     fake_set(hold_begin, false);
     for (i = 0; i < JOBS; i++) {
-        bool ended = polls(worker, jobs[i]);
-        enum clr_job_phase phase = clr_worker_collect(worker, jobs[i], LONG_MS);
+        bool ended = polls(jobs[i]);
+        enum clr_task_phase phase = collect(jobs[i], LONG_MS);
         int64_t sum;
-        if (phase == CLR_JOB_DONE)
+        if (phase == CLR_TASK_DONE)
             done += ended && clr_int192_to_int64(&jobs[i]->state.sum.integer, &sum) && sum == i;
         else
-            failed += ended && phase == CLR_JOB_FAILED && jobs[i]->status.error == -5;
-        clr_job_free(jobs[i]);
+            failed += ended && phase == CLR_TASK_FAILED && jobs[i]->request.task.status.error == -5;
+        drop(jobs[i]);
     }
     tap_ok(done <= GOOD && done + failed == JOBS, "%s fails: %d jobs done, %d failed",
            at_begin ? "a beginning" : "a finish", done, failed);
@@ -82,16 +80,16 @@ static void test_job_failure(bool at_begin)
 }
 
 /* Submits a job, of which only that failure or its answer may become something. */
-static enum clr_job_phase run_job(struct clr_worker *worker)
+static enum clr_task_phase run_job(struct clr_worker *worker)
 {
-    struct clr_job *job = new_job(7);
-    enum clr_job_phase phase;
+    struct clr_job *job = new_job(worker, 7);
+    enum clr_task_phase phase;
 
-    clr_worker_submit(worker, job);
-    phase = polls(worker, job) ? clr_worker_collect(worker, job, LONG_MS) : CLR_JOB_RUNNING;
-    if (phase == CLR_JOB_FAILED && job->status.error != -5)
-        phase = CLR_JOB_RUNNING;
-    clr_job_free(job);
+    submit(job);
+    phase = polls(job) ? collect(job, LONG_MS) : CLR_TASK_PENDING;
+    if (phase == CLR_TASK_FAILED && job->request.task.status.error != -5)
+        phase = CLR_TASK_PENDING;
+    drop(job);
     return phase;
 }
 
@@ -113,8 +111,8 @@ static void test_shortage(bool at_begin)
     for (round = 0; round < 4; round++) {
         fake_set(failures, 2);
         for (i = 0; i < 2; i++)
-            as_expected += run_job(worker) == CLR_JOB_FAILED;
-        as_expected += run_job(worker) == CLR_JOB_DONE;
+            as_expected += run_job(worker) == CLR_TASK_FAILED;
+        as_expected += run_job(worker) == CLR_TASK_DONE;
     }
     tap_is_int64(as_expected, 12, "%s that fails for a moment: one job is the host's", where);
     clr_worker_report(worker, &report);
@@ -133,7 +131,7 @@ static void test_shortage(bool at_begin)
 static void test_hang(void)
 {
     struct clr_worker *worker = start();
-    struct clr_job *running[CLR_REDUCER_SLOTS], *queued = new_job(5), *late = new_job(6);
+    struct clr_job *running[CLR_REDUCER_SLOTS], *queued = new_job(worker, 5), *late;
     struct clr_worker_report report;
     int64_t before, took;
     int i;
@@ -142,15 +140,15 @@ static void test_hang(void)
     fake_set(hold_finish, true);
     fake_set(hold_begin, true); /* until all are queued: a worker that waits begins nothing */
     for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
-        running[i] = new_job(i);
-        clr_worker_submit(worker, running[i]);
+        running[i] = new_job(worker, i);
+        submit(running[i]);
     }
     fake_set(hold_begin, false);
     fake_wait(&fake.begun, CLR_REDUCER_SLOTS, "jobs in all slots");
     fake_wait(&fake.finished, 1, "a job to be waited for");
-    clr_worker_submit(worker, queued);
+    submit(queued);
     before = clr_clock_ns();
-    tap_ok(clr_worker_collect(worker, running[0], SHORT_MS) == CLR_JOB_RUNNING,
+    tap_ok(collect(running[0], SHORT_MS) == CLR_TASK_FAILED && !has_ended(running[0]),
            "a device that does not answer");
     took = (clr_clock_ns() - before) / 1000000;
     tap_ok(took >= SHORT_MS && took < SHORT_MS + 5000, "is waited for for %d ms", (int)took);
@@ -158,21 +156,21 @@ static void test_hang(void)
     tap_ok(report.failed && report.status.code == CLR_DEVICE, "and counts as failed");
     tap_is_string(report.status.message, "the device did not answer within 100 ms",
                   "which is reported");
-    tap_ok(clr_worker_poll(worker, queued) && queued->phase == CLR_JOB_FAILED,
+    tap_ok(has_ended(queued) && queued->request.task.phase == CLR_TASK_FAILED,
            "what was queued behind it fails");
-    clr_worker_submit(worker, late);
-    tap_ok(clr_worker_poll(worker, late) && late->phase == CLR_JOB_FAILED, "what comes later too");
+    late = new_job(worker, 6);
+    tap_ok(!submit(late), "what comes later is not taken");
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "it is not ready");
-    clr_job_free(queued);
-    clr_job_free(late);
+    drop(queued);
+    drop(late);
 
-    /* Given up while it runs; and, below, given up after the device has answered after all. */
-    clr_worker_abandon(worker, running[0]);
-    fake_set(hold_finish, false);
+    /* Given up while it runs; the others after they have failed with the device. */
+    drop(running[0]);
     for (i = 1; i < CLR_REDUCER_SLOTS; i++) {
-        tap_ok(polls(worker, running[i]), "the device answers late");
-        clr_worker_abandon(worker, running[i]);
+        tap_ok(has_ended(running[i]), "nobody waits for what was begun");
+        drop(running[i]);
     }
+    fake_set(hold_finish, false);
     stop(worker);
 }
 
@@ -186,19 +184,19 @@ static void *own_jobs(void *argument)
     int i;
 
     for (i = 0; i < 300; i++) {
-        struct clr_job *first = new_job(base + i), *second = new_job(-base - i);
-        enum clr_job_phase phase;
+        struct clr_job *first = new_job(shared, base + i), *second = new_job(shared, -base - i);
+        enum clr_task_phase phase;
         int64_t sum;
-        clr_worker_submit(shared, first);
-        clr_worker_submit(shared, second);
-        phase = clr_worker_collect(shared, second, LONG_MS);
-        if (phase == CLR_JOB_DONE)
+        submit(first);
+        submit(second);
+        phase = collect(second, LONG_MS);
+        if (phase == CLR_TASK_DONE)
             wrong += !clr_int192_to_int64(&second->state.sum.integer, &sum) || sum != -base - i;
         else
-            wrong += phase != CLR_JOB_IDLE;
-        wrong += !polls(shared, first) || !is_done(shared, first, base + i);
-        clr_job_free(first);
-        clr_job_free(second);
+            wrong += phase != CLR_TASK_IDLE;
+        wrong += !polls(first) || !is_done(first, base + i);
+        drop(first);
+        drop(second);
     }
     return (void *)wrong;
 }

@@ -48,10 +48,10 @@ static void test_build_failure(void)
     tap_is_int64(fake_read(&fake.built), 1, "by anybody");
     fake_set(build_error, 0);
     make_ready(worker);
-    job = new_job(7);
-    clr_worker_submit(worker, job);
-    tap_ok(is_done(worker, job, 7), "another program works on");
-    clr_job_free(job);
+    job = new_job(worker, 7);
+    submit(job);
+    tap_ok(is_done(job, 7), "another program works on");
+    drop(job);
     stop(worker);
 }
 
@@ -81,25 +81,24 @@ static void test_open_failure(void)
 {
     struct clr_worker_report report;
     struct clr_worker *worker;
-    struct clr_job *job = new_job(1), *late = new_job(2);
+    struct clr_job *job, *late;
 
     fake_set(open_error, -2);
     fake_set(hold_open, true);
     worker = start();
-    clr_worker_submit(worker, job); /* nobody does this before it is ready; it must not be lost */
+    job = new_job(worker, 1);
+    late = new_job(worker, 2);
+    submit(job); /* nobody does this before it is ready; it must not be lost */
     fake_set(hold_open, false);
-    tap_ok(polls(worker, job) && job->phase == CLR_JOB_FAILED && job->status.error == -2,
+    tap_ok(polls(job) && job->request.task.phase == CLR_TASK_FAILED &&
+               job->request.task.status.error == -2,
            "a device that can't be opened fails its jobs");
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_INTEGER) == CLR_FAILED, "and is not ready");
-    clr_worker_submit(worker, late);
-    tap_ok(clr_worker_poll(worker, late) && late->phase == CLR_JOB_FAILED &&
-               late->status.error == -2,
-           "later jobs fail at once");
-    tap_ok(clr_worker_collect(worker, late, LONG_MS) == CLR_JOB_FAILED, "and are collected so");
+    tap_ok(!submit(late), "later jobs are not taken");
     clr_worker_report(worker, &report);
     tap_ok(report.failed && !report.ready, "which is reported");
-    clr_job_free(job);
-    clr_job_free(late);
+    drop(job);
+    drop(late);
     stop(worker);
 }
 
@@ -166,8 +165,8 @@ static void test_stop(void)
     make_ready(worker);
     fake_set(hold_finish, true);
     for (i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
-        jobs[i] = new_job(i);
-        clr_worker_submit(worker, jobs[i]);
+        jobs[i] = new_job(worker, i);
+        submit(jobs[i]);
     }
     fake_wait(&fake.finished, 1, "a job to be waited for");
     before = clr_clock_ns();
@@ -176,10 +175,10 @@ static void test_stop(void)
     fake_set(hold_finish, false);
     tap_ok(clr_worker_stop(worker, LONG_MS), "it ends when the device answers");
     for (i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
-        enum clr_job_phase phase = clr_worker_collect(worker, jobs[i], LONG_MS);
-        done += phase == CLR_JOB_DONE;
-        failed += phase == CLR_JOB_FAILED;
-        clr_job_free(jobs[i]);
+        enum clr_task_phase phase = collect(jobs[i], LONG_MS);
+        done += phase == CLR_TASK_DONE;
+        failed += phase == CLR_TASK_FAILED;
+        drop(jobs[i]);
     }
     tap_ok(done >= 1 && done + failed == CLR_REDUCER_SLOTS + 2, "%d jobs done, %d failed", done,
            failed);
@@ -192,20 +191,18 @@ static void test_memory(void)
     struct clr_worker_report report;
     struct clr_status status;
     struct clr_worker *worker;
-    int after;
 
     clr_memory_fail_after(0);
     clr_status_clear(&status);
     tap_ok(clr_worker_start(&info, &status) == NULL && status.code == CLR_NOMEM,
            "no worker without memory");
-    for (after = 0; after < 2; after++) {
-        clr_memory_fail_after(after);
-        tap_ok(clr_job_new(CLR_SUM, CAPACITY) == NULL, "no job without memory");
-    }
     clr_memory_fail_after(-1);
 
     fake_set(hold_open, true);
     worker = start();
+    clr_memory_fail_after(0);
+    tap_ok(clr_job_new(worker, NULL, 0) == NULL, "no job without memory");
+    clr_memory_fail_after(-1);
     fake_wait(&fake.opened, 1, "the opening");
     clr_memory_fail_after(0);
     fake_set(hold_open, false);

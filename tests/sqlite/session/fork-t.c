@@ -5,7 +5,7 @@
  */
 #include "child.h"
 #include "engine/worker/runtime.h"
-#include "engine/worker/worker_private.h"
+#include "engine/worker/worker.c"
 #include "sqlite/database.h"
 
 #include "tap.h"
