@@ -35,6 +35,16 @@ static bool has_rows(const struct clr_syntax *syntax)
            syntax->aggregates.first == NULL;
 }
 
+/* Whether a scan may find the rows for a part of WHERE: SQLite needs all rows that it lets pass. */
+static bool may_find_rows(const struct clr_syntax *syntax)
+{
+    const struct clr_select_tree *select = &syntax->select;
+    const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
+                            syntax->aggregates.first == NULL && select->keys.first == NULL;
+
+    return select->where != NULL && select->inner == NULL && !ends_early;
+}
+
 /* Refuses an expression with a column of the table outside of aggregates; if a function has the
    column, as one that is none of the aggregates that there are; and without any aggregate, as one
    of rows. */
@@ -90,6 +100,8 @@ static enum clr_code parse(struct clr_query *query)
     query->alias = source->alias.name;
     query->is_grouped = is_grouped(syntax);
     query->has_rows = has_rows(syntax);
+    query->has_subqueries = syntax->subqueries.first != NULL;
+    query->may_find_rows = may_find_rows(syntax);
     if (!query->is_grouped && !query->has_rows)
         check_row(syntax);
     return syntax->code;
@@ -125,31 +137,6 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
     return code;
 }
 
-/* ---- What is asked of a query. */
-
-bool clr_query_computes(const struct clr_query *query)
-{
-    int i;
-
-    for (i = 0; i < query->instruction_count; i++) {
-        switch (query->instructions[i].opcode) {
-        case CLR_OP_CONSTANT:
-        case CLR_OP_COLUMN:
-        case CLR_OP_IS_NULL:
-        case CLR_OP_NOT_NULL:
-            break;
-        default:
-            return true;
-        }
-    }
-    for (i = 0; i < query->call_count; i++) {
-        if (query->calls[i].builtin && !query->calls[i].is_exact &&
-            query->calls[i].aggregate->needs != CLR_NEEDS_COUNT)
-            return true;
-    }
-    return false;
-}
-
 bool clr_query_calls(const struct clr_query *query, const char *function)
 {
     const struct clr_node *node;
@@ -162,27 +149,7 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
     return false;
 }
 
-bool clr_query_may_find_rows(const struct clr_query *query)
-{
-    const struct clr_select_tree *select = &query->syntax->select;
-    const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
-                            query->syntax->aggregates.first == NULL && select->keys.first == NULL;
-
-    return select->where != NULL && select->inner == NULL && !ends_early;
-}
-
-bool clr_query_has_subqueries(const struct clr_query *query)
-{
-    return query->syntax->subqueries.first != NULL;
-}
-
 /* ---- The statements that finish a query: of the tree with what stands for keys and calls. */
-
-/* What a finish is of. */
-struct finish {
-    const struct clr_query *query;
-    int parameter_count;
-};
 
 /* Whether a call gives JSON: it is bound as a state, of which the answer makes JSON. */
 static bool is_json(const struct clr_node *node)
@@ -198,22 +165,22 @@ static bool is_json(const struct clr_node *node)
  */
 static void add_plain(struct clr_printer *printer, const char *column, int number)
 {
-    const bool has_subqueries = printer->syntax->subqueries.first != NULL;
+    const struct clr_query *query = printer->context;
     char name[24];
 
     snprintf(name, sizeof name, column, number);
-    clr_text_add(&printer->text, has_subqueries ? "(CASE WHEN 1 THEN \"%s\" END)" : "(+\"%s\")",
-                 name);
+    clr_text_add(&printer->text,
+                 query->has_subqueries ? "(CASE WHEN 1 THEN \"%s\" END)" : "(+\"%s\")", name);
 }
 
 /* Adds what stands for a call: a parameter, or a column of the table of groups. */
 static void add_call(struct clr_printer *printer, const struct clr_node *node)
 {
-    const struct finish *finish = printer->context;
+    const struct clr_query *query = printer->context;
 
-    if (!finish->query->is_grouped)
+    if (!query->is_grouped)
         clr_text_add(&printer->text, is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d",
-                     finish->parameter_count + 1 + node->number);
+                     query->parameter_count + 1 + node->number);
     else if (is_json(node))
         clr_text_add(&printer->text, "json(\"" CLR_GROUP_CALL "\")", node->number);
     else
@@ -245,10 +212,10 @@ static void add_key(struct clr_printer *printer, const struct clr_node *node)
                                         [CLR_CAST_TO_INTEGER] = "INTEGER",
                                         [CLR_CAST_TO_REAL] = "REAL",
                                         [CLR_CAST_TO_NUMERIC] = "NUMERIC"};
-    const char *format = node->is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
-                         : node->is_real    ? "\"" CLR_GROUP_KEY_REAL "\""
-                         : node->is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
-                                            : "\"" CLR_GROUP_KEY_BLOB "\"";
+    const char *format = node->column.is_text      ? "\"" CLR_GROUP_KEY_TEXT "\""
+                         : node->column.is_real    ? "\"" CLR_GROUP_KEY_REAL "\""
+                         : node->column.is_numeric ? "\"" CLR_GROUP_KEY_NUMERIC "\""
+                                                   : "\"" CLR_GROUP_KEY_BLOB "\"";
 
     if (node->kind == CLR_N_CAST) {
         /* A value that is of the type already stays as it is. No column may take the place of CAST:
@@ -261,7 +228,7 @@ static void add_key(struct clr_printer *printer, const struct clr_node *node)
         add_bare(printer, node);
     } else {
         clr_text_add(&printer->text, format, node->key - 1);
-        if (!node->is_binary)
+        if (!node->column.is_binary)
             add_sequence(&printer->text, node);
     }
 }
@@ -340,9 +307,8 @@ static void add_keys(struct clr_printer *printer, const struct clr_query *query)
 static void add_groups(struct clr_printer *printer, const struct clr_query *query, bool sorts_keys)
 {
     const struct clr_select_tree *select = &query->syntax->select;
-    const struct finish *finish = printer->context;
 
-    clr_text_add(&printer->text, " FROM \"" CLR_GROUP_TABLE "\"(?%d)", finish->parameter_count + 1);
+    clr_text_add(&printer->text, " FROM \"" CLR_GROUP_TABLE "\"(?%d)", query->parameter_count + 1);
     if (select->having != NULL) {
         /* No condition of rows would be evaluated without rows, or out of its order. */
         const bool is_late = (select->having->has & CLR_HAS_SUBQUERY) != 0;
@@ -357,11 +323,11 @@ static void add_groups(struct clr_printer *printer, const struct clr_query *quer
 }
 
 /* Writes the statement that makes the rows of groups, or the one row. */
-static char *write_answer(struct clr_query *query, struct finish *finish, bool sorts_keys)
+static char *write_answer(struct clr_query *query, bool sorts_keys)
 {
     const struct clr_select_tree *select = &query->syntax->select;
     struct clr_printer printer = {
-        .syntax = query->syntax, .replace = print_finished, .context = finish};
+        .syntax = query->syntax, .replace = print_finished, .context = query};
     const struct clr_node *item;
 
     note_plain(query, sorts_keys);
@@ -379,8 +345,7 @@ static char *write_answer(struct clr_query *query, struct finish *finish, bool s
 
 /* Writes the SELECT itself, of the rows that the scan has found. Its own condition stays: what is
    found by the rowid is asked whether it is what was looked for. */
-static char *write_rows(const struct clr_query *query, const struct finish *finish,
-                        const char *schema)
+static char *write_rows(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
     const struct clr_token *name = select->alias.kind != 0 ? &select->alias : &select->table;
@@ -390,25 +355,24 @@ static char *write_rows(const struct clr_query *query, const struct finish *fini
 
     clr_text_add(&found,
                  "%.*s.%s IN (SELECT \"" CLR_GROUP_KEY_BLOB "\" FROM \"" CLR_GROUP_TABLE "\"(?%d))",
-                 (int)name->length, name->text, query->rowid, 0, finish->parameter_count + 1);
+                 (int)name->length, name->text, query->rowid, 0, query->parameter_count + 1);
     term = clr_text_end(&found);
     if (term == NULL)
         return NULL;
-    clr_print_select(&printer, select, schema, NULL, term);
+    clr_print_select(&printer, select, query->source_schema, NULL, term);
     clr_memory_free(term);
     return clr_text_end(&printer.text);
 }
 
 /* Writes the SELECT itself, with a term before those of WHERE that counts the rows which SQLite
    looks at. */
-static char *write_counted(const struct clr_query *query, const struct finish *finish,
-                           const char *schema)
+static char *write_counted(const struct clr_query *query)
 {
     struct clr_printer printer = {.syntax = query->syntax};
     char term[64];
 
-    snprintf(term, sizeof term, CLR_ROW_COUNTER "(?%d)", finish->parameter_count + 1);
-    clr_print_select(&printer, &query->syntax->select, schema, term, NULL);
+    snprintf(term, sizeof term, CLR_ROW_COUNTER "(?%d)", query->parameter_count + 1);
+    clr_print_select(&printer, &query->syntax->select, query->source_schema, term, NULL);
     return clr_text_end(&printer.text);
 }
 
@@ -433,7 +397,7 @@ static char *write_different(const struct clr_query *query)
     return clr_text_end(&text);
 }
 
-static char *write_subqueries(const struct clr_query *query, const struct finish *finish)
+static char *write_subqueries(const struct clr_query *query)
 {
     struct clr_printer printer = {.syntax = query->syntax};
     const struct clr_node *node;
@@ -443,7 +407,7 @@ static char *write_subqueries(const struct clr_query *query, const struct finish
         if (node->number == 0)
             clr_text_add(&printer.text, " EXISTS");
         else
-            clr_text_add(&printer.text, " ?%d IN", finish->parameter_count + node->number);
+            clr_text_add(&printer.text, " ?%d IN", query->parameter_count + node->number);
         clr_print_node(&printer, node);
     }
     return clr_text_end(&printer.text);
@@ -468,42 +432,37 @@ static void free_statements(struct clr_query *query)
     query->answer = query->subqueries = query->different = query->counted = NULL;
 }
 
-/* The name of the table's schema where the SELECT has none. */
-static const char *find_schema(const struct clr_query *query,
-                               const struct clr_environment *environment)
+/* Keeps a text. Returns false without memory for it. */
+static bool keep(char **place, char *text)
 {
-    return query->schema == NULL ? environment->schema : NULL;
+    *place = text;
+    return text != NULL;
 }
 
-enum clr_code clr_query_write(struct clr_query *query, const struct clr_environment *environment)
+enum clr_code clr_query_write(struct clr_query *query)
 {
-    const bool has_subqueries = query->syntax->subqueries.first != NULL && !query->has_rows;
-    const bool is_counted = query->syntax->subqueries.first == NULL &&
-                            query->syntax->select.inner == NULL && !query->has_rows;
+    const bool is_written =
+        query->has_rows || query->has_subqueries || query->syntax->select.inner != NULL;
     const bool collates = has_collations(query);
     const bool sorts_keys = query->is_grouped && query->syntax->select.keys.first != NULL &&
-                            (!environment->is_utf8 || collates);
-    const char *schema = find_schema(query, environment);
-    struct finish finish = {query, environment->parameter_count};
+                            (!query->is_utf8 || collates);
 
     free_statements(query);
-    query->answer = query->has_rows ? write_rows(query, &finish, schema)
-                                    : write_answer(query, &finish, sorts_keys);
-    query->subqueries = has_subqueries ? write_subqueries(query, &finish) : NULL;
-    query->different = collates ? write_different(query) : NULL;
-    query->counted = is_counted ? write_counted(query, &finish, schema) : NULL;
-    return query->answer == NULL || (has_subqueries && query->subqueries == NULL) ||
-                   (collates && query->different == NULL) || (is_counted && query->counted == NULL)
-               ? CLR_NOMEM
-               : CLR_OK;
+    return keep(&query->answer,
+                query->has_rows ? write_rows(query) : write_answer(query, sorts_keys)) &&
+                   (query->has_rows || !query->has_subqueries ||
+                    keep(&query->subqueries, write_subqueries(query))) &&
+                   (!collates || keep(&query->different, write_different(query))) &&
+                   (is_written || keep(&query->counted, write_counted(query)))
+               ? CLR_OK
+               : CLR_NOMEM;
 }
 
-char *clr_query_write_select(const struct clr_query *query,
-                             const struct clr_environment *environment)
+char *clr_query_write_select(const struct clr_query *query)
 {
     struct clr_printer printer = {.syntax = query->syntax};
 
-    clr_print_select(&printer, &query->syntax->select, find_schema(query, environment), NULL, NULL);
+    clr_print_select(&printer, &query->syntax->select, query->source_schema, NULL, NULL);
     return clr_text_end(&printer.text);
 }
 

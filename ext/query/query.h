@@ -97,9 +97,17 @@ struct clr_query {
     /* From clr_query_parse(). The names are without quotes; schema and alias may be NULL. */
     const char *schema, *table, *alias;
     struct clr_syntax *syntax; /* private */
+    bool has_subqueries;       /* in expressions: SQLite evaluates them as it finishes the query */
+    bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
 
     /* From clr_query_bind(). */
-    bool is_utf8; /* the environment's */
+    bool is_utf8; /* the environment's, as is the next one */
+    int parameter_count;
+    const char *source_schema; /* the same, if the SELECT does not name the table's schema */
+    /* SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an
+       aggregate or in an aggregate of its own: its results are those of the caller's floating-point
+       environment. */
+    bool computes;
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */
@@ -207,7 +215,7 @@ struct clr_environment {
     bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see bind.c */
     bool is_utf8;        /* the encoding of the database's TEXT */
     bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
-    const char *schema;  /* the table's; NULL: not known */
+    const char *schema;  /* the table's, for as long as the query is there; NULL: not known */
     /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
     struct clr_known_column (*column)(void *context, const char *name);
     /* Returns the number of a parameter that has a name (":a", "@a", "$a"), or 0. */
@@ -235,33 +243,18 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct 
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason);
 
-/* Writes the statements that finish a query with groups anew, once other keys of it descend.
-   Returns CLR_OK or CLR_NOMEM. */
-enum clr_code clr_query_write(struct clr_query *query, const struct clr_environment *environment);
+/* Writes the statements that finish a query anew, once other keys of its groups descend. Returns
+   CLR_OK or CLR_NOMEM. */
+enum clr_code clr_query_write(struct clr_query *query);
 
 /* Writes the SELECT itself, once it is bound, with the schema that it means its table in: a view's
    SELECT may have none. There must be no subqueries in expressions, whose tables would need one,
    too. To be freed with clr_memory_free(); NULL without memory. */
-char *clr_query_write_select(const struct clr_query *query,
-                             const struct clr_environment *environment);
-
-/*
- * Whether SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an
- * aggregate or in an aggregate of its own: its results are those of the caller's floating-point
- * environment.
- */
-bool clr_query_computes(const struct clr_query *query);
+char *clr_query_write_select(const struct clr_query *query);
 
 /* Whether there is a call, but not around aggregates, of a function that scans compute and that is
    none of them. It is named as in SQLite. */
 bool clr_query_calls(const struct clr_query *query, const char *function);
-
-/* Whether a scan may find the rows for a part of WHERE, as far as the text tells: there is a WHERE,
-   and SQLite needs all rows that it lets pass. */
-bool clr_query_may_find_rows(const struct clr_query *query);
-
-/* Whether expressions have subqueries, which SQLite evaluates as it finishes the query. */
-bool clr_query_has_subqueries(const struct clr_query *query);
 
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);

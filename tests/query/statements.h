@@ -26,8 +26,7 @@ static inline char *program_of(const char *sql)
 /* One check: to SQLite the text that the tree is printed as means what the statement does. */
 static inline void is_printed(const struct clr_query *query, const char *sql)
 {
-    const struct clr_environment environment = {.schema = "main"};
-    char *text = clr_query_write_select(query, &environment);
+    char *text = clr_query_write_select(query);
     char *got = program_of(text), *want = program_of(sql);
 
     tap_is_string(got, want, "printed: %s", text);

@@ -21,7 +21,7 @@ static bool is_fine(const struct clr_binder *binder)
 
 static bool has_text(const struct clr_node *node)
 {
-    return node->is_foreign || (node->kind == CLR_N_COLUMN && node->seems_text);
+    return node->is_foreign || (node->kind == CLR_N_COLUMN && node->column.seems_text);
 }
 
 /* TEXT, BLOBs and what functions give are known by their ranks. */
@@ -292,7 +292,7 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
     const struct clr_node *x = node->first;
 
     if ((node->builtin && !(clr_content_compares_binary(x) && binder->environment->is_utf8)) ||
-        x->reads < 0 || !(x->is_foreign || x->seems_text))
+        x->reads < 0 || !(x->is_foreign || x->column.seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
@@ -517,6 +517,30 @@ static bool bind_part(struct clr_binder *binder)
     return false;
 }
 
+/* Whether SQLite computes: see struct clr_query. */
+static bool computes(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->instruction_count; i++) {
+        switch (query->instructions[i].opcode) {
+        case CLR_OP_CONSTANT:
+        case CLR_OP_COLUMN:
+        case CLR_OP_IS_NULL:
+        case CLR_OP_NOT_NULL:
+            break;
+        default:
+            return true;
+        }
+    }
+    for (i = 0; i < query->call_count; i++) {
+        if (query->calls[i].builtin && !query->calls[i].is_exact &&
+            query->calls[i].aggregate->needs != CLR_NEEDS_COUNT)
+            return true;
+    }
+    return false;
+}
+
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason)
 {
@@ -525,11 +549,14 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     bool is_bound;
 
     query->is_utf8 = environment->is_utf8;
+    query->parameter_count = environment->parameter_count;
+    query->source_schema = query->schema == NULL ? environment->schema : NULL;
     syntax->reason = reason;
     if (!clr_names_resolve(&binder))
         return syntax->code;
     is_bound = bind_whole(&binder);
-    if (syntax->code == CLR_INVALID && environment->takes_parts && clr_query_may_find_rows(query))
+    if (syntax->code == CLR_INVALID && environment->takes_parts && query->may_find_rows)
         is_bound = bind_part(&binder);
-    return is_bound ? clr_query_write(query, environment) : syntax->code;
+    query->computes = computes(query);
+    return is_bound ? clr_query_write(query) : syntax->code;
 }

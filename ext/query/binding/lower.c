@@ -744,8 +744,8 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     }
     switch (node->kind) {
     case CLR_N_COLUMN:
-        return node->is_text ? refuse_column(binder, CLR_WHY_TEXT_COLUMN, node)
-                             : clr_emit_column(binder, node->reads);
+        return node->column.is_text ? refuse_column(binder, CLR_WHY_TEXT_COLUMN, node)
+                                    : clr_emit_column(binder, node->reads);
     case CLR_N_LITERAL:
         if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
             return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);

@@ -144,12 +144,8 @@ static bool bind_column(struct clr_binder *binder, struct clr_node *node)
     if (!node->is_hidden && is_table(binder, node))
         known = binder->environment->column(binder->environment->context, name);
     node->reads = known.number;
-    node->is_text = known.is_text;
-    node->seems_text = known.seems_text;
-    node->is_numeric = known.is_numeric;
-    node->is_real = known.is_real;
+    node->column = known;
     memcpy(node->collation, known.collation, sizeof node->collation);
-    node->is_binary = known.is_binary;
     return (known.number >= 0 && known.readable) ||
            refuse_name(binder, known.number < 0 ? CLR_WHY_COLUMN : CLR_WHY_GENERATED_COLUMN, name);
 }
@@ -162,21 +158,6 @@ static bool check_function(struct clr_binder *binder, const struct clr_node *nod
 
     return binder->environment->deterministic(binder->environment->context, name) ||
            refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, name);
-}
-
-/* Refuses functions that may be aggregates, of which there are more than a view computes. Returns
-   false once it has failed. */
-static bool check_functions(struct clr_binder *binder, const struct clr_node *node)
-{
-    const struct clr_node *child;
-
-    if (node->kind == CLR_N_AGGREGATE)
-        return true;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!check_functions(binder, child))
-            return false;
-    }
-    return node->kind != CLR_N_FUNCTION || check_function(binder, node);
 }
 
 /* Refuses the name of a subquery's column that may be a column of the table as well; returns false
@@ -211,7 +192,7 @@ static bool compares_parameter(const struct clr_node *node)
     bool column = false, parameter = false;
 
     for (child = node->first; child != NULL; child = child->next) {
-        column = column || (child->kind == CLR_N_COLUMN && child->seems_text);
+        column = column || (child->kind == CLR_N_COLUMN && child->column.seems_text);
         parameter = parameter || child->kind == CLR_N_PARAMETER;
     }
     return compares && column && parameter && node->reads >= 0;
@@ -220,7 +201,7 @@ static bool compares_parameter(const struct clr_node *node)
 /* Whether SQLite may compare TEXT that is of it otherwise than byte by byte. */
 static bool is_collated(const struct clr_node *node)
 {
-    return (node->kind == CLR_N_COLUMN && !node->is_binary) || node->kind == CLR_N_COLLATE;
+    return (node->kind == CLR_N_COLUMN && !node->column.is_binary) || node->kind == CLR_N_COLLATE;
 }
 
 /*
@@ -254,7 +235,7 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node)
         if (!bind_column(binder, node))
             return false;
         /* Comparisons would convert numbers to TEXT, and arithmetic TEXT to numbers. */
-        node->is_foreign = node->is_text;
+        node->is_foreign = node->column.is_text;
         return true;
     case CLR_N_LITERAL:
         node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
@@ -295,7 +276,7 @@ bool clr_content_is_text(const struct clr_node *node)
        none. */
     while (node->kind == CLR_N_COLLATE || node->kind == CLR_N_HINT)
         node = node->first;
-    return (node->kind == CLR_N_COLUMN && node->is_text) ||
+    return (node->kind == CLR_N_COLUMN && node->column.is_text) ||
            (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
 }
 
@@ -317,7 +298,7 @@ static const struct clr_node *strip(const struct clr_node *node)
 bool clr_content_compares_binary(const struct clr_node *node)
 {
     return (node->has & CLR_HAS_COLLATE) == 0 &&
-           (strip(node)->kind != CLR_N_COLUMN || strip(node)->is_binary);
+           (strip(node)->kind != CLR_N_COLUMN || strip(node)->column.is_binary);
 }
 
 /* ---- Items of the select list. */
@@ -372,14 +353,24 @@ static bool find_names(struct clr_binder *binder, struct clr_node *node, bool it
     return node->kind != CLR_N_FUNCTION || check_function(binder, node);
 }
 
-/* A term of ORDER BY that is an item's name means the item, even if a column has that name. */
-static bool find_term(struct clr_binder *binder, struct clr_node *node)
+/* Finds what the terms of ORDER BY mean. One that is an item's name means the item, even if a
+   column has that name. */
+static bool find_terms(struct clr_binder *binder)
 {
-    if (clr_syntax_find_item(binder->syntax, node) == NULL)
-        return find_names(binder, node, true);
-    while (node->kind == CLR_N_COLLATE)
-        node = node->first;
-    node->is_item = true;
+    const struct clr_node *term = binder->syntax->select.terms.first;
+
+    for (; term != NULL; term = term->next) {
+        struct clr_node *node = term->first;
+
+        if (clr_syntax_find_item(binder->syntax, node) == NULL) {
+            if (!find_names(binder, node, true))
+                return false;
+            continue;
+        }
+        while (node->kind == CLR_N_COLLATE)
+            node = node->first;
+        node->is_item = true;
+    }
     return true;
 }
 
@@ -525,9 +516,9 @@ static bool take_sequence(struct clr_binder *binder, const struct clr_node *node
         child->is_item ? clr_syntax_find_item(binder->syntax, child) : NULL;
 
     if (item != NULL)
-        return item->first->kind != CLR_N_COLUMN || item->first->is_binary ||
+        return item->first->kind != CLR_N_COLUMN || item->first->column.is_binary ||
                refuse(binder, CLR_WHY_COLLATION);
-    if (child->kind != CLR_N_COLUMN || child->is_binary)
+    if (child->kind != CLR_N_COLUMN || child->column.is_binary)
         return true;
     child->collation[0] = '\0';
     return node->kind == CLR_N_FUNCTION || node->kind == CLR_N_COLLATE ||
@@ -589,10 +580,8 @@ static bool find_groups(struct clr_binder *binder)
     if ((query->is_grouped && !find_keys(binder)) ||
         (select->having != NULL && !find_names(binder, select->having, true)))
         return false;
-    for (node = select->terms.first; node != NULL; node = node->next) {
-        if (!find_term(binder, node->first))
-            return false;
-    }
+    if (!find_terms(binder))
+        return false;
     return query->has_rows || (find_list_uses(binder, &select->items) &&
                                (select->having == NULL || find_key_uses(binder, select->having)) &&
                                find_list_uses(binder, &select->terms));
@@ -666,13 +655,13 @@ static const char *find_harmless(const struct clr_node *node, bool is_bare)
         node = node->first;
     }
     /* A REAL that is whole becomes an INTEGER by its own affinity. */
-    if ((node->kind == CLR_N_COLUMN && node->is_real) ||
+    if ((node->kind == CLR_N_COLUMN && node->column.is_real) ||
         (node->kind == CLR_N_CAST &&
          (node->cast == CLR_CAST_TO_REAL || node->cast == CLR_CAST_TO_NUMERIC)))
         return "";
     if (clr_content_is_text(node))
         return "@AB";
-    if (node->kind == CLR_N_COLUMN && node->is_numeric)
+    if (node->kind == CLR_N_COLUMN && node->column.is_numeric)
         return is_bare ? "@ACD" : "@ABCDE";
     if (node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_COUNT)
         return "@ACD";
@@ -878,10 +867,8 @@ static bool find_contents(struct clr_binder *binder)
         if (!find_content(binder, node->first))
             return false;
     }
-    for (node = select->terms.first; node != NULL && is_row; node = node->next) {
-        if (!check_functions(binder, node->first))
-            return false;
-    }
+    if (is_row && !find_terms(binder))
+        return false;
     return (has_rows ||
             (find_optional(binder, select->limit) && find_optional(binder, select->offset))) &&
            find_aggregates(binder) && (is_row || find_groups(binder));

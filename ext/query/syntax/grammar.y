@@ -135,15 +135,29 @@ filter(A) ::= . { A = NULL; }
 filter(A) ::= FILTER LP WHERE expr(X) RP. { A = X; }
 expr(A) ::= CAST LP expr(X) AS type(T) RP. { A = cast(syntax, X, T); }
 
-expr(A) ::= expr(X) AND(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) OR(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) LT|GT|GE|LE(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) EQ|NE(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) BITAND|BITOR|LSHIFT|RSHIFT(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) PLUS|MINUS(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) STAR|SLASH|REM(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) CONCAT(O) expr(Y). { A = binary(syntax, &O, X, Y); }
-expr(A) ::= expr(X) PTR(O) expr(Y). { A = binary(syntax, &O, X, Y); }
+expr(A) ::= expr(X) AND(O) expr(Y). { A = fold(syntax, CLR_OP_AND, &O, X, Y); }
+expr(A) ::= expr(X) OR(O) expr(Y). { A = fold(syntax, CLR_OP_OR, &O, X, Y); }
+expr(A) ::= expr(X) LT(O) expr(Y). { A = fold(syntax, CLR_OP_LESS, &O, X, Y); }
+expr(A) ::= expr(X) GT(O) expr(Y). { A = fold(syntax, CLR_OP_GREATER, &O, X, Y); }
+expr(A) ::= expr(X) GE(O) expr(Y). { A = fold(syntax, CLR_OP_GREATER_EQUAL, &O, X, Y); }
+expr(A) ::= expr(X) LE(O) expr(Y). { A = fold(syntax, CLR_OP_LESS_EQUAL, &O, X, Y); }
+expr(A) ::= expr(X) EQ(O) expr(Y). { A = fold(syntax, CLR_OP_EQUAL, &O, X, Y); }
+expr(A) ::= expr(X) NE(O) expr(Y). { A = fold(syntax, CLR_OP_UNEQUAL, &O, X, Y); }
+expr(A) ::= expr(X) BITAND(O) expr(Y). { A = fold(syntax, CLR_OP_BIT_AND, &O, X, Y); }
+expr(A) ::= expr(X) BITOR(O) expr(Y). { A = fold(syntax, CLR_OP_BIT_OR, &O, X, Y); }
+expr(A) ::= expr(X) LSHIFT(O) expr(Y). { A = fold(syntax, CLR_OP_SHIFT_LEFT, &O, X, Y); }
+expr(A) ::= expr(X) RSHIFT(O) expr(Y). { A = fold(syntax, CLR_OP_SHIFT_RIGHT, &O, X, Y); }
+expr(A) ::= expr(X) PLUS(O) expr(Y). { A = fold(syntax, CLR_OP_ADD, &O, X, Y); }
+expr(A) ::= expr(X) MINUS(O) expr(Y). { A = fold(syntax, CLR_OP_SUBTRACT, &O, X, Y); }
+expr(A) ::= expr(X) STAR(O) expr(Y). { A = fold(syntax, CLR_OP_MULTIPLY, &O, X, Y); }
+expr(A) ::= expr(X) SLASH(O) expr(Y). { A = fold(syntax, CLR_OP_DIVIDE, &O, X, Y); }
+expr(A) ::= expr(X) REM(O) expr(Y). { A = fold(syntax, CLR_OP_REMAINDER, &O, X, Y); }
+expr(A) ::= expr(X) CONCAT(O) expr(Y). {
+    A = binary(syntax, CLR_N_OPERATOR, CLR_OPCODES, &O, X, Y);
+}
+expr(A) ::= expr(X) PTR(O) expr(Y). {
+    A = binary(syntax, CLR_N_FUNCTION, CLR_OPCODES, &O, X, Y);
+}
 expr(A) ::= expr(X) COLLATE ID|STRING(N). { A = collate(syntax, X, &N); }
 
 %type like {struct like}

@@ -36,106 +36,47 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
 
-/*
- * All words that SQLite does not read as an identifier wherever one can stand in the grammar. Those
- * without a kind are refused, with a reason of their own where there is more to say than the word.
- */
+/* All words that SQLite does not read as an identifier wherever one can stand in the grammar; and
+   those that are refused, with a reason of their own where there is more to say than the word. */
 static const struct {
     const char *word;
     int kind;
+} keywords[] = {{"AND", CLR_T_AND},       {"AS", CLR_T_AS},
+                {"ASC", CLR_T_ASC},       {"BETWEEN", CLR_T_BETWEEN},
+                {"BY", CLR_T_BY},         {"CASE", CLR_T_CASE},
+                {"CAST", CLR_T_CAST},     {"COLLATE", CLR_T_COLLATE},
+                {"DESC", CLR_T_DESC},     {"DISTINCT", CLR_T_DISTINCT},
+                {"ELSE", CLR_T_ELSE},     {"END", CLR_T_END},
+                {"ESCAPE", CLR_T_ESCAPE}, {"EXISTS", CLR_T_EXISTS},
+                {"FALSE", CLR_T_FALSE},   {"FILTER", CLR_T_FILTER},
+                {"FIRST", CLR_T_FIRST},   {"FROM", CLR_T_FROM},
+                {"GLOB", CLR_T_LIKE_KW},  {"GROUP", CLR_T_GROUP},
+                {"HAVING", CLR_T_HAVING}, {"IN", CLR_T_IN},
+                {"IS", CLR_T_IS},         {"ISNULL", CLR_T_ISNULL},
+                {"LAST", CLR_T_LAST},     {"LIKE", CLR_T_LIKE_KW},
+                {"LIMIT", CLR_T_LIMIT},   {"MATCH", CLR_T_MATCH},
+                {"NOT", CLR_T_NOT},       {"NOTNULL", CLR_T_NOTNULL},
+                {"NULL", CLR_T_NULL},     {"NULLS", CLR_T_NULLS},
+                {"OFFSET", CLR_T_OFFSET}, {"OR", CLR_T_OR},
+                {"ORDER", CLR_T_ORDER},   {"REGEXP", CLR_T_LIKE_KW},
+                {"SELECT", CLR_T_SELECT}, {"THEN", CLR_T_THEN},
+                {"TRUE", CLR_T_TRUE},     {"WHEN", CLR_T_WHEN},
+                {"WHERE", CLR_T_WHERE}};
+
+static const struct {
     enum clr_reason_code why;
-} keywords[] = {
-    {"AND", CLR_T_AND, CLR_WHY_NONE},
-    {"AS", CLR_T_AS, CLR_WHY_NONE},
-    {"ASC", CLR_T_ASC, CLR_WHY_NONE},
-    {"BETWEEN", CLR_T_BETWEEN, CLR_WHY_NONE},
-    {"BY", CLR_T_BY, CLR_WHY_NONE},
-    {"CASE", CLR_T_CASE, CLR_WHY_NONE},
-    {"CAST", CLR_T_CAST, CLR_WHY_NONE},
-    {"COLLATE", CLR_T_COLLATE, CLR_WHY_NONE},
-    {"DESC", CLR_T_DESC, CLR_WHY_NONE},
-    {"DISTINCT", CLR_T_DISTINCT, CLR_WHY_NONE},
-    {"ELSE", CLR_T_ELSE, CLR_WHY_NONE},
-    {"END", CLR_T_END, CLR_WHY_NONE},
-    {"ESCAPE", CLR_T_ESCAPE, CLR_WHY_NONE},
-    {"EXISTS", CLR_T_EXISTS, CLR_WHY_NONE},
-    {"FALSE", CLR_T_FALSE, CLR_WHY_NONE},
-    {"FILTER", CLR_T_FILTER, CLR_WHY_NONE},
-    {"FIRST", CLR_T_FIRST, CLR_WHY_NONE},
-    {"FROM", CLR_T_FROM, CLR_WHY_NONE},
-    {"GLOB", CLR_T_LIKE_KW, CLR_WHY_NONE},
-    {"GROUP", CLR_T_GROUP, CLR_WHY_NONE},
-    {"HAVING", CLR_T_HAVING, CLR_WHY_NONE},
-    {"IN", CLR_T_IN, CLR_WHY_NONE},
-    {"IS", CLR_T_IS, CLR_WHY_NONE},
-    {"ISNULL", CLR_T_ISNULL, CLR_WHY_NONE},
-    {"LAST", CLR_T_LAST, CLR_WHY_NONE},
-    {"LIKE", CLR_T_LIKE_KW, CLR_WHY_NONE},
-    {"LIMIT", CLR_T_LIMIT, CLR_WHY_NONE},
-    {"MATCH", CLR_T_MATCH, CLR_WHY_NONE},
-    {"NOT", CLR_T_NOT, CLR_WHY_NONE},
-    {"NOTNULL", CLR_T_NOTNULL, CLR_WHY_NONE},
-    {"NULL", CLR_T_NULL, CLR_WHY_NONE},
-    {"NULLS", CLR_T_NULLS, CLR_WHY_NONE},
-    {"OFFSET", CLR_T_OFFSET, CLR_WHY_NONE},
-    {"OR", CLR_T_OR, CLR_WHY_NONE},
-    {"ORDER", CLR_T_ORDER, CLR_WHY_NONE},
-    {"REGEXP", CLR_T_LIKE_KW, CLR_WHY_NONE},
-    {"SELECT", CLR_T_SELECT, CLR_WHY_NONE},
-    {"THEN", CLR_T_THEN, CLR_WHY_NONE},
-    {"TRUE", CLR_T_TRUE, CLR_WHY_NONE},
-    {"WHEN", CLR_T_WHEN, CLR_WHY_NONE},
-    {"WHERE", CLR_T_WHERE, CLR_WHY_NONE},
-    {"ADD", 0, CLR_WHY_WORD},
-    {"ALL", 0, CLR_WHY_WORD},
-    {"ALTER", 0, CLR_WHY_WORD},
-    {"AUTOINCREMENT", 0, CLR_WHY_WORD},
-    {"CHECK", 0, CLR_WHY_WORD},
-    {"COMMIT", 0, CLR_WHY_WORD},
-    {"CONSTRAINT", 0, CLR_WHY_WORD},
-    {"CREATE", 0, CLR_WHY_WORD},
-    {"CROSS", 0, CLR_WHY_JOIN},
-    {"CURRENT_DATE", 0, CLR_WHY_PRESENT_TIME},
-    {"CURRENT_TIME", 0, CLR_WHY_PRESENT_TIME},
-    {"CURRENT_TIMESTAMP", 0, CLR_WHY_PRESENT_TIME},
-    {"DEFAULT", 0, CLR_WHY_WORD},
-    {"DEFERRABLE", 0, CLR_WHY_WORD},
-    {"DELETE", 0, CLR_WHY_WORD},
-    {"DROP", 0, CLR_WHY_WORD},
-    {"EXCEPT", 0, CLR_WHY_COMPOUND},
-    {"FOREIGN", 0, CLR_WHY_WORD},
-    {"FULL", 0, CLR_WHY_JOIN},
-    {"INDEX", 0, CLR_WHY_WORD},
-    {"INDEXED", 0, CLR_WHY_INDEXED_BY},
-    {"INNER", 0, CLR_WHY_JOIN},
-    {"INSERT", 0, CLR_WHY_WORD},
-    {"INTERSECT", 0, CLR_WHY_COMPOUND},
-    {"INTO", 0, CLR_WHY_WORD},
-    {"JOIN", 0, CLR_WHY_JOIN},
-    {"LEFT", 0, CLR_WHY_JOIN},
-    {"NATURAL", 0, CLR_WHY_JOIN},
-    {"NOTHING", 0, CLR_WHY_WORD},
-    {"ON", 0, CLR_WHY_WORD},
-    {"OUTER", 0, CLR_WHY_JOIN},
-    {"OVER", 0, CLR_WHY_WINDOW},
-    {"PRIMARY", 0, CLR_WHY_WORD},
-    {"RAISE", 0, CLR_WHY_WORD},
-    {"REFERENCES", 0, CLR_WHY_WORD},
-    {"RETURNING", 0, CLR_WHY_WORD},
-    {"RIGHT", 0, CLR_WHY_JOIN},
-    {"SET", 0, CLR_WHY_WORD},
-    {"TABLE", 0, CLR_WHY_WORD},
-    {"TO", 0, CLR_WHY_WORD},
-    {"TRANSACTION", 0, CLR_WHY_WORD},
-    {"UNION", 0, CLR_WHY_COMPOUND},
-    {"UNIQUE", 0, CLR_WHY_WORD},
-    {"UPDATE", 0, CLR_WHY_WORD},
-    {"USING", 0, CLR_WHY_WORD},
-    {"VALUES", 0, CLR_WHY_WORD},
-    {"WINDOW", 0, CLR_WHY_WORD},
-    {"WITH", 0, CLR_WHY_WITH},
-    {"WITHIN", 0, CLR_WHY_WORD},
-};
+    const char *words; /* each between spaces */
+} refused[] = {
+    {CLR_WHY_COMPOUND, " EXCEPT INTERSECT UNION "},
+    {CLR_WHY_INDEXED_BY, " INDEXED "},
+    {CLR_WHY_JOIN, " CROSS FULL INNER JOIN LEFT NATURAL OUTER RIGHT "},
+    {CLR_WHY_PRESENT_TIME, " CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP "},
+    {CLR_WHY_WINDOW, " OVER "},
+    {CLR_WHY_WITH, " WITH "},
+    {CLR_WHY_WORD,
+     " ADD ALL ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE DROP "
+     "FOREIGN INDEX INSERT INTO NOTHING ON PRIMARY RAISE REFERENCES RETURNING SET TABLE TO "
+     "TRANSACTION UNIQUE UPDATE USING VALUES WINDOW WITHIN "}};
 
 static const struct {
     char text[4];
@@ -154,13 +95,6 @@ static const struct {
 static enum clr_code refuse(struct clr_reason *reason, enum clr_reason_code code)
 {
     clr_reason_set(reason, code);
-    return CLR_INVALID;
-}
-
-static enum clr_code refuse_name(struct clr_reason *reason, enum clr_reason_code code,
-                                 const char *name)
-{
-    clr_reason_set_name(reason, code, name, strlen(name));
     return CLR_INVALID;
 }
 
@@ -189,18 +123,24 @@ static enum clr_code skip_space(const char **at, struct clr_reason *reason)
 /* Finds out whether a name is a word. */
 static enum clr_code find_word(struct clr_token *token, struct clr_reason *reason)
 {
-    size_t i, k;
+    const size_t length = token->length;
+    char word[24] = " ";
+    size_t i;
 
+    if (length + 3 > sizeof word)
+        return CLR_OK;
+    for (i = 0; i < length; i++)
+        word[1 + i] = upper(token->text[i]);
     for (i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        const char *word = keywords[i].word;
-        for (k = 0; k < token->length && upper(token->text[k]) == word[k]; k++)
-            ;
-        if (k < token->length || word[k] != '\0')
+        if (strcmp(keywords[i].word, word + 1) == 0)
+            token->kind = keywords[i].kind;
+    }
+    word[1 + length] = ' ';
+    for (i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (strstr(refused[i].words, word) == NULL)
             continue;
-        token->kind = keywords[i].kind;
-        if (token->kind == 0)
-            return refuse_name(reason, keywords[i].why, word);
-        break;
+        clr_reason_set_name(reason, refused[i].why, word + 1, length);
+        return CLR_INVALID;
     }
     return CLR_OK;
 }
@@ -356,6 +296,11 @@ char *clr_token_unquote(const struct clr_token *token, char *name)
     }
     *name++ = '\0';
     return name;
+}
+
+bool clr_token_is(const struct clr_token *token, const char *word)
+{
+    return token->length == strlen(word) && clr_name_begins(token->text, token->length, word);
 }
 
 bool clr_token_equal(const struct clr_token *a, const struct clr_token *b)

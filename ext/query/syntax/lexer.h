@@ -32,6 +32,9 @@ char *clr_token_unquote(const struct clr_token *token, char *name);
 /* Whether text of so many bytes begins with a word in capitals, without regard to ASCII case. */
 bool clr_name_begins(const char *text, size_t length, const char *word);
 
+/* Whether a token is a word in capitals, without regard to ASCII case. */
+bool clr_token_is(const struct clr_token *token, const char *word);
+
 /* Whether two tokens are the same, in literals to the byte, else without regard to ASCII case. */
 bool clr_token_equal(const struct clr_token *a, const struct clr_token *b);
 

@@ -302,64 +302,38 @@ static struct clr_node *minus(struct clr_syntax *syntax, struct clr_node *operan
     return clr_syntax_node(syntax, CLR_N_MINUS, NULL, one(operand));
 }
 
-static struct clr_node *binary(struct clr_syntax *syntax, const struct clr_token *token,
+static struct clr_node *binary(struct clr_syntax *syntax, enum clr_node_kind kind,
+                               enum clr_opcode opcode, const struct clr_token *token,
                                struct clr_node *left, struct clr_node *right)
 {
-    static const struct {
-        int kind;
-        enum clr_node_kind node;
-        enum clr_opcode opcode;
-    } table[] = {
-        {CLR_T_OR, CLR_N_FOLD, CLR_OP_OR},
-        {CLR_T_AND, CLR_N_FOLD, CLR_OP_AND},
-        {CLR_T_EQ, CLR_N_FOLD, CLR_OP_EQUAL},
-        {CLR_T_NE, CLR_N_FOLD, CLR_OP_UNEQUAL},
-        {CLR_T_LT, CLR_N_FOLD, CLR_OP_LESS},
-        {CLR_T_LE, CLR_N_FOLD, CLR_OP_LESS_EQUAL},
-        {CLR_T_GT, CLR_N_FOLD, CLR_OP_GREATER},
-        {CLR_T_GE, CLR_N_FOLD, CLR_OP_GREATER_EQUAL},
-        {CLR_T_PLUS, CLR_N_FOLD, CLR_OP_ADD},
-        {CLR_T_MINUS, CLR_N_FOLD, CLR_OP_SUBTRACT},
-        {CLR_T_STAR, CLR_N_FOLD, CLR_OP_MULTIPLY},
-        {CLR_T_SLASH, CLR_N_FOLD, CLR_OP_DIVIDE},
-        {CLR_T_REM, CLR_N_FOLD, CLR_OP_REMAINDER},
-        {CLR_T_PTR, CLR_N_FUNCTION, CLR_OPCODES},
-        {CLR_T_CONCAT, CLR_N_OPERATOR, CLR_OPCODES},
-        {CLR_T_BITAND, CLR_N_FOLD, CLR_OP_BIT_AND},
-        {CLR_T_BITOR, CLR_N_FOLD, CLR_OP_BIT_OR},
-        {CLR_T_LSHIFT, CLR_N_FOLD, CLR_OP_SHIFT_LEFT},
-        {CLR_T_RSHIFT, CLR_N_FOLD, CLR_OP_SHIFT_RIGHT},
-    };
-    struct clr_node *node;
-    size_t i = 0;
+    struct clr_node *node = clr_syntax_node(syntax, kind, token, three(left, right, NULL));
 
-    while (table[i].kind != token->kind)
-        i++;
-    node = clr_syntax_node(syntax, table[i].node, token, three(left, right, NULL));
     if (node == NULL)
         return NULL;
-    node->opcode = table[i].opcode;
+    node->opcode = opcode;
     node->is_infix = true;
     /* "sum(x) AND 0" is 0 to SQLite's parser, and the sum is gone. */
-    if (token->kind == CLR_T_AND && node->has & CLR_HAS_SURE_AGGREGATE)
+    if (opcode == CLR_OP_AND && node->has & CLR_HAS_SURE_AGGREGATE)
         node->has ^= CLR_HAS_SURE_AGGREGATE;
     return node;
+}
+
+static struct clr_node *fold(struct clr_syntax *syntax, enum clr_opcode opcode,
+                             const struct clr_token *token, struct clr_node *left,
+                             struct clr_node *right)
+{
+    return binary(syntax, CLR_N_FOLD, opcode, token, left, right);
 }
 
 static struct clr_node *is(struct clr_syntax *syntax, bool negated, struct clr_node *left,
                            struct clr_node *right)
 {
-    struct clr_node *node;
+    const struct clr_token no_token = {.kind = 0};
 
     if (syntax->code == CLR_OK && right->kind == CLR_N_LITERAL &&
         right->names[0].kind == CLR_T_NULL)
         return unary(syntax, negated ? CLR_OP_NOT_NULL : CLR_OP_IS_NULL, left);
-    node = clr_syntax_node(syntax, CLR_N_FOLD, NULL, three(left, right, NULL));
-    if (node != NULL) {
-        node->opcode = negated ? CLR_OP_IS_NOT : CLR_OP_IS;
-        node->is_infix = true;
-    }
-    return node;
+    return fold(syntax, negated ? CLR_OP_IS_NOT : CLR_OP_IS, &no_token, left, right);
 }
 
 /* Puts a name that no column has into small letters. Returns it. */
@@ -817,7 +791,7 @@ static bool opens_subquery(const struct clr_syntax *syntax, const char *at)
         clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
         return false;
     for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (token.length == strlen(words[i]) && clr_name_begins(token.text, token.length, words[i]))
+        if (clr_token_is(&token, words[i]))
             return true;
     }
     return false;

@@ -99,18 +99,14 @@ struct clr_node {
                      */
 
     /* From here on: once bound. */
-    int reads;       /* a column's number, or one of the above */
-    bool is_text;    /* a column of TEXT affinity */
-    bool seems_text; /* a column of no such affinity that may well have TEXT: a guess */
+    int reads;                      /* a column's number, or one of the above */
+    struct clr_known_column column; /* of CLR_N_COLUMN; else zeros */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
     int number;       /* of a parameter; of a subquery: see struct clr_query's lists, or 0 */
     int key;          /* of an expression that is what a key is: the key's number, from 1 */
     bool is_constant; /* of a term of GROUP BY: no key, as it is the same in all rows */
     bool is_item;     /* of a column's name: an item of the select list is meant */
-    bool is_numeric;  /* a column of NUMERIC, INTEGER or REAL affinity */
-    bool is_real;     /* the last one */
-    bool is_binary;   /* a column that is compared by the collating sequence BINARY */
     /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known.
      */
     char collation[CLR_COLLATION_NAME];

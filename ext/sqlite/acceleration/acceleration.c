@@ -195,7 +195,7 @@ static struct clr_scalar read_parameter(void *context, int number)
 static bool suits_environment(const struct clr_plan *plan,
                               const struct clr_float_environment *environment)
 {
-    bool computes = clr_query_computes(plan->query);
+    bool computes = plan->query->computes;
     int i;
 
     if (clr_float_environment_is_default(environment))
@@ -322,7 +322,7 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
     const struct clr_reason *reason = &run->request.reason;
     int number, i;
 
-    if (reason->code != CLR_WHY_MANY_VALUES || !clr_query_may_find_rows(acceleration->plan->query))
+    if (reason->code != CLR_WHY_MANY_VALUES || !acceleration->plan->query->may_find_rows)
         return false;
     number = clr_table_info_find(&acceleration->plan->table, reason->name);
     for (i = 0; i < varied->count && varied->numbers[i] != number; i++)

@@ -326,13 +326,13 @@ static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
    gives groups. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
-                        const struct clr_environment *environment, struct clr_reason *reason)
+                        struct clr_reason *reason)
 {
     struct clr_bytecode program;
     bool has_changed = false;
     /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
     char *held =
-        select->view_name != NULL ? clr_query_write_select(plan->query, environment) : NULL;
+        select->view_name != NULL ? clr_query_write_select(plan->query) : NULL;
     int rc;
 
     if (select->view_name != NULL && held == NULL)
@@ -345,7 +345,7 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
         rc = group_order_check(db, &plan->walk, &plan->table, plan->query, &has_changed, reason);
     plan->walk.sorter = NULL;
     clr_bytecode_free(&program);
-    if (rc == SQLITE_OK && has_changed && clr_query_write(plan->query, environment) == CLR_NOMEM)
+    if (rc == SQLITE_OK && has_changed && clr_query_write(plan->query) == CLR_NOMEM)
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
@@ -397,7 +397,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         rc = SQLITE_NOMEM;
     }
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = read_program(connection->db, select, plan, &asked, reason);
+        rc = read_program(connection->db, select, plan, reason);
     sqlite3_free(environment.seen);
     sqlite3_finalize(environment.statement);
     return rc;
@@ -501,7 +501,7 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
     code = clr_query_parse(held == NULL ? select->sql : held, &plan->query, reason);
     if (code != CLR_OK)
         return code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
-    if (held != NULL && clr_query_has_subqueries(plan->query)) {
+    if (held != NULL && plan->query->has_subqueries) {
         clr_reason_set(reason, CLR_WHY_VIEWS_SUBQUERY);
         return SQLITE_OK;
     }

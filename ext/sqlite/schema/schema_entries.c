@@ -1,5 +1,7 @@
 #include "sqlite/schema/schema_entries.h"
 
+#include "query/syntax/grammar.h"
+#include "query/syntax/lexer.h"
 #include "sqlite/session/statement.h"
 
 #include <stddef.h>
@@ -64,12 +66,6 @@ int clr_schema_has(sqlite3 *db, const char *schema, unsigned kinds, int column, 
 
 static const char spaces[] = " \t\n\f\r", byte_order_mark[] = "\xef\xbb\xbf";
 
-static int is_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || (unsigned char)c >= 0x80;
-}
-
 const char *clr_view_text_skip_blank(const char *text)
 {
     const char *end;
@@ -89,58 +85,23 @@ const char *clr_view_text_skip_blank(const char *text)
     }
 }
 
-/* Returns the text behind a quote's end, where two closing quotes stand for one, except in
-   brackets. */
-static const char *skip_quoted(const char *text)
-{
-    const char closing = *text == '[' ? ']' : *text;
-
-    text++;
-    while (*text != '\0' && (*text != closing || (closing != ']' && text[1] == closing)))
-        text += *text == closing ? 2 : 1;
-    return *text == '\0' ? text : text + 1;
-}
-
-/* Returns the text behind the token that begins here, and blanks. */
-static const char *skip_token(const char *text)
-{
-    if (*text != '\0' && strchr("\"'`[", *text) != NULL)
-        text = skip_quoted(text);
-    else if (is_name(*text))
-        while (is_name(*text))
-            text++;
-    else
-        text += *text != '\0';
-    return clr_view_text_skip_blank(text);
-}
-
-/* Returns the text behind a word, in capitals or not, and blanks; NULL if it is another one. */
-static const char *skip_word(const char *text, const char *word)
-{
-    const size_t length = strlen(word);
-
-    if (sqlite3_strnicmp(text, word, (int)length) != 0 || is_name(text[length]))
-        return NULL;
-    return clr_view_text_skip_blank(text + length);
-}
-
 /* Returns the part of CREATE VIEW name [(columns)] AS select, as SQLite writes it into the schema,
    that is the SELECT, or NULL if the text is another one. */
 static const char *find_select(const char *sql)
 {
-    const char *at = skip_word(sql, "CREATE");
+    struct clr_token token;
+    struct clr_reason reason;
+    int number, depth = 0;
 
-    if (at != NULL)
-        at = skip_word(at, "VIEW");
-    if (at == NULL)
-        return NULL;
-    at = skip_token(at);
-    if (*at == '(') {
-        while (*at != '\0' && *at != ')')
-            at = skip_token(at);
-        at = skip_token(at);
+    for (number = 0; clr_lexer_next_raw(&sql, &token, &reason) == CLR_OK && token.kind != 0;
+         number++) {
+        depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
+        if (number < 2 && !clr_token_is(&token, number == 0 ? "CREATE" : "VIEW"))
+            return NULL;
+        if (number > 2 && depth == 0 && clr_token_is(&token, "AS"))
+            return clr_view_text_skip_blank(sql);
     }
-    return skip_word(at, "AS");
+    return NULL;
 }
 
 int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char **select)
