@@ -238,7 +238,7 @@ static bool print_finished(struct clr_printer *printer, const struct clr_node *n
 {
     const bool is_call = node->kind == CLR_N_AGGREGATE;
 
-    if (node->is_item) {
+    if (node->item != NULL) {
         if (node->written != NULL)
             clr_print_node(printer, node->written);
         return node->written != NULL;
@@ -275,7 +275,7 @@ static void note_plain(struct clr_query *query, bool sorts_keys)
     for (; item != NULL && is_plain; item = item->next) {
         const struct clr_node *node = item->first;
 
-        if (node->is_item || query->plain_count == CLR_MOST_KEYS + CLR_MOST_CALLS ||
+        if (node->item != NULL || query->plain_count == CLR_MOST_KEYS + CLR_MOST_CALLS ||
             (node->key == 0 && (node->kind != CLR_N_AGGREGATE || is_json(node))))
             break;
         query->plain_columns[query->plain_count++] =

@@ -38,16 +38,13 @@ static int emit_key(struct clr_binder *binder, struct clr_node *node)
 static const struct clr_node *find_ordered(const struct clr_syntax *syntax,
                                            const struct clr_node *node)
 {
-    const struct clr_node *item = syntax->select.items.first;
+    const struct clr_node *item = node->item;
     long number;
 
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
+        item = syntax->select.items.first;
         for (number = strtol(node->names[0].name, NULL, 10); item != NULL && number > 1; number--)
             item = item->next;
-    } else if (!node->is_item) {
-        return node;
-    } else {
-        item = clr_syntax_find_item(syntax, node);
     }
     return item != NULL ? item->first : node;
 }
@@ -132,6 +129,8 @@ static int find_tally(struct clr_binder *binder, unsigned operations, int x, int
     struct clr_tally_plan *tally = query->tallies;
     int i;
 
+    if (!is_fine(binder))
+        return -1;
     for (i = 0; i < query->tally_count; i++, tally++)
         if (tally->x == x && tally->y == y && tally->filter == filter &&
             (tally->operations == 0) == (operations == 0))
@@ -156,8 +155,7 @@ static int narrow(struct clr_binder *binder, int filter, int present)
 {
     const int condition = clr_emit(binder, CLR_OP_NOT_NULL, present, 0, 0);
 
-    return condition < 0 || filter < 0 ? condition
-                                       : clr_emit(binder, CLR_OP_AND, filter, condition, 0);
+    return filter < 0 ? condition : clr_emit(binder, CLR_OP_AND, filter, condition, 0);
 }
 
 /* Whether an instruction can be UNSURE. */
@@ -177,16 +175,10 @@ static int find_term(struct clr_binder *binder, const struct clr_term *term, uns
     const int missing = term->first == term->second ? operands[!term->first] : -1;
     const int y = term->operation == CLR_DOT ? operands[term->second] : -1;
 
-    if (missing >= 0 && may_be_unsure(binder, operands[term->first])) {
+    if (missing >= 0 && may_be_unsure(binder, operands[term->first]))
         filter = narrow(binder, filter, operands[term->first]);
-        if (filter < 0)
-            return -1;
-    }
-    if (missing >= 0) {
+    if (missing >= 0)
         filter = narrow(binder, filter, missing);
-        if (filter < 0)
-            return -1;
-    }
     return find_tally(binder, 1u << term->operation | also, operands[term->first], y, filter);
 }
 
@@ -222,14 +214,11 @@ static bool bind_terms(struct clr_binder *binder, struct clr_call *call, const i
     for (i = 0; i < count; i++) {
         if (!(needs & 1u << i))
             continue;
-        call->terms[i] = find_term(binder, &terms[i], also, operands, filter);
-        if (call->terms[i] < 0)
-            return false;
-        call->tally = call->terms[i];
+        call->tally = call->terms[i] = find_term(binder, &terms[i], also, operands, filter);
     }
     if (call->tally < 0)
         call->tally = find_tally(binder, 0, operands[0], operands[1], filter);
-    return call->tally >= 0;
+    return is_fine(binder);
 }
 
 /* Returns the constant that an argument is, or -1 once it has failed. */
@@ -264,11 +253,8 @@ static bool bind_order(struct clr_binder *binder, struct clr_call *call,
     struct clr_node *argument;
     int i = 0;
 
-    for (argument = node->first->next; argument != NULL; argument = argument->next, i++) {
-        asked.arguments[i] = bind_argument(binder, node->aggregate->name, argument);
-        if (asked.arguments[i] < 0)
-            return false;
-    }
+    for (argument = node->first->next; argument != NULL; argument = argument->next)
+        asked.arguments[i++] = bind_argument(binder, node->aggregate->name, argument);
     /* The extremes tell whether there are values that a percentile is not for; by groups the values
        themselves do. */
     if (node->aggregate->needs == CLR_NEEDS_ORDER && !query->is_grouped)
@@ -322,11 +308,11 @@ static bool bind_call(struct clr_binder *binder, struct clr_node *node)
         clr_refuse_more(binder, "aggregates");
     else if (node->is_distinct && !clr_content_compares_binary(node->first))
         clr_syntax_refuse(binder->syntax, CLR_WHY_COLLATION);
-    if (is_fine(binder) && node->first != NULL)
+    if (node->first != NULL)
         x = bind_first(binder, node);
-    if (is_fine(binder) && second != NULL && !clr_aggregate_asks(aggregate))
+    if (second != NULL && !clr_aggregate_asks(aggregate))
         y = clr_lower(binder, second);
-    if (is_fine(binder) && node->filter != NULL)
+    if (node->filter != NULL)
         filter = clr_lower(binder, node->filter);
     if (!is_fine(binder))
         return false;
@@ -385,11 +371,10 @@ static bool bind_filter(struct clr_binder *binder)
 
     if (where != NULL)
         *filter = clr_lower(binder, where);
-    if (!is_fine(binder) || inner == NULL)
-        return is_fine(binder);
-    value = clr_lower(binder, inner);
-    if (value >= 0)
-        *filter = *filter < 0 ? value : clr_emit(binder, CLR_OP_AND, value, *filter, 0);
+    if (inner != NULL) {
+        value = clr_lower(binder, inner);
+        *filter = where == NULL ? value : clr_emit(binder, CLR_OP_AND, value, *filter, 0);
+    }
     return is_fine(binder);
 }
 
@@ -482,7 +467,7 @@ static bool add_terms(struct clr_binder *binder, struct clr_node *node)
     if (is_and(node))
         return true;
     value = clr_lower(binder, node);
-    if (value >= 0 && query->filter >= 0)
+    if (query->filter >= 0)
         value = clr_emit(binder, CLR_OP_AND, query->filter, value, 0);
     if (value >= 0)
         query->filter = value;

@@ -25,6 +25,8 @@ int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, in
     struct clr_instruction *instruction = query->instructions;
     int i;
 
+    if (binder->syntax->code != CLR_OK)
+        return -1;
     for (i = 0; i < query->instruction_count; i++, instruction++)
         if (instruction->opcode == opcode && instruction->a == a && instruction->b == b &&
             instruction->c == c)
@@ -74,9 +76,7 @@ static int place_column(struct clr_binder *binder, int number, bool with_codes)
 
 int clr_emit_column(struct clr_binder *binder, int number)
 {
-    const int place = place_column(binder, number, false);
-
-    return place < 0 ? -1 : clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
+    return clr_emit(binder, CLR_OP_COLUMN, place_column(binder, number, false), 0, 0);
 }
 
 int clr_emit_column_with_bytes(struct clr_binder *binder, int number)
@@ -92,28 +92,19 @@ int clr_emit_column_with_bytes(struct clr_binder *binder, int number)
 static bool bind_literal(struct clr_binder *binder, struct clr_node *node)
 {
     const struct clr_token *token = &node->names[0];
-    char *text;
+    struct clr_text text = {.text = NULL};
+    char *number;
 
-    if (node->known)
+    if (node->known || token->kind == CLR_T_NULL)
         return true;
-    node->value = (struct clr_scalar){.tag = CLR_TAG_NULL};
-    node->known = true;
-    if (token->kind != CLR_T_NULL) {
-        text = clr_memory_alloc(token->length + 2);
-        if (text == NULL) {
-            clr_syntax_no_memory(binder->syntax);
-            return false;
-        }
-        text[0] = '-';
-        memcpy(text + 1, token->text, token->length);
-        text[token->length + 1] = '\0';
-        node->known = binder->environment->literal(binder->environment->context,
-                                                   node->negative ? text : text + 1, &node->value);
-        clr_memory_free(text);
-        if (!node->known)
-            clr_syntax_refuse_name(binder->syntax, CLR_WHY_NUMBER, token->text, token->length);
-    }
-    return node->known;
+    clr_text_add(&text, "%s%s", node->negative ? "-" : "", token->name);
+    number = clr_text_end(&text);
+    if (number == NULL)
+        return clr_syntax_no_memory(binder->syntax) >= 0;
+    node->known = binder->environment->literal(binder->environment->context, number, &node->value);
+    clr_memory_free(number);
+    return node->known ||
+           clr_syntax_refuse_name(binder->syntax, CLR_WHY_NUMBER, token->text, token->length) >= 0;
 }
 
 /* ---- What a lookup may hold: expressions that mean the same wherever SQLite evaluates them. */
@@ -333,25 +324,24 @@ static char *write_lookup(const struct clr_syntax *syntax, const struct clr_node
 
 /* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
    failed, without it. */
-static int find_lookup(struct clr_binder *binder, const struct clr_lookup_plan *plan)
+static int place_lookup(struct clr_binder *binder, const struct clr_lookup_plan *plan)
 {
     struct clr_query *query = binder->query;
     int i;
 
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_lookup_plan *known = &query->lookups[i];
+
         if (known->column == plan->column && known->is_ranked == plan->is_ranked &&
-            strcmp(known->text, plan->text) == 0) {
-            clr_memory_free(plan->text);
-            return i;
-        }
+            strcmp(known->text, plan->text) == 0)
+            break;
     }
-    if (i == CLR_MOST_LOOKUPS) {
-        clr_memory_free(plan->text);
-        return clr_refuse_more(binder, "expressions with text or functions");
+    if (i == query->lookup_count && i < CLR_MOST_LOOKUPS) {
+        query->lookups[i] = *plan;
+        return query->lookup_count++;
     }
-    query->lookups[i] = *plan;
-    return query->lookup_count++;
+    clr_memory_free(plan->text);
+    return i < CLR_MOST_LOOKUPS ? i : clr_refuse_more(binder, "expressions with text or functions");
 }
 
 static bool is_column(const struct clr_node *node)
@@ -359,19 +349,18 @@ static bool is_column(const struct clr_node *node)
     return node->kind == CLR_N_COLUMN;
 }
 
-/* Refuses lookups over a column with too many different values. Returns false once it has failed.
- */
+/* Refuses lookups over a column with too many different values, which is in the expression. Returns
+   false once it has failed. */
 static bool check_varied(struct clr_binder *binder, int number, const struct clr_node *node)
 {
     const struct clr_environment *environment = binder->environment;
     int i;
 
-    for (i = 0; i < environment->varied_count && environment->varied[i] != number; i++)
-        ;
-    if (i == environment->varied_count)
-        return true;
-    refuse_column(binder, CLR_WHY_MANY_VALUES, clr_node_find(node, is_column));
-    return false;
+    for (i = 0; i < environment->varied_count; i++) {
+        if (environment->varied[i] == number)
+            return refuse_column(binder, CLR_WHY_MANY_VALUES, clr_node_find(node, is_column)) >= 0;
+    }
+    return true;
 }
 
 /*
@@ -385,7 +374,6 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
     const int number =
         equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
-    int lookup;
 
     if (!check_varied(binder, number, node->reads >= 0 ? node : equal) ||
         !check_held(binder, node, &plan.is_timed) ||
@@ -397,8 +385,7 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
     plan.text = write_lookup(binder->syntax, node, equal);
     if (plan.text == NULL)
         return clr_syntax_no_memory(binder->syntax);
-    lookup = find_lookup(binder, &plan);
-    return lookup < 0 ? -1 : clr_emit(binder, CLR_OP_LOOKUP, plan.column, lookup, 0);
+    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
 }
 
 int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
@@ -513,24 +500,6 @@ static bool magnitude_find(struct clr_binder *binder, struct clr_node *node, dou
     return true;
 }
 
-/* ---- Operators. */
-
-/* An operation on operands of which any may have failed. */
-static int emit_unary(struct clr_binder *binder, enum clr_opcode opcode, int a)
-{
-    return a < 0 ? -1 : clr_emit(binder, opcode, a, 0, 0);
-}
-
-static int emit_binary(struct clr_binder *binder, enum clr_opcode opcode, int a, int b)
-{
-    return a < 0 || b < 0 ? -1 : clr_emit(binder, opcode, a, b, 0);
-}
-
-static int emit_integer(struct clr_binder *binder, int64_t integer)
-{
-    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer}, 0);
-}
-
 /* ---- Comparisons. */
 
 /* Takes note of the parameters of an operand that is computed, once it is lowered. */
@@ -601,42 +570,33 @@ static int lower_fold(struct clr_binder *binder, struct clr_node *node)
     int value = lower(binder, child);
 
     while (value >= 0 && (child = child->next) != NULL)
-        value = emit_binary(binder, node->opcode, value, lower(binder, child));
+        value = clr_emit(binder, node->opcode, value, lower(binder, child), 0);
     return value;
 }
 
 static int lower_between(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *low = node->first->next;
-    int x = lower_compared(binder, node->first), a, b;
+    const int x = lower_compared(binder, node->first);
+    const int a = clr_emit(binder, CLR_OP_GREATER_EQUAL, x, lower_compared(binder, low), 0);
+    const int b = clr_emit(binder, CLR_OP_LESS_EQUAL, x, lower_compared(binder, low->next), 0);
 
-    if (x < 0)
-        return -1;
-    a = emit_binary(binder, CLR_OP_GREATER_EQUAL, x, lower_compared(binder, low));
-    if (a < 0)
-        return -1;
-    b = emit_binary(binder, CLR_OP_LESS_EQUAL, x, lower_compared(binder, low->next));
-    return emit_binary(binder, CLR_OP_AND, a, b);
+    return clr_emit(binder, CLR_OP_AND, a, b, 0);
 }
 
 /* Nothing is in an empty list, not even NULL is unknown to be. */
 static int lower_in(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *child = node->first->next;
-    int x = lower_compared(binder, node->first), value = -1, equal;
+    const int x = lower_compared(binder, node->first);
+    int value = -1, equal;
 
-    if (x < 0)
-        return -1;
     /* SQLite's parser makes FALSE of it, which IS then takes for a test of truth. */
     if (child == NULL)
         return refuse(binder, CLR_WHY_EMPTY_IN);
     for (; child != NULL; child = child->next) {
-        equal = emit_binary(binder, CLR_OP_EQUAL, x, lower_compared(binder, child));
-        if (equal < 0)
-            return -1;
-        value = value < 0 ? equal : emit_binary(binder, CLR_OP_OR, value, equal);
-        if (value < 0)
-            return -1;
+        equal = clr_emit(binder, CLR_OP_EQUAL, x, lower_compared(binder, child), 0);
+        value = value < 0 ? equal : clr_emit(binder, CLR_OP_OR, value, equal, 0);
     }
     return value;
 }
@@ -656,8 +616,12 @@ static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *v
         return emit_lookup(binder, base, choice, false);
     if (*value < 0)
         *value = lower_compared(binder, base);
-    return *value < 0 ? -1
-                      : emit_binary(binder, CLR_OP_EQUAL, *value, lower_compared(binder, choice));
+    return clr_emit(binder, CLR_OP_EQUAL, *value, lower_compared(binder, choice), 0);
+}
+
+static int emit_null(struct clr_binder *binder, int parameter)
+{
+    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, parameter);
 }
 
 /* The value of a CASE whose pairs begin at child; base may be NULL, and parts has room for two
@@ -668,19 +632,15 @@ static int lower_pairs(struct clr_binder *binder, struct clr_node *base, struct 
     int compared = -1, value, count = 0;
 
     for (; child != NULL && child->next != NULL; child = child->next->next) {
-        value =
+        parts[count++] =
             base == NULL ? clr_lower(binder, child) : lower_choice(binder, base, &compared, child);
-        if (value < 0)
-            return -1;
-        parts[count++] = value;
-        parts[count] = clr_lower(binder, child->next);
-        if (parts[count++] < 0)
+        parts[count++] = clr_lower(binder, child->next);
+        if (binder->syntax->code != CLR_OK)
             return -1;
     }
-    value = has_else ? clr_lower(binder, child)
-                     : emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
+    value = has_else ? clr_lower(binder, child) : emit_null(binder, 0);
     /* From the last choice to the first: each needs the next. */
-    for (; value >= 0 && count > 0; count -= 2)
+    for (; count > 0; count -= 2)
         value = clr_emit(binder, CLR_OP_IF, parts[count - 2], parts[count - 1], value);
     return value;
 }
@@ -706,15 +666,10 @@ static int lower_case(struct clr_binder *binder, struct clr_node *node)
 static int lower_nullif(struct clr_binder *binder, struct clr_node *node)
 {
     const int value = clr_lower(binder, node->first);
-    int equal, null;
+    const int other = clr_lower(binder, node->first->next);
+    const int equal = clr_emit(binder, CLR_OP_EQUAL, value, other, 0);
 
-    if (value < 0)
-        return -1;
-    equal = emit_binary(binder, CLR_OP_EQUAL, value, clr_lower(binder, node->first->next));
-    if (equal < 0)
-        return -1;
-    null = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, 0);
-    return null < 0 ? -1 : clr_emit(binder, CLR_OP_IF, equal, null, value);
+    return clr_emit(binder, CLR_OP_IF, equal, emit_null(binder, 0), value);
 }
 
 /* A cast of numbers. One to NUMERIC leaves them as they are, as the least of a number and itself
@@ -727,13 +682,17 @@ static int lower_cast(struct clr_binder *binder, struct clr_node *node)
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     value = clr_lower(binder, node->first);
     if (node->cast == CLR_CAST_TO_NUMERIC)
-        return emit_binary(binder, CLR_OP_LEAST, value, value);
-    return emit_unary(binder, node->cast == CLR_CAST_TO_REAL ? CLR_OP_TO_REAL : CLR_OP_TO_INTEGER,
-                      value);
+        return clr_emit(binder, CLR_OP_LEAST, value, value, 0);
+    return clr_emit(binder, node->cast == CLR_CAST_TO_REAL ? CLR_OP_TO_REAL : CLR_OP_TO_INTEGER,
+                    value, 0, 0);
 }
 
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
 {
+    int zero;
+
+    if (binder->syntax->code != CLR_OK)
+        return -1;
     /* The largest expression over one column that has something foreign. A column by itself is
        none: as TEXT it would be of use to no one. */
     if (node->is_foreign && !clr_content_is_column(node)) {
@@ -751,17 +710,18 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
             return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
         return bind_literal(binder, node) ? emit_constant(binder, node->value, 0) : -1;
     case CLR_N_PARAMETER:
-        return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, node->number);
+        return emit_null(binder, node->number);
     case CLR_N_PLUS:
         return clr_lower(binder, node->first);
     case CLR_N_MINUS:
-        return emit_binary(binder, CLR_OP_SUBTRACT, emit_integer(binder, 0),
-                           clr_lower(binder, node->first));
+        zero = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0);
+        return clr_emit(binder, CLR_OP_SUBTRACT, zero, clr_lower(binder, node->first), 0);
     case CLR_N_UNARY:
-        return emit_unary(binder, node->opcode,
-                          node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL
-                              ? clr_lower_presence(binder, node->first)
-                              : clr_lower(binder, node->first));
+        return clr_emit(binder, node->opcode,
+                        node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL
+                            ? clr_lower_presence(binder, node->first)
+                            : clr_lower(binder, node->first),
+                        0, 0);
     case CLR_N_FOLD:
         return lower_fold(binder, node);
     case CLR_N_BETWEEN:

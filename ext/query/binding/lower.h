@@ -4,8 +4,8 @@
 
 #include "query/binding/names.h"
 
-/* All return the number of an instruction, one that is there already if it does the same, or -1
-   once they have failed. */
+/* All return the number of an instruction, one that is there already if it does the same. Once
+   something has failed they return -1 and add nothing, so that it may be looked for in the end. */
 
 /* The instruction that leaves the expression's value. */
 int clr_lower(struct clr_binder *binder, struct clr_node *node);

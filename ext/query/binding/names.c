@@ -204,21 +204,33 @@ static bool is_collated(const struct clr_node *node)
     return (node->kind == CLR_N_COLUMN && !node->column.is_binary) || node->kind == CLR_N_COLLATE;
 }
 
-/*
- * Looks up the columns of an expression, and sets what is known of each node once it is bound.
- * Refuses columns that there are not, and functions that are not deterministic. Aggregates are left
- * alone. Returns false once it has failed.
+/* Returns the item of the select list that a name means which is no column of the table, or NULL.
  */
-static bool find_content(struct clr_binder *binder, struct clr_node *node)
+static struct clr_node *find_item(const struct clr_binder *binder, const struct clr_node *node)
+{
+    if (node->kind != CLR_N_COLUMN || node->name_count != 1 ||
+        (!node->is_hidden && is_column(binder, node->names[0].name)))
+        return NULL;
+    return clr_syntax_find_item(binder->syntax, node);
+}
+
+/*
+ * Looks up the names of an expression, and sets what is known of each node once it is bound.
+ * Refuses columns that there are not, and functions that are not deterministic. Items of the select
+ * list can be meant in HAVING and ORDER BY. Aggregates are left alone. Returns false once it has
+ * failed.
+ */
+static bool find_content(struct clr_binder *binder, struct clr_node *node, bool items)
 {
     struct clr_node *child;
 
     node->reads = CLR_READS_NONE;
     node->is_foreign = false;
-    if (node->kind == CLR_N_AGGREGATE)
+    node->item = items ? find_item(binder, node) : NULL;
+    if (node->kind == CLR_N_AGGREGATE || node->item != NULL)
         return true;
     for (child = node->first; child != NULL; child = child->next) {
-        if (!find_content(binder, child))
+        if (!find_content(binder, child, items))
             return false;
         node->reads = clr_content_together(node->reads, child->reads);
         node->is_foreign = node->is_foreign || child->is_foreign;
@@ -237,6 +249,8 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node)
         /* Comparisons would convert numbers to TEXT, and arithmetic TEXT to numbers. */
         node->is_foreign = node->column.is_text;
         return true;
+    case CLR_N_STAR:
+        return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
     case CLR_N_LITERAL:
         node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
         return true;
@@ -301,18 +315,6 @@ bool clr_content_compares_binary(const struct clr_node *node)
            (strip(node)->kind != CLR_N_COLUMN || strip(node)->column.is_binary);
 }
 
-/* ---- Items of the select list. */
-
-/* Returns the item of the select list that a name means which is no column of the table, or NULL.
- */
-static struct clr_node *find_item(const struct clr_binder *binder, const struct clr_node *node)
-{
-    if (node->kind != CLR_N_COLUMN || node->name_count != 1 ||
-        (!node->is_hidden && is_column(binder, node->names[0].name)))
-        return NULL;
-    return clr_syntax_find_item(binder->syntax, node);
-}
-
 /* Refuses items with names as the columns of the table of groups have: in HAVING and in expressions
    of ORDER BY a column goes before an item of its name. */
 static bool check_item_names(struct clr_binder *binder)
@@ -329,30 +331,6 @@ static bool check_item_names(struct clr_binder *binder)
     return true;
 }
 
-/* Finds what names mean outside of aggregates. Items of the select list can be meant in HAVING and
-   ORDER BY. Returns false once it has failed. */
-static bool find_names(struct clr_binder *binder, struct clr_node *node, bool items)
-{
-    struct clr_node *child;
-
-    if (node->kind == CLR_N_AGGREGATE)
-        return true;
-    node->is_item = items && find_item(binder, node) != NULL;
-    if (node->is_item)
-        return true;
-    if (!check_name(binder, node))
-        return false;
-    if (node->kind == CLR_N_COLUMN)
-        return bind_column(binder, node);
-    if (node->kind == CLR_N_STAR)
-        return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!find_names(binder, child, items))
-            return false;
-    }
-    return node->kind != CLR_N_FUNCTION || check_function(binder, node);
-}
-
 /* Finds what the terms of ORDER BY mean. One that is an item's name means the item, even if a
    column has that name. */
 static bool find_terms(struct clr_binder *binder)
@@ -360,16 +338,14 @@ static bool find_terms(struct clr_binder *binder)
     const struct clr_node *term = binder->syntax->select.terms.first;
 
     for (; term != NULL; term = term->next) {
-        struct clr_node *node = term->first;
+        struct clr_node *node = term->first, *item = clr_syntax_find_item(binder->syntax, node);
 
-        if (clr_syntax_find_item(binder->syntax, node) == NULL) {
-            if (!find_names(binder, node, true))
-                return false;
-            continue;
-        }
-        while (node->kind == CLR_N_COLLATE)
+        if (item == NULL && !find_content(binder, node, true))
+            return false;
+        while (item != NULL && node->kind == CLR_N_COLLATE)
             node = node->first;
-        node->is_item = true;
+        if (item != NULL)
+            node->item = item;
     }
     return true;
 }
@@ -451,7 +427,7 @@ static bool check_key(struct clr_binder *binder, struct clr_node *term)
         return refuse(binder, CLR_WHY_KEY_AGGREGATE);
     if (term->first->has & CLR_HAS_SUBQUERY)
         return refuse(binder, CLR_WHY_SUBQUERY);
-    if (!find_content(binder, term->first))
+    if (!find_content(binder, term->first, false))
         return false;
     term->is_constant = term->first->reads == CLR_READS_NONE;
     return find_sequence(binder, term);
@@ -487,7 +463,7 @@ static bool is_same(const struct clr_node *a, const struct clr_node *b)
 
     if (a == b)
         return true;
-    if (a->kind != b->kind || a->kind == CLR_N_AGGREGATE || a->is_item || b->is_item)
+    if (a->kind != b->kind || a->kind == CLR_N_AGGREGATE || a->item != NULL || b->item != NULL)
         return false;
     if (a->kind == CLR_N_COLUMN)
         return a->reads == b->reads;
@@ -512,8 +488,7 @@ static bool is_same(const struct clr_node *a, const struct clr_node *b)
 static bool take_sequence(struct clr_binder *binder, const struct clr_node *node,
                           struct clr_node *child)
 {
-    const struct clr_node *item =
-        child->is_item ? clr_syntax_find_item(binder->syntax, child) : NULL;
+    const struct clr_node *item = child->item;
 
     if (item != NULL)
         return item->first->kind != CLR_N_COLUMN || item->first->column.is_binary ||
@@ -533,7 +508,7 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
     struct clr_node *child;
     int key = 1;
 
-    if (node->kind == CLR_N_AGGREGATE || node->is_item)
+    if (node->kind == CLR_N_AGGREGATE || node->item != NULL)
         return true;
     for (term = clr_names_keys(binder->syntax); term != NULL; term = term->next) {
         if (term->is_constant)
@@ -564,27 +539,15 @@ static bool find_list_uses(struct clr_binder *binder, const struct clr_list *lis
     return true;
 }
 
-/* Of a SELECT that has rows it looks up what names mean. Else it finds out what the keys are, and
-   which expressions in the select list, HAVING and ORDER BY are a key's: what else these have is in
-   aggregates or no column of the table. Returns false once it has failed. */
-static bool find_groups(struct clr_binder *binder)
+/* Finds the expressions in the select list, HAVING and ORDER BY that are keys: what else these have
+   is in aggregates or no column of the table. Returns false once it has failed. */
+static bool find_uses(struct clr_binder *binder)
 {
-    const struct clr_query *query = binder->query;
     const struct clr_select_tree *select = &binder->syntax->select;
-    struct clr_node *node;
 
-    for (node = select->items.first; node != NULL; node = node->next) {
-        if (!find_names(binder, node->first, false))
-            return false;
-    }
-    if ((query->is_grouped && !find_keys(binder)) ||
-        (select->having != NULL && !find_names(binder, select->having, true)))
-        return false;
-    if (!find_terms(binder))
-        return false;
-    return query->has_rows || (find_list_uses(binder, &select->items) &&
-                               (select->having == NULL || find_key_uses(binder, select->having)) &&
-                               find_list_uses(binder, &select->terms));
+    return find_list_uses(binder, &select->items) &&
+           (select->having == NULL || find_key_uses(binder, select->having)) &&
+           find_list_uses(binder, &select->terms);
 }
 
 /* ---- Subqueries of expressions, which SQLite evaluates as it finishes the query. */
@@ -629,18 +592,12 @@ static bool check_quoted(struct clr_binder *binder, const struct clr_node *subqu
 /* Returns the key or the aggregate that an operand of IN is, whose value SQLite has in one place
    for the whole row; or NULL: it is computed for IN alone. *is_bare: a unary plus or a hint takes
    the affinity away that it has by itself. */
-static const struct clr_node *find_shared(struct clr_binder *binder, const struct clr_node *node,
-                                          bool *is_bare)
+static const struct clr_node *find_shared(const struct clr_node *node, bool *is_bare)
 {
     while (node->key == 0 && (node->kind == CLR_N_PLUS || node->kind == CLR_N_COLLATE ||
-                              node->kind == CLR_N_HINT || node->is_item)) {
-        const struct clr_node *item =
-            node->is_item ? clr_syntax_find_item(binder->syntax, node) : NULL;
-
-        if (node->is_item && item == NULL)
-            break;
+                              node->kind == CLR_N_HINT || node->item != NULL)) {
         *is_bare = *is_bare || node->kind == CLR_N_PLUS || node->kind == CLR_N_HINT;
-        node = node->is_item ? item->first : node->first;
+        node = node->item != NULL ? node->item->first : node->first;
     }
     return node->key != 0 || node->kind == CLR_N_AGGREGATE || node->kind == CLR_N_COLUMN ? node
                                                                                          : NULL;
@@ -686,7 +643,7 @@ static bool find_subqueries(struct clr_binder *binder)
         if (!check_quoted(binder, node))
             return false;
         if (node->tested != NULL)
-            shared = find_shared(binder, node->tested, &is_bare);
+            shared = find_shared(node->tested, &is_bare);
         if (shared == NULL)
             continue;
         if (query->list_count == CLR_MOST_LISTS)
@@ -747,11 +704,8 @@ static bool may_differ(const struct clr_binder *binder, const struct clr_node *n
     if (node->kind == CLR_N_AGGREGATE)
         return node->builtin && node->aggregate->needs == CLR_NEEDS_EXTREME &&
                may_have(binder, node->first);
-    if (node->is_item) {
-        const struct clr_node *item = clr_syntax_find_item(binder->syntax, node);
-
-        return item != NULL && may_differ(binder, item->first);
-    }
+    if (node->item != NULL)
+        return may_differ(binder, node->item->first);
     if (node->key != 0 || node->written != NULL)
         return may_have(binder, node);
     if (node->kind == CLR_N_FUNCTION && find_use(binder, node) & CLR_SUBTYPE_OWN)
@@ -830,48 +784,40 @@ static bool check_truths(struct clr_binder *binder)
     return true;
 }
 
-/* Finds out what is in an expression, unless it is NULL. */
-static bool find_optional(struct clr_binder *binder, struct clr_node *node)
+/* Finds out what is in the node and its siblings; NULL is none. Returns false once it has failed.
+ */
+static bool find_siblings(struct clr_binder *binder, struct clr_node *node)
 {
-    return node == NULL || find_content(binder, node);
-}
-
-/* Finds out what is in the aggregates. Returns false once it has failed. */
-static bool find_aggregates(struct clr_binder *binder)
-{
-    struct clr_node *node, *argument;
-
-    for (node = binder->syntax->aggregates.first; node != NULL; node = node->listed) {
-        for (argument = node->first; argument != NULL; argument = argument->next) {
-            if (!find_content(binder, argument))
-                return false;
-        }
-        if (!find_optional(binder, node->filter))
-            return false;
-    }
-    return true;
+    while (node != NULL && find_content(binder, node, false))
+        node = node->next;
+    return node == NULL;
 }
 
 /* Finds out what is in all expressions. Returns false once it has failed. */
 static bool find_contents(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
-    const bool has_rows = binder->query->has_rows;
-    const bool is_row = !binder->query->is_grouped && !has_rows;
+    const bool is_grouped = binder->query->is_grouped, has_rows = binder->query->has_rows;
     struct clr_node *node;
 
-    if (!find_optional(binder, binder->syntax->inner.where) ||
-        !find_optional(binder, select->where))
+    if (!find_siblings(binder, binder->syntax->inner.where) ||
+        !find_siblings(binder, select->where))
         return false;
-    for (node = select->items.first; node != NULL && is_row; node = node->next) {
-        if (!find_content(binder, node->first))
+    for (node = select->items.first; node != NULL; node = node->next) {
+        if (!find_content(binder, node->first, false))
             return false;
     }
-    if (is_row && !find_terms(binder))
+    if ((is_grouped && !find_keys(binder)) ||
+        (select->having != NULL && !find_content(binder, select->having, true)) ||
+        !find_terms(binder) ||
+        (!has_rows &&
+         !(find_siblings(binder, select->limit) && find_siblings(binder, select->offset))))
         return false;
-    return (has_rows ||
-            (find_optional(binder, select->limit) && find_optional(binder, select->offset))) &&
-           find_aggregates(binder) && (is_row || find_groups(binder));
+    for (node = binder->syntax->aggregates.first; node != NULL; node = node->listed) {
+        if (!find_siblings(binder, node->first) || !find_siblings(binder, node->filter))
+            return false;
+    }
+    return !is_grouped || find_uses(binder);
 }
 
 bool clr_names_resolve(struct clr_binder *binder)

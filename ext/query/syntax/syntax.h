@@ -106,7 +106,8 @@ struct clr_node {
     int number;       /* of a parameter; of a subquery: see struct clr_query's lists, or 0 */
     int key;          /* of an expression that is what a key is: the key's number, from 1 */
     bool is_constant; /* of a term of GROUP BY: no key, as it is the same in all rows */
-    bool is_item;     /* of a column's name: an item of the select list is meant */
+    struct clr_node
+        *item; /* of a column's name that means an item of the select list: that, or NULL */
     /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known.
      */
     char collation[CLR_COLLATION_NAME];
