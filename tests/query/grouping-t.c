@@ -1,12 +1,12 @@
 /* SELECTs with groups: what the keys are, and the SELECT over the groups that finishes them. */
 #include "base/memory.h"
 #include "batch.h"
-#include "query/query_text.h"
+#include "query/statements.h"
 
 #include "tap.h"
 
-/* One check: the keys' instructions in their order, "-" before one that descends, and the SELECT.
- */
+/* One check: the keys' instructions in their order, "-" before one that descends, and the SELECT;
+   and how the statement is printed. */
 static void finishes(const char *sql, const char *want)
 {
     sqlite3_stmt *statement = prepare(sql);
@@ -28,6 +28,7 @@ static void finishes(const char *sql, const char *want)
         print("%s: %s", query->grouping.by_first ? "by rows" : "by keys", query->answer);
     }
     tap_is_string(dump, want, "%s", sql);
+    is_printed(query, statement, sql);
     clr_query_free(query);
     sqlite3_finalize(statement);
 }

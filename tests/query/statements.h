@@ -23,12 +23,18 @@ static inline char *program_of(const char *sql)
     return sqlite3_str_finish(text);
 }
 
-/* One check: to SQLite the text that the tree is printed as means what the statement does. */
-static inline void is_printed(const struct clr_query *query, const char *sql)
+/* Up to one check: to SQLite the text that the tree is printed as means what the statement does,
+   whose code names parameters as they are written. */
+static inline void is_printed(const struct clr_query *query, sqlite3_stmt *statement,
+                              const char *sql)
 {
-    char *text = clr_query_write_select(query);
-    char *got = program_of(text), *want = program_of(sql);
+    char *text, *got, *want;
 
+    if (query == NULL || statement == NULL || sqlite3_bind_parameter_count(statement) > 0)
+        return;
+    text = clr_query_write_select(query);
+    got = program_of(text);
+    want = program_of(sql);
     tap_is_string(got, want, "printed: %s", text);
     sqlite3_free(got);
     sqlite3_free(want);
@@ -53,9 +59,7 @@ static inline void accepted(const char *sql, const char *want)
         tap_ok(false, "%s: not in SQLite's grammar", sql);
     else
         tap_is_string(print_query(query), want, "%s", sql);
-    /* The code names parameters as they are written. */
-    if (query != NULL && statement != NULL && sqlite3_bind_parameter_count(statement) == 0)
-        is_printed(query, sql);
+    is_printed(query, statement, sql);
     clr_query_free(query);
     sqlite3_finalize(statement);
 }

@@ -1,7 +1,12 @@
 /*
- * A SELECT's text as a tree. Nodes belong to the tree; their names and texts point into it.
+ * A SELECT's text as a tree: a struct clr_select_tree has a list of nodes, or a node, for each
+ * clause, and a node has its operands as children. Nodes belong to the tree; their names and texts
+ * point into it. What a name means is found out later, and kept in its node (names.h).
  *
- * print.h writes a tree, or a part of it, as text again.
+ * A new operator needs a rule in grammar.y, a function in syntax.c that makes its node, and a form
+ * in print.c, which writes a tree, or a part of it, as text again. names.c says what is in it,
+ * lower.c how a scan computes it. Recursive functions go over a node's children; clr_node_find()
+ * does where one test is all.
  */
 #ifndef CLR_QUERY_SYNTAX_H
 #define CLR_QUERY_SYNTAX_H
