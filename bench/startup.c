@@ -8,7 +8,6 @@
 #include "measure.h"
 #include "opencl/core/device.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/reduction/self_test.h"
 #include "options.h"
 #include "output.h"
 

@@ -1,8 +1,7 @@
 #include "target.h"
 
 #include "measure.h"
-#include "opencl/core/error_names.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/calls.h"
 #include "opencl/reduction/passes.h"
 #include "output.h"
 

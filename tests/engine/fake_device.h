@@ -12,7 +12,6 @@
 #include "opencl/core/device.h"
 #include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/reduction/self_test.h"
 
 #include "tap.h"
 

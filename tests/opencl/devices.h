@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "opencl/core/catalog.h"
-#include "opencl/memory/resident_column_private.h"
 #include "opencl/memory/upload.h"
 #include "opencl/scan/scanner.h"
 

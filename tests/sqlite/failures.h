@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "child.h"
-#include "opencl/core/error_names.h"
+#include "opencl/core/calls.h"
 #include "opencl/devices.h"
 #include "sqlite/failure_runs.h"
 

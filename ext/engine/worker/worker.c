@@ -6,7 +6,6 @@
 #include "engine/worker/thread.h"
 #include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/reduction/self_test.h"
 
 #include <sched.h>
 #include <stddef.h>

@@ -2,14 +2,12 @@
 
 #include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/core/buffers.h"
+#include "opencl/core/attachment.h"
 #include "opencl/core/build.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/calls.h"
 #include "opencl/core/kernels.h"
-#include "opencl/core/launch.h"
-#include "opencl/memory/resident_column_private.h"
-#include "opencl/memory/test_values.h"
+#include "opencl/memory/trial.h"
+#include "opencl/memory/upload.h"
 
 #include <stdbool.h>
 #include <stdio.h>

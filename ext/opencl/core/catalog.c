@@ -4,8 +4,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "opencl/core/api.h"
-#include "opencl/core/error_names.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/calls.h"
 
 #include <glob.h>
 #include <stdio.h>

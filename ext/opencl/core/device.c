@@ -1,8 +1,8 @@
 #include "opencl/core/device.h"
 
 #include "base/memory.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
 
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **result,
                               struct clr_status *status)

@@ -1,6 +1,5 @@
 /* The launch of a program for groups: what it is told, and how its rows and places are divided. */
-#include "opencl/core/failures.h"
-#include "opencl/core/launch.h"
+#include "opencl/core/calls.h"
 #include "opencl/groups/grouper_private.h"
 #include "opencl/scan/row_arguments.h"
 

@@ -1,7 +1,7 @@
 /* The programs that a device has built for groups, which are tested before they serve. */
 #include "base/memory.h"
 #include "opencl/core/build.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/calls.h"
 #include "opencl/core/kernels.h"
 #include "opencl/groups/group_test.h"
 #include "opencl/groups/grouper_private.h"

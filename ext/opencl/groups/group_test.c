@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "numeric/grouping/part.h"
-#include "opencl/core/device_private.h"
+#include "opencl/core/attachment.h"
 #include "opencl/groups/group_text.h"
-#include "opencl/scan/trial_table.h"
+#include "opencl/memory/trial.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,8 @@
 #include "opencl/groups/grouper.h"
 
 #include "base/memory.h"
-#include "opencl/core/failures.h"
-#include "opencl/core/launch.h"
+#include "opencl/core/calls.h"
 #include "opencl/groups/grouper_private.h"
-#include "opencl/memory/resident_column_private.h"
 #include "opencl/memory/upload.h"
 
 #include <string.h>

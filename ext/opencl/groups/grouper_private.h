@@ -2,11 +2,11 @@
 #ifndef CLR_OPENCL_GROUPER_PRIVATE_H
 #define CLR_OPENCL_GROUPER_PRIVATE_H
 
-#include "opencl/core/buffers.h"
-#include "opencl/core/device_private.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
 #include "opencl/groups/group_text.h"
 #include "opencl/groups/grouper.h"
-#include "opencl/scan/lookup_cache.h"
+#include "opencl/scan/row_arguments.h"
 #include "opencl/scan/row_programs.h"
 
 /*

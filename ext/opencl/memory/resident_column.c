@@ -3,10 +3,8 @@
 #include "base/memory.h"
 #include "numeric/values/column.h"
 #include "numeric/values/int192.h"
-#include "opencl/core/buffers.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/failures.h"
-#include "opencl/memory/resident_column_private.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
 #include "opencl/memory/upload.h"
 
 /* Bytes of a cache line. */

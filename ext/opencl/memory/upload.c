@@ -1,8 +1,7 @@
 #include "opencl/memory/upload.h"
 
-#include "opencl/core/buffers.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "numeric/scan/host_reduce.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/failures.h"
-#include "opencl/memory/test_values.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
+#include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
 
 #include <math.h>

@@ -2,9 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "opencl/core/buffers.h"
-#include "opencl/core/failures.h"
-#include "opencl/core/launch.h"
+#include "opencl/core/calls.h"
 
 #include <string.h>
 

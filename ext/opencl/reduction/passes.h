@@ -5,10 +5,10 @@
 #include "base/status.h"
 #include "numeric/exact/accumulator.h"
 #include "numeric/states/state.h"
-#include "opencl/core/buffers.h"
+#include "opencl/core/calls.h"
 #include "opencl/core/device.h"
 #include "opencl/reduction/program.h"
-#include "opencl/reduction/scan_bundles.h"
+#include "opencl/reduction/scan_plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,10 +2,9 @@
 
 #include "numeric/exact/accumulator.h"
 #include "opencl/core/build.h"
-#include "opencl/core/failures.h"
+#include "opencl/core/calls.h"
 #include "opencl/core/kernels.h"
-#include "opencl/reduction/kernel_kinds.h"
-#include "opencl/reduction/scan_bundles.h"
+#include "opencl/reduction/scan_plan.h"
 
 #include <stdio.h>
 #include <string.h>

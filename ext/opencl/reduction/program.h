@@ -6,7 +6,7 @@
 #include "numeric/exact/chunk.h"
 #include "opencl/core/api.h"
 #include "opencl/core/catalog.h"
-#include "opencl/reduction/scan_bundles.h"
+#include "opencl/reduction/scan_plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,13 @@
 #include "opencl/reduction/reducer.h"
 
 #include "base/clock.h"
-#include "opencl/core/buffers.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/failures.h"
+#include "numeric/scan/host_reduce.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
+#include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
-#include "opencl/reduction/reducer_private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The reduction of a chunk's values of one element type. */
@@ -240,4 +241,83 @@ enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr
         work->transfer_time += part->fill_time + clr_event_take_time(&part->unmapped);
     }
     return CLR_OK;
+}
+
+/* ---- The examination of a program before its answers are trusted. */
+
+enum { HARD_VALUES = 5003 };
+
+/* Any bits but those of infinities and NaN; every 64th value cancels the one before. */
+static double hard_real(uint64_t *seed, size_t i, double previous)
+{
+    uint64_t bits = clr_test_random(seed);
+    double value;
+
+    if (i % 64 == 63)
+        return -previous;
+    if ((bits >> 52 & 0x7ff) == 0x7ff)
+        bits ^= (uint64_t)1 << 62;
+    /* Half of the values lie close together, so that expansions are tried as well. */
+    if (i % 1000 < 500)
+        bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)(1000 + i % 50) << 52;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void fill_hard(struct clr_chunk *chunk, enum clr_element element, bool infinities)
+{
+    size_t width = clr_operation_width(chunk->operation), operand, i;
+    uint64_t seed = CLR_TEST_SEED;
+
+    chunk->count[element] = HARD_VALUES;
+    for (operand = 0; operand < width; operand++) {
+        double *real = chunk->real + operand * chunk->capacity;
+        int64_t *integer = chunk->integer + operand * chunk->capacity;
+        for (i = 0; i < HARD_VALUES; i++) {
+            if (element == CLR_REAL)
+                real[i] = hard_real(&seed, i, i > 0 ? real[i - 1] : 0.0);
+            else
+                integer[i] = (int64_t)clr_test_random(&seed);
+        }
+        if (element == CLR_REAL && infinities)
+            real[HARD_VALUES / 2] = INFINITY;
+        else if (element == CLR_INTEGER)
+            integer[HARD_VALUES / 2] = INT64_MIN;
+    }
+}
+
+static bool same_answer(struct clr_state *a, struct clr_state *b)
+{
+    double x = clr_sum_round(&a->sum, 1), y = clr_sum_round(&b->sum, 1);
+
+    return memcmp(&x, &y, sizeof x) == 0 &&
+           memcmp(&a->sum.integer, &b->sum.integer, sizeof a->sum.integer) == 0 &&
+           clr_test_same_range(&a->integers, &b->integers) &&
+           clr_test_same_range(&a->reals, &b->reals);
+}
+
+enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operation,
+                            enum clr_element element, struct clr_status *status)
+{
+    struct clr_chunk *chunk = clr_chunk_new(operation, HARD_VALUES);
+    struct clr_device_work work;
+    struct clr_state expected, found;
+    int round;
+
+    if (chunk == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    for (round = 0; round < 2 && status->code == CLR_OK; round++) {
+        clr_state_clear(&expected);
+        clr_state_clear(&found);
+        memset(&work, 0, sizeof work);
+        fill_hard(chunk, element, round == 1);
+        clr_host_reduce(chunk, element, &expected);
+        if (clr_reducer_begin(device, 0, chunk, 1u << element, status) == CLR_OK &&
+            clr_reducer_finish(device, 0, &found, &work, status) == CLR_OK &&
+            !same_answer(&expected, &found))
+            clr_status_set(status, CLR_DEVICE, 0,
+                           "self-test: the device's result differs from the host's");
+    }
+    clr_chunk_free(chunk);
+    return status->code;
 }

@@ -37,4 +37,20 @@ enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struc
 enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr_state *state,
                                  struct clr_device_work *work, struct clr_status *status);
 
+/*
+ * Reduces hard values (wide exponents, subnormals, cancellation, infinities, a length that is no
+ * multiple of anything) on the device, which has the program built, and compares the result with
+ * the host's to the bit. Returns CLR_OK, CLR_NOMEM, or CLR_DEVICE with a message: a driver that
+ * rounds or contracts on its own terms must not serve.
+ */
+enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operation,
+                            enum clr_element element, struct clr_status *status);
+
+/* For ext/opencl alone: returns the program of an operation and element type; one that is not built
+   if nobody has asked for it. */
+struct clr_program;
+const struct clr_program *clr_reducer_program(const struct clr_device *device,
+                                              enum clr_operation operation,
+                                              enum clr_element element);
+
 #endif

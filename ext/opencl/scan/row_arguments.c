@@ -1,6 +1,185 @@
 #include "opencl/scan/row_arguments.h"
 
-#include "opencl/memory/resident_column_private.h"
+#include "base/memory.h"
+#include "numeric/scan/lookup_results.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
+#include "opencl/memory/upload.h"
+
+#include <string.h>
+
+/* ---- Lookups. */
+
+/* What is kept beyond the lookups of one scan: so many bytes at most, and a part of the device's
+   memory. */
+enum { MOST_BYTES = 256 << 20, MEMORY_PART = 64 };
+
+/* Results of so few entries are compared with those that are there: they are evaluated for each
+   query, and mostly come to the same. */
+enum { FEW_ENTRIES = 4096 };
+
+static void drop(struct clr_kept_lookup *kept)
+{
+    clr_buffer_release(&kept->values);
+    clr_buffer_release(&kept->tags);
+    clr_lookup_results_release(kept->lookup.results);
+    memset(kept, 0, sizeof *kept);
+}
+
+void clr_lookup_cache_clear(struct clr_lookup_cache *cache)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
+        drop(&cache->kept[i]);
+}
+
+static bool is_same(const struct clr_kept_lookup *kept, const struct clr_lookup *lookup)
+{
+    const struct clr_lookup *other = &kept->lookup;
+
+    if (kept->id == lookup->results->id)
+        return true;
+    return other->results != NULL && other->count == lookup->count && other->kind == lookup->kind &&
+           other->is_short == lookup->is_short &&
+           memcmp(other->values, lookup->values, lookup->count * sizeof *lookup->values) == 0 &&
+           memcmp(other->tags, lookup->tags, lookup->count) == 0;
+}
+
+static struct clr_kept_lookup *find(struct clr_lookup_cache *cache, const struct clr_lookup *lookup)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_LOOKUPS; i++) {
+        if (cache->kept[i].id != 0 && is_same(&cache->kept[i], lookup))
+            return &cache->kept[i];
+    }
+    return NULL;
+}
+
+/* Returns a place for results of that size; what has not been used for longest makes room. There
+   are as many places as a scan has lookups. */
+static struct clr_kept_lookup *make_place(struct clr_lookup_cache *cache,
+                                          const struct clr_device *device, size_t size)
+{
+    const uint64_t part = device->info.memory / MEMORY_PART;
+    const size_t most = part < MOST_BYTES ? (size_t)part : (size_t)MOST_BYTES;
+    struct clr_kept_lookup *empty, *oldest;
+    size_t sum;
+    int i;
+
+    for (;;) {
+        empty = oldest = NULL;
+        sum = size;
+        for (i = 0; i < CLR_MOST_LOOKUPS; i++) {
+            struct clr_kept_lookup *kept = &cache->kept[i];
+            sum += kept->size;
+            if (kept->id == 0)
+                empty = kept;
+            else if (kept->used != cache->scan && (oldest == NULL || kept->used < oldest->used))
+                oldest = kept;
+        }
+        if (oldest == NULL || (empty != NULL && sum <= most))
+            return empty;
+        drop(oldest);
+    }
+}
+
+/* Sends the values as bytes. */
+static enum clr_code send_short(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
+                                const struct clr_lookup *lookup, struct clr_status *status)
+{
+    int8_t *bytes = clr_memory_alloc(lookup->count);
+    uint32_t i;
+
+    if (bytes == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a lookup");
+    for (i = 0; i < lookup->count; i++)
+        bytes[i] = (int8_t)lookup->values[i];
+    clr_upload_send(upload, queue, buffer, 0, bytes, lookup->count, status);
+    clr_memory_free(bytes);
+    return status->code;
+}
+
+static enum clr_code send(struct clr_device *device, cl_command_queue queue,
+                          const struct clr_lookup *lookup, struct clr_kept_lookup *kept,
+                          struct clr_status *status)
+{
+    const size_t values_size = lookup->count * (lookup->is_short ? 1 : sizeof *lookup->values);
+    const bool has_tags = lookup->kind == CLR_TAG_MIXED;
+    const struct clr_wanted_buffer wanted[] = {
+        {&kept->values, CL_MEM_READ_ONLY, values_size},
+        {&kept->tags, CL_MEM_READ_ONLY, lookup->count},
+    };
+    struct clr_upload *upload;
+
+    if (clr_upload_open(device, status) != CLR_OK ||
+        clr_buffers_make(device->context, wanted, has_tags ? 2 : 1, status) != CLR_OK)
+        return status->code;
+    upload = clr_upload_of(device);
+    if (lookup->is_short)
+        send_short(upload, queue, kept->values, lookup, status);
+    else
+        clr_upload_send(upload, queue, kept->values, 0, lookup->values, values_size, status);
+    if (status->code == CLR_OK && has_tags)
+        clr_upload_send(upload, queue, kept->tags, 0, lookup->tags, lookup->count, status);
+    return status->code;
+}
+
+/* Returns the bytes that a lookup takes there. */
+static size_t size_of(const struct clr_lookup *lookup)
+{
+    const size_t value_size = lookup->is_short ? 1 : sizeof *lookup->values;
+
+    return clr_kind_has_values(lookup->kind)
+               ? lookup->count * (value_size + (lookup->kind == CLR_TAG_MIXED))
+               : 0;
+}
+
+static enum clr_code bring(struct clr_lookup_cache *cache, struct clr_device *device,
+                           cl_command_queue queue, const struct clr_lookup *lookup,
+                           const struct clr_kept_lookup **found, struct clr_device_work *work,
+                           struct clr_status *status)
+{
+    const size_t size = size_of(lookup);
+    struct clr_kept_lookup *kept = find(cache, lookup);
+
+    if (kept == NULL) {
+        kept = make_place(cache, device, size);
+        if (size > 0 && send(device, queue, lookup, kept, status) != CLR_OK) {
+            /* What lies on a device that has failed is left there. */
+            if (clr_device_unless_lost(device, status) == NULL)
+                kept->values = kept->tags = NULL;
+            drop(kept);
+            return status->code;
+        }
+        kept->id = lookup->results->id;
+        kept->size = size;
+        work->bytes += (int64_t)size;
+        if (lookup->count <= FEW_ENTRIES) {
+            kept->lookup = *lookup;
+            clr_lookup_results_retain(lookup->results);
+        }
+    }
+    kept->used = cache->scan;
+    *found = kept;
+    return CLR_OK;
+}
+
+enum clr_code clr_lookup_cache_bring(struct clr_lookup_cache *cache, struct clr_device *device,
+                                     cl_command_queue queue, const struct clr_scan *scan,
+                                     const struct clr_kept_lookup *found[CLR_MOST_LOOKUPS],
+                                     struct clr_device_work *work, struct clr_status *status)
+{
+    int i;
+
+    cache->scan++;
+    for (i = 0; i < scan->lookup_count && status->code == CLR_OK; i++)
+        bring(cache, device, queue, &scan->lookups[i], &found[i], work, status);
+    return status->code;
+}
+
+/* ---- Arguments. */
 
 cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
                                const struct clr_scan *scan,

@@ -6,7 +6,7 @@
 #define CLR_OPENCL_ROW_TEXT_H
 
 #include "numeric/scan/scan.h"
-#include "opencl/reduction/scan_bundles.h"
+#include "opencl/reduction/scan_plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,9 +3,8 @@
 #include "base/memory.h"
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan/register.h"
-#include "opencl/core/device_private.h"
-#include "opencl/memory/test_values.h"
-#include "opencl/scan/trial_table.h"
+#include "opencl/core/attachment.h"
+#include "opencl/memory/trial.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"
-#include "opencl/reduction/scan_bundles.h"
+#include "opencl/reduction/scan_plan.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "opencl/scan/scan_text.h"
 
-#include "opencl/reduction/kernel_kinds.h"
+#include "opencl/reduction/scan_plan.h"
 
 /* ---- The key. */
 

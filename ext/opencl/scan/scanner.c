@@ -1,8 +1,86 @@
 #include "opencl/scan/scanner.h"
 
-#include "opencl/core/failures.h"
-#include "opencl/reduction/reducer_private.h"
-#include "opencl/scan/scanner_private.h"
+#include "base/memory.h"
+#include "numeric/values/column.h"
+#include "opencl/core/attachment.h"
+#include "opencl/core/calls.h"
+#include "opencl/memory/upload.h"
+#include "opencl/reduction/passes.h"
+#include "opencl/reduction/reducer.h"
+#include "opencl/scan/row_arguments.h"
+#include "opencl/scan/row_programs.h"
+#include "opencl/scan/scan_test.h"
+#include "opencl/scan/scan_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/*
+ * Expressions are evaluated within the reduction, rather than gathered in memory first: that moves
+ * fewer bytes than writing and reading every argument would, it needs no memory, however many the
+ * rows, and the host has nothing to wait for in between. Steps that share a column share a pass.
+ */
+struct scan_launch {
+    struct clr_scan_bundle bundle;
+    const struct clr_program *program;  /* of a scan, or of one step's column as it lies there */
+    struct clr_row_arguments arguments; /* of a scan */
+};
+
+/* The program of a bundle. */
+struct scan_program {
+    struct clr_row_program row;
+    int steps;
+    struct clr_step_kind kinds[CLR_MOST_BUNDLE];
+    struct clr_scan_trial *trial; /* until it is built */
+    struct clr_program program;
+    char text[];
+};
+
+/* A scan under way, and what it needs for itself: the launches and results of one. */
+struct clr_scan_slot {
+    bool is_taken;
+    struct clr_passes passes; /* opened when they are first needed */
+    uint64_t scan;            /* by its number, which its programs have as well */
+    struct scan_launch launches[CLR_MOST_SCAN_STEPS];
+    bool started[CLR_MOST_SCAN_STEPS]; /* of the launches, those of the batch under way */
+    int launch_count;
+    bool unsure, inexact;
+};
+
+struct clr_scanner {
+    struct clr_attachment attachment;
+    cl_command_queue queue; /* of all slots: a lookup that one has sent is there for the next */
+    cl_ulong ended;         /* the last batch there, in the device's nanoseconds */
+    struct clr_row_programs programs;
+    struct clr_lookup_cache lookup_cache;
+    struct clr_scan_slot slots[CLR_SCAN_SLOTS];
+    /* Of the scan that is being begun. */
+    struct clr_scan_key key;
+    struct clr_row_text text;
+    struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
+};
+
+/* A planned scan with its columns, as the functions of scanners hand it on. */
+struct scan_request {
+    struct clr_device *device;
+    struct clr_scanner *scanner;
+    struct clr_scan_slot *slot;
+    const struct clr_scan_plan *plan;
+    struct clr_resident_column *const *columns;
+};
+
+/* ---- What is kept with the device. */
+
+/* Gives back what a scan's program has, other than its memory. */
+static void release_program(struct clr_row_program *program)
+{
+    struct scan_program *own = (struct scan_program *)(void *)program;
+
+    clr_program_release(&own->program);
+    clr_scan_trial_free(own->trial);
+}
 
 static void release(struct clr_attachment *attachment)
 {
@@ -20,14 +98,14 @@ static void release(struct clr_attachment *attachment)
 static const struct clr_attachment_kind scanner_kind = {sizeof(struct clr_scanner), "a scan",
                                                         release};
 
-struct clr_scanner *clr_scanner_of(const struct clr_device *device)
+static struct clr_scanner *scanner_of(const struct clr_device *device)
 {
     return clr_device_find(device, &scanner_kind);
 }
 
 static enum clr_code open_scanner(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_scanner *scanner = clr_scanner_of(device);
+    struct clr_scanner *scanner = scanner_of(device);
     cl_int error;
 
     if (scanner != NULL) {
@@ -38,7 +116,7 @@ static enum clr_code open_scanner(struct clr_device *device, struct clr_status *
     scanner = clr_device_attach(device, &scanner_kind, status);
     if (scanner == NULL)
         return status->code;
-    scanner->programs.release = clr_scan_program_release;
+    scanner->programs.release = release_program;
     scanner->programs.kept_from = UINT64_MAX;
     scanner->queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
@@ -63,7 +141,7 @@ static void keep_programs(struct clr_scanner *scanner)
 }
 
 /* Takes a free slot for the scan that is being begun. */
-static enum clr_code take_slot(struct clr_scan_request *request, struct clr_status *status)
+static enum clr_code take_slot(struct scan_request *request, struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
     struct clr_scan_slot *slot = scanner->slots;
@@ -85,7 +163,7 @@ static enum clr_code take_slot(struct clr_scan_request *request, struct clr_stat
 }
 
 /* Gives the slot back after all went well, or after what passes, when nothing is left under way. */
-static void leave_slot(struct clr_scan_request *request, struct clr_status *status)
+static void leave_slot(struct scan_request *request, struct clr_status *status)
 {
     if (status->code == CLR_NOMEM)
         clr_passes_recover(&request->slot->passes, status);
@@ -93,12 +171,165 @@ static void leave_slot(struct clr_scan_request *request, struct clr_status *stat
     keep_programs(request->scanner);
 }
 
+/* ---- The launches of a scan, from their arguments to the states that take their results. */
+
+/* Sets what the generated text calls ROW_FORMALS, and the rows. */
+static enum clr_code set_arguments(const struct scan_request *request,
+                                   const struct scan_launch *launch,
+                                   const struct clr_kept_lookup *const *lookups,
+                                   const struct clr_row_range *range, cl_uint *count,
+                                   struct clr_status *status)
+{
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 2];
+    const cl_ulong first = range->first, rows = range->rows;
+
+    *count = clr_row_arguments_list(&launch->arguments, request->plan->scan, request->columns,
+                                    lookups, list);
+    list[(*count)++] = CLR_VALUE(first);
+    list[(*count)++] = CLR_VALUE(rows);
+    return clr_set_arguments(launch->program->kernel, 0, list, *count, status);
+}
+
+static enum clr_code start_launch(const struct scan_request *request,
+                                  const struct scan_launch *launch,
+                                  const struct clr_kept_lookup *const *lookups,
+                                  const struct clr_row_range *range, struct clr_status *status)
+{
+    struct clr_passes *passes = &request->slot->passes;
+    cl_uint arguments;
+
+    if (!launch->program->scans) {
+        const int column = request->plan->steps[launch->bundle.steps[0]].column;
+        return clr_passes_start(passes, launch->program, request->columns[column]->values,
+                                range->first, 0, range->rows, status);
+    }
+    if (set_arguments(request, launch, lookups, range, &arguments, status) != CLR_OK)
+        return status->code;
+    return clr_passes_start_rows(passes, launch->program, arguments, range->rows, status);
+}
+
+/* Whether a launch is one of those that always are, or, if_reals, of those that turned out to be
+   needed. */
+static bool is_due(const struct scan_request *request, const struct scan_launch *launch,
+                   bool if_reals)
+{
+    const struct clr_scan_step *step = &request->plan->steps[launch->bundle.steps[0]];
+
+    return step->if_reals == if_reals &&
+           (!if_reals || request->plan->scan->tallies[step->tally].state.non_integers > 0);
+}
+
+/*
+ * Starts those launches of the slot that are due, and the transfer of their results, after it has
+ * brought the lookups: if_reals, those that the results of the others have shown to be needed.
+ * Increases work by the bytes that were sent. Failure: CLR_NOMEM or CLR_DEVICE.
+ */
+static enum clr_code start_launches(const struct scan_request *request, bool if_reals,
+                                    struct clr_device_work *work, struct clr_status *status)
+{
+    struct clr_scanner *scanner = request->scanner;
+    struct clr_scan_slot *slot = request->slot;
+    const struct clr_scan *scan = request->plan->scan;
+    const struct clr_row_ranges ranges = clr_scan_ranges(scan);
+    const struct clr_kept_lookup *lookups[CLR_MOST_LOOKUPS];
+    bool any = false;
+    int i, j;
+
+    for (i = 0; i < slot->launch_count; i++) {
+        slot->started[i] = ranges.count > 0 && is_due(request, &slot->launches[i], if_reals);
+        any = any || slot->started[i];
+    }
+    if (!any || clr_lookup_cache_bring(&scanner->lookup_cache, request->device, scanner->queue,
+                                       scan, lookups, work, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < slot->launch_count; i++) {
+        for (j = 0; slot->started[i] && j < ranges.count; j++) {
+            if (start_launch(request, &slot->launches[i], lookups, &ranges.ranges[j], status) !=
+                CLR_OK)
+                return status->code;
+        }
+    }
+    return clr_passes_fetch(&slot->passes, status);
+}
+
+/* Adds the result of a step of one range of rows, which is the batch's of that number, to the state
+   of its tally. What the rows were is counted anew with the first range: the plan knew it of whole
+   columns. */
+static void finish_step(const struct scan_request *request, int step_number, bool counts,
+                        bool is_first, int number)
+{
+    struct clr_scan_slot *slot = request->slot;
+    const struct clr_scan_step *step = &request->plan->steps[step_number];
+    struct clr_state *state = &request->plan->scan->tallies[step->tally].state;
+    struct clr_row_counts rows;
+
+    clr_passes_take(&slot->passes, number, step->operation, step->element, state, 0);
+    if (!counts)
+        return;
+    rows = clr_passes_counts(&slot->passes, number);
+    slot->unsure = slot->unsure || rows.unsure;
+    slot->inexact = slot->inexact || rows.inexact;
+    if (step_number == 0 || request->plan->steps[step_number - 1].tally != step->tally) {
+        state->count = rows.counted + (is_first ? 0 : state->count);
+        state->non_integers = rows.non_integers + (is_first ? 0 : state->non_integers);
+    }
+}
+
+/* Waits for the results of what was started, if anything was, and adds them to the states of the
+   tallies. Increases work. Failure: CLR_NOMEM or CLR_DEVICE. */
+static enum clr_code finish_launches(const struct scan_request *request,
+                                     struct clr_device_work *work, struct clr_status *status)
+{
+    struct clr_scan_slot *slot = request->slot;
+    const struct clr_row_ranges ranges = clr_scan_ranges(request->plan->scan);
+    int i, j, k, number = 0;
+
+    if (slot->passes.started == 0)
+        return CLR_OK;
+    if (clr_passes_wait(&slot->passes, work, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < slot->launch_count; i++) {
+        const struct scan_launch *launch = &slot->launches[i];
+        for (j = 0; slot->started[i] && j < ranges.count; j++)
+            for (k = 0; k < launch->bundle.count; k++)
+                finish_step(request, launch->bundle.steps[k], launch->program->scans, j == 0,
+                            number++);
+    }
+    return CLR_OK;
+}
+
+/* ---- Programs: found, or requested. */
+
+/*
+ * Requests the program for a bundle of the plan's steps, whose key and text the scanner has, and
+ * which no program has. Returns it, or NULL without memory.
+ */
+static struct scan_program *request_program(struct clr_scanner *scanner,
+                                            const struct clr_scan_plan *plan,
+                                            const struct clr_scan_bundle *bundle)
+{
+    const struct clr_scan_key *key = &scanner->key;
+    struct clr_scan_trial *trial = clr_scan_trial_new(plan, bundle);
+    struct scan_program *program = clr_memory_alloc_zero(sizeof *program + scanner->text.length);
+
+    if (program == NULL || trial == NULL) {
+        clr_memory_free(program);
+        clr_scan_trial_free(trial);
+        return NULL;
+    }
+    program->steps = key->step_count;
+    memcpy(program->kinds, key->steps, sizeof program->kinds);
+    program->trial = trial;
+    memcpy(program->text, scanner->text.text, scanner->text.length);
+    return clr_row_programs_add(&scanner->programs, &program->row, &key->row) ? program : NULL;
+}
+
 /* Of a scan, the key is the bundle's. */
-static void add_launch(struct clr_scan_request *request, const struct clr_scan_bundle *bundle,
+static void add_launch(struct scan_request *request, const struct clr_scan_bundle *bundle,
                        const struct clr_program *program)
 {
     struct clr_scan_slot *slot = request->slot;
-    struct clr_scan_launch *launch = &slot->launches[slot->launch_count++];
+    struct scan_launch *launch = &slot->launches[slot->launch_count++];
 
     launch->bundle = *bundle;
     launch->program = program;
@@ -108,7 +339,7 @@ static void add_launch(struct clr_scan_request *request, const struct clr_scan_b
 
 /* Has the bundle's steps launched one by one. Returns whether that can be done: if all of them
    reduce columns as they lie there. */
-static bool launch_apart(struct clr_scan_request *request, const struct clr_scan_bundle *bundle)
+static bool launch_apart(struct scan_request *request, const struct clr_scan_bundle *bundle)
 {
     int i;
 
@@ -129,31 +360,31 @@ static bool launch_apart(struct clr_scan_request *request, const struct clr_scan
 
 /* Finds a bundle's program, or requests it; NULL if its text would be too long, or while the scans
    under way have all the room for programs. */
-static enum clr_code find_in_cache(struct clr_scan_request *request,
+static enum clr_code find_in_cache(struct scan_request *request,
                                    const struct clr_scan_bundle *bundle,
-                                   struct clr_scan_program **found, struct clr_status *status)
+                                   struct scan_program **found, struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
 
     clr_scan_key(&scanner->key, request->plan, bundle);
-    *found = (struct clr_scan_program *)(void *)clr_row_programs_find(&scanner->programs,
-                                                                      &scanner->key.row);
+    *found =
+        (struct scan_program *)(void *)clr_row_programs_find(&scanner->programs, &scanner->key.row);
     if (*found != NULL)
         return CLR_OK;
     clr_scan_text(&scanner->text, &scanner->key);
     if (!scanner->text.complete || !clr_row_programs_have_room(&scanner->programs))
         return CLR_OK;
-    *found = clr_scanner_request(scanner, request->plan, bundle);
+    *found = request_program(scanner, request->plan, bundle);
     return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
 }
 
 /* Finds the program of a bundle, or those of its steps; *ready is set to false if there are none
    now. */
-static enum clr_code find_program(struct clr_scan_request *request,
+static enum clr_code find_program(struct scan_request *request,
                                   const struct clr_scan_bundle *bundle, bool *ready,
                                   bool *requested, struct clr_status *status)
 {
-    struct clr_scan_program *found;
+    struct scan_program *found;
 
     if (bundle->count == 1 && request->plan->steps[bundle->steps[0]].column >= 0) {
         *ready = launch_apart(request, bundle) && *ready;
@@ -170,7 +401,7 @@ static enum clr_code find_program(struct clr_scan_request *request,
     return CLR_OK;
 }
 
-static enum clr_code find_programs(struct clr_scan_request *request, bool *ready, bool *requested,
+static enum clr_code find_programs(struct scan_request *request, bool *ready, bool *requested,
                                    struct clr_status *status)
 {
     struct clr_scanner *scanner = request->scanner;
@@ -184,13 +415,16 @@ static enum clr_code find_programs(struct clr_scan_request *request, bool *ready
     return CLR_OK;
 }
 
-enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_program *program,
-                              const struct clr_scan_plan *plan,
-                              struct clr_resident_column *const *columns, bool *unsure,
-                              bool *inexact, struct clr_status *status)
+/* ---- The building of programs, which are tested before they serve. */
+
+/* Runs a program for all of a plan's steps: as the function of struct clr_scan_run. */
+static enum clr_code try_program(struct clr_device *device, const struct clr_program *program,
+                                 const struct clr_scan_plan *plan,
+                                 struct clr_resident_column *const *columns, bool *unsure,
+                                 bool *inexact, struct clr_status *status)
 {
-    struct clr_scanner *scanner = clr_scanner_of(device);
-    struct clr_scan_request request = {device, scanner, NULL, plan, columns};
+    struct clr_scanner *scanner = scanner_of(device);
+    struct scan_request request = {device, scanner, NULL, plan, columns};
     struct clr_scan_bundle bundle = {.count = plan->count};
     struct clr_device_work work = {0};
     int i;
@@ -201,13 +435,70 @@ enum clr_code clr_scanner_try(struct clr_device *device, const struct clr_progra
         bundle.steps[i] = i;
     clr_scan_key(&scanner->key, plan, &bundle);
     add_launch(&request, &bundle, program);
-    if (clr_scan_launches_start(&request, false, &work, status) == CLR_OK)
-        clr_scan_launches_finish(&request, &work, status);
+    if (start_launches(&request, false, &work, status) == CLR_OK)
+        finish_launches(&request, &work, status);
     *unsure = request.slot->unsure;
     *inexact = request.slot->inexact;
     leave_slot(&request, status);
     return status->code;
 }
+
+/* What a trial's run needs besides what it is given. */
+struct trial {
+    struct clr_device *device;
+    const struct clr_program *program;
+};
+
+static enum clr_code run_trial(void *context, const struct clr_scan_plan *plan,
+                               struct clr_resident_column *const *columns, bool *unsure,
+                               bool *inexact, struct clr_status *status)
+{
+    const struct trial *trial = context;
+
+    return try_program(trial->device, trial->program, plan, columns, unsure, inexact, status);
+}
+
+/* Builds a program and tests it. */
+static enum clr_code build(struct clr_device *device, struct scan_program *program, char **log,
+                           struct clr_status *status)
+{
+    struct trial trial = {device, &program->program};
+    const struct clr_scan_run run = {&trial, run_trial};
+    struct clr_scanner *scanner = scanner_of(device);
+
+    if (clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
+                               program->steps, program->text, log, status) != CLR_OK)
+        return status->code;
+    clr_scan_test(device, program->trial, &run, status);
+    if (clr_device_unless_lost(device, status) == NULL) {
+        scanner->status = *status;
+        return status->code;
+    }
+    /* The trial's lookups are of no more use. */
+    clr_lookup_cache_clear(&scanner->lookup_cache);
+    if (status->code != CLR_OK)
+        clr_program_release(&program->program);
+    return status->code;
+}
+
+bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_scanner *scanner = scanner_of(device);
+    struct scan_program *program;
+
+    *log = NULL;
+    if (scanner == NULL || scanner->status.code != CLR_OK)
+        return false;
+    program = (struct scan_program *)(void *)clr_row_programs_requested(&scanner->programs);
+    if (program == NULL)
+        return false;
+    build(device, program, log, status);
+    clr_scan_trial_free(program->trial);
+    program->trial = NULL;
+    return clr_row_programs_end_build(&scanner->programs, &program->row, status->code);
+}
+
+/* ---- All of it. */
 
 enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan_plan *plan,
                                 struct clr_resident_column *const *columns,
@@ -215,7 +506,7 @@ enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan
                                 bool *requested, struct clr_device_work *work,
                                 struct clr_status *status)
 {
-    struct clr_scan_request request = {.device = device, .plan = plan, .columns = columns};
+    struct scan_request request = {.device = device, .plan = plan, .columns = columns};
     bool ready;
 
     *slot = NULL;
@@ -223,11 +514,11 @@ enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan
     *requested = false;
     if (open_scanner(device, status) != CLR_OK)
         return status->code;
-    request.scanner = clr_scanner_of(device);
+    request.scanner = scanner_of(device);
     if (take_slot(&request, status) != CLR_OK)
         return status->code;
     if (find_programs(&request, &ready, requested, status) == CLR_OK && ready &&
-        clr_scan_launches_start(&request, false, work, status) == CLR_OK)
+        start_launches(&request, false, work, status) == CLR_OK)
         *slot = request.slot;
     else
         leave_slot(&request, status);
@@ -240,12 +531,12 @@ enum clr_code clr_scanner_end(struct clr_device *device, struct clr_scan_slot *s
                               enum clr_scan_outcome *outcome, struct clr_device_work *work,
                               struct clr_status *status)
 {
-    struct clr_scan_request request = {device, clr_scanner_of(device), slot, plan, columns};
+    struct scan_request request = {device, scanner_of(device), slot, plan, columns};
 
     *outcome = CLR_SCAN_NOT_NOW;
-    if (clr_scan_launches_finish(&request, work, status) == CLR_OK && !slot->unsure &&
-        clr_scan_launches_start(&request, true, work, status) == CLR_OK)
-        clr_scan_launches_finish(&request, work, status);
+    if (finish_launches(&request, work, status) == CLR_OK && !slot->unsure &&
+        start_launches(&request, true, work, status) == CLR_OK)
+        finish_launches(&request, work, status);
     leave_slot(&request, status);
     if (status->code != CLR_OK)
         return status->code;

@@ -4,7 +4,7 @@
 #include "engine/rows/choice.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
-#include "opencl/core/program_cache.h"
+#include "opencl/core/device.h"
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/api.h"
 #include "sqlite/cache/cache_lock.h"
@@ -482,7 +482,7 @@ static void result_special(const struct clr_connection *connection, const struct
     } else if (strcmp(row->name, "is_building") == 0) {
         sqlite3_result_int(result, is_building(connection));
     } else if (strcmp(row->name, "programs_from_cache") == 0) {
-        sqlite3_result_int64(result, clr_program_cache_taken());
+        sqlite3_result_int64(result, clr_programs_taken());
     } else if (strcmp(row->name, "column_bytes_copied") == 0) {
         sqlite3_result_int64(result, clr_copies_sent());
     } else if (strcmp(row->name, "chunks_on_host") == 0) {

@@ -15,7 +15,7 @@
 #include "numeric/data.h"
 #include "numeric/scan/host_reduce.h"
 #include "opencl/devices.h"
-#include "opencl/reduction/self_test.h"
+#include "opencl/reduction/reducer.h"
 #include "random.h"
 
 #include "tap.h"

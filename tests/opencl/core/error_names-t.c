@@ -1,5 +1,5 @@
 /* The names of OpenCL's errors, against the numbers that its own headers give them. */
-#include "opencl/core/error_names.h"
+#include "opencl/core/calls.h"
 
 #include "opencl/core/api.h"
 

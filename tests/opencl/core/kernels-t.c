@@ -10,7 +10,6 @@
 #include "opencl/devices.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/reduction/self_test.h"
 #include "opencl/scan/scanner.h"
 
 #include "tap.h"

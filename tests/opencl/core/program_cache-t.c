@@ -3,19 +3,16 @@
  * whatever is wrong with a file, the program is compiled. A CPU device is taken for a GPU here, as
  * programs of CPU devices are not kept.
  */
-#include "opencl/core/program_cache.h"
+#include "opencl/core/build.c"
 
 #include "base/file_cache.h"
 #include "base/memory.h"
 #include "base/settings.h"
 #include "child.h"
 #include "folder_files.h"
-#include "opencl/core/build.h"
-#include "opencl/core/device_private.h"
-#include "opencl/core/program_cache_private.h"
+#include "opencl/core/attachment.h"
 #include "opencl/devices.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/reduction/self_test.h"
 
 #include "tap.h"
 
@@ -78,9 +75,9 @@ static bool writes(const char *options, int kernels, cl_int number)
 /* Whether that is so, with so many programs taken from disk. */
 static bool writes_with(const char *options, cl_int number, int taken)
 {
-    const int64_t before = clr_program_cache_taken();
+    const int64_t before = clr_programs_taken();
 
-    return writes(options, 1, number) && clr_program_cache_taken() - before == taken;
+    return writes(options, 1, number) && clr_programs_taken() - before == taken;
 }
 
 static void open_device(void)
@@ -131,13 +128,13 @@ static void test_processes(void)
 /* The content that is kept for the program with those options becomes another one, whole. */
 static void replace_content(const char *options, const char *content, size_t size)
 {
-    struct clr_program_key key;
+    struct program_key key;
 
-    clr_program_key_make(&key, &info, options, &text, 1);
+    make_key(&key, &info, options, &text, 1);
     if (key.bytes == NULL)
         tap_bail("no key");
     clr_file_cache_write(key.bytes, key.size, content, size);
-    clr_program_key_free(&key);
+    clr_memory_free(key.bytes);
 }
 
 static void test_files(void)
@@ -199,7 +196,7 @@ static void test_off(void)
 /* One of the real ones passes its test as any other. */
 static void test_reduction(void)
 {
-    int64_t before = clr_program_cache_taken();
+    int64_t before = clr_programs_taken();
     struct clr_status status;
     char *log;
     int i;
@@ -212,7 +209,7 @@ static void test_reduction(void)
         tap_ok(clr_self_test(device, CLR_SUM, CLR_INTEGER, &status) == CLR_OK, "sums, time %d", i);
         clr_device_close(device);
     }
-    tap_is_int64(clr_program_cache_taken() - before, 1, "the second time from disk");
+    tap_is_int64(clr_programs_taken() - before, 1, "the second time from disk");
 }
 
 int main(int count, char **arguments)

@@ -9,12 +9,12 @@
 #include "engine/failing.h"
 #include "numeric/scan/lookup_results.h"
 #include "numeric/values/column.h"
-#include "opencl/core/device_private.h"
+#include "opencl/core/attachment.h"
 #include "opencl/devices.h"
 #include "opencl/failing_library.h"
 #include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/scan/lookup_cache.h"
+#include "opencl/scan/row_arguments.h"
 
 #include "tap.h"
 

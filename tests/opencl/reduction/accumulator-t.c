@@ -6,9 +6,9 @@
  */
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
-#include "opencl/core/device_private.h"
+#include "opencl/core/attachment.h"
 #include "opencl/devices.h"
-#include "opencl/memory/test_values.h"
+#include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
 
 #include <inttypes.h>
