@@ -15,10 +15,6 @@
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 4 };
 
-/* Groups of a block that are few, if its FIRST_ROWS have no more. */
-enum { MOST_FEW = 4, FIRST_ROWS = 64 };
-#define NO_GROUP UINT32_MAX
-
 /* The values in a cache line of the usual size, and the fetching of one into the second cache. */
 enum { LINE = 8 };
 #define FETCH(values) __builtin_prefetch(values, 0, 2)
