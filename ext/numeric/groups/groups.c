@@ -23,11 +23,8 @@ void clr_groups_free(struct clr_groups *groups)
         return;
     for (i = 0; i < groups->part_count; i++)
         clr_group_part_free(groups->parts[i]);
-    for (i = 0; i < CLR_GROUP_PARTS; i++) {
-        if (groups->tables != NULL)
-            clr_group_table_free(&groups->tables[i]);
+    for (i = 0; i < CLR_GROUP_PARTS; i++)
         clr_room_free(&groups->merged[i], &groups->memory);
-    }
     for (i = 0; i < CLR_MOST_TALLIES; i++)
         free_sums(groups, &groups->sums[i]);
     for (i = 0; i < CLR_MOST_QUESTIONS; i++) {
@@ -38,7 +35,6 @@ void clr_groups_free(struct clr_groups *groups)
     clr_room_free(&groups->entries, &groups->memory);
     clr_room_free(&groups->ranks, &groups->memory);
     clr_room_free(&groups->finals, &groups->memory);
-    clr_memory_free(groups->tables);
     clr_memory_free(groups);
 }
 

@@ -63,7 +63,6 @@ struct clr_groups {
     struct clr_group_memory memory;
     struct clr_group_part *parts[CLR_GROUP_PARTS]; /* they have the records and the keys */
     int part_count;
-    struct clr_group_table *tables; /* CLR_GROUP_PARTS of merged groups, or NULL */
     size_t count;
     /* In the groups' order: of places, uint32_t, whose records are those of the first part; or
        entries. */
@@ -115,12 +114,6 @@ static inline uint32_t clr_groups_final(const struct clr_groups *groups, int par
     return finals == NULL ? number : finals[number];
 }
 
-/* Returns the record of a part's group: the part times 2^32, and the group's number. */
-static inline int64_t *clr_groups_first_record(const struct clr_groups *groups, uint64_t first)
-{
-    return clr_group_part_record(groups->parts[first >> 32], (uint32_t)first);
-}
-
 static inline const int64_t *clr_groups_record(const struct clr_groups *groups, size_t group)
 {
     if (groups->plan.numbering == CLR_NUMBERED_DIRECTLY)
@@ -128,13 +121,6 @@ static inline const int64_t *clr_groups_record(const struct clr_groups *groups, 
                                      ((const uint32_t *)groups->places.start)[group]);
     return ((const struct clr_group_entry *)groups->entries.start)[group].record;
 }
-
-/* Adds a record of a group to another one. */
-void clr_group_record_add(const struct clr_group_plan *plan, const int64_t *restrict from,
-                          int64_t *restrict to);
-
-/* Whether anything is listed or spilled, so that finals are needed. */
-bool clr_groups_have_lists(const struct clr_groups *groups);
 
 /* Stores what is known by a group's record: the sum too, unless it is made of listed values. */
 void clr_group_record_state(const struct clr_group_plan *plan, int tally, const int64_t *record,

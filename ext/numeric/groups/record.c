@@ -1,17 +1,5 @@
 #include "numeric/groups/groups_private.h"
 
-void clr_group_record_add(const struct clr_group_plan *plan, const int64_t *restrict from,
-                          int64_t *restrict to)
-{
-    int w;
-
-    for (w = 0; w < plan->adds; w++)
-        to[w] = (int64_t)((uint64_t)to[w] + (uint64_t)from[w]);
-    for (; w < plan->words; w++)
-        if ((uint64_t)from[w] > (uint64_t)to[w])
-            to[w] = from[w];
-}
-
 /* What is known of one type's extremes by their words, if any such value was seen. */
 static void set_range(const int64_t *record, const int words[2], bool seen, struct clr_range *range)
 {
