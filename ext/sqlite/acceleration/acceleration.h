@@ -13,8 +13,7 @@
 #include "sqlite/acceleration/ways.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/groups/group_answer.h"
-#include "sqlite/session/interruption.h"
-#include "sqlite/session/limits.h"
+#include "sqlite/session/statement.h"
 
 #include <stdbool.h>
 

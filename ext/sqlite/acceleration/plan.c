@@ -9,7 +9,7 @@
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/schema/schema_entries.h"
-#include "sqlite/session/encoding.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "engine/rows/choice.h"
 #include "numeric/filter/skipping.h"
 #include "numeric/scan/shared_sums.h"
-#include "sqlite/cache/sorted_copies.h"
+#include "sqlite/cache/cache.h"
 
 /* Of a query that has rows, one in so many may be found, at most. */
 enum { ROWS_PER_FOUND = 50 };

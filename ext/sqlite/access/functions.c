@@ -2,7 +2,7 @@
 
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/access/prepare.h"
-#include "sqlite/session/running.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "sqlite/access/statements.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
-#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 

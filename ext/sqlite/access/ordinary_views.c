@@ -6,7 +6,6 @@
 #include "sqlite/api.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/schema_entries.h"
-#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/views/view_life.h"
 

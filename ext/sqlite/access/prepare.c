@@ -4,7 +4,6 @@
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/preview.h"
 #include "sqlite/schema/select_columns.h"
-#include "sqlite/session/running.h"
 #include "sqlite/session/statement.h"
 
 #include <stdbool.h>

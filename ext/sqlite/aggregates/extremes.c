@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "numeric/order/deque.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/session/spares.h"
+#include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>

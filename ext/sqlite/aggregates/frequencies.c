@@ -10,8 +10,8 @@
 #include "engine/rows/fed_distinct.h"
 #include "numeric/distinct/mode.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/session/interruption.h"
-#include "sqlite/session/spares.h"
+#include "sqlite/session/statement.h"
+#include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
 
 /*

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "numeric/states/state_bins.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/session/spares.h"
+#include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>

@@ -12,8 +12,8 @@
 #include "numeric/order/kept.h"
 #include "numeric/order/percentile.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/session/interruption.h"
-#include "sqlite/session/spares.h"
+#include "sqlite/session/statement.h"
+#include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>

@@ -1,8 +1,12 @@
 #include "sqlite/cache/cache.h"
 
 #include "base/clock.h"
-#include "sqlite/cache/cache_tables.h"
+#include "engine/host/sorted_answers.h"
+#include "sqlite/cache/cache_lock.h"
+#include "sqlite/cache/cache_memory.h"
+#include "sqlite/cache/cached_table.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* How long a refresh waits for queries of older versions, which keep the processors busy meanwhile,
@@ -309,4 +313,218 @@ void clr_cache_end_change(struct clr_image *image)
     image->is_changing = false;
     end_busy(image);
     clr_cache_unlock();
+}
+
+/* ---- Columns that are needed. */
+
+static atomic_int_least64_t scans; /* so far */
+
+int64_t clr_cache_scan(void)
+{
+    return atomic_fetch_add(&scans, 1) + 1;
+}
+
+bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
+                   struct clr_image_column **found)
+{
+    bool has_all;
+    int i;
+
+    clr_cache_lock();
+    has_all = image->is_known;
+    for (i = 0; i < count && has_all; i++) {
+        found[i] = clr_image_find(image, &fields[i]);
+        has_all = found[i] != NULL;
+    }
+    for (i = 0; i < count && has_all; i++)
+        found[i]->pins++;
+    clr_cache_unlock();
+    return has_all;
+}
+
+void clr_cache_unpin(struct clr_image_column *const *found, int count)
+{
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        found[i]->pins--;
+    clr_cache_unlock();
+}
+
+void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
+                   int count, struct clr_column **columns)
+{
+    const int64_t number = clr_cache_scan();
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++) {
+        found[i]->hits++;
+        found[i]->used = number;
+        clr_image_column_use(found[i], connection);
+        columns[i] = clr_column_retain(found[i]->column);
+    }
+    clr_cache_unlock();
+}
+
+void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count)
+{
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        clr_image_measure_column(image, found[i]);
+    clr_cache_unlock();
+}
+
+/* Returns whether a column's copy is of the division, or there is none, and one may be made. A copy
+   of another division goes, if it may. */
+static bool locked_suits(struct clr_image_column *column, const struct clr_division *division)
+{
+    if (column->copy != NULL && clr_division_is_same(clr_sharded_division(column->copy), division))
+        return true;
+    if (column->copy != NULL && clr_image_column_users(column) > 1 &&
+        !clr_sharded_is_lost(column->copy))
+        return false;
+    clr_sharded_release(column->copy);
+    column->copy = NULL;
+    return true;
+}
+
+/* Returns a column's copy of the division, which is made if need be, or NULL without memory. */
+static struct clr_sharded *locked_copy(struct clr_image_column *column,
+                                       const struct clr_division *division)
+{
+    if (column->copy == NULL)
+        column->copy = clr_sharded_new(division, column->column);
+    return column->copy;
+}
+
+bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+                      const struct clr_devices *devices, struct clr_division *division,
+                      struct clr_sharded **copies)
+{
+    bool has_room, ready;
+    int i;
+
+    clr_cache_lock();
+    has_room = clr_division_make(devices, rows, division);
+    for (i = 0; i < count && has_room; i++)
+        has_room = locked_suits(found[i], division);
+    ready = has_room = has_room && clr_column_device_make_room(found, count, division);
+    for (i = 0; i < count && has_room; i++) {
+        copies[i] = clr_sharded_retain(locked_copy(found[i], division));
+        ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
+    }
+    clr_cache_unlock();
+    for (i = 0; i < count && has_room && !ready; i++)
+        clr_sharded_release(copies[i]);
+    return ready;
+}
+
+/* ---- Sorted copies. */
+
+/* Scans that ask for the order of a column before it gets a sorted copy, and others, at least,
+   after it could not have one. Sorting takes about as long as ten of them. */
+enum { ASKINGS = 2, LEAST_PAUSE = 64 };
+
+/* What is being sorted. */
+struct sorting {
+    struct clr_column *column; /* with a reference */
+    atomic_bool stop;          /* its memory is needed */
+};
+
+static bool wants_stop(void *context)
+{
+    const struct sorting *sorting = context;
+
+    /* Nobody else has that content any more. */
+    return atomic_load(&sorting->stop) || atomic_load(&sorting->column->references) == 1;
+}
+
+static struct clr_image_column *find_wanted(void)
+{
+    struct clr_column_place place = {.table = NULL};
+    struct clr_image_column *column;
+
+    do
+        column = clr_cache_next_column(&place);
+    while (column != NULL && (column->sorted != NULL || column->order_asks < ASKINGS));
+    return column;
+}
+
+/* Gives a copy to all columns that have the content it was made of. Without one they wait before
+   they are to have one. */
+static void spread(const struct clr_column *content, struct clr_sorted_copy *copy)
+{
+    struct clr_column_place place = {.table = NULL};
+    struct clr_image_column *column;
+
+    while ((column = clr_cache_next_column(&place)) != NULL) {
+        if (column->column != content || column->sorted != NULL)
+            continue;
+        column->sorted = clr_sorted_copy_retain(copy);
+        column->order_asks = 0;
+        if (copy == NULL)
+            clr_backoff_failed(&column->sorting, LEAST_PAUSE);
+        clr_image_measure_column(place.image, column);
+    }
+}
+
+/* Makes the sorted copy of a column that is to have one. Returns when it is to be called again: at
+   once, or never. */
+static int64_t make_wanted(void)
+{
+    struct clr_image_column *wanted = find_wanted();
+    struct sorting sorting = {.column = NULL};
+    const struct clr_watch watch = {wants_stop, &sorting};
+    struct clr_sorted_copy *copy = NULL;
+    int64_t cost;
+
+    if (wanted == NULL)
+        return INT64_MAX;
+    atomic_init(&sorting.stop, false);
+    sorting.column = clr_column_retain(wanted->column);
+    cost = (int64_t)clr_host_sort_cost(sorting.column);
+    if (cost > 0 && clr_column_memory_reserve(cost, &sorting.stop)) {
+        clr_cache_unlock();
+        clr_host_sort(sorting.column, &watch, &copy);
+        clr_cache_lock();
+        clr_column_memory_unreserve();
+        if (atomic_load(&sorting.stop)) {
+            clr_sorted_copy_release(copy);
+            copy = NULL;
+        }
+    }
+    spread(sorting.column, copy);
+    clr_cache_unlock();
+    clr_sorted_copy_release(copy);
+    clr_column_release(sorting.column);
+    clr_cache_lock();
+    return 0;
+}
+
+bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
+                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS])
+{
+    bool is_asked[CLR_MOST_COLUMNS] = {false}, has_one = false, is_due = false;
+    int i, number;
+
+    for (i = 0; i < scan->question_count; i++) {
+        number = clr_question_column(scan, &scan->questions[i]);
+        if (number >= 0)
+            is_asked[number] = true;
+    }
+    clr_cache_lock();
+    for (i = 0; i < scan->column_count; i++) {
+        copies[i] = is_asked[i] ? clr_sorted_copy_retain(found[i]->sorted) : NULL;
+        has_one = has_one || copies[i] != NULL;
+        if (is_asked[i] && copies[i] == NULL && !clr_backoff_skips(&found[i]->sorting))
+            is_due = ++found[i]->order_asks >= ASKINGS || is_due;
+    }
+    if (is_due)
+        clr_cache_thread_want(make_wanted);
+    clr_cache_unlock();
+    return has_one;
 }

@@ -1,4 +1,5 @@
-/* The cache's lock, and waiting for what others do under it. */
+/* The cache's lock, waiting for what others do under it, and the thread that does what the cache
+   has to do later: one in the process, which ends when there is nothing left to do. */
 #ifndef CLR_SQLITE_CACHE_LOCK_H
 #define CLR_SQLITE_CACHE_LOCK_H
 
@@ -22,7 +23,14 @@ void clr_cache_wake(void);
    most. Returns false if the watch, which may be NULL, wants a stop. */
 bool clr_cache_wait(const struct clr_watch *watch);
 
-/* With the lock, likewise: waits for timeout_ms milliseconds at most. */
-void clr_cache_wait_until_woken(int64_t timeout_ms);
+/* Does what is due, with the cache's lock, which it may give up meanwhile. Returns when it is to be
+   called again, in ns of clr_clock_ns(); INT64_MAX: not before somebody wants it. */
+typedef int64_t clr_cache_chore(void);
+
+enum { CLR_CACHE_CHORES = 2 };
+
+/* With the cache's lock: has the thread do a chore soon, one of CLR_CACHE_CHORES at the most.
+   Returns false if the thread can't be started. */
+bool clr_cache_thread_want(clr_cache_chore *chore);
 
 #endif

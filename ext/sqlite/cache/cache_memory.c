@@ -1,10 +1,13 @@
 #include "sqlite/cache/cache_memory.h"
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "engine/worker/runtime.h"
 #include "sqlite/cache/cache_lock.h"
-#include "sqlite/cache/cache_tables.h"
+#include "sqlite/cache/cached_table.h"
 
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int64_t clr_column_memory(void)
@@ -76,42 +79,36 @@ static bool may_go(const struct clr_image *image)
    used since that scan. */
 static int64_t measure_device(const struct clr_worker *worker, const int64_t *since)
 {
-    const struct clr_cached_table *table;
-    const struct clr_image *image;
+    struct clr_column_place place = {.table = NULL};
+    const struct clr_image_column *column;
     int64_t bytes = 0;
 
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        for (image = table->images; image != NULL; image = image->next) {
-            const bool counts = since == NULL ? !image->is_changing : may_go(image);
-            const struct clr_image_column *column = counts ? image->columns : NULL;
-
-            for (; column != NULL; column = column->next) {
-                if (since == NULL || (column->pins == 0 && column->used < *since))
-                    bytes += size_on(column, worker);
-            }
-        }
+    while ((column = clr_cache_next_column(&place)) != NULL) {
+        if (since == NULL || (may_go(place.image) && column->pins == 0 && column->used < *since))
+            bytes += size_on(column, worker);
     }
     return bytes;
 }
 
-/* Finds the least recently used column, of those with copies on a worker's device or, if that is
-   NULL, of all, that no query needs; and its image. */
-static struct clr_image_column **find_oldest(const struct clr_worker *device, struct clr_image **of)
-{
-    struct clr_image_column **oldest = NULL, **link;
-    struct clr_cached_table *table;
-    struct clr_image *image;
+/* What is looked for among columns. */
+enum wanted { COLUMN, SORTED_COPY };
 
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        for (image = table->images; image != NULL; image = image->next) {
-            for (link = &image->columns; may_go(image) && *link != NULL; link = &(*link)->next) {
-                if ((*link)->pins > 0 || (device != NULL && size_on(*link, device) == 0) ||
-                    (oldest != NULL && (*link)->used >= (*oldest)->used))
-                    continue;
-                oldest = link;
-                *of = image;
-            }
-        }
+/* Finds the least recently used column that may go, of those with copies on a worker's device,
+   unless that is NULL. Of a sorted copy alone, which goes though its column is pinned, likewise. */
+static struct clr_image_column **find_oldest(enum wanted wanted, const struct clr_worker *device,
+                                             struct clr_image **of)
+{
+    struct clr_column_place place = {.table = NULL};
+    struct clr_image_column **oldest = NULL, *column;
+
+    while ((column = clr_cache_next_column(&place)) != NULL) {
+        if (!may_go(place.image) ||
+            (wanted == COLUMN ? column->pins > 0 : column->sorted == NULL) ||
+            (device != NULL && size_on(column, device) == 0) ||
+            (oldest != NULL && column->used >= (*oldest)->used))
+            continue;
+        oldest = place.link;
+        *of = place.image;
     }
     return oldest;
 }
@@ -158,23 +155,14 @@ static bool take_back(void)
 /* Drops the sorted copy whose column's use is longest ago. Returns false if there is none. */
 static bool drop_sorted(void)
 {
-    struct clr_image_column *oldest = NULL, *column;
-    struct clr_image *image, *of = NULL;
-    struct clr_cached_table *table;
+    struct clr_image *image = NULL;
+    struct clr_image_column **link = find_oldest(SORTED_COPY, NULL, &image);
 
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        for (image = table->images; image != NULL; image = image->next) {
-            for (column = image->columns; may_go(image) && column != NULL; column = column->next) {
-                if (column->sorted == NULL || (oldest != NULL && column->used >= oldest->used))
-                    continue;
-                oldest = column;
-                of = image;
-            }
-        }
-    }
-    if (oldest == NULL)
+    if (link == NULL)
         return false;
-    clr_image_drop_sorted(of, oldest);
+    clr_sorted_copy_release((*link)->sorted);
+    (*link)->sorted = NULL;
+    clr_image_measure_column(image, *link);
     return true;
 }
 
@@ -182,7 +170,7 @@ static bool drop_sorted(void)
 static bool drop_oldest(int64_t scan)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(NULL, &image);
+    struct clr_image_column **link = find_oldest(COLUMN, NULL, &image);
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
 
     if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
@@ -219,7 +207,7 @@ static bool drop_layout(void)
 static int64_t drop_oldest_copy(const struct clr_worker *worker)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(worker, &image);
+    struct clr_image_column **link = find_oldest(COLUMN, worker, &image);
     int64_t bytes;
 
     if (link == NULL)
@@ -418,4 +406,122 @@ int64_t clr_cache_evict(const struct clr_connection *connection)
     }
     clr_cache_unlock();
     return bytes;
+}
+
+/* ---- Closed files. */
+
+/* Of so many closed files columns stay, and of one for each so many descriptors that the process
+   may have: a file takes one. */
+enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
+
+/* How often it is looked whether closed files have been deleted, whose blocks the descriptors keep.
+ */
+enum { LOOK_MS = 1000 };
+
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+
+/* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
+static int64_t closed_since(const struct clr_cached_table *table)
+{
+    return table->file == NULL ? 0 : clr_known_file_closed(table->file);
+}
+
+/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when to look
+   at the next ones, in ns of clr_clock_ns(); INT64_MAX: there are none. */
+static int64_t locked_drop_due(void)
+{
+    const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
+    const int64_t now = clr_clock_ns(), look = now + LOOK_MS * INT64_C(1000000);
+    int64_t next_due = INT64_MAX, closed, due;
+    struct clr_cached_table *table, *next;
+
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        closed = closed_since(table);
+        if (closed == 0)
+            continue;
+        if (closed + retention <= now || clr_known_file_is_unlinked(table->file))
+            clr_cache_drop_table(table);
+        else if ((due = closed + retention < look ? closed + retention : look) < next_due)
+            next_due = due;
+    }
+    return next_due;
+}
+
+static void drop_file(const struct clr_known_file *file)
+{
+    struct clr_cached_table *table, *next;
+
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        if (table->file == file)
+            clr_cache_drop_table(table);
+    }
+}
+
+static int most_files(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+                   limit.rlim_cur / DESCRIPTORS_PER_FILE < MOST_FILES
+               ? (int)(limit.rlim_cur / DESCRIPTORS_PER_FILE)
+               : MOST_FILES;
+}
+
+/* Returns the file that was closed longest ago, or NULL, and how many are closed. */
+static const struct clr_known_file *find_oldest_file(int *count)
+{
+    const struct clr_cached_table *table, *other;
+    const struct clr_known_file *oldest = NULL;
+    int64_t closed, since = INT64_MAX;
+
+    *count = 0;
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        closed = closed_since(table);
+        for (other = clr_cache_first(); closed != 0 && other != table; other = other->next)
+            closed = other->file == table->file ? 0 : closed;
+        *count += closed != 0;
+        if (closed != 0 && closed < since) {
+            since = closed;
+            oldest = table->file;
+        }
+    }
+    return oldest;
+}
+
+static void drop_beyond_most(void)
+{
+    const int most = most_files();
+    const struct clr_known_file *oldest;
+    int count;
+
+    while ((oldest = find_oldest_file(&count)) != NULL && count > most)
+        drop_file(oldest);
+}
+
+static void file_closed(struct clr_known_file *file)
+{
+    clr_cache_lock();
+    drop_beyond_most();
+    if (locked_drop_due() != INT64_MAX && !clr_cache_thread_want(locked_drop_due))
+        drop_file(file);
+    clr_cache_unlock();
+}
+
+void clr_retention_heed_setting(void)
+{
+    clr_cache_lock();
+    clr_cache_wake();
+    clr_cache_unlock();
+}
+
+static void begin(void)
+{
+    clr_known_file_notify(file_closed);
+}
+
+void clr_retention_begin(void)
+{
+    pthread_once(&begun, begin);
 }

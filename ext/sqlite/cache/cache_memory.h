@@ -1,4 +1,5 @@
-/* How much the cache may hold, and what goes when it is too much. */
+/* How much the cache may hold, and what goes when it is too much. And what
+   becomes of a file's columns when its last connection of the process has closed. */
 #ifndef CLR_SQLITE_CACHE_MEMORY_H
 #define CLR_SQLITE_CACHE_MEMORY_H
 
@@ -48,5 +49,17 @@ void clr_column_memory_trim(int64_t most, int64_t scan);
 /* Frees what no query needs now, but what is another connection's own. Returns how many bytes that
    took, on the host and on devices. */
 int64_t clr_cache_evict(const struct clr_connection *connection);
+
+/*
+ * From now on the columns of a file that no connection has open any more go after the time that the
+ * process's setting column_retention says, or soon after the file was deleted: a thread sees to
+ * that, which ends when there is nothing left to wait for. Each such file takes a descriptor: of 16
+ * at most, and of a small part of those that the process may have, columns stay. To be called
+ * before anything is cached; any number of times.
+ */
+void clr_retention_begin(void);
+
+/* Heeds the setting after it has changed. */
+void clr_retention_heed_setting(void);
 
 #endif

@@ -6,14 +6,85 @@
 #define CLR_SQLITE_CACHED_TABLE_H
 
 #include "base/backoff.h"
+#include "numeric/dictionary/dictionary.h"
+#include "numeric/values/field.h"
 #include "sqlite/cache/image.h"
-#include "sqlite/cache/kept_dictionaries.h"
-#include "sqlite/cache/many_values.h"
 #include "sqlite/database/known_file.h"
+#include "sqlite/database/snapshot.h"
 #include "sqlite/session/connection.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+
+/* ---- Dictionaries. */
+
+/*
+ * Dictionaries of columns that are streamed, and not kept themselves: they serve the next streams
+ * of the same version of the database, and the lookups over them with them.
+ */
+
+/* One of them, in a list of those of an image. */
+struct clr_kept_dictionary {
+    struct clr_kept_dictionary *next;
+    struct clr_field field;
+    struct clr_database_version token; /* of the version that it is of */
+    struct clr_dictionary *dictionary;
+    int64_t used; /* as that of a column */
+};
+
+/* Returns the dictionary of a field in that version, which is used by that scan, or NULL. */
+struct clr_dictionary *clr_kept_dictionary_find(struct clr_kept_dictionary *list,
+                                                const struct clr_field *field,
+                                                const struct clr_database_version *token,
+                                                int64_t used);
+
+/* Keeps a dictionary, to which it takes a reference, in the place of an older one of the field.
+   Without memory it is not kept. */
+void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr_field *field,
+                             const struct clr_database_version *token,
+                             struct clr_dictionary *dictionary, int64_t used);
+
+/* Returns the link to the one whose use is longest ago, unless that was in this scan, or NULL. */
+struct clr_kept_dictionary **clr_kept_dictionary_oldest(struct clr_kept_dictionary **list,
+                                                        int64_t scan);
+
+/* Drops the one that the link leads to. */
+void clr_kept_dictionary_drop(struct clr_kept_dictionary **link);
+
+/* Returns what they take, in bytes. */
+int64_t clr_kept_dictionaries_size(const struct clr_kept_dictionary *list);
+
+void clr_kept_dictionaries_free(struct clr_kept_dictionary **list);
+
+/* ---- Columns with too many values. */
+
+/*
+ * Columns that have too many different values for a dictionary: what was found once for a version
+ * of the database is not found again for the same, and for later ones only once in a while.
+ */
+
+/* One column, in a list of those of an image. */
+struct clr_many_values {
+    struct clr_many_values *next;
+    int index;                         /* of the image's field */
+    struct clr_database_version token; /* of the version for which it was found */
+    struct clr_backoff skips;          /* queries of other versions that do without */
+};
+
+/* Takes note of a query that needs the column in that version. Returns whether the column is to be
+   taken for one with too many values. */
+bool clr_many_values_expected(struct clr_many_values *list, int index,
+                              const struct clr_database_version *token);
+
+/* Takes note that it has. Without memory it is found again. */
+void clr_many_values_found(struct clr_many_values **list, int index,
+                           const struct clr_database_version *token);
+
+/* Takes note that it has not. */
+void clr_many_values_forget(struct clr_many_values **list, int index);
+
+/* ---- A table. */
 
 /* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
    a bit each, see clr_image_bit(). */
@@ -70,12 +141,6 @@ struct clr_cached_table {
     atomic_size_t rows;
 };
 
-/* Returns a table of that place without images and with one reference, or NULL without memory. */
-struct clr_cached_table *clr_cached_table_new(const struct clr_cache_place *place);
-
-/* Whether it is the table of that place. */
-bool clr_cached_table_is(const struct clr_cached_table *table, const struct clr_cache_place *place);
-
 struct clr_cached_table *clr_cached_table_retain(struct clr_cached_table *table);
 void clr_cached_table_release(struct clr_cached_table *table);
 
@@ -93,5 +158,52 @@ void clr_cached_image_free(struct clr_image *image);
 
 /* The same, its columns without the lock: that may take its time. NULL is fine. */
 void clr_cached_image_dispose(struct clr_image *image);
+
+/* ---- The list of tables. */
+
+/*
+ * The list of the tables that the cache has, and what a connection and a fork have to do with it.
+ * But for the first two functions the caller has the cache's lock.
+ */
+
+/* Without the lock: has the cache forget the connection when that is closed, and heed forks.
+   Returns false without memory. */
+bool clr_cache_prepare(struct clr_connection *connection);
+
+/* Takes the lock when no image that a connection may see is being changed, but by the calling
+   thread; or after a second, as who changes one may wait for a lock of the caller's. */
+void clr_cache_lock_unchanging(const struct clr_connection *connection);
+
+/* Returns the first table. */
+struct clr_cached_table *clr_cache_first(void);
+
+/* A place among the columns of all images that are not being changed. Zeros: before the first. */
+struct clr_column_place {
+    struct clr_cached_table *table;
+    struct clr_image *image;        /* of that table */
+    struct clr_image_column **link; /* to the column, in that image */
+};
+
+/* Goes on to the next column, which is returned, or NULL. */
+struct clr_image_column *clr_cache_next_column(struct clr_column_place *place);
+
+/* Returns the newest image of a table that a connection may see, or NULL; one that the calling
+   thread is changing is none. */
+struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *table, bool is_filled);
+
+/* Returns the name of the schema by which a connection has a table's file open, or that of a table
+   of its own, or NULL: it is none of this connection's business. */
+const char *clr_cache_schema(const struct clr_connection *connection,
+                             const struct clr_cached_table *table);
+
+/* Returns the table of a place, or NULL. */
+struct clr_cached_table *clr_cache_find_table(const struct clr_cache_place *place);
+
+/* The same, a new one if there is none, and NULL without memory. */
+struct clr_cached_table *clr_cache_table(const struct clr_cache_place *place);
+
+/* Takes a table out of the list that no query is on its way to, with all that nobody is in. */
+void clr_cache_drop_table(struct clr_cached_table *table);
 
 #endif

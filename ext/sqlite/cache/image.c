@@ -237,13 +237,6 @@ void clr_image_measure_column(struct clr_image *image, struct clr_image_column *
     image->size += column->size;
 }
 
-void clr_image_drop_sorted(struct clr_image *image, struct clr_image_column *column)
-{
-    clr_sorted_copy_release(column->sorted);
-    column->sorted = NULL;
-    clr_image_measure_column(image, column);
-}
-
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)
 {
     static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};

@@ -109,9 +109,6 @@ void clr_image_column_use(struct clr_image_column *column, const struct clr_conn
 /* Returns how many connections have used the column and are open. */
 int clr_image_column_users(const struct clr_image_column *column);
 
-/* Drops a column's sorted copy, if it has one. */
-void clr_image_drop_sorted(struct clr_image *image, struct clr_image_column *column);
-
 /* Takes note of what a column takes on the host. */
 void clr_image_measure_column(struct clr_image *image, struct clr_image_column *column);
 

@@ -1,7 +1,7 @@
 #include "sqlite/columns/column_source.h"
 
-#include "sqlite/cache/cache_tables.h"
-#include "sqlite/cache/retention.h"
+#include "sqlite/cache/cache_memory.h"
+#include "sqlite/cache/cached_table.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_memory.h"
-#include "sqlite/cache/pinned_columns.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/table_info.h"
 
@@ -79,6 +78,9 @@ struct clr_column_source {
 };
 
 extern const struct clr_column_source clr_page_source, clr_row_source;
+
+/* Registers the aggregate by which SQLite fills columns with rows. Returns SQLite's code. */
+int clr_row_loader_register(struct clr_connection *connection);
 
 /* Begins the one source or the other, as no_pages says, and ends the one that was begun. */
 int clr_column_request_begin(struct clr_column_request *request);

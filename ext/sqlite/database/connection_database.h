@@ -6,11 +6,13 @@
 
 #include "query/reason.h"
 #include "sqlite/database/known_file.h"
-#include "sqlite/database/wal_index.h"
 #include "sqlite/session/connection.h"
 #include "storage/snapshot/wal.h"
 
 #include <stdbool.h>
+
+/* Bytes of the header of a write-ahead log's index. */
+enum { CLR_WAL_HEADER_SIZE = 48 };
 
 /* By the name of its schema. */
 struct clr_database {

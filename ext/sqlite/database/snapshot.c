@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "sqlite/api.h"
 #include "sqlite/database/connection_database.h"
-#include "sqlite/database/wal_index.h"
 #include "storage/snapshot/wal.h"
 
 #include <dirent.h>
@@ -13,6 +12,130 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- The index of a write-ahead log, which all connections share. WAL-mode file format
+   (https://sqlite.org/walformat.html), section 2.1. */
+
+/* Where fields of the header are, and what follows its two copies. */
+enum {
+    INDEX_AT_VERSION = 0,
+    INDEX_AT_CHANGE = 8,
+    INDEX_AT_IS_INIT = 12,
+    INDEX_AT_LAST_FRAME = 16,
+    INDEX_AT_PAGE_COUNT = 20,
+    INDEX_AT_SALTS = 32,
+    INDEX_AT_CHECKSUM = 40,
+    INDEX_HEADERS = 2 * CLR_WAL_HEADER_SIZE,
+    INDEX_AT_BACKFILLED = INDEX_HEADERS,
+    INDEX_WORDS = INDEX_AT_BACKFILLED + 4
+};
+
+enum { REGION_SIZE = 32768, INDEX_VERSION = 3007000, MOST_READS = 10 };
+
+static uint32_t get_word(const unsigned char *bytes)
+{
+    uint32_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* Copies words, in the byte order of the machine, in ascending order. Others write to them. */
+static void copy_words(const void volatile *area, unsigned char *copy, int size)
+{
+    uint32_t word;
+    int i;
+
+    for (i = 0; i < size; i += 4) {
+        word =
+            __atomic_load_n((const uint32_t *)((uintptr_t)area + (uintptr_t)i), __ATOMIC_SEQ_CST);
+        memcpy(copy + i, &word, sizeof word);
+    }
+}
+
+/* Section 4.2, "Checksum Algorithm", in the machine's byte order. */
+static bool has_valid_checksum(const unsigned char *header)
+{
+    uint32_t sums[2] = {0, 0};
+    int i;
+
+    for (i = 0; i < INDEX_AT_CHECKSUM; i += 8) {
+        sums[0] += get_word(header + i) + sums[1];
+        sums[1] += get_word(header + i + 4) + sums[0];
+    }
+    return memcmp(sums, header + INDEX_AT_CHECKSUM, sizeof sums) == 0;
+}
+
+/*
+ * Reads the index of a database file whose connection has its log open. Returns whether there was
+ * one that was whole, and whose header was the same before and after backfilled was read. On false
+ * *index is undefined: there is no such memory, it can't be written to, others are changing it, or
+ * it has to be recovered.
+ */
+static bool index_read(sqlite3_file *file, struct clr_wal_index *index)
+{
+    unsigned char words[INDEX_WORDS], after[INDEX_HEADERS];
+    void volatile *area = NULL;
+    int attempt;
+
+    if (file->pMethods->iVersion < 2 || file->pMethods->xShmMap == NULL ||
+        file->pMethods->xShmMap(file, 0, REGION_SIZE, 0, &area) != SQLITE_OK || area == NULL)
+        return false;
+    for (attempt = 0; attempt < MOST_READS; attempt++) {
+        file->pMethods->xShmBarrier(file);
+        copy_words(area, words, INDEX_WORDS);
+        file->pMethods->xShmBarrier(file);
+        copy_words(area, after, INDEX_HEADERS);
+        if (memcmp(words, words + CLR_WAL_HEADER_SIZE, CLR_WAL_HEADER_SIZE) != 0 ||
+            memcmp(words, after, INDEX_HEADERS) != 0)
+            continue;
+        memcpy(index->header, words, CLR_WAL_HEADER_SIZE);
+        index->backfilled = get_word(words + INDEX_AT_BACKFILLED);
+        return get_word(words + INDEX_AT_VERSION) == INDEX_VERSION &&
+               words[INDEX_AT_IS_INIT] != 0 && has_valid_checksum(words);
+    }
+    return false;
+}
+
+/* Returns the number of the newest commit's last frame (mxFrame); 0: the log has no frames. */
+static uint32_t index_last_frame(const struct clr_wal_index *index)
+{
+    return get_word(index->header + INDEX_AT_LAST_FRAME);
+}
+
+/* Returns the database's size after that commit, in pages. It is meant only if there are frames. */
+static uint32_t index_page_count(const struct clr_wal_index *index)
+{
+    return get_word(index->header + INDEX_AT_PAGE_COUNT);
+}
+
+/* Returns the log's CLR_WAL_SALTS bytes of salts, in the order in which its file has them. */
+static const unsigned char *index_salts(const struct clr_wal_index *index)
+{
+    return index->header + INDEX_AT_SALTS;
+}
+
+/* Whether two headers are of one log: a log that is begun anew has other salts. */
+static bool index_same_log(const unsigned char *header, const unsigned char *other)
+{
+    return memcmp(header + INDEX_AT_SALTS, other + INDEX_AT_SALTS, CLR_WAL_SALTS) == 0;
+}
+
+/*
+ * Whether a header is known to be the next one after another: one commit later, in the same log,
+ * with no other header in between. Each commit increases iChange by one (sqlite3WalFrames()).
+ * A recovery, which writes a header that is not a commit's, sets iChange to 0 (walIndexRecover()):
+ * to be what it is, it would take as many commits since, each of a frame or more.
+ */
+static bool index_is_next(const unsigned char *header, const unsigned char *next)
+{
+    const uint32_t change = get_word(next + INDEX_AT_CHANGE);
+    const uint32_t frames =
+        get_word(next + INDEX_AT_LAST_FRAME) - get_word(header + INDEX_AT_LAST_FRAME);
+
+    return index_same_log(header, next) && change == get_word(header + INDEX_AT_CHANGE) + 1 &&
+           frames > 0 && frames < change;
+}
 
 /* ---- Transactions in WAL mode: clause 2. */
 
@@ -48,8 +171,8 @@ static bool prove_open(const struct clr_database *database, sqlite3_file *file,
 {
     unsigned version = 0;
 
-    if (!clr_wal_index_read(file, index) || !database->proved ||
-        !read_version(database, &version) || version != database->data_version)
+    if (!index_read(file, index) || !database->proved || !read_version(database, &version) ||
+        version != database->data_version)
         return false;
     if (!was_proved(database, version, index->header))
         take_last_header(database, index, is_overtaken);
@@ -65,13 +188,13 @@ static bool prove_begun(struct clr_database *database, sqlite3_file *file,
     unsigned version = 0;
     bool proved;
 
-    if (!clr_wal_index_read(file, index) || !read_version(database, &version))
+    if (!index_read(file, index) || !read_version(database, &version))
         return false;
     proved = memcmp(before->header, after, CLR_WAL_HEADER_SIZE) == 0;
     if (!proved && was_proved(database, version_before, before->header)) {
         if (version == version_before)
             take_last_header(database, index, is_overtaken);
-        proved = version == version_before || clr_wal_index_is_next(before->header, after);
+        proved = version == version_before || index_is_next(before->header, after);
     }
     database->proved = proved;
     memcpy(database->wal_header, after, CLR_WAL_HEADER_SIZE);
@@ -92,7 +215,7 @@ static int wal_transaction_hold(struct clr_database *database, sqlite3_file *fil
 
     for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         first = state == SQLITE_TXN_NONE;
-        if (first && (!clr_wal_index_read(file, &before) || !read_version(database, &version)))
+        if (first && (!index_read(file, &before) || !read_version(database, &version)))
             break;
         rc = clr_database_hold(database, why);
         /* Within BEGIN, a statement that fails as its schema is stale has begun the transaction. */
@@ -302,8 +425,8 @@ static enum clr_reason_code map_frames(struct clr_database *database, struct clr
     database->log_generation = database->generation;
     clr_status_clear(&status);
     if (source->page_count > 0)
-        code = clr_wal_map_read(&database->log, source, clr_wal_index_salts(index),
-                                clr_wal_index_last_frame(index), watch, &status);
+        code = clr_wal_map_read(&database->log, source, index_salts(index), index_last_frame(index),
+                                watch, &status);
     snapshot->is_stopped = code == CLR_STOPPED;
     if (code != CLR_OK)
         return CLR_WHY_LOG_UNREAD;
@@ -327,7 +450,7 @@ static enum clr_reason_code map_frames(struct clr_database *database, struct clr
  */
 static enum clr_reason_code find_size(struct clr_snapshot *snapshot)
 {
-    const uint32_t last = snapshot->is_wal ? clr_wal_index_last_frame(&snapshot->index) : 0;
+    const uint32_t last = snapshot->is_wal ? index_last_frame(&snapshot->index) : 0;
     struct clr_source *source = &snapshot->source;
     sqlite3_int64 size = 0;
 
@@ -338,7 +461,7 @@ static enum clr_reason_code find_size(struct clr_snapshot *snapshot)
         source->page_count = size < MOST_PAGES ? (uint32_t)size : MOST_PAGES;
         return CLR_WHY_NONE;
     }
-    source->page_count = clr_wal_index_page_count(&snapshot->index);
+    source->page_count = index_page_count(&snapshot->index);
     size += (int64_t)last * source->page_size + LARGEST_PAGE;
     return source->page_count > MOST_PAGES || (int64_t)source->page_count * source->page_size > size
                ? CLR_WHY_SHORTER_THAN_LOG
@@ -372,7 +495,7 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
         return CLR_WHY_LOG_UNREAD;
     why = snapshot->is_overtaken ? CLR_WHY_OVERTAKEN : find_size(snapshot);
     if (why == CLR_WHY_NONE && snapshot->is_wal &&
-        snapshot->index.backfilled < clr_wal_index_last_frame(&snapshot->index))
+        snapshot->index.backfilled < index_last_frame(&snapshot->index))
         why = map_frames(database, snapshot, watch);
     if (why == CLR_WHY_NONE)
         why = check_size(snapshot);
@@ -398,7 +521,7 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
 {
     const unsigned char *header = snapshot->header;
     unsigned char *bytes = snapshot->token.bytes;
-    const bool has_frames = snapshot->is_wal && clr_wal_index_last_frame(&snapshot->index) > 0;
+    const bool has_frames = snapshot->is_wal && index_last_frame(&snapshot->index) > 0;
     uint32_t schema = (uint32_t)database->file_generation;
     int64_t closings;
 
@@ -493,8 +616,8 @@ struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
     enum clr_code code;
 
     memcpy(before.header, since->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
-    if (!snapshot->is_wal || !clr_wal_index_same_log(before.header, index->header) ||
-        clr_wal_index_last_frame(&before) >= clr_wal_index_last_frame(index) ||
+    if (!snapshot->is_wal || !index_same_log(before.header, index->header) ||
+        index_last_frame(&before) >= index_last_frame(index) ||
         memcmp(since->bytes + AT_STATE, snapshot->token.bytes + AT_STATE, CLR_FILE_STATE_SIZE) !=
             0 ||
         memcmp(since->bytes + AT_SCHEMA, snapshot->token.bytes + AT_SCHEMA, sizeof(uint32_t)) !=
@@ -504,12 +627,11 @@ struct clr_page_set *clr_snapshot_changes(struct clr_database *database,
         !clr_database_find_log(database, snapshot->known, &snapshot->log))
         return NULL;
     clr_status_clear(&status);
-    code = clr_wal_changes(&snapshot->source, clr_wal_index_salts(index),
-                           clr_wal_index_last_frame(&before) + 1, clr_wal_index_last_frame(index),
-                           watch, &changes, &status);
+    code = clr_wal_changes(&snapshot->source, index_salts(index), index_last_frame(&before) + 1,
+                           index_last_frame(index), watch, &changes, &status);
     snapshot->is_stopped = code == CLR_STOPPED;
-    if (changes != NULL && clr_wal_index_read(snapshot->file, &after) &&
-        clr_wal_index_same_log(after.header, index->header))
+    if (changes != NULL && index_read(snapshot->file, &after) &&
+        index_same_log(after.header, index->header))
         return changes;
     clr_page_set_free(changes);
     return NULL;
@@ -522,8 +644,8 @@ bool clr_database_version_is_later(const struct clr_database_version *token,
 
     memcpy(index.header, token->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
     memcpy(other.header, than->bytes + AT_LOG, CLR_WAL_HEADER_SIZE);
-    return clr_wal_index_same_log(index.header, other.header) &&
-           clr_wal_index_last_frame(&index) > clr_wal_index_last_frame(&other);
+    return index_same_log(index.header, other.header) &&
+           index_last_frame(&index) > index_last_frame(&other);
 }
 
 void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapshot)

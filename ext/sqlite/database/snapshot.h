@@ -57,9 +57,19 @@
 #define CLR_SQLITE_SNAPSHOT_H
 
 #include "engine/worker/team.h"
+#include "sqlite/api.h"
 #include "sqlite/database/connection_database.h"
-#include "sqlite/database/wal_index.h"
 #include "storage/format/source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The index of a write-ahead log: what it says of the log's newest commit. */
+struct clr_wal_index {
+    /* As it is in memory. Each commit changes it, and so does each beginning of a new log. */
+    unsigned char header[CLR_WAL_HEADER_SIZE];
+    uint32_t backfilled; /* nBackfill: so many of the first frames were in the database file */
+};
 
 enum { CLR_HEADER_SIZE = 100, CLR_VERSION_SIZE = 64 + CLR_WAL_HEADER_SIZE + CLR_FILE_STATE_SIZE };
 

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "sqlite/acceleration/finish.h"
-#include "sqlite/session/encoding.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>

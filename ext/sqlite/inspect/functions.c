@@ -5,8 +5,7 @@
 #include "opencl/core/catalog.h"
 #include "sqlite/access/override.h"
 #include "sqlite/cache/cache_memory.h"
-#include "sqlite/cache/retention.h"
-#include "sqlite/columns/row_load.h"
+#include "sqlite/columns/column_source.h"
 #include "sqlite/session/sql_value.h"
 
 #include <stdbool.h>

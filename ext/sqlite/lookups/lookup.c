@@ -4,7 +4,6 @@
 #include "numeric/dictionary/ranks.h"
 #include "numeric/scan/lookup_results.h"
 #include "sqlite/lookups/entries.h"
-#include "sqlite/session/encoding.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>

@@ -75,6 +75,7 @@ int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);
  * It tells what a schema does not: what an authorizer puts in a column's place, and what a
  * generated column depends on.
  */
+
 /* A place in a record that no column has. */
 enum { CLR_NO_INDEX = -2 };
 

@@ -2,8 +2,6 @@
 
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/schema_entries.h"
-#include "sqlite/session/limits.h"
-#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 

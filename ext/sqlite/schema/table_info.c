@@ -3,7 +3,6 @@
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_entries.h"
-#include "sqlite/session/schema_names.h"
 #include "sqlite/session/statement.h"
 
 #include <math.h>

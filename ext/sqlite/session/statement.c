@@ -1,9 +1,54 @@
 #include "sqlite/session/statement.h"
 
-#include "sqlite/session/limits.h"
-
+#include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
+
+/* ---- Limits. */
+
+enum { COUNT = sizeof(struct clr_limits) / sizeof(int) };
+
+static const int numbers[COUNT] = {SQLITE_LIMIT_SQL_LENGTH,     SQLITE_LIMIT_COLUMN,
+                                   SQLITE_LIMIT_EXPR_DEPTH,     SQLITE_LIMIT_COMPOUND_SELECT,
+                                   SQLITE_LIMIT_VDBE_OP,        SQLITE_LIMIT_FUNCTION_ARG,
+                                   SQLITE_LIMIT_VARIABLE_NUMBER};
+
+/* Asks for a new value of each, less than 0 to leave them, and returns the old ones. */
+static struct clr_limits exchange(sqlite3 *db, int value)
+{
+    struct clr_limits limits;
+    int i;
+
+    for (i = 0; i < COUNT; i++)
+        limits.values[i] = sqlite3_limit(db, numbers[i], value);
+    return limits;
+}
+
+struct clr_limits clr_limits_read(sqlite3 *db)
+{
+    return exchange(db, -1);
+}
+
+struct clr_limits clr_limits_lift(sqlite3 *db)
+{
+    return exchange(db, INT_MAX);
+}
+
+void clr_limits_set(sqlite3 *db, const struct clr_limits *limits)
+{
+    int i;
+
+    for (i = 0; i < COUNT; i++)
+        sqlite3_limit(db, numbers[i], limits->values[i]);
+}
+
+bool clr_limits_equal(const struct clr_limits *a, const struct clr_limits *b)
+{
+    return memcmp(a->values, b->values, sizeof a->values) == 0;
+}
+
+/* ---- Statements. */
 
 int clr_statement_make(sqlite3 *db, const char *sql, unsigned flags, sqlite3_stmt **statement)
 {
@@ -41,4 +86,72 @@ int clr_statement_end(sqlite3_stmt *statement, int rc)
     const int ended = sqlite3_finalize(statement);
 
     return rc == SQLITE_OK ? ended : rc;
+}
+
+/* ---- Interruption. */
+
+bool clr_interruption_is_wanted(void *interruption)
+{
+    static const char text[] = "WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c "
+                               "WHERE i < 100) SELECT i FROM c WHERE i = 100";
+    struct clr_interruption *asker = interruption;
+    int rc = SQLITE_OK;
+
+    if (asker->poll == NULL)
+        rc = clr_statement_make(asker->db, text, SQLITE_PREPARE_PERSISTENT, &asker->poll);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(asker->poll);
+        sqlite3_reset(asker->poll);
+    }
+    return rc == SQLITE_INTERRUPT;
+}
+
+void clr_interruption_end(struct clr_interruption *interruption)
+{
+    sqlite3_finalize(interruption->poll);
+    interruption->poll = NULL;
+}
+
+/* ---- Names. */
+
+static int add(struct clr_schema_names *names, const char *name)
+{
+    char **list =
+        sqlite3_realloc64(names->list, ((sqlite3_uint64)names->count + 1) * sizeof *names->list);
+
+    if (list == NULL)
+        return SQLITE_NOMEM;
+    names->list = list;
+    list[names->count] = name == NULL ? NULL : sqlite3_mprintf("%s", name);
+    if (list[names->count] == NULL)
+        return SQLITE_NOMEM;
+    names->count++;
+    return SQLITE_OK;
+}
+
+int clr_schema_names_read(sqlite3 *db, struct clr_schema_names *names)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, "PRAGMA database_list");
+
+    *names = (struct clr_schema_names){NULL, 0};
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        rc = add(names, (const char *)sqlite3_column_text(statement, 1));
+    rc = clr_statement_end(statement, rc);
+    if ((rc == SQLITE_OK && names->count == 0) || rc == SQLITE_AUTH) {
+        rc = add(names, "main");
+        if (rc == SQLITE_OK)
+            rc = add(names, "temp");
+    }
+    if (rc != SQLITE_OK)
+        clr_schema_names_free(names);
+    return rc;
+}
+
+void clr_schema_names_free(struct clr_schema_names *names)
+{
+    while (names->count > 0)
+        sqlite3_free(names->list[--names->count]);
+    sqlite3_free(names->list);
+    names->list = NULL;
 }

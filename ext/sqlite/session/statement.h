@@ -1,8 +1,32 @@
-/* Statements of our own. They are prepared without the application's limits, which are for its. */
+/* Statements of our own, and what a connection's statements may do, are doing, and can name. */
 #ifndef CLR_SQLITE_STATEMENT_H
 #define CLR_SQLITE_STATEMENT_H
 
 #include "sqlite/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- Limits. */
+
+/*
+ * The limits of a connection on statements (https://sqlite.org/limits.html). They are the
+ * application's, for what it writes; statements of our own are made without them.
+ */
+struct clr_limits {
+    int values[7];
+};
+
+struct clr_limits clr_limits_read(sqlite3 *db);
+
+/* Sets them to the highest that SQLite was built for, and returns what they were. */
+struct clr_limits clr_limits_lift(sqlite3 *db);
+
+void clr_limits_set(sqlite3 *db, const struct clr_limits *limits);
+
+bool clr_limits_equal(const struct clr_limits *a, const struct clr_limits *b);
+
+/* ---- Statements of our own: prepared without the application's limits, which are for its. */
 
 /* Prepares a statement with SQLITE_PREPARE_... flags. Returns as sqlite3_prepare_v3() does. */
 int clr_statement_make(sqlite3 *db, const char *sql, unsigned flags, sqlite3_stmt **statement);
@@ -17,5 +41,60 @@ int clr_statement_prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql)
 /* Finalizes a statement, which may be NULL. Returns rc, or if that is SQLITE_OK the code with which
    the statement ended. */
 int clr_statement_end(sqlite3_stmt *statement, int rc);
+
+/* ---- Interruption. */
+
+/* Whether a connection's statements are to stop, which SQLite before 3.41 tells nobody. */
+
+/* Who asks: all zeros but for db at first; clr_interruption_end() when nobody asks any more. */
+struct clr_interruption {
+    sqlite3 *db;
+    sqlite3_stmt *poll;
+};
+
+/*
+ * Returns whether sqlite3_interrupt() was called, or the progress handler wants a stop, while a
+ * statement of the connection runs: a small statement of our own meets the same fate, and the
+ * handler, which counts its instructions. Without memory for it the answer is no. As for a
+ * clr_watch the argument is void: a struct clr_interruption.
+ */
+bool clr_interruption_is_wanted(void *interruption);
+
+/* Frees what asking took. */
+void clr_interruption_end(struct clr_interruption *interruption);
+
+/*
+ * Whether a statement that runs writes: it may be the one that a function, or a table, is called
+ * by. One that another program, or function, begins meanwhile is as one that is begun while a
+ * SELECT is.
+ */
+static inline bool clr_is_writing(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
+            return true;
+    }
+    return false;
+}
+
+/* ---- The names of the databases that a connection has. */
+
+/* The first is main's, then that of temp, if it is open, and then those of the databases that are
+   attached. */
+struct clr_schema_names {
+    char **list;
+    int count;
+};
+
+/*
+ * Lists them. Where an authorizer hides the list, or refuses it, those of main and temp are all
+ * that is known. Returns SQLITE_OK, and then clr_schema_names_free() is due; or SQLite's result
+ * code, such as SQLITE_INTERRUPT, with nothing to free.
+ */
+int clr_schema_names_read(sqlite3 *db, struct clr_schema_names *names);
+
+void clr_schema_names_free(struct clr_schema_names *names);
 
 #endif

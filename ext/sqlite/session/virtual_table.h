@@ -2,7 +2,7 @@
 #ifndef CLR_SQLITE_VIRTUAL_TABLE_H
 #define CLR_SQLITE_VIRTUAL_TABLE_H
 
-#include "sqlite/session/interruption.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "sqlite/acceleration/kept_rows.h"
 #include "sqlite/groups/group_table.h"
 #include "sqlite/schema/schema_lock.h"
-#include "sqlite/session/running.h"
+#include "sqlite/session/statement.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/views/view_life.h"
 
