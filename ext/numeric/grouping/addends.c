@@ -371,7 +371,7 @@ static enum clr_scan_outcome list(const struct task *task, const uint64_t *rows)
     return outcome;
 }
 
-/* ---- Tallies: see collector.c, whose rules these are. */
+/* ---- Tallies. */
 
 /* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
 static bool drop_nulls(const struct task *task, const struct clr_register *argument, uint64_t *rows)

@@ -1,4 +1,4 @@
-#include "numeric/groups/groups_private.h"
+#include "numeric/groups/group_scan.h"
 
 #include "base/memory.h"
 #include "numeric/order/keys.h"
