@@ -128,6 +128,12 @@ static void print_form(struct clr_printer *printer, const struct clr_node *node,
     }
 }
 
+static bool begins_with_not(const struct clr_node *node)
+{
+    return node->kind == CLR_N_UNARY && node->opcode == CLR_OP_NOT && !node->is_infix &&
+           !node->is_enclosed;
+}
+
 /* How a node is printed whose text is a form. */
 static const char *find_form(const struct clr_node *node)
 {
@@ -161,7 +167,11 @@ static const char *find_form(const struct clr_node *node)
     case CLR_N_ITEM:
         return is_named ? "1 AS %" : "1";
     case CLR_N_FOLD:
-        return is_named ? "1 % 2" : node->opcode == CLR_OP_IS ? "1 IS 2" : "1 IS NOT 2";
+        /* "x IS NOT DISTINCT FROM NOT y" is not "x IS NOT y". */
+        return is_named                             ? "1 % 2"
+               : node->opcode == CLR_OP_IS_NOT      ? "1 IS NOT 2"
+               : begins_with_not(node->first->next) ? "1 IS ( 2 )"
+                                                    : "1 IS 2";
     case CLR_N_OPERATOR:
         return is_named ? "1 % 2" : node->first->next != NULL ? "1 IN 2" : "EXISTS 1";
     default:
