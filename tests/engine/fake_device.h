@@ -22,12 +22,18 @@
 
 enum { FAKE_NEVER = -1, FAKE_TIMEOUT_S = 20 };
 
-struct clr_device {
+struct made_up {
+    struct clr_device device;
     struct clr_state states[CLR_REDUCER_SLOTS];
     struct clr_sum more[CLR_REDUCER_SLOTS][CLR_MOST_TERMS - 1];
     bool busy[CLR_REDUCER_SLOTS];
     int64_t bytes[CLR_REDUCER_SLOTS];
 };
+
+static struct made_up *made_up_of(struct clr_device *device)
+{
+    return (struct made_up *)(void *)device;
+}
 
 /* What the device is to do, and what it has done. Everything under the lock. */
 static struct {
@@ -142,11 +148,9 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
     error = fake_error(&fake.open_error, NULL);
     if (error != 0)
         return fake_report(status, "open", error);
-    *device = clr_memory_alloc(sizeof **device);
-    if (*device == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
-    memset(*device, 0, sizeof **device);
-    return CLR_OK;
+    *device = clr_memory_alloc_zero(sizeof(struct made_up));
+    return *device != NULL ? CLR_OK
+                           : clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
 }
 
 enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status *status)
@@ -208,23 +212,24 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
 enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struct clr_chunk *chunk,
                                 unsigned elements, struct clr_status *status)
 {
+    struct made_up *made_up = made_up_of(device);
     int element, error;
 
     fake_arrive(&fake.begun, &fake.hold_begin);
     error = fake_error(NULL, &fake.begin_fails_after);
     if (error != 0)
         return fake_report(status, "begin", error);
-    if (device->busy[slot])
+    if (made_up->busy[slot])
         tap_bail("slot %d was busy when it was to begin", slot);
-    device->busy[slot] = true;
-    device->bytes[slot] = 0;
-    clr_state_clear(&device->states[slot]);
-    clr_state_extend(&device->states[slot], device->more[slot],
+    made_up->busy[slot] = true;
+    made_up->bytes[slot] = 0;
+    clr_state_clear(&made_up->states[slot]);
+    clr_state_extend(&made_up->states[slot], made_up->more[slot],
                      clr_operation_more(chunk->operation));
     for (element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element) {
-            clr_host_reduce(chunk, (enum clr_element)element, &device->states[slot]);
-            device->bytes[slot] += (int64_t)(chunk->count[element] * sizeof(double));
+            clr_host_reduce(chunk, (enum clr_element)element, &made_up->states[slot]);
+            made_up->bytes[slot] += (int64_t)(chunk->count[element] * sizeof(double));
         }
     }
     pthread_mutex_lock(&fake.lock);
@@ -238,19 +243,20 @@ enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struc
 enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr_state *state,
                                  struct clr_device_work *work, struct clr_status *status)
 {
+    struct made_up *made_up = made_up_of(device);
     int error;
 
     fake_arrive(&fake.finished, &fake.hold_finish);
     error = fake_error(NULL, &fake.finish_fails_after);
     if (error != 0) {
-        device->busy[slot] = false; /* as after a failure that passes */
+        made_up->busy[slot] = false; /* as after a failure that passes */
         return fake_report(status, "finish", error);
     }
-    if (!device->busy[slot])
+    if (!made_up->busy[slot])
         tap_bail("slot %d was not busy when it was to finish", slot);
-    device->busy[slot] = false;
-    clr_state_merge(state, &device->states[slot]);
-    work->bytes += device->bytes[slot];
+    made_up->busy[slot] = false;
+    clr_state_merge(state, &made_up->states[slot]);
+    work->bytes += made_up->bytes[slot];
     work->kernels += 2;
     work->passes += 2;
     pthread_mutex_lock(&fake.lock);

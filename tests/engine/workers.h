@@ -2,7 +2,7 @@
 #ifndef CLR_TESTS_WORKERS_H
 #define CLR_TESTS_WORKERS_H
 
-#include "engine/worker/exit_guard.h"
+#include "engine/worker/thread.h"
 #include "engine/worker/worker.h"
 
 #include "tap.h"

@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "engine/worker/team.h"
 #include "numeric/distinct/distinct_portions.h"
+#include "numeric/filter/column_zones.h"
+#include "numeric/filter/skipping.h"
 #include "numeric/order/percentile.h"
 #include "numeric/order/portions.h"
 #include "numeric/scan/collector.h"
@@ -417,4 +419,94 @@ enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watc
     clr_memory_free(work.outcomes);
     clr_memory_free(work.shares);
     return outcome;
+}
+
+/* ---- Blocks of rows that are left out of a scan whose filter lets none of them through, as zones
+   tell. */
+
+/* Less than these for each thread is not worth starting it; so many are found between two looks at
+   whether to stop. */
+enum { ZONES_PER_THREAD = 256, ZONES_BETWEEN = 64 };
+
+/* What threads work on: the zones of a column, in parts. */
+struct zone_work {
+    struct clr_column *column;
+    struct clr_zones *zones;
+    int parts;
+    bool failed[CLR_TEAM_MOST];
+};
+
+static size_t first_zone(const struct zone_work *work, int part)
+{
+    return work->zones->count * (size_t)part / (size_t)work->parts;
+}
+
+static void find_zones(void *argument, int part, const atomic_bool *stop)
+{
+    struct zone_work *work = argument;
+    const size_t last = first_zone(work, part + 1);
+    size_t first = first_zone(work, part), count;
+
+    for (; first < last && !work->failed[part]; first += count) {
+        count = last - first < ZONES_BETWEEN ? last - first : ZONES_BETWEEN;
+        work->failed[part] = atomic_load_explicit(stop, memory_order_relaxed) ||
+                             !clr_column_find_zones(work->column, first, count, work->zones);
+    }
+}
+
+/* Makes the zones of a column, in threads. Returns whether it has them now. */
+static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
+{
+    struct zone_work work = {.column = column, .zones = clr_zones_new(column->rows)};
+    const int team = clr_team_size();
+    const atomic_bool never = false;
+    size_t most;
+    bool complete = true;
+    int i;
+
+    if (work.zones == NULL)
+        return false;
+    most = work.zones->count / ZONES_PER_THREAD + 1;
+    work.parts = most < (size_t)team ? (int)most : team;
+    if (work.parts == 1)
+        find_zones(&work, 0, &never);
+    else
+        complete = clr_team_run(work.parts, find_zones, &work, watch);
+    for (i = 0; i < work.parts; i++)
+        complete = complete && !work.failed[i];
+    if (!complete) {
+        clr_zones_free(work.zones);
+        return false;
+    }
+    clr_zones_complete(work.zones);
+    clr_column_set_zones(column, work.zones);
+    return true;
+}
+
+/* Returns whether all the zones are there that the scan wants. */
+static bool bring_zones(const struct clr_scan *scan, const struct clr_watch *watch, bool *made)
+{
+    bool wanted[CLR_MOST_COLUMNS], all = true;
+    int i;
+
+    if (!clr_skipping_find_columns(scan, wanted))
+        return false;
+    for (i = 0; i < scan->column_count; i++) {
+        struct clr_column *column = scan->columns[i];
+
+        if (!wanted[i] || clr_column_zones(column) != NULL)
+            continue;
+        if (!atomic_exchange(&column->wants_zones, true) || !make_zones(column, watch))
+            all = false;
+        else
+            *made = true;
+    }
+    return all;
+}
+
+void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *made)
+{
+    *made = false;
+    if (clr_zones_of(scan->rows) > 1 && bring_zones(scan, watch, made))
+        clr_skipping_find_blocks(scan);
 }

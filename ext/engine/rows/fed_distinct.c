@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/rows/choice.h"
-#include "engine/worker/team_portions.h"
+#include "engine/worker/team.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include "base/file_cache.h"
 #include "base/memory.h"
-#include "engine/worker/exit_guard.h"
 #include "engine/worker/thread.h"
 
 #include <pthread.h>

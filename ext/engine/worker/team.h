@@ -2,6 +2,8 @@
 #ifndef CLR_ENGINE_TEAM_H
 #define CLR_ENGINE_TEAM_H
 
+#include "numeric/order/portions.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +42,18 @@ bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bo
  */
 bool clr_team_run_idly(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
                        void *argument, const struct clr_watch *watch);
+
+/* ---- A list of numbers in portions, one for each thread of a team. */
+
+struct clr_team_portions {
+    struct clr_portions portions; /* has pointers into the structure: it stays where it is */
+    const struct clr_run *starts[CLR_TEAM_MOST + 1];
+};
+
+/* Divides the list, at the boundaries of its runs, into portions that are worth a thread. Work on
+   them starts threads and waits for them, unless there is one portion only. watch may be NULL, and
+   is not asked for one portion. */
+void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_run *runs,
+                              const struct clr_watch *watch);
 
 #endif

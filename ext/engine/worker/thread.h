@@ -1,4 +1,4 @@
-/* Threads as the engine starts them, and waiting with a time limit. */
+/* Threads as the engine starts them, waiting with a time limit, and the end of the process. */
 #ifndef CLR_ENGINE_THREAD_H
 #define CLR_ENGINE_THREAD_H
 
@@ -57,5 +57,15 @@ void clr_patience_begin(struct clr_patience *patience, int64_t timeout_ms);
 /* Waits for the condition, of clr_thread_cond_init(). Returns false if that was all. */
 bool clr_patience_wait(struct clr_patience *patience, pthread_cond_t *condition,
                        pthread_mutex_t *lock);
+
+/*
+ * Has the function called when the main thread calls exit() or returns from main(), before the
+ * handlers of atexit() and the destructors of globals, whenever those were registered. Returns
+ * false, and does nothing, if the calling thread is not the main thread or the C library has no
+ * such means.
+ *
+ * Source: the destructors of C++11's thread_local objects, which glibc's exit() runs first.
+ */
+bool clr_exit_guard(void (*function)(void));
 
 #endif

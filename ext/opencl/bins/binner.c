@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/core/attachment.h"
 #include "opencl/core/build.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 #include "opencl/core/kernels.h"
 #include "opencl/memory/trial.h"
 #include "opencl/memory/upload.h"
@@ -39,7 +39,7 @@ struct bin_room {
 };
 
 struct clr_binner {
-    struct clr_attachment attachment;
+    struct clr_device_part attachment;
     cl_command_queue queue; /* in order, with profiling */
     cl_kernel kernels[KERNELS];
     bool tested;
@@ -84,7 +84,7 @@ static enum clr_code make_room(const struct clr_device *device, cl_command_queue
     return CLR_OK;
 }
 
-static void release(struct clr_attachment *attachment)
+static void release(struct clr_device_part *attachment)
 {
     struct clr_binner *binner = (struct clr_binner *)(void *)attachment;
     int i;
@@ -98,8 +98,8 @@ static void release(struct clr_attachment *attachment)
         clReleaseCommandQueue(binner->queue);
 }
 
-static const struct clr_attachment_kind binner_kind = {sizeof(struct clr_binner), "histograms",
-                                                       release};
+static const struct clr_device_part_kind binner_kind = {sizeof(struct clr_binner), "histograms",
+                                                        release};
 
 static struct clr_binner *binner_of(const struct clr_device *device)
 {

@@ -1,7 +1,6 @@
 #include "opencl/core/device.h"
 
 #include "base/memory.h"
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
 
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **result,
@@ -34,10 +33,10 @@ void clr_device_close(struct clr_device *device)
     clr_memory_free(device);
 }
 
-void *clr_device_attach(struct clr_device *device, const struct clr_attachment_kind *kind,
+void *clr_device_attach(struct clr_device *device, const struct clr_device_part_kind *kind,
                         struct clr_status *status)
 {
-    struct clr_attachment *attachment = clr_memory_alloc_zero(kind->size);
+    struct clr_device_part *attachment = clr_memory_alloc_zero(kind->size);
 
     if (attachment == NULL) {
         clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", kind->what);
@@ -49,9 +48,9 @@ void *clr_device_attach(struct clr_device *device, const struct clr_attachment_k
     return attachment;
 }
 
-void clr_device_detach(struct clr_device *device, struct clr_attachment *attachment)
+void clr_device_detach(struct clr_device *device, struct clr_device_part *attachment)
 {
-    struct clr_attachment **link = &device->attachments;
+    struct clr_device_part **link = &device->attachments;
 
     while (*link != attachment)
         link = &(*link)->next;
@@ -60,9 +59,9 @@ void clr_device_detach(struct clr_device *device, struct clr_attachment *attachm
     clr_memory_free(attachment);
 }
 
-void *clr_device_find(const struct clr_device *device, const struct clr_attachment_kind *kind)
+void *clr_device_find(const struct clr_device *device, const struct clr_device_part_kind *kind)
 {
-    struct clr_attachment *attachment = device->attachments;
+    struct clr_device_part *attachment = device->attachments;
 
     while (attachment != NULL && attachment->kind != kind)
         attachment = attachment->next;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "opencl/core/catalog.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a piece of work cost; times in nanoseconds. */
@@ -53,5 +54,51 @@ int64_t clr_programs_taken(void);
 
 /* Releases everything; nothing may be under way. NULL is fine. */
 void clr_device_close(struct clr_device *device);
+
+/* ---- What a device is made of, for the files that work on it: ext/opencl alone. */
+
+/*
+ * What a part of this floor keeps with a device, made when it is first needed: the part's own
+ * structure begins with it. The device knows of it only how it is given back.
+ */
+struct clr_device_part {
+    const struct clr_device_part_kind *kind;
+    struct clr_device_part *next;
+};
+
+/* A part has one, a constant. */
+struct clr_device_part_kind {
+    size_t size;      /* bytes of the part's structure */
+    const char *what; /* the part in words: "no memory for ..." */
+    /* Gives back what the part keeps with the device; the structure itself is the device's. */
+    void (*release)(struct clr_device_part *attachment);
+};
+
+struct clr_device {
+    struct clr_device_info info;
+    struct _cl_context *context;         /* a cl_context */
+    struct clr_device_part *attachments; /* the last one that was made first */
+};
+
+/* Gives a device an attachment, which it has none of this kind of: zeroed. Returns the structure
+   that begins with it, or NULL with CLR_NOMEM in status. */
+void *clr_device_attach(struct clr_device *device, const struct clr_device_part_kind *kind,
+                        struct clr_status *status);
+
+/* Gives back one that the device has. */
+void clr_device_detach(struct clr_device *device, struct clr_device_part *attachment);
+
+/* Returns the device's attachment of a kind, as the structure that begins with it, or NULL. */
+void *clr_device_find(const struct clr_device *device, const struct clr_device_part_kind *kind);
+
+/*
+ * Returns the device for what a test gives back; or NULL after an error of OpenCL's, when nothing
+ * is known of what lies there.
+ */
+static inline struct clr_device *clr_device_unless_lost(struct clr_device *device,
+                                                        const struct clr_status *status)
+{
+    return status->code == CLR_DEVICE && status->error != 0 ? NULL : device;
+}
 
 #endif

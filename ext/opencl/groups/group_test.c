@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/grouping/part.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/groups/group_text.h"
 #include "opencl/memory/trial.h"
 

@@ -15,7 +15,7 @@ enum { UNSURE_ROW = 1, NO_PLACE = 2 };
 
 /* ---- What is kept with the device. */
 
-static void release(struct clr_attachment *attachment)
+static void release(struct clr_device_part *attachment)
 {
     struct clr_grouper *grouper = (struct clr_grouper *)(void *)attachment;
 
@@ -33,8 +33,8 @@ static void release(struct clr_attachment *attachment)
         clReleaseCommandQueue(grouper->queue);
 }
 
-static const struct clr_attachment_kind grouper_kind = {sizeof(struct clr_grouper), "groups",
-                                                        release};
+static const struct clr_device_part_kind grouper_kind = {sizeof(struct clr_grouper), "groups",
+                                                         release};
 
 struct clr_grouper *clr_grouper_of(const struct clr_device *device)
 {

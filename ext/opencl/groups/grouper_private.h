@@ -2,8 +2,8 @@
 #ifndef CLR_OPENCL_GROUPER_PRIVATE_H
 #define CLR_OPENCL_GROUPER_PRIVATE_H
 
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 #include "opencl/groups/group_text.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/scan/row_arguments.h"
@@ -46,7 +46,7 @@ struct clr_group_buffer {
 };
 
 struct clr_grouper {
-    struct clr_attachment attachment;
+    struct clr_device_part attachment;
     cl_command_queue queue;
     struct clr_row_programs programs;
     struct clr_lookup_cache lookup_cache;

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "numeric/values/column.h"
 #include "numeric/values/int192.h"
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 #include "opencl/memory/upload.h"
 
 /* Bytes of a cache line. */
@@ -31,12 +31,12 @@ void clr_resident_column_set_frame(struct clr_resident_column *column,
     if (clr_kind_narrow_bytes(column->kind) == 0)
         return;
     column->frame = *frame;
-    column->power = (cl_long)frame->power;
+    column->power = (int64_t)frame->power;
     if (column->power == 0)
         return;
     while (column->power >> bits > 0)
         bits++;
-    column->reciprocal = (cl_ulong)((((clr_u128)1 << (63 + bits)) - 1) / (clr_u128)column->power);
+    column->reciprocal = (uint64_t)((((clr_u128)1 << (63 + bits)) - 1) / (clr_u128)column->power);
 }
 
 size_t clr_resident_column_size(uint8_t kind, size_t rows)

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "numeric/scan/scan.h"
+#include "numeric/values/column.h"
 #include "numeric/values/narrow.h"
 #include "opencl/core/device.h"
 
@@ -76,5 +77,33 @@ size_t clr_resident_column_size(uint8_t kind, size_t rows);
  * is fine.
  */
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column);
+
+/* ---- What a column is made of, for ext/opencl alone. */
+
+struct clr_resident_column {
+    uint8_t kind;
+    struct clr_frame frame; /* of a narrow one */
+    /* Of decimals, or 0: the frame's power, and 2^(63 + its bits) over it, cut off, by which
+       kernels divide: kernels/columns/loads.cl. */
+    int64_t power;
+    uint64_t reciprocal;
+    size_t rows;
+    size_t copied;  /* bytes, of the values and then of the tags */
+    bool is_shared; /* the buffers are the host's arrays */
+    /* NULL where there is none: no rows, nothing but NULLs, one type. Codes are in `values`. */
+    struct _cl_mem *values, *tags; /* each a cl_mem */
+};
+
+/* Return the bytes of a column's values, or codes, and tags: its kind alone says all about NULLs
+   and what is no number, and about the tags of all but CLR_TAG_MIXED, wide or narrow. */
+static inline size_t clr_resident_values_size(uint8_t kind, size_t rows)
+{
+    return rows * clr_kind_value_bytes(kind);
+}
+
+static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)
+{
+    return clr_kind_wide(kind) == CLR_TAG_MIXED ? rows : 0;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include "numeric/scan/lookup_results.h"
 #include "numeric/scan/register.h"
 #include "numeric/values/column.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "opencl/memory/upload.h"
 
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { FETCHED_PART = CLR_UPLOAD_PIECE / 4 };
 enum { STAGES = 2 };
 
 struct clr_upload {
-    struct clr_attachment attachment;
+    struct clr_device_part attachment;
     cl_command_queue queue;
     bool is_direct; /* without staging: the device's memory is the host's */
     struct clr_pinned staging[STAGES];
@@ -20,7 +20,7 @@ struct clr_upload {
     int next;
 };
 
-static void release(struct clr_attachment *attachment)
+static void release(struct clr_device_part *attachment)
 {
     struct clr_upload *upload = (struct clr_upload *)(void *)attachment;
     int i;
@@ -33,8 +33,8 @@ static void release(struct clr_attachment *attachment)
         clReleaseCommandQueue(upload->queue);
 }
 
-static const struct clr_attachment_kind upload_kind = {sizeof(struct clr_upload), "copies",
-                                                       release};
+static const struct clr_device_part_kind upload_kind = {sizeof(struct clr_upload), "copies",
+                                                        release};
 
 struct clr_upload *clr_upload_of(const struct clr_device *device)
 {

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "numeric/scan/host_reduce.h"
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 #include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
 
@@ -27,12 +27,12 @@ struct slot {
 };
 
 struct clr_reducer {
-    struct clr_attachment attachment;
+    struct clr_device_part attachment;
     struct clr_program programs[CLR_OPERATIONS][CLR_ELEMENTS];
     struct slot slots[CLR_REDUCER_SLOTS];
 };
 
-static void release(struct clr_attachment *attachment)
+static void release(struct clr_device_part *attachment)
 {
     struct clr_reducer *reducer = (struct clr_reducer *)(void *)attachment;
     int i, j;
@@ -50,8 +50,8 @@ static void release(struct clr_attachment *attachment)
     }
 }
 
-static const struct clr_attachment_kind reducer_kind = {sizeof(struct clr_reducer), "reductions",
-                                                        release};
+static const struct clr_device_part_kind reducer_kind = {sizeof(struct clr_reducer), "reductions",
+                                                         release};
 
 static struct clr_reducer *reducer_of(const struct clr_device *device)
 {

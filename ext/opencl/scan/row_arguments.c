@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "numeric/scan/lookup_results.h"
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 #include "opencl/memory/upload.h"
 
 #include <string.h>

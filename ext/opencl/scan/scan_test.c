@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan/register.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/memory/trial.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "numeric/values/column.h"
-#include "opencl/core/attachment.h"
 #include "opencl/core/calls.h"
+#include "opencl/core/device.h"
 #include "opencl/memory/upload.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer.h"
@@ -48,7 +48,7 @@ struct clr_scan_slot {
 };
 
 struct clr_scanner {
-    struct clr_attachment attachment;
+    struct clr_device_part attachment;
     cl_command_queue queue; /* of all slots: a lookup that one has sent is there for the next */
     cl_ulong ended;         /* the last batch there, in the device's nanoseconds */
     struct clr_row_programs programs;
@@ -82,7 +82,7 @@ static void release_program(struct clr_row_program *program)
     clr_scan_trial_free(own->trial);
 }
 
-static void release(struct clr_attachment *attachment)
+static void release(struct clr_device_part *attachment)
 {
     struct clr_scanner *scanner = (struct clr_scanner *)(void *)attachment;
     int i;
@@ -95,8 +95,8 @@ static void release(struct clr_attachment *attachment)
         clReleaseCommandQueue(scanner->queue);
 }
 
-static const struct clr_attachment_kind scanner_kind = {sizeof(struct clr_scanner), "a scan",
-                                                        release};
+static const struct clr_device_part_kind scanner_kind = {sizeof(struct clr_scanner), "a scan",
+                                                         release};
 
 static struct clr_scanner *scanner_of(const struct clr_device *device)
 {

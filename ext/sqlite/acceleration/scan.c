@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
-#include "engine/host/host_skipping.h"
 #include "engine/host/sorted_answers.h"
 #include "engine/operations/resident.h"
 #include "engine/rows/choice.h"

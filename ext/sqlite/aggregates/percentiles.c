@@ -8,7 +8,7 @@
  */
 #include "base/memory.h"
 #include "engine/rows/ordered_runs.h"
-#include "engine/worker/team_portions.h"
+#include "engine/worker/team.h"
 #include "numeric/order/kept.h"
 #include "numeric/order/percentile.h"
 #include "sqlite/aggregates/function.h"

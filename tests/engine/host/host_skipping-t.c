@@ -1,9 +1,8 @@
 /* Blocks of rows that a scan's filter needs not go over: when zones are made, of how many rows, and
    what becomes of it if it is stopped or has no memory. */
-#include "engine/host/host_skipping.h"
+#include "engine/host/host_scan.h"
 
 #include "base/memory.h"
-#include "engine/host/host_scan.h"
 
 #include "tap.h"
 

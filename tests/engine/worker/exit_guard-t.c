@@ -1,5 +1,5 @@
 /* The exit guard: before all handlers of exit(), those that were registered after it included. */
-#include "engine/worker/exit_guard.h"
+#include "engine/worker/thread.h"
 
 #include "child.h"
 

@@ -7,7 +7,7 @@
 #include "child.h"
 #include "engine/fake_catalog.h"
 #include "engine/fake_device.h"
-#include "engine/worker/exit_guard.h"
+#include "engine/worker/thread.h"
 
 #include "tap.h"
 

@@ -8,7 +8,7 @@
 #include "numeric/bins_data.h"
 #include "numeric/values/column.h"
 #include "opencl/bins/binner.c"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "random.h"
 

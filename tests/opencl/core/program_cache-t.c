@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "child.h"
 #include "folder_files.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/reduction/reducer.h"
 

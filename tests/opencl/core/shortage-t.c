@@ -9,7 +9,7 @@
 #include "engine/failing.h"
 #include "numeric/scan/lookup_results.h"
 #include "numeric/values/column.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/failing_library.h"
 #include "opencl/reduction/arithmetic.h"

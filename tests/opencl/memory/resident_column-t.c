@@ -4,7 +4,7 @@
  * it was asked for.
  */
 #include "opencl/core/api.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/devices.h"
 
 #include "tap.h"

@@ -6,7 +6,7 @@
  */
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/scans.h"
-#include "opencl/core/attachment.h"
+#include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/scan/scanner.h"
 
