@@ -353,58 +353,26 @@ static void append_places(struct clr_group_numbers *numbers, const uint16_t *row
     table->count += count;
 }
 
-static inline __attribute__((always_inline)) void
-look_up_places(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count, bool far)
+/* width: the table's, as a constant where it is the usual one; or 0: hashes alone tell the keys,
+   which are places. */
+static inline __attribute__((always_inline)) void look_up(struct clr_group_numbers *numbers,
+                                                          const uint64_t *keys,
+                                                          const uint16_t *rows, size_t count,
+                                                          size_t width)
 {
     struct clr_group_table *table = &numbers->table;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        if (far && i + AHEAD < count)
-            clr_group_table_fetch(table, numbers->hashes[rows[i + AHEAD]]);
-        numbers->numbers[rows[i]] =
-            clr_group_table_find(table, numbers->hashes[rows[i]], &numbers->words[rows[i]], 0);
-    }
-}
-
-/* width: the table's, as a constant where it is the usual one. */
-static inline __attribute__((always_inline)) void look_up_keys(struct clr_group_numbers *numbers,
-                                                               const uint16_t *rows, size_t count,
-                                                               size_t width, bool far)
-{
-    struct clr_group_table *table = &numbers->table;
-    const uint64_t *keys = numbers->keys.start;
     size_t i;
 
     for (i = 0; i < count; i++) {
         const size_t row = rows[i];
 
-        if (far && i + 2 * AHEAD < count)
+        if (i + 2 * AHEAD < count)
             clr_group_table_fetch(table, numbers->hashes[rows[i + 2 * AHEAD]]);
-        if (far && i + AHEAD < count)
+        if (width > 0 && i + AHEAD < count)
             clr_group_table_fetch_key(table, numbers->hashes[rows[i + AHEAD]]);
-        numbers->numbers[row] =
-            clr_group_table_find(table, numbers->hashes[row], keys + row * width, width);
+        numbers->numbers[row] = clr_group_table_find(table, numbers->hashes[row],
+                                                     keys + row * (width > 0 ? width : 1), width);
     }
-}
-
-/* The usual cases have loops of their own. */
-static void look_up(struct clr_group_numbers *numbers, const uint16_t *rows, size_t count)
-{
-    const bool far = clr_group_table_is_far(&numbers->table);
-
-    if (numbers->table.appends)
-        append_places(numbers, rows, count);
-    else if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE && far)
-        look_up_places(numbers, rows, count, true);
-    else if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE)
-        look_up_places(numbers, rows, count, false);
-    else if (numbers->table.width == 2 && far)
-        look_up_keys(numbers, rows, count, 2, true);
-    else if (numbers->table.width == 2)
-        look_up_keys(numbers, rows, count, 2, false);
-    else
-        look_up_keys(numbers, rows, count, numbers->table.width, true);
 }
 
 enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
@@ -431,6 +399,13 @@ enum clr_scan_outcome clr_group_numbers_find(struct clr_group_numbers *numbers,
     outcome = clr_group_table_make_room(&numbers->table, count);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    look_up(numbers, rows, count);
+    if (numbers->table.appends)
+        append_places(numbers, rows, count);
+    else if (numbers->plan->numbering == CLR_NUMBERED_BY_PLACE)
+        look_up(numbers, numbers->words, rows, count, 0);
+    else if (numbers->table.width == 2)
+        look_up(numbers, numbers->keys.start, rows, count, 2);
+    else
+        look_up(numbers, numbers->keys.start, rows, count, numbers->table.width);
     return CLR_SCAN_DONE;
 }

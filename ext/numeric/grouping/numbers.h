@@ -72,24 +72,11 @@ static inline void clr_group_table_fetch(const struct clr_group_table *table, ui
                        clr_group_table_home(table, hash));
 }
 
-/* Whether slots and keys are so many that they should be fetched before they are looked at. */
-static inline bool clr_group_table_is_far(const struct clr_group_table *table)
-{
-    return table->capacity > (size_t)1 << 14;
-}
-
-/* Returns the number, plus 1, in the first slot of a search, or 0: likely the key's. */
-static inline uint32_t clr_group_table_guess(const struct clr_group_table *table, uint64_t hash)
-{
-    const struct clr_group_slot *slots = table->slots.start;
-
-    return slots[clr_group_table_home(table, hash)].number;
-}
-
 /* Fetches the key that is likely to be looked at, of a slot that has been fetched. */
 static inline void clr_group_table_fetch_key(const struct clr_group_table *table, uint64_t hash)
 {
-    const uint32_t guess = clr_group_table_guess(table, hash);
+    const struct clr_group_slot *slots = table->slots.start;
+    const uint32_t guess = slots[clr_group_table_home(table, hash)].number;
 
     if (guess != 0)
         __builtin_prefetch(clr_group_table_key(table, guess - 1));
