@@ -2,10 +2,76 @@
 
 #include "base/memory.h"
 #include "opencl/core/calls.h"
-#include "opencl/groups/grouper_private.h"
+#include "opencl/core/device.h"
+#include "opencl/groups/group_build.h"
+#include "opencl/groups/group_test.h"
+#include "opencl/groups/group_text.h"
 #include "opencl/memory/upload.h"
+#include "opencl/scan/row_arguments.h"
+#include "opencl/scan/row_programs.h"
 
 #include <string.h>
+
+/* No more than this part of a device's memory is taken for records, nor for lists of rows. */
+enum { MEMORY_PART = 8 };
+
+/* A grouping is so many launches at most: two for each range of rows, in two rounds. */
+enum { LAUNCHES = 4 * CLR_MOST_ROW_RANGES };
+
+struct group_program {
+    struct clr_row_program row;
+    struct clr_group_trial *trial; /* until it is built */
+    cl_kernel kernels[CLR_GROUP_KERNELS];
+    size_t group_size; /* work-items in a work-group */
+};
+
+/* A buffer that grows. */
+struct group_buffer {
+    cl_mem buffer;
+    size_t size; /* bytes */
+};
+
+struct clr_grouper {
+    struct clr_device_part attachment;
+    cl_command_queue queue;
+    struct clr_row_programs programs;
+    struct clr_lookup_cache lookup_cache;
+    struct clr_row_key key;
+    struct clr_row_text text;
+    size_t local_memory; /* bytes that a work-group may have */
+    bool sorts;          /* they are enough to sort rows in */
+    cl_mem parameters, flags, spills;
+    struct group_buffer records, lists, starts; /* the last two: of sorted rows */
+    struct clr_pinned pinned;                   /* what is sent, and what comes back */
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
+};
+
+/* The pinned memory: 4 numbers for each key and tally; what the kernel has found out; and records,
+   if they are no more. Values outside of their windows: there is room for so many. */
+enum {
+    PARAMETERS = 4 * (CLR_MOST_KEYS + CLR_MOST_SCAN_TALLIES),
+    FLAGS = 4,
+    FEW_BYTES = 1 << 18,
+    SPILL_ROOM = 1 << 16
+};
+
+struct group_pinned {
+    cl_long parameters[PARAMETERS];
+    cl_uint flags[FLAGS];
+    cl_long records[FEW_BYTES / sizeof(cl_long)];
+};
+
+/* A plan that is to be run, as the functions here hand it on. */
+struct group_job {
+    struct clr_device *device;
+    struct clr_grouper *grouper;
+    const struct group_program *program;
+    enum clr_group_kernel kernel;
+    const struct clr_group_plan *plan;
+    struct clr_resident_column *const *columns;
+    size_t words, size; /* of a record; bytes of all */
+};
 
 /* Bytes of local memory, for what the driver itself puts there. */
 enum { LOCAL_RESERVE = 1024 };
@@ -13,7 +79,42 @@ enum { LOCAL_RESERVE = 1024 };
 enum { DOUBTS_WORD, TYPES_WORD, SPILLS_WORD, SPILLED_WORD };
 enum { UNSURE_ROW = 1, NO_PLACE = 2 };
 
+/* MOST_COPIES: of the table, for about as many work-items as add at the same moment. */
+enum { GROUPS_PER_UNIT = 4, MOST_COPIES = 16 };
+
+/* kernels/groups/group_tiles.cl: rows of a tile, places of a slice that an entry has bits for,
+   counters of a slice. */
+enum { TILE = 4096, MOST_SLICE_PLACES = 1 << 15, COUNTERS = 8, INVERSE_BITS = 40 };
+
+/*
+ * Slices up to which it is quicker that each reads all rows than to sort them; slices beyond which
+ * so few rows of one lie together that the atomics of global memory are quicker; and words that a
+ * row adds beyond which they are so too, as too few work-groups have registers at a time.
+ */
+enum { MOST_UNSORTED_SLICES = 2, MOST_SLICES = 20, MOST_SORTED_ADDS = 3 };
+
+static size_t sort_size(size_t slices)
+{
+    return 2 * (TILE + COUNTERS * slices) * sizeof(cl_uint);
+}
+
+static bool can_sort(size_t local_memory)
+{
+    return sort_size(MOST_SLICES) <= local_memory;
+}
+
 /* ---- What is kept with the device. */
+
+static void release_program(struct clr_row_program *program)
+{
+    struct group_program *own = (struct group_program *)(void *)program;
+    int i;
+
+    for (i = 0; i < CLR_GROUP_KERNELS; i++)
+        if (own->kernels[i] != NULL)
+            clReleaseKernel(own->kernels[i]);
+    clr_group_trial_free(own->trial);
+}
 
 static void release(struct clr_device_part *attachment)
 {
@@ -36,7 +137,7 @@ static void release(struct clr_device_part *attachment)
 static const struct clr_device_part_kind grouper_kind = {sizeof(struct clr_grouper), "groups",
                                                          release};
 
-struct clr_grouper *clr_grouper_of(const struct clr_device *device)
+static struct clr_grouper *grouper_of(const struct clr_device *device)
 {
     return clr_device_find(device, &grouper_kind);
 }
@@ -45,15 +146,14 @@ static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper
                           struct clr_status *status)
 {
     const struct clr_wanted_buffer wanted[] = {
-        {&grouper->parameters, CL_MEM_READ_ONLY, CLR_GROUP_PARAMETERS * sizeof(cl_long)},
-        {&grouper->flags, CL_MEM_READ_WRITE, CLR_GROUP_FLAGS * sizeof(cl_uint)},
-        {&grouper->spills, CL_MEM_READ_WRITE,
-         CLR_GROUP_SPILL_ROOM * sizeof(struct clr_group_spill)},
+        {&grouper->parameters, CL_MEM_READ_ONLY, PARAMETERS * sizeof(cl_long)},
+        {&grouper->flags, CL_MEM_READ_WRITE, FLAGS * sizeof(cl_uint)},
+        {&grouper->spills, CL_MEM_READ_WRITE, SPILL_ROOM * sizeof(struct clr_group_spill)},
     };
     cl_ulong local = 0;
     cl_int error;
 
-    grouper->programs.release = clr_group_program_release;
+    grouper->programs.release = release_program;
     grouper->queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
@@ -62,16 +162,16 @@ static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clGetDeviceInfo", error);
     grouper->local_memory = local > LOCAL_RESERVE ? (size_t)local - LOCAL_RESERVE : 0;
-    grouper->sorts = clr_group_can_sort(grouper->local_memory);
+    grouper->sorts = can_sort(grouper->local_memory);
     if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK)
         return status->code;
-    return clr_pinned_make(device->context, grouper->queue, sizeof(struct clr_group_pinned),
+    return clr_pinned_make(device->context, grouper->queue, sizeof(struct group_pinned),
                            &grouper->pinned, status);
 }
 
 static enum clr_code open_grouper(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_grouper *grouper = clr_grouper_of(device);
+    struct clr_grouper *grouper = grouper_of(device);
 
     if (grouper != NULL) {
         if (grouper->status.code != CLR_OK)
@@ -86,9 +186,10 @@ static enum clr_code open_grouper(struct clr_device *device, struct clr_status *
     return status->code;
 }
 
-enum clr_code clr_group_buffer_make(const struct clr_group_job *job,
-                                    struct clr_group_buffer *buffer, size_t size,
-                                    struct clr_status *status)
+/* Makes a buffer have room for so many bytes; it loses what it has. Returns CLR_OK, CLR_NOMEM or
+   CLR_DEVICE. */
+static enum clr_code make_buffer(const struct group_job *job, struct group_buffer *buffer,
+                                 size_t size, struct clr_status *status)
 {
     const struct clr_wanted_buffer wanted = {&buffer->buffer, CL_MEM_READ_WRITE, size};
 
@@ -101,19 +202,269 @@ enum clr_code clr_group_buffer_make(const struct clr_group_job *job,
     return status->code;
 }
 
+/* ---- The launch: what a program is told, and how its rows and places are divided. */
+
+static void set_parameters(const struct clr_group_plan *plan, cl_long *parameters)
+{
+    int i;
+
+    for (i = 0; i < plan->grouping.key_count; i++) {
+        const struct clr_group_key *key = &plan->keys[i];
+        const bool descends = plan->grouping.descending[i] && !plan->grouping.by_first;
+        const uint64_t first = (uint64_t)key->first;
+        /* Places are below 2^32: modulo that, a descending key has a factor below 0. */
+        const uint64_t start = key->factor * (descends ? key->size - 2 + first : 1 - first);
+        const uint64_t null = descends ? key->factor * (key->size - 1) : 0;
+
+        *parameters++ = key->first;
+        *parameters++ = (cl_long)(key->size - 2);
+        *parameters++ = (cl_long)((start & UINT32_MAX) | null << 32);
+        *parameters++ = (cl_long)(descends ? -key->factor : key->factor);
+    }
+    for (i = 0; i < plan->tally_count; i++) {
+        const struct clr_group_tally *kept = &plan->tallies[i];
+
+        *parameters++ = clr_bits_of(kept->window.high);
+        *parameters++ = clr_bits_of(kept->window.low);
+        *parameters++ = clr_bits_of(kept->window.limit);
+        *parameters++ = kept->integer_limit;
+    }
+}
+
+/* Sends the parameters, and clears flags and records. */
+static enum clr_code begin(const struct group_job *job, struct clr_status *status)
+{
+    const struct clr_grouper *grouper = job->grouper;
+    struct group_pinned *pinned = grouper->pinned.mapped;
+    const cl_uint none = 0;
+    const char *call = "clEnqueueWriteBuffer";
+    cl_int error;
+
+    set_parameters(job->plan, pinned->parameters);
+    error = clEnqueueWriteBuffer(grouper->queue, grouper->parameters, CL_FALSE, 0,
+                                 sizeof pinned->parameters, pinned->parameters, 0, NULL, NULL);
+    if (error == CL_SUCCESS) {
+        call = "clEnqueueFillBuffer";
+        error = clEnqueueFillBuffer(grouper->queue, grouper->flags, &none, sizeof none, 0,
+                                    FLAGS * sizeof none, 0, NULL, NULL);
+    }
+    if (error == CL_SUCCESS)
+        error = clEnqueueFillBuffer(grouper->queue, grouper->records.buffer, &none, sizeof none, 0,
+                                    job->size, 0, NULL, NULL);
+    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, call, error);
+}
+
+/* How a launch is divided: there are so many work-groups, whose tables in local memory have room
+   for so many places, in so many copies, and take so many bytes. */
+struct division {
+    cl_uint place_count, copies;
+    size_t bytes, groups;
+};
+
+/* Returns the bytes of a table: see kernels/groups/group_rows.cl. */
+static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64_t places,
+                         size_t copies)
+{
+    const size_t halves = (size_t)(plan->adds + clr_group_wide_words(plan));
+    const size_t cells = copies * ((size_t)places * halves | 1);
+
+    return 4 * (cells + (cells & 1)) + 8 * copies * (size_t)places * (words - (size_t)plan->adds);
+}
+
+/* Returns how many slices the places make, each of which has room in local memory: 1 if all have, 0
+   if not even one place has. */
+static uint64_t count_slices(const struct clr_grouper *grouper, const struct clr_group_plan *plan,
+                             size_t words)
+{
+    /* The table's bytes are about in proportion to the places. */
+    const size_t some = 64, pad = 16;
+    uint64_t most = grouper->local_memory <= pad
+                        ? 0
+                        : (grouper->local_memory - pad) * some /
+                              (table_size(plan, words, some, 1) - sizeof(cl_uint));
+
+    if (plan->places > most && most > MOST_SLICE_PLACES)
+        most = MOST_SLICE_PLACES;
+    return most == 0 ? 0 : (plan->places - 1) / most + 1;
+}
+
+static uint64_t count_tiles(size_t rows)
+{
+    return rows / TILE + 1;
+}
+
+/* Returns how many rows a launch has at most. */
+static size_t find_most_rows(const struct clr_scan *scan)
+{
+    const struct clr_row_ranges ranges = clr_scan_ranges(scan);
+    size_t most = 0;
+    int i;
+
+    for (i = 0; i < ranges.count; i++)
+        most = ranges.ranges[i].rows > most ? ranges.ranges[i].rows : most;
+    return most;
+}
+
+/* Returns a number of work-groups, for the work of which there are so many parts. */
+static size_t count_groups(const struct group_job *job, uint64_t parts)
+{
+    const struct clr_device_info *info = &job->device->info;
+    const size_t units = info->compute_units > 0 ? info->compute_units : 1;
+    const size_t groups = units * GROUPS_PER_UNIT;
+
+    return groups < parts ? groups : (size_t)parts;
+}
+
+static struct division divide(const struct group_job *job, size_t rows)
+{
+    const struct clr_group_plan *plan = job->plan;
+    const size_t size = job->program->group_size;
+    struct division division = {.groups = count_groups(job, rows / size + 1),
+                                .place_count = (cl_uint)plan->places,
+                                .copies = 1};
+    uint64_t slices;
+
+    if (job->kernel == CLR_GROUP_GLOBALLY) {
+        division.bytes = size * CLR_GROUP_STAGED_BYTES;
+        return division;
+    }
+    slices = count_slices(job->grouper, plan, job->words);
+    division.place_count = (cl_uint)((plan->places - 1) / slices + 1);
+    /* The last one may have fewer places, and there is no more than one without. */
+    slices = (plan->places - 1) / division.place_count + 1;
+    division.groups =
+        (size_t)(division.groups < slices ? slices : division.groups / slices * slices);
+    while (division.copies < MOST_COPIES &&
+           table_size(plan, job->words, division.place_count, 2 * division.copies) <=
+               job->grouper->local_memory)
+        division.copies *= 2;
+    division.bytes = table_size(plan, job->words, division.place_count, division.copies);
+    return division;
+}
+
+static enum clr_group_kernel choose_kernel(const struct clr_device *device,
+                                           const struct clr_group_plan *plan)
+{
+    const struct clr_grouper *grouper = grouper_of(device);
+    const uint64_t slices = count_slices(grouper, plan, clr_group_device_words(plan));
+
+    if (slices > 0 && slices <= MOST_UNSORTED_SLICES)
+        return CLR_GROUP_LOCALLY;
+    return slices > 0 && slices <= MOST_SLICES && plan->adds <= MOST_SORTED_ADDS &&
+                   grouper->sorts &&
+                   count_tiles(find_most_rows(plan->scan)) * TILE * sizeof(cl_uint) <=
+                       device->info.memory / MEMORY_PART
+               ? CLR_GROUP_SORTED
+               : CLR_GROUP_GLOBALLY;
+}
+
+/* ---- The launches. */
+
+/* Makes room for the lists of sorted rows, and for where their slices start. */
+static enum clr_code make_lists(const struct group_job *job, uint64_t slices,
+                                struct clr_status *status)
+{
+    struct clr_grouper *grouper = job->grouper;
+    const size_t tiles = (size_t)count_tiles(find_most_rows(job->plan->scan));
+
+    if (make_buffer(job, &grouper->lists, tiles * TILE * sizeof(cl_uint), status) != CLR_OK)
+        return status->code;
+    return make_buffer(job, &grouper->starts, tiles * ((size_t)slices + 1) * sizeof(cl_ushort),
+                       status);
+}
+
+/* Sorts rows by the slices of so many places. list: the row's arguments and which rows these are,
+   count arguments in all. */
+static enum clr_code sort_rows(const struct group_job *job, struct clr_argument *list,
+                               cl_uint count, size_t rows, cl_uint place_count, cl_event *event,
+                               struct clr_status *status)
+{
+    const struct clr_grouper *grouper = job->grouper;
+    const cl_uint slices = (cl_uint)((job->plan->places - 1) / place_count + 1);
+    const cl_ulong inverse = ((cl_ulong)1 << INVERSE_BITS) / place_count + 1;
+
+    if (make_lists(job, slices, status) != CLR_OK)
+        return status->code;
+    list[count++] = CLR_VALUE(grouper->parameters);
+    list[count++] = CLR_VALUE(place_count);
+    list[count++] = CLR_VALUE(inverse);
+    list[count++] = CLR_VALUE(slices);
+    list[count++] = CLR_VALUE(grouper->flags);
+    list[count++] = CLR_VALUE(grouper->lists.buffer);
+    list[count++] = CLR_VALUE(grouper->starts.buffer);
+    list[count++] = CLR_LOCAL(sort_size(slices));
+    return clr_launch(grouper->queue, job->program->kernels[CLR_GROUP_TILES], list, count,
+                      (size_t)count_tiles(rows), job->program->group_size, event, status);
+}
+
+/* Adds a range of rows to the records. second_round: see kernels/groups/grouping.cl. */
+static enum clr_code launch_range(const struct group_job *job,
+                                  const struct clr_kept_lookup *const *lookups,
+                                  const struct clr_row_range *range, cl_uint second_round,
+                                  cl_event *events, struct clr_status *status)
+{
+    const struct clr_grouper *grouper = job->grouper;
+    const struct division division = divide(job, range->rows);
+    const cl_ulong first = range->first, rows = range->rows;
+    const cl_uint places = (cl_uint)job->plan->places, room = SPILL_ROOM;
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 14];
+    cl_uint count;
+
+    count = clr_row_arguments_list(&grouper->key.arguments, job->plan->scan, job->columns, lookups,
+                                   list);
+    list[count++] = CLR_VALUE(first);
+    list[count++] = CLR_VALUE(rows);
+    if (job->kernel == CLR_GROUP_SORTED &&
+        sort_rows(job, list, count, rows, division.place_count, &events[1], status) != CLR_OK)
+        return status->code;
+    list[count++] = CLR_VALUE(grouper->parameters);
+    list[count++] = CLR_VALUE(places);
+    list[count++] = CLR_VALUE(division.place_count);
+    list[count++] = CLR_VALUE(division.copies);
+    list[count++] = CLR_VALUE(grouper->records.buffer);
+    list[count++] = CLR_VALUE(grouper->flags);
+    list[count++] = CLR_VALUE(grouper->spills);
+    list[count++] = CLR_VALUE(room);
+    list[count++] = CLR_VALUE(second_round);
+    if (job->kernel == CLR_GROUP_SORTED) {
+        list[count++] = CLR_VALUE(grouper->lists.buffer);
+        list[count++] = CLR_VALUE(grouper->starts.buffer);
+    }
+    list[count++] = CLR_LOCAL(division.bytes);
+    return clr_launch(grouper->queue, job->program->kernels[job->kernel], list, count,
+                      division.groups, job->program->group_size, &events[0], status);
+}
+
+static enum clr_code launch(const struct group_job *job,
+                            const struct clr_kept_lookup *const *lookups, cl_event events[LAUNCHES],
+                            struct clr_status *status)
+{
+    const struct clr_row_ranges ranges = clr_scan_ranges(job->plan->scan);
+    const bool has_mosts = job->words > (size_t)job->plan->adds;
+    const int rounds = has_mosts && !job->device->info.long_maxima ? 2 : 1;
+    int i;
+
+    if (begin(job, status) != CLR_OK)
+        return status->code;
+    for (i = 0; i < rounds * ranges.count && status->code == CLR_OK; i++)
+        launch_range(job, lookups, &ranges.ranges[i % ranges.count], i >= ranges.count,
+                     events + 2 * i, status);
+    return status->code;
+}
+
 /* ---- What comes back. */
 
 /* Reads the flags, and the records if they are few, and waits. */
-static enum clr_code read_first(const struct clr_group_job *job, struct clr_device_work *work,
+static enum clr_code read_first(const struct group_job *job, struct clr_device_work *work,
                                 struct clr_status *status)
 {
     const struct clr_grouper *grouper = job->grouper;
-    struct clr_group_pinned *pinned = grouper->pinned.mapped;
+    struct group_pinned *pinned = grouper->pinned.mapped;
     cl_event read = NULL;
     const char *call = "clEnqueueReadBuffer";
     cl_int error = CL_SUCCESS;
 
-    if (job->size <= CLR_GROUP_FEW_BYTES)
+    if (job->size <= FEW_BYTES)
         error = clEnqueueReadBuffer(grouper->queue, grouper->records.buffer, CL_FALSE, 0, job->size,
                                     pinned->records, 0, NULL, NULL);
     if (error == CL_SUCCESS)
@@ -138,8 +489,7 @@ static void note_doubts(const struct clr_group_plan *plan, const cl_uint *flags,
 {
     struct clr_group_doubts *doubts = &result->doubts;
     const uint64_t most = clr_group_most_spilled(plan->scan->rows);
-    const bool are_many =
-        flags[SPILLS_WORD] > (most < CLR_GROUP_SPILL_ROOM ? most : CLR_GROUP_SPILL_ROOM);
+    const bool are_many = flags[SPILLS_WORD] > (most < SPILL_ROOM ? most : SPILL_ROOM);
     int i;
 
     doubts->keys = (flags[DOUBTS_WORD] & NO_PLACE) != 0;
@@ -154,10 +504,10 @@ static void note_doubts(const struct clr_group_plan *plan, const cl_uint *flags,
     }
 }
 
-static enum clr_code take_spills(const struct clr_group_job *job, struct clr_group_result *result,
+static enum clr_code take_spills(const struct group_job *job, struct clr_group_result *result,
                                  struct clr_status *status)
 {
-    const struct clr_group_pinned *pinned = job->grouper->pinned.mapped;
+    const struct group_pinned *pinned = job->grouper->pinned.mapped;
     const size_t count = pinned->flags[SPILLS_WORD];
     const size_t size = count * sizeof *result->spills;
 
@@ -171,10 +521,10 @@ static enum clr_code take_spills(const struct clr_group_job *job, struct clr_gro
                            (char *)result->spills, size, status);
 }
 
-static enum clr_code take(const struct clr_group_job *job, struct clr_group_result *result,
+static enum clr_code take(const struct group_job *job, struct clr_group_result *result,
                           enum clr_scan_outcome *outcome, struct clr_status *status)
 {
-    const struct clr_group_pinned *pinned = job->grouper->pinned.mapped;
+    const struct group_pinned *pinned = job->grouper->pinned.mapped;
     const cl_uint *flags = pinned->flags;
 
     note_doubts(job->plan, flags, result);
@@ -185,7 +535,7 @@ static enum clr_code take(const struct clr_group_job *job, struct clr_group_resu
         return CLR_OK;
     if (take_spills(job, result, status) != CLR_OK)
         return status->code;
-    if (job->size <= CLR_GROUP_FEW_BYTES) {
+    if (job->size <= FEW_BYTES) {
         memcpy(result->records, pinned->records, job->size);
         return CLR_OK;
     }
@@ -193,44 +543,44 @@ static enum clr_code take(const struct clr_group_job *job, struct clr_group_resu
                            (char *)result->records, job->size, status);
 }
 
-/* ---- All of it. */
+/* ---- A run. */
 
-static enum clr_code run(const struct clr_group_job *job, struct clr_group_result *result,
+static enum clr_code run(const struct group_job *job, struct clr_group_result *result,
                          enum clr_scan_outcome *outcome, struct clr_device_work *work,
                          struct clr_status *status)
 {
     const struct clr_kept_lookup *lookups[CLR_MOST_LOOKUPS];
-    cl_event launched[CLR_GROUP_LAUNCHES] = {NULL};
+    cl_event launched[LAUNCHES] = {NULL};
     int i;
 
-    if (clr_group_buffer_make(job, &job->grouper->records, job->size, status) != CLR_OK ||
+    if (make_buffer(job, &job->grouper->records, job->size, status) != CLR_OK ||
         clr_upload_open(job->device, status) != CLR_OK ||
         clr_lookup_cache_bring(&job->grouper->lookup_cache, job->device, job->grouper->queue,
                                job->plan->scan, lookups, work, status) != CLR_OK)
         return status->code;
-    if (clr_group_launch(job, lookups, launched, status) == CLR_OK &&
+    if (launch(job, lookups, launched, status) == CLR_OK &&
         read_first(job, work, status) == CLR_OK) {
         work->passes++;
-        for (i = 0; i < CLR_GROUP_LAUNCHES; i++) {
+        for (i = 0; i < LAUNCHES; i++) {
             work->kernels += launched[i] != NULL;
             work->kernel_time += clr_event_take_time(&launched[i]);
         }
         return take(job, result, outcome, status);
     }
-    for (i = 0; i < CLR_GROUP_LAUNCHES; i++)
+    for (i = 0; i < LAUNCHES; i++)
         clr_event_release(&launched[i]);
     return status->code;
 }
 
-enum clr_code clr_grouper_try(struct clr_device *device, const struct clr_group_program *program,
-                              enum clr_group_kernel kernel, const struct clr_group_plan *plan,
-                              struct clr_resident_column *const *columns,
-                              struct clr_group_result *result, enum clr_scan_outcome *outcome,
-                              struct clr_device_work *work, struct clr_status *status)
+static enum clr_code run_kernel(struct clr_device *device, const struct group_program *program,
+                                enum clr_group_kernel kernel, const struct clr_group_plan *plan,
+                                struct clr_resident_column *const *columns,
+                                struct clr_group_result *result, enum clr_scan_outcome *outcome,
+                                struct clr_device_work *work, struct clr_status *status)
 {
-    struct clr_grouper *grouper = clr_grouper_of(device);
+    struct clr_grouper *grouper = grouper_of(device);
     const size_t words = clr_group_device_words(plan);
-    const struct clr_group_job job = {
+    const struct group_job job = {
         device, grouper, program, kernel,
         plan,   columns, words,   (size_t)plan->places * words * sizeof(cl_long)};
 
@@ -241,11 +591,120 @@ enum clr_code clr_grouper_try(struct clr_device *device, const struct clr_group_
     return status->code;
 }
 
+/* ---- Programs: they are tested before they serve. */
+
+/* Requests the program for the key that the grouper has. Returns NULL without memory. */
+static struct group_program *request(struct clr_grouper *grouper, const struct clr_group_plan *plan,
+                                     const uint8_t *kinds)
+{
+    struct clr_group_trial *trial = clr_group_trial_new(plan, kinds);
+    struct group_program *program = clr_memory_alloc_zero(sizeof *program);
+
+    if (trial == NULL || program == NULL) {
+        clr_group_trial_free(trial);
+        clr_memory_free(program);
+        return NULL;
+    }
+    program->trial = trial;
+    return clr_row_programs_add(&grouper->programs, &program->row, &grouper->key) ? program : NULL;
+}
+
+static enum clr_code find_program(struct clr_grouper *grouper, const struct clr_group_plan *plan,
+                                  const uint8_t *kinds, struct group_program **found,
+                                  struct clr_status *status)
+{
+    clr_group_key(&grouper->key, plan, kinds);
+    grouper->programs.scan++;
+    *found =
+        (struct group_program *)(void *)clr_row_programs_find(&grouper->programs, &grouper->key);
+    if (*found != NULL)
+        return CLR_OK;
+    clr_group_text(&grouper->text, &grouper->key);
+    if (!grouper->text.complete)
+        return CLR_OK;
+    *found = request(grouper, plan, kinds);
+    return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
+}
+
+/* What a trial's run needs besides what it is given. */
+struct trial {
+    struct clr_device *device;
+    const struct group_program *program;
+};
+
+/* The ways of a trial: those of as many places as local memory has room for, of about twice and of
+   eight times as many; and in global memory. */
+enum { OF_FEW, OF_TWICE, OF_EIGHT_TIMES, GLOBALLY, WAYS };
+
+static enum clr_code run_trial(void *context, int way, const struct clr_group_plan *plan,
+                               struct clr_resident_column *const *columns,
+                               struct clr_group_result *result, enum clr_scan_outcome *outcome,
+                               struct clr_status *status)
+{
+    const struct trial *trial = context;
+    struct clr_grouper *grouper = grouper_of(trial->device);
+    const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
+    const size_t all = grouper->local_memory;
+    const size_t places = (size_t)plan->places >> (way == OF_TWICE ? 1 : 3);
+    const size_t part = (places + 1) * record + sizeof(cl_long);
+    enum clr_group_kernel kernel;
+    struct clr_device_work work = {0};
+
+    if (way > OF_FEW && part < all)
+        grouper->local_memory = part;
+    kernel = way == GLOBALLY ? CLR_GROUP_GLOBALLY : choose_kernel(trial->device, plan);
+    run_kernel(trial->device, trial->program, kernel, plan, columns, result, outcome, &work,
+               status);
+    grouper->local_memory = all;
+    return status->code;
+}
+
+static enum clr_code build(struct clr_device *device, struct group_program *program, char **log,
+                           struct clr_status *status)
+{
+    struct clr_grouper *grouper = grouper_of(device);
+    struct trial trial = {device, program};
+    const struct clr_group_run run = {&trial, WAYS, run_trial};
+
+    clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
+                  clr_group_trial_kinds(program->trial));
+    clr_group_text(&grouper->text, &grouper->key);
+    if (clr_group_kernels_build(grouper->text.text, device->context, &device->info,
+                                program->kernels, &program->group_size, log, status) != CLR_OK)
+        return status->code;
+    return clr_group_test(device, program->trial, &run, status);
+}
+
+bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_grouper *grouper = grouper_of(device);
+    struct group_program *program;
+
+    *log = NULL;
+    if (grouper == NULL || grouper->status.code != CLR_OK)
+        return false;
+    program = (struct group_program *)(void *)clr_row_programs_requested(&grouper->programs);
+    if (program == NULL)
+        return false;
+    build(device, program, log, status);
+    if (clr_device_unless_lost(device, status) == NULL) {
+        grouper->status = *status;
+        return false;
+    }
+    /* The trial's lookups are of no more use. */
+    clr_lookup_cache_clear(&grouper->lookup_cache);
+    clr_group_trial_free(program->trial);
+    program->trial = NULL;
+    return clr_row_programs_end_build(&grouper->programs, &program->row, status->code);
+}
+
+/* ---- All of it. */
+
 bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group_plan *plan)
 {
     return clr_group_text_fits(plan) &&
-           plan->places <= info->memory / CLR_GROUP_MEMORY_PART /
-                               (clr_group_device_words(plan) * sizeof(cl_long));
+           plan->places <=
+               info->memory / MEMORY_PART / (clr_group_device_words(plan) * sizeof(cl_long));
 }
 
 enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_plan *plan,
@@ -254,19 +713,19 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
                               bool *requested, struct clr_device_work *work,
                               struct clr_status *status)
 {
-    struct clr_group_program *program;
+    struct group_program *program;
     struct clr_grouper *grouper;
 
     *outcome = CLR_SCAN_NOT_NOW;
     *requested = false;
     if (open_grouper(device, status) != CLR_OK)
         return status->code;
-    grouper = clr_grouper_of(device);
-    if (clr_group_program_find(grouper, plan, kinds, &program, status) != CLR_OK || program == NULL)
+    grouper = grouper_of(device);
+    if (find_program(grouper, plan, kinds, &program, status) != CLR_OK || program == NULL)
         return status->code;
     *requested = program->row.phase == CLR_ROW_PROGRAM_REQUESTED;
     if (program->row.phase != CLR_ROW_PROGRAM_BUILT)
         return CLR_OK;
-    return clr_grouper_try(device, program, clr_group_choose_kernel(device, plan), plan, columns,
-                           result, outcome, work, status);
+    return run_kernel(device, program, choose_kernel(device, plan), plan, columns, result, outcome,
+                      work, status);
 }

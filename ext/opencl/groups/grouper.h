@@ -5,8 +5,8 @@
 #ifndef CLR_OPENCL_GROUPER_H
 #define CLR_OPENCL_GROUPER_H
 
-#include "numeric/grouping/room.h"
 #include "numeric/grouping/plan.h"
+#include "numeric/grouping/room.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"
 
