@@ -1,5 +1,5 @@
 /* Random expressions over columns of text and of numbers, and a lack of memory. */
-#include "query/conditions.h"
+#include "query/statements.h"
 #include "random.h"
 
 static const char *const random_columns[] = {"a", "b", "c", "d", "s", "s", "u"};
@@ -133,6 +133,20 @@ static void print_sure(const struct clr_query *query)
     }
 }
 
+/* Whether the SELECT that the tree is printed as is the same to SQLite, where it knows both. */
+static bool is_printed_alike(const struct clr_query *query, const char *sql)
+{
+    char *text = clr_query_write_select(query), *got = program_of(text), *want = program_of(sql);
+    const bool alike = strcmp(got, want) == 0;
+
+    if (!alike)
+        tap_diag("printed: %s", text);
+    sqlite3_free(got);
+    sqlite3_free(want);
+    clr_memory_free(text);
+    return alike;
+}
+
 /* Stores how many rows have another value by the instructions than by SQLite, and how many more or
    less SQLite finds, by its indexes. Returns false if SQLite finds an error. */
 static bool find_differences(const struct clr_query *query, const char *expression, int *rows,
@@ -192,6 +206,8 @@ static void test_random(void)
         sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
         if (strlen(sql) < 400)
             make(sql, NULL, &query, &reason);
+        if (query != NULL)
+            batch_ok(is_printed_alike(query, sql), "printed otherwise: %s", sql);
         if (query != NULL && query->lookup_count > 0 &&
             find_differences(query, expression, &rows, &found)) {
             taken++;
@@ -202,7 +218,7 @@ static void test_random(void)
         sqlite3_free(expression);
         sqlite3_free(sql);
     }
-    batch_end("random expressions have SQLite's values");
+    batch_end("random expressions have SQLite's values, and are printed as they are");
     tap_ok(taken > round / 8 && split > round / 50, "%d of %d had lookups, %d of them as parts",
            taken, round, split);
 }
