@@ -55,14 +55,13 @@ static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node
             ;
     }
     if (node->kind == CLR_N_FUNCTION)
-        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION, node->names[0].text,
-                               node->names[0].length);
+        clr_refuse_token(syntax, CLR_WHY_FUNCTION, &node->names[0]);
     else if (syntax->aggregates.first != NULL)
-        clr_syntax_refuse(syntax, CLR_WHY_BARE_COLUMN);
+        clr_refuse(syntax, CLR_WHY_BARE_COLUMN);
     else
-        clr_syntax_refuse(syntax, syntax->select.where != NULL || syntax->inner.where != NULL
-                                      ? CLR_WHY_ROWS_OF_SUBQUERY
-                                      : CLR_WHY_NO_AGGREGATE);
+        clr_refuse(syntax, syntax->select.where != NULL || syntax->inner.where != NULL
+                               ? CLR_WHY_ROWS_OF_SUBQUERY
+                               : CLR_WHY_NO_AGGREGATE);
 }
 
 /* Refuses what has no meaning here in a SELECT of one row: columns outside of aggregates, in the
@@ -79,11 +78,11 @@ static void check_row(struct clr_syntax *syntax)
         /* SQLite evaluates no subquery there. The name of an item goes before that of a column. */
         if (node->has & CLR_HAS_SUBQUERY ||
             (node->has & CLR_HAS_COLUMN && clr_syntax_find_item(syntax, node->first) == NULL))
-            clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
+            clr_refuse(syntax, CLR_WHY_ORDER_BY);
     }
     /* Without an aggregate SQLite makes a row for every row of the table. */
     if (!(items_have(syntax) & CLR_HAS_SURE_AGGREGATE))
-        clr_syntax_refuse(syntax, CLR_WHY_NO_AGGREGATE);
+        clr_refuse(syntax, CLR_WHY_NO_AGGREGATE);
 }
 
 static enum clr_code parse(struct clr_query *query)
@@ -93,7 +92,6 @@ static enum clr_code parse(struct clr_query *query)
 
     if (clr_syntax_parse(syntax) != CLR_OK)
         return syntax->code;
-    clr_names_flatten(syntax);
     source = syntax->select.inner != NULL ? syntax->select.inner : &syntax->select;
     query->schema = source->schema.name;
     query->table = source->table.name;

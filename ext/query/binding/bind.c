@@ -30,7 +30,7 @@ static int emit_key(struct clr_binder *binder, struct clr_node *node)
     if (!has_text(node))
         return clr_lower(binder, node);
     if (node->reads < 0)
-        return clr_syntax_refuse(binder->syntax, CLR_WHY_TWO_COLUMNS);
+        return clr_refuse(binder->syntax, CLR_WHY_TWO_COLUMNS);
     return clr_lower_ranks(binder, node);
 }
 
@@ -109,12 +109,12 @@ static bool bind_rowid(struct clr_binder *binder)
 
         if (!known.is_rowid)
             continue;
-        grouping->keys[0] = clr_emit_column(binder, known.number);
+        grouping->keys[0] = clr_emit_column(binder, known.number, false);
         grouping->key_count = 1;
         binder->query->rowid = rowid;
         return grouping->keys[0] >= 0;
     }
-    return clr_syntax_refuse(binder->syntax, CLR_WHY_NO_ROWID) >= 0;
+    return clr_refuse(binder->syntax, CLR_WHY_NO_ROWID) >= 0;
 }
 
 /* ---- The aggregates that a query calls, and the tallies that a scan makes for them. */
@@ -136,7 +136,7 @@ static int find_tally(struct clr_binder *binder, unsigned operations, int x, int
             (tally->operations == 0) == (operations == 0))
             break;
     if (i == CLR_MOST_TALLIES)
-        return clr_refuse_more(binder, "different aggregates");
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "different aggregates");
     if (i == query->tally_count) {
         query->tally_count++;
         tally->operations = 0;
@@ -231,8 +231,7 @@ static int bind_argument(struct clr_binder *binder, const char *function, struct
         return -1;
     return instruction->opcode == CLR_OP_CONSTANT
                ? instruction->a
-               : clr_syntax_refuse_name(binder->syntax, CLR_WHY_NO_CONSTANT, function,
-                                        strlen(function));
+               : clr_refuse_name(binder->syntax, CLR_WHY_NO_CONSTANT, function);
 }
 
 /* Whether a function of all values together takes TEXT and BLOBs with their bytes: of a column, as
@@ -284,15 +283,17 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
 }
 
-/* The first argument of a call; -1 once it has failed. */
+/* The first argument of a call; -1 once it has failed. Any column will do where values are counted.
+ */
 static int bind_first(struct clr_binder *binder, const struct clr_node *node)
 {
     if (takes_ranks(binder, node))
         return clr_lower_ranks(binder, node->first);
     if (takes_bytes(binder, node))
-        return clr_emit_column_with_bytes(binder, node->first->reads);
-    return node->aggregate->needs == CLR_NEEDS_COUNT ? clr_lower_presence(binder, node->first)
-                                                     : clr_lower(binder, node->first);
+        return clr_emit_column(binder, node->first->reads, true);
+    return node->aggregate->needs == CLR_NEEDS_COUNT && node->first->kind == CLR_N_COLUMN
+               ? clr_emit_column(binder, node->first->reads, false)
+               : clr_lower(binder, node->first);
 }
 
 /* Adds the call of an aggregate to the binder's query, with the tallies that it needs. */
@@ -305,9 +306,9 @@ static bool bind_call(struct clr_binder *binder, struct clr_node *node)
     int x = -1, y = -1, filter = -1, i;
 
     if (query->call_count == CLR_MOST_CALLS)
-        clr_refuse_more(binder, "aggregates");
+        clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "aggregates");
     else if (node->is_distinct && !clr_content_compares_binary(node->first))
-        clr_syntax_refuse(binder->syntax, CLR_WHY_COLLATION);
+        clr_refuse(binder->syntax, CLR_WHY_COLLATION);
     if (node->first != NULL)
         x = bind_first(binder, node);
     if (second != NULL && !clr_aggregate_asks(aggregate))
@@ -356,7 +357,7 @@ static bool bind_ordering(struct clr_binder *binder, struct clr_node *node)
     if (!bind_call(binder, node))
         return false;
     if (!is_repeated(binder->query))
-        return clr_syntax_refuse(binder->syntax, CLR_WHY_ORDER_BY) >= 0;
+        return clr_refuse(binder->syntax, CLR_WHY_ORDER_BY) >= 0;
     binder->query->call_count--;
     return true;
 }
@@ -384,7 +385,7 @@ static bool bind_rows(struct clr_binder *binder)
     const struct clr_select_tree *select = &binder->syntax->select;
 
     if (select->limit != NULL && select->terms.first == NULL)
-        return clr_syntax_refuse(binder->syntax, CLR_WHY_LIMIT_OF_ROWS) >= 0;
+        return clr_refuse(binder->syntax, CLR_WHY_LIMIT_OF_ROWS) >= 0;
     return bind_rowid(binder);
 }
 

@@ -9,15 +9,10 @@
 
 static int refuse(struct clr_binder *binder, enum clr_reason_code why)
 {
-    return clr_syntax_refuse(binder->syntax, why);
+    return clr_refuse(binder->syntax, why);
 }
 
 /* ---- What is added to a query: instructions, and the constants and columns that they refer to. */
-
-int clr_refuse_more(struct clr_binder *binder, const char *what)
-{
-    return clr_syntax_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, what, strlen(what));
-}
 
 int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c)
 {
@@ -32,7 +27,7 @@ int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, in
             instruction->c == c)
             return i;
     if (i == CLR_MOST_INSTRUCTIONS)
-        return clr_refuse_more(binder, "operations");
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "operations");
     *instruction = (struct clr_instruction){.opcode = opcode, .a = a, .b = b, .c = c};
     return query->instruction_count++;
 }
@@ -48,7 +43,7 @@ static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int
             query->constants[i].bits == value.bits)
             break;
     if (i == CLR_MOST_CONSTANTS)
-        return clr_refuse_more(binder, "literals and parameters");
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "literals and parameters");
     if (i == query->constant_count) {
         query->constants[i] = value;
         query->parameters[i] = parameter;
@@ -68,24 +63,19 @@ static int place_column(struct clr_binder *binder, int number, bool with_codes)
         if (query->columns[i] == number && query->with_codes[i] == with_codes)
             return i;
     if (i == CLR_MOST_COLUMNS)
-        return clr_refuse_more(binder, "columns");
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
     query->columns[i] = number;
     query->with_codes[i] = with_codes;
     return query->column_count++;
 }
 
-int clr_emit_column(struct clr_binder *binder, int number)
+int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
 {
-    return clr_emit(binder, CLR_OP_COLUMN, place_column(binder, number, false), 0, 0);
-}
+    const int place = place_column(binder, number, false);
 
-int clr_emit_column_with_bytes(struct clr_binder *binder, int number)
-{
-    const int value = clr_emit_column(binder, number);
-
-    if (value >= 0)
-        binder->query->with_bytes[binder->query->instructions[value].a] = true;
-    return value;
+    if (place >= 0 && with_bytes)
+        binder->query->with_bytes[place] = true;
+    return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
 }
 
 /* Sets a literal's value; returns false once it has failed. */
@@ -103,8 +93,7 @@ static bool bind_literal(struct clr_binder *binder, struct clr_node *node)
         return clr_syntax_no_memory(binder->syntax) >= 0;
     node->known = binder->environment->literal(binder->environment->context, number, &node->value);
     clr_memory_free(number);
-    return node->known ||
-           clr_syntax_refuse_name(binder->syntax, CLR_WHY_NUMBER, token->text, token->length) >= 0;
+    return node->known || clr_refuse_token(binder->syntax, CLR_WHY_NUMBER, token) >= 0;
 }
 
 /* ---- What a lookup may hold: expressions that mean the same wherever SQLite evaluates them. */
@@ -287,9 +276,7 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 static int refuse_column(struct clr_binder *binder, enum clr_reason_code why,
                          const struct clr_node *node)
 {
-    const char *name = node->names[node->name_count - 1].name;
-
-    return clr_syntax_refuse_name(binder->syntax, why, name, strlen(name));
+    return clr_refuse_name(binder->syntax, why, node->names[node->name_count - 1].name);
 }
 
 /* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
@@ -341,7 +328,9 @@ static int place_lookup(struct clr_binder *binder, const struct clr_lookup_plan 
         return query->lookup_count++;
     }
     clr_memory_free(plan->text);
-    return i < CLR_MOST_LOOKUPS ? i : clr_refuse_more(binder, "expressions with text or functions");
+    return i < CLR_MOST_LOOKUPS ? i
+                                : clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY,
+                                                  "expressions with text or functions");
 }
 
 static bool is_column(const struct clr_node *node)
@@ -704,7 +693,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     switch (node->kind) {
     case CLR_N_COLUMN:
         return node->column.is_text ? refuse_column(binder, CLR_WHY_TEXT_COLUMN, node)
-                                    : clr_emit_column(binder, node->reads);
+                                    : clr_emit_column(binder, node->reads, false);
     case CLR_N_LITERAL:
         if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
             return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
@@ -717,9 +706,11 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         zero = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0);
         return clr_emit(binder, CLR_OP_SUBTRACT, zero, clr_lower(binder, node->first), 0);
     case CLR_N_UNARY:
+        /* Any column will do where no more is asked than whether a value is NULL. */
         return clr_emit(binder, node->opcode,
-                        node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL
-                            ? clr_lower_presence(binder, node->first)
+                        (node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
+                                node->first->kind == CLR_N_COLUMN
+                            ? clr_emit_column(binder, node->first->reads, false)
                             : clr_lower(binder, node->first),
                         0, 0);
     case CLR_N_FOLD:
@@ -748,10 +739,4 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         break;
     }
     return refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
-}
-
-int clr_lower_presence(struct clr_binder *binder, struct clr_node *node)
-{
-    return node->kind == CLR_N_COLUMN ? clr_emit_column(binder, node->reads)
-                                      : clr_lower(binder, node);
 }

@@ -10,9 +10,6 @@
 /* The instruction that leaves the expression's value. */
 int clr_lower(struct clr_binder *binder, struct clr_node *node);
 
-/* The same where no more is asked than whether the value is NULL: any column will do. */
-int clr_lower_presence(struct clr_binder *binder, struct clr_node *node);
-
 /* The ranks of an expression's results among all of them, where these are needed in their order:
    of an expression that reads one column, for each of whose entries SQLite evaluates it. */
 int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node);
@@ -20,11 +17,7 @@ int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node);
 /* An operation. */
 int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c);
 
-/* A column of the table, by the environment's number; or one with the bytes of TEXT and BLOBs. */
-int clr_emit_column(struct clr_binder *binder, int number);
-int clr_emit_column_with_bytes(struct clr_binder *binder, int number);
-
-/* Refuses more of something than a query has room for. Returns -1. */
-int clr_refuse_more(struct clr_binder *binder, const char *what);
+/* A column of the table, by the environment's number, perhaps with the bytes of TEXT and BLOBs. */
+int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes);
 
 #endif

@@ -7,18 +7,18 @@
 
 static bool refuse(struct clr_binder *binder, enum clr_reason_code why)
 {
-    return clr_syntax_refuse(binder->syntax, why) >= 0;
+    return clr_refuse(binder->syntax, why) >= 0;
 }
 
 static bool refuse_name(struct clr_binder *binder, enum clr_reason_code why, const char *name)
 {
-    return clr_syntax_refuse_name(binder->syntax, why, name, strlen(name)) >= 0;
+    return clr_refuse_name(binder->syntax, why, name) >= 0;
 }
 
 static bool refuse_token(struct clr_binder *binder, enum clr_reason_code why,
                          const struct clr_token *token)
 {
-    return clr_syntax_refuse_name(binder->syntax, why, token->text, token->length) >= 0;
+    return clr_refuse_token(binder->syntax, why, token) >= 0;
 }
 
 /* Whether the table has a column of the name. */
@@ -106,13 +106,15 @@ static void flatten(struct clr_syntax *syntax, struct clr_node *node)
     }
 }
 
-void clr_names_flatten(struct clr_syntax *syntax)
+/* Puts the expressions of the subquery in FROM, if there is one, in the place of the names of its
+   columns. */
+static void flatten_all(struct clr_syntax *syntax)
 {
     struct clr_node *node = syntax->select.inner != NULL ? syntax->nodes : NULL;
 
     for (; node != NULL && syntax->code == CLR_OK; node = node->allocated) {
         if (node->kind == CLR_N_STAR && !node->is_inner)
-            clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+            clr_refuse(syntax, CLR_WHY_SUBQUERY);
         else if (node->kind == CLR_N_COLUMN && !node->is_inner)
             flatten(syntax, node);
     }
@@ -822,7 +824,8 @@ static bool find_contents(struct clr_binder *binder)
 
 bool clr_names_resolve(struct clr_binder *binder)
 {
-    return number_parameters(binder) && check_truths(binder) && check_item_names(binder) &&
-           find_contents(binder) && (binder->query->has_rows || find_subqueries(binder)) &&
-           check_subtypes(binder);
+    flatten_all(binder->syntax);
+    return binder->syntax->code == CLR_OK && number_parameters(binder) && check_truths(binder) &&
+           check_item_names(binder) && find_contents(binder) &&
+           (binder->query->has_rows || find_subqueries(binder)) && check_subtypes(binder);
 }

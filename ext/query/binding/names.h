@@ -17,16 +17,12 @@ struct clr_binder {
     const struct clr_environment *environment;
 };
 
-/* Puts the expressions of the subquery in FROM, if there is one, in the place of the names of its
-   columns. To be called once, when all has been parsed. */
-void clr_names_flatten(struct clr_syntax *syntax);
-
 /*
- * Looks up all names, numbers parameters, and sets what is known of each node once it is bound:
- * which columns an expression reads, and what of it only SQLite computes. Finds out what the keys
- * of groups are, and which expressions are keys. Writes down the lists of the query's subqueries.
- * Refuses what there is not, and what could mean something else where SQLite evaluates it. Returns
- * false once it has failed.
+ * To be called once. Looks up all names, numbers parameters, and sets what is known of each node
+ * once it is bound: which columns an expression reads, and what of it only SQLite computes. Finds
+ * out what the keys of groups are, and which expressions are keys. Writes down the lists of the
+ * query's subqueries. Refuses what there is not, and what could mean something else where SQLite
+ * evaluates it. Returns false once it has failed.
  */
 bool clr_names_resolve(struct clr_binder *binder);
 

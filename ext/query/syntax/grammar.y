@@ -25,7 +25,7 @@ void clr_grammar(void *parser, int kind, struct clr_token token, struct clr_synt
 int clr_grammarFallback(int kind);
 }
 
-%stack_overflow { clr_syntax_refuse(syntax, CLR_WHY_NESTING); }
+%stack_overflow { clr_refuse(syntax, CLR_WHY_NESTING); }
 %syntax_error { refuse_unexpected(syntax, &TOKEN); }
 
 %left OR.

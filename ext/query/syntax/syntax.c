@@ -12,8 +12,8 @@ const char *const clr_rowid_names[CLR_ROWID_NAMES] = {"rowid", "_rowid_", "oid"}
 
 /* ---- Refusals. */
 
-int clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
-                           size_t length)
+static int refuse(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
+                  size_t length)
 {
     if (syntax->code == CLR_OK) {
         syntax->code = CLR_INVALID;
@@ -22,9 +22,20 @@ int clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, 
     return -1;
 }
 
-int clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why)
+int clr_refuse(struct clr_syntax *syntax, enum clr_reason_code why)
 {
-    return clr_syntax_refuse_name(syntax, why, "", 0);
+    return refuse(syntax, why, "", 0);
+}
+
+int clr_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name)
+{
+    return refuse(syntax, why, name, strlen(name));
+}
+
+int clr_refuse_token(struct clr_syntax *syntax, enum clr_reason_code why,
+                     const struct clr_token *token)
+{
+    return refuse(syntax, why, token->text, token->length);
 }
 
 int clr_syntax_no_memory(struct clr_syntax *syntax)
@@ -48,27 +59,27 @@ static void refuse_unexpected(struct clr_syntax *syntax, const struct clr_token 
 
     if (syntax->clause == 0 &&
         ((token->kind == 0 && last[0] != 0) || (token->kind == CLR_T_WHERE && last[1] != 0)))
-        clr_syntax_refuse(syntax, CLR_WHY_NO_FROM);
+        clr_refuse(syntax, CLR_WHY_NO_FROM);
     else if (token->kind == 0)
-        clr_syntax_refuse(syntax, CLR_WHY_INCOMPLETE);
+        clr_refuse(syntax, CLR_WHY_INCOMPLETE);
     else if (syntax->at == &syntax->inner && is_clause(token))
-        clr_syntax_refuse_name(syntax, CLR_WHY_IN_FROM, token->text, token->length);
+        clr_refuse_token(syntax, CLR_WHY_IN_FROM, token);
     else if (token->kind == CLR_T_DISTINCT)
-        clr_syntax_refuse(syntax, CLR_WHY_DISTINCT);
+        clr_refuse(syntax, CLR_WHY_DISTINCT);
     else if (token->kind == CLR_T_ORDER)
-        clr_syntax_refuse(syntax, CLR_WHY_ORDER_BY);
+        clr_refuse(syntax, CLR_WHY_ORDER_BY);
     else if (token->kind == CLR_T_HAVING)
-        clr_syntax_refuse(syntax, CLR_WHY_HAVING);
+        clr_refuse(syntax, CLR_WHY_HAVING);
     else if (last[0] == 0)
-        clr_syntax_refuse(syntax, CLR_WHY_NO_SELECT);
+        clr_refuse(syntax, CLR_WHY_NO_SELECT);
     else if (last[0] == CLR_T_SEMI)
-        clr_syntax_refuse(syntax, CLR_WHY_STATEMENTS);
+        clr_refuse(syntax, CLR_WHY_STATEMENTS);
     else if (token->kind == CLR_T_SELECT || token->kind == CLR_T_SUBQUERY)
-        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     else if (token->kind == CLR_T_COMMA && syntax->clause == CLR_T_FROM)
-        clr_syntax_refuse(syntax, CLR_WHY_JOIN);
+        clr_refuse(syntax, CLR_WHY_JOIN);
     else
-        clr_syntax_refuse_name(syntax, CLR_WHY_UNEXPECTED, token->text, token->length);
+        clr_refuse_token(syntax, CLR_WHY_UNEXPECTED, token);
 }
 
 /* ---- Nodes. */
@@ -140,7 +151,7 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
         has |= child->has;
     }
     if (depth > CLR_DEEPEST)
-        clr_syntax_refuse(syntax, CLR_WHY_NESTING);
+        clr_refuse(syntax, CLR_WHY_NESTING);
     else if ((node = clr_memory_alloc(sizeof *node)) == NULL)
         clr_syntax_no_memory(syntax);
     if (node == NULL)
@@ -296,7 +307,7 @@ static struct clr_node *minus(struct clr_syntax *syntax, struct clr_node *operan
         bare = bare->first;
     if (bare != operand && is_number(bare) && !bare->negative) {
         /* A literal or not, and so -0.0 or 0.0: SQLite's versions differ. */
-        clr_syntax_refuse(syntax, CLR_WHY_MINUS_PLUS);
+        clr_refuse(syntax, CLR_WHY_MINUS_PLUS);
         return NULL;
     }
     return clr_syntax_node(syntax, CLR_N_MINUS, NULL, one(operand));
@@ -428,7 +439,7 @@ static struct clr_node *cast(struct clr_syntax *syntax, struct clr_node *operand
     struct clr_node *node;
 
     if (is_odd_type(&type))
-        clr_syntax_refuse(syntax, CLR_WHY_TYPE);
+        clr_refuse(syntax, CLR_WHY_TYPE);
     node = clr_syntax_node(syntax, CLR_N_CAST, &type, one(operand));
     if (node != NULL)
         node->cast = find_cast(type.text, type.length);
@@ -578,7 +589,7 @@ static void find_function(struct clr_syntax *syntax, const struct clr_token *tok
     for (i = 0; i < SCALARS; i++)
         consider_scalar(call, &scalars[i]);
     if (call->aggregate == NULL && call->scalar == NULL && (call->known || call->star))
-        clr_syntax_refuse_name(syntax, CLR_WHY_FUNCTION_ARGUMENTS, token->text, token->length);
+        clr_refuse_token(syntax, CLR_WHY_FUNCTION_ARGUMENTS, token);
 }
 
 /* Makes a call that of an aggregate, with all that holds for those. */
@@ -587,9 +598,9 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node, struc
     const unsigned has = node->has | (filter != NULL ? filter->has : 0);
 
     if (has & CLR_HAS_AGGREGATE)
-        clr_syntax_refuse(syntax, CLR_WHY_NESTED_AGGREGATE);
+        clr_refuse(syntax, CLR_WHY_NESTED_AGGREGATE);
     if (has & CLR_HAS_SUBQUERY)
-        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     node->filter = filter;
     node->has &= CLR_HAS_COLLATE;
     node->has |= CLR_HAS_AGGREGATE | CLR_HAS_SURE_AGGREGATE;
@@ -630,7 +641,7 @@ static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_t
     if (call.aggregate != NULL) {
         be_aggregate(syntax, node, filter);
     } else if (filter != NULL) {
-        clr_syntax_refuse_name(syntax, CLR_WHY_FILTER, token->text, token->length);
+        clr_refuse_token(syntax, CLR_WHY_FILTER, token);
     } else {
         node->opcode = call.scalar != NULL ? call.scalar->opcode : CLR_OPCODES;
         node->function = kind != CLR_N_FUNCTION ? call.scalar->name : NULL;
@@ -682,7 +693,7 @@ static void add_item(struct clr_syntax *syntax, struct clr_node *expression,
        an aggregate: of its value, which is a parameter in the result row, it is gone. */
     if (node != NULL && expression->kind != CLR_N_AGGREGATE &&
         clr_node_find(expression, is_collated_aggregate) != NULL)
-        clr_syntax_refuse(syntax, CLR_WHY_COLLATED_AGGREGATE);
+        clr_refuse(syntax, CLR_WHY_COLLATED_AGGREGATE);
     append(&syntax->at->items, node);
 }
 
@@ -700,7 +711,7 @@ static void add_star(struct clr_syntax *syntax, const struct clr_token *table)
 static void begin_inner(struct clr_syntax *syntax)
 {
     if (syntax->at == &syntax->inner)
-        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     syntax->at = syntax->select.inner = &syntax->inner;
 }
 
@@ -714,7 +725,7 @@ static void end_inner(struct clr_syntax *syntax, const struct clr_token *alias)
         /* A parameter has its number only later. */
         if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE | CLR_HAS_SUBQUERY) ||
             item->first->kind == CLR_N_PARAMETER)
-            clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+            clr_refuse(syntax, CLR_WHY_SUBQUERY);
     }
 }
 
@@ -723,9 +734,9 @@ static void set_where(struct clr_syntax *syntax, struct clr_node *expression)
     if (expression == NULL)
         return;
     if (expression->has & CLR_HAS_AGGREGATE)
-        clr_syntax_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
+        clr_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
     if (expression->has & CLR_HAS_SUBQUERY)
-        clr_syntax_refuse(syntax, CLR_WHY_SUBQUERY);
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     syntax->at->where = expression;
 }
 
@@ -749,7 +760,7 @@ static void set_limit(struct clr_syntax *syntax, struct clr_node *limit, struct 
         return;
     if (((limit->has | (offset != NULL ? offset->has : 0)) &
          (CLR_HAS_COLUMN | CLR_HAS_AGGREGATE | CLR_HAS_SUBQUERY)) != 0)
-        clr_syntax_refuse(syntax, CLR_WHY_LIMIT);
+        clr_refuse(syntax, CLR_WHY_LIMIT);
     syntax->at->limit = limit;
     syntax->at->offset = offset;
 }

@@ -167,9 +167,10 @@ enum clr_code clr_syntax_parse(struct clr_syntax *syntax);
 void clr_syntax_free(struct clr_syntax *syntax);
 
 /* These set the code, and the reason, unless something has failed already. They return -1. */
-int clr_syntax_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
-int clr_syntax_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name,
-                           size_t length);
+int clr_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
+int clr_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name);
+int clr_refuse_token(struct clr_syntax *syntax, enum clr_reason_code why,
+                     const struct clr_token *token);
 int clr_syntax_no_memory(struct clr_syntax *syntax);
 
 /* Adds a node of a kind that has those children, and names[0]; NULL is none. All else is zeros.
