@@ -2,7 +2,6 @@
 #include "query/query.h"
 
 #include "base/memory.h"
-#include "query/binding/names.h"
 #include "query/syntax/print.h"
 #include "query/syntax/syntax.h"
 
@@ -191,11 +190,20 @@ static void add_sequence(struct clr_text *text, const struct clr_node *node)
         clr_text_add(text, " COLLATE \"%s\"", node->collation);
 }
 
+/* Whether an expression has a collating sequence of its own, which goes before the one that its
+   other operand in a comparison has: a column's, or that of a subquery's column. */
+static bool has_sequence(const struct clr_node *node)
+{
+    while (node->written == NULL && (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST))
+        node = node->first;
+    return node->kind == CLR_N_COLUMN || node->written != NULL;
+}
+
 /* Adds what a key is that has no affinity, or that CAST gives one: the expression's collating
    sequence, if it has one, is BINARY. */
 static void add_bare(struct clr_printer *printer, const struct clr_node *node)
 {
-    if (!clr_content_has_sequence(node))
+    if (!has_sequence(node))
         add_plain(printer, CLR_GROUP_KEY_BLOB, node->key - 1);
     else
         clr_text_add(&printer->text, "(+\"" CLR_GROUP_KEY_BLOB "\")", node->key - 1);

@@ -521,6 +521,14 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
     return value;
 }
 
+/* Whether an expression is a column, plus signs aside. */
+static bool is_signed_column(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS)
+        node = node->first;
+    return node->kind == CLR_N_COLUMN;
+}
+
 /*
  * An operand of a comparison. If something in the comparison is foreign, it reads several columns,
  * for it would be a lookup else. Where one operand has TEXT affinity, SQLite would make TEXT of the
@@ -532,7 +540,7 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
-    if (node->is_foreign && (clr_content_is_text(node) || clr_content_is_column(node)))
+    if (node->is_foreign && (clr_content_is_text(node) || is_signed_column(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
         if (!bind_literal(binder, node))
@@ -684,7 +692,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return -1;
     /* The largest expression over one column that has something foreign. A column by itself is
        none: as TEXT it would be of use to no one. */
-    if (node->is_foreign && !clr_content_is_column(node)) {
+    if (node->is_foreign && !is_signed_column(node)) {
         if (node->reads >= 0)
             return emit_lookup(binder, node, NULL, false);
         if (node->reads == CLR_READS_NONE)

@@ -279,13 +279,6 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
     }
 }
 
-bool clr_content_is_column(const struct clr_node *node)
-{
-    while (node->kind == CLR_N_PLUS)
-        node = node->first;
-    return node->kind == CLR_N_COLUMN;
-}
-
 bool clr_content_is_text(const struct clr_node *node)
 {
     /* A hint has the affinity of its argument, as some versions of SQLite see it; to others it has
@@ -294,13 +287,6 @@ bool clr_content_is_text(const struct clr_node *node)
         node = node->first;
     return (node->kind == CLR_N_COLUMN && node->column.is_text) ||
            (node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_TEXT);
-}
-
-bool clr_content_has_sequence(const struct clr_node *node)
-{
-    while (node->written == NULL && (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST))
-        node = node->first;
-    return node->kind == CLR_N_COLUMN || node->written != NULL;
 }
 
 /* Returns what an expression may have its collating sequence of. */

@@ -33,18 +33,11 @@ struct clr_node *clr_names_keys(const struct clr_syntax *syntax);
 /* What two expressions read together. */
 int clr_content_together(int reads, int other);
 
-/* Whether an expression is a column, plus signs aside. */
-bool clr_content_is_column(const struct clr_node *node);
-
 /* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
 bool clr_content_is_text(const struct clr_node *node);
 
 /* Whether SQLite compares the expression's values by BINARY, whatever is within it: it is no column
    that has another collating sequence, signs, casts and hints aside, and names none. */
 bool clr_content_compares_binary(const struct clr_node *node);
-
-/* Whether an expression has a collating sequence of its own, which goes before the one that its
-   other operand in a comparison has: a column's, or that of a subquery's column. */
-bool clr_content_has_sequence(const struct clr_node *node);
 
 #endif
