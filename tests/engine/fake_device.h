@@ -159,12 +159,6 @@ enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status
     return status->code;
 }
 
-bool clr_arithmetic_chose_integers(const struct clr_device *device)
-{
-    (void)device;
-    return false;
-}
-
 void clr_device_close(struct clr_device *device)
 {
     clr_memory_free(device);

@@ -312,11 +312,16 @@ static const struct clr_request_kind upload_kind = {
    memory. */
 static enum clr_readiness post_upload(struct resident *resident)
 {
+    enum clr_readiness readiness;
     struct clr_status status;
     struct clr_request *upload = clr_request_new(&upload_kind, sizeof *upload, resident->worker,
                                                  &resident->shown.task, &status);
 
-    return upload == NULL ? CLR_STARTING : clr_request_post(upload);
+    if (upload == NULL)
+        return CLR_STARTING;
+    readiness = clr_worker_post(resident->worker, &upload->task);
+    clr_request_release(upload);
+    return readiness;
 }
 
 /* Called for each asking about a copy that has failed: tries it once more if it is time. */

@@ -5,8 +5,7 @@
 #ifndef CLR_ENGINE_COPIES_H
 #define CLR_ENGINE_COPIES_H
 
-#include "base/settings.h"
-#include "engine/worker/worker.h"
+#include "engine/worker/runtime.h"
 #include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
 #include "opencl/memory/resident_column.h"
@@ -16,15 +15,6 @@
 #include <stdint.h>
 
 /* ---- The division of rows. */
-
-/* Devices that work together, of one kind. Infos live as long as the process, as workers do. */
-struct clr_devices {
-    int count;
-    struct clr_chosen_device {
-        struct clr_worker *worker;
-        const struct clr_device_info *info;
-    } list[CLR_DEVICES_LIMIT];
-};
 
 enum { CLR_MOST_SHARDS = 64 };
 

@@ -70,37 +70,3 @@ void *clr_request_new(const struct clr_request_kind *kind, size_t size, struct c
     request->outcome = CLR_SCAN_DONE;
     return request;
 }
-
-enum clr_readiness clr_request_post(struct clr_request *request)
-{
-    const enum clr_readiness readiness = clr_worker_post(request->worker, &request->task);
-
-    clr_request_release(request);
-    return readiness;
-}
-
-enum clr_scan_outcome clr_request_begin(struct clr_request *request)
-{
-    return clr_worker_post(request->worker, &request->task) == CLR_READY ? CLR_SCAN_DONE
-                                                                         : CLR_SCAN_NOT_NOW;
-}
-
-enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeout_ms,
-                                      const struct clr_watch *watch, struct clr_device_work *work,
-                                      struct clr_status *status)
-{
-    switch (clr_worker_await(request->worker, &request->task, timeout_ms, watch, status)) {
-    case CLR_TASK_DONE:
-        break;
-    case CLR_TASK_PENDING:
-        return CLR_SCAN_STOPPED;
-    case CLR_TASK_IDLE:
-        return CLR_SCAN_NOT_NOW;
-    default:
-        return CLR_SCAN_FAILED;
-    }
-    if (request->outcome == CLR_SCAN_FAILED)
-        *status = request->reason;
-    clr_device_work_add(work, &request->work);
-    return request->outcome;
-}

@@ -1,8 +1,8 @@
 /*
  * Requests: the one way to have something done by a device. A request has copies of, or references
  * to, all that it needs, so that whoever waits for it may give it up at any time. What is asked for
- * differs in the structures that begin with one, and in their steps. Any thread may call these
- * functions.
+ * differs in the structures that begin with one, and in their steps. They are posted and waited for
+ * as all tasks are. Any thread may call these functions.
  */
 #ifndef CLR_ENGINE_REQUEST_H
 #define CLR_ENGINE_REQUEST_H
@@ -56,22 +56,5 @@ static inline void clr_request_release(struct clr_request *request)
 {
     clr_task_release(&request->task);
 }
-
-/* Hands a request over that nobody waits for, with its reference. Returns as clr_worker_post(). */
-enum clr_readiness clr_request_post(struct clr_request *request);
-
-/* Hands a request over that is waited for by clr_request_end(); the caller keeps its reference.
-   Returns CLR_SCAN_DONE, or CLR_SCAN_NOT_NOW if the worker does not take it. */
-enum clr_scan_outcome clr_request_begin(struct clr_request *request);
-
-/*
- * Waits for a request that was begun as clr_worker_await() does. Increases work by what was done.
- * Returns CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker builds something first, and
- * CLR_SCAN_STOPPED, after both of which it may still be under way; CLR_SCAN_FAILED with the status;
- * or another outcome that the step has set.
- */
-enum clr_scan_outcome clr_request_end(struct clr_request *request, int64_t timeout_ms,
-                                      const struct clr_watch *watch, struct clr_device_work *work,
-                                      struct clr_status *status);
 
 #endif

@@ -43,11 +43,38 @@ static struct clr_request *begin(const struct question *question, int shard,
     made = question->make(question, shard, outcome, status);
     if (made == NULL)
         return NULL;
-    *outcome = clr_request_begin(made);
-    if (*outcome == CLR_SCAN_DONE)
+    *outcome = CLR_SCAN_DONE;
+    if (clr_worker_post(made->worker, &made->task) == CLR_READY)
         return made;
+    *outcome = CLR_SCAN_NOT_NOW;
     clr_request_release(made);
     return NULL;
+}
+
+/*
+ * Waits for a shard's request as clr_worker_await() does. Increases work by what was done. Returns
+ * CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker builds something first, and CLR_SCAN_STOPPED, after
+ * both of which it may still be under way; CLR_SCAN_FAILED with the status; or another outcome that
+ * the step has set.
+ */
+static enum clr_scan_outcome await(struct clr_request *request, int64_t timeout_ms,
+                                   const struct clr_watch *watch, struct clr_device_work *work,
+                                   struct clr_status *status)
+{
+    switch (clr_worker_await(request->worker, &request->task, timeout_ms, watch, status)) {
+    case CLR_TASK_DONE:
+        break;
+    case CLR_TASK_PENDING:
+        return CLR_SCAN_STOPPED;
+    case CLR_TASK_IDLE:
+        return CLR_SCAN_NOT_NOW;
+    default:
+        return CLR_SCAN_FAILED;
+    }
+    if (request->outcome == CLR_SCAN_FAILED)
+        *status = request->reason;
+    clr_device_work_add(work, &request->work);
+    return request->outcome;
 }
 
 static enum clr_scan_outcome on_each_shard(const struct question *question, int64_t timeout_ms,
@@ -68,7 +95,7 @@ static enum clr_scan_outcome on_each_shard(const struct question *question, int6
         if (begun[s] == NULL)
             continue;
         if (outcome == CLR_SCAN_DONE)
-            outcome = clr_request_end(begun[s], timeout_ms, watch, work, status);
+            outcome = await(begun[s], timeout_ms, watch, work, status);
         if (outcome == CLR_SCAN_DONE)
             outcome = question->take(question, s, begun[s]);
         clr_request_release(begun[s]);

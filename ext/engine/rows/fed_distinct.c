@@ -1,16 +1,16 @@
 #include "engine/rows/fed_distinct.h"
 
 #include "base/memory.h"
-#include "engine/rows/choice.h"
+#include "engine/worker/runtime.h"
 #include "engine/worker/team.h"
 
 #include <string.h>
 
 /*
- * Numbers are kept if there are many of them (choice.h), and FIRST_LOOK different ones, which make
- * up half of them or more. Whether that is still so is looked at when RECOUNT times as many have
- * come, and so on. MEMORY_SHARE: what they take at the most of the memory that is allowed, as
- * counting takes as much again, and the tables come after it.
+ * Numbers are kept if there are many of them (clr_choice_are_many()), and FIRST_LOOK different
+ * ones, which make up half of them or more. Whether that is still so is looked at when RECOUNT
+ * times as many have come, and so on. MEMORY_SHARE: what they take at the most of the memory that
+ * is allowed, as counting takes as much again, and the tables come after it.
  */
 enum { FIRST_LOOK = 16384, RECOUNT = 8, MEMORY_SHARE = 4 };
 

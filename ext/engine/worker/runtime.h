@@ -5,6 +5,7 @@
 #ifndef CLR_ENGINE_RUNTIME_H
 #define CLR_ENGINE_RUNTIME_H
 
+#include "base/settings.h"
 #include "engine/worker/worker.h"
 #include "opencl/core/catalog.h"
 
@@ -34,10 +35,6 @@ const struct clr_catalog *clr_runtime_catalog(const char *setting);
 /* Returns the catalog if one is known already, else NULL. Never waits. */
 const struct clr_catalog *clr_runtime_known_catalog(void);
 
-/* Returns the worker of device number i of the catalog, which is started if need be; NULL: it can't
-   be, or devices are not known yet. */
-struct clr_worker *clr_runtime_start_worker(size_t i);
-
 /* Returns the worker of device number i of the catalog, or NULL if it was not started. */
 struct clr_worker *clr_runtime_started_worker(size_t i);
 
@@ -58,5 +55,36 @@ bool clr_runtime_started(void);
 
 /* Returns whether this is a child process after fork(), in which no device can serve. */
 bool clr_runtime_forked(void);
+
+/* ---- The choice between host and devices for work on many values at once. */
+
+/* Devices that work together, of one kind. Infos live as long as the process, as workers do. */
+struct clr_devices {
+    int count;
+    struct clr_chosen_device {
+        struct clr_worker *worker;
+        const struct clr_device_info *info;
+    } list[CLR_DEVICES_LIMIT];
+};
+
+/* Returns whether so many values are worth other means than the usual: a hand-over to a device and
+   its launches, or a count of all of them at the end. */
+bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
+
+/*
+ * Finds the devices that are worth asking about so many values under these settings, of a table
+ * with so many rows: at most as many as the setting `devices` allows, the one that the setting
+ * `device` chooses and others that are alike (clr_catalog_is_alike()), but none that has failed.
+ * The rows alone decide how many they are: each is to have many for itself. A device that is the
+ * processor itself is no quicker than the host's threads, and "auto" chooses none.
+ * Starts whatever has to be started for the next time, and never waits. Returns whether there is
+ * one.
+ */
+bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, uint64_t rows,
+                        struct clr_devices *devices);
+
+/* Whether device number i of the catalog may be among these, for any number of rows. Starts
+   nothing. */
+bool clr_choice_uses(const struct clr_settings *settings, size_t i);
 
 #endif

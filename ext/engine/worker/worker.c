@@ -400,7 +400,7 @@ static void locked_open(struct clr_worker *worker)
         come_back(worker);
         worker->device = device;
         worker->opened = status.code == CLR_OK;
-        worker->report.integers = worker->opened && clr_arithmetic_chose_integers(device);
+        worker->report.integers = worker->opened && device->info.slow_doubles;
         locked_report_start(worker, start, NULL, &status);
         if (status.code == CLR_OK)
             return;

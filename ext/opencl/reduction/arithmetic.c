@@ -155,8 +155,12 @@ static enum clr_code run(const struct trial *trial, struct candidate *candidate,
    failed is left there. */
 static void abandon(struct trial *trial, struct candidate candidates[2])
 {
-    clr_passes_abandon(&candidates[0].passes);
-    clr_passes_abandon(&candidates[1].passes);
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        clr_memory_free(candidates[i].passes.kernels);
+        clr_memory_free(candidates[i].passes.reductions);
+    }
     clr_chunk_free(trial->chunk);
 }
 
@@ -204,9 +208,4 @@ enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status
     if (clr_arithmetic_measure(device, &times, status) == CLR_OK)
         info->slow_doubles = clr_arithmetic_prefers_integers(&times);
     return status->code;
-}
-
-bool clr_arithmetic_chose_integers(const struct clr_device *device)
-{
-    return device->info.slow_doubles;
 }

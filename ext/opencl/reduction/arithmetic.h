@@ -42,7 +42,4 @@ enum clr_code clr_arithmetic_measure(struct clr_device *device, struct clr_arith
  */
 enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status *status);
 
-/* Whether that was decided, for integers. */
-bool clr_arithmetic_chose_integers(const struct clr_device *device);
-
 #endif

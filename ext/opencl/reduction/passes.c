@@ -45,14 +45,9 @@ void clr_passes_close(struct clr_passes *passes)
 {
     clr_pinned_release(passes->queue, &passes->pinned);
     clr_buffer_release(&passes->results);
-    clr_passes_abandon(passes);
-    memset(passes, 0, sizeof *passes);
-}
-
-void clr_passes_abandon(struct clr_passes *passes)
-{
     clr_memory_free(passes->kernels);
     clr_memory_free(passes->reductions);
+    memset(passes, 0, sizeof *passes);
 }
 
 void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)

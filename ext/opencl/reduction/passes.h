@@ -79,9 +79,6 @@ void clr_passes_recover(struct clr_passes *passes, struct clr_status *status);
 /* Releases the buffers. Nothing may be under way. Fine for one that was never opened. */
 void clr_passes_close(struct clr_passes *passes);
 
-/* Frees what the host has, where the device has failed: the rest is left. */
-void clr_passes_abandon(struct clr_passes *passes);
-
 /*
  * Adds a reduction to the batch and starts it (program: not of a scan): of count values (1 and up)
  * of source from number `begin` on; those of the second operand, if the program has one, come

@@ -1,7 +1,6 @@
 #include "sqlite/inspect/tables.h"
 
 #include "engine/columns/copies.h"
-#include "engine/rows/choice.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
 #include "opencl/core/device.h"
