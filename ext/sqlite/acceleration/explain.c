@@ -1,6 +1,6 @@
 #include "base/utf8.h"
 #include "sqlite/acceleration/acceleration.h"
-#include "sqlite/cache/cached_table.h"
+#include "sqlite/cache/cache.h"
 
 enum { DEVICES_TEXT = 32 };
 

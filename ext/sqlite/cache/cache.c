@@ -1,13 +1,351 @@
 #include "sqlite/cache/cache.h"
 
 #include "base/clock.h"
-#include "engine/host/sorted_answers.h"
+#include "base/memory.h"
+#include "base/settings.h"
 #include "sqlite/cache/cache_lock.h"
-#include "sqlite/cache/cache_memory.h"
-#include "sqlite/cache/cached_table.h"
+#include "sqlite/database/connection_database.h"
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
+
+/* ---- Columns with too many values. */
+
+/* Returns the link to the column's note, or to the list's end. */
+static struct clr_many_values **find_note(struct clr_many_values **list, int index)
+{
+    while (*list != NULL && (*list)->index != index)
+        list = &(*list)->next;
+    return list;
+}
+
+bool clr_many_values_expected(struct clr_many_values *list, int index,
+                              const struct clr_database_version *token)
+{
+    struct clr_many_values *note = *find_note(&list, index);
+
+    return note != NULL &&
+           (memcmp(&note->token, token, sizeof *token) == 0 || clr_backoff_skips(&note->skips));
+}
+
+void clr_many_values_found(struct clr_many_values **list, int index,
+                           const struct clr_database_version *token)
+{
+    struct clr_many_values *note = *find_note(list, index);
+
+    if (note == NULL) {
+        note = clr_memory_alloc(sizeof *note);
+        if (note == NULL)
+            return;
+        *note = (struct clr_many_values){.next = *list, .index = index};
+        *list = note;
+    }
+    note->token = *token;
+    clr_backoff_failed(&note->skips, 2);
+}
+
+void clr_many_values_forget(struct clr_many_values **list, int index)
+{
+    struct clr_many_values **link = find_note(list, index), *note = *link;
+
+    if (note == NULL)
+        return;
+    *link = note->next;
+    clr_memory_free(note);
+}
+
+static void free_many_values(struct clr_many_values **list)
+{
+    while (*list != NULL)
+        clr_many_values_forget(list, (*list)->index);
+}
+
+/* ---- A table and its images. */
+
+/* Whether it is the table of that place. */
+static bool is_at(const struct clr_cached_table *table, const struct clr_cache_place *place)
+{
+    if (table->file != place->file || table->is_filled != place->is_filled ||
+        sqlite3_stricmp(table->name, place->table) != 0)
+        return false;
+    if (place->file != NULL)
+        return table->longest == place->longest;
+    return table->owner == place->connection && sqlite3_stricmp(table->schema, place->schema) == 0;
+}
+
+static struct clr_cached_table *retain_table(struct clr_cached_table *table)
+{
+    table->references++;
+    return table;
+}
+
+static void free_dictionaries(struct clr_kept_dictionary *kept)
+{
+    struct clr_kept_dictionary *next;
+
+    for (; kept != NULL; kept = next) {
+        next = kept->next;
+        clr_dictionary_release(kept->dictionary);
+        clr_memory_free(kept);
+    }
+}
+
+static void release_table(struct clr_cached_table *table)
+{
+    if (--table->references > 0)
+        return;
+    free_dictionaries(table->dictionaries);
+    free_many_values(&table->many_values);
+    clr_known_file_release(table->file);
+    sqlite3_free(table->schema);
+    sqlite3_free(table->name);
+    clr_memory_free(table);
+}
+
+/* Returns a table of that place without images and with one reference, or NULL without memory. */
+static struct clr_cached_table *new_table(const struct clr_cache_place *place)
+{
+    struct clr_cached_table *table = clr_memory_alloc_zero(sizeof *table);
+
+    if (table == NULL)
+        return NULL;
+    table->references = 1;
+    table->schema = sqlite3_mprintf("%s", place->schema);
+    table->name = sqlite3_mprintf("%s", place->table);
+    if (table->schema == NULL || table->name == NULL) {
+        release_table(table);
+        return NULL;
+    }
+    if (place->file != NULL)
+        table->file = clr_known_file_retain(place->file);
+    else
+        table->owner = place->connection;
+    table->longest = place->longest;
+    table->is_filled = place->is_filled;
+    return table;
+}
+
+/* Whether one query alone is in the image. */
+static bool is_alone(const struct clr_image *image)
+{
+    const struct clr_cached_table *table = image->table;
+
+    return image->references == 1 + (table->images == image && !table->is_dropped);
+}
+
+/* Drops references to an image. Returns it if it is to be freed, and in no list then; else NULL. */
+static struct clr_image *release_image(struct clr_image *image, int references)
+{
+    struct clr_image **link = &image->table->images;
+
+    image->references -= references;
+    if (image->references > 0)
+        return NULL;
+    while (*link != image)
+        link = &(*link)->next;
+    *link = image->next;
+    return image;
+}
+
+/* Returns an image that was made for a table, which it gets a reference to; NULL is fine. */
+static struct clr_image *take_image(struct clr_image *image)
+{
+    if (image != NULL)
+        retain_table(image->table);
+    return image;
+}
+
+/* Frees what that has returned. */
+static void free_image(struct clr_image *image)
+{
+    struct clr_cached_table *table = image->table;
+
+    clr_image_free(image);
+    release_table(table);
+}
+
+/* The same, its columns without the lock: that may take its time. NULL is fine. */
+static void dispose_image(struct clr_image *image)
+{
+    if (image == NULL)
+        return;
+    clr_cache_unlock();
+    clr_image_drop(image, false);
+    clr_cache_lock();
+    free_image(image);
+}
+
+/* ---- The list. */
+
+/* How long those who look at images wait for who changes one, which may wait for them in turn. */
+enum { LONGEST_MS = 1000 };
+
+static struct clr_cached_table *tables;
+
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+struct clr_cached_table *clr_cache_first(void)
+{
+    return tables;
+}
+
+struct clr_image_column *clr_cache_next_column(struct clr_column_place *place)
+{
+    if (place->link != NULL && *place->link != NULL)
+        place->link = &(*place->link)->next;
+    while (place->link == NULL || *place->link == NULL) {
+        if (place->image != NULL) {
+            place->image = place->image->next;
+        } else {
+            place->table = place->table == NULL ? tables : place->table->next;
+            if (place->table == NULL)
+                return NULL;
+            place->image = place->table->images;
+        }
+        place->link =
+            place->image == NULL || place->image->is_changing ? NULL : &place->image->columns;
+    }
+    return *place->link;
+}
+
+/* Returns the table of a place, or NULL. */
+static struct clr_cached_table *find_table(const struct clr_cache_place *place)
+{
+    struct clr_cached_table *table = tables;
+
+    while (table != NULL && !is_at(table, place))
+        table = table->next;
+    return table;
+}
+
+/* The same, a new one if there is none, and NULL without memory. */
+static struct clr_cached_table *get_table(const struct clr_cache_place *place)
+{
+    struct clr_cached_table *table = find_table(place);
+
+    if (table != NULL)
+        return table;
+    table = new_table(place);
+    if (table != NULL) {
+        table->next = tables;
+        tables = table;
+    }
+    return table;
+}
+
+void clr_cache_drop_table(struct clr_cached_table *table)
+{
+    struct clr_cached_table **link = &tables;
+    struct clr_image *image = table->images;
+
+    while (*link != table)
+        link = &(*link)->next;
+    *link = table->next;
+    table->is_dropped = true;
+    if (image != NULL && release_image(image, 1) != NULL)
+        free_image(image);
+    release_table(table);
+}
+
+/* Whether another thread changes the table's newest image. */
+static bool is_changing_elsewhere(const struct clr_cached_table *table)
+{
+    return table->images != NULL && table->images->is_changing &&
+           !pthread_equal(table->busy, pthread_self());
+}
+
+void clr_cache_lock_unchanging(const struct clr_connection *connection)
+{
+    const int64_t end = clr_clock_ns() + LONGEST_MS * INT64_C(1000000);
+    const struct clr_cached_table *table;
+
+    clr_cache_lock();
+    for (table = tables; table != NULL && clr_clock_ns() < end;) {
+        if (is_changing_elsewhere(table) && clr_cache_schema(connection, table) != NULL) {
+            clr_cache_wait(NULL);
+            table = tables;
+        } else {
+            table = table->next;
+        }
+    }
+}
+
+struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *name, bool is_filled)
+{
+    const struct clr_cached_table *table;
+
+    for (table = tables; table != NULL; table = table->next) {
+        const char *known = clr_cache_schema(connection, table);
+
+        if (table->is_filled == is_filled && known != NULL && sqlite3_stricmp(known, schema) == 0 &&
+            sqlite3_stricmp(table->name, name) == 0 && table->images != NULL &&
+            !table->images->is_changing)
+            return table->images;
+    }
+    return NULL;
+}
+
+/* ---- Forking. */
+
+/* In the child the other threads are no more: what they were changing is never complete, and is
+   left alone. */
+static void unlock_child(void)
+{
+    struct clr_cached_table *table;
+
+    for (table = tables; table != NULL; table = table->next) {
+        if (table->is_busy && pthread_equal(table->busy, pthread_self()))
+            continue;
+        table->is_busy = table->is_refreshed = false;
+        table->stale = 0;
+        table->arrivals = NULL;
+        if (table->images != NULL && table->images->is_changing)
+            table->images = NULL;
+    }
+    clr_cache_unlock_child();
+}
+
+static void heed_forks(void)
+{
+    clr_known_file_heed_forks(); /* whose lock is taken after this one */
+    pthread_atfork(clr_cache_lock, clr_cache_unlock, unlock_child);
+}
+
+/* ---- What a connection has of its own. */
+
+static void free_own(struct clr_connection *connection, void *attachment)
+{
+    struct clr_cached_table *table, *next;
+
+    (void)attachment;
+    clr_cache_lock();
+    for (table = tables; table != NULL; table = next) {
+        next = table->next;
+        if (table->owner == connection)
+            clr_cache_drop_table(table);
+    }
+    clr_cache_unlock();
+}
+
+static const struct clr_attachment_kind own_kind = {sizeof(struct clr_attachment), free_own};
+
+const char *clr_cache_schema(const struct clr_connection *connection,
+                             const struct clr_cached_table *table)
+{
+    if (table->file == NULL)
+        return table->owner == connection ? table->schema : NULL;
+    return clr_database_schema_of(connection, table->file);
+}
+
+/* Without the lock: has the cache forget the connection when that is closed, and heed forks.
+   Returns false without memory. */
+static bool prepare_connection(struct clr_connection *connection)
+{
+    pthread_once(&prepared, heed_forks);
+    return clr_connection_attach(connection, &own_kind) != NULL;
+}
 
 /* How long a refresh waits for queries of older versions, which keep the processors busy meanwhile,
    before it makes a copy, which keeps them busy with nothing else. */
@@ -51,7 +389,7 @@ static void make_busy(struct clr_cached_table *table)
 static struct clr_image *locked_add_older(struct clr_cached_table *table, uint32_t root,
                                           const struct clr_database_version *token)
 {
-    struct clr_image *image = clr_cached_image_take(clr_image_new(table, root, token));
+    struct clr_image *image = take_image(clr_image_new(table, root, token));
 
     if (image == NULL)
         return NULL;
@@ -72,7 +410,7 @@ static void locked_depart(struct clr_arrival *arrival)
     while (*link != arrival)
         link = &(*link)->next;
     *link = arrival->next;
-    clr_cached_table_release(arrival->table);
+    release_table(arrival->table);
     arrival->table = NULL;
     clr_cache_wake();
 }
@@ -84,11 +422,11 @@ void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *a
 
     *arrival = (struct clr_arrival){.table = NULL};
     clr_cache_lock();
-    while ((table = clr_cache_find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
+    while ((table = find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
            clr_clock_ns() < end)
         clr_cache_wait(NULL);
     if (table != NULL) {
-        arrival->table = clr_cached_table_retain(table);
+        arrival->table = retain_table(table);
         arrival->next = table->arrivals;
         table->arrivals = arrival;
     }
@@ -155,7 +493,7 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
     enum clr_entry entry = CLR_ENTRY_FRESH;
 
     if (table->images == NULL)
-        table->images = clr_cached_image_take(clr_image_new(table, root, token));
+        table->images = take_image(clr_image_new(table, root, token));
     if (table->images == NULL)
         return CLR_ENTRY_NO_MEMORY;
     table->stale++;
@@ -192,17 +530,17 @@ enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t roo
     struct clr_cached_table *table = NULL;
     bool is_attached;
 
-    is_attached = clr_cache_prepare(place->connection);
+    is_attached = prepare_connection(place->connection);
     clr_cache_lock();
     if (is_attached)
-        table = clr_cache_table(place);
+        table = get_table(place);
     arrival->has_version = true;
     arrival->token = *token;
     clr_cache_wake();
     if (table != NULL) {
-        clr_cached_table_retain(table);
+        retain_table(table);
         entry = locked_enter(table, root, token, watch, image);
-        clr_cached_table_release(table);
+        release_table(table);
     }
     locked_depart(arrival);
     clr_cache_unlock();
@@ -215,7 +553,7 @@ void clr_cache_leave(struct clr_image *image)
         return;
     clr_cache_lock();
     entered--;
-    clr_cached_image_dispose(clr_cached_image_release(image, 1));
+    dispose_image(release_image(image, 1));
     clr_cache_wake();
     clr_cache_unlock();
 }
@@ -265,7 +603,7 @@ static void locked_wait_for_others(const struct clr_image *image, const struct c
 {
     const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
 
-    while (!clr_cached_image_is_alone(image) && entered == 1 && clr_clock_ns() < end) {
+    while (!is_alone(image) && entered == 1 && clr_clock_ns() < end) {
         if (!clr_cache_wait(watch))
             return;
     }
@@ -283,7 +621,7 @@ static struct clr_image *locked_replace(struct clr_image **image, struct clr_ima
     newer->next = table->images;
     table->images = newer;
     *image = newer;
-    return clr_cached_image_release(older, 1 + own);
+    return release_image(older, 1 + own);
 }
 
 bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *watch,
@@ -294,15 +632,15 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
 
     clr_cache_lock();
     locked_wait_for_others(*image, watch);
-    if (!clr_cached_image_is_alone(*image))
-        copy = clr_cached_image_take(
-            with_columns ? clr_image_clone(*image)
-                         : clr_image_new((*image)->table, (*image)->root, &(*image)->token));
-    done = copy != NULL || clr_cached_image_is_alone(*image);
+    if (!is_alone(*image))
+        copy = take_image(with_columns
+                              ? clr_image_clone(*image)
+                              : clr_image_new((*image)->table, (*image)->root, &(*image)->token));
+    done = copy != NULL || is_alone(*image);
     if (done)
         (copy != NULL ? copy : *image)->is_changing = true;
     if (copy != NULL)
-        clr_cached_image_dispose(locked_replace(image, copy));
+        dispose_image(locked_replace(image, copy));
     clr_cache_unlock();
     return done;
 }
@@ -315,216 +653,120 @@ void clr_cache_end_change(struct clr_image *image)
     clr_cache_unlock();
 }
 
-/* ---- Columns that are needed. */
+/* ---- Closed files. */
 
-static atomic_int_least64_t scans; /* so far */
+/* Of so many closed files columns stay, and of one for each so many descriptors that the process
+   may have: a file takes one. */
+enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
 
-int64_t clr_cache_scan(void)
+/* How often it is looked whether closed files have been deleted, whose blocks the descriptors keep.
+ */
+enum { LOOK_MS = 1000 };
+
+static pthread_once_t begun = PTHREAD_ONCE_INIT;
+
+/* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
+static int64_t closed_since(const struct clr_cached_table *table)
 {
-    return atomic_fetch_add(&scans, 1) + 1;
+    return table->file == NULL ? 0 : clr_known_file_closed(table->file);
 }
 
-bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
-                   struct clr_image_column **found)
+/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when to look
+   at the next ones, in ns of clr_clock_ns(); INT64_MAX: there are none. */
+static int64_t locked_drop_due(void)
 {
-    bool has_all;
-    int i;
+    const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
+    const int64_t now = clr_clock_ns(), look = now + LOOK_MS * INT64_C(1000000);
+    int64_t next_due = INT64_MAX, closed, due;
+    struct clr_cached_table *table, *next;
 
-    clr_cache_lock();
-    has_all = image->is_known;
-    for (i = 0; i < count && has_all; i++) {
-        found[i] = clr_image_find(image, &fields[i]);
-        has_all = found[i] != NULL;
-    }
-    for (i = 0; i < count && has_all; i++)
-        found[i]->pins++;
-    clr_cache_unlock();
-    return has_all;
-}
-
-void clr_cache_unpin(struct clr_image_column *const *found, int count)
-{
-    int i;
-
-    clr_cache_lock();
-    for (i = 0; i < count; i++)
-        found[i]->pins--;
-    clr_cache_unlock();
-}
-
-void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
-                   int count, struct clr_column **columns)
-{
-    const int64_t number = clr_cache_scan();
-    int i;
-
-    clr_cache_lock();
-    for (i = 0; i < count; i++) {
-        found[i]->hits++;
-        found[i]->used = number;
-        clr_image_column_use(found[i], connection);
-        columns[i] = clr_column_retain(found[i]->column);
-    }
-    clr_cache_unlock();
-}
-
-void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count)
-{
-    int i;
-
-    clr_cache_lock();
-    for (i = 0; i < count; i++)
-        clr_image_measure_column(image, found[i]);
-    clr_cache_unlock();
-}
-
-/* Returns whether a column's copy is of the division, or there is none, and one may be made. A copy
-   of another division goes, if it may. */
-static bool locked_suits(struct clr_image_column *column, const struct clr_division *division)
-{
-    if (column->copy != NULL && clr_division_is_same(clr_sharded_division(column->copy), division))
-        return true;
-    if (column->copy != NULL && clr_image_column_users(column) > 1 &&
-        !clr_sharded_is_lost(column->copy))
-        return false;
-    clr_sharded_release(column->copy);
-    column->copy = NULL;
-    return true;
-}
-
-/* Returns a column's copy of the division, which is made if need be, or NULL without memory. */
-static struct clr_sharded *locked_copy(struct clr_image_column *column,
-                                       const struct clr_division *division)
-{
-    if (column->copy == NULL)
-        column->copy = clr_sharded_new(division, column->column);
-    return column->copy;
-}
-
-bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
-                      const struct clr_devices *devices, struct clr_division *division,
-                      struct clr_sharded **copies)
-{
-    bool has_room, ready;
-    int i;
-
-    clr_cache_lock();
-    has_room = clr_division_make(devices, rows, division);
-    for (i = 0; i < count && has_room; i++)
-        has_room = locked_suits(found[i], division);
-    ready = has_room = has_room && clr_column_device_make_room(found, count, division);
-    for (i = 0; i < count && has_room; i++) {
-        copies[i] = clr_sharded_retain(locked_copy(found[i], division));
-        ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
-    }
-    clr_cache_unlock();
-    for (i = 0; i < count && has_room && !ready; i++)
-        clr_sharded_release(copies[i]);
-    return ready;
-}
-
-/* ---- Sorted copies. */
-
-/* Scans that ask for the order of a column before it gets a sorted copy, and others, at least,
-   after it could not have one. Sorting takes about as long as ten of them. */
-enum { ASKINGS = 2, LEAST_PAUSE = 64 };
-
-/* What is being sorted. */
-struct sorting {
-    struct clr_column *column; /* with a reference */
-    atomic_bool stop;          /* its memory is needed */
-};
-
-static bool wants_stop(void *context)
-{
-    const struct sorting *sorting = context;
-
-    /* Nobody else has that content any more. */
-    return atomic_load(&sorting->stop) || atomic_load(&sorting->column->references) == 1;
-}
-
-static struct clr_image_column *find_wanted(void)
-{
-    struct clr_column_place place = {.table = NULL};
-    struct clr_image_column *column;
-
-    do
-        column = clr_cache_next_column(&place);
-    while (column != NULL && (column->sorted != NULL || column->order_asks < ASKINGS));
-    return column;
-}
-
-/* Gives a copy to all columns that have the content it was made of. Without one they wait before
-   they are to have one. */
-static void spread(const struct clr_column *content, struct clr_sorted_copy *copy)
-{
-    struct clr_column_place place = {.table = NULL};
-    struct clr_image_column *column;
-
-    while ((column = clr_cache_next_column(&place)) != NULL) {
-        if (column->column != content || column->sorted != NULL)
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        closed = closed_since(table);
+        if (closed == 0)
             continue;
-        column->sorted = clr_sorted_copy_retain(copy);
-        column->order_asks = 0;
-        if (copy == NULL)
-            clr_backoff_failed(&column->sorting, LEAST_PAUSE);
-        clr_image_measure_column(place.image, column);
+        if (closed + retention <= now || clr_known_file_is_unlinked(table->file))
+            clr_cache_drop_table(table);
+        else if ((due = closed + retention < look ? closed + retention : look) < next_due)
+            next_due = due;
+    }
+    return next_due;
+}
+
+static void drop_file(const struct clr_known_file *file)
+{
+    struct clr_cached_table *table, *next;
+
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        if (table->file == file)
+            clr_cache_drop_table(table);
     }
 }
 
-/* Makes the sorted copy of a column that is to have one. Returns when it is to be called again: at
-   once, or never. */
-static int64_t make_wanted(void)
+static int most_files(void)
 {
-    struct clr_image_column *wanted = find_wanted();
-    struct sorting sorting = {.column = NULL};
-    const struct clr_watch watch = {wants_stop, &sorting};
-    struct clr_sorted_copy *copy = NULL;
-    int64_t cost;
+    struct rlimit limit;
 
-    if (wanted == NULL)
-        return INT64_MAX;
-    atomic_init(&sorting.stop, false);
-    sorting.column = clr_column_retain(wanted->column);
-    cost = (int64_t)clr_host_sort_cost(sorting.column);
-    if (cost > 0 && clr_column_memory_reserve(cost, &sorting.stop)) {
-        clr_cache_unlock();
-        clr_host_sort(sorting.column, &watch, &copy);
-        clr_cache_lock();
-        clr_column_memory_unreserve();
-        if (atomic_load(&sorting.stop)) {
-            clr_sorted_copy_release(copy);
-            copy = NULL;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+                   limit.rlim_cur / DESCRIPTORS_PER_FILE < MOST_FILES
+               ? (int)(limit.rlim_cur / DESCRIPTORS_PER_FILE)
+               : MOST_FILES;
+}
+
+/* Returns the file that was closed longest ago, or NULL, and how many are closed. */
+static const struct clr_known_file *find_oldest_file(int *count)
+{
+    const struct clr_cached_table *table, *other;
+    const struct clr_known_file *oldest = NULL;
+    int64_t closed, since = INT64_MAX;
+
+    *count = 0;
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        closed = closed_since(table);
+        for (other = clr_cache_first(); closed != 0 && other != table; other = other->next)
+            closed = other->file == table->file ? 0 : closed;
+        *count += closed != 0;
+        if (closed != 0 && closed < since) {
+            since = closed;
+            oldest = table->file;
         }
     }
-    spread(sorting.column, copy);
-    clr_cache_unlock();
-    clr_sorted_copy_release(copy);
-    clr_column_release(sorting.column);
-    clr_cache_lock();
-    return 0;
+    return oldest;
 }
 
-bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
-                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS])
+static void drop_beyond_most(void)
 {
-    bool is_asked[CLR_MOST_COLUMNS] = {false}, has_one = false, is_due = false;
-    int i, number;
+    const int most = most_files();
+    const struct clr_known_file *oldest;
+    int count;
 
-    for (i = 0; i < scan->question_count; i++) {
-        number = clr_question_column(scan, &scan->questions[i]);
-        if (number >= 0)
-            is_asked[number] = true;
-    }
+    while ((oldest = find_oldest_file(&count)) != NULL && count > most)
+        drop_file(oldest);
+}
+
+static void file_closed(struct clr_known_file *file)
+{
     clr_cache_lock();
-    for (i = 0; i < scan->column_count; i++) {
-        copies[i] = is_asked[i] ? clr_sorted_copy_retain(found[i]->sorted) : NULL;
-        has_one = has_one || copies[i] != NULL;
-        if (is_asked[i] && copies[i] == NULL && !clr_backoff_skips(&found[i]->sorting))
-            is_due = ++found[i]->order_asks >= ASKINGS || is_due;
-    }
-    if (is_due)
-        clr_cache_thread_want(make_wanted);
+    drop_beyond_most();
+    if (locked_drop_due() != INT64_MAX && !clr_cache_thread_want(locked_drop_due))
+        drop_file(file);
     clr_cache_unlock();
-    return has_one;
+}
+
+void clr_retention_heed_setting(void)
+{
+    clr_cache_lock();
+    clr_cache_wake();
+    clr_cache_unlock();
+}
+
+static void begin(void)
+{
+    clr_known_file_notify(file_closed);
+}
+
+void clr_retention_begin(void)
+{
+    pthread_once(&begun, begin);
 }

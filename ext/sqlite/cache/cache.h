@@ -1,6 +1,6 @@
 /*
  * The cache of columns, which all connections of the process share: for each table its images, each
- * of one version of the database. What is of a known file (sqlite/database/known_file.h) serves
+ * of one version of the database. What is of a known file (sqlite/database/connection_database.h) serves
  * every connection that has that file open, and finds out by a snapshot of its own which version it
  * sees; all else is one connection's own.
  *
@@ -17,12 +17,153 @@
 #ifndef CLR_SQLITE_CACHE_H
 #define CLR_SQLITE_CACHE_H
 
+#include "base/backoff.h"
 #include "engine/worker/team.h"
+#include "numeric/dictionary/dictionary.h"
 #include "numeric/scan/scan.h"
+#include "numeric/values/field.h"
 #include "sqlite/cache/cache_lock.h"
-#include "sqlite/cache/cached_table.h"
 #include "sqlite/cache/image.h"
+#include "sqlite/database/connection_database.h"
+#include "sqlite/database/snapshot.h"
 #include "sqlite/session/connection.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* ---- A table. */
+
+/*
+ * A dictionary of a column that is streamed, and not kept itself, in a list of those of a table: it
+ * serves the next streams of the same version of the database, and the lookups over it with it.
+ */
+struct clr_kept_dictionary {
+    struct clr_kept_dictionary *next;
+    struct clr_field field;
+    struct clr_database_version token; /* of the version that it is of */
+    struct clr_dictionary *dictionary;
+    int64_t used; /* as that of a column */
+};
+
+/*
+ * Columns that have too many different values for a dictionary: what was found once for a version
+ * of the database is not found again for the same, and for later ones only once in a while.
+ */
+
+/* One column, in a list of those of an image. */
+struct clr_many_values {
+    struct clr_many_values *next;
+    int index;                         /* of the image's field */
+    struct clr_database_version token; /* of the version for which it was found */
+    struct clr_backoff skips;          /* queries of other versions that do without */
+};
+
+/* Takes note of a query that needs the column in that version. Returns whether the column is to be
+   taken for one with too many values. */
+bool clr_many_values_expected(struct clr_many_values *list, int index,
+                              const struct clr_database_version *token);
+
+/* Takes note that it has. Without memory it is found again. */
+void clr_many_values_found(struct clr_many_values **list, int index,
+                           const struct clr_database_version *token);
+
+/* Takes note that it has not. */
+void clr_many_values_forget(struct clr_many_values **list, int index);
+
+/* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
+   a bit each, see clr_image_bit(). */
+struct clr_attempts {
+    uint64_t asked;               /* those that queries needed */
+    uint64_t filled;              /* those that were filled */
+    struct clr_backoff filling;   /* queries that SQLite runs before it fills columns */
+    bool served;                  /* a later query had all of its columns here */
+    enum clr_reason_code refusal; /* why columns could not be filled */
+    uint64_t refused;             /* what the query lacked then */
+    int settings;                 /* settings_changes of the connection then */
+};
+
+/* Whose table it is, and which. */
+struct clr_cache_place {
+    struct clr_connection *connection;
+    struct clr_known_file *file; /* shared by all connections to it; NULL: the connection's own */
+    uint32_t longest;            /* the limit of TEXT's and BLOBs' length that it was read under */
+    const char *schema, *table;
+    bool is_filled; /* filled by SQLite: the rows are in the order in which it reads them */
+};
+
+/* A query on its way to an image: it begins a snapshot, or waits. */
+struct clr_arrival {
+    struct clr_arrival *next;       /* in the table's list */
+    struct clr_cached_table *table; /* with a reference; NULL: it is in no list */
+    bool has_version;               /* the snapshot is proved: it is of that version */
+    struct clr_database_version token;
+};
+
+struct clr_cached_table {
+    struct clr_cached_table *next;      /* in the cache's list */
+    int references;                     /* the list's and its images' */
+    const struct clr_connection *owner; /* whose own it is; NULL: it is of a file */
+    struct clr_known_file *file;        /* with a reference, or NULL */
+    uint32_t longest;
+    char *schema, *name; /* the schema is that by which who made it knows the file */
+    bool is_filled;
+    bool is_dropped;          /* it is in the list no more, and its newest image has no reference */
+    struct clr_image *images; /* the newest one, and older ones that queries still need */
+
+    /* Somebody loads, refreshes or fills the newest image. */
+    bool is_busy;
+    pthread_t busy;
+
+    struct clr_arrival *arrivals;
+    int stale; /* queries that want to refresh the newest image, or do: others arrive after that */
+    bool is_refreshed; /* who has made it busy is one of them */
+
+    struct clr_attempts attempts;             /* the owner's: to fill it */
+    struct clr_many_values *many_values;      /* columns that are not to have codes */
+    struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
+    /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
+    atomic_size_t rows;
+};
+
+/* ---- The list of tables. */
+
+/*
+ * The list of the tables that the cache has, and what a connection and a fork have to do with it.
+ * But for the first function the caller has the cache's lock.
+ */
+
+/* Takes the lock when no image that a connection may see is being changed, but by the calling
+   thread; or after a second, as who changes one may wait for a lock of the caller's. */
+void clr_cache_lock_unchanging(const struct clr_connection *connection);
+
+/* Returns the first table. */
+struct clr_cached_table *clr_cache_first(void);
+
+/* A place among the columns of all images that are not being changed. Zeros: before the first. */
+struct clr_column_place {
+    struct clr_cached_table *table;
+    struct clr_image *image;        /* of that table */
+    struct clr_image_column **link; /* to the column, in that image */
+};
+
+/* Goes on to the next column, which is returned, or NULL. */
+struct clr_image_column *clr_cache_next_column(struct clr_column_place *place);
+
+/* Returns the newest image of a table that a connection may see, or NULL; one that the calling
+   thread is changing is none. */
+struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
+                                    const char *table, bool is_filled);
+
+/* Returns the name of the schema by which a connection has a table's file open, or that of a table
+   of its own, or NULL: it is none of this connection's business. */
+const char *clr_cache_schema(const struct clr_connection *connection,
+                             const struct clr_cached_table *table);
+
+/* Takes a table out of the list that no query is on its way to, with all that nobody is in. */
+void clr_cache_drop_table(struct clr_cached_table *table);
+
+/* ---- Entering and leaving. */
 
 /* What came of waiting for a table that is busy, or of entering it. */
 enum clr_entry {
@@ -73,52 +214,18 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
                             bool with_columns);
 void clr_cache_end_change(struct clr_image *image);
 
-/* ---- The columns of an image that a query needs. */
+/* ---- Closed files. */
 
 /*
- * The columns of an image that a query needs: pinned until it has its answer, so that they are not
- * evicted, and their copies on devices. All functions take the cache's lock.
+ * From now on the columns of a file that no connection has open any more go after the time that the
+ * process's setting column_retention says, or soon after the file was deleted: a thread sees to
+ * that, which ends when there is nothing left to wait for. Each such file takes a descriptor: of 16
+ * at most, and of a small part of those that the process may have, columns stay. To be called
+ * before anything is cached; any number of times.
  */
+void clr_retention_begin(void);
 
-/* Finds the columns that count fields describe, and pins them until clr_cache_unpin(). Returns
-   false if the image lacks one, or its layout is not known; then none is pinned. */
-bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
-                   struct clr_image_column **found);
-void clr_cache_unpin(struct clr_image_column *const *found, int count);
-
-/* Returns a new number of a scan, later than all others. */
-int64_t clr_cache_scan(void);
-
-/* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
-   have, with references. The scan's number goes to what it uses: that is what was used last. */
-void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
-                   int count, struct clr_column **columns);
-
-/* Takes note of what pinned columns take on the host now. */
-void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count);
-
-/*
- * Returns whether pinned columns of so many rows all have copies on the devices that are ready, and
- * of one division, and stores it, and these, with references; starts those that are missing, if
- * there is room for all, see clr_column_device_make_room(). The copy of a
- * column that another connection uses on other devices stays there, unless one of these has failed.
- */
-bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
-                      const struct clr_devices *devices, struct clr_division *division,
-                      struct clr_sharded **copies);
-
-/*
- * Sorted copies of columns on the host. A column whose order has been asked for often enough, since
- * it has its content, gets one in the background (cache_lock.h), by threads that leave the
- * processors to others, if there is free memory for it. It goes with the content, and before any
- * column where memory is short. Nobody waits for one.
- */
-
-/*
- * Takes note of a scan, and of what it asks about the order of its columns, which are pinned.
- * Stores their sorted copies, with references, or NULL. Returns whether there is one.
- */
-bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
-                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS]);
+/* Heeds the setting after it has changed. */
+void clr_retention_heed_setting(void);
 
 #endif

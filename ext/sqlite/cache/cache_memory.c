@@ -1,14 +1,94 @@
 #include "sqlite/cache/cache_memory.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/settings.h"
+#include "engine/host/sorted_answers.h"
 #include "engine/worker/runtime.h"
+#include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_lock.h"
-#include "sqlite/cache/cached_table.h"
+#include "sqlite/database/connection_database.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
+#include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
+
+/* ---- Dictionaries that are kept. */
+
+/* Returns the link to the field's dictionary, or to the list's end. */
+static struct clr_kept_dictionary **find_dictionary(struct clr_kept_dictionary **list,
+                                                    const struct clr_field *field)
+{
+    while (*list != NULL && !clr_field_is_same(&(*list)->field, field))
+        list = &(*list)->next;
+    return list;
+}
+
+struct clr_dictionary *clr_kept_dictionary_find(struct clr_kept_dictionary *list,
+                                                const struct clr_field *field,
+                                                const struct clr_database_version *token,
+                                                int64_t used)
+{
+    struct clr_kept_dictionary *kept = *find_dictionary(&list, field);
+
+    if (kept == NULL || memcmp(&kept->token, token, sizeof *token) != 0)
+        return NULL;
+    kept->used = used;
+    return kept->dictionary;
+}
+
+/* Drops the one that the link leads to. */
+static void drop_dictionary(struct clr_kept_dictionary **link)
+{
+    struct clr_kept_dictionary *kept = *link;
+
+    *link = kept->next;
+    clr_dictionary_release(kept->dictionary);
+    clr_memory_free(kept);
+}
+
+void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr_field *field,
+                             const struct clr_database_version *token,
+                             struct clr_dictionary *dictionary, int64_t used)
+{
+    struct clr_kept_dictionary **old = find_dictionary(list, field), *kept;
+
+    if (*old != NULL)
+        drop_dictionary(old);
+    kept = clr_memory_alloc(sizeof *kept);
+    if (kept == NULL)
+        return;
+    *kept = (struct clr_kept_dictionary){.next = *list,
+                                         .field = *field,
+                                         .token = *token,
+                                         .dictionary = clr_dictionary_retain(dictionary),
+                                         .used = used};
+    *list = kept;
+}
+
+/* Returns the link to the one whose use is longest ago, unless that was in this scan, or NULL. */
+static struct clr_kept_dictionary **oldest_dictionary(struct clr_kept_dictionary **list,
+                                                      int64_t scan)
+{
+    struct clr_kept_dictionary **oldest = NULL;
+
+    for (; *list != NULL; list = &(*list)->next) {
+        if ((*list)->used != scan && (oldest == NULL || (*list)->used < (*oldest)->used))
+            oldest = list;
+    }
+    return oldest;
+}
+
+/* Returns what they take, in bytes. */
+static int64_t size_of_dictionaries(const struct clr_kept_dictionary *list)
+{
+    int64_t size = 0;
+
+    for (; list != NULL; list = list->next)
+        size += (int64_t)clr_dictionary_size(list->dictionary);
+    return size;
+}
 
 int64_t clr_column_memory(void)
 {
@@ -56,7 +136,7 @@ static int64_t measure_host(void)
     int64_t bytes = reserved.process == getpid() ? reserved.bytes : 0;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
-        bytes += clr_kept_dictionaries_size(table->dictionaries);
+        bytes += size_of_dictionaries(table->dictionaries);
         for (image = table->images; image != NULL; image = image->next)
             bytes += (int64_t)image->size;
     }
@@ -120,14 +200,19 @@ static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
     struct clr_cached_table *table;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
-        link = clr_kept_dictionary_oldest(&table->dictionaries, scan);
+        link = oldest_dictionary(&table->dictionaries, scan);
         if (link != NULL && (oldest == NULL || (*link)->used < (*oldest)->used))
             oldest = link;
     }
     return oldest;
 }
 
-bool clr_column_memory_reserve(int64_t bytes, atomic_bool *stop)
+/*
+ * With the cache's lock: reserves so many bytes of it, until unreserve(), if they
+ * are free. One thread at a time has some. *stop becomes true when others need them: then they do
+ * not count any more, and are to be given back soon.
+ */
+static bool reserve(int64_t bytes, atomic_bool *stop)
 {
     if (measure_host() + bytes > clr_column_memory())
         return false;
@@ -137,7 +222,7 @@ bool clr_column_memory_reserve(int64_t bytes, atomic_bool *stop)
     return true;
 }
 
-void clr_column_memory_unreserve(void)
+static void unreserve(void)
 {
     reserved.bytes = 0;
 }
@@ -174,7 +259,7 @@ static bool drop_oldest(int64_t scan)
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
 
     if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
-        clr_kept_dictionary_drop(dictionary);
+        drop_dictionary(dictionary);
         return true;
     }
     if (link == NULL)
@@ -314,8 +399,16 @@ static void drop_unused(struct clr_image_column *const *found, int count,
     }
 }
 
-bool clr_column_device_make_room(struct clr_image_column *const *found, int count,
-                                 const struct clr_division *division)
+/*
+ * With the cache's lock: a scan asks for copies of its columns, which are pinned, by that division;
+ * they have no copies of another one. Returns whether those that are missing may be made or, where
+ * they have failed, be tried again: all of them together must not take more of any device than
+ * the settings of the process let them. Where they would, or have failed for want of memory there,
+ * and have been asked for often enough, the least recently used copies on that device go, as many
+ * as are in the way, but none that a query has pinned. What the host has of their columns stays.
+ */
+static bool make_room(struct clr_image_column *const *found, int count,
+                      const struct clr_division *division)
 {
     bool is_due, fits = true, is_short = false, may_drop = true;
     const int64_t since = count_asking(found, count, &is_due);
@@ -378,11 +471,12 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
 /* Evicts what a table has. Returns how many bytes that took. */
 static int64_t evict(struct clr_cached_table *table)
 {
-    int64_t bytes = clr_kept_dictionaries_size(table->dictionaries);
+    int64_t bytes = size_of_dictionaries(table->dictionaries);
     bool is_used = table->stale > 0 || table->arrivals != NULL;
     struct clr_image *image;
 
-    clr_kept_dictionaries_free(&table->dictionaries);
+    while (table->dictionaries != NULL)
+        drop_dictionary(&table->dictionaries);
     for (image = table->images; image != NULL; image = image->next) {
         bytes += clr_image_drop(image, true);
         clr_image_measure(image);
@@ -408,120 +502,216 @@ int64_t clr_cache_evict(const struct clr_connection *connection)
     return bytes;
 }
 
-/* ---- Closed files. */
+/* ---- Columns that are needed. */
 
-/* Of so many closed files columns stay, and of one for each so many descriptors that the process
-   may have: a file takes one. */
-enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
+static atomic_int_least64_t scans; /* so far */
 
-/* How often it is looked whether closed files have been deleted, whose blocks the descriptors keep.
- */
-enum { LOOK_MS = 1000 };
-
-static pthread_once_t begun = PTHREAD_ONCE_INIT;
-
-/* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
-static int64_t closed_since(const struct clr_cached_table *table)
+int64_t clr_cache_scan(void)
 {
-    return table->file == NULL ? 0 : clr_known_file_closed(table->file);
+    return atomic_fetch_add(&scans, 1) + 1;
 }
 
-/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when to look
-   at the next ones, in ns of clr_clock_ns(); INT64_MAX: there are none. */
-static int64_t locked_drop_due(void)
+bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
+                   struct clr_image_column **found)
 {
-    const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
-    const int64_t now = clr_clock_ns(), look = now + LOOK_MS * INT64_C(1000000);
-    int64_t next_due = INT64_MAX, closed, due;
-    struct clr_cached_table *table, *next;
+    bool has_all;
+    int i;
 
-    for (table = clr_cache_first(); table != NULL; table = next) {
-        next = table->next;
-        closed = closed_since(table);
-        if (closed == 0)
+    clr_cache_lock();
+    has_all = image->is_known;
+    for (i = 0; i < count && has_all; i++) {
+        found[i] = clr_image_find(image, &fields[i]);
+        has_all = found[i] != NULL;
+    }
+    for (i = 0; i < count && has_all; i++)
+        found[i]->pins++;
+    clr_cache_unlock();
+    return has_all;
+}
+
+void clr_cache_unpin(struct clr_image_column *const *found, int count)
+{
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        found[i]->pins--;
+    clr_cache_unlock();
+}
+
+void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
+                   int count, struct clr_column **columns)
+{
+    const int64_t number = clr_cache_scan();
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++) {
+        found[i]->hits++;
+        found[i]->used = number;
+        clr_image_column_use(found[i], connection);
+        columns[i] = clr_column_retain(found[i]->column);
+    }
+    clr_cache_unlock();
+}
+
+void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count)
+{
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        clr_image_measure_column(image, found[i]);
+    clr_cache_unlock();
+}
+
+/* Returns whether a column's copy is of the division, or there is none, and one may be made. A copy
+   of another division goes, if it may. */
+static bool locked_suits(struct clr_image_column *column, const struct clr_division *division)
+{
+    if (column->copy != NULL && clr_division_is_same(clr_sharded_division(column->copy), division))
+        return true;
+    if (column->copy != NULL && clr_image_column_users(column) > 1 &&
+        !clr_sharded_is_lost(column->copy))
+        return false;
+    clr_sharded_release(column->copy);
+    column->copy = NULL;
+    return true;
+}
+
+/* Returns a column's copy of the division, which is made if need be, or NULL without memory. */
+static struct clr_sharded *locked_copy(struct clr_image_column *column,
+                                       const struct clr_division *division)
+{
+    if (column->copy == NULL)
+        column->copy = clr_sharded_new(division, column->column);
+    return column->copy;
+}
+
+bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+                      const struct clr_devices *devices, struct clr_division *division,
+                      struct clr_sharded **copies)
+{
+    bool has_room, ready;
+    int i;
+
+    clr_cache_lock();
+    has_room = clr_division_make(devices, rows, division);
+    for (i = 0; i < count && has_room; i++)
+        has_room = locked_suits(found[i], division);
+    ready = has_room = has_room && make_room(found, count, division);
+    for (i = 0; i < count && has_room; i++) {
+        copies[i] = clr_sharded_retain(locked_copy(found[i], division));
+        ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
+    }
+    clr_cache_unlock();
+    for (i = 0; i < count && has_room && !ready; i++)
+        clr_sharded_release(copies[i]);
+    return ready;
+}
+
+/* ---- Sorted copies. */
+
+/* Scans that ask for the order of a column before it gets a sorted copy, and others, at least,
+   after it could not have one. Sorting takes about as long as ten of them. */
+enum { SORT_ASKINGS = 2, LEAST_PAUSE = 64 };
+
+/* What is being sorted. */
+struct sorting {
+    struct clr_column *column; /* with a reference */
+    atomic_bool stop;          /* its memory is needed */
+};
+
+static bool wants_stop(void *context)
+{
+    const struct sorting *sorting = context;
+
+    /* Nobody else has that content any more. */
+    return atomic_load(&sorting->stop) || atomic_load(&sorting->column->references) == 1;
+}
+
+static struct clr_image_column *find_wanted(void)
+{
+    struct clr_column_place place = {.table = NULL};
+    struct clr_image_column *column;
+
+    do
+        column = clr_cache_next_column(&place);
+    while (column != NULL && (column->sorted != NULL || column->order_asks < SORT_ASKINGS));
+    return column;
+}
+
+/* Gives a copy to all columns that have the content it was made of. Without one they wait before
+   they are to have one. */
+static void spread(const struct clr_column *content, struct clr_sorted_copy *copy)
+{
+    struct clr_column_place place = {.table = NULL};
+    struct clr_image_column *column;
+
+    while ((column = clr_cache_next_column(&place)) != NULL) {
+        if (column->column != content || column->sorted != NULL)
             continue;
-        if (closed + retention <= now || clr_known_file_is_unlinked(table->file))
-            clr_cache_drop_table(table);
-        else if ((due = closed + retention < look ? closed + retention : look) < next_due)
-            next_due = due;
-    }
-    return next_due;
-}
-
-static void drop_file(const struct clr_known_file *file)
-{
-    struct clr_cached_table *table, *next;
-
-    for (table = clr_cache_first(); table != NULL; table = next) {
-        next = table->next;
-        if (table->file == file)
-            clr_cache_drop_table(table);
+        column->sorted = clr_sorted_copy_retain(copy);
+        column->order_asks = 0;
+        if (copy == NULL)
+            clr_backoff_failed(&column->sorting, LEAST_PAUSE);
+        clr_image_measure_column(place.image, column);
     }
 }
 
-static int most_files(void)
+/* Makes the sorted copy of a column that is to have one. Returns when it is to be called again: at
+   once, or never. */
+static int64_t make_wanted(void)
 {
-    struct rlimit limit;
+    struct clr_image_column *wanted = find_wanted();
+    struct sorting sorting = {.column = NULL};
+    const struct clr_watch watch = {wants_stop, &sorting};
+    struct clr_sorted_copy *copy = NULL;
+    int64_t cost;
 
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-                   limit.rlim_cur / DESCRIPTORS_PER_FILE < MOST_FILES
-               ? (int)(limit.rlim_cur / DESCRIPTORS_PER_FILE)
-               : MOST_FILES;
-}
-
-/* Returns the file that was closed longest ago, or NULL, and how many are closed. */
-static const struct clr_known_file *find_oldest_file(int *count)
-{
-    const struct clr_cached_table *table, *other;
-    const struct clr_known_file *oldest = NULL;
-    int64_t closed, since = INT64_MAX;
-
-    *count = 0;
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        closed = closed_since(table);
-        for (other = clr_cache_first(); closed != 0 && other != table; other = other->next)
-            closed = other->file == table->file ? 0 : closed;
-        *count += closed != 0;
-        if (closed != 0 && closed < since) {
-            since = closed;
-            oldest = table->file;
+    if (wanted == NULL)
+        return INT64_MAX;
+    atomic_init(&sorting.stop, false);
+    sorting.column = clr_column_retain(wanted->column);
+    cost = (int64_t)clr_host_sort_cost(sorting.column);
+    if (cost > 0 && reserve(cost, &sorting.stop)) {
+        clr_cache_unlock();
+        clr_host_sort(sorting.column, &watch, &copy);
+        clr_cache_lock();
+        unreserve();
+        if (atomic_load(&sorting.stop)) {
+            clr_sorted_copy_release(copy);
+            copy = NULL;
         }
     }
-    return oldest;
-}
-
-static void drop_beyond_most(void)
-{
-    const int most = most_files();
-    const struct clr_known_file *oldest;
-    int count;
-
-    while ((oldest = find_oldest_file(&count)) != NULL && count > most)
-        drop_file(oldest);
-}
-
-static void file_closed(struct clr_known_file *file)
-{
-    clr_cache_lock();
-    drop_beyond_most();
-    if (locked_drop_due() != INT64_MAX && !clr_cache_thread_want(locked_drop_due))
-        drop_file(file);
+    spread(sorting.column, copy);
     clr_cache_unlock();
-}
-
-void clr_retention_heed_setting(void)
-{
+    clr_sorted_copy_release(copy);
+    clr_column_release(sorting.column);
     clr_cache_lock();
-    clr_cache_wake();
+    return 0;
+}
+
+bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
+                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS])
+{
+    bool is_asked[CLR_MOST_COLUMNS] = {false}, has_one = false, is_due = false;
+    int i, number;
+
+    for (i = 0; i < scan->question_count; i++) {
+        number = clr_question_column(scan, &scan->questions[i]);
+        if (number >= 0)
+            is_asked[number] = true;
+    }
+    clr_cache_lock();
+    for (i = 0; i < scan->column_count; i++) {
+        copies[i] = is_asked[i] ? clr_sorted_copy_retain(found[i]->sorted) : NULL;
+        has_one = has_one || copies[i] != NULL;
+        if (is_asked[i] && copies[i] == NULL && !clr_backoff_skips(&found[i]->sorting))
+            is_due = ++found[i]->order_asks >= SORT_ASKINGS || is_due;
+    }
+    if (is_due)
+        clr_cache_thread_want(make_wanted);
     clr_cache_unlock();
-}
-
-static void begin(void)
-{
-    clr_known_file_notify(file_closed);
-}
-
-void clr_retention_begin(void)
-{
-    pthread_once(&begun, begin);
+    return has_one;
 }

@@ -1,10 +1,10 @@
-/* How much the cache may hold, and what goes when it is too much. And what
-   becomes of a file's columns when its last connection of the process has closed. */
+/* How much the cache may hold, what goes when it is too much, and what queries need of it. */
 #ifndef CLR_SQLITE_CACHE_MEMORY_H
 #define CLR_SQLITE_CACHE_MEMORY_H
 
 #include "engine/worker/worker.h"
-#include "sqlite/cache/image.h"
+#include "numeric/scan/scan.h"
+#include "sqlite/cache/cache.h"
 #include "sqlite/session/connection.h"
 
 #include <stdatomic.h>
@@ -16,27 +16,8 @@ enum { CLR_ROW_BYTES = 9 };
    setting says. */
 int64_t clr_column_memory(void);
 
-/*
- * With the cache's lock: reserves so many bytes of it, until clr_column_memory_unreserve(), if they
- * are free. One thread at a time has some. *stop becomes true when others need them: then they do
- * not count any more, and are to be given back soon.
- */
-bool clr_column_memory_reserve(int64_t bytes, atomic_bool *stop);
-void clr_column_memory_unreserve(void);
-
 /* Returns how many bytes copies take of the worker's device. */
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
-
-/*
- * With the cache's lock: a scan asks for copies of its columns, which are pinned, by that division;
- * they have no copies of another one. Returns whether those that are missing may be made or, where
- * they have failed, be tried again: all of them together must not take more of any device than
- * the settings of the process let them. Where they would, or have failed for want of memory there,
- * and have been asked for often enough, the least recently used copies on that device go, as many
- * as are in the way, but none that a query has pinned. What the host has of their columns stays.
- */
-bool clr_column_device_make_room(struct clr_image_column *const *found, int count,
-                                 const struct clr_division *division);
 
 /*
  * Drops what is reserved, sorted copies, the least recently used columns and dictionaries, of
@@ -50,16 +31,66 @@ void clr_column_memory_trim(int64_t most, int64_t scan);
    took, on the host and on devices. */
 int64_t clr_cache_evict(const struct clr_connection *connection);
 
-/*
- * From now on the columns of a file that no connection has open any more go after the time that the
- * process's setting column_retention says, or soon after the file was deleted: a thread sees to
- * that, which ends when there is nothing left to wait for. Each such file takes a descriptor: of 16
- * at most, and of a small part of those that the process may have, columns stay. To be called
- * before anything is cached; any number of times.
- */
-void clr_retention_begin(void);
+/* ---- Dictionaries of columns that are streamed: with the lock. */
 
-/* Heeds the setting after it has changed. */
-void clr_retention_heed_setting(void);
+/* Returns the dictionary of a field in that version, which is used by that scan, or NULL. */
+struct clr_dictionary *clr_kept_dictionary_find(struct clr_kept_dictionary *list,
+                                                const struct clr_field *field,
+                                                const struct clr_database_version *token,
+                                                int64_t used);
+
+/* Keeps a dictionary, to which it takes a reference, in the place of an older one of the field.
+   Without memory it is not kept. */
+void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr_field *field,
+                             const struct clr_database_version *token,
+                             struct clr_dictionary *dictionary, int64_t used);
+
+/* ---- The columns of an image that a query needs. */
+
+/*
+ * The columns of an image that a query needs: pinned until it has its answer, so that they are not
+ * evicted, and their copies on devices. All functions take the cache's lock.
+ */
+
+/* Finds the columns that count fields describe, and pins them until clr_cache_unpin(). Returns
+   false if the image lacks one, or its layout is not known; then none is pinned. */
+bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
+                   struct clr_image_column **found);
+void clr_cache_unpin(struct clr_image_column *const *found, int count);
+
+/* Returns a new number of a scan, later than all others. */
+int64_t clr_cache_scan(void);
+
+/* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
+   have, with references. The scan's number goes to what it uses: that is what was used last. */
+void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
+                   int count, struct clr_column **columns);
+
+/* Takes note of what pinned columns take on the host now. */
+void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count);
+
+/*
+ * Returns whether pinned columns of so many rows all have copies on the devices that are ready, and
+ * of one division, and stores it, and these, with references; starts those that are missing, if
+ * there is room for all. The copy of a column that another connection uses on other devices stays
+ * there, unless one of these has failed.
+ */
+bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+                      const struct clr_devices *devices, struct clr_division *division,
+                      struct clr_sharded **copies);
+
+/*
+ * Sorted copies of columns on the host. A column whose order has been asked for often enough, since
+ * it has its content, gets one in the background (cache_lock.h), by threads that leave the
+ * processors to others, if there is free memory for it. It goes with the content, and before any
+ * column where memory is short. Nobody waits for one.
+ */
+
+/*
+ * Takes note of a scan, and of what it asks about the order of its columns, which are pinned.
+ * Stores their sorted copies, with references, or NULL. Returns whether there is one.
+ */
+bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
+                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS]);
 
 #endif

@@ -27,7 +27,7 @@ struct clr_image_column {
     int64_t hits;                   /* scans that found it here */
     int64_t used;                   /* the cache's clock of scans: least recently used goes first */
     /* While it has no copy: how many more scans have to ask for one, and the number of the first
-       scan that found no room for it, or 0. See clr_column_device_make_room(). */
+       scan that found no room for it, or 0. See make_room() in cache_memory.c. */
     struct clr_copy_wait {
         int left;
         int64_t since;

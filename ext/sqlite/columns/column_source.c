@@ -1,9 +1,14 @@
 #include "sqlite/columns/column_source.h"
 
+#include "base/memory.h"
+#include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_memory.h"
-#include "sqlite/cache/cached_table.h"
+#include "storage/format/page_set.h"
+#include "storage/refresh/refresh.h"
 
 #include <string.h>
+
+/* ---- Requests. */
 
 int clr_column_request_begin(struct clr_column_request *request)
 {
@@ -76,7 +81,9 @@ static struct clr_cache_place place_of(const struct clr_column_request *request,
         .is_filled = request->source == &clr_row_source};
 }
 
-void clr_column_request_arrive(struct clr_column_request *request)
+/* To be called before a snapshot is begun, which clr_column_request_enter() follows, or
+   clr_cache_turn_back(): see clr_cache_arrive(). */
+static void arrive(struct clr_column_request *request)
 {
     struct clr_known_file *file = clr_database_known(request->database);
     struct clr_cache_place place;
@@ -195,3 +202,360 @@ void clr_column_request_has_many_values(struct clr_column_request *request, cons
     clr_cache_unlock();
     clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
 }
+
+/* ---- Pages: beginning, and what has changed. */
+
+/* The image's columns side by side. */
+struct side {
+    struct clr_image_column **of;
+    struct clr_field *fields;
+    struct clr_column **columns;
+    bool *changed;
+    int count;
+};
+
+static bool side_init(struct side *side, const struct clr_image *image)
+{
+    struct clr_image_column *column;
+    size_t count = 1;
+
+    for (column = image->columns; column != NULL; column = column->next)
+        count++;
+    *side = (struct side){.of = clr_memory_alloc(count * sizeof(struct clr_image_column *)),
+                          .fields = clr_memory_alloc(count * sizeof *side->fields),
+                          .columns = clr_memory_alloc(count * sizeof(struct clr_column *)),
+                          .changed = clr_memory_alloc(count * sizeof *side->changed)};
+    if (side->of == NULL || side->fields == NULL || side->columns == NULL || side->changed == NULL)
+        return false;
+    for (column = image->columns; column != NULL; column = column->next) {
+        side->of[side->count] = column;
+        side->fields[side->count] = column->field;
+        side->columns[side->count++] = column->column;
+    }
+    return true;
+}
+
+static void side_free(struct side *side)
+{
+    clr_memory_free((void *)side->of);
+    clr_memory_free(side->fields);
+    clr_memory_free((void *)side->columns);
+    clr_memory_free(side->changed);
+}
+
+/* Tells the image's layout how many rows, and bytes of TEXT and BLOBs, there is room for. Returns
+   false if the rows are known to be too many. */
+static bool make_room(struct clr_column_request *request)
+{
+    const int columns = request->query->column_count, row_bytes = CLR_ROW_BYTES * (columns + 1);
+    const int64_t budget = clr_column_memory();
+    struct clr_image *image = request->image;
+    const size_t rows = atomic_load(&image->table->rows);
+    size_t most = (size_t)(budget / row_bytes);
+
+    if (most == 0)
+        most = 1;
+    image->layout.most_bytes = (size_t)budget;
+    image->layout.row_bytes = columns == 0 ? 0 : (size_t)row_bytes;
+    image->layout.most_rows = columns == 0 ? 0 : most; /* rows that are only counted take none */
+    image->layout.may_guess = rows == 0;
+    sqlite3_randomness(sizeof image->layout.seed, &image->layout.seed);
+    return columns == 0 || rows <= most;
+}
+
+/* Drops the columns with bytes that somebody still refers to: a refresh would take them their
+   bytes. */
+static void drop_held(struct clr_image *image)
+{
+    struct clr_image_column **link = &image->columns;
+
+    while (*link != NULL) {
+        const struct clr_column *column = (*link)->column;
+
+        if (clr_column_has_addresses(column) && atomic_load(&column->references) > 1)
+            clr_image_remove(link);
+        else
+            link = &(*link)->next;
+    }
+}
+
+/* Notes which of the columns a device shares that does nothing with it now; or none. A copy goes
+   when its column changes. */
+static void note_lent(const struct side *side, bool ends)
+{
+    int i;
+
+    for (i = 0; i < side->count; i++) {
+        const struct clr_sharded *copy = side->of[i]->copy;
+
+        side->columns[i]->is_lent = !ends && copy != NULL && clr_sharded_lends(copy);
+    }
+}
+
+/* With what has changed, for an image that may be changed: brings its columns to the snapshot's
+   version. Returns DONE; STOPPED with the image as it was; or another outcome. */
+static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
+                                             const struct clr_page_set *changes)
+{
+    struct clr_stats *stats = &request->connection->stats;
+    struct clr_refresh_report report = {.has_moved = false};
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    struct clr_image *image = request->image;
+    struct side side;
+    int i;
+
+    make_room(request);
+    drop_held(image);
+    if (side_init(&side, image)) {
+        note_lent(&side, false);
+        outcome =
+            clr_refresh(&request->snapshot.source, image->root, changes, side.fields, side.count,
+                        &image->layout, side.columns, side.changed, request->watch, &report);
+        note_lent(&side, true);
+    }
+    stats->bytes_decoded += report.bytes_read;
+    for (i = 0; i < side.count && report.has_moved; i++) {
+        if (side.changed[i])
+            clr_image_replace(side.of[i], side.columns[i], report.rows_stay ? &report.fresh : NULL);
+    }
+    side_free(&side);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    image->token = request->snapshot.token;
+    atomic_store(&image->table->rows, image->layout.rows);
+    stats->leaves_kept += (int64_t)(report.leaves - report.leaves_read);
+    stats->leaves_refreshed += (int64_t)report.leaves_read;
+    request->reading = (struct clr_reading){.kind = CLR_READ_REFRESHED,
+                                            .amount = report.bytes_read,
+                                            .leaves_read = report.leaves_read,
+                                            .leaves = report.leaves};
+    return outcome;
+}
+
+/* Finds out which pages have changed since the image's version. Returns them, to be freed, or NULL
+   if that is not known. What is wrong with the snapshot is said when the columns are loaded. */
+static struct clr_page_set *find_changes(struct clr_column_request *request)
+{
+    const struct clr_image *image = request->image;
+
+    if (image->root != request->table->root || image->layout.leaves == NULL ||
+        image->layout.is_index != request->table->without_rowid ||
+        clr_snapshot_open(request->database, &request->snapshot, request->watch) != CLR_WHY_NONE)
+        return NULL;
+    return clr_snapshot_changes(request->database, &request->snapshot, &image->token,
+                                request->watch);
+}
+
+/* Makes a stale image, whose table is busy, one of the snapshot's version: it is refreshed, or else
+   emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM with the image as it was. */
+static int make_fresh(struct clr_column_request *request)
+{
+    struct clr_page_set *changes = find_changes(request);
+    const bool is_stopped = request->snapshot.is_stopped;
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+
+    if (is_stopped || !clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
+        clr_page_set_free(changes);
+        clr_cache_end_load(request->image);
+        return is_stopped ? SQLITE_INTERRUPT : SQLITE_NOMEM;
+    }
+    if (changes != NULL)
+        outcome = refresh_columns(request, changes);
+    if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_STOPPED)
+        clr_image_empty(request->image, request->table->root, &request->snapshot.token);
+    request->is_stale = outcome != CLR_LOAD_DONE;
+    clr_cache_end_change(request->image);
+    clr_page_set_free(changes);
+    return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+static int begin(struct clr_column_request *request)
+{
+    enum clr_reason_code why;
+    enum clr_entry entry;
+    int rc;
+
+    arrive(request);
+    rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
+    request->decoded = request->connection->stats.bytes_decoded;
+    if (why != CLR_WHY_NONE)
+        clr_column_request_refuse(request, why);
+    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request)) {
+        clr_cache_turn_back(&request->arrival);
+        return rc;
+    }
+    request->snapshot.source.is_index = request->table->without_rowid;
+    entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
+    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
+        return clr_column_request_missed(request, entry);
+    if (entry == CLR_ENTRY_STALE)
+        rc = make_fresh(request);
+    if (rc != SQLITE_OK)
+        return rc;
+    clr_column_request_pin(request);
+    if (request->has_columns && request->reading.kind == CLR_READ_NOTHING)
+        request->reading.kind = CLR_READ_RESIDENT;
+    return SQLITE_OK;
+}
+
+/* ---- Loading. */
+
+int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
+                              const struct clr_load_report *report, const struct clr_status *status)
+{
+    request->connection->stats.bytes_decoded += report->bytes_read;
+    switch (outcome) {
+    case CLR_LOAD_STOPPED:
+        return SQLITE_INTERRUPT;
+    case CLR_LOAD_MALFORMED:
+        request->connection->stats.malformed_page = report->page;
+        clr_reason_set_numbers(&request->reason, CLR_WHY_MALFORMED_PAGE, report->page, 0);
+        break;
+    case CLR_LOAD_UNSUPPORTED:
+        request->no_pages = CLR_WHY_OLDER_ROWS;
+        break;
+    case CLR_LOAD_TOO_LARGE:
+        request->is_too_large = true;
+        break;
+    case CLR_LOAD_UNSURE:
+        clr_reason_set(&request->reason, CLR_WHY_VALUE);
+        break;
+    default:
+        clr_reason_set_name(&request->reason, CLR_WHY_LOAD_FAILED, status->message,
+                            strlen(status->message));
+        break;
+    }
+    return SQLITE_OK;
+}
+
+/* Leaves less room for the bytes that are to be loaded, or dictionaries, for those that are here
+   already. */
+static void count_bytes(struct clr_column_request *request)
+{
+    struct clr_layout *layout = &request->image->layout;
+    const struct clr_image_column *column;
+    size_t bytes;
+    int i;
+
+    for (i = 0; i < request->query->column_count; i++) {
+        column = clr_column_request_find(request, i);
+        bytes = column == NULL ? 0 : column->column->bytes.size;
+        if (column != NULL && column->column->dictionary != NULL)
+            bytes = clr_dictionary_size(column->column->dictionary);
+        layout->most_bytes -= bytes < layout->most_bytes ? bytes : layout->most_bytes - 1;
+    }
+}
+
+static bool needs_bytes(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->column_count && !query->with_bytes[i] && !query->with_codes[i]; i++)
+        ;
+    return i < query->column_count;
+}
+
+/* The columns that a query lacks. */
+struct lacking {
+    int count;
+    const char *names[CLR_MOST_COLUMNS];
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS]; /* once they are loaded, with a reference each */
+    struct clr_load_report report;
+};
+
+/* Puts what was loaded into the image. */
+static int keep(struct clr_column_request *request, const struct lacking *load)
+{
+    struct clr_image *image = request->image;
+    int i, rc = SQLITE_OK;
+
+    atomic_store(&image->table->rows, image->layout.rows);
+    request->connection->stats.bytes_decoded += load->report.bytes_read;
+    request->reading =
+        (struct clr_reading){.kind = request->is_stale ? CLR_READ_CHANGED : CLR_READ_ABSENT,
+                             .amount = load->report.bytes_read};
+    clr_cache_lock();
+    for (i = 0; i < load->count; i++) {
+        if (load->fields[i].with_codes)
+            clr_many_values_forget(&image->table->many_values, load->fields[i].index);
+        if (clr_image_add(image, load->names[i], &load->fields[i], load->columns[i]) == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    clr_image_measure(image);
+    clr_cache_unlock();
+    return rc;
+}
+
+/* For a table that is busy: loads the columns that the image lacks. */
+static int load_columns(struct clr_column_request *request)
+{
+    struct lacking load = {.count = 0};
+    struct clr_image *image = request->image;
+    struct clr_status status;
+    enum clr_load_outcome outcome;
+    enum clr_reason_code why =
+        clr_snapshot_open(request->database, &request->snapshot, request->watch);
+    int i;
+
+    for (i = 0; i < request->query->column_count; i++) {
+        if (clr_column_request_find(request, i) != NULL)
+            continue;
+        load.names[load.count] = clr_column_request_info(request, i)->name;
+        load.fields[load.count++] = clr_column_field(request->query, request->table, false, i);
+    }
+    if (why != CLR_WHY_NONE) {
+        clr_reason_set(&request->reason, why);
+        return request->snapshot.is_stopped ? SQLITE_INTERRUPT : SQLITE_OK;
+    }
+    if (clr_column_request_expects_many_values(request))
+        return SQLITE_OK;
+    request->is_too_large = !make_room(request) || clr_backoff_skips(request->keeping);
+    if (request->is_too_large)
+        return SQLITE_OK;
+    count_bytes(request);
+    clr_status_clear(&status);
+    outcome = clr_load(&request->snapshot.source, image->root, load.fields, load.count,
+                       &image->layout, load.columns, request->watch, &load.report, &status);
+    if (outcome == CLR_LOAD_DONE)
+        return keep(request, &load);
+    if (outcome == CLR_LOAD_MANY_VALUES) {
+        request->connection->stats.bytes_decoded += load.report.bytes_read;
+        clr_column_request_has_many_values(request, load.names[load.report.field],
+                                           &load.fields[load.report.field]);
+        return SQLITE_OK;
+    }
+    if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(request->query))
+        clr_backoff_failed(request->keeping, CLR_BACKOFF_MOST);
+    return clr_column_request_unread(request, outcome, &load.report, &status);
+}
+
+static int bring(struct clr_column_request *request)
+{
+    bool is_busy;
+    int rc = clr_column_request_begin_load(request, &is_busy);
+
+    if (!is_busy) {
+        if (request->has_columns)
+            request->reading.kind = CLR_READ_RESIDENT;
+        return rc;
+    }
+    rc = load_columns(request);
+    if (rc == SQLITE_OK)
+        clr_column_request_pin(request);
+    clr_cache_end_load(request->image);
+    return rc;
+}
+
+static void end(struct clr_column_request *request)
+{
+    const bool has_image = request->image != NULL;
+
+    clr_snapshot_end(request->database, &request->snapshot);
+    clr_column_request_leave(request);
+    /* What was loaded in vain may go. */
+    if (has_image && !request->is_scanned)
+        clr_column_memory_trim(clr_column_memory(), 0);
+}
+
+const struct clr_column_source clr_page_source = {begin, bring, end};

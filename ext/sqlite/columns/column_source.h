@@ -1,6 +1,7 @@
 /*
  * Where a query's columns come from, in two implementations: the database's pages
- * (page_source.c), and rows that SQLite reads (row_source.c), where there are no pages to be read.
+ * (column_source.c), and rows that SQLite reads (row_source.c), where there are no pages to be
+ * read.
  */
 #ifndef CLR_SQLITE_COLUMN_SOURCE_H
 #define CLR_SQLITE_COLUMN_SOURCE_H
@@ -112,10 +113,6 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
 enum clr_entry clr_column_request_enter(struct clr_column_request *request,
                                         struct clr_known_file *file,
                                         const struct clr_database_version *token);
-
-/* To be called before a snapshot is begun, which clr_column_request_enter() follows, or
-   clr_cache_turn_back(): see clr_cache_arrive(). */
-void clr_column_request_arrive(struct clr_column_request *request);
 
 /* Returns the code of an entry that did not lead to the image; the reason may say why. */
 int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry);

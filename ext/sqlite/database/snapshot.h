@@ -51,7 +51,7 @@
  * read, and afterwards the index has these salts still: who begins the log anew says so there
  * (walRestartHdr()) before he overwrites a frame.
  * That is so as long as somebody in this process has the log open: while nobody has, it may be
- * restored from a copy, with the same salts and other frames (known_file.h).
+ * restored from a copy, with the same salts and other frames (connection_database.h).
  */
 #ifndef CLR_SQLITE_SNAPSHOT_H
 #define CLR_SQLITE_SNAPSHOT_H

@@ -8,7 +8,7 @@
 #include "sqlite/api.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_memory.h"
-#include "sqlite/cache/cached_table.h"
+#include "sqlite/cache/cache.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"

@@ -1,6 +1,6 @@
 /* Columns with runs of rows left out, moved and put in, against the same done row by row; and their
    zones, against those of the rows that have come of it. */
-#include "storage/refresh/splice.h"
+#include "storage/refresh/refresh.c"
 
 #include "base/memory.h"
 #include "batch.h"
@@ -62,7 +62,7 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
  * A random splice of both columns, and what it gives: runs of old rows, some left out, with fresh
  * ones between them.
  */
-static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh_rows)
+static void make_splice(struct splice *splice, size_t old_rows, size_t fresh_rows)
 {
     size_t at = 0, used = 0, rows, i;
 
@@ -76,7 +76,7 @@ static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh
         if (rows > (is_old ? old_rows - at : fresh_rows - used))
             rows = is_old ? old_rows - at : fresh_rows - used;
         if (!is_old || random_below(4) > 0) {
-            struct clr_row_run run = {is_old ? at : used, splice->rows, rows};
+            struct row_run run = {is_old ? at : used, splice->rows, rows};
 
             if (is_old)
                 splice->old[splice->old_count++] = run;
@@ -90,7 +90,7 @@ static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh
     }
 }
 
-static bool is_wanted(const struct clr_column *column, const struct clr_splice *splice)
+static bool is_wanted(const struct clr_column *column, const struct splice *splice)
 {
     size_t i;
 
@@ -158,8 +158,8 @@ static uint8_t random_kind(void)
 
 int main(void)
 {
-    static struct clr_row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
-    struct clr_splice splice = {.old = old_runs, .fresh = fresh_runs};
+    static struct row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
+    struct splice splice = {.old = old_runs, .fresh = fresh_runs};
     long in_place = 0, anew = 0, lent = 0;
     int i;
 
@@ -182,13 +182,13 @@ int main(void)
         if (is_shared)
             clr_column_retain(old);
         make_splice(&splice, old_rows, fresh_rows);
-        batch_ok(clr_splice_changes(&splice, old, fresh, NULL) || is_wanted(old, &splice),
+        batch_ok(splice_changes(&splice, old, fresh, NULL) || is_wanted(old, &splice),
                  "splice %d changes nothing", i);
-        result = clr_splice_begin(&splice, old, fresh, old->dictionary);
+        result = splice_begin(&splice, old, fresh, old->dictionary);
         if (result == NULL)
             tap_bail("no memory");
         clr_memory_fail_after(zoned && random_below(4) == 0 ? (long)random_below(3) : -1);
-        clr_splice_finish(&splice, old, fresh, NULL, result);
+        splice_finish(&splice, old, fresh, NULL, result);
         failed = clr_memory_fail_after(-1);
         batch_ok(is_wanted(result, &splice), "splice %d, %zu rows%s", i, splice.rows,
                  result == old ? " in place" : "");
