@@ -128,7 +128,8 @@ static bool is_packed(const struct clr_group_tally *kept)
 /* Returns room for the INTEGERs of a sum: their word, or what is left beside the words. */
 static int64_t *own_values(const struct task *task)
 {
-    const int word = is_packed(task->kept) ? task->addends->plan->words : task->kept->integer;
+    const int word =
+        task->kept->integer_limit != 0 ? task->addends->plan->words : task->kept->integer;
 
     return own_word(task, word);
 }
@@ -174,7 +175,8 @@ static enum clr_scan_outcome sum_reals(const struct task *task, const uint64_t *
     return spill_rows(task, rows, outside, CLR_TAG_REAL, CLR_TAG_NULL);
 }
 
-/* Adds INTEGERs to their part of a word. Those that are too large are taken out again. */
+/* Adds INTEGERs to their part of a word, which may be all of it. Those that are too large are taken
+   out again. */
 static enum clr_scan_outcome add_to_field(const struct task *task, const int64_t *values,
                                           const uint64_t *rows)
 {
@@ -207,23 +209,13 @@ static enum clr_scan_outcome sum_integers(const struct task *task, const uint64_
     const struct clr_group_tally *kept = task->kept;
     int64_t *own = own_values(task);
     const int64_t *values = mask(task, task->x->values, rows, own);
-    uint8_t outside[CLR_BLOCK];
 
-    if (is_packed(kept))
+    if (kept->integer_limit != 0)
         return add_to_field(task, values, rows);
-    if (kept->integer_limit == 0) {
-        task->addends->loops->split(values, own, own_word(task, kept->integer_high));
-        set_word(task, kept->integer, own);
-        set_word(task, kept->integer_high, own_word(task, kept->integer_high));
-        return CLR_SCAN_DONE;
-    }
-    set_word(task, kept->integer, values);
-    if (task->addends->loops->within(values, kept->integer_limit,
-                                     clr_block_ahead(task->block, values)))
-        return CLR_SCAN_DONE;
-    task->addends->loops->limit(values, kept->integer_limit, own, outside);
+    task->addends->loops->split(values, own, own_word(task, kept->integer_high));
     set_word(task, kept->integer, own);
-    return spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_NULL);
+    set_word(task, kept->integer_high, own_word(task, kept->integer_high));
+    return CLR_SCAN_DONE;
 }
 
 /* Products of INTEGERs, in one limb. */
@@ -237,10 +229,7 @@ static enum clr_scan_outcome sum_products(const struct task *task, const uint64_
 
     if (!task->addends->loops->multiply(x, task->y->values, kept->integer_limit, own, outside))
         outcome = spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_INTEGER);
-    if (outcome == CLR_SCAN_DONE && is_packed(kept))
-        return add_to_field(task, own, rows);
-    set_word(task, kept->integer, own);
-    return outcome;
+    return outcome == CLR_SCAN_DONE ? add_to_field(task, own, rows) : outcome;
 }
 
 static enum clr_scan_outcome sum(const struct task *task, const uint64_t *rows,
@@ -291,6 +280,53 @@ static void find_extremes(const struct task *task, const uint64_t *rows, enum cl
 
 /* ---- Lists. */
 
+/* Makes room for more values behind the others, of a list of at most so many. Returns
+   CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
+static enum clr_scan_outcome make_room(struct clr_group_list *list, struct clr_group_memory *memory,
+                                       size_t more, size_t most, bool pairs)
+{
+    const size_t bytes = more * (sizeof(uint32_t) + (pairs ? 2 : 1) * sizeof(int64_t));
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+
+    if (!list->begun) {
+        list->begun = true;
+        outcome = clr_room_reserve(&list->numbers, most * sizeof(uint32_t));
+        if (outcome == CLR_SCAN_DONE)
+            outcome = clr_room_reserve(&list->x, most * sizeof(int64_t));
+        if (outcome == CLR_SCAN_DONE && pairs)
+            outcome = clr_room_reserve(&list->y, most * sizeof(int64_t));
+    }
+    if (outcome == CLR_SCAN_DONE && !clr_group_memory_take(memory, bytes))
+        outcome = CLR_SCAN_LIMIT;
+    if (outcome == CLR_SCAN_DONE)
+        list->x.taken += bytes;
+    return outcome;
+}
+
+/* Adds a block of values at once; y may be NULL. */
+static void add_block(struct clr_group_list *list, const uint32_t *numbers, const int64_t *x,
+                      const int64_t *y)
+{
+    memcpy((uint32_t *)list->numbers.start + list->count, numbers, CLR_BLOCK * sizeof *numbers);
+    memcpy((int64_t *)list->x.start + list->count, x, CLR_BLOCK * sizeof *x);
+    if (y != NULL)
+        memcpy((int64_t *)list->y.start + list->count, y, CLR_BLOCK * sizeof *y);
+    list->count += CLR_BLOCK;
+}
+
+static void add_value(struct clr_group_list *list, uint32_t number, int64_t x, int64_t y)
+{
+    ((uint32_t *)list->numbers.start)[list->count] = number;
+    ((int64_t *)list->x.start)[list->count] = x;
+    if (list->y.start != NULL)
+        ((int64_t *)list->y.start)[list->count] = y;
+    list->count++;
+}
+
+/* Adds a block of values at once; y may be NULL. */
+void add_block(struct clr_group_list *list, const uint32_t *numbers, const int64_t *x,
+               const int64_t *y);
+
 static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *rows,
                                        enum clr_tag x_tag, enum clr_tag y_tag,
                                        enum clr_group_list_kind kind)
@@ -305,18 +341,17 @@ static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *
         !clr_row_set_find(task->block->loops, pairs ? task->y : task->x, pairs ? y_tag : x_tag,
                           of_x, found))
         return CLR_SCAN_DONE;
-    outcome = clr_group_list_make_room(
-        list, task->addends->memory, task->block->loops->count(found), task->addends->rows, pairs);
+    outcome = make_room(list, task->addends->memory, task->block->loops->count(found),
+                        task->addends->rows, pairs);
     if (outcome == CLR_SCAN_DONE && task->block->loops->count(found) == CLR_BLOCK) {
-        clr_group_list_add_block(list, task->numbers, task->x->values,
-                                 pairs ? task->y->values : NULL);
+        add_block(list, task->numbers, task->x->values, pairs ? task->y->values : NULL);
         return CLR_SCAN_DONE;
     }
     for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
         for (word = found[i]; word != 0; word &= word - 1) {
             const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
-            clr_group_list_add(list, task->numbers[row], task->x->values[row],
-                               pairs ? task->y->values[row] : 0);
+            add_value(list, task->numbers[row], task->x->values[row],
+                      pairs ? task->y->values[row] : 0);
         }
     }
     return outcome;
@@ -337,8 +372,8 @@ static enum clr_scan_outcome list_mixed_pairs(const struct task *task, const uin
     if (!clr_row_set_find(task->block->loops, task->x, (enum clr_tag)x_tag, rows, of_x) ||
         !clr_row_set_find(task->block->loops, task->y, (enum clr_tag)y_tag, of_x, found))
         return CLR_SCAN_DONE;
-    outcome = clr_group_list_make_room(list, task->addends->memory,
-                                       task->block->loops->count(found), task->addends->rows, true);
+    outcome = make_room(list, task->addends->memory, task->block->loops->count(found),
+                        task->addends->rows, true);
     for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
         for (word = found[i]; word != 0 && outcome == CLR_SCAN_DONE; word &= word - 1) {
             const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
@@ -348,7 +383,7 @@ static enum clr_scan_outcome list_mixed_pairs(const struct task *task, const uin
 
             if (clr_sum_fits_double(*integer)) {
                 memcpy(integer, &real, sizeof real);
-                clr_group_list_add(list, task->numbers[row], pair[0], pair[1]);
+                add_value(list, task->numbers[row], pair[0], pair[1]);
             } else {
                 outcome = spill(task, row, x_tag, y_tag);
             }

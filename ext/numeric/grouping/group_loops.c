@@ -52,12 +52,6 @@ static void limit_integers(const int64_t *integers, int64_t limit, int64_t *limi
     }
 }
 
-static bool limit_products(int64_t *products, int64_t limit, uint8_t *outside)
-{
-    limit_integers(products, limit, products, outside);
-    return false;
-}
-
 static bool multiply_carefully(const int64_t *x, const int64_t *y, int64_t limit, int64_t *products,
                                uint8_t *outside)
 {

@@ -56,9 +56,7 @@ struct clr_group_loops {
     /* Stores the lower 32 bits of INTEGERs, and the upper ones with the sign. */
     void (*split)(const int64_t *integers, int64_t *low, int64_t *high);
 
-    /* Returns whether no INTEGER's size is above the limit. The other one stores which are, and 0
-       for them. */
-    bool (*within)(const int64_t *integers, int64_t limit, const int64_t *ahead);
+    /* Stores which INTEGERs' sizes are above the limit, and 0 for them. */
     void (*limit)(const int64_t *integers, int64_t limit, int64_t *limited, uint8_t *outside);
 
     /* Adds INTEGERs to parts of words. Returns whether no INTEGER's size is above the limit: those

@@ -4,10 +4,43 @@
 #define CLR_NUMERIC_GROUP_PART_H
 
 #include "numeric/grouping/addends.h"
-#include "numeric/grouping/numbers.h"
 
 /* The first row of a group of which there is none. */
 #define CLR_NO_ROW UINT64_MAX
+
+/*
+ * Numbers for keys of one or more words: 0 for the first one that comes, 1 for the next, and so on.
+ * A hash table with linear probing (Knuth, TAOCP 3, 6.4), whose slots have the whole hash, so that
+ * it grows without a look at the keys.
+ */
+struct clr_group_slot {
+    uint64_t hash;
+    uint32_t number; /* plus 1; 0: empty */
+    uint32_t unused;
+};
+
+struct clr_group_table {
+    struct clr_group_memory *memory;
+    struct clr_room slots, keys;
+    size_t capacity;     /* slots, a power of two */
+    int shift;           /* of a hash to a slot */
+    size_t count;        /* keys */
+    size_t key_capacity; /* there is room for, of those that are taken out of the limit */
+    size_t most;         /* keys that there may be */
+    size_t width;        /* words of a key */
+    bool appends;        /* keys are no longer looked for: each gets a number of its own */
+};
+
+/* The group numbers of a block's rows. */
+struct clr_group_numbers {
+    const struct clr_group_plan *plan;
+    const struct clr_group_loops *loops;
+    struct clr_group_table table; /* unless numbers are places */
+    struct clr_room keys;         /* of a block's rows, if they are no places */
+    uint32_t numbers[CLR_BLOCK];  /* of the rows that are selected */
+    uint64_t words[CLR_BLOCK];    /* places; or the types of the keys, two bits for each */
+    uint64_t hashes[CLR_BLOCK];
+};
 
 struct clr_group_part {
     const struct clr_group_plan *plan;
@@ -65,6 +98,37 @@ static inline size_t clr_group_part_count(const struct clr_group_part *part)
 static inline int64_t *clr_group_part_record(const struct clr_group_part *part, size_t number)
 {
     return (int64_t *)part->records.start + number * part->plan->stride;
+}
+
+static inline const uint64_t *clr_group_table_key(const struct clr_group_table *table,
+                                                  size_t number)
+{
+    return (const uint64_t *)table->keys.start + number * table->width;
+}
+
+static inline __attribute__((always_inline)) bool
+clr_group_same_key(const uint64_t *a, const uint64_t *b, size_t width)
+{
+    size_t i;
+
+    for (i = 0; i < width; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+/* Returns the hash of a key in the table, of a scan with that plan. */
+uint64_t clr_group_hash_key(const struct clr_group_plan *plan, const uint64_t *key);
+
+/* Returns the value of a key at a place. */
+struct clr_scalar clr_group_key_at_place(const struct clr_group_plan *plan, uint64_t place,
+                                         int key);
+
+/* A key in a table of keys is its values' bits, 0 for NULL, and then their tags. */
+static inline struct clr_scalar clr_group_key_of_words(const uint64_t *words, int key_count,
+                                                       int key)
+{
+    return (struct clr_scalar){(uint8_t)(words[key_count] >> 2 * key & 3), (int64_t)words[key]};
 }
 
 #endif

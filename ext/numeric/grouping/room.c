@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 
-#include <string.h>
-
 /* From this size on, in bytes, memory comes from the system, in large pages where it has them. */
 enum { LARGE = 1 << 20, LINE = 64 };
 
@@ -75,38 +73,6 @@ void clr_room_free(struct clr_room *room, struct clr_group_memory *memory)
 }
 
 /* ---- Lists. */
-
-enum clr_scan_outcome clr_group_list_make_room(struct clr_group_list *list,
-                                               struct clr_group_memory *memory, size_t more,
-                                               size_t most, bool pairs)
-{
-    const size_t bytes = more * (sizeof(uint32_t) + (pairs ? 2 : 1) * sizeof(int64_t));
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-
-    if (!list->begun) {
-        list->begun = true;
-        outcome = clr_room_reserve(&list->numbers, most * sizeof(uint32_t));
-        if (outcome == CLR_SCAN_DONE)
-            outcome = clr_room_reserve(&list->x, most * sizeof(int64_t));
-        if (outcome == CLR_SCAN_DONE && pairs)
-            outcome = clr_room_reserve(&list->y, most * sizeof(int64_t));
-    }
-    if (outcome == CLR_SCAN_DONE && !clr_group_memory_take(memory, bytes))
-        outcome = CLR_SCAN_LIMIT;
-    if (outcome == CLR_SCAN_DONE)
-        list->x.taken += bytes;
-    return outcome;
-}
-
-void clr_group_list_add_block(struct clr_group_list *list, const uint32_t *numbers,
-                              const int64_t *x, const int64_t *y)
-{
-    memcpy((uint32_t *)list->numbers.start + list->count, numbers, CLR_BLOCK * sizeof *numbers);
-    memcpy((int64_t *)list->x.start + list->count, x, CLR_BLOCK * sizeof *x);
-    if (y != NULL)
-        memcpy((int64_t *)list->y.start + list->count, y, CLR_BLOCK * sizeof *y);
-    list->count += CLR_BLOCK;
-}
 
 void clr_group_list_free(struct clr_group_list *list, struct clr_group_memory *memory)
 {

@@ -57,26 +57,6 @@ struct clr_group_list {
     bool begun;
 };
 
-/* Makes room for more values behind the others, of a list of at most so many. Returns
-   CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
-enum clr_scan_outcome clr_group_list_make_room(struct clr_group_list *list,
-                                               struct clr_group_memory *memory, size_t more,
-                                               size_t most, bool pairs);
-
-static inline void clr_group_list_add(struct clr_group_list *list, uint32_t number, int64_t x,
-                                      int64_t y)
-{
-    ((uint32_t *)list->numbers.start)[list->count] = number;
-    ((int64_t *)list->x.start)[list->count] = x;
-    if (list->y.start != NULL)
-        ((int64_t *)list->y.start)[list->count] = y;
-    list->count++;
-}
-
-/* Adds a block of values at once; y may be NULL. */
-void clr_group_list_add_block(struct clr_group_list *list, const uint32_t *numbers,
-                              const int64_t *x, const int64_t *y);
-
 void clr_group_list_free(struct clr_group_list *list, struct clr_group_memory *memory);
 
 /* A value of a tally, or a product if y has a tag, to be added to the exact sum of a group. */

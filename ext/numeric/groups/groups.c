@@ -236,8 +236,7 @@ struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group
 /* All that are spilled, in the order of their tallies and groups. */
 struct spilled {
     struct clr_groups *groups;
-    const struct clr_group_spill **spills;
-    struct clr_group_item *items; /* keys: the tally, and the group; numbers: of spills */
+    struct clr_group_item *items; /* keys: the tally, and the group; numbers: of a part's spills */
     size_t count;
     enum clr_scan_outcome outcome;
 };
@@ -286,7 +285,9 @@ static size_t add_group(const struct spilled *spilled, size_t i, struct clr_kept
 
     clr_groups_state(groups, (uint32_t)key, tally, &state);
     for (; i < spilled->count && spilled->items[i].key == key; i++)
-        add_spill(spilled->spills[spilled->items[i].number], &state.sum);
+        add_spill(
+            &groups->parts[spilled->items[i].part]->addends.spills.spills[spilled->items[i].number],
+            &state.sum);
     if (groups->plan.tallies[tally].gathers_sum && kept->form == CLR_KEPT_FULL) {
         clr_memory_free(kept->as.full);
         clr_group_memory_return(&groups->memory, sizeof *kept->as.full);
@@ -296,39 +297,34 @@ static size_t add_group(const struct spilled *spilled, size_t i, struct clr_kept
     return i;
 }
 
-/* Adds the spills of a tally whose groups all have sums. */
-static enum clr_scan_outcome add_to_all(const struct spilled *spilled, size_t first, size_t end,
-                                        const atomic_bool *stop)
-{
-    struct clr_kept_sums *sums = &spilled->groups->sums[tally_of(&spilled->items[first])];
-    struct clr_kept_sum *kept = sums->sums.start;
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-
-    while (first < end && outcome == CLR_SCAN_DONE && !clr_portion_stops(stop))
-        first = add_group(spilled, first, &kept[(uint32_t)spilled->items[first].key], &outcome);
-    return outcome;
-}
-
-/* The same where records have them: sums are kept for groups with spills. */
-static enum clr_scan_outcome add_to_some(const struct spilled *spilled, size_t first, size_t end,
-                                         size_t count, const atomic_bool *stop)
+/* Adds the spills of a tally. Where its groups' records have the sums, some are kept for the groups
+   with spills, else all groups' are kept already. */
+static enum clr_scan_outcome add_tally(const struct spilled *spilled, size_t first, size_t end,
+                                       size_t group_count, const atomic_bool *stop)
 {
     struct clr_groups *groups = spilled->groups;
-    struct clr_kept_sums made = {.count = 0};
-    enum clr_scan_outcome outcome =
-        clr_room_make(&made.sums, &groups->memory, count * sizeof(struct clr_kept_sum));
     const int tally = tally_of(&spilled->items[first]);
+    const bool all = groups->plan.tallies[tally].gathers_sum;
+    struct clr_kept_sums made = {.count = 0}, *sums = &groups->sums[tally];
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
 
-    if (outcome == CLR_SCAN_DONE)
-        outcome = clr_room_make(&made.groups, &groups->memory, count * sizeof(uint32_t));
+    if (!all)
+        outcome =
+            clr_room_make(&made.sums, &groups->memory, group_count * sizeof(struct clr_kept_sum));
+    if (!all && outcome == CLR_SCAN_DONE)
+        outcome = clr_room_make(&made.groups, &groups->memory, group_count * sizeof(uint32_t));
     while (first < end && outcome == CLR_SCAN_DONE && !clr_portion_stops(stop)) {
-        struct clr_kept_sum *kept = (struct clr_kept_sum *)made.sums.start + made.count;
+        const uint32_t group = (uint32_t)spilled->items[first].key;
+        struct clr_kept_sum *kept = all ? (struct clr_kept_sum *)sums->sums.start + group
+                                        : (struct clr_kept_sum *)made.sums.start + made.count;
 
-        ((uint32_t *)made.groups.start)[made.count] = (uint32_t)spilled->items[first].key;
+        if (!all)
+            ((uint32_t *)made.groups.start)[made.count] = group;
         first = add_group(spilled, first, kept, &outcome);
         made.count += outcome == CLR_SCAN_DONE;
     }
-    groups->sums[tally] = made;
+    if (!all)
+        *sums = made;
     return outcome;
 }
 
@@ -339,9 +335,7 @@ static enum clr_scan_outcome add_all(const struct spilled *spilled, const atomic
 
     for (; first < spilled->count && outcome == CLR_SCAN_DONE; first = end) {
         count = count_groups(spilled, first, &end);
-        outcome = spilled->groups->plan.tallies[tally_of(&spilled->items[first])].gathers_sum
-                      ? add_to_all(spilled, first, end, stop)
-                      : add_to_some(spilled, first, end, count, stop);
+        outcome = add_tally(spilled, first, end, count, stop);
     }
     return outcome;
 }
@@ -358,9 +352,8 @@ static void list_spills(struct spilled *spilled)
             const struct clr_group_spill *spill = &spills->spills[i];
             const uint32_t final = clr_groups_final(groups, part, spill->number);
 
-            spilled->spills[n] = spill;
-            spilled->items[n] =
-                (struct clr_group_item){(uint64_t)spill->tally << 32 | final, (uint32_t)n, 0};
+            spilled->items[n] = (struct clr_group_item){(uint64_t)spill->tally << 32 | final,
+                                                        (uint32_t)i, (uint32_t)part};
         }
     }
 }
@@ -381,7 +374,7 @@ enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups,
                                              const struct clr_group_team *team)
 {
     struct spilled spilled = {.groups = groups};
-    struct clr_room items = {NULL, 0, NULL, NULL}, pointers = items;
+    struct clr_room items;
     enum clr_scan_outcome outcome;
     int part;
 
@@ -392,15 +385,11 @@ enum clr_scan_outcome clr_groups_add_spilled(struct clr_groups *groups,
     if (spilled.count > UINT32_MAX)
         return CLR_SCAN_LIMIT;
     outcome = clr_room_make(&items, &groups->memory, 2 * spilled.count * sizeof *spilled.items);
-    if (outcome == CLR_SCAN_DONE)
-        outcome = clr_room_make(&pointers, &groups->memory, spilled.count * sizeof *spilled.spills);
     if (outcome == CLR_SCAN_DONE) {
         spilled.items = items.start;
-        spilled.spills = pointers.start;
         outcome =
             team->run(team->context, 1, add_spilled, &spilled) ? spilled.outcome : CLR_SCAN_STOPPED;
     }
     clr_room_free(&items, &groups->memory);
-    clr_room_free(&pointers, &groups->memory);
     return outcome;
 }
