@@ -116,24 +116,6 @@ static void choose_device(const char *setting)
     }
 }
 
-/* Until the program is built, threads do it. */
-static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *const *parts)
-{
-    struct clr_device_work work = {0};
-    struct clr_status status;
-    enum clr_scan_outcome outcome;
-
-    (void)context;
-    clr_status_clear(&status);
-    outcome = clr_resident_group(&division, copies, parts, 60000, NULL, &work, &status);
-    if (outcome == CLR_SCAN_FAILED) {
-        fprintf(stderr, "%s\n", status.message);
-        outcome = CLR_SCAN_NOT_NOW;
-    }
-    kernel_time = outcome == CLR_SCAN_DONE ? work.kernel_time : 0;
-    return outcome;
-}
-
 static double milliseconds(clockid_t clock)
 {
     struct timespec now;
@@ -160,27 +142,26 @@ static double ask(const struct clr_groups *groups, int tallies)
 
 static void measure(const char *name, const struct clr_scan *scan)
 {
-    size_t ends[CLR_MOST_SHARDS];
-    const struct clr_group_device device = {
-        .run = group_on_device, .parts = division.count, .ends = ends};
     double best = 1e9, processor = 1e9, state = 0, kernel = 1e9;
     size_t count = 0;
-    int run, tries = 0, shard;
+    int run, tries = 0;
 
-    for (shard = 0; shard < division.count; shard++)
-        ends[shard] = division.shards[shard].first + division.shards[shard].rows;
     for (run = 0; run < runs; run++) {
         const double start = milliseconds(CLOCK_MONOTONIC);
         const double used = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
         struct clr_groups *groups;
+        struct clr_group_device device = {
+            .division = &division, .copies = copies, .timeout_ms = 60000};
         double wall, cpu;
 
-        kernel_time = 0;
         if (clr_host_group(scan, NULL, worker == NULL ? NULL : &device, &groups) != CLR_SCAN_DONE) {
             printf("%-28s not done\n", name);
             return;
         }
-        if (worker != NULL && kernel_time == 0) {
+        if (worker != NULL && device.outcome == CLR_SCAN_FAILED)
+            fprintf(stderr, "%s\n", device.status.message);
+        kernel_time = device.outcome == CLR_SCAN_DONE ? device.work.kernel_time : 0;
+        if (worker != NULL && kernel_time == 0) { /* until the program is built, threads do it */
             clr_groups_free(groups);
             if (++tries == TRIES)
                 return;

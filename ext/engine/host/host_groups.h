@@ -2,15 +2,19 @@
 #ifndef CLR_ENGINE_HOST_GROUPS_H
 #define CLR_ENGINE_HOST_GROUPS_H
 
+#include "engine/operations/resident.h"
 #include "engine/worker/team.h"
 #include "numeric/groups/group_scan.h"
 
-/* Devices that may group the rows: see struct clr_group_team. */
+/* Devices that may group the rows, as they have copies of the columns: see clr_resident_group(). */
 struct clr_group_device {
-    enum clr_scan_outcome (*run)(void *context, struct clr_group_part *const *parts);
-    void *context;
-    int parts;          /* one for each shard of the rows */
-    const size_t *ends; /* where these end */
+    const struct clr_division *division;
+    struct clr_sharded *const *copies;
+    int64_t timeout_ms;
+    /* What comes of it. */
+    struct clr_device_work work;   /* increased by what was done */
+    struct clr_status status;      /* why they failed, if they have */
+    enum clr_scan_outcome outcome; /* CLR_SCAN_NOT_NOW: threads have done it, or none */
 };
 
 /*
@@ -20,7 +24,12 @@ struct clr_group_device {
  * asked, which may be NULL; or CLR_SCAN_FAILED without memory.
  */
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
-                                     const struct clr_group_device *device,
+                                     struct clr_group_device *device, struct clr_groups **groups);
+
+/* The same by these threads, which are at least as many as are worth it. */
+enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan,
+                                     const struct clr_group_team *threads,
+                                     const struct clr_watch *watch, struct clr_group_device *device,
                                      struct clr_groups **groups);
 
 /* Ends groups whose rows, so many in all, came in portions, by as many threads as they have parts:

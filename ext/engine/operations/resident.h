@@ -27,8 +27,9 @@ enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, str
                                         struct clr_status *status);
 
 /* Groups all rows of the parts' plan: those of each shard into a part, which it opens, and which
-   begins with the shard's first row. Returns as struct clr_group_team has it, or CLR_SCAN_FAILED,
-   when the parts are of no use. */
+   begins with the shard's first row. Also returns CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, or
+   CLR_SCAN_NOT_NOW: the plan will not do, and a part has doubts; or threads are to do it. Unless it
+   is CLR_SCAN_DONE, the parts are of no use. */
 enum clr_scan_outcome clr_resident_group(const struct clr_division *division,
                                          struct clr_sharded *const *copies,
                                          struct clr_group_part *const *parts, int64_t timeout_ms,

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-/* STEP: rows, at multiples of which parts start, so that no block but the last one is short.
-   DOUBTFUL: plans that take into account what has been found out; then one does that doubts all. */
-enum { STEP = 4096, DOUBTFUL = 4, SOME_PLACES = 65536 };
+/* STEP: rows, at multiples of which parts start, so that no block but the last one is short. */
+enum { STEP = 4096, SOME_PLACES = 65536 };
 
 /* Parts that come in portions number their rows from the part's number times 2^PART_BITS on. */
 enum { PART_BITS = 48 };
@@ -33,10 +32,11 @@ static bool is_unsure(const struct clr_scan *scan)
     return false;
 }
 
-static size_t find_start(const struct clr_groups *groups, int part)
+/* Returns the first row of one of so many parts. */
+static size_t find_start(const struct clr_groups *groups, int part, int parts)
 {
     const size_t rows = groups->rows, steps = (rows + STEP - 1) / STEP;
-    const size_t start = steps * (size_t)part / (size_t)groups->part_count * STEP;
+    const size_t start = steps * (size_t)part / (size_t)parts * STEP;
 
     return start < rows ? start : rows;
 }
@@ -91,72 +91,55 @@ static int count_parts(const struct clr_groups *groups, int most)
     return parts;
 }
 
-static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct clr_group_team *team,
-                                       struct clr_group_doubts *doubts)
-{
-    const int parts = count_parts(groups, team->size);
-    int i;
-
-    groups->part_count = parts;
-    for (i = 0; i < parts; i++) {
-        const size_t start = find_start(groups, i);
-        groups->parts[i] = clr_group_part_new(&groups->plan, &groups->memory, start,
-                                              find_start(groups, i + 1) - start);
-        if (groups->parts[i] == NULL) {
-            groups->part_count = i;
-            return CLR_SCAN_FAILED;
-        }
-    }
-    if (!team->run(team->context, parts, run_part, groups))
-        return CLR_SCAN_STOPPED;
-    return find_outcome(groups, doubts);
-}
-
-/* Has the devices group all rows, where there are any and they can. */
-static enum clr_scan_outcome run_on_device(struct clr_groups *groups,
-                                           const struct clr_group_team *team,
-                                           struct clr_group_doubts *doubts)
-{
-    enum clr_scan_outcome outcome;
-    size_t first = 0;
-    int i;
-
-    if (team->device == NULL || count_parts(groups, team->device_parts) < team->device_parts)
-        return CLR_SCAN_NOT_NOW;
-    for (i = 0; i < team->device_parts; i++) {
-        groups->parts[i] =
-            clr_group_part_new(&groups->plan, &groups->memory, first, team->device_ends[i] - first);
-        if (groups->parts[i] == NULL)
-            return CLR_SCAN_FAILED;
-        groups->part_count = i + 1;
-        first = team->device_ends[i];
-    }
-    outcome = team->device(team->device_context, groups->parts);
-    for (i = 0; i < team->device_parts; i++)
-        groups->parts[i]->outcome = outcome;
-    return find_outcome(groups, doubts);
-}
-
 static void drop_parts(struct clr_groups *groups)
 {
     while (groups->part_count > 0)
         clr_group_part_free(groups->parts[--groups->part_count]);
 }
 
-/* Has the devices or the threads group the rows. */
-static enum clr_scan_outcome run_all(struct clr_groups *groups, const struct clr_group_team *team,
-                                     struct clr_group_doubts *doubts)
+/* Opens a part for rows from the first one on, and stores it behind the others. */
+static enum clr_scan_outcome open_part(struct clr_groups *groups, uint64_t first, size_t rows)
 {
-    const enum clr_scan_outcome outcome = run_on_device(groups, team, doubts);
-    bool has_doubts = false;
+    struct clr_group_part *part = clr_group_part_new(&groups->plan, &groups->memory, first, rows);
+
+    if (part == NULL)
+        return CLR_SCAN_FAILED;
+    groups->parts[groups->part_count++] = part;
+    return CLR_SCAN_DONE;
+}
+
+enum clr_scan_outcome clr_groups_open(struct clr_groups *groups, int count, const size_t *ends)
+{
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    size_t first = 0;
     int i;
 
-    for (i = 0; i < groups->part_count; i++)
-        has_doubts = has_doubts || clr_group_part_has_doubts(groups->parts[i]);
-    if (outcome != CLR_SCAN_NOT_NOW || has_doubts)
-        return outcome;
+    if (count_parts(groups, count) < count)
+        return CLR_SCAN_NOT_NOW;
+    for (i = 0; i < count && outcome == CLR_SCAN_DONE; first = ends[i++])
+        outcome = open_part(groups, first, ends[i] - first);
+    return outcome;
+}
+
+struct clr_group_part *const *clr_groups_list_parts(const struct clr_groups *groups)
+{
+    return groups->parts;
+}
+
+enum clr_scan_outcome clr_groups_run(struct clr_groups *groups, const struct clr_group_team *team)
+{
+    const int parts = count_parts(groups, team->size);
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
+
     drop_parts(groups);
-    return run_parts(groups, team, doubts);
+    for (i = 0; i < parts && outcome == CLR_SCAN_DONE; i++) {
+        const size_t start = find_start(groups, i, parts);
+        outcome = open_part(groups, start, find_start(groups, i + 1, parts) - start);
+    }
+    if (outcome == CLR_SCAN_DONE && !team->run(team->context, parts, run_part, groups))
+        outcome = CLR_SCAN_STOPPED;
+    return outcome;
 }
 
 /* Frees what only the making of groups takes. */
@@ -209,23 +192,17 @@ static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t row
     return clr_group_plan_make(&groups->plan, scan, rows, runner, doubts);
 }
 
-/* Returns CLR_SCAN_NOT_NOW if the plan will not do. */
-static enum clr_scan_outcome attempt(const struct clr_scan *scan, const struct clr_group_team *team,
-                                     struct clr_group_doubts *doubts, struct clr_groups **made)
+enum clr_scan_outcome clr_groups_plan(const struct clr_scan *scan, bool on_device,
+                                      const struct clr_group_doubts *doubts,
+                                      struct clr_groups **groups)
 {
-    const enum clr_group_runner runner =
-        team->device == NULL ? CLR_GROUPS_OF_COLUMNS : CLR_GROUPS_ON_DEVICE;
-    enum clr_scan_outcome outcome = plan_groups(scan, scan->rows, runner, doubts, made);
-
-    if (outcome == CLR_SCAN_DONE)
-        outcome = run_all(*made, team, doubts);
-    if (outcome == CLR_SCAN_DONE)
-        outcome = complete(*made, team);
-    if (outcome != CLR_SCAN_DONE) {
-        clr_groups_free(*made);
-        *made = NULL;
-    }
-    return outcome;
+    *groups = NULL;
+    if (is_unsure(scan))
+        return CLR_SCAN_UNSURE;
+    if (scan->rows >= MOST_ROWS)
+        return CLR_SCAN_LIMIT;
+    return plan_groups(scan, scan->rows, on_device ? CLR_GROUPS_ON_DEVICE : CLR_GROUPS_OF_COLUMNS,
+                       doubts, groups);
 }
 
 void clr_group_doubt_all(struct clr_group_doubts *doubts)
@@ -235,27 +212,6 @@ void clr_group_doubt_all(struct clr_group_doubts *doubts)
     doubts->keys = true;
     for (i = 0; i < CLR_MOST_TALLIES; i++)
         doubts->types[i] = doubts->window[i] = doubts->bounds[i] = doubts->fields[i] = true;
-}
-
-enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct clr_group_team *team,
-                                     struct clr_groups **groups)
-{
-    struct clr_group_doubts doubts;
-    enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
-    int i;
-
-    *groups = NULL;
-    if (is_unsure(scan))
-        return CLR_SCAN_UNSURE;
-    if (scan->rows >= MOST_ROWS)
-        return CLR_SCAN_LIMIT;
-    memset(&doubts, 0, sizeof doubts);
-    for (i = 0; i < DOUBTFUL && outcome == CLR_SCAN_NOT_NOW; i++)
-        outcome = attempt(scan, team, &doubts, groups);
-    if (outcome != CLR_SCAN_NOT_NOW)
-        return outcome;
-    clr_group_doubt_all(&doubts);
-    return attempt(scan, team, &doubts, groups);
 }
 
 /* ---- In portions. */
@@ -269,16 +225,13 @@ static enum clr_scan_outcome begin_parts(struct clr_groups *groups, int most)
     const int parts = count_parts(groups, most);
 
     while (groups->part_count < parts) {
-        const uint64_t first = (uint64_t)groups->part_count << PART_BITS;
-        struct clr_group_part *part =
-            clr_group_part_new(&groups->plan, &groups->memory, first, rows);
+        const int number = groups->part_count;
 
-        if (part == NULL)
+        if (open_part(groups, (uint64_t)number << PART_BITS, rows) != CLR_SCAN_DONE)
             return CLR_SCAN_FAILED;
-        groups->parts[groups->part_count++] = part;
-        clr_group_part_begin(part);
-        if (part->outcome != CLR_SCAN_DONE)
-            return part->outcome;
+        clr_group_part_begin(groups->parts[number]);
+        if (groups->parts[number]->outcome != CLR_SCAN_DONE)
+            return groups->parts[number]->outcome;
     }
     return CLR_SCAN_DONE;
 }

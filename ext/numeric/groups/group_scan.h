@@ -17,19 +17,28 @@ struct clr_group_team {
     /* As struct clr_portions has it. */
     bool (*run)(void *context, int count, clr_portion_work *work, void *argument);
     void *context;
-    /* Devices that have the scan's columns, or NULL. They open the parts, as many as there are
-       ends of their rows, and fill them. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT,
-       CLR_SCAN_STOPPED, or CLR_SCAN_NOT_NOW: the plan will not do, and a part has doubts; or
-       threads are to do it. */
-    enum clr_scan_outcome (*device)(void *context, struct clr_group_part *const *parts);
-    void *device_context;
-    int device_parts; /* 1 to CLR_GROUP_PARTS */
-    const size_t *device_ends;
 };
 
-/* As clr_host_group(); the team's threads are at least as many as are worth it. */
-enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan, const struct clr_group_team *team,
-                                     struct clr_groups **groups);
+/*
+ * Plans groups of all rows of a scan, for devices or for threads. Then parts are opened and run; at
+ * last the groups are ended. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT or
+ * CLR_SCAN_FAILED; *groups is to be freed in any case, or NULL.
+ */
+enum clr_scan_outcome clr_groups_plan(const struct clr_scan *scan, bool on_device,
+                                      const struct clr_group_doubts *doubts,
+                                      struct clr_groups **groups);
+
+/* Opens parts for others to fill, `count` of them, 1 to CLR_GROUP_PARTS, whose rows end there.
+   Returns CLR_SCAN_DONE, CLR_SCAN_FAILED, or CLR_SCAN_NOT_NOW: so many are not worth it. */
+enum clr_scan_outcome clr_groups_open(struct clr_groups *groups, int count, const size_t *ends);
+
+/* The parts that there are. */
+struct clr_group_part *const *clr_groups_list_parts(const struct clr_groups *groups);
+
+/* Has the team's threads, which are at least as many as are worth it, go through all rows, in parts
+   that take the place of those that there are. Returns CLR_SCAN_DONE: the parts have outcomes;
+   CLR_SCAN_STOPPED or CLR_SCAN_FAILED. */
+enum clr_scan_outcome clr_groups_run(struct clr_groups *groups, const struct clr_group_team *team);
 
 /*
  * Begins groups of rows that come in portions, `rows` of them at most: with a sample of them, which
@@ -51,9 +60,9 @@ enum clr_scan_outcome clr_groups_take(struct clr_groups *groups, int part,
                                       const struct clr_scan *portion, const atomic_bool *stop);
 
 /*
- * Completes the groups when all portions were taken, or one of the parts would not go on. Returns
- * as clr_group_scan() does, or CLR_SCAN_NOT_NOW if the plan will not do, with doubts to begin again
- * with.
+ * Completes the groups when the parts have run, or all portions were taken, or one of the parts
+ * would not go on. Returns as clr_host_group() does, or CLR_SCAN_NOT_NOW if the plan will not do,
+ * with doubts to begin again with.
  */
 enum clr_scan_outcome clr_groups_end(struct clr_groups *groups, const struct clr_group_team *team,
                                      struct clr_group_doubts *doubts);

@@ -80,41 +80,45 @@ static void leave_device(struct device_scan *scan)
         clr_sharded_release(scan->copies[i]);
 }
 
-/* Runs it: parts are those of a scan with groups, else NULL. */
-static enum clr_scan_outcome run_on_device(struct device_scan *device,
-                                           struct clr_group_part *const *parts)
+/* Takes note of what devices have done, or why they have not. */
+static void note_device(const struct device_scan *device, enum clr_scan_outcome outcome,
+                        const struct clr_device_work *work, const struct clr_status *status)
 {
     struct clr_view_run *run = device->run;
     struct clr_connection *connection = run->request.connection;
-    const int64_t timeout = connection->settings.device_timeout;
-    struct clr_device_work work = {0, 0, 0, 0, 0};
-    struct clr_scan *scan = &run->scan;
-    enum clr_scan_outcome outcome;
-    struct clr_status status;
 
-    clr_status_clear(&status);
-    if (parts != NULL)
-        outcome = clr_resident_group(&device->division, device->copies, parts, timeout, run->watch,
-                                     &work, &status);
-    else if (scan->question_count > 0)
-        outcome = clr_resident_histograms(&device->division, scan, device->copies, timeout,
-                                          run->watch, &work, &status);
-    else
-        outcome = clr_resident_scan(&device->division, scan, device->copies, timeout, run->watch,
-                                    &work, &status);
     if (outcome == CLR_SCAN_DONE) {
-        connection->stats.bytes_to_device += work.bytes;
-        connection->stats.kernels_launched += work.kernels;
-        connection->stats.passes += work.passes;
-        connection->stats.kernel_time += work.kernel_time;
+        connection->stats.bytes_to_device += work->bytes;
+        connection->stats.kernels_launched += work->kernels;
+        connection->stats.passes += work->passes;
+        connection->stats.kernel_time += work->kernel_time;
         connection->stats.scans_on_device++;
         if (device->division.count == 1)
             note_skipped(run);
         run->device = device->division.shards[0].device.info->name;
         run->device_count = clr_division_devices(&device->division);
     } else if (outcome == CLR_SCAN_FAILED) {
-        clr_stats_note_failure(&connection->stats, &status);
+        clr_stats_note_failure(&connection->stats, status);
     }
+}
+
+static enum clr_scan_outcome run_on_device(struct device_scan *device)
+{
+    struct clr_view_run *run = device->run;
+    const int64_t timeout = run->request.connection->settings.device_timeout;
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    struct clr_scan *scan = &run->scan;
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    if (scan->question_count > 0)
+        outcome = clr_resident_histograms(&device->division, scan, device->copies, timeout,
+                                          run->watch, &work, &status);
+    else
+        outcome = clr_resident_scan(&device->division, scan, device->copies, timeout, run->watch,
+                                    &work, &status);
+    note_device(device, outcome, &work, &status);
     return outcome;
 }
 
@@ -125,36 +129,28 @@ static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
 
     if (!find_device(&device, run))
         return CLR_SCAN_NOT_NOW;
-    outcome = run_on_device(&device, NULL);
+    outcome = run_on_device(&device);
     leave_device(&device);
     return outcome;
 }
 
-/* Where a device fails, threads do it. */
-static enum clr_scan_outcome group_on_device(void *context, struct clr_group_part *const *parts)
-{
-    const enum clr_scan_outcome outcome = run_on_device(context, parts);
-
-    return outcome == CLR_SCAN_FAILED ? CLR_SCAN_NOT_NOW : outcome;
-}
-
-/* Groups the rows: devices that have copies of the columns may do it. */
+/* Groups the rows: devices that have copies of the columns may do it, and where they fail, threads
+   do. */
 static enum clr_scan_outcome group(struct clr_view_run *run)
 {
     struct device_scan scan;
-    struct clr_group_device device = {.run = group_on_device, .context = &scan};
+    struct clr_group_device device = {.division = &scan.division,
+                                      .copies = scan.copies,
+                                      .timeout_ms =
+                                          run->request.connection->settings.device_timeout};
     const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run);
-    size_t ends[CLR_MOST_SHARDS];
     enum clr_scan_outcome outcome;
-    int s;
 
-    for (s = 0; has_device && s < scan.division.count; s++)
-        ends[s] = scan.division.shards[s].first + scan.division.shards[s].rows;
-    device.parts = has_device ? scan.division.count : 0;
-    device.ends = ends;
     outcome = clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
-    if (has_device)
+    if (has_device) {
+        note_device(&scan, device.outcome, &device.work, &device.status);
         leave_device(&scan);
+    }
     return outcome;
 }
 

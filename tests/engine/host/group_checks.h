@@ -22,9 +22,9 @@ static void check(struct made *made, int threads, const char *what)
 {
     const struct clr_group_team team = {.size = threads, .run = run_serially, .context = NULL};
     struct clr_groups *groups = NULL;
-    const enum clr_scan_outcome outcome = threads > 0
-                                              ? clr_group_scan(&made->scan, &team, &groups)
-                                              : clr_host_group(&made->scan, NULL, NULL, &groups);
+    const enum clr_scan_outcome outcome =
+        threads > 0 ? clr_group_scan(&made->scan, &team, NULL, NULL, &groups)
+                    : clr_host_group(&made->scan, NULL, NULL, &groups);
 
     batch_ok(outcome == compare(made, groups, what), "%s, outcome %d", what, (int)outcome);
     batch_ok((groups != NULL) == (outcome == CLR_SCAN_DONE), "%s, groups only if done", what);

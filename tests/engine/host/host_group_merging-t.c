@@ -122,7 +122,7 @@ static void test_counted_memory(void)
         enum clr_scan_outcome outcome;
 
         clr_memory_fail_after(after);
-        outcome = clr_group_scan(&made->scan, &team, &groups);
+        outcome = clr_group_scan(&made->scan, &team, NULL, NULL, &groups);
         failed = clr_memory_fail_after(-1) != 0;
         batch_ok(outcome == (failed ? CLR_SCAN_FAILED : CLR_SCAN_DONE), "allocation %d: %d", after,
                  (int)outcome);

@@ -214,7 +214,7 @@ static void test_memory(void)
             enum clr_scan_outcome outcome;
 
             clr_memory_fail_after(after);
-            outcome = clr_group_scan(&made->scan, &team, &groups);
+            outcome = clr_group_scan(&made->scan, &team, NULL, NULL, &groups);
             failed = clr_memory_fail_after(-1) != 0;
             batch_ok(outcome == (failed ? CLR_SCAN_FAILED : CLR_SCAN_DONE),
                      "allocation %d of keys %d: %d", after, key, (int)outcome);
