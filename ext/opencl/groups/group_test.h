@@ -5,7 +5,9 @@
 #ifndef CLR_OPENCL_GROUP_TEST_H
 #define CLR_OPENCL_GROUP_TEST_H
 
-#include "opencl/groups/grouper.h"
+#include "opencl/core/device.h"
+#include "opencl/groups/group_text.h"
+#include "opencl/memory/resident_column.h"
 
 /* What a program computes: a plan, and the scan that it is for, as they are kept until the program
    is built. */

@@ -1,8 +1,10 @@
-/* The part of a program for groups that depends on their plan. Needs no OpenCL. */
+/* The part of a program for groups that depends on their plan, and what the program finds. Needs no
+   OpenCL. */
 #ifndef CLR_OPENCL_GROUP_TEXT_H
 #define CLR_OPENCL_GROUP_TEXT_H
 
 #include "numeric/grouping/plan.h"
+#include "numeric/grouping/room.h"
 #include "opencl/scan/row_text.h"
 
 /* Whether a device takes the plan: its keys' places are the groups, and their records have all that
@@ -26,5 +28,14 @@ void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan,
 
 /* Makes the text of a key, in one part: kernels/groups/grouping.cl follows it. */
 void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key);
+
+/* What a device has found: the caller's, who frees the spills with clr_memory_free(). */
+struct clr_group_result {
+    int64_t *records; /* room for all places, of clr_group_device_words() each */
+    struct clr_group_spill *spills;
+    size_t spill_count;
+    bool is_doubtful; /* the plan will not do, as the doubts say */
+    struct clr_group_doubts doubts;
+};
 
 #endif

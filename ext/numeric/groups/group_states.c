@@ -1,7 +1,7 @@
-#include "numeric/groups/groups.h"
+/* What is known of groups: their keys, and the states of their tallies, with what was spilled. */
+#include "numeric/groups/group_scan.h"
 
 #include "base/memory.h"
-#include "numeric/groups/group_scan.h"
 
 #include <string.h>
 
