@@ -23,6 +23,7 @@ enum {
     REAL_KEY,
     WIDE_KEY,
     COLUMNS,
+    MOST_TALLIES = 5,
     MOST_STATES = 100000,
     TRIES = 10000
 };
@@ -195,7 +196,7 @@ struct wanted {
     struct {
         unsigned operations;
         int x, y;
-    } tallies[3];
+    } tallies[MOST_TALLIES];
     int tally_count;
     int question;   /* of the first tally, or -1 */
     bool on_device; /* a device takes it */
@@ -214,6 +215,25 @@ static const struct wanted all_wanted[] = {
     {"products of INTEGERs", {KEY}, 1, {{DOT, INTEGER, SECOND_KEY}}, 1, -1, true},
     {"median of REALs", {KEY}, 1, {{CLR_KEEP | EXTREMES, REAL, -1}}, 1, CLR_ASK_BETWEEN, false},
     {"different INTEGERs", {KEY}, 1, {{CLR_KEEP, INTEGER, -1}}, 1, CLR_ASK_DISTINCT, false},
+    {"median of INTEGERs", {KEY}, 1, {{CLR_KEEP, INTEGER, -1}}, 1, CLR_ASK_BETWEEN, false},
+    {"sums and extremes",
+     {KEY},
+     1,
+     {{SUM | EXTREMES, REAL, -1}, {SUM | EXTREMES, INTEGER, -1}},
+     2,
+     -1,
+     true},
+    {"five sums, as of TPC-H's Q1",
+     {KEY},
+     1,
+     {{SUM, REAL, -1},
+      {SUM, REAL_KEY, -1},
+      {SUM, WIDE_KEY, -1},
+      {SUM, INTEGER, -1},
+      {DOT, INTEGER, SECOND_KEY}},
+     5,
+     -1,
+     true},
     {"sum by two keys", {KEY, SECOND_KEY}, 2, {{SUM, REAL, -1}}, 1, -1, true},
     {"sum by a REAL", {REAL_KEY}, 1, {{SUM, REAL, -1}}, 1, -1, false},
     {"sum by INTEGERs of 64 bits", {WIDE_KEY}, 1, {{SUM, REAL, -1}}, 1, -1, false},
@@ -236,7 +256,7 @@ static int load(struct clr_instruction *instructions, int *count, int column)
 static void run(const struct wanted *wanted)
 {
     struct clr_instruction instructions[COLUMNS];
-    struct clr_tally tallies[3];
+    struct clr_tally tallies[MOST_TALLIES];
     struct clr_question question = {.kind = (enum clr_question_kind)wanted->question,
                                     .fraction = 0.5};
     struct clr_grouping grouping = {.key_count = wanted->key_count};

@@ -134,6 +134,69 @@ static void test_counted_memory(void)
     free(made);
 }
 
+/* A key, and its hash. */
+struct hashed {
+    uint64_t hash;
+    int64_t bits;
+};
+
+static int compare_hashed(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct hashed *)a)->hash, y = ((const struct hashed *)b)->hash;
+
+    return (x > y) - (x < y);
+}
+
+/* Draws REALs until there are some whose hashes begin with the same 32 bits as the ones before, and
+   stores both, as bits. Returns how many they are. */
+static size_t find_alike(uint64_t seed, int64_t *alike, size_t most)
+{
+    enum { DRAWN = 400000 };
+    static struct hashed drawn[DRAWN];
+    struct clr_group_plan *plan = calloc(1, sizeof *plan);
+    size_t count = 0, i;
+
+    plan->seed = seed;
+    plan->numbering = CLR_NUMBERED_BY_KEYS;
+    plan->grouping.key_count = 1;
+    for (i = 0; i < DRAWN; i++) {
+        const uint64_t key[] = {(uint64_t)bits_of(1.0) | random_bits() >> 12, CLR_TAG_REAL};
+        drawn[i] = (struct hashed){clr_group_hash_key(plan, key), (int64_t)key[0]};
+    }
+    qsort(drawn, DRAWN, sizeof *drawn, compare_hashed);
+    for (i = 1; i < DRAWN && count + 2 <= most; i++) {
+        if (drawn[i].hash >> 32 != drawn[i - 1].hash >> 32 || drawn[i].bits == drawn[i - 1].bits)
+            continue;
+        alike[count++] = drawn[i - 1].bits;
+        alike[count++] = drawn[i].bits;
+    }
+    free(plan);
+    return count;
+}
+
+/* Keys whose hashes are sorted as equal, in each of several parts. */
+static void test_alike(void)
+{
+    struct made *made = malloc(sizeof *made);
+    int64_t alike[20];
+    size_t count, row;
+    int by_first;
+
+    batch_begin();
+    for (by_first = 0; by_first < 2; by_first++) {
+        make_plain(made, 20000, FEW_REALS, ROUND_REALS, CLR_KEEP | 1u << CLR_SUM);
+        count = find_alike(made->scan.seed, alike, sizeof alike / sizeof *alike);
+        batch_ok(count > 0, "%zu keys", count);
+        for (row = 0; row < made->scan.rows; row++)
+            made->columns[0]->values[row] = alike[random_below(count)];
+        made->grouping.by_first = by_first == 1;
+        check(made, 3, "keys with hashes alike");
+        free_scan(made);
+    }
+    batch_end("keys whose hashes begin alike");
+    free(made);
+}
+
 /* Many groups, as many as rows, and all in one. */
 static void test_many(void)
 {
@@ -186,6 +249,7 @@ int main(void)
     test_places();
     test_counted();
     test_counted_memory();
+    test_alike();
     test_many();
     free(keyed);
     return tap_done();
