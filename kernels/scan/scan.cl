@@ -51,7 +51,7 @@
     count_in_group(group_counts + 4 * number, COUNTED, counts##number.counted);                    \
     count_in_group(group_counts + 4 * number, NON_INTEGERS, counts##number.non_integers);          \
     if (counts##number.flags & ROW_UNSURE)                                                         \
-        WIDE_OF(number)[COUNTS_START + UNSURE_WORD] = 1;                  \
+        WIDE_OF(number)[COUNTS_START + UNSURE_WORD] = 1;                                           \
     if (counts##number.flags & ROW_INEXACT)                                                        \
         WIDE_OF(number)[COUNTS_START + INEXACT_WORD] = 1;
 
