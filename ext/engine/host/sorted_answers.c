@@ -175,11 +175,13 @@ static bool run_team(void *context, int count, clr_portion_work *work, void *arg
     return clr_team_run_idly(count, work, argument, context);
 }
 
-enum clr_code clr_host_sort(const struct clr_column *column, const struct clr_watch *watch,
-                            struct clr_sorted_copy **copy)
+struct clr_sorted_copy *clr_host_sort(const struct clr_column *column,
+                                      const struct clr_watch *watch)
 {
     const struct clr_portions portions = {
         .count = count_portions(column), .run = run_team, .context = (void *)(uintptr_t)watch};
+    struct clr_sorted_copy *copy = NULL;
 
-    return clr_sorted_copy_make(column, &portions, copy);
+    clr_sorted_copy_make(column, &portions, &copy);
+    return copy;
 }

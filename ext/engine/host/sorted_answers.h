@@ -22,9 +22,9 @@ enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, struct clr_sorted_c
    one. */
 size_t clr_host_sort_cost(const struct clr_column *column);
 
-/* Makes the sorted copy of a column as clr_sorted_copy_make() does, by threads that leave the
-   processors to others. The watch is not NULL. */
-enum clr_code clr_host_sort(const struct clr_column *column, const struct clr_watch *watch,
-                            struct clr_sorted_copy **copy);
+/* Returns the sorted copy of a column as clr_sorted_copy_make() makes it, by threads that leave the
+   processors to others, or NULL. The watch is not NULL. */
+struct clr_sorted_copy *clr_host_sort(const struct clr_column *column,
+                                      const struct clr_watch *watch);
 
 #endif

@@ -163,7 +163,7 @@ static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
     if (phase == CLR_TASK_DONE) {
         /* A device counts no rows: that was done when the chunk was handed on. */
         clr_state_merge(&reduction->state, &job->state);
-        clr_stats_count_work(stats, &job->request.work, 1);
+        clr_stats_count_work(stats, &job->request.work);
     } else if (phase == CLR_TASK_FAILED) {
         clr_stats_note_failure(stats, status);
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);

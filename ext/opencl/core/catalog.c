@@ -91,14 +91,14 @@ static bool has_exact_doubles(const struct inquiry *inquiry)
     return (config & needed) == needed;
 }
 
-/* Returns whether OpenCL C has the extension; false as well if the device has more of them than
-   drivers do have. */
-static bool has_extension(const struct inquiry *inquiry, const char *name)
+/* Returns whether OpenCL C has atomic maxima of 64 bits; false as well if the device has more
+   extensions than drivers do have. */
+static bool has_long_maxima(const struct inquiry *inquiry)
 {
     char all[16384] = "";
 
     return get_info(inquiry, CL_DEVICE_EXTENSIONS, all, sizeof all - 1) &&
-           strstr(all, name) != NULL;
+           strstr(all, "cl_khr_int64_extended_atomics") != NULL;
 }
 
 /* Zero copy needs whole pages on Intel's and AMD's GPUs, whose guides ask for these, and never less
@@ -143,7 +143,7 @@ static void describe(const struct inquiry *inquiry, const char *platform,
     device->largest_buffer = largest;
     device->local_memory = local;
     device->fp64 = has_exact_doubles(inquiry);
-    device->long_maxima = has_extension(inquiry, "cl_khr_int64_extended_atomics");
+    device->long_maxima = has_long_maxima(inquiry);
     device->doubles =
         device->fp64 && clr_process_setting(CLR_DEVICE_ARITHMETIC) != CLR_ARITHMETIC_INTEGER;
     if (!available)

@@ -30,11 +30,10 @@ static inline void clr_device_work_add(struct clr_device_work *work,
     work->kernel_time += done->kernel_time;
 }
 
-/* Adds what was done to a connection's statistics: of so many chunks, or blocks, that were sent. */
-static inline void clr_stats_count_work(struct clr_stats *stats, const struct clr_device_work *work,
-                                        int64_t chunks)
+/* Adds what was done of a chunk to a connection's statistics. */
+static inline void clr_stats_count_work(struct clr_stats *stats, const struct clr_device_work *work)
 {
-    stats->chunks_to_device += chunks;
+    stats->chunks_to_device++;
     stats->bytes_to_device += work->bytes;
     stats->kernels_launched += work->kernels;
     stats->passes += work->passes;

@@ -517,8 +517,8 @@ static enum clr_code take_spills(const struct group_job *job, struct clr_group_r
     if (result->spills == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
     result->spill_count = count;
-    return clr_upload_take(clr_upload_of(job->device), job->grouper->spills, 0,
-                           (char *)result->spills, size, status);
+    return clr_upload_take(clr_upload_of(job->device), job->grouper->spills, (char *)result->spills,
+                           size, status);
 }
 
 static enum clr_code take(const struct group_job *job, struct clr_group_result *result,
@@ -539,7 +539,7 @@ static enum clr_code take(const struct group_job *job, struct clr_group_result *
         memcpy(result->records, pinned->records, job->size);
         return CLR_OK;
     }
-    return clr_upload_take(clr_upload_of(job->device), job->grouper->records.buffer, 0,
+    return clr_upload_take(clr_upload_of(job->device), job->grouper->records.buffer,
                            (char *)result->records, job->size, status);
 }
 

@@ -157,16 +157,15 @@ static enum clr_code ask(struct clr_upload *upload, cl_mem buffer, size_t offset
     return begin(upload, upload->queue, "clEnqueueReadBuffer", error, status);
 }
 
-enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, size_t offset, char *target,
-                              size_t size, struct clr_status *status)
+enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, char *target, size_t size,
+                              struct clr_status *status)
 {
     size_t asked = 0, taken = 0, part;
     int stage = upload->next;
     cl_int error;
 
     if (upload->is_direct) {
-        error = clEnqueueReadBuffer(upload->queue, buffer, CL_TRUE, offset, size, target, 0, NULL,
-                                    NULL);
+        error = clEnqueueReadBuffer(upload->queue, buffer, CL_TRUE, 0, size, target, 0, NULL, NULL);
         if (error != CL_SUCCESS)
             clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
         return recover(upload, status);
@@ -174,7 +173,7 @@ enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, size_t o
     while (taken < size) {
         while (asked < size && asked - taken < (size_t)STAGES * FETCHED_PART) {
             part = size - asked < FETCHED_PART ? size - asked : FETCHED_PART;
-            if (ask(upload, buffer, offset + asked, part, status) != CLR_OK)
+            if (ask(upload, buffer, asked, part, status) != CLR_OK)
                 return recover(upload, status);
             asked += part;
         }

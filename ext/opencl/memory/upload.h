@@ -35,9 +35,9 @@ enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue,
                               size_t offset, const void *source, size_t size,
                               struct clr_status *status);
 
-/* Copies size bytes of a buffer, from that offset on, to target. Returns as clr_upload_send(). */
-enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, size_t offset, char *target,
-                              size_t size, struct clr_status *status);
+/* Copies the first size bytes of a buffer to target. Returns as clr_upload_send(). */
+enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, char *target, size_t size,
+                              struct clr_status *status);
 
 /* Waits until nothing is under way. Returns as clr_upload_send(). */
 enum clr_code clr_upload_settle(struct clr_upload *upload, struct clr_status *status);

@@ -676,7 +676,7 @@ static int64_t make_wanted(void)
     cost = (int64_t)clr_host_sort_cost(sorting.column);
     if (cost > 0 && reserve(cost, &sorting.stop)) {
         clr_cache_unlock();
-        clr_host_sort(sorting.column, &watch, &copy);
+        copy = clr_host_sort(sorting.column, &watch);
         clr_cache_lock();
         unreserve();
         if (atomic_load(&sorting.stop)) {
