@@ -148,7 +148,7 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
 
 /* ---- The statements that finish a query: of the tree with what stands for keys and calls. */
 
-/* Whether a call gives JSON: it is bound as a state, of which the answer makes JSON. */
+/* Whether a call gives JSON: a column has no subtype, so that the answer makes JSON of it. */
 static bool is_json(const struct clr_node *node)
 {
     return node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_BINS &&
@@ -170,15 +170,10 @@ static void add_plain(struct clr_printer *printer, const char *column, int numbe
                  query->has_subqueries ? "(CASE WHEN 1 THEN \"%s\" END)" : "(+\"%s\")", name);
 }
 
-/* Adds what stands for a call: a parameter, or a column of the table of groups. */
+/* Adds the column of the table of groups that stands for a call. */
 static void add_call(struct clr_printer *printer, const struct clr_node *node)
 {
-    const struct clr_query *query = printer->context;
-
-    if (!query->is_grouped)
-        clr_text_add(&printer->text, is_json(node) ? "gpu_histogram_merge(?%d)" : "?%d",
-                     query->parameter_count + 1 + node->number);
-    else if (is_json(node))
+    if (is_json(node))
         clr_text_add(&printer->text, "json(\"" CLR_GROUP_CALL "\")", node->number);
     else
         add_plain(printer, CLR_GROUP_CALL, node->number);
@@ -265,7 +260,7 @@ static bool is_distinct(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
 
-    return query->is_grouped && select->distinct && select->keys.first != NULL;
+    return select->distinct && select->keys.first != NULL;
 }
 
 /* Notes which keys or calls the items are, if they are no more than that. */
@@ -273,9 +268,8 @@ static void note_plain(struct clr_query *query, bool sorts_keys)
 {
     const struct clr_select_tree *select = &query->syntax->select;
     const struct clr_node *item = select->items.first;
-    const bool is_plain = query->is_grouped && !sorts_keys && !is_distinct(query) &&
-                          select->having == NULL && select->terms.first == NULL &&
-                          select->limit == NULL;
+    const bool is_plain = !sorts_keys && !is_distinct(query) && select->having == NULL &&
+                          select->terms.first == NULL && select->limit == NULL;
 
     query->plain_count = 0;
     for (; item != NULL && is_plain; item = item->next) {
@@ -309,7 +303,9 @@ static void add_keys(struct clr_printer *printer, const struct clr_query *query)
     }
 }
 
-/* The rest of a SELECT of groups. HAVING is a condition of their table's rows. */
+/* The rest of a SELECT of groups. HAVING is a condition of their table's rows. One row has no
+ * order.
+ */
 static void add_groups(struct clr_printer *printer, const struct clr_query *query, bool sorts_keys)
 {
     const struct clr_select_tree *select = &query->syntax->select;
@@ -323,12 +319,13 @@ static void add_groups(struct clr_printer *printer, const struct clr_query *quer
         clr_print_node(printer, select->having);
         clr_text_add(&printer->text, is_late ? ") OR +rowid < 0" : "");
     }
-    clr_print_clause(printer, "ORDER BY", &select->terms);
+    if (query->is_grouped)
+        clr_print_clause(printer, "ORDER BY", &select->terms);
     if (sorts_keys)
         add_keys(printer, query);
 }
 
-/* Writes the statement that makes the rows of groups, or the one row. */
+/* Writes the statement that makes the rows of groups. */
 static char *write_answer(struct clr_query *query, bool sorts_keys)
 {
     const struct clr_select_tree *select = &query->syntax->select;
@@ -339,12 +336,10 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
     note_plain(query, sorts_keys);
     clr_print_word(&printer, is_distinct(query) ? "SELECT DISTINCT" : "SELECT");
     for (item = select->items.first; item != NULL; item = item->next) {
-        clr_print_node(&printer, query->is_grouped ? item : item->first);
+        clr_print_node(&printer, item);
         clr_text_add(&printer.text, item->next != NULL ? "," : "");
     }
-    query->items_end = printer.text.length;
-    if (query->is_grouped)
-        add_groups(&printer, query, sorts_keys);
+    add_groups(&printer, query, sorts_keys);
     clr_print_limit(&printer, select);
     return clr_text_end(&printer.text);
 }

@@ -133,24 +133,19 @@ struct clr_query {
     bool has_rows;
     const char *rowid;
     /*
-     * A SELECT without FROM that makes the result row, or none if its LIMIT leaves none: the select
-     * list with call number i replaced by ?(P + 1 + i), where P is the environment's
-     * parameter_count, and each parameter by ?N with its number N. The select list ends at
-     * items_end.
-     *
-     * Of groups: a SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, that
-     * makes a row of each of its rows that HAVING lets pass. Keys and calls are its columns: see
-     * below. Of rows: the SELECT itself, with one more condition, that the rowid is the key of such
-     * a row. probes is then the caller's, to be freed with clr_memory_free().
+     * A SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, where P is the
+     * environment's parameter_count, that makes a row of each of its rows that HAVING lets pass;
+     * one row of all rows is a group without keys. Keys and calls are its columns: see below. Each
+     * parameter is ?N with its number N. Of rows: the SELECT itself, with one more condition, that
+     * the rowid is the key of such a row.
      */
     char *answer;
-    size_t items_end;
-    /* Of groups: where answer makes nothing of a key or a call in any of its columns, and a row of
-       every group, in their order, which key, or call after the last key, each of them is. Else
-       there are 0. */
+    /* Where answer makes nothing of a key or a call in any of its columns, and a row of every
+       group, in their order, which key, or call after the last key, each of them is. Else there are
+       0. */
     int plain_count;
     uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
-    char *probes;
+    char *probes; /* the caller's, to be freed with clr_memory_free() */
     /*
      * A SELECT without FROM that SQLite prepares if the subqueries of expressions name nothing of
      * the query around them; NULL if there are none, or the query has rows. It has "?N IN

@@ -4,93 +4,12 @@
 #include "base/float_environment.h"
 #include "engine/worker/thread.h"
 #include "query/query_run.h"
-#include "sqlite/acceleration/finish.h"
 #include "sqlite/acceleration/kept_rows.h"
-#include "sqlite/acceleration/probes.h"
 #include "sqlite/acceleration/select.h"
 #include "sqlite/session/sql_value.h"
-#include "sqlite/session/statement.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-/* ---- The result row, from a run whose tallies are complete. */
-
-/* Finalizes the statement, if there is one: for another query, or for good. */
-static void answer_drop(struct clr_answer *answer)
-{
-    sqlite3_finalize(answer->statement);
-    answer->statement = NULL;
-}
-
-/* Prepares the statement in the default floating-point environment, as clr_select_prepare() does
-   the SELECT: so are its literals. In another one it is not kept, as SQLite may prepare it anew
-   when it is stepped. */
-static int prepare(struct clr_answer *answer, sqlite3 *db, const char *sql,
-                   const struct clr_float_environment *environment)
-{
-    struct clr_float_environment before;
-    int rc;
-
-    if (answer->statement != NULL && !answer->is_stale &&
-        clr_float_environment_is_default(environment))
-        return SQLITE_OK;
-    answer_drop(answer);
-    before = clr_float_environment_begin();
-    rc = clr_statement_make(db, sql, SQLITE_PREPARE_PERSISTENT, &answer->statement);
-    clr_float_environment_end(&before);
-    answer->is_stale = false;
-    return rc;
-}
-
-/* Binds the parameters, and the values of the aggregates. Returns SQLite's code, or that of
-   clr_finish_call(); then the reason says which aggregate is SQLite's. */
-static int bind(sqlite3_stmt *answer, int given, sqlite3_value *const *parameters,
-                struct clr_query_run *run, struct clr_reason *reason)
-{
-    const struct clr_query *query = run->query;
-    const int count = sqlite3_bind_parameter_count(answer);
-    int rc = SQLITE_OK, i;
-
-    for (i = 0; i < given && i < count && rc == SQLITE_OK; i++) {
-        if (parameters[i] != NULL)
-            rc = clr_value_bind(answer, i + 1, parameters[i]);
-    }
-    for (i = 0; i < query->call_count && rc == SQLITE_OK; i++)
-        rc = clr_finish_call(run, &query->calls[i], answer, given + 1 + i);
-    if (rc == SQLITE_MISMATCH)
-        clr_finish_refuse(&query->calls[i - 1], reason);
-    return rc;
-}
-
-/*
- * Adds the row of a run of the SELECT's query to the rows; or sets the reason if SQLite has to run
- * the SELECT. environment: the caller's, in which SQLite computes the row. Returns SQLITE_OK or
- * SQLITE_NOMEM.
- */
-static int answer_make(struct clr_answer *answer, sqlite3 *db, const struct clr_select *select,
-                       struct clr_query_run *run, sqlite3_value *const *parameters,
-                       const struct clr_float_environment *environment, struct clr_kept_rows *rows,
-                       struct clr_reason *reason)
-{
-    int rc = prepare(answer, db, run->query->answer, environment);
-
-    if (rc != SQLITE_OK) {
-        clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, sqlite3_errmsg(db),
-                            strlen(sqlite3_errmsg(db)));
-        return SQLITE_OK;
-    }
-    rc = bind(answer->statement, select->parameter_count, parameters, run, reason);
-    if (rc != SQLITE_OK && rc != SQLITE_MISMATCH)
-        clr_reason_set(reason, CLR_WHY_ANSWER_UNBOUND);
-    else if (rc == SQLITE_OK && !clr_probes_pass(answer->statement, select->column_count))
-        clr_reason_set(reason, CLR_WHY_ANSWER);
-    else if (rc == SQLITE_OK)
-        rc = clr_kept_rows_add(rows, answer->statement, select->column_count);
-    sqlite3_reset(answer->statement);
-    sqlite3_clear_bindings(answer->statement);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
-}
 
 /* ---- The plan. */
 
@@ -108,7 +27,7 @@ static void drop_plan(struct clr_acceleration *acceleration)
 
     for (i = 0; i < CLR_MOST_LOOKUPS; i++)
         clr_lookup_memo_free(&acceleration->memos[i]);
-    answer_drop(&acceleration->answer);
+    clr_finisher_drop(&acceleration->finisher);
     clr_few_rows_drop(&acceleration->few);
     clr_plan_free(acceleration->plan);
     acceleration->plan = NULL;
@@ -210,6 +129,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
                      sqlite3_value *const *parameters, struct clr_view_run *run)
 {
     struct clr_kept_rows *const kept = run->kept;
+    struct clr_lookup *const lookups = run->lookups;
     struct clr_connection *connection = acceleration->connection;
     const struct clr_parameters values = {(void *)parameters, read_parameter};
     const struct clr_budget *budget = &connection->values;
@@ -220,6 +140,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
                                  .kept = kept,
                                  .parameters = parameters,
                                  .memos = acceleration->memos,
+                                 .lookups = lookups,
                                  .parameter_count = acceleration->select->parameter_count,
                                  .request = {.connection = connection,
                                              .database = plan->database,
@@ -367,38 +288,35 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
 }
 
 /* Makes what is to be given to the user of a run whose tallies are complete. */
-static int make_answer(struct clr_acceleration *acceleration, struct clr_view_run *run,
-                       const struct clr_float_environment *environment, struct clr_kept_rows *rows,
-                       struct clr_group_answer *groups)
+static int make_answer(struct clr_acceleration *acceleration, const struct clr_view_run *run,
+                       const struct clr_float_environment *environment, struct clr_answer *answer)
 {
-    sqlite3 *db = acceleration->connection->db;
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
-    const struct clr_group_input input = {.db = db,
-                                          .select = acceleration->select,
-                                          .run = run->query_run,
-                                          .groups = run->groups,
-                                          .parameters = run->parameters,
-                                          .memory = run->scan.values_memory,
-                                          .watch = &watch};
+    const struct clr_finish_input input = {.db = acceleration->connection->db,
+                                           .select = acceleration->select,
+                                           .run = run->query_run,
+                                           .groups = run->groups,
+                                           .parameters = run->parameters,
+                                           .memory = run->scan.values_memory,
+                                           .watch = &watch,
+                                           .environment = environment};
 
-    if (run->groups != NULL)
-        return clr_group_answer_make(&input, groups, &acceleration->last.reason);
-    return answer_make(&acceleration->answer, db, acceleration->select, run->query_run,
-                       run->parameters, environment, rows, &acceleration->last.reason);
+    return clr_answer_make(&input, &acceleration->finisher, answer, &acceleration->last.reason);
 }
 
 static int run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-               struct clr_kept_rows *rows, struct clr_group_answer *groups, bool *answered)
+               struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
-    struct clr_view_run run = {.query_run = NULL, .kept = rows, .way = CLR_WAY_SQLITE};
+    struct clr_lookup lookups[CLR_MOST_LOOKUPS];
+    struct clr_view_run run = {.lookups = lookups, .kept = rows, .way = CLR_WAY_SQLITE};
     struct clr_last_run *last = &acceleration->last;
     int rc = run_tallies(acceleration, parameters, &before, &run);
 
     clr_float_environment_end(&before);
     *answered = rc == SQLITE_OK && run.way != CLR_WAY_SQLITE;
     if (*answered) {
-        rc = make_answer(acceleration, &run, &before, rows, groups);
+        rc = make_answer(acceleration, &run, &before, answer);
         *answered = last->reason.code == CLR_WHY_NONE;
     }
     if (rc == SQLITE_OK && !*answered) {
@@ -411,8 +329,7 @@ static int run(struct clr_acceleration *acceleration, sqlite3_value *const *para
 }
 
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         struct clr_kept_rows *rows, struct clr_group_answer *groups,
-                         bool *answered)
+                         struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered)
 {
     int rc, state;
 
@@ -422,7 +339,7 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     acceleration->is_running = true;
     /* Others wait for the table that this thread has made busy, and its helpers use its stack. */
     state = clr_thread_defer_cancel();
-    rc = run(acceleration, parameters, rows, groups, answered);
+    rc = run(acceleration, parameters, rows, answer, answered);
     clr_thread_restore_cancel(state);
     acceleration->is_running = false;
     return rc;

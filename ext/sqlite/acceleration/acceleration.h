@@ -1,8 +1,8 @@
 /*
  * How an accelerated view answers without SQLite's rows: its SELECT planned as a scan over columns
  * (plan.h), the columns brought to memory (sqlite/columns), the scan run on a device or the host
- * (ways.h), and its result row made. Wherever one of these is impossible, SQLite runs
- * the SELECT.
+ * (ways.h), and its rows made of what it found (finish.h). Wherever one of these is impossible,
+ * SQLite runs the SELECT.
  */
 #ifndef CLR_SQLITE_ACCELERATION_H
 #define CLR_SQLITE_ACCELERATION_H
@@ -12,8 +12,8 @@
 #include "sqlite/acceleration/plan.h"
 #include "sqlite/acceleration/ways.h"
 #include "sqlite/columns/column_source.h"
-#include "sqlite/groups/group_answer.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/view/finish.h"
 
 #include <stdbool.h>
 
@@ -26,17 +26,6 @@ struct clr_last_run {
     bool is_filled;     /* the image was one that SQLite fills */
     struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */
     struct clr_reading reading;
-};
-
-/*
- * The statement that makes the row: kept with the view, bound and stepped once for each query.
- * Zeros at first. is_stale: a statement that reads the view was prepared since. The answer is then
- * prepared anew, so that functions mean what they mean there: an application may add some without
- * SQLite telling statements that were prepared before.
- */
-struct clr_answer {
-    sqlite3_stmt *statement;
-    bool is_stale;
 };
 
 /* What a view remembers from one query to the next. */
@@ -53,7 +42,7 @@ struct clr_acceleration {
     struct clr_limits limits;         /* likewise, when the plan was made */
     bool is_running; /* a function of the application may ask the view that calls it */
     struct clr_interruption interruption;
-    struct clr_answer answer;                       /* of the plan */
+    struct clr_finisher finisher;                   /* of the plan */
     struct clr_few_rows few;                        /* likewise */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its lookups */
     struct clr_last_run last;
@@ -73,13 +62,12 @@ void clr_acceleration_plan(struct clr_acceleration *acceleration);
 
 /*
  * Answers the SELECT with these parameters (select->parameter_count of them). Returns SQLITE_OK,
- * with *answered if the row was added to the rows given, or, of groups, if there is an answer that
- * gives them; and without if SQLite has to run the SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or
+ * with *answered if there is an answer, which has values, or else the SELECT's rows were added to
+ * the rows given; and without if SQLite has to run the SELECT; SQLITE_INTERRUPT, SQLITE_BUSY or
  * SQLITE_NOMEM.
  */
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                         struct clr_kept_rows *rows, struct clr_group_answer *groups,
-                         bool *answered);
+                         struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered);
 
 /* Line i, from 0, of what it does and did the last time, for a user; NULL past the last one. The
    text is valid until the next call. */

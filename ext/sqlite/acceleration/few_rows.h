@@ -15,7 +15,7 @@
 /* What a view remembers of it. Zeros at first. */
 struct clr_few_rows {
     sqlite3_stmt *statement; /* the SELECT that counts, or NULL */
-    bool is_stale;           /* as of struct clr_answer */
+    bool is_stale;           /* as of struct clr_finisher */
     bool is_other;           /* SQLite goes over the rows in another way if they are counted */
     uint64_t failed; /* a hash of the parameters with which they were too many the last time */
     struct clr_backoff running; /* runs with these that are left to the scan */

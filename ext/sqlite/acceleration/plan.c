@@ -4,13 +4,13 @@
 #include "base/memory.h"
 #include "query/query.h"
 #include "sqlite/acceleration/inner.h"
-#include "sqlite/acceleration/probes.h"
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/view/finish.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -457,7 +457,7 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
     }
     plan->generation = plan->database->generation;
     plan->no_pages = find_no_pages(plan->query, &plan->table);
-    rc = clr_probes_add(plan->query);
+    rc = clr_finisher_write_probes(plan->query);
     return rc == SQLITE_OK
                ? clr_inner_check(connection->db, plan->query, select->parameter_count, reason)
                : rc;

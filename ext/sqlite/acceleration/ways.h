@@ -30,8 +30,8 @@ struct clr_view_run {
     const struct clr_plan *plan;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on */
     int parameter_count;
-    struct clr_lookup_memo *memos;               /* of the plan's lookups, the view's */
-    struct clr_lookup lookups[CLR_MOST_LOOKUPS]; /* theirs, as the scan has them */
+    struct clr_lookup_memo *memos; /* of the plan's lookups, the view's */
+    struct clr_lookup *lookups;    /* room for theirs, as the scan has them */
     const struct clr_watch *watch;
     struct clr_kept_rows *kept; /* the caller's, for an answer that is rows */
     bool is_kept;               /* they are the answer, and SQLite's own, by CLR_WAY_SQLITE */

@@ -307,27 +307,6 @@ void clr_output_set(sqlite3_context *context, const struct clr_output *output)
         set_bytes(context, output);
 }
 
-int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_output *output)
-{
-    const struct clr_value *value = &output->value;
-    void (*const release)(void *) = output->memory != NULL ? clr_memory_free : SQLITE_TRANSIENT;
-
-    if (output->code != CLR_OK)
-        return output->code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_ERROR;
-    switch (value->kind) {
-    case CLR_KIND_INTEGER:
-        return sqlite3_bind_int64(statement, parameter, value->as.integer);
-    case CLR_KIND_REAL:
-        return sqlite3_bind_double(statement, parameter, value->as.real);
-    case CLR_KIND_TEXT:
-        return bind_text(statement, parameter, value, SQLITE_UTF8, release);
-    case CLR_KIND_BLOB:
-        return sqlite3_bind_blob64(statement, parameter, bytes_of(value), value->as.size, release);
-    default:
-        return SQLITE_OK;
-    }
-}
-
 int clr_value_bind(sqlite3_stmt *statement, int parameter, sqlite3_value *value)
 {
     struct clr_value text = {.kind = CLR_KIND_TEXT};

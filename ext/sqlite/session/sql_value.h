@@ -32,13 +32,9 @@ bool clr_value_read(sqlite3_value *argument, struct clr_value *value);
 /* The same, with TEXT in another encoding. In the database's own its bytes are those of the row. */
 bool clr_value_read_in(sqlite3_value *argument, int encoding, struct clr_value *value);
 
-/*
- * Make an output the result of a function, or its error; or the value of a statement's parameter,
- * which is NULL beforehand. Bytes are copied, or freed by SQLite if they are the output's own
- * memory. To bind returns SQLite's code: SQLITE_NOMEM or SQLITE_ERROR for the output's own.
- */
+/* Makes an output the result of a function, or its error. Bytes are copied, or freed by SQLite if
+   they are the output's own memory. */
 void clr_output_set(sqlite3_context *context, const struct clr_output *output);
-int clr_output_bind(sqlite3_stmt *statement, int parameter, const struct clr_output *output);
 
 /* Binds a value to a parameter, where sqlite3_bind_value() loses a mark of byte order of UTF-16.
    Returns SQLite's code. */

@@ -2,7 +2,6 @@
 #include "sqlite/views/view.h"
 
 #include "sqlite/acceleration/kept_rows.h"
-#include "sqlite/groups/group_table.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/sql_value.h"
@@ -58,7 +57,7 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     double cost = 1e6;
     int i, parameter, given = 0;
 
-    view->acceleration->answer.is_stale = view->acceleration->few.is_stale = true;
+    view->acceleration->finisher.is_stale = view->acceleration->few.is_stale = true;
     /* What an ordinary view may do is a matter of rights and trust in its schema, too. */
     if (view->select.view_name != NULL &&
         (view->acceleration->plan == NULL ||
@@ -152,21 +151,19 @@ struct cursor {
     sqlite3_value **parameters; /* copies, for the hidden columns */
     int is_kept;                /* the rows are those of kept, and not the SELECT's */
     struct clr_kept_rows kept;
-    struct clr_group_answer groups; /* its rows, where it has a statement */
+    struct clr_answer answer; /* else its rows, where it has values */
 };
 
 /* The statement that has the rows, where they are not kept. */
 static sqlite3_stmt *rows_of(const struct cursor *cursor)
 {
-    return cursor->groups.statement != NULL ? cursor->groups.statement : cursor->select;
+    return cursor->answer.statement != NULL ? cursor->answer.statement : cursor->select;
 }
 
 /* The values that are the rows, or NULL. */
 static const struct clr_group_values *values_of(const struct cursor *cursor)
 {
-    const struct clr_group_values *values = cursor->groups.values;
-
-    return values != NULL && values->plain_count > 0 && !cursor->is_kept ? values : NULL;
+    return cursor->answer.statement == NULL ? cursor->answer.values : NULL;
 }
 
 static struct clr_view *view_of(struct cursor *cursor)
@@ -199,7 +196,7 @@ static void drop_rows(struct cursor *cursor)
         sqlite3_clear_bindings(cursor->select);
     }
     clr_kept_rows_free(&cursor->kept);
-    clr_group_answer_free(&cursor->groups);
+    clr_answer_free(&view_of(cursor)->acceleration->finisher, &cursor->answer);
     cursor->is_kept = cursor->has_first = 0;
 }
 
@@ -319,12 +316,14 @@ static int fill(sqlite3_vtab_cursor *base, int index, const char *plan, int coun
     rc = view_take_parameters(view, index, plan, count, values, cursor->parameters);
     if (rc == SQLITE_OK && view->select.column_count > 0)
         rc = clr_acceleration_run(view->acceleration, cursor->parameters, &cursor->kept,
-                                  &cursor->groups, &answered);
-    cursor->is_kept = answered && cursor->groups.statement == NULL;
+                                  &cursor->answer, &answered);
+    cursor->is_kept = answered && cursor->answer.values == NULL;
     cursor->at_end = cursor->is_kept && cursor->kept.count == 0;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
         cursor->row = -1;
-        rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
+        rc = cursor->answer.statement != NULL && clr_is_writing(view->connection->db)
+                 ? keep_rows(cursor)
+                 : next(base);
         cursor->row = 0;
     }
     if (rc != SQLITE_OK || answered)
@@ -460,7 +459,7 @@ int clr_view_register(struct clr_connection *connection)
     int rc = clr_schema_lock_register(connection);
 
     if (rc == SQLITE_OK)
-        rc = clr_group_table_register(connection);
+        rc = clr_groups_register(connection);
     if (rc != SQLITE_OK)
         return rc;
     return sqlite3_create_module_v2(connection->db, "clreduce", &module,

@@ -1,8 +1,9 @@
-#include "sqlite/groups/group_values.h"
+#include "sqlite/view/groups.h"
 
 #include "base/memory.h"
-#include "sqlite/acceleration/finish.h"
+#include "numeric/states/finish.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/virtual_table.h"
 
 #include <string.h>
 
@@ -103,7 +104,7 @@ static bool keep_bytes(struct clr_bytes *bytes, const struct clr_value *value, b
 struct filling {
     struct clr_group_values *values;
     struct clr_query_run *run;
-    const struct clr_groups *groups;
+    const struct clr_groups *groups; /* NULL: the run's own tallies are those of one group */
     /* Of keys that are ranks, the values in their place; and the bits of copies, less than 0 those
        of CLR_TAG_BYTES; 0: there is none yet. */
     const struct clr_value *ranked[CLR_MOST_KEYS];
@@ -116,7 +117,7 @@ struct filling {
         struct clr_bytes bytes;
         enum clr_scan_outcome outcome;
         const struct clr_call *unsure; /* of CLR_SCAN_UNSURE */
-    } workers[CLR_TEAM_MOST];
+    } workers[];
 };
 
 /* Sets the value at a place. Returns false without memory. */
@@ -204,6 +205,97 @@ static bool set_key(const struct filling *filling, struct worker *worker, int ke
 
 /* ---- Calls. */
 
+/* Below this, every partial sum of integers is exact in a double, whatever the order. */
+#define EXACT_IN_DOUBLE ((clr_i128)1 << 53)
+
+/*
+ * SQLite's own sum, total and avg add REALs with rounding errors, and integers exactly as long as
+ * they stay small: then all agree.
+ */
+static bool sums_agree(const struct clr_state *state)
+{
+    clr_i128 least = state->integers.least, greatest = state->integers.greatest;
+
+    if (state->count == 0)
+        return true;
+    if (state->non_integers != 0 || !state->integers.seen)
+        return false;
+    if (-least > greatest)
+        greatest = -least;
+    return greatest * state->count <= EXACT_IN_DOUBLE;
+}
+
+/* SQLite's min and max keep the first of equal values, in the order of the rows: 1 or 1.0, 0.0 or
+   -0.0. */
+static bool extremes_agree(const struct clr_state *state, const struct clr_value *value)
+{
+    return !(state->integers.seen && state->reals.seen) &&
+           !(value->kind == CLR_KIND_REAL && value->as.real == 0.0);
+}
+
+/* Makes the output of sums. Returns whether SQLite's own result, if it is one, would be the same.
+ */
+static bool finish_sums(struct clr_query_run *run, const struct clr_call *call,
+                        struct clr_output *output)
+{
+    struct clr_tally *tallies = run->tallies;
+    const struct clr_state *state = &tallies[call->tally].state;
+    struct clr_sums sums = {.count = state->count, .non_integers = state->non_integers};
+    int i;
+
+    for (i = 0; i < CLR_MOST_TERMS; i++)
+        sums.sums[i] = call->terms[i] < 0 ? NULL : &tallies[call->terms[i]].state.sum;
+    clr_finish_sums(call->aggregate, call->form, &sums, output);
+    return !call->builtin || call->is_exact || sums_agree(state);
+}
+
+/* Puts the value in the place of its rank, if the tally is of a lookup that has ranks. */
+static void resolve_rank(const struct clr_query_run *run, int tally, struct clr_value *value)
+{
+    const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+
+    if (value->kind == CLR_KIND_INTEGER && x->opcode == CLR_OP_LOOKUP &&
+        run->lookups[x->b].ranked != NULL)
+        *value = run->lookups[x->b].ranked[value->as.integer];
+}
+
+static bool finish_extreme(const struct clr_query_run *run, const struct clr_call *call,
+                           const struct clr_state *state, struct clr_output *output)
+{
+    struct clr_value value;
+
+    clr_state_extreme(state, call->aggregate->finish, &value);
+    resolve_rank(run, call->tally, &value);
+    clr_finish_extreme(call->aggregate, call->form, &value, output);
+    return !call->builtin || extremes_agree(state, &value);
+}
+
+/* As finish_sums(), for any call. */
+static bool finish(struct clr_query_run *run, const struct clr_call *call,
+                   struct clr_output *output)
+{
+    const struct clr_tally *tally = &run->tallies[call->tally];
+    const struct clr_question *question = &run->questions[call->question];
+
+    switch (call->aggregate->needs) {
+    case CLR_NEEDS_COUNT:
+        output->value = (struct clr_value){CLR_KIND_INTEGER, {.integer = tally->state.count}, NULL};
+        return true;
+    case CLR_NEEDS_SUMS:
+        return finish_sums(run, call, output);
+    case CLR_NEEDS_EXTREME:
+        return finish_extreme(run, call, &tally->state, output);
+    case CLR_NEEDS_BINS:
+        clr_finish_bins(call->form, &question->bins, question->counts, output);
+        return true;
+    default:
+        output->value = question->answer;
+        if (call->aggregate->needs == CLR_NEEDS_FREQUENCIES && call->aggregate->finish == CLR_MODE)
+            resolve_rank(run, call->tally, &output->value);
+        return true;
+    }
+}
+
 /* Puts what is known of a group in the place of what is known of all rows. */
 static void take_group(struct clr_query_run *run, const struct clr_groups *groups, size_t group)
 {
@@ -229,8 +321,11 @@ static enum clr_scan_outcome finish_call(const struct filling *filling, struct w
     bool fine;
 
     worker->unsure = &worker->run->query->calls[call];
-    if (!clr_finish_output(worker->run, worker->unsure, &output))
+    clr_output_init(&output);
+    if (!finish(worker->run, worker->unsure, &output) || output.code == CLR_INVALID) {
+        clr_memory_free(output.memory);
         return CLR_SCAN_UNSURE;
+    }
     /* NaN is NULL, as where SQLite takes it for a value. */
     if (output.value.kind == CLR_KIND_REAL && output.value.as.real != output.value.as.real)
         output.value.kind = CLR_KIND_NONE;
@@ -254,7 +349,8 @@ static enum clr_scan_outcome fill_group(const struct filling *filling, struct wo
     for (i = 0; i < values->key_count; i++)
         if (!set_key(filling, worker, i, group, place++))
             return CLR_SCAN_FAILED;
-    take_group(worker->run, filling->groups, group);
+    if (filling->groups != NULL)
+        take_group(worker->run, filling->groups, group);
     for (i = 0; i < values->call_count && outcome == CLR_SCAN_DONE; i++)
         outcome = finish_call(filling, worker, i, place++);
     return outcome;
@@ -292,15 +388,15 @@ static void fill_some(void *argument, int number, const atomic_bool *stop)
 }
 
 /* Bins are counted in the run's own memory. */
-static int count_workers(const struct filling *filling)
+static int count_workers(const struct clr_query_run *run, size_t rows)
 {
-    const size_t most = filling->values->rows / WORTH + 1;
-    const int size = clr_team_size();
-    int i;
+    const size_t most = rows / WORTH + 1;
+    int i, size;
 
-    for (i = 0; i < filling->run->question_count; i++)
-        if (filling->run->questions[i].kind == CLR_ASK_BINS)
+    for (i = 0; i < run->question_count; i++)
+        if (run->questions[i].kind == CLR_ASK_BINS)
             return 1;
+    size = most == 1 ? 1 : clr_team_size();
     return most < (size_t)size ? (int)most : size;
 }
 
@@ -312,10 +408,9 @@ static enum clr_scan_outcome run_workers(struct filling *filling, const struct c
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
-    filling->worker_count = count_workers(filling);
     for (i = 0; i < filling->worker_count; i++) {
         filling->workers[i].outcome = CLR_SCAN_DONE;
-        filling->workers[i].bytes = (struct clr_bytes){.left = &filling->left};
+        filling->workers[i].bytes.left = &filling->left;
     }
     if (filling->values->rows < WORTH)
         fill_some(filling, 0, &never);
@@ -337,12 +432,15 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
                                   const struct clr_groups *groups, uint64_t memory,
                                   const struct clr_watch *watch, const struct clr_call **unsure)
 {
-    struct filling *filling = clr_memory_alloc_zero(sizeof *filling);
+    const int workers = count_workers(run, values->rows);
+    struct filling *filling =
+        clr_memory_alloc_zero(sizeof *filling + (size_t)workers * sizeof *filling->workers);
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
     int key;
 
     if (filling == NULL)
         return CLR_SCAN_FAILED;
+    filling->worker_count = workers;
     filling->values = values;
     filling->run = run;
     filling->groups = groups;
@@ -362,7 +460,7 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
                                             const struct clr_call **unsure)
 {
     const struct clr_query *query = run->query;
-    const size_t rows = clr_groups_count(groups);
+    const size_t rows = groups == NULL ? 1 : clr_groups_count(groups);
     const uint64_t row = (uint64_t)(query->grouping.key_count + query->call_count) * 9;
     struct clr_group_values *values;
     enum clr_scan_outcome outcome;
@@ -379,4 +477,140 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
     else
         clr_group_values_free(values);
     return outcome;
+}
+
+/* ---- The table from which SQLite makes the rows. */
+
+static const char pointer_type[] = "clreduce groups";
+
+/* A key has a column for each affinity that its expression may have: TEXT, NUMERIC, REAL, BLOB. */
+enum {
+    KEY_COLUMNS = 4,
+    FIRST_CALL = KEY_COLUMNS * CLR_MOST_KEYS,
+    SOURCE = FIRST_CALL + CLR_MOST_CALLS
+};
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    const struct clr_group_values *values; /* the statement's; NULL: none were bound */
+    size_t group;
+};
+
+static int connect_table(sqlite3 *db, void *argument, int count, const char *const *arguments,
+                         sqlite3_vtab **table, char **error)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *declaration;
+    int rc = SQLITE_NOMEM, i;
+
+    (void)count;
+    (void)arguments;
+    (void)error;
+    sqlite3_str_appendall(text, "CREATE TABLE groups(");
+    for (i = 0; i < CLR_MOST_KEYS; i++)
+        sqlite3_str_appendf(text,
+                            "\"" CLR_GROUP_KEY_TEXT "\" TEXT, \"" CLR_GROUP_KEY_NUMERIC
+                            "\" NUMERIC, \"" CLR_GROUP_KEY_REAL "\" REAL, \"" CLR_GROUP_KEY_BLOB
+                            "\", ",
+                            i, i, i, i);
+    for (i = 0; i < CLR_MOST_CALLS; i++)
+        sqlite3_str_appendf(text, "\"" CLR_GROUP_CALL "\", ", i);
+    sqlite3_str_appendall(text, "\"c:source\" HIDDEN)");
+    declaration = sqlite3_str_finish(text);
+    if (declaration != NULL)
+        rc = clr_virtual_table_connect(db, declaration, argument, table);
+    sqlite3_free(declaration);
+    return rc;
+}
+
+static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    (void)table;
+    return clr_virtual_table_plan(info, SOURCE);
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
+{
+    (void)table;
+    return clr_virtual_table_open(sizeof(struct cursor), result);
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
+                  sqlite3_value **arguments)
+{
+    struct cursor *cursor = (struct cursor *)base;
+
+    (void)number;
+    (void)text;
+    cursor->values = count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
+    cursor->group = 0;
+    return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+    ((struct cursor *)base)->group++;
+    return SQLITE_OK;
+}
+
+/* Whether these are the values of probes: a query's have bits. */
+static bool is_probe(const struct clr_group_values *values)
+{
+    return values->bits == NULL;
+}
+
+static int eof(sqlite3_vtab_cursor *base)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+
+    if (cursor->values == NULL)
+        return true;
+    return cursor->group >= (is_probe(cursor->values) ? 1 : cursor->values->rows);
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
+{
+    const struct cursor *cursor = (const struct cursor *)base;
+    const struct clr_group_values *values = cursor->values;
+
+    if (is_probe(values)) {
+        sqlite3_result_int(result, 7);
+        return SQLITE_OK;
+    }
+    if (number < FIRST_CALL)
+        number /= KEY_COLUMNS;
+    else
+        number += values->key_count - FIRST_CALL;
+    clr_group_values_set(values, cursor->group, number, result);
+    return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
+{
+    *number = (sqlite3_int64)((const struct cursor *)base)->group;
+    return SQLITE_OK;
+}
+
+int clr_groups_register(struct clr_connection *connection)
+{
+    static const sqlite3_module module = {.xConnect = connect_table,
+                                          .xBestIndex = best_index,
+                                          .xDisconnect = clr_virtual_table_disconnect,
+                                          .xOpen = open_cursor,
+                                          .xClose = clr_virtual_table_close,
+                                          .xFilter = filter,
+                                          .xNext = next,
+                                          .xEof = eof,
+                                          .xColumn = column,
+                                          .xRowid = rowid};
+
+    return sqlite3_create_module_v2(connection->db, CLR_GROUP_TABLE, &module, NULL, NULL);
+}
+
+int clr_group_values_bind(sqlite3_stmt *statement, int parameter, struct clr_group_values *values)
+{
+    static struct clr_group_values probe;
+
+    return sqlite3_bind_pointer(statement, parameter, values == NULL ? &probe : values,
+                                pointer_type, NULL);
 }

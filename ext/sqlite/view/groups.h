@@ -1,12 +1,16 @@
-/* The values of a query's keys and calls for each of its groups, finished. */
-#ifndef CLR_SQLITE_GROUP_VALUES_H
-#define CLR_SQLITE_GROUP_VALUES_H
+/*
+ * The rows that a scan's query has before SQLite makes the SELECT's of them: one for each group,
+ * with the values of its keys and calls, or one of all rows, a group without keys. SQLite reads
+ * them as the table CLR_GROUP_TABLE.
+ */
+#ifndef CLR_SQLITE_GROUPS_H
+#define CLR_SQLITE_GROUPS_H
 
 #include "engine/worker/team.h"
 #include "numeric/groups/groups.h"
 #include "numeric/values/bytes.h"
 #include "query/query_run.h"
-#include "sqlite/api.h"
+#include "sqlite/session/connection.h"
 
 /* A value's tag of its own: TEXT that a zero ends, whose bits are the address of its bytes. */
 enum { CLR_GROUP_TEXT = CLR_TAG_MIXED - 1 };
@@ -19,17 +23,19 @@ struct clr_group_values {
     int64_t *bits;
     uint8_t *tags;          /* in the memory behind bits */
     struct clr_bytes bytes; /* of TEXT, in UTF-8, and of BLOBs */
-    /* As the query has them: where there are any, the answer's rows are these, and its statement
-       need not run. */
+    /* As the query has them: where there are any, the answer's rows are these, and no statement
+       need run. */
     int plain_count;
     uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
 };
 
 /*
- * Finishes the calls of a run for each of its groups. memory: bytes that the values may take.
- * Returns CLR_SCAN_DONE, to be freed with clr_group_values_free(); CLR_SCAN_UNSURE if SQLite's own
- * result may be another one, or an error, for one of the groups, with the call in *unsure;
- * CLR_SCAN_LIMIT; CLR_SCAN_STOPPED as the watch asks; or CLR_SCAN_FAILED without memory.
+ * Finishes the calls of a run for each of its groups; NULL: for the one group that the run's own
+ * tallies and answers are of. memory: bytes that the values may take. To be called in the default
+ * floating-point environment. Returns CLR_SCAN_DONE, to be freed with clr_group_values_free();
+ * CLR_SCAN_UNSURE if SQLite's own result may be another one, or an error, for one of the groups,
+ * with the call in *unsure; CLR_SCAN_LIMIT; CLR_SCAN_STOPPED as the watch asks; or CLR_SCAN_FAILED
+ * without memory.
  */
 enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
                                             const struct clr_groups *groups, uint64_t memory,
@@ -44,5 +50,13 @@ void clr_group_values_set(const struct clr_group_values *values, size_t group, i
 
 /* NULL is fine. */
 void clr_group_values_free(struct clr_group_values *values);
+
+/* Registers the table with a connection: eponymous, and empty but for statements that
+   clr_group_values_bind() was called for. Returns SQLite's code. */
+int clr_groups_register(struct clr_connection *connection);
+
+/* Binds the values to the table's argument, a parameter of the statement. They must outlive its
+   steps. NULL: the table has one row, of which all is 7, for probes. Returns SQLite's code. */
+int clr_group_values_bind(sqlite3_stmt *statement, int parameter, struct clr_group_values *values);
 
 #endif

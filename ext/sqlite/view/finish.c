@@ -1,0 +1,296 @@
+#include "sqlite/view/finish.h"
+
+#include "base/memory.h"
+#include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
+
+#include <string.h>
+
+/* ---- Probes. */
+
+/* Functions, and calls of them that give 7. */
+static const struct {
+    const char *function, *call;
+} scalars[] = {
+    {"abs", "abs(-7)"},
+    {"min", "min(7, 9)"},
+    {"min", "min(9, 7, 8)"},
+    {"max", "max(7, 5)"},
+    {"max", "max(5, 7, 6)"},
+    {"coalesce", "coalesce(NULL, 7)"},
+    {"coalesce", "coalesce(NULL, NULL, 7)"},
+    {"ifnull", "ifnull(NULL, 7)"},
+    {"round", "round(6.5)"},
+    {"floor", "floor(7.5)"},
+    {"ceil", "ceil(6.5)"},
+    {"ceiling", "ceiling(6.5)"},
+    {"trunc", "trunc(7.5)"},
+    {"sign", "8 + sign(-7)"},
+    {"iif", "iif(0, 9, 7)"},
+    {"nullif", "nullif(7, 9)"},
+    {"likely", "likely(7)"},
+    {"unlikely", "unlikely(7)"},
+    {"likelihood", "likelihood(7, 0.5)"},
+};
+
+enum { SCALARS = sizeof scalars / sizeof scalars[0] };
+
+/* Rows of which every aggregate of numbers gives something: two, for the variance of samples. */
+#define ROWS "(SELECT 7 AS v UNION ALL SELECT 8)"
+
+/* An aggregate's arguments: for a row with the number v, or, if it asks, for any. */
+static const char *arguments_of(const struct clr_aggregate *aggregate)
+{
+    if (aggregate->needs == CLR_NEEDS_BINS)
+        return "7, 0, 9, 1";
+    if (clr_aggregate_asks(aggregate))
+        return aggregate->arguments == 1 ? "7" : "7, 0";
+    return aggregate->arguments == 1 ? "v" : "v, v";
+}
+
+/* Each probe gives 7: the value of seven itself, or 7 with nothing added for a value that is not
+   NULL. */
+static void add_call(sqlite3_str *text, const struct clr_call *call)
+{
+    const struct clr_aggregate *aggregate = call->aggregate;
+    const char *name = clr_call_name(call), *arguments = arguments_of(aggregate);
+
+    if (aggregate->needs == CLR_NEEDS_COUNT)
+        sqlite3_str_appendall(text, ", count(7) + 6, count(*) + 6");
+    else if (clr_aggregate_asks(aggregate))
+        sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", name, clr_form_suffix(call->form),
+                            arguments);
+    else if (call->form == CLR_FORM_VALUE && aggregate->operation < CLR_OPERATIONS)
+        sqlite3_str_appendf(text, ", %s(7%s)", name, aggregate->arguments == 2 ? ", 1" : "");
+    else
+        sqlite3_str_appendf(text, ", 7 + ((SELECT %s%s(%s) FROM " ROWS ") IS NULL)", name,
+                            clr_form_suffix(call->form), arguments);
+}
+
+/* Whether a call before this one has the same probe. */
+static bool is_probed(const struct clr_query *query, int number)
+{
+    const struct clr_call *call = &query->calls[number], *other;
+
+    for (other = query->calls; other < call; other++) {
+        if (other->aggregate == call->aggregate && other->form == call->form &&
+            other->builtin == call->builtin)
+            return true;
+    }
+    return false;
+}
+
+/* The columns of the table of groups that the query reads are probed, too: an authorizer may hide
+   them. An aggregate of the table's one row has that row's columns beside it. */
+int clr_finisher_write_probes(struct clr_query *query)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *probes;
+    size_t size;
+    int i;
+
+    sqlite3_str_appendall(text, "SELECT 7");
+    for (i = 0; i < query->call_count; i++) {
+        if (!is_probed(query, i))
+            add_call(text, &query->calls[i]);
+    }
+    for (i = 0; i < SCALARS; i++) {
+        if (clr_query_calls(query, scalars[i].function))
+            sqlite3_str_appendf(text, ", %s", scalars[i].call);
+    }
+    for (i = 0; i < query->grouping.key_count; i++)
+        sqlite3_str_appendf(text,
+                            ", \"" CLR_GROUP_KEY_TEXT "\", \"" CLR_GROUP_KEY_NUMERIC
+                            "\", \"" CLR_GROUP_KEY_REAL "\", \"" CLR_GROUP_KEY_BLOB "\"",
+                            i, i, i, i);
+    for (i = 0; i < query->call_count; i++)
+        sqlite3_str_appendf(text, ", \"" CLR_GROUP_CALL "\"", i);
+    sqlite3_str_appendall(text, " FROM \"" CLR_GROUP_TABLE "\"(?1)");
+    size = (size_t)sqlite3_str_length(text) + 1;
+    probes = sqlite3_str_finish(text);
+    query->probes = probes == NULL ? NULL : clr_memory_alloc(size);
+    if (query->probes != NULL)
+        memcpy(query->probes, probes, size);
+    sqlite3_free(probes);
+    return query->probes == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* ---- Statements. */
+
+/* Gives up what a statement was bound to. */
+static void settle(sqlite3_stmt *statement)
+{
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+void clr_finisher_drop(struct clr_finisher *finisher)
+{
+    sqlite3_finalize(finisher->probes);
+    sqlite3_finalize(finisher->different);
+    sqlite3_finalize(finisher->rows);
+    *finisher = (struct clr_finisher){.number = finisher->number + 1};
+}
+
+/* Prepares a statement of the finisher's, unless it is there, in the default floating-point
+   environment, as clr_select_prepare() does the SELECT: so are its literals. Returns whether it is
+   there; if not, the reason says why. */
+static bool prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement,
+                    struct clr_reason *reason)
+{
+    struct clr_float_environment before;
+    int rc;
+
+    if (*statement != NULL)
+        return true;
+    before = clr_float_environment_begin();
+    rc = clr_statement_make(db, sql, SQLITE_PREPARE_PERSISTENT, statement);
+    clr_float_environment_end(&before);
+    if (rc != SQLITE_OK)
+        clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, sqlite3_errmsg(db),
+                            strlen(sqlite3_errmsg(db)));
+    return rc == SQLITE_OK;
+}
+
+/* Whether the functions that the scan computed are SQLite's and ours, and the table of groups can
+   be read: all columns of the probes' one row are 7. */
+static bool pass_probes(const struct clr_finish_input *input, struct clr_finisher *finisher,
+                        struct clr_reason *reason)
+{
+    sqlite3_stmt *probes;
+    bool pass;
+    int i;
+
+    if (!prepare(input->db, input->run->query->probes, &finisher->probes, reason))
+        return false;
+    probes = finisher->probes;
+    pass =
+        clr_group_values_bind(probes, 1, NULL) == SQLITE_OK && sqlite3_step(probes) == SQLITE_ROW;
+    for (i = 0; pass && i < sqlite3_column_count(probes); i++) {
+        const int type = sqlite3_column_type(probes, i);
+
+        pass = (type == SQLITE_INTEGER || type == SQLITE_FLOAT) &&
+               sqlite3_column_double(probes, i) == 7.0;
+    }
+    settle(probes);
+    if (!pass)
+        clr_reason_set(reason, CLR_WHY_ANSWER);
+    return pass;
+}
+
+/* Says why SQLite has to compute a call. */
+static void refuse_call(const struct clr_call *call, struct clr_reason *reason)
+{
+    const char *name = clr_call_name(call);
+
+    clr_reason_set_name(reason,
+                        !call->builtin || call->is_exact              ? CLR_WHY_RESULT_ERROR
+                        : call->aggregate->needs == CLR_NEEDS_EXTREME ? CLR_WHY_FIRST_OF_EQUALS
+                                                                      : CLR_WHY_ROUNDING,
+                        name, strlen(name));
+}
+
+static int make_values(const struct clr_finish_input *input, struct clr_answer *answer,
+                       struct clr_reason *reason)
+{
+    const struct clr_float_environment before = clr_float_environment_begin();
+    const uint64_t taken = input->groups == NULL ? 0 : clr_groups_size(input->groups);
+    const uint64_t left = taken < input->memory ? input->memory - taken : 0;
+    const struct clr_call *unsure = NULL;
+    const enum clr_scan_outcome outcome =
+        clr_group_values_make(input->run, input->groups, input->groups == NULL ? UINT64_MAX : left,
+                              input->watch, &answer->values, &unsure);
+
+    clr_float_environment_end(&before);
+    if (outcome == CLR_SCAN_STOPPED)
+        return SQLITE_INTERRUPT;
+    if (outcome == CLR_SCAN_UNSURE)
+        refuse_call(unsure, reason);
+    else if (outcome == CLR_SCAN_LIMIT)
+        clr_reason_set(reason, CLR_WHY_VALUES_MEMORY);
+    else if (outcome != CLR_SCAN_DONE)
+        clr_reason_set(reason, CLR_WHY_SCAN_MEMORY);
+    return SQLITE_OK;
+}
+
+/* Whether no two groups have keys that are equal by a collating sequence. */
+static bool are_different(const struct clr_finish_input *input, struct clr_finisher *finisher,
+                          const struct clr_answer *answer, struct clr_reason *reason)
+{
+    bool are;
+
+    if (input->run->query->different == NULL)
+        return true;
+    if (!prepare(input->db, input->run->query->different, &finisher->different, reason))
+        return false;
+    are = clr_group_values_bind(finisher->different, 1, answer->values) == SQLITE_OK &&
+          sqlite3_step(finisher->different) == SQLITE_ROW &&
+          sqlite3_column_int(finisher->different, 0) == 1;
+    settle(finisher->different);
+    if (!are)
+        clr_reason_set(reason, CLR_WHY_EQUAL_KEYS);
+    return are;
+}
+
+/* ---- Answers. */
+
+/* Takes the statement that makes the rows, and binds the parameters and the values. */
+static int begin_rows(const struct clr_finish_input *input, struct clr_finisher *finisher,
+                      struct clr_answer *answer, struct clr_reason *reason)
+{
+    const int given = input->select->parameter_count;
+    int rc = SQLITE_OK, i;
+
+    if (!prepare(input->db, input->run->query->answer, &finisher->rows, reason))
+        return SQLITE_OK;
+    answer->statement = finisher->rows;
+    answer->number = finisher->number;
+    finisher->rows = NULL;
+    if (sqlite3_column_count(answer->statement) != input->select->column_count) {
+        clr_reason_set(reason, CLR_WHY_SCHEMA_CHANGES);
+        return SQLITE_OK;
+    }
+    for (i = 0; i < given && rc == SQLITE_OK; i++) {
+        if (input->parameters[i] != NULL)
+            rc = clr_value_bind(answer->statement, i + 1, input->parameters[i]);
+    }
+    if (rc == SQLITE_OK)
+        rc = clr_group_values_bind(answer->statement, given + 1, answer->values);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+        clr_reason_set(reason, CLR_WHY_ANSWER_UNBOUND);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+/* In another floating-point environment no statement is kept, as SQLite may prepare it anew when it
+   is stepped. */
+int clr_answer_make(const struct clr_finish_input *input, struct clr_finisher *finisher,
+                    struct clr_answer *answer, struct clr_reason *reason)
+{
+    const bool is_default = clr_float_environment_is_default(input->environment);
+    int rc = SQLITE_OK;
+
+    if (finisher->is_stale || !is_default)
+        clr_finisher_drop(finisher);
+    finisher->is_stale = !is_default;
+    if (pass_probes(input, finisher, reason))
+        rc = make_values(input, answer, reason);
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
+        are_different(input, finisher, answer, reason) && answer->values->plain_count == 0)
+        rc = begin_rows(input, finisher, answer, reason);
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
+        clr_answer_free(finisher, answer);
+    return rc;
+}
+
+void clr_answer_free(struct clr_finisher *finisher, struct clr_answer *answer)
+{
+    if (answer->statement != NULL) {
+        settle(answer->statement);
+        if (finisher->rows == NULL && !finisher->is_stale && answer->number == finisher->number)
+            finisher->rows = answer->statement;
+        else
+            sqlite3_finalize(answer->statement);
+    }
+    clr_group_values_free(answer->values);
+    *answer = (struct clr_answer){.values = NULL};
+}
