@@ -1,5 +1,5 @@
 #include "sqlite/inspect/functions.h"
-#include "sqlite/acceleration/few_rows.h"
+#include "sqlite/view/few_rows.h"
 
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"

@@ -8,8 +8,8 @@
 #define CLR_SQLITE_FINISH_H
 
 #include "base/float_environment.h"
-#include "sqlite/acceleration/select.h"
 #include "sqlite/view/groups.h"
+#include "sqlite/view/select.h"
 
 /*
  * The statements that finish the queries of a plan: kept with the view, bound and stepped for each

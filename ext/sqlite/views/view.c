@@ -1,7 +1,7 @@
 /* The contract whose numbers are cited here is in view.h. */
 #include "sqlite/views/view.h"
 
-#include "sqlite/acceleration/kept_rows.h"
+#include "sqlite/view/few_rows.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/sql_value.h"

@@ -3,8 +3,8 @@
 #ifndef CLR_SQLITE_VIEW_LIFE_H
 #define CLR_SQLITE_VIEW_LIFE_H
 
-#include "sqlite/acceleration/acceleration.h"
-#include "sqlite/acceleration/select.h"
+#include "sqlite/view/acceleration.h"
+#include "sqlite/view/select.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/views/parameter_sets.h"
 

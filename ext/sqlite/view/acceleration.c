@@ -1,11 +1,11 @@
-#include "sqlite/acceleration/acceleration.h"
+#include "sqlite/view/acceleration.h"
 
 #include "base/clock.h"
 #include "base/float_environment.h"
+#include "base/utf8.h"
 #include "engine/worker/thread.h"
 #include "query/query_run.h"
-#include "sqlite/acceleration/kept_rows.h"
-#include "sqlite/acceleration/select.h"
+#include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"
 
 #include <stdbool.h>
@@ -94,12 +94,6 @@ void clr_acceleration_free(struct clr_acceleration *acceleration)
     sqlite3_free(acceleration);
 }
 
-void clr_acceleration_plan(struct clr_acceleration *acceleration)
-{
-    if (is_unplanned(acceleration))
-        make_plan(acceleration);
-}
-
 /* ---- A run. */
 
 static struct clr_scalar read_parameter(void *context, int number)
@@ -124,21 +118,28 @@ static bool suits_environment(const struct clr_plan *plan,
     return !computes;
 }
 
+/* A query: what is asked for, and by whom. */
+struct asking {
+    sqlite3_value *const *parameters;
+    struct clr_float_environment
+        environment;            /* the caller's, in which SQLite would run the SELECT */
+    struct clr_kept_rows *rows; /* for those of SQLite, where it reads few */
+    bool has_rows;              /* they are the answer */
+};
+
 /* Begins a run of the plan. Without its query_run the request's reason says why there is none. */
-static int begin_run(struct clr_acceleration *acceleration, const struct clr_watch *watch,
-                     sqlite3_value *const *parameters, struct clr_view_run *run)
+static int begin_run(struct clr_acceleration *acceleration, const struct asking *asking,
+                     const struct clr_watch *watch, struct clr_lookup *lookups,
+                     struct clr_view_run *run)
 {
-    struct clr_kept_rows *const kept = run->kept;
-    struct clr_lookup *const lookups = run->lookups;
     struct clr_connection *connection = acceleration->connection;
-    const struct clr_parameters values = {(void *)parameters, read_parameter};
+    const struct clr_parameters values = {(void *)asking->parameters, read_parameter};
     const struct clr_budget *budget = &connection->values;
     struct clr_plan *plan = acceleration->plan;
 
     *run = (struct clr_view_run){.watch = watch,
                                  .plan = plan,
-                                 .kept = kept,
-                                 .parameters = parameters,
+                                 .parameters = asking->parameters,
                                  .memos = acceleration->memos,
                                  .lookups = lookups,
                                  .parameter_count = acceleration->select->parameter_count,
@@ -149,8 +150,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
                                              .query = plan->query,
                                              .watch = watch,
                                              .keeping = &acceleration->keeping,
-                                             .no_pages = acceleration->no_pages},
-                                 .way = CLR_WAY_SQLITE};
+                                             .no_pages = acceleration->no_pages}};
     if (clr_query_run_begin(plan->query, &values, &run->query_run, &run->request.reason) ==
         CLR_NOMEM)
         return SQLITE_NOMEM;
@@ -160,15 +160,6 @@ static int begin_run(struct clr_acceleration *acceleration, const struct clr_wat
     run->scan.values_memory = budget->used < budget->limit ? budget->limit - budget->used : 0;
     run->scan.longest = (size_t)sqlite3_limit(connection->db, SQLITE_LIMIT_LENGTH, -1);
     return SQLITE_OK;
-}
-
-static void end_run(struct clr_view_run *run)
-{
-    clr_query_run_free(run->query_run);
-    clr_groups_free(run->groups);
-    clr_run_release_columns(run);
-    run->query_run = NULL;
-    run->groups = NULL;
 }
 
 /* Takes note of how the run went, for the next one and for the user. */
@@ -184,10 +175,9 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
         (why == CLR_WHY_VALUES_MEMORY && run->request.is_too_large))
         clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     /* The database could not even be read: it may be gone, as may be what the names meant. */
-    if (run->way == CLR_WAY_SQLITE && plan->generation != plan->database->generation)
+    if (!run->is_answered && plan->generation != plan->database->generation)
         acceleration->is_outdated = true;
     acceleration->last = (struct clr_last_run){.was_asked = true,
-                                               .way = run->way,
                                                .device = run->device,
                                                .device_count = run->device_count,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
@@ -196,36 +186,36 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
 }
 
 /* Has SQLite run the SELECT as long as that is quicker than a scan, in the caller's environment. */
-static int answer_few(struct clr_acceleration *acceleration,
-                      const struct clr_float_environment *environment, struct clr_view_run *run)
+static int answer_few(struct clr_acceleration *acceleration, struct asking *asking,
+                      struct clr_reason *reason)
 {
     int rc;
 
-    clr_float_environment_end(environment);
+    clr_float_environment_end(&asking->environment);
     rc = clr_few_rows_answer(&acceleration->few, acceleration->connection, acceleration->select,
-                             acceleration->plan, run->parameters, run->kept, &run->is_kept,
-                             &run->request.reason);
+                             acceleration->plan, asking->parameters, asking->rows,
+                             &asking->has_rows, reason);
     clr_float_environment_begin();
     return rc;
 }
 
-/* Runs the plan. environment: in which SQLite would run the SELECT. */
-static int run_plan(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                    const struct clr_float_environment *environment, struct clr_view_run *run)
+static int run_plan(struct clr_acceleration *acceleration, struct asking *asking,
+                    struct clr_lookup *lookups, struct clr_view_run *run)
 {
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     int64_t start;
-    int rc = begin_run(acceleration, &watch, parameters, run);
+    int rc = begin_run(acceleration, asking, &watch, lookups, run);
 
     if (rc == SQLITE_OK && run->query_run != NULL)
-        rc = answer_few(acceleration, environment, run);
+        rc = answer_few(acceleration, asking, &run->request.reason);
     if (rc != SQLITE_OK)
         return rc;
-    if (!suits_environment(acceleration->plan, environment))
+    if (!suits_environment(acceleration->plan, &asking->environment))
         clr_reason_set(&run->request.reason, CLR_WHY_FLOAT_ENVIRONMENT);
     start = clr_clock_ns();
-    if (clr_ways_take(run) == CLR_ERROR)
-        return run->rc;
+    rc = clr_view_run_answer(run);
+    if (rc != SQLITE_OK)
+        return rc;
     if (run->request.reading.kind == CLR_READ_RESIDENT ||
         run->request.reading.kind == CLR_READ_STREAMED)
         acceleration->few.scan_ns = clr_clock_ns() - start;
@@ -255,8 +245,8 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
 }
 
 /* Plans if need be, and runs the plan, if there is one that is current. */
-static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-                       const struct clr_float_environment *environment, struct clr_view_run *run)
+static int run_tallies(struct clr_acceleration *acceleration, struct asking *asking,
+                       struct clr_lookup *lookups, struct clr_view_run *run)
 {
     const struct clr_limits limits = clr_limits_read(acceleration->connection->db);
     int rc = SQLITE_OK, i;
@@ -277,8 +267,8 @@ static int run_tallies(struct clr_acceleration *acceleration, sqlite3_value *con
         if (rc != SQLITE_OK || clr_backoff_skips(&acceleration->looking) ||
             acceleration->plan == NULL)
             return rc;
-        end_run(run);
-        rc = run_plan(acceleration, parameters, environment, run);
+        clr_view_run_end(run);
+        rc = run_plan(acceleration, asking, lookups, run);
         if (!run->request.is_outdated &&
             (rc != SQLITE_OK || i + 1 == MOST_PLANS || !avoid_column(acceleration, run)))
             return rc;
@@ -304,33 +294,34 @@ static int make_answer(struct clr_acceleration *acceleration, const struct clr_v
     return clr_answer_make(&input, &acceleration->finisher, answer, &acceleration->last.reason);
 }
 
-static int run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
-               struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered)
+static int run(struct clr_acceleration *acceleration, struct asking *asking,
+               struct clr_answer *answer, bool *answered)
 {
-    const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_lookup lookups[CLR_MOST_LOOKUPS];
-    struct clr_view_run run = {.lookups = lookups, .kept = rows, .way = CLR_WAY_SQLITE};
-    struct clr_last_run *last = &acceleration->last;
-    int rc = run_tallies(acceleration, parameters, &before, &run);
+    struct clr_view_run run = {.query_run = NULL};
+    const struct clr_reason *reason = &acceleration->last.reason;
+    int rc;
 
-    clr_float_environment_end(&before);
-    *answered = rc == SQLITE_OK && run.way != CLR_WAY_SQLITE;
+    asking->environment = clr_float_environment_begin();
+    rc = run_tallies(acceleration, asking, lookups, &run);
+    clr_float_environment_end(&asking->environment);
+    *answered = rc == SQLITE_OK && run.is_answered;
     if (*answered) {
-        rc = make_answer(acceleration, &run, &before, answer);
-        *answered = last->reason.code == CLR_WHY_NONE;
+        rc = make_answer(acceleration, &run, &asking->environment, answer);
+        *answered = reason->code == CLR_WHY_NONE;
     }
     if (rc == SQLITE_OK && !*answered) {
-        last->way = CLR_WAY_SQLITE;
         acceleration->connection->stats.selects_by_rows++;
-        *answered = run.is_kept;
+        *answered = asking->has_rows;
     }
-    end_run(&run);
+    clr_view_run_end(&run);
     return rc;
 }
 
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered)
 {
+    struct asking asking = {.parameters = parameters, .rows = rows};
     int rc, state;
 
     *answered = false;
@@ -339,8 +330,186 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     acceleration->is_running = true;
     /* Others wait for the table that this thread has made busy, and its helpers use its stack. */
     state = clr_thread_defer_cancel();
-    rc = run(acceleration, parameters, rows, answer, answered);
+    rc = run(acceleration, &asking, answer, answered);
     clr_thread_restore_cancel(state);
     acceleration->is_running = false;
     return rc;
+}
+
+/* ---- What a user is told. */
+
+enum { DEVICES_TEXT = 32 };
+
+/* Says how many devices there are, if not one. */
+static void add_devices(int count, char text[DEVICES_TEXT])
+{
+    text[0] = '\0';
+    if (count > 1)
+        sqlite3_snprintf(DEVICES_TEXT, text, " (%d devices)", count);
+}
+
+/* With the cache's lock. */
+static struct clr_image *find_image(const struct clr_acceleration *acceleration)
+{
+    const struct clr_table_info *table = &acceleration->plan->table;
+
+    return clr_cache_look_up(acceleration->connection, table->schema, table->name,
+                             acceleration->last.is_filled);
+}
+
+/* What happened, or will. */
+static void describe_way(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
+{
+    const struct clr_last_run *last = &acceleration->last;
+    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT];
+
+    if (last->reason.code != CLR_WHY_NONE) {
+        clr_reason_print(&last->reason, text);
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "row by row: %s", text);
+    } else {
+        add_devices(last->device_count, devices);
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
+                         !last->was_asked                          ? "not run yet"
+                         : last->reading.kind == CLR_READ_STREAMED ? "host, streaming the table"
+                         : last->device == NULL                    ? "host"
+                                                                   : "device ",
+                         last->device == NULL ? "" : last->device, devices);
+    }
+}
+
+static void describe_table(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
+{
+    const struct clr_table_info *table = &acceleration->plan->table;
+    const struct clr_image *image;
+
+    clr_cache_lock_unchanging(acceleration->connection);
+    image = find_image(acceleration);
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "table %s.%s, %lld rows when last read", table->schema,
+                     table->name,
+                     image == NULL ? 0LL : (long long)atomic_load(&image->table->rows));
+    clr_cache_unlock();
+}
+
+/* Says how many devices have a column's copy. */
+static void name_devices(const struct clr_image_column *column, char text[DEVICES_TEXT])
+{
+    const int count = clr_division_devices(clr_sharded_division(column->copy));
+
+    if (count > 1)
+        sqlite3_snprintf(DEVICES_TEXT, text, "%d devices", count);
+    else
+        sqlite3_snprintf(DEVICES_TEXT, text, "the device");
+}
+
+/* Where a column is besides. */
+static void describe_copy(const struct clr_image_column *column, char text[CLR_REASON_TEXT])
+{
+    const enum clr_residence state =
+        column->copy == NULL ? CLR_RESIDENT_FAILED : clr_sharded_state(column->copy);
+    const char *where = "also on";
+    char devices[DEVICES_TEXT];
+
+    text[0] = '\0';
+    if (state == CLR_RESIDENT_FAILED)
+        return;
+    name_devices(column, devices);
+    if (state == CLR_RESIDENT_COMING)
+        where = "on its way to";
+    else if (clr_sharded_is_shared(column->copy))
+        where = "shared with";
+    sqlite3_snprintf(CLR_REASON_TEXT, text, ", %s %s", where, devices);
+}
+
+static void describe_column(struct clr_acceleration *acceleration, int i,
+                            char line[CLR_REASON_TEXT])
+{
+    const struct clr_plan *plan = acceleration->plan;
+    const char *name = plan->table.columns[plan->query->columns[i]].name;
+    const struct clr_image_column *column = NULL;
+    struct clr_image *image;
+    struct clr_field field;
+    char copy[CLR_REASON_TEXT];
+
+    clr_cache_lock_unchanging(acceleration->connection);
+    image = find_image(acceleration);
+    if (image != NULL) {
+        field = clr_column_field(plan->query, &plan->table, image->table->is_filled, i);
+        column = clr_image_find(image, &field);
+    }
+    if (column == NULL)
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: not resident", name);
+    else {
+        describe_copy(column, copy);
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
+                         clr_image_column_type(column, "of several types"),
+                         (long long)clr_column_size(column->column), copy);
+    }
+    clr_cache_unlock();
+}
+
+static void describe_reading(const struct clr_reading *reading, char line[CLR_REASON_TEXT])
+{
+    const long long amount = (long long)reading->amount;
+    struct clr_reason cause = {.code = reading->cause};
+    const char *why = "";
+    char text[CLR_REASON_TEXT];
+
+    clr_reason_print(&cause, text);
+    switch (reading->kind) {
+    case CLR_READ_NOTHING:
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: nothing");
+        return;
+    case CLR_READ_RESIDENT:
+        sqlite3_snprintf(CLR_REASON_TEXT, line,
+                         "read the last time: 0 bytes: all columns are resident");
+        return;
+    case CLR_READ_RESIDENT_ROWS:
+        sqlite3_snprintf(CLR_REASON_TEXT, line,
+                         "read the last time: 0 rows: all columns are resident, filled through "
+                         "SQLite, since %s",
+                         text);
+        return;
+    case CLR_READ_FILLED:
+        sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld rows through SQLite: %s",
+                         amount, text);
+        return;
+    case CLR_READ_REFRESHED:
+        sqlite3_snprintf(CLR_REASON_TEXT, line,
+                         "read the last time: %lld bytes: %llu of %llu leaf pages have changed",
+                         amount, (unsigned long long)reading->leaves_read,
+                         (unsigned long long)reading->leaves);
+        return;
+    case CLR_READ_ABSENT:
+        why = "the columns were not resident";
+        break;
+    case CLR_READ_CHANGED:
+        why = "the database has changed";
+        break;
+    case CLR_READ_STREAMED:
+        why = "the columns take more than column_memory";
+        break;
+    }
+    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes: %s", amount, why);
+}
+
+const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)
+{
+    char *line = acceleration->line;
+    const struct clr_plan *plan;
+
+    if (is_unplanned(acceleration))
+        make_plan(acceleration);
+    plan = acceleration->plan;
+    if (i == 0)
+        describe_way(acceleration, line);
+    else if (plan == NULL || i > 2 + plan->query->column_count)
+        return NULL;
+    else if (i == 1)
+        describe_table(acceleration, line);
+    else if (i < 2 + plan->query->column_count)
+        describe_column(acceleration, i - 2, line);
+    else
+        describe_reading(&acceleration->last.reading, line);
+    clr_utf8_repair(line);
+    return line;
 }

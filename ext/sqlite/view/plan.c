@@ -1,9 +1,8 @@
-#include "sqlite/acceleration/plan.h"
+#include "sqlite/view/plan.h"
 
 #include "base/float_environment.h"
 #include "base/memory.h"
 #include "query/query.h"
-#include "sqlite/acceleration/inner.h"
 #include "sqlite/aggregates/replaced.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
@@ -186,6 +185,98 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
     memcpy(grouping->descending, descending, sizeof descending);
     grouping->by_first = by_first;
     return rc;
+}
+
+/* ---- Subqueries, which SQLite may evaluate apart from the query that they are in. */
+
+/* What SQLite's code does with what the lists are asked for. */
+struct lists {
+    int registers[CLR_MOST_LISTS]; /* 0: not known */
+    int copies[CLR_MOST_LISTS];    /* of these registers; newer versions give those the affinity */
+    bool is_fine[CLR_MOST_LISTS];  /* an affinity is seen that changes no value, or none; */
+    bool changes[CLR_MOST_LISTS];  /* or one that may change it */
+};
+
+static void take_affinity(struct lists *lists, const struct clr_query *query, int list, char letter)
+{
+    if (strchr(query->lists[list], letter) != NULL)
+        lists->is_fine[list] = true;
+    else
+        lists->changes[list] = true;
+}
+
+/* Takes note of an operation: the register of a variable, or a copy of it; an affinity that
+   one gets; or the search for one that has got none. */
+static void take_list_operation(const struct clr_vdbe_op *operation, const struct clr_query *query,
+                                int given, struct lists *lists)
+{
+    const int p1 = operation->p1;
+    int i;
+
+    if (clr_vdbe_op_is(operation, "Variable") && p1 > given && p1 <= given + query->list_count)
+        lists->registers[p1 - given - 1] = operation->p2;
+    for (i = 0; i < query->list_count; i++) {
+        const int number = lists->registers[i], copy = lists->copies[i];
+
+        if (number == 0)
+            continue;
+        if (clr_vdbe_op_is(operation, "Copy") && p1 == number)
+            lists->copies[i] = operation->p2;
+        else if (clr_vdbe_op_is(operation, "Affinity") &&
+                 (p1 == number || (copy != 0 && p1 == copy)))
+            take_affinity(lists, query, i, *operation->p4 != '\0' ? *operation->p4 : '?');
+        else if (clr_vdbe_op_is(operation, "Found") && operation->p3 == number)
+            take_affinity(lists, query, i, '@');
+    }
+}
+
+/* Whether the register of a list's variable is that of no other: of one that is, nothing is known.
+ */
+static bool is_alone(const struct lists *lists, int count, int list)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (i != list && lists->registers[i] == lists->registers[list])
+            return false;
+    return true;
+}
+
+/* Whether no list applies an affinity to what it is asked for that changes its value. */
+static bool are_lists_fine(const struct clr_bytecode *program, const struct clr_query *query,
+                           int given)
+{
+    struct lists lists;
+    int pass, i;
+
+    memset(&lists, 0, sizeof lists);
+    /* Variables may come behind what reads them. */
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 0; i < program->count; i++)
+            take_list_operation(&program->operations[i], query, given, &lists);
+    }
+    for (i = 0; i < query->list_count; i++)
+        if (!lists.is_fine[i] || lists.changes[i] || !is_alone(&lists, query->list_count, i))
+            return false;
+    return true;
+}
+
+int clr_plan_check_subqueries(sqlite3 *db, const struct clr_query *query, int given,
+                              struct clr_reason *reason)
+{
+    struct clr_bytecode program;
+    int rc;
+
+    if (query->subqueries == NULL)
+        return SQLITE_OK;
+    rc = clr_bytecode_read(db, &program, "%s", query->subqueries);
+    if (rc == SQLITE_OK && !are_lists_fine(&program, query, given))
+        clr_reason_set(reason, CLR_WHY_IN_AFFINITY);
+    else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+        clr_reason_set_name(reason, CLR_WHY_OUTER_NAME, sqlite3_errmsg(db),
+                            strlen(sqlite3_errmsg(db)));
+    clr_bytecode_free(&program);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
 /* ---- The plan. */
@@ -458,9 +549,9 @@ static int bind_table(struct clr_connection *connection, const struct clr_select
     plan->generation = plan->database->generation;
     plan->no_pages = find_no_pages(plan->query, &plan->table);
     rc = clr_finisher_write_probes(plan->query);
-    return rc == SQLITE_OK
-               ? clr_inner_check(connection->db, plan->query, select->parameter_count, reason)
-               : rc;
+    return rc == SQLITE_OK ? clr_plan_check_subqueries(connection->db, plan->query,
+                                                       select->parameter_count, reason)
+                           : rc;
 }
 
 /* Reads the SELECT of the ordinary view that the SELECT reads; NULL if it reads none. */

@@ -1,30 +1,29 @@
 /*
  * How an accelerated view answers without SQLite's rows: its SELECT planned as a scan over columns
  * (plan.h), the columns brought to memory (sqlite/columns), the scan run on a device or the host
- * (ways.h), and its rows made of what it found (finish.h). Wherever one of these is impossible,
+ * (run.h), and its rows made of what it found (finish.h). Wherever one of these is impossible,
  * SQLite runs the SELECT.
  */
 #ifndef CLR_SQLITE_ACCELERATION_H
 #define CLR_SQLITE_ACCELERATION_H
 
 #include "base/backoff.h"
-#include "sqlite/acceleration/few_rows.h"
-#include "sqlite/acceleration/plan.h"
-#include "sqlite/acceleration/ways.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/view/few_rows.h"
 #include "sqlite/view/finish.h"
+#include "sqlite/view/plan.h"
+#include "sqlite/view/run.h"
 
 #include <stdbool.h>
 
 /* What happened the last time, for a user. */
 struct clr_last_run {
-    bool was_asked; /* else only the plan was made */
-    enum clr_way way;
+    bool was_asked;     /* else only the plan was made */
     const char *device; /* that answered, whose name lives as long as the process; NULL: the host */
     int device_count;   /* how many of that name */
     bool is_filled;     /* the image was one that SQLite fills */
-    struct clr_reason reason; /* of CLR_WAY_SQLITE, or why there is no plan */
+    struct clr_reason reason; /* why SQLite ran the SELECT, or there is no plan */
     struct clr_reading reading;
 };
 
@@ -57,9 +56,6 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
 /* Finalizes its statements and frees it; NULL is fine. */
 void clr_acceleration_free(struct clr_acceleration *acceleration);
 
-/* Makes the plan if there is none, nor a reason why: of an attempt without memory, or before. */
-void clr_acceleration_plan(struct clr_acceleration *acceleration);
-
 /*
  * Answers the SELECT with these parameters (select->parameter_count of them). Returns SQLITE_OK,
  * with *answered if there is an answer, which has values, or else the SELECT's rows were added to
@@ -69,8 +65,8 @@ void clr_acceleration_plan(struct clr_acceleration *acceleration);
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered);
 
-/* Line i, from 0, of what it does and did the last time, for a user; NULL past the last one. The
-   text is valid until the next call. */
+/* Line i, from 0, of what it does and did the last time, for a user; NULL past the last one. Makes
+   the plan if there is none, nor a reason why. The text is valid until the next call. */
 const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i);
 
 #endif

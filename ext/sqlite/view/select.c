@@ -1,4 +1,4 @@
-#include "sqlite/acceleration/select.h"
+#include "sqlite/view/select.h"
 
 #include "base/float_environment.h"
 #include "numeric/dictionary/dictionary.h"

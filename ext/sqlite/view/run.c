@@ -1,0 +1,622 @@
+#include "sqlite/view/run.h"
+
+#include "base/memory.h"
+#include "engine/host/host_groups.h"
+#include "engine/host/host_scan.h"
+#include "engine/host/sorted_answers.h"
+#include "engine/operations/resident.h"
+#include "engine/worker/runtime.h"
+#include "numeric/filter/skipping.h"
+#include "numeric/scan/shared_sums.h"
+#include "sqlite/cache/cache.h"
+#include "storage/load/load.h"
+#include "storage/stream/stream.h"
+
+#include <string.h>
+
+/* Whether a run of which rc came so far is still to be answered, and not by SQLite. */
+static bool goes_on(const struct clr_view_run *run, int rc)
+{
+    return rc == SQLITE_OK && run->request.reason.code == CLR_WHY_NONE && !run->request.is_outdated;
+}
+
+/* Has SQLite run the SELECT. */
+static int refuse(struct clr_view_run *run, enum clr_reason_code why)
+{
+    clr_reason_set(&run->request.reason, why);
+    return SQLITE_OK;
+}
+
+static void release_columns(struct clr_view_run *run)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_COLUMNS; i++) {
+        clr_column_release(run->columns[i]);
+        run->columns[i] = NULL;
+    }
+}
+
+/* ---- Lookups. */
+
+static struct clr_lookup_input input_of(const struct clr_view_run *run,
+                                        const struct clr_column *column)
+{
+    return (struct clr_lookup_input){.dictionary = column->dictionary,
+                                     .encoding = run->plan->encoding,
+                                     .parameters = run->parameters,
+                                     .parameter_count = run->parameter_count};
+}
+
+/* Says which version of the database the connection sees. Returns false if it is writing. */
+static bool read_version(const struct clr_view_run *run, unsigned *version)
+{
+    const struct clr_database *database = run->request.database;
+    sqlite3 *db = run->request.connection->db;
+
+    return sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE &&
+           sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, version) ==
+               SQLITE_OK;
+}
+
+static int refuse_values(struct clr_view_run *run, const struct clr_lookup_plan *plan)
+{
+    const char *name = clr_column_request_info(&run->request, plan->column)->name;
+
+    clr_reason_set_name(&run->request.reason, CLR_WHY_MANY_VALUES, name, strlen(name));
+    return SQLITE_OK;
+}
+
+/* Brings the lookups over the columns, to which there are references, up to date, and gives them to
+   the scan: then the database is what it was. */
+static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
+{
+    const struct clr_query *query = run->plan->query;
+    struct clr_connection *connection = run->request.connection;
+    unsigned before = 0, after = 0;
+    bool is_known;
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < query->lookup_count; i++) {
+        const struct clr_column *column = columns[query->lookups[i].column];
+        /* SQLite is as quick over the rows. */
+        if (column->dictionary->count > column->rows / CLR_DICTIONARY_PART)
+            return refuse_values(run, &query->lookups[i]);
+    }
+    is_known = query->lookup_count > 0 && read_version(run, &before);
+    for (i = 0; i < query->lookup_count && goes_on(run, rc); i++) {
+        const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
+
+        rc = clr_lookup_memo_bring(connection, &run->memos[i], &run->plan->lookups[i],
+                                   &run->plan->functions, &input, &run->request.reason);
+        run->lookups[i] = run->memos[i].lookup;
+    }
+    if (!goes_on(run, rc))
+        return rc;
+    /* A function of the application, which a lookup may have called, may have written. */
+    if (query->lookup_count > 0 && !(is_known && read_version(run, &after) && before == after))
+        return refuse(run, CLR_WHY_UNCOMMITTED);
+    run->scan.lookup_count = query->lookup_count;
+    run->scan.lookups = run->query_run->lookups = run->lookups;
+    return SQLITE_OK;
+}
+
+/* ---- Scanning columns that are here. */
+
+/* Of a query that has rows, one in so many may be found, at most. */
+enum { ROWS_PER_FOUND = 50 };
+
+/* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
+   what is too long for SQLite. Of all questions it counts bins alone. */
+static bool is_for_devices(const struct clr_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->question_count; i++) {
+        if (scan->questions[i].kind != CLR_ASK_BINS)
+            return false;
+    }
+    for (i = 0; i < scan->column_count; i++) {
+        if (clr_column_has_addresses(scan->columns[i]) ||
+            (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest))
+            return false;
+    }
+    return true;
+}
+
+/* Has the scan leave out what zones tell, of the columns as they are now. */
+static void skip_blocks(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    bool made;
+
+    clr_host_skip(&run->scan, run->watch, &made);
+    if (made)
+        clr_cache_measure(request->image, request->found, run->scan.column_count);
+}
+
+/* A scan that devices are to do, and what it is done with. */
+struct device_scan {
+    struct clr_view_run *run;
+    struct clr_division division;
+    struct clr_sharded *copies[CLR_MOST_COLUMNS];
+};
+
+/* Chooses the devices for a scan. Returns whether there are some that have the columns; then
+   leave_device() is due. For few rows it is the host that does it. */
+static bool find_device(struct device_scan *scan, struct clr_view_run *run)
+{
+    const size_t rows = run->request.image->layout.rows;
+    struct clr_devices devices;
+
+    scan->run = run;
+    if (!clr_choose_devices(&run->request.connection->settings, run->scan.rows, rows, &devices) ||
+        !clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
+                          &scan->division, scan->copies))
+        return false;
+    clr_column_memory_trim(INT64_MAX, 0);
+    return true;
+}
+
+static void note_skipped(struct clr_view_run *run)
+{
+    run->request.connection->stats.blocks_skipped +=
+        (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
+}
+
+/* Gives up the copies. */
+static void leave_device(struct device_scan *scan)
+{
+    int i;
+
+    for (i = 0; i < scan->run->scan.column_count; i++)
+        clr_sharded_release(scan->copies[i]);
+}
+
+/* Takes note of what devices have done, or why they have not. */
+static void note_device(const struct device_scan *device, enum clr_scan_outcome outcome,
+                        const struct clr_device_work *work, const struct clr_status *status)
+{
+    struct clr_view_run *run = device->run;
+    struct clr_connection *connection = run->request.connection;
+
+    if (outcome == CLR_SCAN_DONE) {
+        connection->stats.bytes_to_device += work->bytes;
+        connection->stats.kernels_launched += work->kernels;
+        connection->stats.passes += work->passes;
+        connection->stats.kernel_time += work->kernel_time;
+        connection->stats.scans_on_device++;
+        if (device->division.count == 1)
+            note_skipped(run);
+        run->device = device->division.shards[0].device.info->name;
+        run->device_count = clr_division_devices(&device->division);
+    } else if (outcome == CLR_SCAN_FAILED) {
+        clr_stats_note_failure(&connection->stats, status);
+    }
+}
+
+static enum clr_scan_outcome run_on_device(struct device_scan *device)
+{
+    struct clr_view_run *run = device->run;
+    const int64_t timeout = run->request.connection->settings.device_timeout;
+    struct clr_device_work work = {0, 0, 0, 0, 0};
+    struct clr_scan *scan = &run->scan;
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    if (scan->question_count > 0)
+        outcome = clr_resident_histograms(&device->division, scan, device->copies, timeout,
+                                          run->watch, &work, &status);
+    else
+        outcome = clr_resident_scan(&device->division, scan, device->copies, timeout, run->watch,
+                                    &work, &status);
+    note_device(device, outcome, &work, &status);
+    return outcome;
+}
+
+static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
+{
+    enum clr_scan_outcome outcome;
+    struct device_scan device;
+
+    if (!find_device(&device, run))
+        return CLR_SCAN_NOT_NOW;
+    outcome = run_on_device(&device);
+    leave_device(&device);
+    return outcome;
+}
+
+/* Groups the rows: devices that have copies of the columns may do it, and where they fail, threads
+   do. */
+static enum clr_scan_outcome group(struct clr_view_run *run)
+{
+    struct device_scan scan;
+    struct clr_group_device device = {.division = &scan.division,
+                                      .copies = scan.copies,
+                                      .timeout_ms =
+                                          run->request.connection->settings.device_timeout};
+    const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run);
+    enum clr_scan_outcome outcome;
+
+    outcome = clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
+    if (has_device) {
+        note_device(&scan, device.outcome, &device.work, &device.status);
+        leave_device(&scan);
+    }
+    return outcome;
+}
+
+/* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
+   where they are many it is as quick to go over all of them. */
+static enum clr_scan_outcome count_found(struct clr_view_run *run)
+{
+    struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
+    struct clr_scan scan = run->scan;
+    enum clr_scan_outcome outcome;
+
+    scan.grouping = NULL;
+    scan.tallies = &tally;
+    scan.tally_count = 1;
+    outcome = clr_host_scan(&scan, run->watch);
+    if (outcome != CLR_SCAN_DONE ||
+        (size_t)tally.state.count <= run->request.image->layout.rows / ROWS_PER_FOUND)
+        return outcome;
+    clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, ROWS_PER_FOUND, 0);
+    return CLR_SCAN_LIMIT;
+}
+
+/* Computes the tallies on the host. sorted: see scan_anywhere(). */
+static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
+                                          struct clr_sorted_copy *const *sorted)
+{
+    struct clr_connection *connection = run->request.connection;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+
+    if (run->plan->query->has_rows)
+        outcome = count_found(run);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    if (run->scan.grouping != NULL)
+        outcome = group(run);
+    else if (sorted != NULL)
+        outcome = clr_sorted_scan(&run->scan, sorted, run->watch);
+    else
+        outcome = clr_host_scan(&run->scan, run->watch);
+    if (outcome != CLR_SCAN_DONE || run->device != NULL)
+        return outcome;
+    connection->stats.scans_on_host++;
+    note_skipped(run);
+    return outcome;
+}
+
+/* On a device, or else on the host. sorted: of each column its sorted copy or NULL; or NULL. */
+static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run,
+                                           struct clr_sorted_copy *const *sorted)
+{
+    const enum clr_scan_outcome outcome = run->scan.grouping == NULL && is_for_devices(&run->scan)
+                                              ? scan_on_device(run)
+                                              : CLR_SCAN_NOT_NOW;
+
+    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run, sorted)
+                                                                     : outcome;
+}
+
+/* Scans the columns, to which there are references. */
+static int scan_columns(struct clr_view_run *run, struct clr_sorted_copy *const *sorted)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_shared_sums *shared = NULL;
+    enum clr_scan_outcome outcome;
+    int rc;
+
+    if (run->scan.grouping != NULL && run->scan.grouping->by_first &&
+        !clr_layout_is_in_order(&request->image->layout))
+        return refuse(run, CLR_WHY_ROWS_MOVED);
+    rc = look_up(run, run->columns);
+    if (!goes_on(run, rc))
+        return rc;
+    request->is_scanned = true;
+    skip_blocks(run);
+    if (run->scan.grouping == NULL && run->scan.question_count == 0)
+        shared = clr_shared_sums_begin(&run->scan);
+    outcome = scan_anywhere(run, sorted);
+    if (!clr_shared_sums_end(shared, &run->scan, outcome == CLR_SCAN_DONE))
+        outcome = scan_anywhere(run, sorted);
+    clr_column_memory_trim(clr_column_memory(), 0);
+    switch (outcome) {
+    case CLR_SCAN_DONE:
+        return SQLITE_OK;
+    case CLR_SCAN_STOPPED:
+        return SQLITE_INTERRUPT;
+    case CLR_SCAN_UNSURE:
+        return refuse(run, CLR_WHY_VALUE);
+    case CLR_SCAN_LIMIT:
+        return request->reason.code == CLR_WHY_NONE ? refuse(run, CLR_WHY_VALUES_MEMORY)
+                                                    : SQLITE_OK;
+    default:
+        return refuse(run, CLR_WHY_SCAN_MEMORY);
+    }
+}
+
+/* Scans the columns that the request has, on a device or the host. */
+static int scan_image(struct clr_view_run *run)
+{
+    struct clr_sorted_copy *sorted[CLR_MOST_COLUMNS] = {NULL};
+    struct clr_column_request *request = &run->request;
+    bool is_sorted;
+    int rc, i;
+
+    if (!clr_column_request_check_rows(request, request->image->layout.rows))
+        return SQLITE_OK;
+    release_columns(run);
+    run->scan.columns = run->columns;
+    run->scan.rows = request->image->layout.rows;
+    sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
+    clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
+    is_sorted = run->scan.question_count > 0 &&
+                clr_choice_are_many(&request->connection->settings, run->scan.rows) &&
+                clr_sorted_copies_take(request->found, &run->scan, sorted);
+    rc = scan_columns(run, is_sorted ? sorted : NULL);
+    clr_memory_free((void *)run->scan.blocks);
+    run->scan.blocks = NULL;
+    run->scan.rows = request->image->layout.rows;
+    for (i = 0; i < run->scan.column_count; i++)
+        clr_sorted_copy_release(sorted[i]);
+    run->scan.columns = NULL;
+    return rc;
+}
+
+/* ---- Streaming. */
+
+/* Of column_memory a stream takes so large a part, and so many bytes at most, which is more than
+   any number of threads makes good use of. Dictionaries that are new may take another part. */
+enum { STREAM_PART = 4, MOST_BYTES = 256 << 20, DICTIONARIES_PART = 2 };
+
+static int64_t stream_memory(int64_t budget)
+{
+    int64_t part = budget / STREAM_PART;
+    return part < MOST_BYTES ? part : MOST_BYTES;
+}
+
+/* Takes note of a stream that did not come to its end; too_large: what is too large then. */
+static int give_up(struct clr_view_run *run, enum clr_load_outcome outcome,
+                   enum clr_reason_code too_large, const struct clr_load_report *report,
+                   const struct clr_status *status)
+{
+    if (outcome == CLR_LOAD_TOO_LARGE)
+        clr_reason_set(&run->request.reason, too_large);
+    return clr_column_request_unread(&run->request, outcome, report, status);
+}
+
+/* ---- Codes. */
+
+/* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them;
+   stores the rows that they are of.
+   *complete says whether they are all there. */
+static int collect(struct clr_view_run *run, const struct clr_field *fields, const int *numbers,
+                   int count, size_t memory, int64_t used, struct clr_dictionary **dictionaries,
+                   size_t *rows, bool *complete)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_cached_table *table = request->image->table;
+    struct clr_load_report report;
+    enum clr_load_outcome outcome;
+    struct clr_status status;
+    int i;
+
+    *complete = false;
+    clr_status_clear(&status);
+    outcome = clr_load_dictionaries(&request->snapshot.source, request->table->root, fields, count,
+                                    memory, run->scan.seed, dictionaries, rows, run->watch, &report,
+                                    &status);
+    if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
+        return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
+    request->connection->stats.bytes_decoded += report.bytes_read;
+    if (outcome == CLR_LOAD_MANY_VALUES) {
+        const char *name = clr_column_request_info(request, numbers[report.field])->name;
+
+        clr_column_request_has_many_values(request, name, &fields[report.field]);
+        return SQLITE_OK;
+    }
+    atomic_store(&table->rows, *rows);
+    clr_cache_lock();
+    for (i = 0; i < count; i++)
+        clr_kept_dictionary_add(&table->dictionaries, &fields[i], &request->snapshot.token,
+                                dictionaries[i], used);
+    clr_cache_unlock();
+    *complete = true;
+    return SQLITE_OK;
+}
+
+/* Gives the scan's columns with codes their dictionaries: those that are kept, or new ones; stores
+   the rows that these are of, or else those of the table. *complete says whether that is done. */
+static int bring_dictionaries(struct clr_view_run *run, const struct clr_field *fields,
+                              size_t memory, int64_t used, struct clr_dictionary **dictionaries,
+                              size_t *rows, bool *complete)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_dictionary *collected[CLR_MOST_COLUMNS];
+    struct clr_field lacking[CLR_MOST_COLUMNS];
+    int numbers[CLR_MOST_COLUMNS], count = 0, rc, i;
+
+    clr_cache_lock();
+    for (i = 0; i < run->scan.column_count; i++) {
+        if (!fields[i].with_codes)
+            continue;
+        dictionaries[i] = clr_dictionary_retain(clr_kept_dictionary_find(
+            request->image->table->dictionaries, &fields[i], &request->snapshot.token, used));
+        if (dictionaries[i] == NULL) {
+            numbers[count] = i;
+            lacking[count++] = fields[i];
+        }
+    }
+    clr_cache_unlock();
+    *rows = atomic_load(&request->image->table->rows);
+    *complete = count == 0;
+    if (count == 0)
+        return SQLITE_OK;
+    clr_column_memory_trim(clr_column_memory() - (int64_t)memory, used);
+    rc = collect(run, lacking, numbers, count, memory, used, collected, rows, complete);
+    for (i = 0; i < count && *complete; i++)
+        dictionaries[numbers[i]] = collected[i];
+    return rc;
+}
+
+/* Gives the scan's columns with codes their dictionaries, as columns without rows, and the scan its
+   lookups. memory: what new dictionaries may take. *complete says whether that is done. */
+static int bring_codes(struct clr_view_run *run, const struct clr_field *fields, size_t memory,
+                       int64_t used, struct clr_column **columns, bool *complete)
+{
+    struct clr_dictionary *dictionaries[CLR_MOST_COLUMNS] = {NULL};
+    size_t rows;
+    int rc = bring_dictionaries(run, fields, memory, used, dictionaries, &rows, complete), i;
+
+    for (i = 0; i < run->scan.column_count; i++) {
+        if (*complete && fields[i].with_codes) {
+            columns[i] = clr_column_new_codes(dictionaries[i], 0, sizeof(uint32_t));
+            *complete = columns[i] != NULL;
+            if (*complete)
+                columns[i]->rows = rows;
+            else
+                rc = refuse(run, CLR_WHY_SCAN_MEMORY);
+        }
+        clr_dictionary_release(dictionaries[i]);
+    }
+    if (*complete)
+        rc = look_up(run, columns);
+    *complete = *complete && goes_on(run, rc);
+    return rc;
+}
+
+/* ---- Rows. */
+
+static int stream_rows(struct clr_view_run *run, const struct clr_field *fields, int64_t memory)
+{
+    struct clr_column_request *request = &run->request;
+    struct clr_connection *connection = request->connection;
+    const bool is_grouped = run->scan.grouping != NULL;
+    struct clr_load_report report;
+    enum clr_load_outcome outcome;
+    struct clr_status status;
+    size_t rows;
+
+    clr_status_clear(&status);
+    outcome = clr_stream(&request->snapshot.source, request->table->root, fields, &run->scan,
+                         (size_t)memory, &run->groups, &rows, run->watch, &report, &status);
+    if (outcome != CLR_LOAD_DONE)
+        return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_KEEPS_CODES,
+                       &report, &status);
+    run->scan.rows = rows;
+    connection->stats.bytes_decoded += report.bytes_read;
+    request->reading = (struct clr_reading){
+        .kind = CLR_READ_STREAMED, .amount = connection->stats.bytes_decoded - request->decoded};
+    atomic_store(&request->image->table->rows, rows);
+    if (clr_column_request_check_rows(request, rows)) {
+        connection->stats.scans_on_host++;
+        connection->stats.scans_streamed++;
+    }
+    return SQLITE_OK;
+}
+
+/* Stores the fields of the scan's columns. Returns whether some have codes. */
+static bool find_fields(const struct clr_view_run *run, struct clr_field *fields)
+{
+    const struct clr_column_request *request = &run->request;
+    bool with_codes = false;
+    int i;
+
+    for (i = 0; i < run->scan.column_count; i++) {
+        fields[i] = clr_column_field(request->query, request->table, false, i);
+        with_codes = with_codes || fields[i].with_codes;
+    }
+    return with_codes;
+}
+
+/* Scans the table, whose pages the request has, while they pass, and keeps no column. */
+static int stream(struct clr_view_run *run)
+{
+    const int64_t budget = clr_column_memory(), memory = stream_memory(budget);
+    int64_t used;
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    bool with_codes, complete = true;
+    int rc = SQLITE_OK;
+
+    /* The questions of groups keep what they need. */
+    if (run->scan.grouping == NULL && run->scan.question_count > 0)
+        return refuse(run, CLR_WHY_KEEPS_VALUES);
+    with_codes = find_fields(run, fields);
+    sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
+    used = clr_cache_scan();
+    release_columns(run);
+    if (with_codes)
+        rc = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, run->columns,
+                         &complete);
+    /* None of the columns that are kept is needed, and together they must leave room. */
+    clr_column_memory_trim(budget - memory, used);
+    if (complete) {
+        run->scan.columns = run->columns;
+        rc = stream_rows(run, fields, memory);
+        run->scan.columns = NULL;
+    }
+    return rc;
+}
+
+/* ---- All. */
+
+/* Has the table's pages: the image of this version has the columns, or they are loaded; where they
+   do not fit, the table is streamed. */
+static int read_pages(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    int rc = clr_column_request_begin(request);
+
+    if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
+        rc = request->source->bring(request);
+    if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
+        rc = stream(run);
+    return rc;
+}
+
+/* Has columns that SQLite fills: the image has them, or they are filled now. */
+static int read_rows(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    int rc = clr_column_request_begin(request);
+
+    if (goes_on(run, rc) && !request->has_columns)
+        rc = request->source->bring(request);
+    return rc;
+}
+
+/* In the transaction of the scan SQLite evaluates the query's subqueries, too: a read transaction
+   that a statement begins ends with the last one that reads, and the one that reads the view is
+   running. */
+int clr_view_run_answer(struct clr_view_run *run)
+{
+    struct clr_column_request *request = &run->request;
+    int rc = SQLITE_OK;
+
+    if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE)
+        rc = read_pages(run);
+    if (goes_on(run, rc) && request->no_pages != CLR_WHY_NONE)
+        rc = read_rows(run);
+    if (goes_on(run, rc) && request->has_columns)
+        rc = scan_image(run);
+    if (goes_on(run, rc))
+        rc = clr_plan_check_subqueries(request->connection->db, run->plan->query,
+                                       run->parameter_count, &request->reason);
+    run->is_answered =
+        goes_on(run, rc) && (request->has_columns || request->reading.kind == CLR_READ_STREAMED);
+    clr_column_request_end(request);
+    return rc;
+}
+
+void clr_view_run_end(struct clr_view_run *run)
+{
+    clr_query_run_free(run->query_run);
+    clr_groups_free(run->groups);
+    release_columns(run);
+    run->query_run = NULL;
+    run->groups = NULL;
+}
