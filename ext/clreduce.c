@@ -1,14 +1,13 @@
 #include "clreduce.h"
 
 #include "engine/worker/runtime.h"
-#include "sqlite/access/functions.h"
-#include "sqlite/access/prepare.h"
+#include "sqlite/access/rewrite.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/api.h"
 #include "sqlite/inspect/functions.h"
 #include "sqlite/inspect/tables.h"
 #include "sqlite/session/connection.h"
-#include "sqlite/views/view.h"
+#include "sqlite/view/module.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -110,7 +109,7 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
     if (rc == SQLITE_OK)
         rc = clr_view_register(connection);
     if (rc == SQLITE_OK)
-        rc = clr_access_functions_register(connection);
+        rc = clr_rewrite_register(connection);
     connection->complete = rc == SQLITE_OK;
     clr_connection_release(connection);
     if (rc != SQLITE_OK) {

@@ -303,9 +303,8 @@ static void add_keys(struct clr_printer *printer, const struct clr_query *query)
     }
 }
 
-/* The rest of a SELECT of groups. HAVING is a condition of their table's rows. One row has no
- * order.
- */
+/* The rest of a SELECT of groups. HAVING is a condition of their table's rows. One row is in no
+   order. */
 static void add_groups(struct clr_printer *printer, const struct clr_query *query, bool sorts_keys)
 {
     const struct clr_select_tree *select = &query->syntax->select;

@@ -1,6 +1,6 @@
 """What the tests of accelerated views share: making a view of a SELECT, and comparing the two.
 
-The first clause of the contract in ext/sqlite/views/view.h is the oracle of all these tests: whatever a
+The first clause of the contract in ext/sqlite/view/module.h is the oracle of all these tests: whatever a
 SELECT gives when it is run directly, its view gives on the same connection, to the type and the
 bit, and an error with the same code and message.
 """

@@ -6,6 +6,7 @@
 #ifndef CLR_SQLITE_MADE_VIEWS_H
 #define CLR_SQLITE_MADE_VIEWS_H
 
+#include "sqlite/api.h"
 #include "sqlite/session/connection.h"
 
 #include <stdbool.h>
@@ -27,5 +28,16 @@ bool clr_made_view_exists(const struct clr_connection *connection, const char *s
 
 /* Drops a view that was made, if it can be: it may be in use. */
 void clr_made_view_drop(struct clr_connection *connection, const char *name);
+
+/*
+ * Plans the SELECT as an accelerated view of it would be planned. Returns SQLITE_OK with *planned,
+ * and if that is false the first line of the plan in *message; or an error code with a message,
+ * which is NULL without memory. Messages are freed with sqlite3_free().
+ */
+int clr_preview(struct clr_connection *connection, const char *sql, bool *planned, char **message);
+
+/* Runs statements that are no queries. Returns SQLite's code, with a message that is to be freed
+   with sqlite3_free(); NULL without an error, and without memory. */
+int clr_access_run(sqlite3 *db, char **message, const char *format, ...);
 
 #endif

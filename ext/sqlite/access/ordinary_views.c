@@ -1,13 +1,11 @@
 #include "sqlite/access/ordinary_views.h"
 
 #include "sqlite/access/made_views.h"
-#include "sqlite/access/preview.h"
-#include "sqlite/access/statements.h"
 #include "sqlite/api.h"
-#include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/schema_entries.h"
+#include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
-#include "sqlite/views/view_life.h"
+#include "sqlite/view/module.h"
 
 #include <stdbool.h>
 #include <string.h>

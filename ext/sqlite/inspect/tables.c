@@ -13,7 +13,7 @@
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
-#include "sqlite/views/view_life.h"
+#include "sqlite/view/module.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -3,13 +3,13 @@
 #include "base/float_environment.h"
 #include "base/memory.h"
 #include "query/query.h"
-#include "sqlite/aggregates/replaced.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/table_info.h"
 #include "sqlite/schema/schema_entries.h"
+#include "sqlite/schema/table_info.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
+#include "sqlite/view/functions.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -422,8 +422,7 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     struct clr_bytecode program;
     bool has_changed = false;
     /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
-    char *held =
-        select->view_name != NULL ? clr_query_write_select(plan->query) : NULL;
+    char *held = select->view_name != NULL ? clr_query_write_select(plan->query) : NULL;
     int rc;
 
     if (select->view_name != NULL && held == NULL)

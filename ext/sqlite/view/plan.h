@@ -7,10 +7,10 @@
 #define CLR_SQLITE_PLAN_H
 
 #include "query/query.h"
-#include "sqlite/lookups/functions.h"
-#include "sqlite/lookups/lookup.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
+#include "sqlite/view/functions.h"
+#include "sqlite/view/lookups.h"
 #include "sqlite/view/select.h"
 
 /* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */

@@ -9,7 +9,7 @@
 
 #include "query/query_run.h"
 #include "sqlite/columns/column_source.h"
-#include "sqlite/lookups/memo.h"
+#include "sqlite/view/lookups.h"
 #include "sqlite/view/plan.h"
 
 struct clr_view_run {

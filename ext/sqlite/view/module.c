@@ -1,16 +1,411 @@
-/* The contract whose numbers are cited here is in view.h. */
-#include "sqlite/views/view.h"
+/* The contract whose numbers are cited here is in module.h. */
+#include "sqlite/view/module.h"
 
-#include "sqlite/view/few_rows.h"
+#include "sqlite/database/connection_database.h"
 #include "sqlite/schema/schema_lock.h"
-#include "sqlite/session/statement.h"
 #include "sqlite/session/sql_value.h"
-#include "sqlite/views/view_life.h"
+#include "sqlite/session/statement.h"
+#include "sqlite/session/virtual_table.h"
+#include "sqlite/view/few_rows.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Numbers for sets of parameters. */
+
+/* Sets that are kept; rows of one, which no SELECT will ever have; the slots at first. */
+enum { MOST_SETS = 65536, ROW_BITS = 40, FIRST_SLOTS = 16 };
+
+#define BY_HASH ((sqlite3_uint64)1 << 62)
+
+/* Odd numbers whose bits look random; splitmix64's. */
+#define FACTOR_1 0xbf58476d1ce4e5b9u
+#define FACTOR_2 0x94d049bb133111ebu
+
+struct clr_parameter_set {
+    sqlite3_uint64 hash, number, size;
+    unsigned char bytes[];
+};
+
+/* Every value is its type, its length in bytes and its bytes: no two sets look alike. */
+static sqlite3_uint64 write_values(sqlite3_value *const *values, int count, unsigned char *to)
+{
+    sqlite3_uint64 size = 0;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        unsigned char type =
+            (unsigned char)(values[i] == NULL ? SQLITE_NULL : sqlite3_value_type(values[i]));
+        sqlite3_int64 integer = 0;
+        double real;
+        const void *bytes = &integer;
+        sqlite3_uint64 length = type == SQLITE_NULL ? 0 : sizeof integer;
+
+        if (type == SQLITE_INTEGER) {
+            integer = sqlite3_value_int64(values[i]);
+        } else if (type == SQLITE_FLOAT) {
+            real = sqlite3_value_double(values[i]);
+            memcpy(&integer, &real, sizeof real);
+        } else if (type != SQLITE_NULL) {
+            bytes = sqlite3_value_blob(values[i]); /* is to be asked for before the size */
+            length = (sqlite3_uint64)sqlite3_value_bytes(values[i]);
+        }
+        if (to != NULL) {
+            to[size] = type;
+            memcpy(to + size + 1, &length, sizeof length);
+            if (length > 0)
+                memcpy(to + size + 1 + sizeof length, bytes, length);
+        }
+        size += 1 + sizeof length + length;
+    }
+    return size;
+}
+
+static sqlite3_uint64 mix(sqlite3_uint64 value)
+{
+    value = (value ^ value >> 30) * FACTOR_1;
+    value = (value ^ value >> 27) * FACTOR_2;
+    return value ^ value >> 31;
+}
+
+static sqlite3_uint64 hash(sqlite3_uint64 seed, const unsigned char *bytes, sqlite3_uint64 size)
+{
+    sqlite3_uint64 result = mix(seed ^ size), word, length;
+
+    for (; size > 0; size -= length, bytes += length) {
+        length = size < sizeof word ? size : sizeof word;
+        word = 0;
+        memcpy(&word, bytes, length);
+        result = mix(result ^ word) + seed;
+    }
+    return result;
+}
+
+/* Returns the slot that has the set, or the one where it would be. */
+static struct clr_parameter_set **find_slot(const struct clr_parameter_sets *sets,
+                                            const struct clr_parameter_set *wanted)
+{
+    sqlite3_uint64 i = wanted->hash & (sets->slot_count - 1);
+
+    for (;; i = (i + 1) & (sets->slot_count - 1)) {
+        const struct clr_parameter_set *set = sets->slots[i];
+        if (set == NULL || (set->hash == wanted->hash && set->size == wanted->size &&
+                            memcmp(set->bytes, wanted->bytes, set->size) == 0))
+            return &sets->slots[i];
+    }
+}
+
+/* Sees to it that at most half of the slots are taken. */
+static int make_slots(struct clr_parameter_sets *sets)
+{
+    struct clr_parameter_sets larger = *sets;
+    sqlite3_uint64 i;
+
+    if (sets->count * 2 < sets->slot_count)
+        return SQLITE_OK;
+    larger.slot_count = sets->slot_count == 0 ? FIRST_SLOTS : sets->slot_count * 2;
+    larger.slots = sqlite3_malloc64(larger.slot_count * sizeof *larger.slots);
+    if (larger.slots == NULL)
+        return SQLITE_NOMEM;
+    memset(larger.slots, 0, larger.slot_count * sizeof *larger.slots);
+    for (i = 0; i < sets->slot_count; i++) {
+        if (sets->slots[i] != NULL)
+            *find_slot(&larger, sets->slots[i]) = sets->slots[i];
+    }
+    sqlite3_free(sets->slots);
+    *sets = larger;
+    return SQLITE_OK;
+}
+
+/*
+ * Stores in *first what the rowids of a set's rows follow: row 0 has *first + 1. A NULL pointer
+ * among the values is NULL. Sets are known by all their bytes. So that memory stays bounded, that
+ * is true of the first 65,536; from then on a new one is known by 62 bits of a hash alone, and its
+ * rowids are in the upper half of all. Returns SQLITE_OK or SQLITE_NOMEM.
+ */
+static int find_parameter_set(struct clr_parameter_sets *sets, sqlite3_value *const *values,
+                              int count, sqlite3_uint64 *first)
+{
+    const sqlite3_uint64 size = write_values(values, count, NULL);
+    struct clr_parameter_set *set = sqlite3_malloc64(sizeof *set + size), **slot;
+
+    if (set == NULL || make_slots(sets) != SQLITE_OK) {
+        sqlite3_free(set);
+        return SQLITE_NOMEM;
+    }
+    if (sets->count == 0)
+        sqlite3_randomness(sizeof sets->seed, &sets->seed);
+    set->size = write_values(values, count, set->bytes);
+    set->hash = hash(sets->seed, set->bytes, size);
+    slot = find_slot(sets, set);
+    if (*slot == NULL && sets->count < MOST_SETS) {
+        set->number = sets->count++;
+        *slot = set;
+    } else {
+        *first = BY_HASH | (set->hash & (BY_HASH - 1));
+        sqlite3_free(set);
+    }
+    if (*slot != NULL)
+        *first = (*slot)->number << ROW_BITS;
+    return SQLITE_OK;
+}
+
+/* Forgets all sets; no rowid of theirs may be compared with later ones. */
+static void clear_parameter_sets(struct clr_parameter_sets *sets)
+{
+    sqlite3_uint64 i;
+
+    for (i = 0; i < sets->slot_count; i++)
+        sqlite3_free(sets->slots[i]);
+    sqlite3_free(sets->slots);
+    memset(sets, 0, sizeof *sets);
+}
+
+/* ---- How a view is made, connected anew and let go. */
+
+static struct clr_view *find(struct clr_view *list, const char *name)
+{
+    while (list != NULL && sqlite3_stricmp(list->name, name) != 0)
+        list = list->next;
+    return list;
+}
+
+static void free_past(struct clr_connection *connection, void *views);
+
+static const struct clr_attachment_kind views_kind = {sizeof(struct clr_views), free_past};
+
+struct clr_views *clr_views_of(const struct clr_connection *connection)
+{
+    return clr_connection_find(connection, &views_kind);
+}
+
+struct clr_view *clr_view_find(struct clr_connection *connection, const char *name)
+{
+    const struct clr_views *views = clr_views_of(connection);
+
+    return views == NULL ? NULL : find(views->first, name);
+}
+
+static void free_view(struct clr_view *view)
+{
+    clr_acceleration_free(view->acceleration);
+    clear_parameter_sets(&view->sets);
+    clr_select_free(&view->select);
+    sqlite3_free(view->argument);
+    sqlite3_free(view->name);
+    sqlite3_free(view);
+}
+
+void clr_views_end(struct clr_connection *connection)
+{
+    const struct clr_views *views = clr_views_of(connection);
+
+    if (views == NULL || views->first == NULL)
+        clr_databases_free(connection);
+}
+
+/* Frees a view that is not, or no longer, in the list. */
+static void end_view(struct clr_view *view)
+{
+    struct clr_connection *connection = view->connection;
+
+    free_view(view);
+    clr_views_end(connection);
+}
+
+static void unlink_view(struct clr_view **list, struct clr_view *view)
+{
+    while (*list != view)
+        list = &(*list)->next;
+    *list = view->next;
+}
+
+static void free_past(struct clr_connection *connection, void *pointer)
+{
+    struct clr_views *views = pointer;
+    struct clr_view *view;
+
+    (void)connection;
+    while ((view = views->past) != NULL) {
+        views->past = view->next;
+        free_view(view);
+    }
+}
+
+/* Returns what is known of the view from before: the same name, and the same SELECT. */
+static const struct clr_view *find_known(const struct clr_view *list, const struct clr_view *view)
+{
+    while (list != NULL && (sqlite3_stricmp(list->name, view->name) != 0 ||
+                            strcmp(list->argument, view->argument) != 0))
+        list = list->next;
+    return list;
+}
+
+static bool is_made(const struct clr_view *view)
+{
+    return strncmp(view->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
+}
+
+/* Whether the columns stay what they were when the view was made, as others have written them down:
+   see ordinary_views.h. Where an ordinary view has others by then, using it is an error. */
+static bool stays(const struct clr_view *known)
+{
+    return known->select.view_name != NULL && is_made(known);
+}
+
+/*
+ * SQLite connects a view anew after each change of the schema, also to drop it, and may let go of
+ * the old one only later. If the SELECT is an error by then, the view is what it was before: using
+ * it reports that error. What it was is not known of one that was dropped, if ROLLBACK has brought
+ * it back.
+ */
+static int read_select(struct clr_view *view, int is_new, char **error)
+{
+    struct clr_connection *connection = view->connection;
+    struct clr_views *views = clr_views_of(connection);
+    const struct clr_view *known = find_known(views->past, view);
+    struct clr_view *past;
+    /* The statements that rewrite.h makes compare no columns, and have the SELECT's types. */
+    int rc = clr_select_read(connection->db, view->argument, !is_made(view), &view->select, error);
+
+    if (known == NULL)
+        known = find_known(views->first, view);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new &&
+        (known != NULL || (rc & 0xff) == SQLITE_ERROR || (rc & 0xff) == SQLITE_AUTH)) {
+        sqlite3_free(*error);
+        *error = NULL;
+        rc = known != NULL ? clr_select_copy(&known->select, &view->select)
+                           : clr_select_read_unknown(view->argument, &view->select, error);
+    }
+    if (rc == SQLITE_OK && !is_new && known != NULL && stays(known) &&
+        strcmp(known->select.declaration, view->select.declaration) != 0) {
+        clr_select_free(&view->select);
+        rc = clr_select_copy(&known->select, &view->select);
+    }
+    while ((past = find(views->past, view->name)) != NULL) {
+        unlink_view(&views->past, past);
+        free_view(past);
+    }
+    return rc;
+}
+
+/* A view that is to be made, and how it went. */
+struct making {
+    struct clr_view *view;
+    int is_new;
+    char **error;
+};
+
+/* Reads the SELECT and plans, where SQLite lets nested statements leave its schema alone. */
+static int learn(void *pointer)
+{
+    struct making *making = pointer;
+    struct clr_view *view = making->view;
+    sqlite3_stmt *hold;
+    int rc = clr_schema_check(view->connection, &hold);
+
+    if (rc == SQLITE_OK)
+        rc = read_select(view, making->is_new, making->error);
+    if (rc == SQLITE_OK) {
+        view->acceleration = clr_acceleration_new(view->connection, &view->select);
+        if (view->acceleration == NULL)
+            rc = SQLITE_NOMEM;
+    }
+    sqlite3_finalize(hold);
+    return rc;
+}
+
+static int make(sqlite3 *db, void *pointer, int count, const char *const *arguments, int is_new,
+                sqlite3_vtab **result, char **error)
+{
+    struct clr_connection *connection = pointer;
+    struct making making = {NULL, is_new, error};
+    struct clr_view *view;
+    int rc;
+
+    if (sqlite3_stricmp(arguments[1], "temp") != 0) { /* clause 4 */
+        *error = sqlite3_mprintf("clreduce: accelerated views live in the temp schema: "
+                                 "CREATE VIRTUAL TABLE temp.%s, not %s.%s",
+                                 arguments[2], arguments[1], arguments[2]);
+        return SQLITE_ERROR;
+    }
+    if (count != 4) {
+        *error = sqlite3_mprintf("clreduce: one argument is needed, a SELECT in parentheses, as in "
+                                 "USING clreduce((SELECT ...)), not %d",
+                                 count - 3);
+        return SQLITE_ERROR;
+    }
+    view = clr_connection_attach(connection, &views_kind) == NULL ? NULL
+                                                                  : sqlite3_malloc(sizeof *view);
+    if (view == NULL)
+        return SQLITE_NOMEM;
+    memset(view, 0, sizeof *view);
+    view->connection = connection;
+    view->name = sqlite3_mprintf("%s", arguments[2]);
+    view->argument = sqlite3_mprintf("%s", arguments[3]);
+    making.view = view;
+    rc = SQLITE_NOMEM;
+    if (view->name != NULL && view->argument != NULL)
+        rc = clr_schema_lock_run(connection, learn, &making);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *error == NULL)
+        *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    if (rc == SQLITE_OK)
+        rc = clr_virtual_table_declare(db, view->select.declaration);
+    if (rc == SQLITE_INTERRUPT && *error == NULL)
+        *error = sqlite3_mprintf("%s", sqlite3_errstr(rc));
+    if (rc != SQLITE_OK) {
+        end_view(view);
+        return rc;
+    }
+    sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+    view->next = clr_views_of(connection)->first;
+    clr_views_of(connection)->first = view;
+    *result = &view->base;
+    return SQLITE_OK;
+}
+
+static int create_view(sqlite3 *db, void *pointer, int count, const char *const *arguments,
+                       sqlite3_vtab **result, char **error)
+{
+    return make(db, pointer, count, arguments, 1, result, error);
+}
+
+static int connect_view(sqlite3 *db, void *pointer, int count, const char *const *arguments,
+                        sqlite3_vtab **result, char **error)
+{
+    return make(db, pointer, count, arguments, 0, result, error);
+}
+
+static int destroy_view(sqlite3_vtab *base)
+{
+    struct clr_view *view = (struct clr_view *)base;
+
+    unlink_view(&clr_views_of(view->connection)->first, view);
+    end_view(view);
+    return SQLITE_OK;
+}
+
+/* The view goes, but may be connected again. */
+static int disconnect_view(sqlite3_vtab *base)
+{
+    struct clr_view *view = (struct clr_view *)base;
+    struct clr_connection *connection = view->connection;
+    struct clr_view *past = sqlite3_malloc(sizeof *past);
+
+    if (past != NULL) {
+        memset(past, 0, sizeof *past);
+        past->name = view->name;
+        past->argument = view->argument;
+        past->select = view->select;
+        past->next = clr_views_of(connection)->past;
+        clr_views_of(connection)->past = past;
+        view->name = view->argument = NULL;
+        memset(&view->select, 0, sizeof view->select);
+    }
+    return destroy_view(base);
+}
 
 /* ---- Parameters, which a query gives by conditions on hidden columns. */
 
@@ -107,7 +502,7 @@ static int refuse_null(struct clr_view *view, long number)
  * Stores copies of the parameters that view_best_index() chose, by its number (at) and its
  * text, and whose count values xFilter has; the caller frees them. parameters has one pointer for
  * each parameter of the view, all NULL before: those that are not given stay so (clause 2 of
- * view.h). Returns SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERNAL if that is no such text, or
+ * module.h). Returns SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERNAL if that is no such text, or
  * SQLITE_ERROR, with the view's message, for a NULL that SQLite itself would compare by =.
  */
 static int view_take_parameters(struct clr_view *view, int at, const char *text, int count,
@@ -220,7 +615,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
     sqlite3_finalize(cursor->select);
     sqlite3_free(cursor);
     if (--view->cursors == 0)
-        clr_parameter_sets_clear(&view->sets);
+        clear_parameter_sets(&view->sets);
     return SQLITE_OK;
 }
 
@@ -432,19 +827,19 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     int rc = SQLITE_OK;
 
     if (!cursor->has_first)
-        rc = clr_parameter_sets_find(&view->sets, cursor->parameters, view->select.parameter_count,
-                                     &cursor->first);
+        rc = find_parameter_set(&view->sets, cursor->parameters, view->select.parameter_count,
+                                &cursor->first);
     cursor->has_first = rc == SQLITE_OK;
     *id = (sqlite3_int64)((cursor->first + (sqlite3_uint64)cursor->row + 1) & INT64_MAX);
     return rc;
 }
 
 static const sqlite3_module module = {
-    .xCreate = clr_view_create,
-    .xConnect = clr_view_connect,
+    .xCreate = create_view,
+    .xConnect = connect_view,
     .xBestIndex = view_best_index,
-    .xDisconnect = clr_view_disconnect,
-    .xDestroy = clr_view_destroy,
+    .xDisconnect = disconnect_view,
+    .xDestroy = destroy_view,
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,

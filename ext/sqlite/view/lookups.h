@@ -3,14 +3,15 @@
  * column. What they mean is what SQLite says they mean, functions and collations of the application
  * among it.
  */
-#ifndef CLR_SQLITE_LOOKUP_H
-#define CLR_SQLITE_LOOKUP_H
+#ifndef CLR_SQLITE_LOOKUPS_H
+#define CLR_SQLITE_LOOKUPS_H
 
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "query/reason.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
+#include "sqlite/view/functions.h"
 
 /* The statement of a lookup: a part of a view's plan, which never changes. */
 struct clr_lookup_statement {
@@ -39,22 +40,33 @@ struct clr_lookup_input {
     int parameter_count;
 };
 
-/*
- * Evaluates a lookup by its prepared statement, for the entries that *lookup does not have yet,
- * zeros at first; of one with ranks for all. Returns SQLITE_OK, with the lookup complete, to be
- * freed with clr_lookup_free(), or with the reason why SQLite is to run the SELECT, and the lookup
- * empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. An entry that SQLite reports an error for is
- * UNSURE.
+/* What a view keeps of a lookup from one query to the next. Zeros: nothing. What SQLite evaluates
+ * may mean something else at any time: each query finds out.
  */
-int clr_lookup_evaluate(sqlite3 *db, sqlite3_stmt *prepared,
-                        const struct clr_lookup_statement *statement,
-                        const struct clr_lookup_input *input, struct clr_lookup *lookup,
-                        struct clr_reason *reason);
+struct clr_lookup_memo {
+    struct clr_lookup lookup;
+    bool is_kept;        /* it may serve another query of the same dictionary */
+    uint64_t dictionary; /* its id */
+    sqlite3_value **parameters;
+    int parameter_count;
+    sqlite3_stmt *statement; /* was prepared for it */
+    int preparations;        /* of the statement since then, by SQLite itself */
+    uint64_t program;        /* a hash of what SQLite made of the text */
+    int limits[2];           /* on values and patterns */
+};
 
-/* Sets SQLite's message for its code as the reason. */
-void clr_lookup_refuse(sqlite3 *db, int rc, struct clr_reason *reason);
+/*
+ * Brings the memo's lookup up to date for a query. functions are those of the statement. Returns
+ * SQLITE_OK, with the lookup complete, or with the reason why SQLite is to run the SELECT, and the
+ * memo empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. An entry that SQLite reports an error for
+ * is UNSURE.
+ */
+int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                          const struct clr_lookup_statement *statement,
+                          const struct clr_function_names *functions,
+                          const struct clr_lookup_input *input, struct clr_reason *reason);
 
-/* Frees what it holds; zeros are fine. */
-void clr_lookup_free(struct clr_lookup *lookup);
+/* Finalizes and frees what it holds; zeros are fine. */
+void clr_lookup_memo_free(struct clr_lookup_memo *memo);
 
 #endif

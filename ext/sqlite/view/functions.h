@@ -1,9 +1,11 @@
-/* What is known of functions: whether they give the same result for the same arguments, and what
-   they do with subtypes. */
-#ifndef CLR_SQLITE_FUNCTIONS_OF_LOOKUPS_H
-#define CLR_SQLITE_FUNCTIONS_OF_LOOKUPS_H
+/* What is known of functions, by PRAGMA function_list: whether they give the same result for the
+   same arguments, what they do with subtypes, and which the application has in place of others. */
+#ifndef CLR_SQLITE_VIEW_FUNCTIONS_H
+#define CLR_SQLITE_VIEW_FUNCTIONS_H
 
+#include "query/query.h"
 #include "sqlite/api.h"
+#include "sqlite/session/connection.h"
 
 #include <stdbool.h>
 
@@ -29,5 +31,10 @@ bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_name
 /* Returns what the functions of a name do with subtypes: bits of enum clr_subtype_use. They may do
    whatever can't be found out. */
 unsigned clr_function_subtypes(sqlite3 *db, const char *name);
+
+/* Whether the application has functions of its own in place of some that a scan computes: in place
+   of such as others may have as well, only if the query calls them. True also where SQLite does not
+   tell. */
+bool clr_functions_are_replaced(struct clr_connection *connection, const struct clr_query *query);
 
 #endif

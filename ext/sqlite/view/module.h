@@ -1,0 +1,72 @@
+/*
+ * Accelerated views: CREATE VIRTUAL TABLE temp.name USING clreduce((SELECT ...)).
+ *
+ *  1. The rows are at any moment those that the SELECT returns when this connection runs it: the
+ *     same values, types and bits, and the same errors, with functions that are no older than the
+ *     statement that reads the view. What cannot be accelerated is run by SQLite.
+ *  2. Columns have the SELECT's names; parameters are hidden columns, in order, named without their
+ *     first character (?1 as it is). A missing one is NULL.
+ *  3. Never stale, never torn: pages are read within a read transaction, and decoded columns are
+ *     used only while the file's own counters, or SQLite's version of its cache (row_source.c),
+ *     prove them fresh.
+ *  4. A view lives in the temp schema, so that no stored schema can bring one along; an error in
+ *     the SELECT is reported when it is created. Statements that write, several statements and
+ *     PRAGMAs are refused.
+ */
+#ifndef CLR_SQLITE_MODULE_H
+#define CLR_SQLITE_MODULE_H
+
+#include "sqlite/session/connection.h"
+#include "sqlite/view/acceleration.h"
+#include "sqlite/view/select.h"
+
+/*
+ * Numbers for the sets of parameters that a view is read with, of which rowids are made. By its
+ * rowid SQLite knows a row that two terms of an OR have in common: rows of one set must have the
+ * same rowids each time, and rows of two sets never. Zeros at first.
+ */
+struct clr_parameter_sets {
+    struct clr_parameter_set **slots; /* by hash */
+    sqlite3_uint64 slot_count, count;
+    sqlite3_uint64 seed; /* of the hash; drawn for the first set */
+};
+
+/* How the names of views begin that are made for somebody: see access/made_views.h. */
+#define CLR_MADE_VIEW "clreduce_view_"
+
+struct clr_view {
+    sqlite3_vtab base;
+    struct clr_view *next; /* in the connection's list */
+    struct clr_connection *connection;
+    char *name, *argument; /* as in CREATE VIRTUAL TABLE */
+    struct clr_select select;
+    struct clr_acceleration *acceleration;
+    int cursors;                    /* that are open */
+    struct clr_parameter_sets sets; /* of the rows that open cursors gave rowids */
+    sqlite3_uint64 used;            /* when it was last read: see uses below */
+};
+
+/* The views of a connection. */
+struct clr_views {
+    struct clr_attachment attachment;
+    struct clr_view *first;
+    struct clr_view
+        *past; /* those that SQLite let go of, which may come back: see disconnect_view() */
+    sqlite3_uint64 uses; /* how often one was read, or asked for */
+    int depth;           /* how many views' rows are being fetched at the moment */
+};
+
+/* Returns the connection's, or NULL as long as it has had none. */
+struct clr_views *clr_views_of(const struct clr_connection *connection);
+
+/* Gives up what views leave with the connection, if there is none, or none is left: a connection
+   that has statements cannot be closed. */
+void clr_views_end(struct clr_connection *connection);
+
+/* Returns the connection's view of that name, or NULL. */
+struct clr_view *clr_view_find(struct clr_connection *connection, const char *name);
+
+/* Registers the module. Returns SQLite's result code. */
+int clr_view_register(struct clr_connection *connection);
+
+#endif
