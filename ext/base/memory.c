@@ -1,7 +1,9 @@
 #include "base/memory.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static atomic_long fail_countdown = -1;
 static atomic_int fail_happened;
@@ -42,4 +44,62 @@ int clr_memory_fail_after(long after)
     int happened = atomic_exchange(&fail_happened, 0);
     atomic_store(&fail_countdown, after);
     return happened;
+}
+
+/* What a machine that does not tell its memory is taken to have. */
+enum { ASSUMED_MEMORY_MIB = 2048 };
+
+static bool allows(const struct clr_budget *budget, size_t size)
+{
+    return size <= budget->limit && budget->used <= budget->limit - size;
+}
+
+static enum clr_code take(struct clr_budget *budget, size_t size, const void *block)
+{
+    if (block == NULL)
+        return CLR_NOMEM;
+    budget->used += size;
+    return CLR_OK;
+}
+
+enum clr_code clr_budget_alloc(struct clr_budget *budget, size_t size, void **block)
+{
+    if (!allows(budget, size))
+        return CLR_LIMIT;
+    *block = clr_memory_alloc(size);
+    return take(budget, size, *block);
+}
+
+enum clr_code clr_budget_alloc_zero(struct clr_budget *budget, size_t size, void **block)
+{
+    if (!allows(budget, size))
+        return CLR_LIMIT;
+    *block = clr_memory_alloc_zero(size);
+    return take(budget, size, *block);
+}
+
+void clr_budget_free(struct clr_budget *budget, void *block, size_t size)
+{
+    if (block == NULL)
+        return;
+    budget->used -= size;
+    clr_memory_free(block);
+}
+
+void clr_budget_hand_over(struct clr_budget *budget, size_t size)
+{
+    budget->used -= size;
+}
+
+uint64_t clr_budget_limit(int64_t setting)
+{
+    long pages, page_size;
+
+    if (setting > 0)
+        return (uint64_t)setting;
+    pages = sysconf(_SC_PHYS_PAGES);
+    page_size = sysconf(_SC_PAGE_SIZE);
+    if (pages <= 0 || page_size <= 0)
+        return (uint64_t)ASSUMED_MEMORY_MIB << 18;
+    return (uint64_t)pages * (uint64_t)page_size / 4;
 }

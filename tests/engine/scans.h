@@ -5,7 +5,6 @@
 #ifndef CLR_TESTS_SCANS_H
 #define CLR_TESTS_SCANS_H
 
-#include "numeric/scan/lookup_results.h"
 #include "numeric/scan/scan.h"
 #include "numeric/scan_reference.h"
 #include "random.h"

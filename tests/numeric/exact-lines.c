@@ -11,8 +11,7 @@
  * an =, an integer; or * to add all pairs once more. A statistic is a number with 17
  * digits, iCOUNT, or NULL.
  */
-#include "numeric/exact/dyadic.h"
-#include "numeric/exact/moments.h"
+#include "numeric/exact/moments.c"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +48,7 @@ static void read_dyadic(struct clr_dyadic *number, const char *text)
     first = text + number->negative;
     number->exponent = atoi(end + 1);
     number->size = (int)(end - first + 15) / 16;
-    if (number->size > CLR_DYADIC_LIMBS)
+    if (number->size > DYADIC_LIMBS)
         refuse("more limbs than there are");
     for (i = 0; first + i < end; i++) {
         int position = (int)(end - first) - 1 - i;
@@ -82,14 +81,14 @@ static void run_dyadic(const char *first, const char *second)
     read_dyadic(&a, first);
     read_dyadic(&b, second);
     memset(&result, 0xa5, sizeof result);
-    clr_dyadic_multiply(&result, &a, &b);
+    dyadic_multiply(&result, &a, &b);
     write_dyadic(&result);
     memset(&result, 0xa5, sizeof result);
-    clr_dyadic_subtract(&result, &a, &b);
+    dyadic_subtract(&result, &a, &b);
     write_dyadic(&result);
-    printf("%d", (clr_dyadic_compare(&a, &b) > 0) - (clr_dyadic_compare(&a, &b) < 0));
+    printf("%d", (dyadic_compare(&a, &b) > 0) - (dyadic_compare(&a, &b) < 0));
     if (b.size > 0)
-        printf(" %.17g %.17g", clr_dyadic_quotient(&a, &b), clr_dyadic_root(&a, &b));
+        printf(" %.17g %.17g", dyadic_quotient(&a, &b), dyadic_root(&a, &b));
     putchar('\n');
 }
 
@@ -115,7 +114,7 @@ static void write_sum(struct clr_sum *sum)
     struct clr_magnitude value;
 
     clr_sum_exact(sum, &value);
-    clr_dyadic_set_magnitude(&number, &value);
+    dyadic_set_magnitude(&number, &value);
     write_dyadic(&number);
 }
 
@@ -132,11 +131,11 @@ static void write_state(struct state *state)
     write_sum(&state->xy);
     printf("%d", clr_moments_consistent(&state->sums));
     for (statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
-        unsigned needs = clr_statistic_needs((enum clr_statistic)statistic);
+        unsigned needed = clr_statistic_needs((enum clr_statistic)statistic);
         struct clr_sums sums = state->sums;
 
         for (i = 0; i < CLR_MOST_TERMS; i++) {
-            if (!(needs & 1u << i))
+            if (!(needed & 1u << i))
                 sums.sums[i] = NULL;
         }
         clr_moments_finish(&sums, (enum clr_statistic)statistic, &value);

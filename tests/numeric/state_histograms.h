@@ -7,7 +7,7 @@
 
 #include "numeric/state_rows.h"
 #include "numeric/state_text.h"
-#include "numeric/states/state_bins.h"
+#include "numeric/states/state_format.h"
 #include "random.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef CLR_TESTS_STATE_PROBE_H
 #define CLR_TESTS_STATE_PROBE_H
 
-#include "numeric/states/state_bins.h"
+#include "numeric/states/state_format.h"
 
 #include <stddef.h>
 #include <stdlib.h>

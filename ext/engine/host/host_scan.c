@@ -2,12 +2,10 @@
 
 #include "base/memory.h"
 #include "engine/worker/team.h"
-#include "numeric/distinct/distinct_portions.h"
-#include "numeric/filter/column_zones.h"
+#include "numeric/distinct/distinct_counting.h"
 #include "numeric/filter/skipping.h"
-#include "numeric/order/percentile.h"
 #include "numeric/order/portions.h"
-#include "numeric/scan/collector.h"
+#include "numeric/order/selection.h"
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan/scan.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/host/host_scan.h"
-#include "numeric/order/percentile.h"
+#include "numeric/order/selection.h"
 #include "numeric/order/sorted_copy.h"
 
 /* Rows that are worth a thread. */

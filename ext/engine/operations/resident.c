@@ -2,10 +2,9 @@
 
 #include "base/memory.h"
 #include "engine/operations/request.h"
-#include "numeric/bins/bin_bounds.h"
-#include "numeric/filter/row_ranges.h"
-#include "numeric/scan/lookup_results.h"
-#include "numeric/scan/whole_columns.h"
+#include "numeric/bins/bins.h"
+#include "numeric/filter/skipping.h"
+#include "numeric/scan/scan.h"
 #include "opencl/bins/binner.h"
 #include "opencl/groups/group_text.h"
 #include "opencl/groups/grouper.h"

@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "engine/worker/team.h"
 #include "numeric/distinct/distinct.h"
-#include "numeric/distinct/distinct_portions.h"
+#include "numeric/distinct/distinct_counting.h"
 #include "numeric/order/kept.h"
 
 struct clr_fed_distinct {

@@ -9,9 +9,9 @@
 #include "base/stats.h"
 #include "base/status.h"
 #include "engine/operations/request.h"
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
+#include "numeric/order/kept.h"
 #include "numeric/states/state.h"
-#include "numeric/values/feed.h"
 
 /*
  * A chunk's reduction on a device. The chunk is lent: its owner gets it back when the task has

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "engine/worker/team.h"
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "opencl/core/catalog.h"
 #include "opencl/core/device.h"
 #include "opencl/scan/scanner.h"

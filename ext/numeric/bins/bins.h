@@ -9,6 +9,7 @@
 #include "numeric/values/value.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { CLR_BINS_LIMIT = 1000000 };
@@ -31,8 +32,41 @@ void clr_bins_init(struct clr_bins *bins, const struct clr_value *low, const str
    high. */
 int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x);
 
-/* Compares a finite number with the lower bound of bin i, 0 .. count, where that of bin `count` is
-   high: exactly, as above. Returns a negative number, 0 or a positive one. */
-int clr_bins_compare(const struct clr_bins *bins, const struct clr_value *x, int64_t i);
+/*
+ * Bins as kernels find them: the first key of each one, in the order in which columns are sorted
+ * (see clr_sort_key_to_value()), so that exact bins are had by comparing integers; and a guess of
+ * the place among these, in doubles, which one comparison puts right.
+ */
+
+/*
+ * A number has as its slot the number of firsts that are not above its key: 0 below low, i + 1 in
+ * bin i, bins.count + 1 above high; that is where a question's counts are. firsts is in order, with
+ * equal ones where no number is in a bin; INTEGERs may not reach the last bounds, which are not in
+ * it then.
+ */
+struct clr_bin_bounds {
+    enum clr_kind kind; /* of the numbers: INTEGER or REAL */
+    uint32_t count;     /* of firsts, bins.count + 1 at most */
+    int64_t *firsts;
+    /*
+     * Whether the guess is good: a number's slot is g or g + 1, where g is distance * scale +
+     * offset, each operation rounded to nearest, cut to 0 .. count - 1 and to an integer. The
+     * distance of a REAL is the difference from the double whose bits origin has; that of an
+     * INTEGER is what it is above origin, an INTEGER, or 0, rounded to a double.
+     */
+    bool guesses;
+    int64_t origin;
+    double scale, offset;
+};
+
+/* Finds the bounds of bins for numbers of a kind. Returns whether there is memory; then
+   clr_bin_bounds_clear() has to follow. */
+bool clr_bin_bounds_init(struct clr_bin_bounds *bounds, const struct clr_bins *bins,
+                         enum clr_kind kind);
+
+void clr_bin_bounds_clear(struct clr_bin_bounds *bounds);
+
+/* Returns the bytes that the bounds of so many bins take. */
+size_t clr_bin_bounds_size(int64_t bins);
 
 #endif

@@ -1,6 +1,10 @@
 #include "numeric/dictionary/dictionary.h"
 
 #include "base/memory.h"
+#include "numeric/values/bytes.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
 
 /* A table is at most half full, so that a value's slot is near. */
 enum { FIRST_ENTRIES = 16, FIRST_SLOTS = 64, SLOTS_PER_ENTRY = 2 };
@@ -313,4 +317,86 @@ size_t clr_dictionary_size(const struct clr_dictionary *dictionary)
 {
     return sizeof *dictionary + dictionary->capacity * sizeof *dictionary->entries +
            dictionary->slot_count * sizeof *dictionary->slots + dictionary->bytes.size;
+}
+
+/* A value, and where it came from. */
+struct ranked {
+    struct clr_value value;
+    struct clr_scalar *from;
+};
+
+static struct clr_value value_of(const struct clr_scalar *scalar)
+{
+    struct clr_value value = {.kind = CLR_KIND_INTEGER};
+
+    if (scalar->tag == CLR_TAG_BYTES)
+        return clr_bytes_value(scalar->bits);
+    if (scalar->tag == CLR_TAG_INTEGER) {
+        value.as.integer = scalar->bits;
+    } else {
+        value.kind = CLR_KIND_REAL;
+        memcpy(&value.as.real, &scalar->bits, sizeof value.as.real);
+    }
+    return value;
+}
+
+/* A total order, in which what SQL takes for equal is together: 0, -0.0 and 0.0 are three values
+   here. */
+static int compare(const void *a, const void *b)
+{
+    const struct clr_value *x = &((const struct ranked *)a)->value;
+    const struct clr_value *y = &((const struct ranked *)b)->value;
+    const int order = clr_value_compare(x, y, 0);
+
+    return order != 0 ? order : (int)x->kind - (int)y->kind;
+}
+
+/* Whether SQL takes two values for equal. */
+static bool are_equal(const struct clr_value *a, const struct clr_value *b)
+{
+    if (a->kind == CLR_KIND_REAL && b->kind == CLR_KIND_REAL)
+        return a->as.real == b->as.real;
+    return clr_value_compare(a, b, 0) == 0;
+}
+
+/* Ranks those from `first` up to `last`, which are equal to SQL: if they are not the same, they are
+   UNSURE. */
+static void rank(struct ranked *order, size_t first, size_t last, size_t number)
+{
+    struct clr_scalar result = {.tag = CLR_TAG_INTEGER, .bits = (int64_t)number};
+    size_t i;
+
+    if (compare(&order[first], &order[last - 1]) != 0)
+        result = (struct clr_scalar){.tag = CLR_TAG_UNSURE};
+    for (i = first; i < last; i++)
+        *order[i].from = result;
+}
+
+enum clr_code clr_ranks_replace(struct clr_scalar *values, size_t count, struct clr_value **ranked,
+                                size_t *ranked_count)
+{
+    struct ranked *order = clr_memory_alloc((count + 1) * sizeof *order);
+    size_t known = 0, ranks = 0, i, first;
+
+    *ranked = clr_memory_alloc((count + 1) * sizeof **ranked);
+    if (order == NULL || *ranked == NULL) {
+        clr_memory_free(order);
+        clr_memory_free(*ranked);
+        *ranked = NULL;
+        return CLR_NOMEM;
+    }
+    for (i = 0; i < count; i++) {
+        if (values[i].tag != CLR_TAG_NULL && values[i].tag != CLR_TAG_UNSURE)
+            order[known++] = (struct ranked){value_of(&values[i]), &values[i]};
+    }
+    qsort(order, known, sizeof *order, compare);
+    for (first = 0; first < known; first = i, ranks++) {
+        for (i = first + 1; i < known && are_equal(&order[first].value, &order[i].value); i++)
+            ;
+        (*ranked)[ranks] = order[first].value;
+        rank(order, first, i, ranks);
+    }
+    *ranked_count = ranks;
+    clr_memory_free(order);
+    return CLR_OK;
 }

@@ -1,6 +1,205 @@
 #include "numeric/distinct/distinct.h"
 
+#include "numeric/values/bytes.h"
+
+#include <stddef.h>
 #include <string.h>
+
+/* KEPT_CAPACITY: what a cleared table may keep. */
+enum { FIRST_CAPACITY = 64, KEPT_CAPACITY = 1024 };
+
+/* Sets up an empty table without memory. */
+static void byte_table_init(struct clr_byte_table *table, struct clr_budget *budget, uint64_t seed)
+{
+    *table = (struct clr_byte_table){.budget = budget, .seed = seed};
+}
+
+static void free_entry(struct clr_byte_table *table, struct clr_byte_entry *entry)
+{
+    if (entry != NULL)
+        clr_budget_free(table->budget, entry, sizeof *entry + entry->size);
+}
+
+static void free_entries(struct clr_byte_table *table)
+{
+    size_t i;
+
+    for (i = 0; i < table->capacity && table->used != 0; i++) {
+        table->used -= table->slots[i] != NULL;
+        free_entry(table, table->slots[i]);
+        table->slots[i] = NULL;
+    }
+}
+
+/* Frees the table's memory; it is empty then. */
+static void byte_table_free(struct clr_byte_table *table)
+{
+    free_entries(table);
+    clr_budget_free(table->budget, table->slots, table->capacity * sizeof *table->slots);
+    byte_table_init(table, table->budget, table->seed);
+}
+
+/* Empties the table; keeps a small amount of memory to reuse. */
+static void byte_table_clear(struct clr_byte_table *table)
+{
+    if (table->capacity > KEPT_CAPACITY)
+        byte_table_free(table);
+    else
+        free_entries(table);
+}
+
+static bool is_value(const struct clr_byte_entry *entry, const struct clr_value *value)
+{
+    const struct clr_value own = {
+        .kind = entry->kind, .as.size = entry->size, .bytes = entry->bytes};
+
+    return clr_bytes_equal(&own, value);
+}
+
+/* Returns the value's slot, or the empty one where it would be; there are slots. */
+static size_t find(const struct clr_byte_table *table, const struct clr_value *value, uint64_t hash)
+{
+    size_t slot = hash & (table->capacity - 1);
+    const struct clr_byte_entry *entry;
+
+    while ((entry = table->slots[slot]) != NULL && !(entry->hash == hash && is_value(entry, value)))
+        slot = (slot + 1) & (table->capacity - 1);
+    return slot;
+}
+
+static enum clr_code grow(struct clr_byte_table *table)
+{
+    size_t capacity = table->capacity != 0 ? 2 * table->capacity : FIRST_CAPACITY, i;
+    struct clr_byte_entry **slots;
+    void *block;
+    enum clr_code code = clr_budget_alloc_zero(table->budget, capacity * sizeof *slots, &block);
+
+    if (code != CLR_OK)
+        return code;
+    slots = block;
+    for (i = 0; i < table->capacity; i++) {
+        size_t slot;
+        if (table->slots[i] == NULL)
+            continue;
+        slot = table->slots[i]->hash & (capacity - 1);
+        while (slots[slot] != NULL)
+            slot = (slot + 1) & (capacity - 1);
+        slots[slot] = table->slots[i];
+    }
+    clr_budget_free(table->budget, table->slots, table->capacity * sizeof *table->slots);
+    table->slots = slots;
+    table->capacity = capacity;
+    return CLR_OK;
+}
+
+/* Adds a TEXT or BLOB once more, and copies its bytes if it is new. Returns CLR_OK, or CLR_NOMEM or
+   CLR_LIMIT and has not added it. */
+static enum clr_code byte_table_add(struct clr_byte_table *table, const struct clr_value *value)
+{
+    const size_t size = value->as.size;
+    uint64_t hash = clr_bytes_hash(value, table->seed);
+    struct clr_byte_entry *entry;
+    enum clr_code code = CLR_OK;
+    void *block;
+    size_t slot;
+
+    if (table->used >= table->capacity / 8 * 5)
+        code = grow(table);
+    if (code != CLR_OK)
+        return code;
+    slot = find(table, value, hash);
+    if (table->slots[slot] != NULL) {
+        table->slots[slot]->count++;
+        return CLR_OK;
+    }
+    code = clr_budget_alloc(table->budget, sizeof *entry + size, &block);
+    if (code != CLR_OK)
+        return code;
+    entry = block;
+    entry->hash = hash;
+    entry->count = 1;
+    entry->holders = 0;
+    entry->size = size;
+    entry->kind = value->kind;
+    if (size != 0)
+        memcpy(entry->bytes, value->bytes, size);
+    table->slots[slot] = entry;
+    table->used++;
+    return CLR_OK;
+}
+
+/* Empties a slot; those that follow it move up, so that none is cut off from its home. */
+static void empty_slot(struct clr_byte_table *table, size_t slot)
+{
+    size_t mask = table->capacity - 1, next = slot;
+
+    for (;;) {
+        next = (next + 1) & mask;
+        if (table->slots[next] == NULL)
+            break;
+        /* It may move up to the hole if its home is not after the hole. */
+        if (((next - table->slots[next]->hash) & mask) >= ((next - slot) & mask)) {
+            table->slots[slot] = table->slots[next];
+            slot = next;
+        }
+    }
+    table->slots[slot] = NULL;
+    table->used--;
+}
+
+/* Takes a value out once; one that is not there changes nothing. */
+static void byte_table_remove(struct clr_byte_table *table, const struct clr_value *value)
+{
+    struct clr_byte_entry *entry;
+    size_t slot;
+
+    if (table->used == 0)
+        return;
+    slot = find(table, value, clr_bytes_hash(value, table->seed));
+    entry = table->slots[slot];
+    if (entry == NULL || --entry->count != 0)
+        return;
+    empty_slot(table, slot);
+    if (entry->holders == 0)
+        free_entry(table, entry);
+}
+
+/* Returns the entry of a value that is there, else NULL. */
+static struct clr_byte_entry *byte_table_find(const struct clr_byte_table *table,
+                                              const struct clr_value *value)
+{
+    if (table->used == 0)
+        return NULL;
+    return table->slots[find(table, value, clr_bytes_hash(value, table->seed))];
+}
+
+/* Keep an entry at its place when it leaves the table, and no longer. What is still held when the
+   table is cleared or freed is the holder's to release before that. */
+static void byte_table_hold(struct clr_byte_entry *entry)
+{
+    entry->holders++;
+}
+
+static void byte_table_release(struct clr_byte_table *table, struct clr_byte_entry *entry)
+{
+    if (--entry->holders == 0 && entry->count == 0)
+        free_entry(table, entry);
+}
+
+/*
+ * Goes through the values, in no particular order: *position starts at 0. Returns the next one, or
+ * NULL at the end.
+ */
+static const struct clr_byte_entry *byte_table_next(const struct clr_byte_table *table,
+                                                    size_t *position)
+{
+    while (*position < table->capacity) {
+        const struct clr_byte_entry *entry = table->slots[(*position)++];
+        if (entry != NULL)
+            return entry;
+    }
+    return NULL;
+}
 
 /* Numbers that are sorted into the two tables at a time. */
 enum { BATCH = 256 };
@@ -11,7 +210,7 @@ void clr_distinct_init(struct clr_distinct *distinct, struct clr_budget *budget,
     clr_number_table_init(&distinct->whole, budget, seed);
     clr_number_table_init(&distinct->fractional, budget, seed);
     clr_number_table_init(&distinct->whole_real, budget, seed);
-    clr_byte_table_init(&distinct->bytes, budget, seed);
+    byte_table_init(&distinct->bytes, budget, seed);
     distinct->typed = typed;
 }
 
@@ -20,7 +219,7 @@ void clr_distinct_clear(struct clr_distinct *distinct, bool typed)
     clr_number_table_clear(&distinct->whole);
     clr_number_table_clear(&distinct->fractional);
     clr_number_table_clear(&distinct->whole_real);
-    clr_byte_table_clear(&distinct->bytes);
+    byte_table_clear(&distinct->bytes);
     distinct->typed = typed;
 }
 
@@ -29,7 +228,7 @@ void clr_distinct_free(struct clr_distinct *distinct)
     clr_number_table_free(&distinct->whole);
     clr_number_table_free(&distinct->fractional);
     clr_number_table_free(&distinct->whole_real);
-    clr_byte_table_free(&distinct->bytes);
+    byte_table_free(&distinct->bytes);
 }
 
 enum clr_code clr_distinct_add_integers(struct clr_distinct *distinct, const int64_t *integers,
@@ -59,7 +258,7 @@ enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const clr_st
 
 enum clr_code clr_distinct_add_bytes(struct clr_distinct *distinct, const struct clr_value *value)
 {
-    return clr_byte_table_add(&distinct->bytes, value);
+    return byte_table_add(&distinct->bytes, value);
 }
 
 void clr_distinct_remove(struct clr_distinct *distinct, const struct clr_value *value)
@@ -68,7 +267,7 @@ void clr_distinct_remove(struct clr_distinct *distinct, const struct clr_value *
     bool real = value->kind == CLR_KIND_REAL;
 
     if (value->kind >= CLR_KIND_TEXT) {
-        clr_byte_table_remove(&distinct->bytes, value);
+        byte_table_remove(&distinct->bytes, value);
     } else if (real && !clr_distinct_key(value->as.real, &key)) {
         clr_number_table_remove(&distinct->fractional, key);
     } else {
@@ -90,7 +289,7 @@ uint64_t clr_distinct_find(const struct clr_distinct *distinct, const struct clr
     uint64_t key;
 
     if (value->kind >= CLR_KIND_TEXT) {
-        entry = clr_byte_table_find(&distinct->bytes, value);
+        entry = byte_table_find(&distinct->bytes, value);
         return entry != NULL ? entry->count : 0;
     }
     if (value->kind == CLR_KIND_INTEGER)
@@ -135,7 +334,7 @@ bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_
         cursor->table = 2;
         cursor->position = 0;
     }
-    entry = clr_byte_table_next(&distinct->bytes, &cursor->position);
+    entry = byte_table_next(&distinct->bytes, &cursor->position);
     if (entry == NULL)
         return false;
     cursor->value = (struct clr_value){.kind = entry->kind, .bytes = entry->bytes};
@@ -154,4 +353,182 @@ void clr_distinct_type(const struct clr_distinct *distinct, struct clr_value *va
     }
     if (value->kind == CLR_KIND_INTEGER)
         *value = whole_value(distinct, value->as.integer, clr_distinct_find(distinct, value));
+}
+
+enum { FIRST_HEAP = 64 };
+
+bool clr_mode_find(const struct clr_distinct *distinct, struct clr_value *mode)
+{
+    struct clr_distinct_cursor cursor = {0};
+    struct clr_distinct_result result = {.count = 0};
+
+    while (clr_distinct_next(distinct, &cursor))
+        clr_distinct_consider(&result, cursor.count, &cursor.value);
+    *mode = result.mode;
+    return result.count > 0;
+}
+
+void clr_mode_heap_init(struct clr_mode_heap *heap, struct clr_distinct *distinct,
+                        struct clr_budget *budget)
+{
+    *heap = (struct clr_mode_heap){.distinct = distinct, .budget = budget};
+}
+
+/* The entry of the collection to which a value's bytes belong. */
+static struct clr_byte_entry *held_entry(const struct clr_value *value)
+{
+    return (struct clr_byte_entry *)(void *)((char *)(uintptr_t)value->bytes -
+                                             offsetof(struct clr_byte_entry, bytes));
+}
+
+static void release(struct clr_mode_heap *heap, const struct clr_value *value)
+{
+    if (value->kind >= CLR_KIND_TEXT)
+        byte_table_release(&heap->distinct->bytes, held_entry(value));
+}
+
+static void drop_all(struct clr_mode_heap *heap)
+{
+    while (heap->count > 0)
+        release(heap, &heap->entries[--heap->count].value);
+}
+
+void clr_mode_heap_free(struct clr_mode_heap *heap)
+{
+    drop_all(heap);
+    clr_budget_free(heap->budget, heap->entries, heap->capacity * sizeof *heap->entries);
+    clr_mode_heap_init(heap, heap->distinct, heap->budget);
+}
+
+/* Whether a value is there more often than another one, or as often and is less. */
+static bool entry_is_before(const struct clr_mode_entry *a, const struct clr_mode_entry *b)
+{
+    if (a->count != b->count)
+        return a->count > b->count;
+    return clr_value_compare(&a->value, &b->value, 1) < 0;
+}
+
+static void sift_up(struct clr_mode_heap *heap, size_t i)
+{
+    struct clr_mode_entry entry = heap->entries[i];
+
+    while (i > 0 && entry_is_before(&entry, &heap->entries[(i - 1) / 2])) {
+        heap->entries[i] = heap->entries[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap->entries[i] = entry;
+}
+
+static void sift_down(struct clr_mode_heap *heap)
+{
+    struct clr_mode_entry entry = heap->entries[0];
+    size_t i = 0, child;
+
+    while ((child = 2 * i + 1) < heap->count) {
+        if (child + 1 < heap->count &&
+            entry_is_before(&heap->entries[child + 1], &heap->entries[child]))
+            child++;
+        if (!entry_is_before(&heap->entries[child], &entry))
+            break;
+        heap->entries[i] = heap->entries[child];
+        i = child;
+    }
+    heap->entries[i] = entry;
+}
+
+static enum clr_code make_room(struct clr_mode_heap *heap)
+{
+    size_t capacity = heap->capacity != 0 ? 2 * heap->capacity : FIRST_HEAP;
+    void *entries;
+    enum clr_code code;
+
+    if (heap->count < heap->capacity)
+        return CLR_OK;
+    code = clr_budget_alloc(heap->budget, capacity * sizeof *heap->entries, &entries);
+    if (code != CLR_OK)
+        return code;
+    if (heap->count != 0)
+        memcpy(entries, heap->entries, heap->count * sizeof *heap->entries);
+    clr_budget_free(heap->budget, heap->entries, heap->capacity * sizeof *heap->entries);
+    heap->entries = entries;
+    heap->capacity = capacity;
+    return CLR_OK;
+}
+
+/* value: its bytes are those of an entry of the collection. */
+static enum clr_code push(struct clr_mode_heap *heap, const struct clr_value *value, uint64_t count)
+{
+    enum clr_code code = make_room(heap);
+
+    if (code != CLR_OK)
+        return code;
+    if (value->kind >= CLR_KIND_TEXT)
+        byte_table_hold(held_entry(value));
+    heap->entries[heap->count].count = count;
+    heap->entries[heap->count].value = *value;
+    sift_up(heap, heap->count++);
+    return CLR_OK;
+}
+
+/* Forgets all: it is to be filled anew. */
+static void restart(struct clr_mode_heap *heap)
+{
+    drop_all(heap);
+    heap->begun = false;
+    heap->next = (struct clr_distinct_cursor){0};
+}
+
+enum clr_code clr_mode_heap_fill(struct clr_mode_heap *heap, size_t most)
+{
+    enum clr_code code = CLR_OK;
+
+    for (; !heap->begun && most > 0 && code == CLR_OK; most--) {
+        if (clr_distinct_next(heap->distinct, &heap->next))
+            code = push(heap, &heap->next.value, heap->next.count);
+        else
+            heap->begun = true;
+    }
+    return code;
+}
+
+enum clr_code clr_mode_heap_change(struct clr_mode_heap *heap, const struct clr_value *value,
+                                   int change)
+{
+    struct clr_value own = *value;
+    uint64_t count;
+
+    if (!heap->begun)
+        return CLR_OK;
+    if (value->kind >= CLR_KIND_TEXT) {
+        const struct clr_byte_entry *entry = byte_table_find(&heap->distinct->bytes, value);
+        if (entry == NULL)
+            return CLR_OK;
+        own.bytes = entry->bytes;
+    }
+    count = clr_distinct_find(heap->distinct, value);
+    if (change < 0)
+        count--;
+    if (count == 0)
+        return CLR_OK;
+    if (heap->count > 2 * clr_distinct_size(heap->distinct) + FIRST_HEAP) {
+        restart(heap);
+        return CLR_OK;
+    }
+    return push(heap, &own, count);
+}
+
+void clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode)
+{
+    mode->kind = CLR_KIND_NONE;
+    while (heap->count > 0 &&
+           clr_distinct_find(heap->distinct, &heap->entries[0].value) != heap->entries[0].count) {
+        release(heap, &heap->entries[0].value);
+        heap->entries[0] = heap->entries[--heap->count];
+        if (heap->count > 0)
+            sift_down(heap);
+    }
+    if (heap->count > 0) {
+        *mode = heap->entries[0].value;
+        clr_distinct_type(heap->distinct, mode);
+    }
 }

@@ -6,10 +6,36 @@
 #ifndef CLR_NUMERIC_DISTINCT_H
 #define CLR_NUMERIC_DISTINCT_H
 
-#include "numeric/distinct/byte_table.h"
+#include "base/memory.h"
 #include "numeric/distinct/number_table.h"
+#include "numeric/values/value.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+/*
+ * A set of TEXT and BLOB values with copies of their bytes, each with how often it is there: an
+ * open-addressing hash table with linear probing (Knuth, TAOCP 3, 6.4) of pointers to them. Equal
+ * are values of one kind with the same bytes (BINARY collation).
+ */
+
+/* One value, at the same address for as long as it is in the table or has holders. */
+struct clr_byte_entry {
+    uint64_t hash;
+    uint64_t count;   /* 0: no longer in the table */
+    uint64_t holders; /* calls of byte_table_hold() that were not undone */
+    size_t size;
+    enum clr_kind kind;
+    unsigned char bytes[];
+};
+
+struct clr_byte_table {
+    struct clr_budget *budget;
+    uint64_t seed;                 /* of the hashes: who chooses the values must not know it */
+    struct clr_byte_entry **slots; /* NULL: empty */
+    size_t capacity;               /* slots: 0 or a power of two */
+    size_t used;                   /* how many different values there are */
+};
 
 /*
  * Returns whether an INTEGER has the REAL's value, and stores the key of that number: the INTEGER's
@@ -97,5 +123,86 @@ bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_
 
 /* Gives a number the type that the collection has for it, as clr_distinct_next() says. */
 void clr_distinct_type(const struct clr_distinct *distinct, struct clr_value *value);
+
+/*
+ * The mode: the most frequent of many values, and the least of them if there are several. Numbers
+ * come before TEXT and TEXT before BLOB; see clr_value_compare().
+ */
+
+/* Stores the mode of a typed collection by looking at all of it; returns false if it is empty.
+   Bytes are the collection's. */
+bool clr_mode_find(const struct clr_distinct *distinct, struct clr_value *mode);
+
+/*
+ * For a window, whose mode is asked for after every row: a heap of values by how often they are, or
+ * were, there. What is no longer true is dropped when it comes to the top, and all of it when it is
+ * more than the truth, so that a change costs O(log n) on average.
+ */
+struct clr_mode_entry {
+    uint64_t count;
+    struct clr_value value; /* bytes: of an entry of the collection, which is held */
+};
+
+struct clr_mode_heap {
+    struct clr_distinct *distinct; /* the window's values, typed; the caller's */
+    struct clr_budget *budget;
+    struct clr_mode_entry *entries;
+    size_t count, capacity;
+    bool begun;                      /* the heap knows of all values */
+    struct clr_distinct_cursor next; /* while it is filled: where it is among them */
+};
+
+/* Sets up the heap for a collection, which from then on must be told of each change. */
+void clr_mode_heap_init(struct clr_mode_heap *heap, struct clr_distinct *distinct,
+                        struct clr_budget *budget);
+
+/* Frees the heap's memory. To be called before the collection is cleared or freed. */
+void clr_mode_heap_free(struct clr_mode_heap *heap);
+
+/* A value has come, or, before it is taken out of the collection, is about to leave: change is 1 or
+   -1. Returns CLR_OK, CLR_NOMEM or CLR_LIMIT. */
+enum clr_code clr_mode_heap_change(struct clr_mode_heap *heap, const struct clr_value *value,
+                                   int change);
+
+/* Takes in at most so many values of the collection, which has not changed since the last call
+   unless heap->begun: that is true when the heap has all. Returns CLR_OK, CLR_NOMEM or CLR_LIMIT.
+ */
+enum clr_code clr_mode_heap_fill(struct clr_mode_heap *heap, size_t most);
+
+/* Stores the mode, as clr_mode_find() does; kind CLR_KIND_NONE if there is no value. heap->begun.
+ */
+void clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode);
+
+/* What counting different values finds out. */
+struct clr_distinct_result {
+    uint64_t size;         /* how many different values there are */
+    uint64_t count;        /* how often the most frequent one is there; 0: there is none */
+    struct clr_value mode; /* that one; the least of them, if there are several. As above,
+                              an INTEGER if one of those equal to it is, else REAL */
+};
+
+/* Makes a value that is there count times, 1 and up, the result's mode if it comes before that. A
+   whole number is INTEGER here. */
+static inline void clr_distinct_consider(struct clr_distinct_result *result, uint64_t count,
+                                         const struct clr_value *value)
+{
+    if (count < result->count ||
+        (count == result->count && clr_value_compare(value, &result->mode, 1) >= 0))
+        return;
+    result->count = count;
+    result->mode = *value;
+}
+
+/* Adds the result of the TEXT and BLOBs beside some numbers to that of these. Of values that are
+   equally frequent numbers come first. */
+static inline void clr_distinct_join(struct clr_distinct_result *numbers,
+                                     const struct clr_distinct_result *bytes)
+{
+    numbers->size += bytes->size;
+    if (bytes->count > numbers->count) {
+        numbers->count = bytes->count;
+        numbers->mode = bytes->mode;
+    }
+}
 
 #endif

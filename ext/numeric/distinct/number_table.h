@@ -10,7 +10,7 @@
 #ifndef CLR_NUMERIC_NUMBER_TABLE_H
 #define CLR_NUMERIC_NUMBER_TABLE_H
 
-#include "base/budget.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 

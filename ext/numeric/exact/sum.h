@@ -9,13 +9,107 @@
 #ifndef CLR_NUMERIC_SUM_H
 #define CLR_NUMERIC_SUM_H
 
-#include "numeric/exact/accumulator.h"
 #include "numeric/exact/expansion.h"
 #include "numeric/values/int192.h"
 #include "numeric/values/value.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+/* A finite double as an integer times a power of two. */
+
+/* The value is significand * 2^exponent, negated if negative; the significand is below 2^53. */
+struct clr_parts {
+    uint64_t significand;
+    int exponent;
+    bool negative;
+};
+
+/* Returns the parts of x, which is finite. */
+static inline struct clr_parts clr_parts_of(double x)
+{
+    struct clr_parts parts;
+    uint64_t bits;
+    int biased;
+
+    memcpy(&bits, &x, sizeof bits);
+    parts.negative = bits >> 63;
+    biased = (int)(bits >> 52 & 0x7ff);
+    parts.significand = bits & 0xfffffffffffff;
+    if (biased == 0)
+        biased = 1;
+    else
+        parts.significand |= (uint64_t)1 << 52;
+    parts.exponent = biased - 1075;
+    return parts;
+}
+
+/*
+ * A long accumulator: a fixed-point number wide enough to hold any sum of doubles, and of products
+ * of two doubles, exactly.
+ *
+ * Sources: Kulisch's long accumulator; Neal, "Fast exact summation using small and large
+ * superaccumulators", arXiv:1505.05571 (2015), whose small superaccumulator this resembles: digits
+ * of 32 bits in signed words of 64, so that carries can wait.
+ *
+ * kernels/arithmetic/exact.cl has the same accumulator with the same geometry; a device's digits
+ * are added to the host's one by one.
+ */
+
+/*
+ * Digit i weighs 2^(32 i + CLR_ACCUMULATOR_BASE). The smallest product is 2^-2148; the largest sum
+ * that 2^64 products reach is below 2^2112; the top digit has weight 2^2144.
+ */
+enum { CLR_ACCUMULATOR_DIGITS = 136, CLR_ACCUMULATOR_BASE = -2176 };
+
+struct clr_accumulator {
+    uint32_t pending; /* additions since the carries were last propagated */
+    int low, high;    /* every digit outside low..high is zero; low > high: the value is zero */
+    int64_t digit[CLR_ACCUMULATOR_DIGITS];
+};
+
+/*
+ * An exact value in the only form that it has: sign, and digits with the weights of an
+ * accumulator's. Digits low and top are not zero; those outside low..top are undefined. For zero,
+ * low is 0, top is -1 and negative is false.
+ */
+struct clr_magnitude {
+    bool negative;
+    int low, top;
+    uint32_t digit[CLR_ACCUMULATOR_DIGITS + 1];
+};
+
+/* Sets low and top of a magnitude whose digits low..top are set and may be zero, but not negative
+   if all are. */
+static inline void clr_magnitude_trim(struct clr_magnitude *value, int low, int top)
+{
+    while (low <= top && value->digit[top] == 0)
+        top--;
+    while (low < top && value->digit[low] == 0)
+        low++;
+    value->low = top < low ? 0 : low;
+    value->top = top < low ? -1 : top;
+}
+
+/* Sets the value to zero. Must come before any other use. */
+void clr_accumulator_clear(struct clr_accumulator *sum);
+
+/* Adds x, which is finite. Subtract by adding -x. */
+void clr_accumulator_add(struct clr_accumulator *sum, double x);
+
+/* Adds an integer. */
+void clr_accumulator_add_int192(struct clr_accumulator *sum, const struct clr_int192 *value);
+
+/* Adds another accumulator. */
+void clr_accumulator_merge(struct clr_accumulator *sum, struct clr_accumulator *other);
+
+/*
+ * Returns the value divided by divisor (1 and up), rounded once to the nearest double, ties to
+ * even, subnormals included; +-Inf where it overflows; +0.0 for zero. Propagates carries and so
+ * writes to sum, but leaves its value as it is.
+ */
+double clr_accumulator_round(struct clr_accumulator *sum, uint64_t divisor);
 
 struct clr_sum {
     double term[CLR_EXPANSION_TERMS];

@@ -1,7 +1,6 @@
 #include "numeric/filter/filter.h"
 
-#include "numeric/filter/row_set.h"
-#include "numeric/scan/block_run.h"
+#include "numeric/scan/block.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #define CLR_NUMERIC_FILTER_H
 
 #include "numeric/scan/block.h"
+#include "numeric/scan/loops.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/filter/filter.h"
-#include "numeric/filter/row_set.h"
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/filter/filter.h"
-#include "numeric/filter/row_set.h"
-#include "numeric/scan/block_run.h"
+#include "numeric/scan/block.h"
 
 #include <string.h>
 

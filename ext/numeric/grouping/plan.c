@@ -1,11 +1,10 @@
 #include "numeric/grouping/plan.h"
 
 #include "base/memory.h"
-#include "numeric/exact/parts.h"
+#include "numeric/exact/sum.h"
 #include "numeric/filter/filter.h"
 #include "numeric/scan/block.h"
-#include "numeric/scan/block_run.h"
-#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/scan.h"
 
 #include <limits.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #define CLR_NUMERIC_GROUPS_H
 
 #include "numeric/scan/scan.h"
-#include "numeric/values/scalar.h"
+#include "numeric/values/value.h"
 
 /* All groups of a scan, in the grouping's order. They never change, and any number of threads may
    read them. */

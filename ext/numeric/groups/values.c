@@ -3,11 +3,9 @@
 #include "numeric/groups/group_scan.h"
 
 #include "base/memory.h"
-#include "numeric/distinct/distinct_portions.h"
+#include "numeric/distinct/distinct_counting.h"
 #include "numeric/order/few.h"
 #include "numeric/order/keys.h"
-#include "numeric/order/percentile.h"
-#include "numeric/order/radix_sort.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan/host_reduce.h"
 #include "numeric/values/narrow.h"

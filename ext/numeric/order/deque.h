@@ -13,7 +13,7 @@
 #ifndef CLR_NUMERIC_DEQUE_H
 #define CLR_NUMERIC_DEQUE_H
 
-#include "base/budget.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "numeric/values/value.h"
 

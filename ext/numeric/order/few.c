@@ -1,6 +1,6 @@
 #include "numeric/order/few.h"
 
-#include "numeric/order/radix_sort.h"
+#include "numeric/order/keys.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -5,9 +5,22 @@
 #ifndef CLR_NUMERIC_KEPT_H
 #define CLR_NUMERIC_KEPT_H
 
-#include "base/budget.h"
+#include "base/memory.h"
 #include "numeric/order/selection.h"
-#include "numeric/values/feed.h"
+
+#include <stdint.h>
+
+/* Where numbers go that come one by one. */
+
+/*
+ * Where the next number of each element type goes. The owner appends at real or integer while they
+ * are short of their ends (of pairs the second operand at a distance that the owner knows), and
+ * else asks for room. All zeros: there is none yet.
+ */
+struct clr_feed {
+    double *real, *real_end;
+    int64_t *integer, *integer_end;
+};
 
 enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
 

@@ -12,6 +12,9 @@
 #include "numeric/values/int192.h"
 #include "numeric/values/value.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum { CLR_KEY_TAILS = 1024 };
 
 #define CLR_KEY_SIGN ((uint64_t)1 << 63)
@@ -75,5 +78,18 @@ static inline struct clr_value clr_place_to_value(clr_u128 place)
     }
     return value;
 }
+
+/* Sorting 64-bit keys, for order-preserving ones see keys.h. */
+
+/*
+ * Sorts keys[0 .. count-1] in ascending order. scratch has room for as many and is overwritten;
+ * for up to CLR_INSERTION_LIMIT keys it may be NULL. A digit of 8 bits that is the same in all keys
+ * costs nothing but the look at it.
+ *
+ * Source: Knuth, TAOCP 3, 5.2.5 (radix sort from the least significant digit).
+ */
+void clr_radix_sort(uint64_t *keys, uint64_t *scratch, size_t count);
+
+enum { CLR_INSERTION_LIMIT = 32 };
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef CLR_NUMERIC_ORDERED_H
 #define CLR_NUMERIC_ORDERED_H
 
-#include "base/budget.h"
+#include "base/memory.h"
 #include "numeric/order/keys.h"
 
 struct clr_ordered_block;

@@ -9,7 +9,7 @@
 #define CLR_NUMERIC_SORTED_COPY_H
 
 #include "base/status.h"
-#include "numeric/distinct/distinct_result.h"
+#include "numeric/distinct/distinct_counting.h"
 #include "numeric/order/portions.h"
 #include "numeric/values/column.h"
 

@@ -1,6 +1,10 @@
 #include "numeric/scan/block.h"
 
+#include "../../../kernels/arithmetic/reals.cl"
+#include "../../../kernels/scan/values.cl"
+#include "../../../kernels/scan/values_logic.cl"
 #include "base/memory.h"
+#include "numeric/scan/loops.h"
 
 #include <string.h>
 
@@ -111,4 +115,410 @@ const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
             return block->columns[instruction->a]->values + block->first + block->next;
     }
     return values;
+}
+
+/* ---- Instructions value by value, for whatever types the values have. */
+
+typedef void loop_function(const struct clr_register *a, const struct clr_register *b,
+                           const struct clr_register *c, struct clr_register *result);
+
+#define VALUE(r) scalar_of((r)->tags[i], (r)->values[i])
+#define LOOP(name, ...)                                                                            \
+    static void each_##name(const struct clr_register *a, const struct clr_register *b,            \
+                            const struct clr_register *c, struct clr_register *result)             \
+    {                                                                                              \
+        size_t i;                                                                                  \
+        (void)b, (void)c;                                                                          \
+        for (i = 0; i < CLR_BLOCK; i++) {                                                          \
+            scalar value = scalar_##name(__VA_ARGS__);                                             \
+            result->own_values[i] = value.bits;                                                    \
+            result->own_tags[i] = (uint8_t)value.tag;                                              \
+        }                                                                                          \
+    }
+#define LOOP_1(opcode, name) LOOP(name, VALUE(a))
+#define LOOP_2(opcode, name) LOOP(name, VALUE(a), VALUE(b))
+#define LOOP_3(opcode, name) LOOP(name, VALUE(a), VALUE(b), VALUE(c))
+
+/* Every operator with its opcode and how many operands it takes. */
+#define OPERATORS(ONE, TWO, THREE)                                                                 \
+    TWO(ADD, add)                                                                                  \
+    TWO(SUBTRACT, subtract)                                                                        \
+    TWO(MULTIPLY, multiply)                                                                        \
+    TWO(DIVIDE, divide)                                                                            \
+    TWO(REMAINDER, remainder)                                                                      \
+    TWO(EQUAL, equal)                                                                              \
+    TWO(UNEQUAL, unequal)                                                                          \
+    TWO(LESS, less)                                                                                \
+    TWO(LESS_EQUAL, less_equal)                                                                    \
+    TWO(GREATER, greater)                                                                          \
+    TWO(GREATER_EQUAL, greater_equal)                                                              \
+    TWO(IS, is)                                                                                    \
+    TWO(IS_NOT, is_not)                                                                            \
+    ONE(IS_NULL, is_null)                                                                          \
+    ONE(NOT_NULL, not_null)                                                                        \
+    TWO(AND, and)                                                                                  \
+    TWO(OR, or)                                                                                    \
+    ONE(NOT, not )                                                                                 \
+    THREE(IF, if)                                                                                  \
+    TWO(COALESCE, coalesce)                                                                        \
+    TWO(LEAST, least)                                                                              \
+    TWO(GREATEST, greatest)                                                                        \
+    ONE(ABSOLUTE, absolute)                                                                        \
+    TWO(BIT_AND, bit_and)                                                                          \
+    TWO(BIT_OR, bit_or)                                                                            \
+    ONE(BIT_NOT, bit_not)                                                                          \
+    TWO(SHIFT_LEFT, shift_left)                                                                    \
+    TWO(SHIFT_RIGHT, shift_right)                                                                  \
+    ONE(TO_INTEGER, cast_to_integer)                                                               \
+    ONE(TO_REAL, cast_to_real)                                                                     \
+    ONE(ROUND, round)                                                                              \
+    ONE(FLOOR, floor)                                                                              \
+    ONE(CEILING, ceiling)                                                                          \
+    ONE(TRUNCATE, truncate)                                                                        \
+    ONE(SIGN, sign)
+
+OPERATORS(LOOP_1, LOOP_2, LOOP_3)
+
+#define ENTRY(opcode, name) [CLR_OP_##opcode] = each_##name,
+static loop_function *const operators[CLR_OPCODES] = {OPERATORS(ENTRY, ENTRY, ENTRY)};
+
+/* Sets the result's values and tags, not its types, for a whole block. */
+static void run_by_value(enum clr_opcode opcode, const struct clr_register *a,
+                         const struct clr_register *b, const struct clr_register *c,
+                         struct clr_register *result)
+{
+    operators[opcode](a, b, c, result);
+    result->values = result->own_values;
+    result->tags = result->own_tags;
+}
+
+#define NULLS CLR_TYPE(CLR_TAG_NULL)
+#define UNKNOWN (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))
+
+/* ---- Blocks. */
+
+/* Gives all rows of the register one tag. */
+static void set_type(const struct clr_block *block, struct clr_register *result, int tag)
+{
+    result->types = CLR_TYPE(tag);
+    result->tags = block->uniform[tag];
+}
+
+static void alias(struct clr_register *result, const struct clr_register *source)
+{
+    result->types = source->types;
+    result->values = source->values;
+    result->tags = source->tags;
+}
+
+/* A short block is padded with values of a type that it has. */
+static void load_column(const struct clr_block *block, const struct clr_column *column,
+                        struct clr_register *result)
+{
+    size_t padding = CLR_BLOCK - block->count;
+
+    result->values = clr_column_values(column, block->first, block->count, result->own_values);
+    if (padding > 0) {
+        if (result->values != result->own_values)
+            memcpy(result->own_values, result->values, block->count * sizeof(int64_t));
+        memset(result->own_values + block->count, 0, padding * sizeof(int64_t));
+        result->values = result->own_values;
+    }
+    if (column->kind != CLR_TAG_MIXED) {
+        set_type(block, result, column->kind);
+        return;
+    }
+    result->tags = column->tags + block->first;
+    if (padding > 0) {
+        memcpy(result->own_tags, result->tags, block->count);
+        memset(result->own_tags + block->count, result->own_tags[0], padding);
+        result->tags = result->own_tags;
+    }
+    result->types = block->loops->find_tags(result->tags);
+}
+
+/* What a lookup has for the codes of a column. A short block is padded with the first code. */
+static void look_up(const struct clr_block *block, const struct clr_column *column,
+                    const struct clr_lookup *lookup, struct clr_register *result)
+{
+    const size_t width = column->code_bytes, padding = CLR_BLOCK - block->count;
+    const char *codes = (const char *)column->codes + block->first * width;
+    _Alignas(uint32_t) char padded[CLR_BLOCK * sizeof(uint32_t)];
+    size_t i;
+
+    if (padding > 0) {
+        memcpy(padded, codes, block->count * width);
+        for (i = block->count; i < CLR_BLOCK; i++)
+            memcpy(padded + i * width, codes, width);
+        codes = padded;
+    }
+    block->loops->look_up(codes, (int)width, lookup->values, result->own_values);
+    result->values = result->own_values;
+    if (lookup->kind != CLR_TAG_MIXED) {
+        set_type(block, result, lookup->kind);
+        return;
+    }
+    block->loops->look_up_tags(codes, (int)width, lookup->tags, result->own_tags);
+    result->tags = result->own_tags;
+    result->types = block->loops->find_tags(result->tags);
+}
+
+/* The one type, INTEGER or REAL, that the values have where they are not NULL, or NULL. */
+static int number_type(const struct clr_register *values)
+{
+    if ((values->types & ~NULLS) == CLR_TYPE(CLR_TAG_INTEGER))
+        return CLR_TAG_INTEGER;
+    return (values->types & ~NULLS) == CLR_TYPE(CLR_TAG_REAL) ? CLR_TAG_REAL : CLR_TAG_NULL;
+}
+
+static bool gives_operand(enum clr_opcode opcode)
+{
+    return opcode == CLR_OP_LEAST || opcode == CLR_OP_GREATEST || opcode == CLR_OP_ABSOLUTE;
+}
+
+static bool gives_whole(enum clr_opcode opcode)
+{
+    return opcode == CLR_OP_FLOOR || opcode == CLR_OP_CEILING || opcode == CLR_OP_TRUNCATE;
+}
+
+static bool is_arithmetic(enum clr_opcode opcode)
+{
+    return opcode >= CLR_OP_ADD && opcode <= CLR_OP_REMAINDER;
+}
+
+/* The type of what a loop over values of one type gives. */
+static int type_of_loop(enum clr_opcode opcode, int type)
+{
+    if (opcode == CLR_OP_TO_REAL || opcode == CLR_OP_ROUND)
+        return CLR_TAG_REAL;
+    return gives_operand(opcode) || gives_whole(opcode) || is_arithmetic(opcode) ? type
+                                                                                 : CLR_TAG_INTEGER;
+}
+
+/* Without NULLs, whether two values are the same is whether they are equal. */
+static enum clr_opcode simplify(enum clr_opcode opcode, unsigned types)
+{
+    if ((types & NULLS) == 0 && opcode == CLR_OP_IS)
+        return CLR_OP_EQUAL;
+    if ((types & NULLS) == 0 && opcode == CLR_OP_IS_NOT)
+        return CLR_OP_UNEQUAL;
+    return opcode;
+}
+
+/* Operators that are NULL where an operand is, of numbers that have one type each. Returns false if
+   the block is not so simple. */
+static bool run_loop(struct clr_block *block, enum clr_opcode opcode, const struct clr_register *a,
+                     const struct clr_register *b, struct clr_register *result)
+{
+    const int64_t *x = a->values, *y = b->values;
+    int type = number_type(a), type_b = number_type(b);
+    clr_loop *loop;
+
+    if (type == CLR_TAG_NULL || type_b == CLR_TAG_NULL)
+        return false;
+    if (type != type_b) {
+        const int64_t **integers = type == CLR_TAG_INTEGER ? &x : &y;
+        const int64_t *reals = (type == CLR_TAG_INTEGER ? a : b)->reals;
+        if (gives_operand(opcode) || block->loops->reals[opcode] == NULL ||
+            (reals == NULL && !block->loops->to_reals(*integers, block->converted) &&
+             !is_arithmetic(opcode)))
+            return false;
+        *integers = reals != NULL ? reals : block->converted;
+        type = CLR_TAG_REAL;
+    }
+    loop = type == CLR_TAG_REAL ? block->loops->reals[opcode] : block->loops->integers[opcode];
+    if (loop == NULL || !loop(x, y, result->own_values, clr_block_ahead(block, x)))
+        return false;
+    result->values = result->own_values;
+    type = type_of_loop(opcode, type);
+    set_type(block, result, type);
+    if ((a->types | b->types) & NULLS) {
+        block->loops->spread_nulls(a->tags, b->tags, (uint8_t)type, result->own_tags);
+        result->tags = result->own_tags;
+        result->types |= NULLS;
+    }
+    return true;
+}
+
+static bool has_loop(enum clr_opcode opcode, unsigned types)
+{
+    bool logical = opcode == CLR_OP_AND || opcode == CLR_OP_OR; /* not always NULL of NULL */
+    return !(logical && (types & NULLS));
+}
+
+static void find_nulls(const struct clr_block *block, const struct clr_register *values,
+                       const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    if (!clr_row_set_find(block->loops, values, CLR_TAG_NULL, rows, found))
+        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+}
+
+/* AND and OR of numbers and NULLs, by sets of rows. One operand may settle the result, false of AND
+   and true of OR, whatever the other one is. */
+static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
+                      const struct clr_register *a, const struct clr_register *b,
+                      struct clr_register *result)
+{
+    uint64_t all[CLR_BLOCK_WORDS], a_true[CLR_BLOCK_WORDS], b_true[CLR_BLOCK_WORDS];
+    uint64_t a_null[CLR_BLOCK_WORDS], b_null[CLR_BLOCK_WORDS], known[CLR_BLOCK_WORDS];
+    uint64_t truth[CLR_BLOCK_WORDS];
+    size_t i;
+
+    if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
+        return false;
+    memset(all, -1, sizeof all);
+    clr_row_set_find_true(block->loops, a, all, a_true);
+    clr_row_set_find_true(block->loops, b, all, b_true);
+    find_nulls(block, a, all, a_null);
+    find_nulls(block, b, all, b_null);
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        uint64_t a_false = ~(a_true[i] | a_null[i]), b_false = ~(b_true[i] | b_null[i]);
+        bool is_or = opcode == CLR_OP_OR;
+        uint64_t certain = is_or ? a_true[i] | b_true[i] : a_false | b_false;
+        truth[i] = is_or ? certain : a_true[i] & b_true[i];
+        known[i] = certain | ~(a_null[i] | b_null[i]);
+    }
+    block->loops->spread_bits(truth, result->own_values);
+    block->loops->spread_bits_to_tags(known, result->own_tags);
+    result->values = result->own_values;
+    result->tags = result->own_tags;
+    result->types = block->loops->find_tags(result->tags);
+    return true;
+}
+
+/* NULL or not: known for the whole block, or else for each row. */
+static bool run_null(const struct clr_block *block, enum clr_opcode opcode,
+                     const struct clr_register *a, struct clr_register *result)
+{
+    size_t i;
+
+    if ((opcode != CLR_OP_IS_NULL && opcode != CLR_OP_NOT_NULL) ||
+        (a->types & CLR_TYPE(CLR_TAG_UNSURE)))
+        return false;
+    block->loops->are_null(a->tags, result->own_values);
+    if (opcode == CLR_OP_NOT_NULL)
+        for (i = 0; i < CLR_BLOCK; i++)
+            result->own_values[i] ^= 1;
+    result->values = result->own_values;
+    set_type(block, result, CLR_TAG_INTEGER);
+    return true;
+}
+
+/* What leaves numbers of a type, and NULLs, as they are. */
+static bool run_nothing(enum clr_opcode opcode, const struct clr_register *a,
+                        struct clr_register *result)
+{
+    const int type = number_type(a);
+
+    if (!(type == CLR_TAG_INTEGER && (opcode == CLR_OP_TO_INTEGER || gives_whole(opcode))) &&
+        !(type == CLR_TAG_REAL && opcode == CLR_OP_TO_REAL))
+        return false;
+    alias(result, a);
+    return true;
+}
+
+/* Choices between whole registers, by a condition that is known to be 0 or not for every row. */
+static bool run_choice(const struct clr_block *block, enum clr_opcode opcode,
+                       const struct clr_register *a, const struct clr_register *b,
+                       const struct clr_register *c, struct clr_register *result)
+{
+    if (opcode == CLR_OP_COALESCE && ((a->types & NULLS) == 0 || a->types == NULLS)) {
+        alias(result, a->types == NULLS ? b : a);
+        return true;
+    }
+    if (opcode != CLR_OP_IF || a->types != CLR_TYPE(CLR_TAG_INTEGER))
+        return false;
+    block->loops->choose(a->values, b->values, c->values, result->own_values);
+    result->values = result->own_values;
+    result->types = b->types | c->types;
+    result->tags = b->tags;
+    if ((result->types & (result->types - 1)) != 0) {
+        block->loops->choose_tags(a->values, b->tags, c->tags, result->own_tags);
+        result->tags = result->own_tags;
+        result->types = block->loops->find_tags(result->tags);
+    }
+    return true;
+}
+
+static void run_instruction(struct clr_block *block, int number)
+{
+    const struct clr_scan *scan = block->scan;
+    const struct clr_instruction *instruction = &scan->instructions[number];
+    struct clr_register *registers = block->registers, *result = &registers[number];
+    const struct clr_register *a, *b, *c;
+    enum clr_opcode opcode;
+
+    if (instruction->opcode == CLR_OP_COLUMN) {
+        load_column(block, block->columns[instruction->a], result);
+        return;
+    }
+    if (instruction->opcode == CLR_OP_LOOKUP) {
+        look_up(block, block->columns[instruction->a], &scan->lookups[instruction->b], result);
+        return;
+    }
+    if (instruction->opcode == CLR_OP_CONSTANT) {
+        result->values = result->own_values;
+        set_type(block, result, scan->constants[instruction->a].tag);
+        return;
+    }
+    a = &registers[instruction->a];
+    b = clr_opcode_operands(instruction->opcode) > 1 ? &registers[instruction->b] : a;
+    c = clr_opcode_operands(instruction->opcode) > 2 ? &registers[instruction->c] : a;
+    opcode = simplify(instruction->opcode, a->types | b->types);
+    if ((has_loop(opcode, a->types | b->types) && run_loop(block, opcode, a, b, result)) ||
+        run_nothing(opcode, a, result) || run_logic(block, opcode, a, b, result) ||
+        run_null(block, opcode, a, result) || run_choice(block, opcode, a, b, c, result))
+        return;
+    run_by_value(opcode, a, b, c, result);
+    result->types = block->loops->find_tags(result->tags);
+}
+
+void clr_block_run(struct clr_block *block, enum clr_stage stage)
+{
+    const uint8_t *stages = block->terms.stages;
+    const int before = block->ran;
+    int i;
+
+    block->ran |= (int)stage;
+    for (i = 0; i < block->scan->instruction_count; i++)
+        if (stages[i] & stage && !(stages[i] & before))
+            run_instruction(block, i);
+}
+
+bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *values,
+                      enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    uint64_t any = 0;
+    size_t i;
+
+    if (!(values->types & CLR_TYPE(tag)))
+        return false;
+    if (values->types == CLR_TYPE(tag)) {
+        memcpy(found, rows, CLR_BLOCK_WORDS * sizeof *found);
+    } else {
+        loops->select_tag(values->tags, (uint8_t)tag, found);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            found[i] &= rows[i];
+    }
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        any |= found[i];
+    return any != 0;
+}
+
+void clr_row_set_find_true(const struct clr_loops *loops, const struct clr_register *values,
+                           const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    static const int64_t masks[] = {[CLR_TAG_INTEGER] = -1, [CLR_TAG_REAL] = INT64_MAX};
+    uint64_t numbers[CLR_BLOCK_WORDS], set[CLR_BLOCK_WORDS];
+    int tag;
+    size_t i;
+
+    memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+    for (tag = CLR_TAG_INTEGER; tag <= CLR_TAG_REAL; tag++) {
+        if (!clr_row_set_find(loops, values, (enum clr_tag)tag, rows, numbers))
+            continue;
+        loops->select(values->values, masks[tag], set);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            found[i] |= numbers[i] & set[i];
+    }
 }

@@ -4,7 +4,6 @@
 
 #include "numeric/filter/filter_terms.h"
 #include "numeric/scan/loops.h"
-#include "numeric/scan/register.h"
 #include "numeric/scan/scan.h"
 
 struct clr_block {
@@ -41,5 +40,21 @@ void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *c
  * are widened.
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
+
+/* Runs the instructions of a scan over a block of its rows. */
+
+/* Runs those instructions of a stage that have not run yet for the rows. */
+void clr_block_run(struct clr_block *block, enum clr_stage stage);
+
+/* Rows of a block, as sets: a bit for each of them, CLR_BLOCK_WORDS words. */
+
+/* Stores those of the rows that have a value of this type. Returns whether there are any; if there
+   are none, what is stored is undefined. */
+bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *values,
+                      enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found);
+
+/* Stores those of the rows whose value is true: a number other than zero, and -0.0 is zero. */
+void clr_row_set_find_true(const struct clr_loops *loops, const struct clr_register *values,
+                           const uint64_t *restrict rows, uint64_t *restrict found);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef CLR_NUMERIC_HOST_REDUCE_H
 #define CLR_NUMERIC_HOST_REDUCE_H
 
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "numeric/states/state.h"
 
 #include <stdbool.h>

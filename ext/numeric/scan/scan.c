@@ -1,5 +1,7 @@
 #include "numeric/scan/scan.h"
 
+#include "base/memory.h"
+
 #include <string.h>
 
 int clr_opcode_operands(enum clr_opcode opcode)
@@ -52,4 +54,121 @@ void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tal
         if (operands > 2)
             used[instruction->c] = true;
     }
+}
+
+struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
+{
+    static atomic_uint_least64_t ids;
+    const size_t values_size = count * sizeof(int64_t);
+    struct clr_lookup_results *results =
+        clr_memory_alloc(sizeof *results + values_size + 2 * (size_t)count);
+
+    if (results == NULL)
+        return NULL;
+    atomic_init(&results->references, 1);
+    results->id = atomic_fetch_add(&ids, 1) + 1;
+    results->tags = (uint8_t *)(results->values + count);
+    results->truths = results->tags + count;
+    memset(results->values, 0, values_size);
+    memset(results->tags, CLR_TAG_UNSURE, count);
+    return results;
+}
+
+struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *results)
+{
+    if (results != NULL)
+        atomic_fetch_add(&results->references, 1);
+    return results;
+}
+
+void clr_lookup_results_release(struct clr_lookup_results *results)
+{
+    if (results != NULL && atomic_fetch_sub(&results->references, 1) == 1)
+        clr_memory_free(results);
+}
+
+static bool is_true(uint8_t tag, int64_t bits)
+{
+    return (tag == CLR_TAG_INTEGER && bits != 0) ||
+           (tag == CLR_TAG_REAL && (bits & INT64_MAX) != 0);
+}
+
+/* Returns the tag whose bit alone is set, or CLR_TAG_MIXED; of none NULL's. */
+static uint8_t kind_of(unsigned types)
+{
+    uint8_t tag;
+
+    for (tag = CLR_TAG_NULL; tag < CLR_TAG_UNSURE && types != 1u << tag; tag++)
+        ;
+    return types == 0 ? (uint8_t)CLR_TAG_NULL : types == 1u << tag ? tag : (uint8_t)CLR_TAG_MIXED;
+}
+
+void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count)
+{
+    unsigned types = 0;
+    uint64_t beyond = 0;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        types |= 1u << results->tags[i];
+        results->truths[i] = is_true(results->tags[i], results->values[i]);
+        beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
+    }
+    lookup->count = count;
+    lookup->kind = kind_of(types);
+    lookup->types = (uint8_t)types;
+    lookup->is_short = beyond == 0 && (types & 1u << CLR_TAG_REAL) == 0;
+    lookup->tags = results->tags;
+    lookup->truths = results->truths;
+    lookup->values = results->values;
+    lookup->results = results;
+}
+
+void clr_lookup_widen_range(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest)
+{
+    uint32_t i;
+
+    if (lookup->ranked != NULL) {
+        *least = 0;
+        *greatest = lookup->ranked_count == 0 ? 0 : (int64_t)lookup->ranked_count - 1;
+        return;
+    }
+    for (i = 0; i < lookup->count; i++) {
+        if (clr_lookup_tag(lookup, i) != CLR_TAG_INTEGER)
+            continue;
+        *least = lookup->values[i] < *least ? lookup->values[i] : *least;
+        *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;
+    }
+}
+
+/* Returns the column that an instruction is, if all its rows have one type, else -1. */
+static int find_column(const struct clr_scan *scan, const uint8_t *kinds, int number)
+{
+    const struct clr_instruction *instruction = &scan->instructions[number];
+
+    return instruction->opcode == CLR_OP_COLUMN && kinds[instruction->a] != CLR_TAG_MIXED
+               ? instruction->a
+               : -1;
+}
+
+/* Whether the condition, an instruction or -1, is true for all rows. */
+static bool is_always_true(const struct clr_scan *scan, const uint8_t *kinds, int condition)
+{
+    int column;
+
+    if (condition < 0)
+        return true;
+    if (scan->instructions[condition].opcode != CLR_OP_NOT_NULL)
+        return false;
+    column = find_column(scan, kinds, scan->instructions[condition].a);
+    return column >= 0 && kinds[column] != CLR_TAG_NULL;
+}
+
+bool clr_tally_takes_whole_columns(const struct clr_scan *scan, const uint8_t *kinds,
+                                   const struct clr_tally *tally, int columns[2])
+{
+    columns[0] = tally->x < 0 ? -1 : find_column(scan, kinds, tally->x);
+    columns[1] = tally->y < 0 ? -1 : find_column(scan, kinds, tally->y);
+    return scan->filter < 0 && is_always_true(scan, kinds, tally->filter) &&
+           (tally->x < 0 || columns[0] >= 0) && (tally->y < 0 || columns[1] >= 0);
 }

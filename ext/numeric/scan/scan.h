@@ -7,14 +7,37 @@
 #ifndef CLR_NUMERIC_SCAN_H
 #define CLR_NUMERIC_SCAN_H
 
-#include "numeric/exact/chunk.h"
-#include "numeric/scan/question.h"
+#include "numeric/bins/bins.h"
+#include "numeric/exact/operation.h"
 #include "numeric/states/state.h"
 #include "numeric/values/column.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What is asked of all values of a tally together: order statistics, the mode, distinct values and
+   histograms. */
+
+enum clr_question_kind {
+    CLR_ASK_BETWEEN,  /* the value at a fraction of the way, between two if need be; a REAL */
+    CLR_ASK_AT,       /* the last value that is not past that; as a REAL */
+    CLR_ASK_MODE,     /* the most frequent value, the least of several */
+    CLR_ASK_DISTINCT, /* how many different values there are, an INTEGER */
+    CLR_ASK_BINS      /* how many values each bin has */
+};
+
+struct clr_question {
+    enum clr_question_kind kind;
+    int tally;            /* of values that are kept; for the first two kinds also of extremes */
+    double fraction;      /* of the first two kinds: 0 .. 1 */
+    struct clr_bins bins; /* of CLR_ASK_BINS */
+    /* The answer; of CLR_ASK_BINS bins.count + 2 counts, in the caller's memory: of what is below,
+       of each bin, of what is above. Else a value, of kind CLR_KIND_NONE if there are no values. */
+    uint64_t *counts;
+    struct clr_value answer;
+};
 
 /*
  * SQLite's operators, with its semantics to the bit. Operands BYTES and UNSURE give UNSURE, except
@@ -126,10 +149,10 @@ struct clr_lookup {
         *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
     /* Whether each result is true, 1 or 0; NULL: nobody has found that out. */
     const uint8_t *truths;
-    /* Where tags, values and truths lie, with a reference: see lookup_results.h. */
+    /* Where tags, values and truths lie, with a reference: see clr_lookup_set(). */
     struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
-       see ranks.h. Else NULL. */
+       see clr_ranks_replace(). Else NULL. */
     struct clr_value *ranked;
     size_t ranked_count;
     struct clr_bytes bytes; /* theirs */
@@ -247,5 +270,45 @@ static inline enum clr_scan_outcome clr_scan_outcome_of(enum clr_code code)
         return CLR_SCAN_FAILED;
     }
 }
+
+/* The results of a lookup in memory that its owner, scans under way and devices share: the last one
+   frees it. */
+
+/* Written by whoever made it, until a lookup has it. */
+struct clr_lookup_results {
+    atomic_int references;
+    uint64_t id;      /* no other results of the process have it; not 0 */
+    uint8_t *tags;    /* behind the values */
+    uint8_t *truths;  /* behind them; found by clr_lookup_set() */
+    int64_t values[]; /* bits */
+};
+
+/* Returns results of so many entries with one reference: all UNSURE, with values 0. NULL without
+   memory. */
+struct clr_lookup_results *clr_lookup_results_new(uint32_t count);
+
+/* Any thread may take and drop references. NULL is fine for both. */
+struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *results);
+void clr_lookup_results_release(struct clr_lookup_results *results);
+
+/* Gives a lookup the results of count entries, whose reference becomes the lookup's, and finds out
+   what they are. What the lookup had besides stays. */
+void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count);
+
+/* Widens a range of some of a lookup's results to that of all that are INTEGERs. It looks at each,
+   unless they are ranks. */
+void clr_lookup_widen_range(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest);
+
+/* Which tallies of a scan go through all rows of columns as they lie in memory, so that no row has
+   to be looked at. */
+
+/*
+ * Returns whether all rows count for the tally, by its filters, and its arguments are columns
+ * whose rows all have one type. kinds: those of the scan's columns (struct clr_column). Stores the
+ * columns of x and y, or -1 where there is no argument. A filter that passes all rows, since it
+ * asks of a column without NULLs whether it is NULL, is as good as none.
+ */
+bool clr_tally_takes_whole_columns(const struct clr_scan *scan, const uint8_t *kinds,
+                                   const struct clr_tally *tally, int columns[2]);
 
 #endif

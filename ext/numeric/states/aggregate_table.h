@@ -5,7 +5,7 @@
 #ifndef CLR_NUMERIC_AGGREGATE_TABLE_H
 #define CLR_NUMERIC_AGGREGATE_TABLE_H
 
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "numeric/states/state_format.h"
 
 /* What an aggregate needs to know of its rows. */

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/exact/moments.h"
-#include "numeric/states/state_bins.h"
+#include "numeric/states/state_format.h"
 
 /* Characters of a count and its comma, at most. */
 enum { COUNT_SIZE = 21 };

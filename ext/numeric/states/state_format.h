@@ -39,6 +39,7 @@
 #ifndef CLR_NUMERIC_STATE_FORMAT_H
 #define CLR_NUMERIC_STATE_FORMAT_H
 
+#include "numeric/bins/bins.h"
 #include "numeric/exact/operation.h"
 #include "numeric/values/value.h"
 
@@ -53,7 +54,7 @@ enum clr_state_kind {
     CLR_STATE_MAX,     /* gpu_max */
     CLR_STATE_SQUARES, /* gpu_var_pop, gpu_var_samp, gpu_stddev_pop, gpu_stddev_samp, gpu_norm */
     CLR_STATE_PAIRS,   /* gpu_covar_pop, gpu_covar_samp, gpu_corr, gpu_regr_* */
-    CLR_STATE_BINS     /* gpu_histogram: see state_bins.h */
+    CLR_STATE_BINS     /* gpu_histogram: see below */
 };
 
 /* Why bytes are no state that can be merged. */
@@ -119,5 +120,34 @@ enum clr_state_fault clr_state_decode_extreme(const unsigned char *bytes, size_t
  * CLR_STATE_OTHER_KIND it names the functions whose state it is, which bytes say.
  */
 const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char *bytes);
+
+/* The states of gpu_histogram: its bins and their counters as bytes. state_format.h has the format.
+ */
+
+/* A state that was read. The counters are still in its bytes, where they are known to be sound. */
+struct clr_stored_bins {
+    int64_t count; /* of rows; 0: there is nothing else */
+    struct clr_value low, high;
+    int64_t bins;
+    const unsigned char *counters, *end;
+};
+
+/*
+ * Writes the state of bins->count + 2 counters, which add up to CLR_STATE_MOST_ROWS at most, into
+ * buffer. Returns how many bytes it takes; with buffer NULL it does no more than that.
+ */
+size_t clr_state_encode_bins(const struct clr_bins *bins, const uint64_t *counters,
+                             unsigned char *buffer);
+
+/*
+ * Reads a state (bytes is NULL if size is 0), into which stored points from then on. Returns
+ * CLR_STATE_SOUND, or another fault and leaves stored as it was.
+ */
+enum clr_state_fault clr_state_decode_bins(const unsigned char *bytes, size_t size,
+                                           struct clr_stored_bins *stored);
+
+/* Adds the state's counters, stored->bins + 2 if it has rows, if weight is 1; takes them away again
+   if it is -1. */
+void clr_stored_bins_add(const struct clr_stored_bins *stored, int weight, uint64_t *counters);
 
 #endif

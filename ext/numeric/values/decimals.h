@@ -6,7 +6,7 @@
 #ifndef CLR_NUMERIC_DECIMALS_H
 #define CLR_NUMERIC_DECIMALS_H
 
-#include "numeric/values/scalar.h"
+#include "numeric/values/value.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #define CLR_OPENCL_BINNER_H
 
 #include "base/status.h"
-#include "numeric/bins/bin_bounds.h"
+#include "numeric/bins/bins.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"
 

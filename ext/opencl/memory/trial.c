@@ -1,8 +1,8 @@
 #include "opencl/memory/trial.h"
 
 #include "base/memory.h"
-#include "numeric/scan/lookup_results.h"
-#include "numeric/scan/register.h"
+#include "numeric/scan/loops.h"
+#include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
 #include "opencl/core/device.h"
 

@@ -3,7 +3,7 @@
 #define CLR_OPENCL_PASSES_H
 
 #include "base/status.h"
-#include "numeric/exact/accumulator.h"
+#include "numeric/exact/sum.h"
 #include "numeric/states/state.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"

@@ -1,6 +1,6 @@
 #include "opencl/reduction/program.h"
 
-#include "numeric/exact/accumulator.h"
+#include "numeric/exact/sum.h"
 #include "opencl/core/build.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/kernels.h"

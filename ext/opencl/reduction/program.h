@@ -3,7 +3,7 @@
 #define CLR_OPENCL_PROGRAM_H
 
 #include "base/status.h"
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "opencl/core/api.h"
 #include "opencl/core/catalog.h"
 #include "opencl/reduction/scan_plan.h"

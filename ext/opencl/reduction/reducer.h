@@ -7,7 +7,7 @@
 #define CLR_OPENCL_REDUCER_H
 
 #include "base/status.h"
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "numeric/states/state.h"
 #include "opencl/core/device.h"
 

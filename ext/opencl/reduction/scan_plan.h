@@ -3,7 +3,7 @@
 #ifndef CLR_OPENCL_SCAN_PLAN_H
 #define CLR_OPENCL_SCAN_PLAN_H
 
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "numeric/scan/scan.h"
 
 #include <stdbool.h>

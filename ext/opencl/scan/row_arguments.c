@@ -1,7 +1,7 @@
 #include "opencl/scan/row_arguments.h"
 
 #include "base/memory.h"
-#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/scan.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/upload.h"

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/scan/evaluate.h"
-#include "numeric/scan/register.h"
+#include "numeric/scan/loops.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/trial.h"
 

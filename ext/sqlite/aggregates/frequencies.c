@@ -8,11 +8,11 @@
  */
 #include "base/memory.h"
 #include "engine/rows/fed_distinct.h"
-#include "numeric/distinct/mode.h"
+#include "numeric/distinct/distinct.h"
 #include "sqlite/aggregates/function.h"
-#include "sqlite/session/statement.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
 
 /*
  * Numbers of each type in a batch; different values of which the heap takes in so many at a time,

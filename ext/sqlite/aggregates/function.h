@@ -3,8 +3,8 @@
 #define CLR_SQLITE_FUNCTION_H
 
 #include "base/float_environment.h"
+#include "numeric/order/kept.h"
 #include "numeric/states/finish.h"
-#include "numeric/values/feed.h"
 #include "sqlite/session/connection.h"
 
 #include <float.h>

@@ -3,7 +3,7 @@
  * straight to the counters: below low, in each bin, above high.
  */
 #include "base/memory.h"
-#include "numeric/states/state_bins.h"
+#include "numeric/states/state_format.h"
 #include "sqlite/aggregates/function.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"

@@ -1,8 +1,8 @@
 /*
  * The cache of columns, which all connections of the process share: for each table its images, each
- * of one version of the database. What is of a known file (sqlite/database/connection_database.h) serves
- * every connection that has that file open, and finds out by a snapshot of its own which version it
- * sees; all else is one connection's own.
+ * of one version of the database. What is of a known file (sqlite/database/connection_database.h)
+ * serves every connection that has that file open, and finds out by a snapshot of its own which
+ * version it sees; all else is one connection's own.
  *
  * A query enters the image of its version, and none of that changes until it leaves, but for
  * columns that are added, and those dropped that it has not pinned. Whoever loads, refreshes or

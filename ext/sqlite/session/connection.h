@@ -2,7 +2,7 @@
 #ifndef CLR_SQLITE_CONNECTION_H
 #define CLR_SQLITE_CONNECTION_H
 
-#include "base/budget.h"
+#include "base/memory.h"
 #include "base/settings.h"
 #include "base/stats.h"
 #include "engine/rows/reduction.h"

@@ -3,7 +3,7 @@
 #define CLR_SQLITE_SQL_VALUE_H
 
 #include "numeric/states/finish.h"
-#include "numeric/values/scalar.h"
+#include "numeric/values/value.h"
 #include "sqlite/api.h"
 
 #include <stdbool.h>

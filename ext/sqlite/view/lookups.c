@@ -1,8 +1,8 @@
 #include "sqlite/view/lookups.h"
 
 #include "base/memory.h"
-#include "numeric/dictionary/ranks.h"
-#include "numeric/scan/lookup_results.h"
+#include "numeric/dictionary/dictionary.h"
+#include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_lock.h"

@@ -1,7 +1,7 @@
 #include "storage/refresh/refresh.h"
 
 #include "base/memory.h"
-#include "numeric/filter/column_zones.h"
+#include "numeric/filter/skipping.h"
 #include "numeric/values/column.h"
 #include "storage/format/page_set.h"
 #include "storage/leaves/layout.h"

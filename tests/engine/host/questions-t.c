@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/order/percentile.h"
+#include "numeric/order/selection.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
 

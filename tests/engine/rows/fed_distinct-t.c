@@ -2,7 +2,7 @@
 #include "engine/rows/fed_distinct.h"
 
 #include "batch.h"
-#include "numeric/distinct/mode.h"
+#include "numeric/distinct/distinct.h"
 #include "random.h"
 
 #include "tap.h"

@@ -1,6 +1,6 @@
 /* The keys at which bins begin against what clr_bins_find() says of these keys and their
    neighbours, and guesses against the keys. */
-#include "numeric/bins/bin_bounds.h"
+#include "numeric/bins/bins.h"
 
 #include "base/memory.h"
 #include "batch.h"
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* The slot of a key, as bin_bounds.h has it. */
+/* The slot of a key, as bins.h has it. */
 static uint32_t find_slot(const struct clr_bin_bounds *bounds, int64_t key)
 {
     uint32_t low = 0, high = bounds->count, middle;
@@ -36,7 +36,7 @@ static bool is_number(enum clr_kind kind, int64_t key)
     return kind == CLR_KIND_INTEGER || !isnan(clr_sort_key_to_value(kind, key).as.real);
 }
 
-/* What bin_bounds.h promises. */
+/* What bins.h promises of bounds. */
 static bool guess_is_good(const struct clr_bin_bounds *bounds, int64_t key, uint32_t slot)
 {
     const struct clr_value value = clr_sort_key_to_value(bounds->kind, key);

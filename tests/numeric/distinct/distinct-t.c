@@ -1,6 +1,5 @@
 /* Distinct values, their counts and the mode, against a list that is searched from end to end. */
 #include "numeric/distinct/distinct.h"
-#include "numeric/distinct/mode.h"
 
 #include "base/memory.h"
 #include "batch.h"

@@ -1,5 +1,5 @@
 /* The filter says yes only where the exact answer is yes, and nearly always then. */
-#include "numeric/exact/moments_filter.h"
+#include "numeric/exact/moments.h"
 
 #include "batch.h"
 #include "numeric/state_rows.h"

@@ -5,9 +5,8 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/filter/column_zones.h"
 #include "numeric/filter/skipping.h"
-#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/scan.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/distinct/distinct_portions.h"
-#include "numeric/distinct/mode.h"
+#include "numeric/distinct/distinct.h"
+#include "numeric/distinct/distinct_counting.h"
 #include "numeric/order/selection.h"
 #include "random.h"
 

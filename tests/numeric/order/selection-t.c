@@ -2,8 +2,6 @@
 #include "numeric/order/few.h"
 #include "numeric/order/kept.h"
 #include "numeric/order/keys.h"
-#include "numeric/order/percentile.h"
-#include "numeric/order/radix_sort.h"
 #include "numeric/order/selection.h"
 
 #include "base/memory.h"

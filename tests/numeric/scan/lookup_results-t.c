@@ -1,5 +1,5 @@
 /* The results of lookups: what kind they are, whether they are short, and who frees them. */
-#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/scan.h"
 
 #include "base/memory.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "random.h"
 
 #include "tap.h"

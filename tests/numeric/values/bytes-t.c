@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/distinct/distinct_portions.h"
+#include "numeric/distinct/distinct_counting.h"
 #include "random.h"
 
 #include "tap.h"

@@ -7,7 +7,7 @@
  * tests/opencl/failing-opencl.c: see engine/failing.h.
  */
 #include "engine/failing.h"
-#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"

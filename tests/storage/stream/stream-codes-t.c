@@ -1,6 +1,6 @@
 /* Columns of codes that are streamed, and groups by them. */
 #include "numeric/groups/groups.h"
-#include "numeric/scan/lookup_results.h"
+#include "numeric/scan/scan.h"
 #include "storage/streams.h"
 
 enum { CODED = 2, GROUPS_MEMORY = 1 << 22 };

@@ -1,4 +1,4 @@
-#include "numeric/order/radix_sort.h"
+#include "numeric/order/keys.h"
 
 #include <string.h>
 
