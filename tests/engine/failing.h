@@ -77,7 +77,7 @@ static inline int failing_report(struct clr_worker *worker, const struct clr_sha
     printf("status %s\n", status->message);
     printf("report %s\n", report.status.message);
     printf("device %s\n", report.failed ? "failed" : "usable");
-    printf("log %s\n", report.build_log != NULL ? report.build_log : "");
+    printf("log %s\n", report.build_log);
     return passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

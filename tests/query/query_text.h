@@ -193,6 +193,27 @@ static inline void print_asked(const struct clr_query *query, const struct clr_c
     print(" asks %d of %d", call->question, call->tally);
 }
 
+/* The finishing SELECT: {0} is the result of the first call, groups(?1) where the rows come from.
+ */
+static inline void print_answer(const struct clr_query *query)
+{
+    static const char result[] = "(+\"c:", rows[] = "\"clreduce_groups\"(";
+    const char *answer = query->answer;
+
+    while (*answer != '\0') {
+        if (strncmp(answer, result, sizeof result - 1) == 0) {
+            answer += sizeof result - 1;
+            print("{%.*s}", (int)strcspn(answer, "\""), answer);
+            answer += strcspn(answer, "\"") + strlen("\")");
+        } else if (strncmp(answer, rows, sizeof rows - 1) == 0) {
+            answer += sizeof rows - 1;
+            print("groups(");
+        } else {
+            print("%c", *answer++);
+        }
+    }
+}
+
 /* "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...; calls; finish" */
 static inline const char *print_query(const struct clr_query *query)
 {
@@ -241,7 +262,7 @@ static inline const char *print_query(const struct clr_query *query)
         }
         print("%s", i + 1 < query->call_count ? ", " : "; ");
     }
-    print("%s", query->answer);
+    print_answer(query);
     return dump;
 }
 

@@ -68,7 +68,7 @@ static inline void accepted(const char *sql, const char *want)
 static inline void lowered(const char *expression, const char *want)
 {
     char *sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
-    char *all = sqlite3_mprintf("where %s; #0; count 0; SELECT ?%d", want, 1);
+    char *all = sqlite3_mprintf("where %s; #0; count 0; SELECT {0} FROM groups(?1)", want);
 
     accepted(sql, all);
     sqlite3_free(sql);

@@ -227,6 +227,20 @@ static void locked_mark(struct clr_worker *worker)
     pthread_cond_broadcast(&worker->got_on);
 }
 
+/* Keeps the first bytes of a compiler's log, in whole characters. */
+static void keep_log(struct clr_worker_report *report, const char *log)
+{
+    size_t size = strlen(log);
+
+    if (size >= sizeof report->build_log) {
+        size = sizeof report->build_log - 1;
+        while (size > 0 && ((unsigned char)log[size] & 0xc0) == 0x80)
+            size--;
+    }
+    memcpy(report->build_log, log, size);
+    report->build_log[size] = '\0';
+}
+
 /* Reports what an opening or a build cost, and how it failed. log: a build's, or NULL. */
 static void locked_report_start(struct clr_worker *worker, int64_t start, const char *log,
                                 const struct clr_status *status)
@@ -238,7 +252,7 @@ static void locked_report_start(struct clr_worker *worker, int64_t start, const 
         return;
     worker->report.status = *status;
     if (log != NULL)
-        worker->report.build_log = log;
+        keep_log(&worker->report, log);
 }
 
 /* Returns the least number that no task under way of a kind has. */
@@ -284,6 +298,8 @@ static void locked_step(struct clr_worker *worker, struct clr_task *task)
         worker->report.status = status;
     else if ((int)kind < KINDS_UNDER_WAY && !again)
         worker->shortages = 0;
+    clr_memory_free(task->log);
+    task->log = NULL;
     /* A build's failure is in the report; the task goes on with what else there is to build. */
     if (worker->failed)
         locked_end(worker, task, CLR_TASK_FAILED, &worker->report.status);

@@ -152,14 +152,16 @@ const struct clr_device_info *clr_worker_info(const struct clr_worker *worker);
 /* Returns whether the device is out of use, for good. */
 bool clr_worker_has_failed(struct clr_worker *worker);
 
+enum { CLR_MOST_LOG = 4096 };
+
 /* What the tables show; process-wide. */
 struct clr_worker_report {
-    int64_t startup_time;     /* nanoseconds spent opening the device, building and testing */
-    bool failed;              /* the device is out of use for the rest of the process */
-    bool ready;               /* at least one program is ready */
-    bool integers;            /* the device has doubles, and is quicker without: arithmetic.h */
-    struct clr_status status; /* the last error, if any */
-    const char *build_log;    /* of the last build that failed, or NULL; never freed */
+    int64_t startup_time;         /* nanoseconds spent opening the device, building and testing */
+    bool failed;                  /* the device is out of use for the rest of the process */
+    bool ready;                   /* at least one program is ready */
+    bool integers;                /* the device has doubles, and is quicker without: arithmetic.h */
+    struct clr_status status;     /* the last error, if any */
+    char build_log[CLR_MOST_LOG]; /* the first bytes of the last one that a compiler gave; or "" */
 };
 void clr_worker_report(struct clr_worker *worker, struct clr_worker_report *report);
 

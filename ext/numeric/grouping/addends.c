@@ -39,7 +39,7 @@ enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
                                              struct clr_group_memory *memory, size_t rows,
                                              struct clr_group_doubts *doubts)
 {
-    const size_t words = (size_t)plan->words, tallies = (size_t)plan->scan->tally_count;
+    const size_t words = (size_t)plan->words;
 
     memset(addends, 0, sizeof *addends);
     addends->plan = plan;
@@ -51,7 +51,9 @@ enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
     addends->own = clr_memory_alloc((words + 1) * CLR_BLOCK * sizeof *addends->own);
     if (addends->words != NULL)
         addends->words[0] = NULL;
-    addends->lists = clr_memory_alloc_zero(tallies * CLR_LISTS * sizeof *addends->lists + 1);
+    addends->list_count = plan->tally_count * CLR_LISTS;
+    addends->lists =
+        clr_memory_alloc_zero((size_t)addends->list_count * sizeof *addends->lists + 1);
     return addends->words != NULL && addends->own != NULL && addends->lists != NULL
                ? CLR_SCAN_DONE
                : CLR_SCAN_FAILED;
@@ -63,7 +65,7 @@ void clr_group_addends_free(struct clr_group_addends *addends)
 
     if (addends->plan == NULL)
         return;
-    for (i = 0; addends->lists != NULL && i < addends->plan->scan->tally_count * CLR_LISTS; i++)
+    for (i = 0; addends->lists != NULL && i < addends->list_count; i++)
         clr_group_list_free(&addends->lists[i], addends->memory);
     clr_group_spills_free(&addends->spills, addends->memory);
     clr_memory_free(addends->lists);

@@ -15,6 +15,7 @@ struct clr_group_addends {
                                      they are 1 */
     int64_t *own;                 /* room for them, and for one more */
     struct clr_group_list *lists; /* CLR_LISTS for each tally */
+    int list_count;
     struct clr_group_spills spills;
     size_t spilled[CLR_MOST_TALLIES]; /* by their windows */
     struct clr_group_doubts *doubts;  /* the owner's */

@@ -489,7 +489,7 @@ static void result_special(const struct clr_connection *connection, const struct
             chunks += stats->on_host[i];
         sqlite3_result_int64(result, chunks);
     } else if (strcmp(row->name, "build_log") == 0) {
-        if (report.build_log != NULL)
+        if (report.build_log[0] != '\0')
             result_text(result, report.build_log);
     } else if (stats->last_error.code != CLR_OK) {
         result_text(result, stats->last_error.message);

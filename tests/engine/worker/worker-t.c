@@ -26,7 +26,7 @@ static void test_readiness(void)
     tap_ok(clr_worker_readiness(worker, CLR_SUM, CLR_REAL) == CLR_READY, "beside the first one");
     tap_is_int64(fake_read(&fake.built), 2, "each was built once");
     clr_worker_report(worker, &report);
-    tap_ok(report.ready && !report.failed && report.startup_time > 0 && report.build_log == NULL,
+    tap_ok(report.ready && !report.failed && report.startup_time > 0 && report.build_log[0] == '\0',
            "which is reported");
     stop(worker);
 }
