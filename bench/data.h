@@ -2,7 +2,7 @@
 #ifndef CLR_BENCH_DATA_H
 #define CLR_BENCH_DATA_H
 
-#include "numeric/exact/chunk.h"
+#include "numeric/exact/operation.h"
 #include "numeric/states/state.h"
 
 #include <stdbool.h>
