@@ -10,6 +10,7 @@
 #include "numeric/scan/scan.h"
 #include "numeric/states/aggregate_table.h"
 #include "query/reason.h"
+#include "query/table_facts.h"
 
 #include <stdbool.h>
 
@@ -27,9 +28,6 @@ struct clr_call {
     /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
     int terms[CLR_MOST_TERMS];
 };
-
-/* Room for the name of a collating sequence. */
-enum { CLR_COLLATION_NAME = 32 };
 
 enum { CLR_MOST_CALLS = 256, CLR_MOST_CONSTANTS = 512, CLR_MOST_ARGUMENTS = 3 };
 
@@ -96,7 +94,7 @@ enum { CLR_MOST_LISTS = 32 };
 struct clr_query {
     /* From clr_query_parse(). The names are without quotes; schema and alias may be NULL. */
     const char *schema, *table, *alias;
-    struct clr_syntax *syntax; /* private */
+    struct clr_syntax *syntax; /* the tree, on whose nodes the caller notes facts, too */
     bool has_subqueries;       /* in expressions: SQLite evaluates them as it finishes the query */
     bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
 
@@ -180,51 +178,6 @@ struct clr_query {
 #define CLR_GROUP_KEY_BLOB "k:%d:blob"
 #define CLR_GROUP_CALL "c:%d"
 
-/* What the environment knows of a column. */
-struct clr_known_column {
-    int number;   /* its own number for it, or -1: there is no such column */
-    bool is_text; /* of TEXT affinity: comparisons would convert their operands to TEXT */
-    /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
-       is brought, and not what comes of it. */
-    bool seems_text;
-    bool readable;   /* false: its value can't be had (some virtual generated columns) */
-    bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
-    bool is_real;    /* of the last one */
-    bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
-    /* Or by another one: its name, or "" if that is long or has quotes. */
-    char collation[CLR_COLLATION_NAME];
-    bool is_rowid;
-};
-
-/* What a function does with subtypes of values: it may ask for that of an argument; its result may
-   have one; its result's does not follow from its arguments' ones. */
-enum clr_subtype_use { CLR_SUBTYPE_READ = 1, CLR_SUBTYPE_GIVEN = 2, CLR_SUBTYPE_OWN = 4 };
-
-struct clr_environment {
-    void *context;
-    /* Columns, varied_count of them, with so many different values that no lookup is to read them.
-     */
-    const int *varied;
-    int varied_count;
-    int parameter_count; /* the largest parameter number of the statement */
-    bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see bind.c */
-    bool is_utf8;        /* the encoding of the database's TEXT */
-    bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
-    const char *schema;  /* the table's, for as long as the query is there; NULL: not known */
-    /* Looks up a column of the table, or rowid, by name, without regard to ASCII case. */
-    struct clr_known_column (*column)(void *context, const char *name);
-    /* Returns the number of a parameter that has a name (":a", "@a", "$a"), or 0. */
-    int (*parameter)(void *context, const char *name);
-    /* Stores the value that SQLite gives a literal, which may have a minus sign in front; returns
-       false if that is no number. */
-    bool (*literal)(void *context, const char *text, struct clr_scalar *value);
-    /* Returns whether all functions of that name (or the one of an operator: "like", "glob",
-       "regexp", "match", "->", "->>") are deterministic and no aggregates. */
-    bool (*deterministic)(void *context, const char *name);
-    /* Returns what the functions of such a name do with subtypes: bits of enum clr_subtype_use. */
-    unsigned (*subtypes)(void *context, const char *name);
-};
-
 /*
  * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID, with
  * the reason, if it is not in the grammar; CLR_NOMEM.
@@ -232,8 +185,8 @@ struct clr_environment {
 enum clr_code clr_query_parse(const char *sql, struct clr_query **query, struct clr_reason *reason);
 
 /*
- * Looks up names and writes down the scan. To be called once. Returns CLR_OK, CLR_INVALID as above,
- * or CLR_NOMEM.
+ * Looks up names and writes down the scan. To be called once, when the tree's nodes have the facts
+ * that struct clr_node wants of the caller. Returns CLR_OK, CLR_INVALID as above, or CLR_NOMEM.
  */
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason);

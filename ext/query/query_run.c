@@ -88,8 +88,7 @@ static bool is_fine(const struct clr_scalar *value, bool is_bounded)
 }
 
 /* Sets the constants. A parameter that is too large is refused: see lower_compared(). */
-static enum clr_code take_constants(struct clr_query_run *run,
-                                    const struct clr_parameters *parameters,
+static enum clr_code take_constants(struct clr_query_run *run, const struct clr_scalar *values,
                                     struct clr_reason *reason)
 {
     const struct clr_query *query = run->query;
@@ -99,8 +98,7 @@ static enum clr_code take_constants(struct clr_query_run *run,
         struct clr_scalar *constant = &run->constants[i];
         const int number = query->parameters[i];
 
-        *constant =
-            number == 0 ? query->constants[i] : parameters->value(parameters->context, number);
+        *constant = number == 0 ? query->constants[i] : values[i];
         if (number != 0 && !is_fine(constant, query->is_bounded[i])) {
             clr_reason_set_numbers(reason, CLR_WHY_PARAMETER_VALUE, number, 0);
             return CLR_INVALID;
@@ -122,8 +120,7 @@ static void begin_tallies(struct clr_query_run *run)
     }
 }
 
-enum clr_code clr_query_run_begin(const struct clr_query *query,
-                                  const struct clr_parameters *parameters,
+enum clr_code clr_query_run_begin(const struct clr_query *query, const struct clr_scalar *values,
                                   struct clr_query_run **result, struct clr_reason *reason)
 {
     struct clr_query_run *run = clr_memory_alloc(sizeof *run);
@@ -136,7 +133,7 @@ enum clr_code clr_query_run_begin(const struct clr_query *query,
     run->question_count = 0;
     run->lookups = NULL;
     begin_tallies(run);
-    code = take_constants(run, parameters, reason);
+    code = take_constants(run, values, reason);
     while (code == CLR_OK && run->question_count < query->question_count) {
         code = ask(run, &query->asked[run->question_count], &run->questions[run->question_count]);
         run->question_count++;

@@ -7,12 +7,6 @@
 
 #include "query/query.h"
 
-/* The values of the SELECT's parameters, by number from 1: BYTES for TEXT and BLOBs. */
-struct clr_parameters {
-    void *context;
-    struct clr_scalar (*value)(void *context, int number);
-};
-
 struct clr_query_run {
     const struct clr_query *query;
     struct clr_scalar constants[CLR_MOST_CONSTANTS];
@@ -23,12 +17,12 @@ struct clr_query_run {
 };
 
 /*
- * Makes a run of a bound query with the parameters' values. Returns CLR_OK with *run, to be freed
- * before the query; CLR_INVALID, with the reason, if a value is not for a scan, or a function may
- * have an error for its arguments; CLR_NOMEM.
+ * Makes a run of a bound query. values: of each of its constants that is a parameter the value that
+ * is given, BYTES for TEXT and BLOBs; the others are not read. Returns CLR_OK with *run, to be
+ * freed before the query; CLR_INVALID, with the reason, if a value is not for a scan, or a function
+ * may have an error for its arguments; CLR_NOMEM.
  */
-enum clr_code clr_query_run_begin(const struct clr_query *query,
-                                  const struct clr_parameters *parameters,
+enum clr_code clr_query_run_begin(const struct clr_query *query, const struct clr_scalar *values,
                                   struct clr_query_run **run, struct clr_reason *reason);
 
 /* Returns the run's scan: without columns, rows and lookups, which are the caller's to set, and

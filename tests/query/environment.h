@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "query/query_run.h"
+#include "query/syntax/syntax.h"
 
 #include "tap.h"
 
@@ -24,38 +25,30 @@ static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "u
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-static inline struct clr_known_column find_column(void *context, const char *name)
+/* Stores what is known of them. */
+static inline void know_columns(struct clr_known_column known[COLUMNS])
 {
-    struct clr_known_column known = {.number = -1};
     int i;
 
-    (void)context;
     for (i = 0; i < COLUMNS; i++)
-        if (sqlite3_stricmp(columns[i], name) == 0)
-            known = (struct clr_known_column){.number = 100 + i,
-                                              .is_text = strcmp(columns[i], "s") == 0 ||
-                                                         strcmp(columns[i], "u") == 0,
-                                              .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
-                                              .is_binary = strcmp(columns[i], "u") != 0,
-                                              .collation = "nocase",
-                                              .is_rowid = i == COLUMNS - 1,
-                                              .readable = strcmp(columns[i], "g") != 0};
-    return known;
+        known[i] = (struct clr_known_column){.name = columns[i],
+                                             .number = 100 + i,
+                                             .is_text = strcmp(columns[i], "s") == 0 ||
+                                                        strcmp(columns[i], "u") == 0,
+                                             .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
+                                             .is_binary = strcmp(columns[i], "u") != 0,
+                                             .collation = "nocase",
+                                             .is_rowid = i == COLUMNS - 1,
+                                             .readable = strcmp(columns[i], "g") != 0};
 }
 
-static inline int find_parameter(void *context, const char *name)
-{
-    return context != NULL ? sqlite3_bind_parameter_index(context, name) : 0;
-}
-
-static inline bool find_literal(void *context, const char *text, struct clr_scalar *value)
+static inline bool find_literal(const struct clr_node *node, struct clr_scalar *value)
 {
     sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s", text);
+    char *sql = sqlite3_mprintf("SELECT %s%s", node->negative ? "-" : "", node->names[0].name);
     double real;
     bool found = true;
 
-    (void)context;
     if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK ||
         sqlite3_step(statement) != SQLITE_ROW) {
         found = false;
@@ -94,12 +87,11 @@ static inline bool skips(const char *sql)
 }
 
 /* As SQLite has it listed. */
-static inline bool is_deterministic(void *context, const char *name)
+static inline bool is_deterministic(const char *name)
 {
     sqlite3_stmt *list = prepare("PRAGMA function_list");
     bool is = false, is_not = false;
 
-    (void)context;
     while (sqlite3_step(list) == SQLITE_ROW) {
         if (sqlite3_stricmp(name, (const char *)sqlite3_column_text(list, 0)) != 0)
             continue;
@@ -112,9 +104,8 @@ static inline bool is_deterministic(void *context, const char *name)
     return is && !is_not;
 }
 
-static inline unsigned find_subtypes(void *context, const char *name)
+static inline unsigned find_subtypes(const char *name)
 {
-    (void)context;
     if (strcmp(name, "json_array") == 0)
         return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN;
     return strcmp(name, "json") == 0 ? CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN : CLR_SUBTYPE_OWN;
@@ -178,22 +169,35 @@ static bool is_utf8 = true;
 /* The table's schema, if the environment is to know it. */
 static const char *schema = "main";
 
+/* Notes what is known of a SELECT's numbers and functions. */
+static inline void know_nodes(struct clr_syntax *syntax)
+{
+    struct clr_node *node;
+
+    for (node = syntax->numbers.first; node != NULL; node = node->listed)
+        node->is_known = find_literal(node, &node->value);
+    for (node = syntax->functions.first; node != NULL; node = node->listed) {
+        node->is_deterministic = is_deterministic(node->names[0].name);
+        node->subtypes = find_subtypes(node->names[0].name);
+    }
+}
+
 /* Parses and binds; *query is NULL unless the result is CLR_OK. */
 static inline enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
                                  struct clr_reason *reason)
 {
-    struct clr_environment environment = {.context = statement,
-                                          .is_utf8 = is_utf8,
-                                          .schema = schema,
-                                          .column = find_column,
-                                          .parameter = find_parameter,
-                                          .literal = find_literal,
-                                          .deterministic = is_deterministic,
-                                          .subtypes = find_subtypes};
+    struct clr_known_column known[COLUMNS];
+    const struct clr_environment environment = {
+        .columns = known,
+        .column_count = COLUMNS,
+        .parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0,
+        .is_utf8 = is_utf8,
+        .schema = schema};
     enum clr_code code = clr_query_parse(sql, query, reason);
 
-    environment.parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0;
+    know_columns(known);
     if (code == CLR_OK) {
+        know_nodes((*query)->syntax);
         code = clr_query_bind(*query, &environment, reason);
         if (code != CLR_OK) {
             clr_query_free(*query);

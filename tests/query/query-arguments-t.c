@@ -1,25 +1,22 @@
 /* What parameters may be: those that are functions' arguments, and those of expressions. */
 #include "query/environment.h"
 
-static struct clr_scalar same_value(void *context, int number)
-{
-    (void)number;
-    return *(const struct clr_scalar *)context;
-}
-
 /* Binds, and begins a run with the value for every parameter; *run is NULL unless that is done. */
 static enum clr_code begin(const char *sql, struct clr_scalar value, struct clr_query **query,
                            struct clr_query_run **run)
 {
-    const struct clr_parameters parameters = {&value, same_value};
+    struct clr_scalar values[CLR_MOST_CONSTANTS];
     sqlite3_stmt *statement = prepare(sql);
     struct clr_reason reason = {.code = CLR_WHY_NONE};
     enum clr_code code = make(sql, statement, query, &reason);
+    int i;
 
     sqlite3_finalize(statement);
     if (code != CLR_OK)
         tap_bail("%s: %s", sql, text_of(&reason));
-    return clr_query_run_begin(*query, &parameters, run, &reason);
+    for (i = 0; i < CLR_MOST_CONSTANTS; i++)
+        values[i] = value;
+    return clr_query_run_begin(*query, values, run, &reason);
 }
 
 static struct clr_scalar real(double value)

@@ -99,17 +99,16 @@ static bool bind_keys(struct clr_binder *binder)
 /* Writes down the rowid as the key, of a SELECT that has rows. Returns false once it has failed. */
 static bool bind_rowid(struct clr_binder *binder)
 {
-    const struct clr_environment *environment = binder->environment;
     struct clr_grouping *grouping = &binder->query->grouping;
     int i;
 
     for (i = 0; i < CLR_ROWID_NAMES; i++) {
         const char *const rowid = clr_rowid_names[i];
-        const struct clr_known_column known = environment->column(environment->context, rowid);
+        const struct clr_known_column *known = clr_names_column(binder, rowid);
 
-        if (!known.is_rowid)
+        if (known == NULL || !known->is_rowid)
             continue;
-        grouping->keys[0] = clr_emit_column(binder, known.number, false);
+        grouping->keys[0] = clr_emit_column(binder, known->number, false);
         grouping->key_count = 1;
         binder->query->rowid = rowid;
         return grouping->keys[0] >= 0;

@@ -78,22 +78,11 @@ int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
     return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
 }
 
-/* Sets a literal's value; returns false once it has failed. */
-static bool bind_literal(struct clr_binder *binder, struct clr_node *node)
+/* Whether a literal that is NULL or a number has a value; returns false once it has failed. */
+static bool check_literal(struct clr_binder *binder, const struct clr_node *node)
 {
-    const struct clr_token *token = &node->names[0];
-    struct clr_text text = {.text = NULL};
-    char *number;
-
-    if (node->known || token->kind == CLR_T_NULL)
-        return true;
-    clr_text_add(&text, "%s%s", node->negative ? "-" : "", token->name);
-    number = clr_text_end(&text);
-    if (number == NULL)
-        return clr_syntax_no_memory(binder->syntax) >= 0;
-    node->known = binder->environment->literal(binder->environment->context, number, &node->value);
-    clr_memory_free(number);
-    return node->known || clr_refuse_token(binder->syntax, CLR_WHY_NUMBER, token) >= 0;
+    return node->is_known || node->names[0].kind == CLR_T_NULL ||
+           clr_refuse_token(binder->syntax, CLR_WHY_NUMBER, &node->names[0]) >= 0;
 }
 
 /* ---- What a lookup may hold: expressions that mean the same wherever SQLite evaluates them. */
@@ -338,18 +327,13 @@ static bool is_column(const struct clr_node *node)
     return node->kind == CLR_N_COLUMN;
 }
 
-/* Refuses lookups over a column with too many different values, which is in the expression. Returns
-   false once it has failed. */
-static bool check_varied(struct clr_binder *binder, int number, const struct clr_node *node)
+/* Refuses lookups over a column with too many different values, the one that the expression reads.
+   Returns false once it has failed. */
+static bool check_varied(struct clr_binder *binder, const struct clr_node *node)
 {
-    const struct clr_environment *environment = binder->environment;
-    int i;
+    const struct clr_node *column = clr_node_find(node, is_column);
 
-    for (i = 0; i < environment->varied_count; i++) {
-        if (environment->varied[i] == number)
-            return refuse_column(binder, CLR_WHY_MANY_VALUES, clr_node_find(node, is_column)) >= 0;
-    }
-    return true;
+    return !column->column.is_varied || refuse_column(binder, CLR_WHY_MANY_VALUES, column) >= 0;
 }
 
 /*
@@ -364,7 +348,7 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
         equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
 
-    if (!check_varied(binder, number, node->reads >= 0 ? node : equal) ||
+    if (!check_varied(binder, node->reads >= 0 ? node : equal) ||
         !check_held(binder, node, &plan.is_timed) ||
         (equal != NULL && !check_held(binder, equal, &plan.is_timed)))
         return -1;
@@ -456,7 +440,7 @@ static bool magnitude_find(struct clr_binder *binder, struct clr_node *node, dou
     if (node->kind == CLR_N_LITERAL) {
         if (node->names[0].kind != CLR_T_NUMBER)
             return true;
-        if (!bind_literal(binder, node))
+        if (!check_literal(binder, node))
             return false;
         *most = node->value.tag == CLR_TAG_INTEGER ? magnitude_of(node->value.bits)
                                                    : fabs(clr_real_of(node->value.bits));
@@ -543,7 +527,7 @@ static int lower_compared(struct clr_binder *binder, struct clr_node *node)
     if (node->is_foreign && (clr_content_is_text(node) || is_signed_column(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
-        if (!bind_literal(binder, node))
+        if (!check_literal(binder, node))
             return -1;
         if (clr_scalar_is_past_integers(&node->value))
             return refuse(binder, CLR_WHY_PAST_INTEGERS);
@@ -705,7 +689,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_LITERAL:
         if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
             return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
-        return bind_literal(binder, node) ? emit_constant(binder, node->value, 0) : -1;
+        return check_literal(binder, node) ? emit_constant(binder, node->value, 0) : -1;
     case CLR_N_PARAMETER:
         return emit_null(binder, node->number);
     case CLR_N_PLUS:

@@ -21,12 +21,6 @@ static bool refuse_token(struct clr_binder *binder, enum clr_reason_code why,
     return clr_refuse_token(binder->syntax, why, token) >= 0;
 }
 
-/* Whether the table has a column of the name. */
-static bool is_column(const struct clr_binder *binder, const char *name)
-{
-    return binder->environment->column(binder->environment->context, name).number >= 0;
-}
-
 static bool is_rowid(const char *name)
 {
     int i;
@@ -36,6 +30,26 @@ static bool is_rowid(const char *name)
             return true;
     }
     return false;
+}
+
+const struct clr_known_column *clr_names_column(const struct clr_binder *binder, const char *name)
+{
+    const struct clr_environment *environment = binder->environment;
+    int i;
+
+    for (i = 0; i < environment->column_count; i++) {
+        const struct clr_known_column *column = &environment->columns[i];
+
+        if (column->is_rowid ? is_rowid(name) : clr_name_equal(column->name, name))
+            return column;
+    }
+    return NULL;
+}
+
+/* Whether the table has a column of the name. */
+static bool is_column(const struct clr_binder *binder, const char *name)
+{
+    return clr_names_column(binder, name) != NULL;
 }
 
 /* ---- A subquery in FROM: names outside of it mean its items. */
@@ -141,25 +155,15 @@ static bool is_table(const struct clr_binder *binder, const struct clr_node *nod
 static bool bind_column(struct clr_binder *binder, struct clr_node *node)
 {
     const char *name = node->names[node->name_count - 1].name;
-    struct clr_known_column known = {.number = -1};
+    const struct clr_known_column *known =
+        !node->is_hidden && is_table(binder, node) ? clr_names_column(binder, name) : NULL;
 
-    if (!node->is_hidden && is_table(binder, node))
-        known = binder->environment->column(binder->environment->context, name);
-    node->reads = known.number;
-    node->column = known;
-    memcpy(node->collation, known.collation, sizeof node->collation);
-    return (known.number >= 0 && known.readable) ||
-           refuse_name(binder, known.number < 0 ? CLR_WHY_COLUMN : CLR_WHY_GENERATED_COLUMN, name);
-}
-
-/* Refuses a function that is not deterministic, or may be an aggregate; returns false once it has
-   failed. */
-static bool check_function(struct clr_binder *binder, const struct clr_node *node)
-{
-    const char *name = node->names[0].name;
-
-    return binder->environment->deterministic(binder->environment->context, name) ||
-           refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, name);
+    if (known == NULL)
+        return refuse_name(binder, CLR_WHY_COLUMN, name);
+    node->reads = known->number;
+    node->column = *known;
+    memcpy(node->collation, known->collation, sizeof node->collation);
+    return known->readable || refuse_name(binder, CLR_WHY_GENERATED_COLUMN, name);
 }
 
 /* Refuses the name of a subquery's column that may be a column of the table as well; returns false
@@ -258,7 +262,8 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         return true;
     case CLR_N_FUNCTION:
         node->is_foreign = true;
-        return check_function(binder, node);
+        return node->is_deterministic ||
+               refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, node->names[0].name);
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
         node->is_foreign = true;
@@ -645,12 +650,6 @@ static bool find_subqueries(struct clr_binder *binder)
 
 /* ---- Subtypes of values, by which SQLite's JSON functions know JSON from other text. */
 
-/* Returns what a function does with subtypes, as of enum clr_subtype_use. */
-static unsigned find_use(const struct clr_binder *binder, const struct clr_node *function)
-{
-    return binder->environment->subtypes(binder->environment->context, function->names[0].name);
-}
-
 /* Whether an expression may be one of its operands as it is. */
 static bool may_pass(const struct clr_node *node)
 {
@@ -670,36 +669,36 @@ static bool may_pass(const struct clr_node *node)
 }
 
 /* Whether a value may have a subtype. */
-static bool may_have(const struct clr_binder *binder, const struct clr_node *node)
+static bool may_have(const struct clr_node *node)
 {
     const struct clr_node *child;
-    const unsigned use = node->kind == CLR_N_FUNCTION ? find_use(binder, node) : 0;
+    const unsigned use = node->subtypes;
 
     if (use & (CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN))
         return (use & CLR_SUBTYPE_GIVEN) != 0;
     for (child = may_pass(node) ? node->first : NULL; child != NULL; child = child->next) {
-        if (may_have(binder, child))
+        if (may_have(child))
             return true;
     }
     return false;
 }
 
 /* Whether an argument may have another subtype than in SQLite. */
-static bool may_differ(const struct clr_binder *binder, const struct clr_node *node)
+static bool may_differ(const struct clr_node *node)
 {
     const struct clr_node *child;
 
     if (node->kind == CLR_N_AGGREGATE)
         return node->builtin && node->aggregate->needs == CLR_NEEDS_EXTREME &&
-               may_have(binder, node->first);
+               may_have(node->first);
     if (node->item != NULL)
-        return may_differ(binder, node->item->first);
+        return may_differ(node->item->first);
     if (node->key != 0 || node->written != NULL)
-        return may_have(binder, node);
-    if (node->kind == CLR_N_FUNCTION && find_use(binder, node) & CLR_SUBTYPE_OWN)
+        return may_have(node);
+    if (node->subtypes & CLR_SUBTYPE_OWN)
         return false;
     for (child = may_pass(node) ? node->first : NULL; child != NULL; child = child->next) {
-        if (may_differ(binder, child))
+        if (may_differ(child))
             return true;
     }
     return false;
@@ -716,10 +715,10 @@ static bool check_subtypes(struct clr_binder *binder)
     const struct clr_node *node, *child;
 
     for (node = binder->syntax->nodes; node != NULL; node = node->allocated) {
-        if (node->kind != CLR_N_FUNCTION || (find_use(binder, node) & CLR_SUBTYPE_READ) == 0)
+        if ((node->subtypes & CLR_SUBTYPE_READ) == 0)
             continue;
         for (child = node->first; child != NULL; child = child->next) {
-            if (may_differ(binder, child))
+            if (may_differ(child))
                 return refuse_token(binder, CLR_WHY_SUBTYPE, &node->names[0]);
         }
     }
@@ -736,21 +735,30 @@ static int written_number(const char *name)
     return number < 1000000 ? (int)number : 0;
 }
 
-/* As SQLite does, in the order of the text; a "?" gets the number after the largest one so far. */
+/* Returns the number of an earlier parameter of the name, or 0. */
+static int known_number(const struct clr_node *earlier, const struct clr_node *node)
+{
+    while (earlier != node && strcmp(earlier->names[0].name, node->names[0].name) != 0)
+        earlier = earlier->listed;
+    return earlier != node ? earlier->number : 0;
+}
+
+/* As SQLite does, in the order of the text: a "?" and a new name get the number after the largest
+   one so far. */
 static bool number_parameters(struct clr_binder *binder)
 {
-    const struct clr_environment *environment = binder->environment;
-    struct clr_node *node;
+    struct clr_node *const first = binder->syntax->parameters.first, *node;
     int largest = 0;
 
-    for (node = binder->syntax->parameters.first; node != NULL; node = node->listed) {
+    for (node = first; node != NULL; node = node->listed) {
         const char *name = node->names[0].name;
 
-        if (name[0] != '?')
-            node->number = environment->parameter(environment->context, name);
-        else
-            node->number = name[1] == '\0' ? largest + 1 : written_number(name);
-        if (node->number <= 0 || node->number > environment->parameter_count)
+        node->number = largest + 1;
+        if (name[0] == '?' && name[1] != '\0')
+            node->number = written_number(name);
+        else if (name[0] != '?' && known_number(first, node) > 0)
+            node->number = known_number(first, node);
+        if (node->number <= 0 || node->number > binder->environment->parameter_count)
             return refuse_token(binder, CLR_WHY_PARAMETER, &node->names[0]);
         if (node->number > largest)
             largest = node->number;

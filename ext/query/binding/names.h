@@ -26,6 +26,9 @@ struct clr_binder {
  */
 bool clr_names_resolve(struct clr_binder *binder);
 
+/* Returns the column of the table that has the name, or the rowid, or NULL. */
+const struct clr_known_column *clr_names_column(const struct clr_binder *binder, const char *name);
+
 /* Returns the first of the keys, each of which is its child: those of GROUP BY, or else the whole
    select list. */
 struct clr_node *clr_names_keys(const struct clr_syntax *syntax);

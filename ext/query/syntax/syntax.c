@@ -165,6 +165,8 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
                               .is_ordering = syntax->is_ordering};
     if (name != NULL)
         node->names[0] = *name;
+    if (kind == CLR_N_FUNCTION)
+        enlist(&syntax->functions, node);
     syntax->nodes = node;
     return node;
 }
@@ -239,6 +241,8 @@ static struct clr_node *literal(struct clr_syntax *syntax, const struct clr_toke
 
     if (token->kind == CLR_T_TRUE || token->kind == CLR_T_FALSE)
         enlist(&syntax->truths, node);
+    else if (token->kind == CLR_T_NUMBER)
+        enlist(&syntax->numbers, node);
     return node;
 }
 

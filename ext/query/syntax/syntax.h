@@ -11,8 +11,10 @@
 #ifndef CLR_QUERY_SYNTAX_H
 #define CLR_QUERY_SYNTAX_H
 
-#include "query/query.h"
+#include "numeric/scan/scan.h"
+#include "numeric/states/aggregate_table.h"
 #include "query/syntax/lexer.h"
+#include "query/table_facts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,6 +105,13 @@ struct clr_node {
     bool is_hidden; /* of such a name that means none of its columns: no column of the table either
                      */
 
+    /* Facts that the caller of clr_query_bind() notes, of the syntax' numbers and functions. */
+    bool is_known;           /* of a number: it has a value, */
+    struct clr_scalar value; /* an INTEGER or a REAL, as SQLite gives the literal, with its sign */
+    bool is_deterministic;   /* of a function: all of that name are, and none is an aggregate; of
+                                an operator too, named "like", "glob", "regexp", "match", "->" */
+    unsigned subtypes;       /* bits of enum clr_subtype_use: what those of the name do */
+
     /* From here on: once bound. */
     int reads;                      /* a column's number, or one of the above */
     struct clr_known_column column; /* of CLR_N_COLUMN; else zeros */
@@ -116,8 +125,6 @@ struct clr_node {
     /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known.
      */
     char collation[CLR_COLLATION_NAME];
-    bool known; /* whether value is a literal's value already */
-    struct clr_scalar value;
 };
 
 struct clr_list {
@@ -144,6 +151,8 @@ struct clr_syntax {
         inner; /* the statement's SELECT; inner is its subquery in FROM */
     struct clr_list aggregates, parameters; /* in the order of the text, also below */
     struct clr_list truths;                 /* TRUE and FALSE */
+    struct clr_list numbers;                /* literals */
+    struct clr_list functions;              /* of kind CLR_N_FUNCTION */
     struct clr_list subqueries;             /* but for that in FROM */
     enum clr_code code;                     /* CLR_OK, until something fails */
     struct clr_reason *reason;              /* of CLR_INVALID */

@@ -96,11 +96,18 @@ void clr_acceleration_free(struct clr_acceleration *acceleration)
 
 /* ---- A run. */
 
-static struct clr_scalar read_parameter(void *context, int number)
+/* Stores the values of the query's constants that are parameters; one that is not given is NULL. */
+static void read_parameters(const struct clr_query *query, sqlite3_value *const *parameters,
+                            struct clr_scalar *values)
 {
-    sqlite3_value *value = ((sqlite3_value *const *)context)[number - 1];
+    int i;
 
-    return value == NULL ? (struct clr_scalar){CLR_TAG_NULL, 0} : clr_scalar_of(value);
+    for (i = 0; i < query->constant_count; i++) {
+        sqlite3_value *value =
+            query->parameters[i] > 0 ? parameters[query->parameters[i] - 1] : NULL;
+
+        values[i] = value == NULL ? (struct clr_scalar){CLR_TAG_NULL, 0} : clr_scalar_of(value);
+    }
 }
 
 /* Whether SQLite computes nothing in the SELECT but the result row, or if it does so in the default
@@ -133,7 +140,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                      struct clr_view_run *run)
 {
     struct clr_connection *connection = acceleration->connection;
-    const struct clr_parameters values = {(void *)asking->parameters, read_parameter};
+    struct clr_scalar values[CLR_MOST_CONSTANTS];
     const struct clr_budget *budget = &connection->values;
     struct clr_plan *plan = acceleration->plan;
 
@@ -151,7 +158,8 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                              .watch = watch,
                                              .keeping = &acceleration->keeping,
                                              .no_pages = acceleration->no_pages}};
-    if (clr_query_run_begin(plan->query, &values, &run->query_run, &run->request.reason) ==
+    read_parameters(plan->query, asking->parameters, values);
+    if (clr_query_run_begin(plan->query, values, &run->query_run, &run->request.reason) ==
         CLR_NOMEM)
         return SQLITE_NOMEM;
     if (run->query_run == NULL)

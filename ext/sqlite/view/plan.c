@@ -3,6 +3,7 @@
 #include "base/float_environment.h"
 #include "base/memory.h"
 #include "query/query.h"
+#include "query/syntax/syntax.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/table_info.h"
@@ -296,21 +297,7 @@ void clr_plan_free(struct clr_plan *plan)
     sqlite3_free(plan);
 }
 
-/* What is known of a column, once it was asked about. */
-struct seen {
-    bool is_known;
-    struct clr_known_column column;
-};
-
-/* What clr_query_bind() asks, all in one. */
-struct environment {
-    sqlite3 *db;
-    sqlite3_stmt *statement; /* the SELECT, for its parameters */
-    const struct clr_table_info *table;
-    struct seen *seen;                    /* of each column of the table, and of the rowid */
-    struct clr_function_names *functions; /* that were asked about */
-    bool nomem;
-};
+/* ---- What is known of what the SELECT names. */
 
 /*
  * Guesses whether a column has TEXT, by its first rows: a date in a column of type TIMESTAMP, whose
@@ -353,57 +340,82 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
     clr_column_type_free(&type);
 }
 
-static struct clr_known_column environment_column(void *context, const char *name)
+/* Returns what is known of the table's columns and its rowid, more of those that the SELECT names;
+   to be freed with sqlite3_free(). NULL without memory. */
+static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan *plan)
 {
-    const struct environment *environment = context;
-    const struct clr_table_info *table = environment->table;
-    struct clr_known_column known = {.number = clr_table_info_find(table, name)};
+    const struct clr_table_info *table = &plan->table;
+    const size_t size = ((size_t)table->column_count + 1) * sizeof(struct clr_known_column);
+    struct clr_known_column *columns = sqlite3_malloc64(size);
+    const struct clr_node *node;
+    int i;
 
-    if (known.number == table->column_count && table->without_rowid)
-        known.number = -1;
-    if (known.number < 0)
-        return known;
-    if (environment->seen[known.number].is_known)
-        return environment->seen[known.number].column;
-    known.is_text = table->columns[known.number].is_text;
-    known.readable = table->columns[known.number].readable || table->columns[known.number].loadable;
-    known.seems_text =
-        known.readable && seems_text(environment->db, table, &table->columns[known.number]);
-    known.is_rowid = known.number == table->column_count;
-    find_comparison(environment->db, table, &known);
-    environment->seen[known.number] = (struct seen){true, known};
-    return known;
-}
-
-static int environment_parameter(void *context, const char *name)
-{
-    const struct environment *environment = context;
-    return sqlite3_bind_parameter_index(environment->statement, name);
-}
-
-static bool environment_literal(void *context, const char *text, struct clr_scalar *value)
-{
-    const struct environment *environment = context;
-    return clr_literal_read(environment->db, text, value);
-}
-
-static bool environment_deterministic(void *context, const char *name)
-{
-    struct environment *environment = context;
-    const char *names[] = {name};
-    const struct clr_function_names one = {(char **)names, 1};
-
-    if (!clr_function_names_add(environment->functions, name)) {
-        environment->nomem = true;
-        return false;
+    if (columns == NULL)
+        return NULL;
+    memset(columns, 0, size);
+    for (i = 0; i <= table->column_count; i++) {
+        columns[i].name = table->columns[i].name;
+        columns[i].number = i;
+        columns[i].is_rowid = i == table->column_count;
+        columns[i].is_text = table->columns[i].is_text;
+        columns[i].readable = table->columns[i].readable || table->columns[i].loadable;
     }
-    return clr_functions_are_deterministic(environment->db, &one);
+    for (i = 0; i < plan->varied->count; i++)
+        columns[plan->varied->numbers[i]].is_varied = true;
+    for (node = plan->query->syntax->nodes; node != NULL; node = node->allocated) {
+        if (node->kind != CLR_N_COLUMN)
+            continue;
+        i = clr_table_info_find(table, node->names[node->name_count - 1].name);
+        if (i < 0 || columns[i].is_named)
+            continue;
+        columns[i].is_named = true;
+        columns[i].seems_text = columns[i].readable && seems_text(db, table, &table->columns[i]);
+        find_comparison(db, table, &columns[i]);
+    }
+    return columns;
 }
 
-static unsigned environment_subtypes(void *context, const char *name)
+/* Has SQLite evaluate the SELECT's numbers. One that it does not evaluate stays unknown. Returns
+   SQLITE_OK or SQLITE_NOMEM. */
+static int know_numbers(sqlite3 *db, const struct clr_syntax *syntax)
 {
-    const struct environment *environment = context;
-    return clr_function_subtypes(environment->db, name);
+    struct clr_node *node = syntax->numbers.first;
+    sqlite3_stmt *statement = NULL;
+    sqlite3_str *text;
+    int rc;
+
+    if (node == NULL)
+        return SQLITE_OK;
+    text = sqlite3_str_new(NULL);
+    for (; node != NULL; node = node->listed)
+        sqlite3_str_appendf(text, "%s(%s%s)", sqlite3_str_length(text) == 0 ? "VALUES" : ",",
+                            node->negative ? "-" : "", node->names[0].name);
+    rc = clr_statement_prepare_text(db, &statement, sqlite3_str_finish(text));
+    for (node = syntax->numbers.first;
+         rc == SQLITE_OK && node != NULL && sqlite3_step(statement) == SQLITE_ROW;
+         node = node->listed) {
+        node->value = clr_scalar_of(sqlite3_column_value(statement, 0));
+        node->is_known = node->value.tag == CLR_TAG_INTEGER || node->value.tag == CLR_TAG_REAL;
+    }
+    sqlite3_finalize(statement);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+/* Finds out what the SELECT's functions do, and keeps their names. Returns false without memory. */
+static bool know_functions(sqlite3 *db, const struct clr_syntax *syntax,
+                           struct clr_function_names *names)
+{
+    struct clr_node *node;
+
+    for (node = syntax->functions.first; node != NULL; node = node->listed) {
+        const struct clr_function_names one = {&node->names[0].name, 1};
+
+        node->is_deterministic = clr_functions_are_deterministic(db, &one);
+        node->subtypes = clr_function_subtypes(db, node->names[0].name);
+        if (node->is_deterministic && !clr_function_names_add(names, node->names[0].name))
+            return false;
+    }
+    return true;
 }
 
 /* Sets SQLite's own message as the reason. */
@@ -443,53 +455,56 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     return SQLITE_OK;
 }
 
-/* Binds the query to the table. Returns SQLITE_OK, or SQLITE_NOMEM. */
+/* Binds the query to what is known of what it names. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int bind_names(struct clr_connection *connection, const struct clr_select *select,
+                      struct clr_plan *plan, struct clr_reason *reason)
+{
+    const struct clr_table_info *table = &plan->table;
+    struct clr_known_column *columns = know_columns(connection->db, plan);
+    const struct clr_environment environment = {.columns = columns,
+                                                .column_count =
+                                                    table->column_count + !table->without_rowid,
+                                                .parameter_count = select->parameter_count,
+                                                .takes_parts = true,
+                                                .is_utf8 = plan->encoding == SQLITE_UTF8,
+                                                .is_exact = connection->settings.override != 0,
+                                                .schema = table->schema};
+    int rc = columns == NULL ? SQLITE_NOMEM : know_numbers(connection->db, plan->query->syntax);
+
+    if (rc == SQLITE_OK &&
+        (!know_functions(connection->db, plan->query->syntax, &plan->functions) ||
+         clr_query_bind(plan->query, &environment, reason) == CLR_NOMEM))
+        rc = SQLITE_NOMEM;
+    sqlite3_free(columns);
+    return rc;
+}
+
+/* Binds the query to the table. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int bind_query(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct clr_reason *reason)
 {
-    struct environment environment = {
-        .db = connection->db, .table = &plan->table, .functions = &plan->functions};
-    struct clr_environment asked = {.context = &environment,
-                                    .varied = plan->varied->numbers,
-                                    .varied_count = plan->varied->count,
-                                    .parameter_count = select->parameter_count,
-                                    .takes_parts = true,
-                                    .is_exact = connection->settings.override != 0,
-                                    .schema = plan->table.schema,
-                                    .column = environment_column,
-                                    .parameter = environment_parameter,
-                                    .literal = environment_literal,
-                                    .deterministic = environment_deterministic,
-                                    .subtypes = environment_subtypes};
-    const size_t columns = (size_t)plan->table.column_count + 1;
-    int rc = clr_encoding_find(environment.db, &plan->encoding);
+    sqlite3_stmt *statement = NULL;
+    int rc = clr_encoding_find(connection->db, &plan->encoding);
 
-    asked.is_utf8 = plan->encoding == SQLITE_UTF8;
+    /* What SQLite refuses is refused with its message. */
     if (rc == SQLITE_OK)
-        rc = clr_select_prepare(environment.db, select, &environment.statement);
+        rc = clr_select_prepare(connection->db, select, &statement);
     if (rc != SQLITE_OK) {
         refuse_as_sqlite(connection->db, reason);
         return SQLITE_OK;
     }
-    environment.seen = sqlite3_malloc64(columns * sizeof *environment.seen);
-    if (environment.seen == NULL)
-        rc = SQLITE_NOMEM;
-    else
-        memset(environment.seen, 0, columns * sizeof *environment.seen);
-    if (rc == SQLITE_OK && select->view_name != NULL)
-        rc = clr_select_check(select, environment.statement);
+    if (select->view_name != NULL)
+        rc = clr_select_check(select, statement);
+    sqlite3_finalize(statement);
     if (rc == SQLITE_MISMATCH) {
         clr_reason_set_name(reason, CLR_WHY_VIEW_CHANGED, select->view_name,
                             strlen(select->view_name));
-        rc = SQLITE_OK;
-    } else if (rc == SQLITE_OK &&
-               (clr_query_bind(plan->query, &asked, reason) == CLR_NOMEM || environment.nomem)) {
-        rc = SQLITE_NOMEM;
+        return SQLITE_OK;
     }
+    if (rc == SQLITE_OK)
+        rc = bind_names(connection, select, plan, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = read_program(connection->db, select, plan, reason);
-    sqlite3_free(environment.seen);
-    sqlite3_finalize(environment.statement);
     return rc;
 }
 

@@ -1,0 +1,48 @@
+/*
+ * What a query is bound to: facts about the database, which the caller has looked up before. Facts
+ * about single nodes of the tree are in these (syntax.h): numbers and functions.
+ */
+#ifndef CLR_QUERY_TABLE_FACTS_H
+#define CLR_QUERY_TABLE_FACTS_H
+
+#include <stdbool.h>
+
+/* Room for the name of a collating sequence. */
+enum { CLR_COLLATION_NAME = 32 };
+
+/* A column of the table, or its rowid. */
+struct clr_known_column {
+    const char *name; /* the environment's; of the rowid: any */
+    int number;       /* the caller's own for it, or -1: there is no such column */
+    bool is_rowid;
+    bool is_text;   /* of TEXT affinity: comparisons would convert their operands to TEXT */
+    bool readable;  /* false: its value can't be had (some virtual generated columns) */
+    bool is_varied; /* with so many different values that no lookup is to read it */
+    bool is_named;  /* in the SELECT; of others no more is known */
+    /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
+       is brought, and not what comes of it. */
+    bool seems_text;
+    bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
+    bool is_real;    /* of the last one */
+    bool is_binary;  /* TEXT is compared by the collating sequence BINARY */
+    /* Or by another one: its name, or "" if that is long or has quotes. */
+    char collation[CLR_COLLATION_NAME];
+};
+
+/* What a function does with subtypes of values: it may ask for that of an argument; its result may
+   have one; its result's does not follow from its arguments' ones. */
+enum clr_subtype_use { CLR_SUBTYPE_READ = 1, CLR_SUBTYPE_GIVEN = 2, CLR_SUBTYPE_OWN = 4 };
+
+struct clr_environment {
+    /* The table's, and then the rowid if it has one, whose names mean it where no column has them.
+     */
+    const struct clr_known_column *columns;
+    int column_count;    /* with the rowid */
+    int parameter_count; /* the largest parameter number of the statement */
+    bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see bind.c */
+    bool is_utf8;        /* the encoding of the database's TEXT */
+    bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
+    const char *schema;  /* the table's, for as long as the query is there; NULL: not known */
+};
+
+#endif
