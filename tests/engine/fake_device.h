@@ -177,11 +177,13 @@ enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation op
     error = fake_error(&fake.build_error, NULL);
     if (error == 0)
         return CLR_OK;
+    pthread_mutex_lock(&fake.lock);
     if (fake.build_log != NULL) {
         *log = clr_memory_alloc(strlen(fake.build_log) + 1);
         if (*log != NULL)
             memcpy(*log, fake.build_log, strlen(fake.build_log) + 1);
     }
+    pthread_mutex_unlock(&fake.lock);
     return fake_report(status, "build", error);
 }
 
@@ -189,6 +191,7 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
                             enum clr_element element, struct clr_status *status)
 {
     static const bool never;
+    bool is_wrong;
     int error;
 
     (void)device;
@@ -198,7 +201,10 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
     error = fake_error(&fake.test_error, NULL);
     if (error != 0)
         return fake_report(status, "test", error);
-    if (fake.wrong_result)
+    pthread_mutex_lock(&fake.lock);
+    is_wrong = fake.wrong_result;
+    pthread_mutex_unlock(&fake.lock);
+    if (is_wrong)
         return fake_report(status, "wrong result", 0);
     return CLR_OK;
 }
