@@ -6,7 +6,6 @@
 #include "numeric/filter/skipping.h"
 #include "numeric/scan/scan.h"
 #include "opencl/bins/binner.h"
-#include "opencl/groups/group_text.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/scan/scanner.h"
 

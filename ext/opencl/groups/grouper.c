@@ -1,15 +1,15 @@
 #include "opencl/groups/grouper.h"
 
 #include "base/memory.h"
+#include "numeric/grouping/part.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
-#include "opencl/groups/group_build.h"
-#include "opencl/groups/group_test.h"
 #include "opencl/groups/group_text.h"
+#include "opencl/memory/trial.h"
 #include "opencl/memory/upload.h"
-#include "opencl/scan/row_arguments.h"
 #include "opencl/scan/row_programs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* No more than this part of a device's memory is taken for records, nor for lists of rows. */
@@ -19,8 +19,7 @@ enum { MEMORY_PART = 8 };
 enum { LAUNCHES = 4 * CLR_MOST_ROW_RANGES };
 
 struct group_program {
-    struct clr_row_program row;
-    struct clr_group_trial *trial; /* until it is built */
+    struct clr_row_program row; /* its trial is a struct trial */
     cl_kernel kernels[CLR_GROUP_KERNELS];
     size_t group_size; /* work-items in a work-group */
 };
@@ -32,10 +31,7 @@ struct group_buffer {
 };
 
 struct clr_grouper {
-    struct clr_device_part attachment;
-    cl_command_queue queue;
     struct clr_row_programs programs;
-    struct clr_lookup_cache lookup_cache;
     struct clr_row_key key;
     struct clr_row_text text;
     size_t local_memory; /* bytes that a work-group may have */
@@ -43,8 +39,6 @@ struct clr_grouper {
     cl_mem parameters, flags, spills;
     struct group_buffer records, lists, starts; /* the last two: of sorted rows */
     struct clr_pinned pinned;                   /* what is sent, and what comes back */
-    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
-    struct clr_status status;
 };
 
 /* The pinned memory: 4 numbers for each key and tally; what the kernel has found out; and records,
@@ -113,38 +107,28 @@ static void release_program(struct clr_row_program *program)
     for (i = 0; i < CLR_GROUP_KERNELS; i++)
         if (own->kernels[i] != NULL)
             clReleaseKernel(own->kernels[i]);
-    clr_group_trial_free(own->trial);
+    memset(own->kernels, 0, sizeof own->kernels);
 }
 
 static void release(struct clr_device_part *attachment)
 {
     struct clr_grouper *grouper = (struct clr_grouper *)(void *)attachment;
 
-    clr_row_programs_clear(&grouper->programs);
-    clr_lookup_cache_clear(&grouper->lookup_cache);
-    if (grouper->queue != NULL)
-        clr_pinned_release(grouper->queue, &grouper->pinned);
+    if (grouper->programs.queue != NULL)
+        clr_pinned_release(grouper->programs.queue, &grouper->pinned);
     clr_buffer_release(&grouper->parameters);
     clr_buffer_release(&grouper->flags);
     clr_buffer_release(&grouper->spills);
     clr_buffer_release(&grouper->records.buffer);
     clr_buffer_release(&grouper->lists.buffer);
     clr_buffer_release(&grouper->starts.buffer);
-    if (grouper->queue != NULL)
-        clReleaseCommandQueue(grouper->queue);
+    clr_row_programs_close(&grouper->programs);
 }
 
-static const struct clr_device_part_kind grouper_kind = {sizeof(struct clr_grouper), "groups",
-                                                         release};
-
-static struct clr_grouper *grouper_of(const struct clr_device *device)
-{
-    return clr_device_find(device, &grouper_kind);
-}
-
-static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper,
+static enum clr_code make(struct clr_device *device, struct clr_row_programs *programs,
                           struct clr_status *status)
 {
+    struct clr_grouper *grouper = (struct clr_grouper *)(void *)programs;
     const struct clr_wanted_buffer wanted[] = {
         {&grouper->parameters, CL_MEM_READ_ONLY, PARAMETERS * sizeof(cl_long)},
         {&grouper->flags, CL_MEM_READ_WRITE, FLAGS * sizeof(cl_uint)},
@@ -153,11 +137,6 @@ static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper
     cl_ulong local = 0;
     cl_int error;
 
-    grouper->programs.release = release_program;
-    grouper->queue =
-        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateCommandQueue", error);
     error = clGetDeviceInfo(device->info.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clGetDeviceInfo", error);
@@ -165,25 +144,25 @@ static enum clr_code make(struct clr_device *device, struct clr_grouper *grouper
     grouper->sorts = can_sort(grouper->local_memory);
     if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK)
         return status->code;
-    return clr_pinned_make(device->context, grouper->queue, sizeof(struct group_pinned),
+    return clr_pinned_make(device->context, programs->queue, sizeof(struct group_pinned),
                            &grouper->pinned, status);
 }
 
-static enum clr_code open_grouper(struct clr_device *device, struct clr_status *status)
-{
-    struct clr_grouper *grouper = grouper_of(device);
+static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status);
+static enum clr_code test(struct clr_device *device, struct clr_row_program *program,
+                          struct clr_status *status);
 
-    if (grouper != NULL) {
-        if (grouper->status.code != CLR_OK)
-            *status = grouper->status;
-        return status->code;
-    }
-    grouper = clr_device_attach(device, &grouper_kind, status);
-    if (grouper == NULL)
-        return status->code;
-    if (make(device, grouper, status) != CLR_OK)
-        clr_device_detach(device, &grouper->attachment); /* the next one tries again */
-    return status->code;
+static const struct clr_row_programs_kind grouper_kind = {
+    .part = {sizeof(struct clr_grouper), "groups", release},
+    .make = make,
+    .compile = compile,
+    .test = test,
+    .release = release_program};
+
+static struct clr_grouper *grouper_of(const struct clr_device *device)
+{
+    return clr_device_find(device, &grouper_kind.part);
 }
 
 /* Makes a buffer have room for so many bytes; it loses what it has. Returns CLR_OK, CLR_NOMEM or
@@ -241,16 +220,16 @@ static enum clr_code begin(const struct group_job *job, struct clr_status *statu
     cl_int error;
 
     set_parameters(job->plan, pinned->parameters);
-    error = clEnqueueWriteBuffer(grouper->queue, grouper->parameters, CL_FALSE, 0,
+    error = clEnqueueWriteBuffer(grouper->programs.queue, grouper->parameters, CL_FALSE, 0,
                                  sizeof pinned->parameters, pinned->parameters, 0, NULL, NULL);
     if (error == CL_SUCCESS) {
         call = "clEnqueueFillBuffer";
-        error = clEnqueueFillBuffer(grouper->queue, grouper->flags, &none, sizeof none, 0,
+        error = clEnqueueFillBuffer(grouper->programs.queue, grouper->flags, &none, sizeof none, 0,
                                     FLAGS * sizeof none, 0, NULL, NULL);
     }
     if (error == CL_SUCCESS)
-        error = clEnqueueFillBuffer(grouper->queue, grouper->records.buffer, &none, sizeof none, 0,
-                                    job->size, 0, NULL, NULL);
+        error = clEnqueueFillBuffer(grouper->programs.queue, grouper->records.buffer, &none,
+                                    sizeof none, 0, job->size, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, call, error);
 }
 
@@ -393,7 +372,7 @@ static enum clr_code sort_rows(const struct group_job *job, struct clr_argument 
     list[count++] = CLR_VALUE(grouper->lists.buffer);
     list[count++] = CLR_VALUE(grouper->starts.buffer);
     list[count++] = CLR_LOCAL(sort_size(slices));
-    return clr_launch(grouper->queue, job->program->kernels[CLR_GROUP_TILES], list, count,
+    return clr_launch(grouper->programs.queue, job->program->kernels[CLR_GROUP_TILES], list, count,
                       (size_t)count_tiles(rows), job->program->group_size, event, status);
 }
 
@@ -431,7 +410,7 @@ static enum clr_code launch_range(const struct group_job *job,
         list[count++] = CLR_VALUE(grouper->starts.buffer);
     }
     list[count++] = CLR_LOCAL(division.bytes);
-    return clr_launch(grouper->queue, job->program->kernels[job->kernel], list, count,
+    return clr_launch(grouper->programs.queue, job->program->kernels[job->kernel], list, count,
                       division.groups, job->program->group_size, &events[0], status);
 }
 
@@ -465,14 +444,14 @@ static enum clr_code read_first(const struct group_job *job, struct clr_device_w
     cl_int error = CL_SUCCESS;
 
     if (job->size <= FEW_BYTES)
-        error = clEnqueueReadBuffer(grouper->queue, grouper->records.buffer, CL_FALSE, 0, job->size,
-                                    pinned->records, 0, NULL, NULL);
+        error = clEnqueueReadBuffer(grouper->programs.queue, grouper->records.buffer, CL_FALSE, 0,
+                                    job->size, pinned->records, 0, NULL, NULL);
     if (error == CL_SUCCESS)
-        error = clEnqueueReadBuffer(grouper->queue, grouper->flags, CL_FALSE, 0,
+        error = clEnqueueReadBuffer(grouper->programs.queue, grouper->flags, CL_FALSE, 0,
                                     sizeof pinned->flags, pinned->flags, 0, NULL, &read);
     if (error == CL_SUCCESS) {
         call = "clFlush";
-        error = clFlush(grouper->queue);
+        error = clFlush(grouper->programs.queue);
     }
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, call, error);
@@ -555,8 +534,9 @@ static enum clr_code run(const struct group_job *job, struct clr_group_result *r
 
     if (make_buffer(job, &job->grouper->records, job->size, status) != CLR_OK ||
         clr_upload_open(job->device, status) != CLR_OK ||
-        clr_lookup_cache_bring(&job->grouper->lookup_cache, job->device, job->grouper->queue,
-                               job->plan->scan, lookups, work, status) != CLR_OK)
+        clr_lookup_cache_bring(&job->grouper->programs.lookup_cache, job->device,
+                               job->grouper->programs.queue, job->plan->scan, lookups, work,
+                               status) != CLR_OK)
         return status->code;
     if (launch(job, lookups, launched, status) == CLR_OK &&
         read_first(job, work, status) == CLR_OK) {
@@ -587,62 +567,153 @@ static enum clr_code run_kernel(struct clr_device *device, const struct group_pr
     *outcome = CLR_SCAN_NOT_NOW;
     run(&job, result, outcome, work, status);
     if (status->code == CLR_NOMEM)
-        clr_queue_drain(grouper->queue, status);
+        clr_queue_drain(grouper->programs.queue, status);
     return status->code;
 }
 
-/* ---- Programs: they are tested before they serve. */
+/* ---- The examination of a program before it is trusted: it groups the rows of small columns, and
+   what it finds is compared with what the host finds. */
 
-/* Requests the program for the key that the grouper has. Returns NULL without memory. */
-static struct group_program *request(struct clr_grouper *grouper, const struct clr_group_plan *plan,
-                                     const uint8_t *kinds)
-{
-    struct clr_group_trial *trial = clr_group_trial_new(plan, kinds);
-    struct group_program *program = clr_memory_alloc_zero(sizeof *program);
+/* Bytes that groups of a trial may take. */
+static const uint64_t memory_limit = (uint64_t)1 << 28;
 
-    if (trial == NULL || program == NULL) {
-        clr_group_trial_free(trial);
-        clr_memory_free(program);
-        return NULL;
-    }
-    program->trial = trial;
-    return clr_row_programs_add(&grouper->programs, &program->row, &grouper->key) ? program : NULL;
-}
-
-static enum clr_code find_program(struct clr_grouper *grouper, const struct clr_group_plan *plan,
-                                  const uint8_t *kinds, struct group_program **found,
-                                  struct clr_status *status)
-{
-    clr_group_key(&grouper->key, plan, kinds);
-    grouper->programs.scan++;
-    *found =
-        (struct group_program *)(void *)clr_row_programs_find(&grouper->programs, &grouper->key);
-    if (*found != NULL)
-        return CLR_OK;
-    clr_group_text(&grouper->text, &grouper->key);
-    if (!grouper->text.complete)
-        return CLR_OK;
-    *found = request(grouper, plan, kinds);
-    return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
-}
-
-/* What a trial's run needs besides what it is given. */
 struct trial {
-    struct clr_device *device;
-    const struct group_program *program;
+    struct clr_trial_scan made;
+    struct clr_tally tallies[CLR_MOST_SCAN_TALLIES];
+    struct clr_group_plan plan;
 };
+
+/* Returns a copy of what the plan, which fits, needs, or NULL without memory. */
+static struct trial *new_trial(const struct clr_group_plan *plan, const uint8_t *kinds)
+{
+    struct trial *trial = clr_memory_alloc_zero(sizeof *trial);
+    int i;
+
+    if (trial == NULL)
+        return NULL;
+    clr_trial_scan_init(&trial->made, plan->scan, kinds);
+    for (i = 0; i < plan->tally_count; i++)
+        trial->tallies[i] = plan->scan->tallies[i];
+    trial->plan = *plan;
+    trial->plan.scan = &trial->made.scan;
+    trial->made.scan.tallies = trial->tallies;
+    trial->made.scan.tally_count = plan->tally_count;
+    trial->made.scan.grouping = &trial->plan.grouping;
+    trial->made.scan.values_memory = memory_limit;
+    return trial;
+}
+
+/* Plans small ranges for the keys, whatever they are. */
+static void place_anywhere(struct clr_group_plan *plan)
+{
+    const int count = plan->grouping.key_count;
+    int i;
+
+    plan->places = 1;
+    for (i = count - 1; i >= 0; i--) {
+        plan->keys[i] = (struct clr_group_key){-3, count > 4 ? 2 : 8, plan->places};
+        plan->places *= plan->keys[i].size;
+    }
+}
+
+/* Plans for the trial's columns as they are in this round: ranges and windows alone. */
+static enum clr_code plan_round(const struct trial *trial, struct clr_group_plan *plan,
+                                struct clr_status *status)
+{
+    struct clr_group_doubts *none = clr_memory_alloc_zero(sizeof *none);
+    struct clr_group_plan *fresh = clr_memory_alloc_zero(sizeof *fresh);
+    enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
+    int i;
+
+    if (none != NULL && fresh != NULL)
+        outcome = clr_group_plan_make(fresh, &trial->made.scan, CLR_TRIAL_ROWS,
+                                      CLR_GROUPS_ON_DEVICE, none);
+    *plan = trial->plan;
+    if (outcome == CLR_SCAN_DONE && fresh->numbering == CLR_NUMBERED_DIRECTLY) {
+        plan->places = fresh->places;
+        memcpy(plan->keys, fresh->keys, sizeof plan->keys);
+    } else {
+        place_anywhere(plan);
+    }
+    for (i = 0; outcome == CLR_SCAN_DONE && i < plan->tally_count; i++)
+        if (plan->tallies[i].real_high >= 0 && fresh->tallies[i].real_high >= 0)
+            plan->tallies[i].window = fresh->tallies[i].window;
+    clr_memory_free(fresh);
+    clr_memory_free(none);
+    return outcome == CLR_SCAN_DONE
+               ? CLR_OK
+               : clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+}
+
+static int compare_spills(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct clr_group_spill));
+}
+
+static bool same_spills(const struct clr_group_spills *expected, struct clr_group_result *found)
+{
+    const size_t size = sizeof *found->spills;
+
+    if (expected->count != found->spill_count)
+        return false;
+    if (expected->count == 0)
+        return true;
+    qsort(expected->spills, expected->count, size, compare_spills);
+    qsort(found->spills, found->spill_count, size, compare_spills);
+    return memcmp(expected->spills, found->spills, expected->count * size) == 0;
+}
+
+static bool same_records(const struct clr_group_part *part, const struct clr_group_result *found)
+{
+    const struct clr_group_plan *plan = part->plan;
+    const size_t words = clr_group_device_words(plan);
+    const uint64_t *first_rows = part->first_rows.start;
+    uint64_t place;
+
+    for (place = 0; place < plan->places; place++) {
+        const int64_t *expected = clr_group_part_record(part, (size_t)place);
+        const int64_t *record = found->records + place * words;
+
+        if (memcmp(record, expected, (size_t)plan->words * sizeof *record) != 0)
+            return false;
+        /* 0 is no row, whose number is the greatest. */
+        if (first_rows != NULL && ~(uint64_t)record[plan->words] != first_rows[place])
+            return false;
+    }
+    return true;
+}
+
+static bool is_settled(enum clr_scan_outcome outcome)
+{
+    return outcome == CLR_SCAN_UNSURE || outcome == CLR_SCAN_NOT_NOW;
+}
+
+/* The host stops at its first doubt: which one it is may differ. Where it is that too many values
+   lie outside of a window, the device may have been less strict. */
+static bool same(const struct clr_group_part *part, enum clr_scan_outcome outcome,
+                 struct clr_group_result *found)
+{
+    int i;
+
+    for (i = 0; i < part->plan->tally_count; i++)
+        if (part->doubts.window[i] || found->doubts.window[i])
+            return true;
+    if (is_settled(part->outcome))
+        return is_settled(outcome);
+    return outcome == CLR_SCAN_DONE && same_records(part, found) &&
+           same_spills(&part->addends.spills, found);
+}
 
 /* The ways of a trial: those of as many places as local memory has room for, of about twice and of
    eight times as many; and in global memory. */
 enum { OF_FEW, OF_TWICE, OF_EIGHT_TIMES, GLOBALLY, WAYS };
 
-static enum clr_code run_trial(void *context, int way, const struct clr_group_plan *plan,
-                               struct clr_resident_column *const *columns,
-                               struct clr_group_result *result, enum clr_scan_outcome *outcome,
-                               struct clr_status *status)
+static void run_way(struct clr_device *device, const struct group_program *program, int way,
+                    const struct clr_group_plan *plan, struct clr_resident_column *const *columns,
+                    struct clr_group_result *result, enum clr_scan_outcome *outcome,
+                    struct clr_status *status)
 {
-    const struct trial *trial = context;
-    struct clr_grouper *grouper = grouper_of(trial->device);
+    struct clr_grouper *grouper = grouper_of(device);
     const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
     const size_t all = grouper->local_memory;
     const size_t places = (size_t)plan->places >> (way == OF_TWICE ? 1 : 3);
@@ -652,50 +723,140 @@ static enum clr_code run_trial(void *context, int way, const struct clr_group_pl
 
     if (way > OF_FEW && part < all)
         grouper->local_memory = part;
-    kernel = way == GLOBALLY ? CLR_GROUP_GLOBALLY : choose_kernel(trial->device, plan);
-    run_kernel(trial->device, trial->program, kernel, plan, columns, result, outcome, &work,
-               status);
+    kernel = way == GLOBALLY ? CLR_GROUP_GLOBALLY : choose_kernel(device, plan);
+    run_kernel(device, program, kernel, plan, columns, result, outcome, &work, status);
     grouper->local_memory = all;
+}
+
+static enum clr_code compare_way(struct clr_device *device, const struct group_program *program,
+                                 const struct clr_group_part *part, int way,
+                                 struct clr_resident_column *const *columns,
+                                 struct clr_status *status)
+{
+    const struct clr_group_plan *plan = part->plan;
+    struct clr_group_result result = {.spills = NULL};
+    enum clr_scan_outcome outcome;
+
+    result.records = clr_memory_alloc_zero((size_t)plan->places * clr_group_device_words(plan) *
+                                           sizeof *result.records);
+    if (result.records == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    run_way(device, program, way, plan, columns, &result, &outcome, status);
+    if (status->code == CLR_OK && !same(part, outcome, &result))
+        clr_status_set(status, CLR_DEVICE, 0,
+                       "self-test: the device's groups differ from the host's");
+    clr_memory_free(result.records);
+    clr_memory_free(result.spills);
     return status->code;
 }
 
-static enum clr_code build(struct clr_device *device, struct group_program *program, char **log,
-                           struct clr_status *status)
+static enum clr_code compare(struct clr_device *device, const struct group_program *program,
+                             const struct clr_group_plan *plan, const struct clr_trial_table *table,
+                             struct clr_status *status)
 {
-    struct clr_grouper *grouper = grouper_of(device);
-    struct trial trial = {device, program};
-    const struct clr_group_run run = {&trial, WAYS, run_trial};
+    struct clr_group_memory memory;
+    struct clr_group_part *part;
+    const atomic_bool never = false;
+    int way;
 
-    clr_group_key(&grouper->key, clr_group_trial_plan(program->trial),
-                  clr_group_trial_kinds(program->trial));
+    atomic_init(&memory.left, (int64_t)memory_limit);
+    part = clr_group_part_new(plan, &memory, 0, CLR_TRIAL_ROWS);
+    if (part != NULL)
+        clr_group_part_run(part, &never);
+    if (part == NULL || part->outcome == CLR_SCAN_FAILED)
+        clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    for (way = 0; way < WAYS && status->code == CLR_OK; way++)
+        compare_way(device, program, part, way, table->there, status);
+    clr_group_part_free(part);
+    return status->code;
+}
+
+static enum clr_code run_round(struct clr_device *device, const struct group_program *program,
+                               const struct clr_trial_round *round, struct clr_status *status)
+{
+    struct trial *trial = program->row.trial;
+    struct clr_group_plan *plan = clr_memory_alloc(sizeof *plan);
+    struct clr_trial_table table;
+
+    if (plan == NULL)
+        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
+    if (clr_trial_table_make(device, &trial->made, round, &table, status) == CLR_OK &&
+        plan_round(trial, plan, status) == CLR_OK)
+        compare(device, program, plan, &table, status);
+    clr_trial_table_free(clr_device_unless_lost(device, status), &trial->made, &table);
+    clr_memory_free(plan);
+    return status->code;
+}
+
+/*
+ * Has the program group hard values, common ones of several mixtures of types, what is no number,
+ * and errors that lookups have. Where the host's plan will not do, that of the device has to say so
+ * too. Returns CLR_OK; CLR_NOMEM; or CLR_DEVICE with a message: without an error of OpenCL's in the
+ * status a result differs.
+ */
+static enum clr_code test(struct clr_device *device, struct clr_row_program *program,
+                          struct clr_status *status)
+{
+    enum {
+        NULLS = CLR_TYPE(CLR_TAG_NULL),
+        INTEGERS = CLR_TYPE(CLR_TAG_INTEGER),
+        REALS = CLR_TYPE(CLR_TAG_REAL)
+    };
+    /* A plan is for some types: with others there is nothing but a doubt to compare. */
+    static const struct clr_trial_round rounds[] = {
+        {CLR_TRIAL_COMMON, NULLS | INTEGERS | REALS},
+        {CLR_TRIAL_COMMON, NULLS | INTEGERS},
+        {CLR_TRIAL_COMMON, NULLS | REALS},
+        {CLR_TRIAL_COMMON, INTEGERS},
+        {CLR_TRIAL_COMMON, REALS},
+        {CLR_TRIAL_HARD, NULLS | INTEGERS | REALS},
+        {CLR_TRIAL_OTHERS, NULLS | INTEGERS | REALS},
+        {CLR_TRIAL_ERRORS, NULLS | INTEGERS | REALS},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof rounds / sizeof *rounds && status->code == CLR_OK; i++)
+        run_round(device, (struct group_program *)(void *)program, &rounds[i], status);
+    return status->code;
+}
+
+/* ---- Programs. */
+
+static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status)
+{
+    struct group_program *own = (struct group_program *)(void *)program;
+    struct clr_grouper *grouper = grouper_of(device);
+    const struct trial *trial = program->trial;
+
+    clr_group_key(&grouper->key, &trial->plan, trial->made.kinds);
     clr_group_text(&grouper->text, &grouper->key);
-    if (clr_group_kernels_build(grouper->text.text, device->context, &device->info,
-                                program->kernels, &program->group_size, log, status) != CLR_OK)
-        return status->code;
-    return clr_group_test(device, program->trial, &run, status);
+    return clr_group_kernels_build(grouper->text.text, device->context, &device->info, own->kernels,
+                                   &own->group_size, log, status);
 }
 
 bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status *status)
 {
-    struct clr_grouper *grouper = grouper_of(device);
-    struct group_program *program;
+    return clr_row_programs_build(device, &grouper_kind, log, status);
+}
 
-    *log = NULL;
-    if (grouper == NULL || grouper->status.code != CLR_OK)
-        return false;
-    program = (struct group_program *)(void *)clr_row_programs_requested(&grouper->programs);
-    if (program == NULL)
-        return false;
-    build(device, program, log, status);
-    if (clr_device_unless_lost(device, status) == NULL) {
-        grouper->status = *status;
-        return false;
+/* Finds the plan's program, or requests it; NULL if its text would be too long. */
+static struct group_program *find_program(struct clr_grouper *grouper,
+                                          const struct clr_group_plan *plan, const uint8_t *kinds,
+                                          struct clr_status *status)
+{
+    struct clr_row_program *found;
+
+    clr_group_key(&grouper->key, plan, kinds);
+    grouper->programs.scan++;
+    found = clr_row_programs_find(&grouper->programs, &grouper->key);
+    if (found == NULL) {
+        clr_group_text(&grouper->text, &grouper->key);
+        if (grouper->text.complete)
+            found = clr_row_programs_add(&grouper->programs, sizeof(struct group_program),
+                                         new_trial(plan, kinds), &grouper->key, status);
     }
-    /* The trial's lookups are of no more use. */
-    clr_lookup_cache_clear(&grouper->lookup_cache);
-    clr_group_trial_free(program->trial);
-    program->trial = NULL;
-    return clr_row_programs_end_build(&grouper->programs, &program->row, status->code);
+    return (struct group_program *)(void *)found;
 }
 
 /* ---- All of it. */
@@ -718,10 +879,11 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
 
     *outcome = CLR_SCAN_NOT_NOW;
     *requested = false;
-    if (open_grouper(device, status) != CLR_OK)
+    grouper = clr_row_programs_open(device, &grouper_kind, status);
+    if (grouper == NULL)
         return status->code;
-    grouper = grouper_of(device);
-    if (find_program(grouper, plan, kinds, &program, status) != CLR_OK || program == NULL)
+    program = find_program(grouper, plan, kinds, status);
+    if (program == NULL)
         return status->code;
     *requested = program->row.phase == CLR_ROW_PROGRAM_REQUESTED;
     if (program->row.phase != CLR_ROW_PROGRAM_BUILT)

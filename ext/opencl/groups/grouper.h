@@ -5,14 +5,31 @@
 #ifndef CLR_OPENCL_GROUPER_H
 #define CLR_OPENCL_GROUPER_H
 
+#include "numeric/grouping/plan.h"
+#include "numeric/grouping/room.h"
 #include "opencl/core/device.h"
-#include "opencl/groups/group_text.h"
 #include "opencl/memory/resident_column.h"
 
 #include <stdbool.h>
 
 /* A device's programs and buffers for groups; kept from one scan to the next. */
 struct clr_grouper;
+
+/* Returns how many 64-bit words a record has on a device: the plan's, and one more for the first
+   row if the order is by that. */
+static inline size_t clr_group_device_words(const struct clr_group_plan *plan)
+{
+    return (size_t)plan->words + plan->grouping.by_first;
+}
+
+/* What a device has found: the caller's, who frees the spills with clr_memory_free(). */
+struct clr_group_result {
+    int64_t *records; /* room for all places, of clr_group_device_words() each */
+    struct clr_group_spill *spills;
+    size_t spill_count;
+    bool is_doubtful; /* the plan will not do, as the doubts say */
+    struct clr_group_doubts doubts;
+};
 
 /* Whether the device can have the records of the plan's groups, as it seems. */
 bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group_plan *plan);

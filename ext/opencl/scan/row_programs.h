@@ -1,13 +1,74 @@
 /*
- * The programs that go through rows and that a device has built, or is to build: those used last. A
- * program's owner has more of it, in a struct that begins with struct clr_row_program and comes
- * from clr_memory_alloc(). For ext/opencl alone.
+ * What all programs that go through rows have in common on a device: the programs themselves, of
+ * which those used last are kept; what their kernels are given, which is columns, constants and the
+ * results of lookups, of which those used last stay in the device's memory; and their queue. For
+ * ext/opencl alone.
  */
 #ifndef CLR_OPENCL_ROW_PROGRAMS_H
 #define CLR_OPENCL_ROW_PROGRAMS_H
 
-#include "opencl/reduction/scan_plan.h"
+#include "numeric/scan/scan.h"
+#include "opencl/core/api.h"
+#include "opencl/core/calls.h"
+#include "opencl/core/device.h"
+#include "opencl/memory/resident_column.h"
 #include "opencl/scan/row_text.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Lookups. */
+
+/* Results that are there. */
+struct clr_kept_lookup {
+    uint64_t id;              /* theirs; 0: nothing is kept here */
+    struct clr_lookup lookup; /* of few entries, with a reference to the results; else zeros */
+    cl_mem values;            /* a byte each if they are short; NULL: the kind says all */
+    cl_mem tags;              /* of CLR_TAG_MIXED */
+    size_t size;              /* bytes of both */
+    uint64_t used;            /* by which scan, last */
+};
+
+/* Room for those of any one scan. Zeroed by its owner at first. */
+struct clr_lookup_cache {
+    struct clr_kept_lookup kept[CLR_MOST_LOOKUPS];
+    uint64_t scan; /* the number of the one that asks */
+};
+
+/*
+ * Brings a scan's lookups to the device, by commands of that queue, which is in order: the same
+ * results are not sent again. Stores where each is, for as long as nothing else is brought. Adds
+ * the bytes that were sent to work. Returns CLR_OK; CLR_NOMEM without room for them, or when it
+ * failed for now; or CLR_DEVICE.
+ */
+enum clr_code clr_lookup_cache_bring(struct clr_lookup_cache *cache, struct clr_device *device,
+                                     cl_command_queue queue, const struct clr_scan *scan,
+                                     const struct clr_kept_lookup *found[CLR_MOST_LOOKUPS],
+                                     struct clr_device_work *work, struct clr_status *status);
+
+/* Gives back all of it. */
+void clr_lookup_cache_clear(struct clr_lookup_cache *cache);
+
+/* ---- Arguments. */
+
+/* So many arguments at most. */
+enum {
+    CLR_MOST_ROW_ARGUMENTS =
+        5 * CLR_MOST_COLUMNS + 2 * CLR_MOST_LOOKUPS + CLR_MOST_SCAN_INSTRUCTIONS
+};
+
+/*
+ * Stores what the generated text calls ROW_FORMALS in list, which has room for
+ * CLR_MOST_ROW_ARGUMENTS: those of the scan, whose columns and lookups are there. They point to
+ * these and to the scan's constants. Returns how many they are.
+ */
+cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
+                               const struct clr_scan *scan,
+                               struct clr_resident_column *const *columns,
+                               const struct clr_kept_lookup *const *lookups,
+                               struct clr_argument *list);
+
+/* ---- Programs. */
 
 /* Room for the programs of any one scan. */
 enum { CLR_ROW_PROGRAMS = CLR_MOST_SCAN_STEPS };
@@ -18,46 +79,74 @@ enum clr_row_program_phase {
     CLR_ROW_PROGRAM_UNBUILDABLE
 };
 
+/* A program's owner has more of it, in a struct that begins with this one. */
 struct clr_row_program {
     enum clr_row_program_phase phase;
     int16_t *key; /* key_length words */
     size_t key_length;
+    void *trial;   /* what it is tested by, one piece of memory; NULL once it is built */
     uint64_t used; /* by which scan, last */
 };
 
-/* Zeroed by its owner at first, who sets release(), and kept_from if several scans are under way at
-   once. */
+struct clr_row_programs;
+
+/* What the owner does for programs: a constant. */
+struct clr_row_programs_kind {
+    struct clr_device_part_kind part; /* its release() ends with clr_row_programs_close() */
+    /* Makes what the owner needs besides, when it is opened; may be NULL. */
+    enum clr_code (*make)(struct clr_device *device, struct clr_row_programs *programs,
+                          struct clr_status *status);
+    /* Compiles the program that the trial is of. *log as in clr_program_build(). */
+    enum clr_code (*compile)(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status);
+    /* Compares what the program finds with what the host finds. */
+    enum clr_code (*test)(struct clr_device *device, struct clr_row_program *program,
+                          struct clr_status *status);
+    /* Gives back what was compiled, if anything was; the program may be compiled again. */
+    void (*release)(struct clr_row_program *program);
+};
+
+/* What is kept with a device: its owner has more of it, in a struct that begins with this one. */
 struct clr_row_programs {
+    struct clr_device_part attachment;
+    const struct clr_row_programs_kind *kind;
+    cl_command_queue queue; /* in order, with profiling */
+    struct clr_lookup_cache lookup_cache;
     struct clr_row_program *programs[CLR_ROW_PROGRAMS]; /* or NULL */
-    void (*release)(struct clr_row_program *program);   /* gives back what its owner has in it */
     uint64_t scan;                                      /* the number of the one that asks */
     uint64_t kept_from; /* scans from this number on are under way, and keep their programs */
+    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
+    struct clr_status status;
 };
+
+/* Returns the device's, which is made if there is none, or NULL: then status has CLR_NOMEM, or
+   CLR_DEVICE, which is final if it is of a program's test. */
+void *clr_row_programs_open(struct clr_device *device, const struct clr_row_programs_kind *kind,
+                            struct clr_status *status);
+
+/* Gives back all that it has. */
+void clr_row_programs_close(struct clr_row_programs *programs);
 
 /* Returns the program with that key, which is then one of those used last, or NULL. */
 struct clr_row_program *clr_row_programs_find(struct clr_row_programs *programs,
                                               const struct clr_row_key *key);
 
-/* Whether a program can be taken over: unless all that there are belong to scans under way. */
-bool clr_row_programs_have_room(const struct clr_row_programs *programs);
+/*
+ * Requests a program of `size` bytes under that key, which no other has; it takes the place of one
+ * that has not been used for longest. The trial becomes the program's; NULL: there was no memory
+ * for it. Returns NULL without memory, as status says, or while all programs that there are belong
+ * to scans under way.
+ */
+struct clr_row_program *clr_row_programs_add(struct clr_row_programs *programs, size_t size,
+                                             void *trial, const struct clr_row_key *key,
+                                             struct clr_status *status);
 
 /*
- * Takes over a program that is requested under that key, which no other has, if there is room. It
- * takes the place of one that has not been used for longest. Returns false without memory; the
- * program is freed then.
+ * Builds and tests one of the programs that were requested, while no scan is under way; a failure
+ * concerns it alone. Without memory it is forgotten: who looks for it requests it anew. *log as in
+ * clr_program_build(). Returns whether there are more.
  */
-bool clr_row_programs_add(struct clr_row_programs *programs, struct clr_row_program *program,
-                          const struct clr_row_key *key);
-
-/* Returns a program that is to be built, or NULL. */
-struct clr_row_program *clr_row_programs_requested(const struct clr_row_programs *programs);
-
-/* Takes note of how the building of a requested program ended. Without memory (CLR_NOMEM) it is
-   forgotten: who looks for it requests it anew. Returns whether another one is to be built. */
-bool clr_row_programs_end_build(struct clr_row_programs *programs, struct clr_row_program *program,
-                                enum clr_code code);
-
-/* Releases all programs. */
-void clr_row_programs_clear(struct clr_row_programs *programs);
+bool clr_row_programs_build(struct clr_device *device, const struct clr_row_programs_kind *kind,
+                            char **log, struct clr_status *status);
 
 #endif

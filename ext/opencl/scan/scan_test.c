@@ -4,15 +4,8 @@
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan/loops.h"
 #include "opencl/core/device.h"
-#include "opencl/memory/trial.h"
 
 #include <string.h>
-
-struct clr_scan_trial {
-    struct clr_trial_scan made;
-    struct clr_tally tallies[CLR_MOST_BUNDLE]; /* those of the steps, each once */
-    struct clr_scan_plan plan;                 /* of the bundle's steps alone */
-};
 
 /* Returns the trial's number of the tally of the bundle's step number i, after adding it if need
    be. */
@@ -49,11 +42,6 @@ struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan_plan *plan,
         trial->plan.steps[i].tally = take_tally(trial, plan, bundle, i);
     }
     return trial;
-}
-
-void clr_scan_trial_free(struct clr_scan_trial *trial)
-{
-    clr_memory_free(trial);
 }
 
 /* ---- The comparison. */

@@ -7,20 +7,23 @@
 
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"
+#include "opencl/memory/trial.h"
 #include "opencl/reduction/scan_plan.h"
 
 #include <stdbool.h>
 
 /* What a program computes: the scan and the bundle that it is made for, as it is kept until the
    program is built. */
-struct clr_scan_trial;
+struct clr_scan_trial {
+    struct clr_trial_scan made;
+    struct clr_tally tallies[CLR_MOST_BUNDLE]; /* those of the steps, each once */
+    struct clr_scan_plan plan;                 /* of the bundle's steps alone */
+};
 
-/* Returns a copy of what the bundle of the plan's steps needs, or NULL without memory. */
+/* Returns a copy of what the bundle of the plan's steps needs, or NULL without memory. Free with
+   clr_memory_free(). */
 struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan_plan *plan,
                                           const struct clr_scan_bundle *bundle);
-
-/* NULL is fine. */
-void clr_scan_trial_free(struct clr_scan_trial *trial);
 
 /* How a trial has its program run, on the device. */
 struct clr_scan_run {

@@ -7,7 +7,6 @@
 #include "opencl/memory/upload.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/scan/row_arguments.h"
 #include "opencl/scan/row_programs.h"
 #include "opencl/scan/scan_test.h"
 #include "opencl/scan/scan_text.h"
@@ -28,12 +27,8 @@ struct scan_launch {
 
 /* The program of a bundle. */
 struct scan_program {
-    struct clr_row_program row;
-    int steps;
-    struct clr_step_kind kinds[CLR_MOST_BUNDLE];
-    struct clr_scan_trial *trial; /* until it is built */
+    struct clr_row_program row; /* its trial is a struct clr_scan_trial */
     struct clr_program program;
-    char text[];
 };
 
 /* A scan under way, and what it needs for itself: the launches and results of one. */
@@ -48,18 +43,14 @@ struct clr_scan_slot {
 };
 
 struct clr_scanner {
-    struct clr_device_part attachment;
-    cl_command_queue queue; /* of all slots: a lookup that one has sent is there for the next */
-    cl_ulong ended;         /* the last batch there, in the device's nanoseconds */
-    struct clr_row_programs programs;
-    struct clr_lookup_cache lookup_cache;
+    struct clr_row_programs programs; /* the queue is that of all slots: a lookup that one has sent
+                                         is there for the next */
+    cl_ulong ended;                   /* the last batch there, in the device's nanoseconds */
     struct clr_scan_slot slots[CLR_SCAN_SLOTS];
     /* Of the scan that is being begun. */
     struct clr_scan_key key;
     struct clr_row_text text;
     struct clr_scan_bundle bundles[CLR_MOST_SCAN_STEPS];
-    /* An error of OpenCL's in a program's test: the queue is in an unknown state, and is left. */
-    struct clr_status status;
 };
 
 /* A planned scan with its columns, as the functions of scanners hand it on. */
@@ -73,13 +64,9 @@ struct scan_request {
 
 /* ---- What is kept with the device. */
 
-/* Gives back what a scan's program has, other than its memory. */
 static void release_program(struct clr_row_program *program)
 {
-    struct scan_program *own = (struct scan_program *)(void *)program;
-
-    clr_program_release(&own->program);
-    clr_scan_trial_free(own->trial);
+    clr_program_release(&((struct scan_program *)(void *)program)->program);
 }
 
 static void release(struct clr_device_part *attachment)
@@ -87,44 +74,25 @@ static void release(struct clr_device_part *attachment)
     struct clr_scanner *scanner = (struct clr_scanner *)(void *)attachment;
     int i;
 
-    clr_row_programs_clear(&scanner->programs);
-    clr_lookup_cache_clear(&scanner->lookup_cache);
     for (i = 0; i < CLR_SCAN_SLOTS; i++)
         clr_passes_close(&scanner->slots[i].passes);
-    if (scanner->queue != NULL)
-        clReleaseCommandQueue(scanner->queue);
+    clr_row_programs_close(&scanner->programs);
 }
 
-static const struct clr_device_part_kind scanner_kind = {sizeof(struct clr_scanner), "a scan",
-                                                         release};
+static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status);
+static enum clr_code test(struct clr_device *device, struct clr_row_program *program,
+                          struct clr_status *status);
+
+static const struct clr_row_programs_kind scanner_kind = {
+    .part = {sizeof(struct clr_scanner), "a scan", release},
+    .compile = compile,
+    .test = test,
+    .release = release_program};
 
 static struct clr_scanner *scanner_of(const struct clr_device *device)
 {
-    return clr_device_find(device, &scanner_kind);
-}
-
-static enum clr_code open_scanner(struct clr_device *device, struct clr_status *status)
-{
-    struct clr_scanner *scanner = scanner_of(device);
-    cl_int error;
-
-    if (scanner != NULL) {
-        if (scanner->status.code != CLR_OK)
-            *status = scanner->status;
-        return status->code;
-    }
-    scanner = clr_device_attach(device, &scanner_kind, status);
-    if (scanner == NULL)
-        return status->code;
-    scanner->programs.release = release_program;
-    scanner->programs.kept_from = UINT64_MAX;
-    scanner->queue =
-        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS)
-        clr_opencl_failed(status, "clCreateCommandQueue", error);
-    if (status->code != CLR_OK)
-        clr_device_detach(device, &scanner->attachment); /* the next scan tries again */
-    return status->code;
+    return clr_device_find(device, &scanner_kind.part);
 }
 
 /* The programs of scans under way stay: of those from the oldest one on. */
@@ -149,7 +117,7 @@ static enum clr_code take_slot(struct scan_request *request, struct clr_status *
     while (slot->is_taken)
         slot++;
     if (slot->passes.queue == NULL &&
-        clr_passes_open(&slot->passes, request->device->context, scanner->queue,
+        clr_passes_open(&slot->passes, request->device->context, scanner->programs.queue,
                         &request->device->info, CLR_MOST_SCAN_STEPS, status) != CLR_OK)
         return status->code;
     slot->passes.ended = &scanner->ended;
@@ -239,8 +207,9 @@ static enum clr_code start_launches(const struct scan_request *request, bool if_
         slot->started[i] = ranges.count > 0 && is_due(request, &slot->launches[i], if_reals);
         any = any || slot->started[i];
     }
-    if (!any || clr_lookup_cache_bring(&scanner->lookup_cache, request->device, scanner->queue,
-                                       scan, lookups, work, status) != CLR_OK)
+    if (!any ||
+        clr_lookup_cache_bring(&scanner->programs.lookup_cache, request->device,
+                               scanner->programs.queue, scan, lookups, work, status) != CLR_OK)
         return status->code;
     for (i = 0; i < slot->launch_count; i++) {
         for (j = 0; slot->started[i] && j < ranges.count; j++) {
@@ -300,30 +269,6 @@ static enum clr_code finish_launches(const struct scan_request *request,
 
 /* ---- Programs: found, or requested. */
 
-/*
- * Requests the program for a bundle of the plan's steps, whose key and text the scanner has, and
- * which no program has. Returns it, or NULL without memory.
- */
-static struct scan_program *request_program(struct clr_scanner *scanner,
-                                            const struct clr_scan_plan *plan,
-                                            const struct clr_scan_bundle *bundle)
-{
-    const struct clr_scan_key *key = &scanner->key;
-    struct clr_scan_trial *trial = clr_scan_trial_new(plan, bundle);
-    struct scan_program *program = clr_memory_alloc_zero(sizeof *program + scanner->text.length);
-
-    if (program == NULL || trial == NULL) {
-        clr_memory_free(program);
-        clr_scan_trial_free(trial);
-        return NULL;
-    }
-    program->steps = key->step_count;
-    memcpy(program->kinds, key->steps, sizeof program->kinds);
-    program->trial = trial;
-    memcpy(program->text, scanner->text.text, scanner->text.length);
-    return clr_row_programs_add(&scanner->programs, &program->row, &key->row) ? program : NULL;
-}
-
 /* Of a scan, the key is the bundle's. */
 static void add_launch(struct scan_request *request, const struct clr_scan_bundle *bundle,
                        const struct clr_program *program)
@@ -372,10 +317,11 @@ static enum clr_code find_in_cache(struct scan_request *request,
     if (*found != NULL)
         return CLR_OK;
     clr_scan_text(&scanner->text, &scanner->key);
-    if (!scanner->text.complete || !clr_row_programs_have_room(&scanner->programs))
-        return CLR_OK;
-    *found = request_program(scanner, request->plan, bundle);
-    return *found != NULL ? CLR_OK : clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+    if (scanner->text.complete)
+        *found = (struct scan_program *)(void *)clr_row_programs_add(
+            &scanner->programs, sizeof **found, clr_scan_trial_new(request->plan, bundle),
+            &scanner->key.row, status);
+    return status->code;
 }
 
 /* Finds the program of a bundle, or those of its steps; *ready is set to false if there are none
@@ -417,30 +363,30 @@ static enum clr_code find_programs(struct scan_request *request, bool *ready, bo
 
 /* ---- The building of programs, which are tested before they serve. */
 
-/* Runs a program for all of a plan's steps: as the function of struct clr_scan_run. */
-static enum clr_code try_program(struct clr_device *device, const struct clr_program *program,
-                                 const struct clr_scan_plan *plan,
-                                 struct clr_resident_column *const *columns, bool *unsure,
-                                 bool *inexact, struct clr_status *status)
+/* Makes the key of all of a plan's steps. */
+static struct clr_scan_bundle key_of_all(struct clr_scanner *scanner,
+                                         const struct clr_scan_plan *plan)
 {
-    struct clr_scanner *scanner = scanner_of(device);
-    struct scan_request request = {device, scanner, NULL, plan, columns};
     struct clr_scan_bundle bundle = {.count = plan->count};
-    struct clr_device_work work = {0};
     int i;
 
-    if (take_slot(&request, status) != CLR_OK)
-        return status->code;
     for (i = 0; i < plan->count; i++)
         bundle.steps[i] = i;
     clr_scan_key(&scanner->key, plan, &bundle);
-    add_launch(&request, &bundle, program);
-    if (start_launches(&request, false, &work, status) == CLR_OK)
-        finish_launches(&request, &work, status);
-    *unsure = request.slot->unsure;
-    *inexact = request.slot->inexact;
-    leave_slot(&request, status);
-    return status->code;
+    return bundle;
+}
+
+static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status)
+{
+    const struct clr_scan_trial *trial = program->trial;
+    struct clr_scanner *scanner = scanner_of(device);
+
+    key_of_all(scanner, &trial->plan);
+    clr_scan_text(&scanner->text, &scanner->key);
+    return clr_program_build_scan(&((struct scan_program *)(void *)program)->program,
+                                  device->context, &device->info, scanner->key.steps,
+                                  scanner->key.step_count, scanner->text.text, log, status);
 }
 
 /* What a trial's run needs besides what it is given. */
@@ -449,53 +395,41 @@ struct trial {
     const struct clr_program *program;
 };
 
+/* Runs a program for all of a plan's steps: as the function of struct clr_scan_run. */
 static enum clr_code run_trial(void *context, const struct clr_scan_plan *plan,
                                struct clr_resident_column *const *columns, bool *unsure,
                                bool *inexact, struct clr_status *status)
 {
     const struct trial *trial = context;
+    struct clr_scanner *scanner = scanner_of(trial->device);
+    struct scan_request request = {trial->device, scanner, NULL, plan, columns};
+    struct clr_device_work work = {0};
+    struct clr_scan_bundle bundle;
 
-    return try_program(trial->device, trial->program, plan, columns, unsure, inexact, status);
+    if (take_slot(&request, status) != CLR_OK)
+        return status->code;
+    bundle = key_of_all(scanner, plan);
+    add_launch(&request, &bundle, trial->program);
+    if (start_launches(&request, false, &work, status) == CLR_OK)
+        finish_launches(&request, &work, status);
+    *unsure = request.slot->unsure;
+    *inexact = request.slot->inexact;
+    leave_slot(&request, status);
+    return status->code;
 }
 
-/* Builds a program and tests it. */
-static enum clr_code build(struct clr_device *device, struct scan_program *program, char **log,
-                           struct clr_status *status)
+static enum clr_code test(struct clr_device *device, struct clr_row_program *program,
+                          struct clr_status *status)
 {
-    struct trial trial = {device, &program->program};
+    struct trial trial = {device, &((struct scan_program *)(void *)program)->program};
     const struct clr_scan_run run = {&trial, run_trial};
-    struct clr_scanner *scanner = scanner_of(device);
 
-    if (clr_program_build_scan(&program->program, device->context, &device->info, program->kinds,
-                               program->steps, program->text, log, status) != CLR_OK)
-        return status->code;
-    clr_scan_test(device, program->trial, &run, status);
-    if (clr_device_unless_lost(device, status) == NULL) {
-        scanner->status = *status;
-        return status->code;
-    }
-    /* The trial's lookups are of no more use. */
-    clr_lookup_cache_clear(&scanner->lookup_cache);
-    if (status->code != CLR_OK)
-        clr_program_release(&program->program);
-    return status->code;
+    return clr_scan_test(device, program->trial, &run, status);
 }
 
 bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
 {
-    struct clr_scanner *scanner = scanner_of(device);
-    struct scan_program *program;
-
-    *log = NULL;
-    if (scanner == NULL || scanner->status.code != CLR_OK)
-        return false;
-    program = (struct scan_program *)(void *)clr_row_programs_requested(&scanner->programs);
-    if (program == NULL)
-        return false;
-    build(device, program, log, status);
-    clr_scan_trial_free(program->trial);
-    program->trial = NULL;
-    return clr_row_programs_end_build(&scanner->programs, &program->row, status->code);
+    return clr_row_programs_build(device, &scanner_kind, log, status);
 }
 
 /* ---- All of it. */
@@ -512,10 +446,8 @@ enum clr_code clr_scanner_begin(struct clr_device *device, const struct clr_scan
     *slot = NULL;
     *outcome = CLR_SCAN_NOT_NOW;
     *requested = false;
-    if (open_scanner(device, status) != CLR_OK)
-        return status->code;
-    request.scanner = scanner_of(device);
-    if (take_slot(&request, status) != CLR_OK)
+    request.scanner = clr_row_programs_open(device, &scanner_kind, status);
+    if (request.scanner == NULL || take_slot(&request, status) != CLR_OK)
         return status->code;
     if (find_programs(&request, &ready, requested, status) == CLR_OK && ready &&
         start_launches(&request, false, work, status) == CLR_OK)

@@ -14,7 +14,7 @@
 #include "opencl/failing_library.h"
 #include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/scan/row_arguments.h"
+#include "opencl/scan/row_programs.h"
 
 #include "tap.h"
 

@@ -6,7 +6,6 @@
 #include "engine/scans.h"
 #include "opencl/core/build.h"
 #include "opencl/core/kernels.h"
-#include "opencl/groups/group_build.h"
 #include "opencl/groups/group_text.h"
 #include "opencl/reduction/program.h"
 #include "opencl/scan/scan_text.h"

@@ -97,7 +97,7 @@ static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_s
         tap_bail("no memory");
     clr_status_clear(status);
     clr_scan_test(device, trial, &run, status);
-    clr_scan_trial_free(trial);
+    clr_memory_free(trial);
     return true;
 }
 
