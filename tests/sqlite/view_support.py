@@ -127,6 +127,15 @@ def comparable(result):
     return ("error", result.message) if isinstance(result, Failure) else result
 
 
+def is_fast(db, select, parameters=(), name="view_of_it"):
+    """One check: the view gives what the SELECT gives, and is accelerated."""
+    want, got = outcome(db, select, parameters), through_view(db, select, parameters, name)
+    verdict = plan(db, name)[0]
+    if tap.ok(tap.is_same(comparable(got), comparable(want)) and verdict.startswith("accelerated"), f"accelerated: {select}"):
+        return
+    tap.diag(f"{verdict}\n got: {got!r:.2000}\nwant: {want!r:.2000}")
+
+
 def plan(db, name):
     """The lines of a view's plan."""
     return [line for (line,) in db.execute("SELECT line FROM clreduce_plan(?)", (name,))]

@@ -7,19 +7,12 @@ too long. Whoever answers, rows, their order and errors are those of the SELECT.
 import support
 import tap
 import view_support as views
+from domains import Few
 
 FOLDER = views.Folder()
-ROWS = 20_000
+ROWS = Few.rows
 TURNS = 1000
-ROUNDS = 300 if tap.QUICK else 3_000
 FEW = "row by row: SQLite finds the rows itself"
-
-SCHEMA = """
-    CREATE TABLE t(id INTEGER PRIMARY KEY, k INT, u INT, x REAL, s TEXT, big INT);
-    CREATE INDEX ik ON t(k); CREATE UNIQUE INDEX iu ON t(u); CREATE INDEX "is" ON t(s COLLATE NOCASE);
-    CREATE INDEX ikx ON t(k DESC, x) WHERE k > 150;
-    CREATE TABLE w(a INT, b INT, x REAL, PRIMARY KEY(a, b)) WITHOUT ROWID;
-"""
 
 #: SELECTs, and their parameters, of few rows of a table: by an index, the rowid or the key, from their ends or in
 #: their order.
@@ -59,11 +52,7 @@ def fill():
     db = views.connect(FOLDER.new(), column_memory=1 << 30)
     support.configure(db, view_threshold=1000)
     db.execute("PRAGMA synchronous = OFF")
-    db.executescript(SCHEMA)
-    db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?)", (
-        (i, i * 7919 % 200, i * 7919 % ROWS, i * 0.37, "abcAB"[i % 5], 2**62 if i % 200 == 11 else i)
-        for i in range(1, ROWS + 1)))
-    db.executemany("INSERT INTO w VALUES(?, ?, ?)", ((i % 500, i, i / 8) for i in range(ROWS)))
+    Few.create(db)
     db.commit()
     return db
 
@@ -143,42 +132,6 @@ def test_changes(db):
             views.agree(db, "v", select, (value,), f"after {statement}: k = {value}")
 
 
-def choose(rng):
-    """A SELECT of rows that may be few, with its parameters."""
-    low = rng.randint(-5, ROWS)
-    span = rng.choice((0, 3, 40, 600, ROWS // 3))
-    where, parameters = rng.choice((
-        ("k = ?", (rng.randint(-1, 205),)), ("u BETWEEN ? AND ?", (low, low + span)), ("id >= ?", (low,)),
-        ("id BETWEEN ? AND ?", (low, low + span)), ("k IN (?, ?)", (rng.randint(0, 220), rng.randint(0, 220))),
-        ("k = ? AND x > ?", (rng.randint(0, 199), rng.random() * ROWS)), ("s = 'a' COLLATE NOCASE", ()),
-        ("u = ?", (rng.choice((low, None, "7", 7.5)),)), ("u > ? AND s = 'b'", (ROWS - span,)),
-        ("k > 150 AND k < ?", (rng.randint(150, 201),)), ("1", ()), ("k = 5 OR u = 8", ()),
-    ))
-    keys = rng.choice(("", "", "k", "s", "id", "u", "s, k", "k, x"))
-    limit = rng.choice(("", " LIMIT 1", " LIMIT 4 OFFSET 2"))
-    if keys == "":
-        items = rng.choice(("sum(x), count(*)", "total(x)", "max(k)", "min(u)", "gpu_sum(x), gpu_max(u)", "avg(x), min(s)"))
-        return f"SELECT {items} FROM t WHERE {where}", parameters
-    if rng.random() < 0.3:
-        return f"SELECT DISTINCT {keys} FROM t WHERE {where}{limit}", parameters
-    order = rng.choice(("", "", " ORDER BY count(*) DESC", f" ORDER BY {keys}", f" ORDER BY {keys.split(',')[0]} DESC"))
-    return f"SELECT {keys}, count(*), gpu_sum(x) FROM t WHERE {where} GROUP BY {keys}{order}{limit}", parameters
-
-
-def test_random(db, rng):
-    """Random ones, in the order of the SELECT's rows, by views that are asked with several parameters."""
-    batch, few = support.Batch("few rows or many"), 0
-    for _ in range(ROUNDS // 3):
-        select, parameters = choose(rng)
-        views.create(db, "v", select)
-        for _ in range(3):
-            want = views.outcome(db, select, parameters)
-            batch.compare(views.comparable(views.ask(db, "v", parameters)), views.comparable(want), f"{select} {parameters}")
-            few += views.plan(db, "v")[0].startswith(FEW)
-    batch.end()
-    tap.ok(ROUNDS // 10 < few < ROUNDS, f"{few} of {ROUNDS} answers were SQLite's")
-
-
 def main():
     db = fill()
     test_few(db)
@@ -186,7 +139,6 @@ def main():
     test_again(db)
     test_threshold(db)
     test_errors(db)
-    test_random(db, support.seed())
     test_changes(db)
     db.close()
     tap.done()

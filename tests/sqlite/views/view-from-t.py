@@ -6,6 +6,7 @@ A view gives what its SELECT gives (clause 1 of view.h), and the queries here ar
 import support
 import tap
 import view_support as views
+from domains import IndexedEdges
 
 FOLDER = views.Folder()
 ROWS = 3_000
@@ -140,67 +141,11 @@ def test_one_row():
 
 # ---- INTEGERs that no REAL can have.
 
-EDGES = [2**53, -(2**53), 2**54, 2**47, -(2**47), 2**60, 2**62, 435090932899640449, 2**63, -(2**63)]
-
-
-def large(rng):
-    """A number near an edge."""
-    number = rng.choice(EDGES) + rng.choice((0, 0, 1, -1, 2, 3, -3, 255, -1024, 2048))
-    number = max(views.INT_MIN, min(views.INT_MAX, number))
-    return number if rng.random() < 0.6 else float(number)
-
-
-def write_condition(rng, values):
-    """A comparison of a column with literals and parameters, which are added to the values."""
-
-    def constant():
-        value = large(rng)
-        if rng.random() < 0.5:
-            values.append(value)
-            return f"?{len(values)}"
-        return repr(value)
-
-    column = rng.choice(("k", "r", "n", "i", "b", "m", "i + 0", "r - 1"))
-    kind = rng.randrange(7)
-    if kind < 2:
-        return f"{column} {rng.choice(('=', 'IS', '<>', 'IS NOT'))} {constant()}"
-    if kind == 2:
-        return f"{column} {rng.choice(('<', '<=', '>', '>='))} {constant()}"
-    if kind == 3:
-        return f"{constant()} {rng.choice(('=', '<', '<=', '>', '>='))} {column}"
-    if kind == 4:
-        return f"{column} BETWEEN {constant()} AND {constant()}"
-    if kind == 5:
-        return f"({column} = {constant()} OR {column} = {constant()})"
-    return f"{column} IN ({', '.join(constant() for _ in range(rng.randint(1, 6)))})"
-
 
 def test_large_integers(rng):
-    """Comparisons with and without indexes."""
-    db = views.connect(FOLDER.new(), isolation_level=None)
-    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, r REAL, n NUMERIC, i BIGINT, b BLOB, m)")
-    db.execute("BEGIN")
-    keys = set(range(-700, 700)) | {min(views.INT_MAX, int(large(rng))) for _ in range(300)}
-    for key in keys | {views.INT_MIN, views.INT_MAX}:
-        row = (large(rng) if rng.random() < 0.95 else None for _ in range(5))
-        db.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", (key, *row))
-    db.execute("COMMIT")
-    batch = support.Batch("comparisons with large INTEGERs")
-    accelerated = total = 0
-    for indexed in (False, True):
-        for column in ("r", "n", "i DESC", "b", "m", "i + 0") if indexed else ():
-            db.execute(f"CREATE INDEX 'on {column}' ON t({column})")
-        for _ in range(250 if tap.QUICK else 2_500):
-            values = []
-            condition = f" {rng.choice(('AND', 'OR'))} ".join(
-                write_condition(rng, values) for _ in range(rng.choice((1, 1, 2)))
-            )
-            select = f"SELECT count(*), gpu_min(k), gpu_max(k), gpu_min(r) FROM t WHERE {condition}"
-            views.create(db, "v", select)
-            accelerated += compare(batch, db, "v", select, values)
-            total += 1
-    batch.check(accelerated > total * 0.5, f"{accelerated} of {total} accelerated")
-    batch.end()
+    """Comparisons of INTEGERs that no REAL can have are accelerated."""
+    table = IndexedEdges(rng, FOLDER.new(), "host")
+    db = table.db
     for value in (435090932899640449, -(2**63), 2**63 - 1):
         for condition, values in ((f"i = {value}", ()), ("i = ?", (value,)), ("k < ?", (value,))):
             select = f"SELECT count(*) FROM t WHERE {condition}"

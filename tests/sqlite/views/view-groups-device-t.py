@@ -10,40 +10,11 @@ import os
 import support
 import tap
 import view_support as views
+from domains import DeviceGroups
+from matrix import Run
 
 FOLDER = views.Folder()
 ROWS = 20_000
-
-CITIES = ["ORD", "LAX", "JFK", "SFO", "", "Zürich", "ord", None]
-SPREAD = [0.0, -0.0, 1e-300, -1e300, 1e300, 0.1, 3.5, float("inf"), None]
-
-
-def fill(db, rng, rows, first=0):
-    """Rows of keys and values: `many` is different in nearly each row, `wide` spills now and then, `wild` always."""
-    db.execute("BEGIN")
-    db.executemany(
-        "INSERT INTO t(city, day, few, many, n, big, x, mixed, wide, wild) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                rng.choice(CITIES),
-                f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
-                rng.randint(-2, 3) if rng.random() > 0.1 else None,
-                rng.randint(0, rows),
-                rng.randint(-99, 99),
-                rng.choice([2**62, -(2**62), 2**40, 1, -1]),
-                rng.randint(-999, 999) / 8,
-                rng.choice([None, 1, 2, 7, 0.5, -2.25]),
-                rng.random() * 100 if rng.random() > 0.002 else 1e-30,
-                rng.choice(SPREAD),
-            )
-            for _ in range(first, first + rows)
-        ),
-    )
-    db.execute("COMMIT")
-
-
-SCHEMA = """CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER,
-            big INTEGER, x REAL, mixed, wide REAL, wild REAL)"""
 
 
 ASKED = (
@@ -77,8 +48,7 @@ def test_asked(device, rng):
     by_integers = os.environ.get("CLREDUCE_DEVICE_ARITHMETIC") == "integer"
     for rows, step in ((ROWS, 4 if by_integers else 2), (4_000, 5)):
         db = views.connect(FOLDER.new(), device)
-        db.execute(SCHEMA)
-        fill(db, rng, rows)
+        DeviceGroups.create(db, rng, rows)
         for select, parameters in ASKED[:: step if tap.QUICK else 1]:
             problem = views.create(db, "asked", select)
             tap.is_equal(problem, None, "a view")
@@ -93,8 +63,7 @@ def test_asked(device, rng):
 def test_changes(device, rng):
     """Rows whose keys, types and sizes are others than those that a plan has been made from."""
     db = views.connect(FOLDER.new(), device)
-    db.execute(SCHEMA)
-    fill(db, rng, ROWS)
+    DeviceGroups.create(db, rng, ROWS)
     select = "SELECT few, city, count(*), gpu_sum(mixed), gpu_sum(x), gpu_sum(n), max(n) FROM t GROUP BY few, city"
     views.create(db, "changing", select)
     views.given_by_device(db, "changing", select)
@@ -147,38 +116,6 @@ def test_many(device, rng):
         db.close()
 
 
-def random_select(rng):
-    """A SELECT of random keys, aggregates and a condition."""
-    keys = rng.sample(["city", "few", "many", "n % 5", "n / 10", "substr(day, 6, 2)", "x > 0", "big"], rng.randint(1, 3))
-    values = ["n", "x", "few", "wide", "mixed", "n * few", "x + n", "big"]
-    calls = ["count(*)", "count({})", "gpu_sum({})", "gpu_avg({})", "gpu_min({})", "gpu_max({})", "gpu_total({})"]
-    items = [rng.choice(calls).format(rng.choice(values)) for _ in range(rng.randint(1, 4))]
-    items = [f"{item} FILTER (WHERE n > 0)" if rng.random() < 0.2 else item for item in items]
-    where = rng.choice(["", "", " WHERE x > 10", " WHERE city <> 'LAX'", " WHERE mixed > 1 OR few = 1"])
-    return f"SELECT {', '.join(keys + items)} FROM t{where} GROUP BY {', '.join(keys)}"
-
-
-def test_random(device, rng, count):
-    """Random SELECTs, on the same table; what a device does not take is the host's."""
-    db = views.connect(FOLDER.new(), device)
-    db.execute(SCHEMA)
-    fill(db, rng, ROWS // 4)
-    tally = views.Tally()
-    for _ in range(count):
-        select = random_select(rng)
-        want = repr(views.outcome(db, select))
-        problem = views.create(db, "random", select)
-        if problem is not None:
-            tap.diag(f"{select}: {problem}")
-            continue
-        wrong = []
-        views.ask_device(db, "random", (), lambda got: repr(got) == want or wrong.append(got))
-        tap.is_equal(wrong, [], select)
-        tally.add(db, "random")
-    tally.report("random groups")
-    tally.require_device(0.2, "random groups")
-
-
 def main():
     rng = support.seed()
     for device in views.devices():
@@ -188,7 +125,7 @@ def main():
         test_asked(device, rng)
         test_changes(device, rng)
         test_many(device, rng)
-        test_random(device, rng, 4 if tap.QUICK else 40)
+        Run(DeviceGroups, 4 if tap.QUICK else 40, device=device, fast=0.2, on_device=0.2).all(rng)
         started.close()
     tap.done()
 

@@ -7,85 +7,16 @@ A view gives what its SELECT gives (clause 1 of view.h), in the same order.
 import support
 import tap
 import view_support as views
+from domains import Partial
 
 FOLDER = views.Folder()
-ROWS = 4_000
-SELECTS = 150 if tap.QUICK else 1_500
-
-#: What a scan does not compute: several columns with text, and a column that hardly repeats.
-OTHERS = ("url LIKE '%7%'", "url || city > 'http://2'", "city <> ref", "length(url) > length(city) + :length",
-          "upper(url) GLOB '*1*'", "ref > 'r3'", "coalesce(city, url) < ?2", "url IS NOT ref")
-
-#: What it computes; the first ones let few rows pass.
-TERMS = ("x = 7", "x BETWEEN 20 AND 23", "x IN (1, 900, 901)", "x = :x", "(x = 5 AND y > 0)", "y > -900",
-         "city = 'Oslo'", "n IS NOT NULL", "y < 500 OR n = 3")
-
-CALLS = ("count(*)", "count(n)", "gpu_sum(y)", "sum(n)", "sum(y)", "avg(y)", "gpu_max(url)", "max(url)", "min(url || city)",
-         "gpu_sum(length(url || city)) FILTER (WHERE n > ?2)", "count(DISTINCT city)", "gpu_median(y)", "gpu_count_distinct(url)",
-         "total(y) + ?2", "gpu_histogram(y, -1000, 1000, 4)", "gpu_sum_state(y)")
-
-ENDS = ("", "", " GROUP BY city", " GROUP BY city, n % 2 HAVING count(*) > 1 ORDER BY 1", " GROUP BY ?2 || city",
-        " GROUP BY n ORDER BY max(url) LIMIT 3", " LIMIT 1")
-
-
-def fill(db, rng, rows=ROWS, first=0):
-    """Rows of which none has another one's url."""
-    db.executemany(
-        "INSERT INTO t(x, y, n, city, url, ref) VALUES(?, ?, ?, ?, ?, ?)",
-        (
-            (rng.randrange(1_000), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 3)),
-             rng.choice(("Oslo", "Rome", "rome", None)), f"http://{first + i}.org", rng.choice((f"r{rng.random()}", None)))
-            for i in range(rows)
-        ),
-    )
-    db.commit()
 
 
 def make(rng):
     """A database with the table."""
     db = views.connect(FOLDER.new())
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x INTEGER, y REAL, n INT, city TEXT, url TEXT, ref TEXT COLLATE NOCASE)")
-    fill(db, rng)
+    Partial.create(db, rng)
     return db
-
-
-def write(rng):
-    """A SELECT of which most need SQLite, and have a condition that lets few rows pass."""
-    terms = [rng.choice(TERMS[:5])] + rng.sample(TERMS[5:], rng.randint(0, 1)) + rng.sample(OTHERS, rng.randint(0, 2))
-    rng.shuffle(terms)
-    where = " AND ".join(f"({term})" if " OR " in term else term for term in terms)
-    if rng.random() < 0.2:
-        return f"SELECT id, url, y FROM t WHERE {where}" + rng.choice(("", " ORDER BY url DESC", " ORDER BY n, id LIMIT 4"))
-    calls = ", ".join(rng.sample(CALLS, rng.randint(1, 3)))
-    return f"SELECT {calls} FROM t WHERE {where}{rng.choice(ENDS)}"
-
-
-def test_differential(rng):
-    db = make(rng)
-    batch = support.Batch("SELECTs of a few rows")
-    tally = views.Tally()
-    for i in range(SELECTS):
-        select = write(rng)
-        views.create(db, "v", select)
-        given = [rng.choice((7, 0, "http://5", None)) for _ in range(4)]
-        for _ in range(2):
-            want, got = ask_both(db, select, given)
-            batch.check(repr(views.comparable(want)) == repr(views.comparable(got)), f"{select}: {got}, not {want}, with {given}")
-        tally.add(db, "v")
-        db.execute("DROP TABLE temp.v")
-        if i % 50 == 49:
-            db.execute("UPDATE t SET x = (x + 1) % 1000 WHERE id % 7 = 0")
-            fill(db, rng, 10, ROWS + i)
-    batch.end()
-    tally.require(0.8, "of them are accelerated")
-    db.close()
-
-
-def ask_both(db, select, given):
-    """What the SELECT gives and its view, with as many parameters as it takes."""
-    names = [row[1] for row in db.execute("PRAGMA table_xinfo(v)") if row[6] == 1]
-    values = given[: len(names)]
-    return views.outcome(db, select, values), views.ask(db, "v", values)
 
 
 def test_asked(rng):
@@ -154,7 +85,6 @@ def main():
     test_asked(rng)
     test_errors(rng)
     test_schemas(rng)
-    test_differential(rng)
     tap.done()
 
 

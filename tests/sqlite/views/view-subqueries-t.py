@@ -5,155 +5,25 @@ change between two queries, or are read by views; with errors in them; and where
 of the query around them, which is left to SQLite.
 """
 
-import re
-
 import support
 import tap
 import view_support as views
-from view_texts import Writer, change, connect, fill, is_fast
+from domains import Subqueries, Texts, connect
+from view_support import is_fast
 
 FOLDER = views.Folder()
-STATEMENTS = 150 if tap.QUICK else 2_000
 
-SCALARS = (
-    "(SELECT count(*) FROM places)", "(SELECT max(n) FROM places WHERE n < {})", "(SELECT avg(x) FROM t)",
-    "(SELECT city FROM places ORDER BY city, n LIMIT 1 OFFSET {})", "(SELECT code FROM places WHERE n = {})",
-    "(SELECT n FROM other.far ORDER BY 1 LIMIT 1)", "(VALUES (3))", "(SELECT NULL)", "(SELECT max(r) FROM hidden)",
-    "(WITH RECURSIVE w(i) AS (SELECT 1 UNION SELECT i + 1 FROM w WHERE i < {} LIMIT 9) SELECT sum(i) FROM w)",
-    "(SELECT gpu_sum(x) FROM t WHERE n > {})", "(SELECT n FROM places EXCEPT SELECT {} ORDER BY 1 DESC)",
-    "(SELECT a.n FROM places AS a JOIN other.far AS b USING (city) ORDER BY 1 LIMIT 1)", "(SELECT s FROM inner_view)",
-    "(SELECT sum(n) OVER (ORDER BY n) FROM places ORDER BY n LIMIT 1)", "(SELECT r FROM places WHERE n = (SELECT min(n) FROM places))",
-    "(SELECT \"code\" FROM \"places\" ORDER BY \"places\".\"n\")", "(SELECT p.\"n\" FROM places AS p -- n\n LIMIT 1 /* ) */)",
-    "(SELECT group_concat(')' || city) FROM places WHERE n > {})",
-)
-LISTS = (
-    "(SELECT city FROM places)", "(SELECT code FROM places)", "(SELECT n FROM places)", "(SELECT r FROM other.far)",
-    "(SELECT city FROM places WHERE n > {})", "(VALUES (1), ('ORD'), (NULL))", "(SELECT CAST(n AS TEXT) FROM places)",
-    "(SELECT code COLLATE RTRIM FROM places)", "(SELECT trimmed FROM hidden)",
-)
 #: What is about the query around it.
 OUTER = (
     "(SELECT max(n) FROM places WHERE places.city = t.city)", "(SELECT count(*) FROM places WHERE kind > 3)",
     "(SELECT max(t.x) FROM places)", "EXISTS (SELECT 1 FROM places WHERE \"kind\" = 3)", "(SELECT t.rowid FROM places LIMIT 1)",
 )
-FAILING = ("(SELECT abs(-9223372036854775808) FROM places)", "(SELECT sum(9223372036854775807) FROM places)")
-KEYS = ("city", "kind", "n % 5", "upper(city)", "CAST(kind AS TEXT)", "price", "+city", "num", "CAST(substr(city, 1, 1) AS TEXT)")
-CALLS = ("count(*)", "gpu_sum(x)", "gpu_max(city)", "gpu_avg(n)", "max(n)", "gpu_median(x)", "min(city)", "gpu_histogram(x, 0, 9, 2)")
-
-
-class SubqueryWriter(Writer):
-    """Writes random SELECTs with subqueries."""
-
-    def number(self):
-        """A number, or a parameter."""
-        return self.parameter() if self.rng.random() < 0.1 else str(self.rng.randint(-2, 6))
-
-    def subquery(self):
-        """A subquery that is a value."""
-        chance = self.rng.random()
-        if chance < 0.04:
-            return self.pick(OUTER)
-        if chance < 0.07:
-            return self.pick(FAILING)
-        text = self.pick(SCALARS)
-        return text.replace("{}", self.number()) if "{}" in text else text
-
-    def test(self, what):
-        """A condition about a key or an aggregate."""
-        kind = self.rng.randrange(5)
-        if kind < 2:
-            return f"{what} {self.pick(('', 'NOT '))}IN {self.pick(LISTS).replace('{}', self.number())}"
-        if kind < 3:
-            return f"{self.pick(('', 'NOT '))}EXISTS {self.subquery().removeprefix('EXISTS ')}"
-        return f"{what} {self.pick(('>', '<=', '=', 'IS NOT', '<>'))} {self.subquery()}"
-
-    def item(self, what):
-        """An expression with a subquery."""
-        kind = self.rng.randrange(5)
-        if kind < 2:
-            return self.subquery()
-        if kind < 3:
-            return f"{what} {self.pick(('-', '/', '||', '+'))} {self.subquery()}"
-        if kind < 4:
-            return self.test(what)
-        return f"CASE WHEN {self.test(what)} THEN {what} ELSE {self.subquery()} END"
-
-    def grouped(self):
-        """A SELECT with groups."""
-        self.values = []
-        keys = [self.pick(KEYS) for _ in range(self.pick((1, 1, 2)))]
-        call = self.pick(CALLS)
-        items = [*keys, f"{call} AS c", self.item(self.pick((call, *keys)))]
-        self.rng.shuffle(items)
-        text = f"SELECT {', '.join(items)} FROM t" + self.pick(("", " WHERE n > 0", " WHERE n > 50 AND kind < 0"))
-        text += f" GROUP BY {', '.join(keys)}"
-        if self.rng.random() < 0.6:
-            text += f" HAVING {self.test(self.pick((call, 'c', *keys)))}"
-            text += self.pick(("", " AND count(*) > 20", f" OR {self.test(keys[0])}", f" AND {self.test(keys[0])}"))
-        if self.rng.random() < 0.4:
-            text += f" ORDER BY {self.item(self.pick((call, 'c', *keys)))}" + self.pick(("", " DESC", ", 1", ", 2, 1 LIMIT 3"))
-        return text
-
-    def plain(self):
-        """A SELECT with one row."""
-        self.values = []
-        call = self.pick(CALLS)
-        return f"SELECT {call}, {self.item(call)}, {self.item(call)} FROM t" + self.pick(("", " WHERE n > 0", " LIMIT 1", " LIMIT 0"))
-
-    def rows(self):
-        """A SELECT of rows, whose subqueries may name columns."""
-        self.values = []
-        item = self.pick((self.item("n"), self.item("city"), *OUTER[:2]))
-        return f"SELECT id, {item} FROM t WHERE n = 7 AND kind > 3" + self.pick(("", f" ORDER BY {self.item('city')}, id"))
 
 
 def set_up(db, rng):
     """The tables that subqueries read."""
-    fill(db, rng)
-    db.execute("CREATE TABLE places(city TEXT, code TEXT COLLATE NOCASE, n INT, r REAL)")
-    db.executemany("INSERT INTO places VALUES(?, ?, ?, ?)", (
-        ("ORD", "ord", 3, 1.0), ("LAX", "JFK", -2, 2.5), ("ab", "LAX ", 5, None), (None, "Zürich", None, -1), ("12", "12", 12, 12)))
-    db.commit()
-    other = FOLDER.new()
-    db.execute("ATTACH ? AS other", (other,))
-    db.execute("CREATE TABLE other.far(city TEXT, n INT, r)")
-    db.executemany("INSERT INTO other.far VALUES(?, ?, ?)", (("ORD", 4, 3), ("ab", -5, "LAX"), ("x", 1, 12)))
-    db.execute("CREATE VIEW hidden AS SELECT r, code COLLATE RTRIM AS trimmed FROM places")
-    db.commit()
-    views.create(db, "inner_view", "SELECT kind, gpu_sum(x) AS s FROM t WHERE n > 3 GROUP BY kind ORDER BY s")
-
-
-def test_differential(rng, statements):
-    """Random SELECTs, while the tables change and are hidden."""
-    db = connect(FOLDER.new())
-    set_up(db, rng)
-    tally = views.Tally()
-    batch = support.Batch(f"{statements} random SELECTs with subqueries and their views")
-    writer = SubqueryWriter(rng)
-    for i in range(statements):
-        if i % 20 == 19:
-            db.rollback()
-            change(db, rng)
-        if i % 15 == 14:
-            rng.choice((
-                lambda: db.execute("UPDATE places SET n = n + 1 WHERE n > 0"),
-                lambda: db.execute("INSERT INTO places VALUES('JFK', 'a', 4, 0.5)"),
-                lambda: (db.rollback(), db.execute("BEGIN"), db.execute("DELETE FROM places")),
-                db.rollback,
-                lambda: db.execute("UPDATE other.far SET n = n - 1"),
-                lambda: db.execute("CREATE TEMP TABLE IF NOT EXISTS places AS SELECT 'LAX' AS city, 'lax' AS code, 77 AS n, 7.5 AS r"),
-                lambda: db.execute("DROP TABLE IF EXISTS temp.places"),
-            ))()
-        select = rng.choices((writer.grouped, writer.plain, writer.rows), (6, 2, 1))[0]()
-        values = writer.values[:max(map(int, re.findall(r"\?(\d+)", select)), default=0)]
-        want = views.outcome(db, select, values)
-        got = views.through_view(db, select, values)
-        batch.compare(views.comparable(got), views.comparable(want), f"{select} {values}")
-        if not isinstance(want, views.Failure):
-            tally.add(db, "view_of_it", hosts_own=True)
-    batch.end()
-    tally.require(0.3, "subqueries")
-    db.close()
+    Texts.create(db, rng)
+    Subqueries.create_others(db)
 
 
 #: Views that are asked again and again.
@@ -269,7 +139,7 @@ def test_transaction(rng):
         path = FOLDER.new()
         db = connect(path, wait=0)
         db.execute(f"PRAGMA journal_mode = {mode}")
-        fill(db, rng)
+        Texts.create(db, rng)
         db.execute("CREATE TABLE version(v INT)")
         db.execute("INSERT INTO version VALUES(1)")
         db.execute("UPDATE t SET n = 1, kind = CASE WHEN id % 100 = 7 THEN 1000 ELSE 1 END")
@@ -365,7 +235,6 @@ def main():
     test_rights(rng)
     test_transaction(rng)
     test_views(rng)
-    test_differential(rng, STATEMENTS)
     tap.done()
 
 

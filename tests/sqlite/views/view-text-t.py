@@ -5,64 +5,15 @@ view gives what its SELECT gives (clause 1 of view.h): in every encoding, with e
 collation, with functions of the application, and with errors only where a row has one.
 """
 
-import re
 import time
 
 import support
 import tap
 import view_support as views
-from view_texts import COLUMNS, DAYS, Writer, add, change, connect, fill, is_fast
+from domains import DAYS, Texts, connect
+from view_support import is_fast
 
 FOLDER = views.Folder()
-STATEMENTS = 100 if tap.QUICK else 4_000
-#: Two columns do not fit, and the dictionaries of a few do: the table streams.
-LITTLE = 100_000
-
-#: On a device, which compiles nearly each of them.
-ON_DEVICE = 10 if tap.QUICK else 200
-
-#: What a device never does: nobody waits for it.
-HOSTS_OWN = re.compile("_distinct|_mode|_median")
-
-
-def test_differential(rng, device, encoding, statements, memory=0):
-    """Random SELECTs over the table, which changes in between, in so much column_memory."""
-    db = connect(FOLDER.new(), device)
-    support.configure(db, column_memory=memory)
-    db.execute(f"PRAGMA encoding = '{encoding}'")
-    fill(db, rng)
-    db.commit()
-    tally = views.Tally()
-    what = f"{encoding}, {device}, column_memory {memory}"
-    batch = support.Batch(f"{what}: {statements} random SELECTs and their views")
-    writer = Writer(rng)
-    for i in range(statements):
-        if i % 40 == 39:
-            change(db, rng)
-        select = writer.select()
-        want = views.outcome(db, select, writer.values)
-        skipped = support.stats(db)["blocks_skipped"]
-        got = views.through_view(db, select, writer.values)
-
-        def judge(got, what=f"{select} {writer.values}"):
-            return batch.compare(views.comparable(got), views.comparable(want), what)
-
-        hosts_own = device == "host" or bool(HOSTS_OWN.search(select))
-        if judge(got) and not hosts_own and views.accelerated(db, "view_of_it"):
-            views.ask_device(db, "view_of_it", writer.values, judge)
-        # Where blocks of rows are left out the others may be too few for a device.
-        hosts_own = hosts_own or support.stats(db)["blocks_skipped"] > skipped
-        if not isinstance(want, views.Failure):
-            tally.add(db, "view_of_it", hosts_own)
-    batch.end()
-    tally.require(0.3 if memory else 0.6, what)
-    if memory:
-        streamed = support.stats(db)["scans_streamed"]
-        tap.ok(streamed > statements / 5, f"{what}: {streamed} streamed")
-    if device != "host":
-        tally.require_device(0.8, f"{encoding}, {device}")
-    db.close()
-
 
 #: What people ask: an analyst of flights, and three benchmarks.
 ASKED = (
@@ -90,7 +41,7 @@ def test_asked(rng):
     for encoding in ("UTF-8", "UTF-16le"):
         db = connect(FOLDER.new())
         db.execute(f"PRAGMA encoding = '{encoding}'")
-        fill(db, rng)
+        Texts.create(db, rng)
         db.commit()
         for select in ASKED:
             is_fast(db, select)
@@ -106,7 +57,7 @@ def test_growth(rng):
         path = FOLDER.new()
         db = connect(path)
         db.execute(f"PRAGMA journal_mode = {mode}")
-        fill(db, rng, 3_000)
+        Texts.create(db, rng, 3_000)
         db.commit()
         other = connect(path)
         selects = {
@@ -123,7 +74,7 @@ def test_growth(rng):
             if kind == 0:
                 writer.execute("UPDATE t SET city = ?, code = ? WHERE id % 101 = ?", (f"new {i}", f"NEW {i}", i))
             elif kind == 1:
-                add(writer, rng, 20)
+                Texts.add(writer, rng, 20)
             elif kind == 2:
                 writer.execute("UPDATE t SET city = 'new' || (id % 700) WHERE id % 7 = 1")
             else:
@@ -146,7 +97,7 @@ def test_growth(rng):
 def test_functions(rng):
     """Functions of the application: called once for each value, replaced, failing."""
     db = connect(FOLDER.new())
-    fill(db, rng)
+    Texts.create(db, rng)
     db.commit()
     calls = []
 
@@ -195,7 +146,7 @@ def test_functions(rng):
 def test_nested(rng):
     """A function that asks the view which calls it, or drops it."""
     db = connect(FOLDER.new())
-    fill(db, rng)
+    Texts.create(db, rng)
     db.commit()
     depth = []
 
@@ -332,7 +283,7 @@ def test_errors(rng):
 def test_rights(rng):
     """An authorizer that denies a function, or hides what it does not know."""
     db = connect(FOLDER.new())
-    fill(db, rng)
+    Texts.create(db, rng)
     db.commit()
     select = "SELECT count(*) FROM t WHERE upper(city) = 'ORD'"
     is_fast(db, select)
@@ -376,6 +327,28 @@ def test_many_values(rng):
     db.close()
 
 
+def test_odd_text(encoding):
+    """What the functions themselves give of text that conversions change, without a view, and of states of another database."""
+    db, other = views.connect(), views.connect()
+    db.execute(f"PRAGMA encoding = '{encoding}'")
+    for text in ("\uffff", "\ufffe", "\ufeffa", "\U0001f600\uffff", "a\0\uffff"):
+        db.execute("DROP TABLE IF EXISTS one")
+        db.execute("CREATE TABLE one(b)")
+        db.execute("INSERT INTO one VALUES(?)", (text.encode(encoding),))
+        want = support.rows(db, "SELECT hex(b) FROM one")
+        for call in ("gpu_min", "gpu_max", "gpu_mode"):
+            got = support.rows(db, f"SELECT hex({call}(CAST(b AS TEXT))) FROM one")
+            tap.is_equal(got, want, f"{encoding}: {call}() of {text!a}")
+        other.execute("DROP TABLE IF EXISTS one")
+        other.execute("CREATE TABLE one(b)")
+        other.execute("INSERT INTO one VALUES(?)", (text.encode(),))
+        state = support.value(other, "SELECT gpu_max_state(CAST(b AS TEXT)) FROM one")
+        got = support.rows(db, "SELECT hex(gpu_max_merge(?))", state)
+        tap.is_equal(got, want, f"{encoding}: a state of {text!a}")
+    db.close()
+    other.close()
+
+
 def main():
     rng = support.seed()
     test_asked(rng)
@@ -389,12 +362,7 @@ def main():
     test_many_values(rng)
     test_growth(rng)
     for encoding in ("UTF-8", "UTF-16le", "UTF-16be"):
-        test_differential(rng, "host", encoding, STATEMENTS if encoding == "UTF-8" else STATEMENTS // 2)
-        test_differential(rng, "host", encoding, STATEMENTS // 3, LITTLE)
-    for device in views.devices()[1:]:
-        started = views.warm(device)
-        test_differential(rng, device, "UTF-8", ON_DEVICE)
-        started.close()
+        test_odd_text(encoding)
     tap.done()
 
 

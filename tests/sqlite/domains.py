@@ -1,0 +1,431 @@
+"""Random data: kinds of tables, and random changes of them. What is asked about each says its section of selects.grammar.
+
+A domain is a table t, mostly, in a database of its own, with a connection that has views; view_data.py has the one whose
+tables have all forms of storage.
+"""
+
+import datetime
+import sqlite3
+
+import support
+import view_data
+import view_support as views
+from generate import Writer
+
+WORDS = ["ORD", "ord", "LAX", "JFK", "Ord", "", "a", "A", "ab  ", "ab", "Zürich", "ZÜRICH", "%", "_x",
+         "12", " 12", "12 ", "1e3", "-0.0", "0x10", "9007199254740993", "NULL", "x\0y", "'", '"', "\ufffd"]
+NUMBERS = [0, 1, -1, 12, 1000, 2**53 + 1, -(2**63), 2**63 - 1, 0.0, 0.5, -0.0, 1.0, 12.0, 1e3, 1e300]
+DAYS = [str(datetime.date(2001, 1, 1) + datetime.timedelta(i)) for i in range(40)]
+
+
+def backwards(a, b):
+    """A collation of the application's."""
+    a, b = a[::-1], b[::-1]
+    return (a > b) - (a < b)
+
+
+def connect(path, device="host", **options):
+    """A connection with the application's collation. Statements that are kept would go on to mean what they meant."""
+    db = views.connect(path, device, cached_statements=0, **options)
+    db.execute("PRAGMA synchronous = OFF")
+    db.create_collation("backwards", backwards)
+    return db
+
+
+class Domain:
+    """A kind of tables: what selects.grammar calls it, what makes them, and what changes them."""
+
+    section = None
+    words = {}  #: the rules that are not in the grammar: lists of texts
+    changes = ()  #: statements, in which {n} is a random number
+    parameters = (5, 0.5, "a", None)
+    other = None  #: another connection that changes the table
+
+    def __init__(self, rng, path, device, encoding="UTF-8"):
+        self.rng, self.log = rng, []
+        self.db = connect(path, device)
+        self.db.execute(f"PRAGMA encoding = '{encoding}'")
+        self.encoding = encoding
+        self.fill(rng)
+        self.writer = Writer(rng, self.section, self.words, self.parameter)
+
+    def fill(self, rng):
+        """Makes the tables."""
+        raise NotImplementedError
+
+    def parameter(self, rng):
+        """A value for a parameter."""
+        return rng.choice(self.parameters)
+
+    def select(self):
+        """A SELECT and its parameters."""
+        return self.writer.select()
+
+    def run(self, sql, parameters=()):
+        """Runs a statement, which may fail."""
+        self.log.append(sql)
+        try:
+            self.db.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            self.log[-1] += f" -- {error}"
+
+    def change(self):
+        """Some change."""
+        if self.changes:
+            self.run(self.rng.choice(self.changes).replace("{n}", str(self.rng.randrange(100))))
+
+    def refresh(self):
+        """To be called when a change was taken back."""
+
+    def insert(self, table, rows):
+        """Rows, which are tuples."""
+        rows = list(rows)
+        self.db.executemany(f"INSERT INTO {table} VALUES({', '.join('?' * len(rows[0]))})", rows)
+
+    def close(self):
+        """Ends the connection."""
+        support.configure(self.db, column_memory=0)
+        self.db.close()
+
+
+class Numbers(view_data.Table):
+    """Tables of any form."""
+
+    section = "numbers"
+
+    def __init__(self, rng, path, device, encoding=None):
+        # What a device gets has some rows at least.
+        super().__init__(rng, path, device, (0, 1, 3, 40, 40, 200, 200, 1200) if device == "host" else (150, 1200))
+        self.writer = Writer(rng, self.section, {}, self.parameter)
+
+    def parameter(self, rng):
+        """Mostly a small number."""
+        if rng.random() < 0.3:
+            return view_data.anything(rng)
+        return rng.choice((rng.randint(-20, 20), rng.randint(-80, 80) / 8))
+
+    def select(self):
+        """Of the columns that there are now."""
+        names, alias = self.numbers(), self.rng.choice(("", "", " AS q", " q"))
+        self.writer.words = {
+            "column": names, "table": [self.name], "alias": [alias], "any_column": [column.name for column in self.columns],
+            "qualified": [f"{'q' if alias else 't'}.{name}" for name in names],
+        }
+        return self.writer.select()
+
+
+class Texts(Domain):
+    """A table of columns of every kind, each of few distinct values, with text among them, and a few of numbers."""
+
+    section = "texts"
+    columns = {"city": "TEXT", "code": "TEXT COLLATE NOCASE", "trimmed": "VARCHAR(20) COLLATE RTRIM", "day": "TEXT", "stamp": "TIMESTAMP",
+               "num": "NUMERIC", "any": "", "blob": "BLOB", "kind": "INTEGER", "price": "REAL", "epoch": "INTEGER"}
+    words = {"column": list(columns),
+             "word": ["'" + word.replace("\0", "").replace("'", "''") + "'" for word in WORDS + DAYS[:5]]}
+    parameters = (*WORDS, *NUMBERS, *DAYS, None, b"12", b"")
+    changes = ("DELETE FROM t WHERE id % 97 = {n} % 97", "UPDATE t SET city = 'new' || id WHERE id % 331 = {n}")
+
+    @staticmethod
+    def value(rng, name):
+        """A value for a column."""
+        if rng.random() < 0.05:
+            return None
+        if name == "blob" and rng.random() < 0.4:
+            return rng.choice(WORDS).encode()
+        return {
+            "city": lambda: rng.choice(WORDS), "code": lambda: rng.choice(WORDS), "trimmed": lambda: rng.choice(WORDS),
+            "day": lambda: rng.choice(DAYS), "stamp": lambda: rng.choice(DAYS[:20]) + " 10:20:30", "kind": lambda: rng.randint(-3, 20),
+            "price": lambda: rng.randint(-40, 40) / 4, "epoch": lambda: 978_300_000 + 86_400 * rng.randint(0, 60),
+        }.get(name, lambda: rng.choice(WORDS + NUMBERS))()
+
+    @classmethod
+    def create(cls, db, rng, rows=6_000):
+        """The table in any database."""
+        declared = ", ".join(f'"{name}" {kind}' for name, kind in cls.columns.items())
+        db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, n INTEGER, {declared})")
+        cls.add(db, rng, rows)
+
+    @classmethod
+    def add(cls, db, rng, rows):
+        """More rows."""
+        db.executemany(f"INSERT INTO t VALUES(NULL, ?, ?{', ?' * len(cls.columns)})", (
+            (rng.randint(-999, 999) / 8, rng.randint(-99, 99), *(cls.value(rng, name) for name in cls.columns)) for _ in range(rows)))
+
+    def fill(self, rng):
+        self.create(self.db, rng)
+
+    def change(self):
+        kind = self.rng.randrange(4)
+        if kind == 0:
+            self.add(self.db, self.rng, 50)
+        elif kind == 1:
+            name = self.rng.choice(list(self.columns))
+            self.run(f'UPDATE t SET "{name}" = ? WHERE id % 17 = ?', (self.value(self.rng, name), self.rng.randrange(17)))
+        else:
+            super().change()
+
+
+class Groups(Texts):
+    """The same table, in groups."""
+
+    section = "groups"
+
+
+class Subqueries(Texts):
+    """And tables that subqueries read, of another database too, which change and are hidden."""
+
+    section = "subqueries"
+    changes = (*Texts.changes, "UPDATE places SET n = n + 1 WHERE n > 0", "INSERT INTO places VALUES('JFK', 'a', 4, 0.5)", "DELETE FROM places",
+               *("INSERT INTO places VALUES('ORD', 'ord', 3, 1.0), ('LAX', 'JFK', -2, 2.5), ('ab', 'LAX ', 5, NULL)",) * 2,
+               "UPDATE other.far SET n = n - 1", "DROP TABLE IF EXISTS temp.places",
+               "CREATE TEMP TABLE IF NOT EXISTS places AS SELECT 'LAX' AS city, 'lax' AS code, 77 AS n, 7.5 AS r")
+
+    @staticmethod
+    def create_others(db):
+        """Those tables, for any connection with the table t."""
+        db.executescript("""
+            CREATE TABLE places(city TEXT, code TEXT COLLATE NOCASE, n INT, r REAL);
+            INSERT INTO places VALUES('ORD', 'ord', 3, 1.0), ('LAX', 'JFK', -2, 2.5), ('ab', 'LAX ', 5, NULL), (NULL, 'Zürich', NULL, -1),
+                ('12', '12', 12, 12);
+            ATTACH '' AS other;
+            CREATE TABLE other.far(city TEXT, n INT, r);
+            INSERT INTO other.far VALUES('ORD', 4, 3), ('ab', -5, 'LAX'), ('x', 1, 12);
+            CREATE VIEW hidden AS SELECT r, code COLLATE RTRIM AS trimmed FROM places;""")
+        views.create(db, "inner_view", "SELECT kind, gpu_sum(x) AS s FROM t WHERE n > 3 GROUP BY kind ORDER BY s")
+
+    def fill(self, rng):
+        super().fill(rng)
+        self.create_others(self.db)
+
+
+class Affinities(Domain):
+    """Columns of every affinity, and another table's."""
+
+    section = "affinities"
+    parameters = (5, 5.0, "5", "a", 2.5, None, b"5")
+    columns = {"r": "REAL", "i": "INTEGER", "m": "NUMERIC", "s": "TEXT", "c": "TEXT COLLATE NOCASE", "a": "", "b": "BLOB"}
+    inner = ("w TEXT", "u INTEGER", "v REAL", "z", "q NUMERIC", "d BLOB", "e TEXT COLLATE NOCASE")
+
+    @classmethod
+    def create(cls, db, rng):
+        """The tables in any database."""
+        words = ("5", "5.0", "-1", "0", "a", "5x", "1e1", "", "2.5")
+        values = {"r": (0.0, 1.0, 2.5, 5.0, -1.0), "i": (0, 1, 2, 5, 10, -1), "m": (0, 1, 5, -1), "s": words, "c": words,
+                  "a": (0.5, 1.0, 2.5, 5.0, 7.5), "b": (0, 5.5, "5", b"5", b"a")}
+        db.execute(f"CREATE TABLE t({', '.join(f'{name} {kind}' for name, kind in cls.columns.items())}, x REAL)")
+        db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?, ?, ?)", (
+            (*(None if rng.random() < 0.05 else rng.choice(values[name]) for name in cls.columns), i / 8) for i in range(800)))
+        db.execute(f"CREATE TABLE o({', '.join(cls.inner)})")
+        db.executemany("INSERT INTO o VALUES(?, ?, ?, ?, ?, ?, ?)", (
+            ("5", 5, 5.0, 5, 5, b"5", "A"), ("5.0", 0, 2.5, 5.0, 2.5, 5, "5"), ("a", 10, None, "5", 0, None, "a"),
+            ("1e1", -1, 0.5, 2, 10, b"a", "0"), (None, 1, 1, -1, -1, 1, "1")))
+
+    def fill(self, rng):
+        self.create(self.db, rng)
+
+
+class Json(Domain):
+    """A column of JSON, and functions of which nothing is known."""
+
+    section = "json"
+
+    @staticmethod
+    def create(db):
+        """The table in any database."""
+        for name in ("tagged", "passed"):
+            db.create_function(name, 1, lambda text: text, deterministic=True)
+        db.execute("CREATE TABLE t(j TEXT, n INTEGER)")
+        db.executemany("INSERT INTO t VALUES(?, ?)", ((f'{{"a": [{i % 7}]}}', i % 7) for i in range(1000)))
+
+    def fill(self, rng):
+        self.create(self.db)
+
+
+class Collations(Domain):
+    """Columns with collating sequences by which no two values are equal and yet differ."""
+
+    section = "collations"
+    texts = ("ORD", "lax", "Jfk", "", "a b", "Zürich", "ab", "_x", "[", "ba", None)
+
+    @classmethod
+    def create(cls, db, rng):
+        """The table in any database."""
+        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, code TEXT COLLATE NOCASE, trimmed TEXT COLLATE RTRIM, x REAL)")
+        db.executemany("INSERT INTO t VALUES(NULL, ?, ?, ?, ?)", (
+            (*(rng.choice(cls.texts) for _ in range(3)), rng.randint(-99, 99) / 8) for _ in range(3_000)))
+
+    def fill(self, rng):
+        self.create(self.db, rng)
+
+
+#: Units of UTF-16 and parts of UTF-8, of which texts are made: marks of byte order, what is no character, halves of
+#: surrogate pairs, NUL; in UTF-8 also overlong forms, and what none begins or goes on with.
+UNITS = (0xFEFF, 0xFFFE, 0xFFFF, 0xFFFD, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0x61, 0x41, 0x20, 0x00, 0x25, 0x100, 0xD83D, 0xDE00)
+PARTS = (b"\xef\xbb\xbf", b"\xef\xbf\xbe", b"\xef\xbf\xbf", b"\xef\xbf\xbd", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf0\x9f\x98\x80",
+         b"a", b"A", b" ", b"\0", b"%", b"\xc4\x80", b"\xc0\x80", b"\x80", b"\xff", b"\xfe", b"\xff\xfe", b"\xfe\xff", b"\xf8\x88\x80\x80\x80")
+
+
+class Encodings(Domain):
+    """TEXT that conversions change: SQLite gives a BLOB of a table the database's encoding. Few texts are kept as UTF-8
+    does not have them: else SQLite would answer most queries."""
+
+    section = "encodings"
+    parameters = ("a", "\ufeffa", "\ufeff", "\ufffea", "\uffff", "\ufffd", "\U0001f600", "a\0b", "\0", "", "%\ufeff%", "\ufeff%", "_", 5,
+                  b"\xff\xfea", None)
+    tables = "CREATE TABLE t(x INT, s TEXT, c TEXT COLLATE NOCASE)"
+
+    def text(self, rng):
+        """The bytes of a TEXT."""
+        count = rng.choice((0, 1, 1, 1, 2, 2, 3))
+        if self.encoding == "UTF-8":
+            return b"".join(rng.choice(PARTS) for _ in range(count))
+        order = "little" if self.encoding == "UTF-16le" else "big"
+        return b"".join(rng.choice(UNITS).to_bytes(2, order) for _ in range(count))
+
+    def fill(self, rng):
+        texts = [self.text(rng) for _ in range(40)]
+        self.db.execute("CREATE TABLE raw(i INTEGER PRIMARY KEY, b BLOB)")
+        self.insert("raw", ((None, rng.choice(texts)) for _ in range(1_200)))
+        self.db.execute(self.tables)
+        self.db.execute("INSERT INTO t SELECT i, CAST(b AS TEXT), CAST(b AS TEXT) FROM raw")
+
+
+class FilledEncodings(Encodings):
+    """The same, in columns that SQLite fills."""
+
+    tables = "CREATE TABLE t(x INT, r, q, s TEXT AS (r), c TEXT COLLATE NOCASE AS (q))"
+
+
+class Ties(Domain):
+    """A table of few values, in any order of its rows, with indexes whose names look like a part of a query's plan."""
+
+    section = "ties"
+    names = ("i", "y TEMP B-TREE GROUP BY", "TEMP B-TREE FOR DISTINCT", "x USING COVERING INDEX y (", "SCALAR SUBQUERY 1", "SEARCH",
+             "k (a=?)", 'q"uote', "MULTI-INDEX OR", "RIGHT PART OF ORDER BY")
+    tables = (
+        "a INT, b INT, s TEXT, id INTEGER PRIMARY KEY",
+        "a INT NOT NULL, b REAL, s TEXT COLLATE NOCASE, id INTEGER PRIMARY KEY",
+        "a INT, b INT NOT NULL, s TEXT, id INT UNIQUE",
+        "a INT, b INT, s TEXT, id INT NOT NULL, PRIMARY KEY(a, id)",
+        "a INT, b INT, s TEXT, id INT, PRIMARY KEY(b DESC, id)",
+    )
+
+    def fill(self, rng):
+        # Before 3.38 SQLite loses rows by the end of a primary key that descends.
+        declared = rng.choice(self.tables[: None if sqlite3.sqlite_version_info >= (3, 38) else -1])
+        without = " WITHOUT ROWID" if "PRIMARY KEY(" in declared and rng.random() < 0.5 else ""
+        letters = rng.choice(("abc", "aAbBc")) if "NOCASE" not in declared else "abc"
+        self.run(f"CREATE TABLE t({declared}){without}")
+        self.insert("t", ((rng.randint(0, 4), rng.randint(0, 3), rng.choice(letters), id) for id in rng.sample(range(1, 601), 600)))
+        self.run("CREATE TABLE o(a INT)")
+        self.insert("o", [(2,), (0,), (1,)])
+        for name in rng.sample(self.names, rng.randint(0, 3)):
+            columns = rng.sample(("a", "b", "s", "id"), rng.randint(1, 3))
+            terms = [f"{column}{rng.choice(('', '', ' COLLATE BINARY', ' COLLATE NOCASE')) if column == 's' else ''}"
+                     f"{rng.choice(('', '', ' DESC'))}" for column in columns]
+            where = rng.choice(("", "", "", " WHERE a > 1", " WHERE b IS NOT NULL"))
+            unique = "UNIQUE " if "id" in columns and not where else ""
+            quoted = name.replace('"', '""')
+            self.run(f'CREATE {unique}INDEX "{quoted}" ON t({", ".join(terms)}){where}')
+        if rng.random() < 0.5:
+            self.run("ANALYZE")
+
+
+class Few(Domain):
+    """Tables of which SQLite may find few rows by an index, the rowid or a key. Views are as by default."""
+
+    section = "few"
+    rows = 20_000
+    words = {"row": [str(row) for row in range(-5, rows, 37)]}
+
+    @classmethod
+    def create(cls, db):
+        """The tables in any database."""
+        db.executescript("""
+            CREATE TABLE t(id INTEGER PRIMARY KEY, k INT, u INT, x REAL, s TEXT, big INT);
+            CREATE INDEX ik ON t(k); CREATE UNIQUE INDEX iu ON t(u); CREATE INDEX "is" ON t(s COLLATE NOCASE);
+            CREATE INDEX ikx ON t(k DESC, x) WHERE k > 150;
+            CREATE TABLE w(a INT, b INT, x REAL, PRIMARY KEY(a, b)) WITHOUT ROWID;""")
+        db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?)", (
+            (i, i * 7919 % 200, i * 7919 % cls.rows, i * 0.37, "abcAB"[i % 5], 2**62 if i % 200 == 11 else i)
+            for i in range(1, cls.rows + 1)))
+        db.executemany("INSERT INTO w VALUES(?, ?, ?)", ((i % 500, i, i / 8) for i in range(cls.rows)))
+
+    def fill(self, rng):
+        self.create(self.db)
+        support.configure(self.db, view_threshold=1000)
+
+    def parameter(self, rng):
+        return rng.choice((rng.randint(-1, 205), rng.randint(-1, 205), rng.randint(-5, self.rows), None, "7", 7.5))
+
+
+class Partial(Domain):
+    """Rows of which none has another one's url."""
+
+    section = "partial"
+    parameters = (7, 0, "http://5", None)
+    changes = ("UPDATE t SET x = (x + 1) % 1000 WHERE id % 7 = 0",
+               "INSERT INTO t SELECT NULL, x, y, n, city, url || '.{n}', ref FROM t WHERE id % 400 = 0")
+
+    @staticmethod
+    def create(db, rng):
+        """The table in any database."""
+        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x INTEGER, y REAL, n INT, city TEXT, url TEXT, ref TEXT COLLATE NOCASE)")
+        db.executemany("INSERT INTO t VALUES(NULL, ?, ?, ?, ?, ?, ?)", (
+            (rng.randrange(1_000), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 3)), rng.choice(("Oslo", "Rome", "rome", None)),
+             f"http://{i}.org", rng.choice((f"r{rng.random()}", None))) for i in range(4_000)))
+
+    def fill(self, rng):
+        self.create(self.db, rng)
+
+
+class DeviceGroups(Domain):
+    """Keys and values for a device: `many` is different in nearly each row, `wide` spills now and then, `wild` always."""
+
+    section = "device_groups"
+    cities = ("ORD", "LAX", "JFK", "SFO", "", "Zürich", "ord", None)
+    spread = (0.0, -0.0, 1e-300, -1e300, 1e300, 0.1, 3.5, float("inf"), None)
+
+    @classmethod
+    def create(cls, db, rng, rows):
+        """The table in any database."""
+        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER,"
+                   " big INTEGER, x REAL, mixed, wide REAL, wild REAL)")
+        db.executemany("INSERT INTO t VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ((
+            rng.choice(cls.cities), f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
+            rng.randint(-2, 3) if rng.random() > 0.1 else None, rng.randint(0, rows), rng.randint(-99, 99),
+            rng.choice((2**62, -(2**62), 2**40, 1, -1)), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 7, 0.5, -2.25)),
+            rng.random() * 100 if rng.random() > 0.002 else 1e-30, rng.choice(cls.spread)) for _ in range(rows)))
+
+    def fill(self, rng):
+        self.create(self.db, rng, 5_000)
+
+
+class Edges(Domain):
+    """Numbers near those from where on no REAL has each INTEGER, in columns of all affinities."""
+
+    section = "edges"
+    edges = (2**53, -(2**53), 2**54, 2**47, -(2**47), 2**60, 2**62, 435090932899640449, 2**63, -(2**63))
+    indexes = ()
+
+    def large(self, rng):
+        """A number near an edge."""
+        number = rng.choice(self.edges) + rng.choice((0, 0, 1, -1, 2, 3, -3, 255, -1024, 2048))
+        number = max(views.INT_MIN, min(views.INT_MAX, number))
+        return number if rng.random() < 0.6 else float(number)
+
+    parameter = large
+
+    def fill(self, rng):
+        self.words = {"large": [repr(self.large(rng)) for _ in range(2_000)]}
+        self.db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, r REAL, n NUMERIC, i BIGINT, b BLOB, m)")
+        keys = {*range(-700, 700), *(min(views.INT_MAX, int(self.large(rng))) for _ in range(300)), views.INT_MIN, views.INT_MAX}
+        self.insert("t", ((key, *(self.large(rng) if rng.random() < 0.95 else None for _ in range(5))) for key in keys))
+        for column in self.indexes:
+            self.db.execute(f"CREATE INDEX 'on {column}' ON t({column})")
+
+
+class IndexedEdges(Edges):
+    """The same, with an index on each column."""
+
+    indexes = ("r", "n", "i DESC", "b", "m", "i + 0")
