@@ -10,18 +10,21 @@
 
 /* ---- Requests. */
 
-int clr_column_request_begin(struct clr_column_request *request)
-{
-    clr_column_request_end(request);
-    request->source = request->no_pages == CLR_WHY_NONE ? &clr_page_source : &clr_row_source;
-    return request->source->begin(request);
-}
-
 void clr_column_request_end(struct clr_column_request *request)
 {
-    if (request->source != NULL)
-        request->source->end(request);
-    request->source = NULL;
+    const bool has_image = request->image != NULL;
+
+    if (!request->is_begun)
+        return;
+    clr_snapshot_end(request->database, &request->snapshot);
+    if (request->has_columns)
+        clr_cache_unpin(request->found, request->query->column_count);
+    clr_cache_leave(request->image);
+    request->image = NULL;
+    request->is_begun = request->has_columns = false;
+    /* What was loaded in vain may go. */
+    if (has_image && !request->is_filled && !request->is_scanned)
+        clr_column_memory_trim(clr_column_memory(), 0);
 }
 
 void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why)
@@ -78,7 +81,7 @@ static struct clr_cache_place place_of(const struct clr_column_request *request,
         .longest = file == NULL ? 0 : (uint32_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
         .schema = request->database->schema,
         .table = request->table->name,
-        .is_filled = request->source == &clr_row_source};
+        .is_filled = request->is_filled};
 }
 
 /* To be called before a snapshot is begun, which clr_column_request_enter() follows, or
@@ -148,15 +151,6 @@ void clr_column_request_pin(struct clr_column_request *request)
             clr_column_field(request->query, request->table, request->image->table->is_filled, i);
     request->has_columns =
         clr_cache_pin(request->image, fields, request->query->column_count, request->found);
-}
-
-void clr_column_request_leave(struct clr_column_request *request)
-{
-    if (request->has_columns)
-        clr_cache_unpin(request->found, request->query->column_count);
-    clr_cache_leave(request->image);
-    request->has_columns = false;
-    request->image = NULL;
 }
 
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i)
@@ -369,12 +363,13 @@ static int make_fresh(struct clr_column_request *request)
     return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
-static int begin(struct clr_column_request *request)
+int clr_page_columns_begin(struct clr_column_request *request)
 {
     enum clr_reason_code why;
     enum clr_entry entry;
     int rc;
 
+    request->is_begun = true;
     arrive(request);
     rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
     request->decoded = request->connection->stats.bytes_decoded;
@@ -530,7 +525,7 @@ static int load_columns(struct clr_column_request *request)
     return clr_column_request_unread(request, outcome, &load.report, &status);
 }
 
-static int bring(struct clr_column_request *request)
+int clr_page_columns_bring(struct clr_column_request *request)
 {
     bool is_busy;
     int rc = clr_column_request_begin_load(request, &is_busy);
@@ -546,16 +541,3 @@ static int bring(struct clr_column_request *request)
     clr_cache_end_load(request->image);
     return rc;
 }
-
-static void end(struct clr_column_request *request)
-{
-    const bool has_image = request->image != NULL;
-
-    clr_snapshot_end(request->database, &request->snapshot);
-    clr_column_request_leave(request);
-    /* What was loaded in vain may go. */
-    if (has_image && !request->is_scanned)
-        clr_column_memory_trim(clr_column_memory(), 0);
-}
-
-const struct clr_column_source clr_page_source = {begin, bring, end};

@@ -1,7 +1,6 @@
 /*
- * Where a query's columns come from, in two implementations: the database's pages
- * (column_source.c), and rows that SQLite reads (row_source.c), where there are no pages to be
- * read.
+ * Where a query's columns come from: the database's pages (column_source.c), or rows that SQLite
+ * reads (row_source.c), where there are no pages to be read.
  */
 #ifndef CLR_SQLITE_COLUMN_SOURCE_H
 #define CLR_SQLITE_COLUMN_SOURCE_H
@@ -32,8 +31,6 @@ struct clr_reading {
     enum clr_reason_code cause;
 };
 
-struct clr_column_source;
-
 /* One query's request for columns. */
 struct clr_column_request {
     /* What is asked for, and by whom. */
@@ -46,11 +43,12 @@ struct clr_column_request {
     struct clr_backoff *keeping; /* holds while columns with bytes are too large to be kept */
 
     /* What is known so far. */
-    const struct clr_column_source *source; /* that has been begun, or NULL */
-    struct clr_snapshot snapshot;           /* of pages */
-    int64_t decoded;                        /* bytes, by the connection, before that */
-    struct clr_arrival arrival;             /* before that */
-    struct clr_image *image; /* of the table, in the version that was begun: it was entered */
+    bool is_begun;
+    bool is_filled;               /* the columns are filled with rows that SQLite reads */
+    struct clr_snapshot snapshot; /* of pages */
+    int64_t decoded;              /* bytes, by the connection, before that */
+    struct clr_arrival arrival;   /* before that */
+    struct clr_image *image;      /* of the table, in the version that was begun: it was entered */
     struct clr_image_column *found[CLR_MOST_COLUMNS]; /* once it has_columns: pinned */
     bool is_stale;                                    /* the image was of another version */
     bool has_columns;              /* the image has all columns, which are pinned */
@@ -63,29 +61,24 @@ struct clr_column_request {
 };
 
 /*
- * All return SQLITE_OK, or the code of an error that is the user's to see: SQLITE_INTERRUPT,
+ * Begins a version of the database, in a transaction that is held until clr_column_request_end(),
+ * and finds the image of the table in that version: of pages, or of rows that SQLite reads.
+ * clr_column_request_end() is to be called in any case, also before another one is begun. All four
+ * return SQLITE_OK, or the code of an error that is the user's to see: SQLITE_INTERRUPT,
  * SQLITE_BUSY or SQLITE_NOMEM. What else came of it stands in the request.
  */
-struct clr_column_source {
-    /* Begins a version of the database, in a transaction that is held until end(), and finds the
-       image of the table in that version. */
-    int (*begin)(struct clr_column_request *request);
+int clr_page_columns_begin(struct clr_column_request *request);
+int clr_row_columns_begin(struct clr_column_request *request);
 
-    /* Brings the columns that the image lacks. */
-    int (*bring)(struct clr_column_request *request);
+/* Brings the columns that the image lacks: decoded from pages, or filled by SQLite. */
+int clr_page_columns_bring(struct clr_column_request *request);
+int clr_row_columns_bring(struct clr_column_request *request);
 
-    /* To be called whatever begin() has returned. */
-    void (*end)(struct clr_column_request *request);
-};
-
-extern const struct clr_column_source clr_page_source, clr_row_source;
+/* Ends what was begun, if anything was: the image, and the transaction. */
+void clr_column_request_end(struct clr_column_request *request);
 
 /* Registers the aggregate by which SQLite fills columns with rows. Returns SQLite's code. */
 int clr_row_loader_register(struct clr_connection *connection);
-
-/* Begins the one source or the other, as no_pages says, and ends the one that was begun. */
-int clr_column_request_begin(struct clr_column_request *request);
-void clr_column_request_end(struct clr_column_request *request);
 
 /* Takes note of why this version can't be read: for lack of pages, or not at all. */
 void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why);
@@ -118,14 +111,11 @@ enum clr_entry clr_column_request_enter(struct clr_column_request *request,
 int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry);
 
 /* Makes the table busy. If it was so by others, these may have brought the columns: then they are
-   pinned, has_columns says so, and it is not busy. Returns as a source does. */
+   pinned, has_columns says so, and it is not busy. Returns as clr_page_columns_bring() does. */
 int clr_column_request_begin_load(struct clr_column_request *request, bool *is_busy);
 
 /* Pins the columns, if the image has all of them: has_columns says so. */
 void clr_column_request_pin(struct clr_column_request *request);
-
-/* Gives up the columns and the image. */
-void clr_column_request_leave(struct clr_column_request *request);
 
 /* For who has made the table busy: returns the image's column that is the scan's column i, or
    NULL. */
@@ -139,7 +129,8 @@ bool clr_column_request_expects_many_values(struct clr_column_request *request);
 void clr_column_request_has_many_values(struct clr_column_request *request, const char *name,
                                         const struct clr_field *field);
 
-/* Takes note of pages that could not be read: by a load or a stream. Returns as a source does. */
+/* Takes note of pages that could not be read: by a load or a stream. Returns as
+ * clr_page_columns_bring() does. */
 int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
                               const struct clr_load_report *report,
                               const struct clr_status *status);

@@ -626,13 +626,14 @@ static int make_empty(struct clr_column_request *request, const struct clr_datab
     return SQLITE_OK;
 }
 
-static int begin(struct clr_column_request *request)
+int clr_row_columns_begin(struct clr_column_request *request)
 {
     struct clr_database_version token;
     enum clr_reason_code why;
     enum clr_entry entry;
     int rc = row_version_begin(request->database, &token, &why);
 
+    request->is_begun = request->is_filled = true;
     if (why != CLR_WHY_NONE)
         clr_column_request_refuse(request, why);
     if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
@@ -724,7 +725,7 @@ static int fill_columns(struct clr_column_request *request)
     return SQLITE_OK;
 }
 
-static int bring(struct clr_column_request *request)
+int clr_row_columns_bring(struct clr_column_request *request)
 {
     bool is_busy;
     int rc = clr_column_request_begin_load(request, &is_busy);
@@ -737,11 +738,3 @@ static int bring(struct clr_column_request *request)
     clr_cache_end_change(request->image);
     return rc;
 }
-
-static void end(struct clr_column_request *request)
-{
-    clr_database_release(request->database);
-    clr_column_request_leave(request);
-}
-
-const struct clr_column_source clr_row_source = {begin, bring, end};

@@ -569,10 +569,10 @@ static int stream(struct clr_view_run *run)
 static int read_pages(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    int rc = clr_column_request_begin(request);
+    int rc = clr_page_columns_begin(request);
 
     if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
-        rc = request->source->bring(request);
+        rc = clr_page_columns_bring(request);
     if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
         rc = stream(run);
     return rc;
@@ -582,10 +582,12 @@ static int read_pages(struct clr_view_run *run)
 static int read_rows(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    int rc = clr_column_request_begin(request);
+    int rc;
 
+    clr_column_request_end(request); /* of pages, if they were begun */
+    rc = clr_row_columns_begin(request);
     if (goes_on(run, rc) && !request->has_columns)
-        rc = request->source->bring(request);
+        rc = clr_row_columns_bring(request);
     return rc;
 }
 
