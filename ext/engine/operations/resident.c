@@ -316,7 +316,7 @@ static bool step_group(struct clr_task *task, struct clr_device *device, struct 
                     &group->request.outcome, &group->request.wants_build, &group->request.work,
                     status);
     /* What is doubtful is an answer too: it has been found out, and is not for later. */
-    if (group->request.outcome == CLR_SCAN_NOT_NOW && group->result.is_doubtful)
+    if (group->request.outcome == CLR_SCAN_NOT_NOW && group->result.doubts.any)
         group->request.outcome = CLR_SCAN_DONE;
     return false;
 }
@@ -382,7 +382,7 @@ static enum clr_scan_outcome take_group(const struct question *question, int sha
     enum clr_scan_outcome outcome;
     size_t i;
 
-    if (result->is_doubtful) {
+    if (result->doubts.any) {
         part->doubts = result->doubts;
         return CLR_SCAN_NOT_NOW;
     }

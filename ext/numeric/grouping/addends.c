@@ -152,9 +152,9 @@ static enum clr_scan_outcome spill_rows(const struct task *task, const uint64_t 
         ++*spilled;
     }
     if (*spilled > 0 && task->kept->is_bounded)
-        *(packed ? &doubts->fields[task->number] : &doubts->bounds[task->number]) = true;
+        clr_group_doubt(doubts, task->number, packed ? CLR_DOUBT_FIELD : CLR_DOUBT_BOUNDS);
     if (*spilled > clr_group_most_spilled(task->addends->rows))
-        *(packed ? &doubts->fields[task->number] : &doubts->window[task->number]) = true;
+        clr_group_doubt(doubts, task->number, packed ? CLR_DOUBT_FIELD : CLR_DOUBT_WINDOW);
     return outcome;
 }
 
@@ -324,10 +324,6 @@ static void add_value(struct clr_group_list *list, uint32_t number, int64_t x, i
     list->count++;
 }
 
-/* Adds a block of values at once; y may be NULL. */
-void add_block(struct clr_group_list *list, const uint32_t *numbers, const int64_t *x,
-               const int64_t *y);
-
 static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *rows,
                                        enum clr_tag x_tag, enum clr_tag y_tag,
                                        enum clr_group_list_kind kind)
@@ -467,7 +463,7 @@ static enum clr_scan_outcome take(const struct task *task)
     if ((kept->missing < 0 && !same_rows(rows, task->selected)) ||
         (x != NULL && is_other(task, x, kept->x_types, rows)) ||
         (y != NULL && is_other(task, y, kept->y_types, rows))) {
-        task->addends->doubts->types[task->number] = true;
+        clr_group_doubt(task->addends->doubts, task->number, CLR_DOUBT_TYPES);
         return CLR_SCAN_DONE;
     }
     count_others(task, kept->missing, rows);

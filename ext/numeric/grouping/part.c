@@ -576,17 +576,6 @@ static enum clr_scan_outcome make_room(struct clr_group_part *part)
     return outcome;
 }
 
-bool clr_group_part_has_doubts(const struct clr_group_part *part)
-{
-    bool doubts = part->doubts.keys;
-    int i;
-
-    for (i = 0; i < part->plan->tally_count; i++)
-        doubts = doubts || part->doubts.types[i] || part->doubts.window[i] ||
-                 part->doubts.bounds[i] || part->doubts.fields[i];
-    return doubts;
-}
-
 static void add(struct clr_group_part *part, const uint64_t *selected, size_t count, bool all,
                 const int64_t *ahead)
 {
@@ -651,11 +640,12 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     clr_block_run(block, CLR_STAGE_TALLIES);
     ahead = clr_block_ahead(block, NULL); /* for the loop that takes the longest */
     outcome = find_numbers(&part->numbers, block, selected, part->rows, count, &part->doubts.keys);
-    if (outcome == CLR_SCAN_DONE && !part->doubts.keys)
+    part->doubts.any = part->doubts.keys;
+    if (outcome == CLR_SCAN_DONE && !part->doubts.any)
         outcome = make_room(part);
-    if (outcome == CLR_SCAN_DONE && !part->doubts.keys)
+    if (outcome == CLR_SCAN_DONE && !part->doubts.any)
         outcome = clr_group_addends_find(&part->addends, block, selected, part->numbers.numbers);
-    if (outcome == CLR_SCAN_DONE && clr_group_part_has_doubts(part))
+    if (outcome == CLR_SCAN_DONE && part->doubts.any)
         outcome = CLR_SCAN_NOT_NOW;
     if (outcome != CLR_SCAN_DONE)
         return outcome;

@@ -65,9 +65,6 @@ struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
                                           struct clr_group_memory *memory, uint64_t first,
                                           size_t most);
 
-/* Whether something has turned out to be another way than planned. */
-bool clr_group_part_has_doubts(const struct clr_group_part *part);
-
 /* NULL is fine. */
 void clr_group_part_free(struct clr_group_part *part);
 

@@ -162,7 +162,7 @@ static void find_nulls(struct planner *planner)
 
 static unsigned expect_types(const struct planner *planner, int tally, int argument)
 {
-    if (planner->doubts->types[tally])
+    if (planner->doubts->tallies[tally] & CLR_DOUBT_TYPES)
         return CLR_ALL_TYPES;
     return planner->sample->values[argument].types |
            (planner->may_be_null[argument] ? CLR_TYPE(CLR_TAG_NULL) : 0);
@@ -346,7 +346,8 @@ static void plan_integer_sum(struct planner *planner, int number, int bits,
     if (bits + __builtin_ctz(LIMB_MARGIN) > room) {
         kept->integer = planner->plan->adds++;
         kept->integer_high = planner->plan->adds++;
-    } else if (planner->runner != CLR_GROUPS_ON_DEVICE && !planner->doubts->fields[number]) {
+    } else if (planner->runner != CLR_GROUPS_ON_DEVICE &&
+               !(planner->doubts->tallies[number] & CLR_DOUBT_FIELD)) {
         pack_sum(planner, bits + FIELD_MARGIN + row_bits(planner) + 1, kept);
     } else {
         kept->integer = planner->plan->adds++;
@@ -362,7 +363,7 @@ static bool is_bounded(const struct planner *planner, int number,
 
     return (tally->operations & CLR_BOUNDS) != 0 && !clr_tally_does(tally, CLR_EXTREMES) &&
            (kept->x_types & ~CLR_TYPE(CLR_TAG_NULL)) == CLR_TYPE(CLR_TAG_INTEGER) &&
-           !planner->doubts->bounds[number] && !planner->doubts->window[number] &&
+           !(planner->doubts->tallies[number] & (CLR_DOUBT_BOUNDS | CLR_DOUBT_WINDOW)) &&
            size_bits(&planner->sample->values[tally->x]) + __builtin_ctz(LIMB_MARGIN) <=
                EXACT_BITS - row_bits(planner);
 }
@@ -371,7 +372,7 @@ static void plan_sum(struct planner *planner, int number, struct clr_group_tally
 {
     const struct clr_tally *tally = &planner->scan->tallies[number];
     const struct sampled *x = &planner->sample->values[tally->x];
-    const bool spilled = planner->doubts->window[number];
+    const bool spilled = (planner->doubts->tallies[number] & CLR_DOUBT_WINDOW) != 0;
 
     if (clr_tally_does(tally, CLR_DOT)) {
         const struct sampled *y = &planner->sample->values[tally->y];

@@ -60,14 +60,29 @@ struct clr_group_tally {
                        */
 };
 
+/* Of a tally, as bits: its arguments have other types; too much lies outside of its window;
+   something lies outside, where nothing was to; too much is too large for a part of a word. */
+enum clr_group_doubt {
+    CLR_DOUBT_TYPES = 1,
+    CLR_DOUBT_WINDOW = 2,
+    CLR_DOUBT_BOUNDS = 4,
+    CLR_DOUBT_FIELD = 8
+};
+
 /* What has turned out to be another way than the sample. */
 struct clr_group_doubts {
+    bool any;
     bool keys;
-    bool types[CLR_MOST_TALLIES];  /* of arguments */
-    bool window[CLR_MOST_TALLIES]; /* too much lies outside */
-    bool bounds[CLR_MOST_TALLIES]; /* something lies outside, where nothing was to */
-    bool fields[CLR_MOST_TALLIES]; /* too much is too large for a part of a word */
+    uint8_t tallies[CLR_MOST_TALLIES]; /* of each, enum clr_group_doubt */
 };
+
+/* Doubts a tally. */
+static inline void clr_group_doubt(struct clr_group_doubts *doubts, int tally,
+                                   enum clr_group_doubt doubt)
+{
+    doubts->tallies[tally] |= (uint8_t)doubt;
+    doubts->any = true;
+}
 
 struct clr_group_plan {
     const struct clr_scan *scan; /* NULL when the groups are complete */

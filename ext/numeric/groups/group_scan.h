@@ -1,7 +1,5 @@
-/*
- * Groups a scan's rows, by threads of a higher floor: of columns that are here, or in portions. The
- * units of this room, which do it one after the other, share what groups consist of.
- */
+/* What groups consist of, and what is done by threads of a higher floor once parts have all the
+   rows. */
 #ifndef CLR_NUMERIC_GROUP_SCAN_H
 #define CLR_NUMERIC_GROUP_SCAN_H
 
@@ -18,59 +16,6 @@ struct clr_group_team {
     bool (*run)(void *context, int count, clr_portion_work *work, void *argument);
     void *context;
 };
-
-/*
- * Plans groups of all rows of a scan, for devices or for threads. Then parts are opened and run; at
- * last the groups are ended. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT or
- * CLR_SCAN_FAILED; *groups is to be freed in any case, or NULL.
- */
-enum clr_scan_outcome clr_groups_plan(const struct clr_scan *scan, bool on_device,
-                                      const struct clr_group_doubts *doubts,
-                                      struct clr_groups **groups);
-
-/* Opens parts for others to fill, `count` of them, 1 to CLR_GROUP_PARTS, whose rows end there.
-   Returns CLR_SCAN_DONE, CLR_SCAN_FAILED, or CLR_SCAN_NOT_NOW: so many are not worth it. */
-enum clr_scan_outcome clr_groups_open(struct clr_groups *groups, int count, const size_t *ends);
-
-/* The parts that there are. */
-struct clr_group_part *const *clr_groups_list_parts(const struct clr_groups *groups);
-
-/* Has the team's threads, which are at least as many as are worth it, go through all rows, in parts
-   that take the place of those that there are. Returns CLR_SCAN_DONE: the parts have outcomes;
-   CLR_SCAN_STOPPED or CLR_SCAN_FAILED. */
-enum clr_scan_outcome clr_groups_run(struct clr_groups *groups, const struct clr_group_team *team);
-
-/*
- * Begins groups of rows that come in portions, `rows` of them at most: with a sample of them, which
- * stays the caller's until the groups end, and in so many parts at most, for a thread each. The
- * rows of a part follow those of the parts before, and all of one portion those of the last.
- * Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED; *groups is to be freed
- * in any case, or NULL.
- */
-enum clr_scan_outcome clr_groups_begin(const struct clr_scan *sample, size_t rows, int parts,
-                                       const struct clr_group_doubts *doubts,
-                                       struct clr_groups **groups);
-
-/* Returns how many parts there are: 1 at least. */
-int clr_groups_parts(const struct clr_groups *groups);
-
-/* Takes a portion of a part's rows: a scan which is the sample's but for its columns and rows.
-   Returns as clr_group_part_run() stores it; from then on nothing more is taken. */
-enum clr_scan_outcome clr_groups_take(struct clr_groups *groups, int part,
-                                      const struct clr_scan *portion, const atomic_bool *stop);
-
-/*
- * Completes the groups when the parts have run, or all portions were taken, or one of the parts
- * would not go on. Returns as clr_host_group() does, or CLR_SCAN_NOT_NOW if the plan will not do,
- * with doubts to begin again with.
- */
-enum clr_scan_outcome clr_groups_end(struct clr_groups *groups, const struct clr_group_team *team,
-                                     struct clr_group_doubts *doubts);
-
-/* Doubts everything: groups that are begun with that are not to be begun again. */
-void clr_group_doubt_all(struct clr_group_doubts *doubts);
-
-/* ---- For this room alone. */
 
 /* A group that a table has: its record, and its place, or the address of its key's words. */
 struct clr_group_entry {

@@ -471,15 +471,18 @@ static void note_doubts(const struct clr_group_plan *plan, const cl_uint *flags,
     const bool are_many = flags[SPILLS_WORD] > (most < SPILL_ROOM ? most : SPILL_ROOM);
     int i;
 
+    memset(doubts, 0, sizeof *doubts);
     doubts->keys = (flags[DOUBTS_WORD] & NO_PLACE) != 0;
-    result->is_doubtful = doubts->keys || flags[TYPES_WORD] != 0 || are_many;
+    doubts->any = doubts->keys || are_many;
     for (i = 0; i < plan->tally_count; i++) {
         const bool has_spills = (flags[SPILLED_WORD] >> i & 1) != 0;
 
-        doubts->types[i] = (flags[TYPES_WORD] >> i & 1) != 0;
-        doubts->window[i] = are_many && has_spills;
-        doubts->bounds[i] = plan->tallies[i].is_bounded && has_spills;
-        result->is_doubtful = result->is_doubtful || doubts->bounds[i];
+        if (flags[TYPES_WORD] >> i & 1)
+            clr_group_doubt(doubts, i, CLR_DOUBT_TYPES);
+        if (are_many && has_spills)
+            clr_group_doubt(doubts, i, CLR_DOUBT_WINDOW);
+        if (plan->tallies[i].is_bounded && has_spills)
+            clr_group_doubt(doubts, i, CLR_DOUBT_BOUNDS);
     }
 }
 
@@ -508,7 +511,7 @@ static enum clr_code take(const struct group_job *job, struct clr_group_result *
 
     note_doubts(job->plan, flags, result);
     *outcome = flags[DOUBTS_WORD] & UNSURE_ROW ? CLR_SCAN_UNSURE
-               : result->is_doubtful           ? CLR_SCAN_NOT_NOW
+               : result->doubts.any            ? CLR_SCAN_NOT_NOW
                                                : CLR_SCAN_DONE;
     if (*outcome != CLR_SCAN_DONE)
         return CLR_OK;
@@ -696,7 +699,7 @@ static bool same(const struct clr_group_part *part, enum clr_scan_outcome outcom
     int i;
 
     for (i = 0; i < part->plan->tally_count; i++)
-        if (part->doubts.window[i] || found->doubts.window[i])
+        if ((part->doubts.tallies[i] | found->doubts.tallies[i]) & CLR_DOUBT_WINDOW)
             return true;
     if (is_settled(part->outcome))
         return is_settled(outcome);

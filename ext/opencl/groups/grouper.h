@@ -27,8 +27,7 @@ struct clr_group_result {
     int64_t *records; /* room for all places, of clr_group_device_words() each */
     struct clr_group_spill *spills;
     size_t spill_count;
-    bool is_doubtful; /* the plan will not do, as the doubts say */
-    struct clr_group_doubts doubts;
+    struct clr_group_doubts doubts; /* if there are any, the plan will not do */
 };
 
 /* Whether the device can have the records of the plan's groups, as it seems. */
@@ -37,7 +36,7 @@ bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group
 /*
  * Groups the rows of a plan's scan, which fits (clr_group_text_fits()), by the device's copies of
  * its columns, of those kinds, which are not looked at themselves. The result has no spills yet.
- * *outcome: DONE; UNSURE; or NOT_NOW: the result is doubtful, or there is no program yet, or can't
+ * *outcome: DONE; UNSURE; or NOT_NOW: the result has doubts, or there is no program yet, or can't
  * be. *requested: whether there is one to build. Returns
  * CLR_OK, CLR_NOMEM, or CLR_DEVICE.
  */
