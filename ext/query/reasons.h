@@ -14,9 +14,9 @@ CLR_WHY(INNER_NAME, "the name %n is of clreduce's own: choose another one behind
 CLR_WHY(OUTER_NAME, "a subquery that names something of the query around it is not accelerated: %n")
 CLR_WHY(IN_AFFINITY, "IN with a subquery whose column has another type is not accelerated: write "
                      "SELECT +column in the subquery, if both have the same values")
-CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: it has names of the "
-                        "view's own database")
-CLR_WHY(WINDOW, "a window function is not accelerated")
+CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: make an accelerated "
+                        "view of its SELECT")
+CLR_WHY(WINDOW, "a window function is not accelerated: write it in a SELECT over the view")
 CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
 CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")
@@ -28,7 +28,8 @@ CLR_WHY(COLLATION,
 CLR_WHY(EQUAL_KEYS, "keys are equal by their collating sequence and yet differ: SQLite names the "
                     "group by one of them")
 CLR_WHY(KEY_COLUMN, "a column that is neither a key of GROUP BY nor in an aggregate is not "
-                    "accelerated: SQLite takes it from some row")
+                    "accelerated: SQLite takes it from some row; write GROUP BY with it, or an "
+                    "aggregate of it")
 CLR_WHY(INDEX_ORDER,
         "groups in the order of an index, or of a primary key, are not accelerated: write "
         "ORDER BY with all keys")
@@ -88,7 +89,7 @@ CLR_WHY(NO_COLUMN_IN_IT, "an expression with text or functions and no column is 
 CLR_WHY(PAST_INTEGERS,
         "a comparison with 2^63 or -2^63 as a REAL, or with what may be computed to it, is not "
         "accelerated")
-CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated")
+CLR_WHY(EMPTY_IN, "an empty IN list is not accelerated: write 0 for IN, 1 for NOT IN")
 CLR_WHY(TYPE, "CAST to this type is not accelerated: write INTEGER, REAL, TEXT, NUMERIC or BLOB")
 CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelerated: the text may "
                        "be 'now'")
@@ -133,7 +134,7 @@ CLR_WHY(KEEPS_CODES, "the columns take more than column_memory, and so do the di
 CLR_WHY(PRESENT_TIME, "the present time ('now', CURRENT_DATE and the like) and time zones are not "
                       "accelerated: make the result a parameter")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
-CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed")
+CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed: run PRAGMA integrity_check")
 CLR_WHY(LOAD_FAILED, "%n")
 CLR_WHY(ROUNDING, "SQLite's own %n() rounds or fails by the order of the rows: write gpu_%n()")
 CLR_WHY(FIRST_OF_EQUALS,
@@ -154,12 +155,13 @@ CLR_WHY(ASKED_SELDOM, "%c; will be kept when asked %1 times more, as the databas
 CLR_WHY(NO_TRANSACTION, "no read transaction could be begun")
 CLR_WHY(UNCOMMITTED, "this connection's own uncommitted changes are to be seen: COMMIT first")
 CLR_WHY(NESTED, "the query that this one is a part of is reading the same columns just now")
-CLR_WHY(SHARED_CACHE, "the connection shares its cache with others")
+CLR_WHY(SHARED_CACHE, "the connection shares its cache with others: open it with cache=private")
 CLR_WHY(LOG_JUST_OPENED, "the write-ahead log has just been opened: ask again")
 CLR_WHY(UNPROVED_SNAPSHOT,
-        "others write to the log, and which snapshot this is could not be proved")
-CLR_WHY(OVERTAKEN,
-        "another connection has committed since this snapshot began, whose columns are not there")
+        "others write to the log, and which snapshot this is could not be proved: end the "
+        "transaction, and begin the next one with a query of the view")
+CLR_WHY(OVERTAKEN, "another connection has committed since this snapshot began, whose columns are "
+                   "not there: end the transaction")
 CLR_WHY(LOG_NOT_OPEN, "the write-ahead log is not open")
 CLR_WHY(LOG_UNREAD, "the write-ahead log could not be read")
 CLR_WHY(SIZE_UNREAD, "the database file's size could not be read")

@@ -44,8 +44,8 @@ static void test_refusals(void)
                          "or its result may follow from more than its arguments"},
         {"\"CHANGES\"() > a", "changes() is not accelerated: it is an aggregate that no view "
                               "computes, or its result may follow from more than its arguments"},
-        {"s IN ()", "an empty IN list is not accelerated"},
-        {"b IS (s NOT IN ())", "an empty IN list is not accelerated"},
+        {"s IN ()", "an empty IN list is not accelerated: write 0 for IN, 1 for NOT IN"},
+        {"b IS (s NOT IN ())", "an empty IN list is not accelerated: write 0 for IN, 1 for NOT IN"},
         {"s = \"zz\"", "zz is no column of the table"},
         {"upper(g) = 'x'", "the virtual generated column g is not accelerated: its value may "
                            "follow from more than its row; make it STORED"},
@@ -63,7 +63,8 @@ static void test_refusals(void)
          "FILTER is not accelerated for upper(), which is no aggregate that a view computes"},
         {"upper(DISTINCT s)",
          "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone"},
-        {"upper(s) OVER ()", "a window function is not accelerated"},
+        {"upper(s) OVER ()",
+         "a window function is not accelerated: write it in a SELECT over the view"},
         {"group_concat(s) = 'x'",
          "group_concat() is not accelerated: it is an aggregate that no view computes, or its "
          "result may follow from more than its arguments"},
