@@ -255,24 +255,8 @@ def test_bounds():
     db.close()
 
 
-def test_empty_groups():
-    """A group of NULLs alone has no value, whatever is made of that."""
-    db = connect(FOLDER.new())
-    db.execute("CREATE TABLE e (k INTEGER, x)")
-    db.execute("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 9000) INSERT INTO e"
-               " SELECT n % 3, CASE WHEN n % 3 > 0 THEN n / 4.0 END FROM c")
-    db.commit()
-    for call in ("gpu_histogram(x, 0, 9, 3)", "gpu_histogram_state(x, 0, 9, 3)", "gpu_median(x)", "gpu_mode(x)",
-                 "gpu_count_distinct(x)", "gpu_sum_state(x)", "gpu_max(x)", "gpu_var_pop(x)"):
-        select = f"SELECT k, {call}, {call} * 2, {call} IS NULL FROM e GROUP BY k"
-        is_fast(db, select)
-        tap.is_equal(views.through_view(db, select), views.outcome(db, select), call)
-    db.close()
-
-
 def main():
     rng = support.seed()
-    test_empty_groups()
     test_plain_rows()
     test_bounds()
     test_collations(rng)

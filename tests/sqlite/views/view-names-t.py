@@ -328,35 +328,6 @@ def test_numbers_of_parameters():
     db.close()
 
 
-def test_joins():
-    """Parameters that several terms give, some of which only later tables can."""
-    db = connect()
-    views.create(db, "v", "SELECT :p + 1 AS s")
-    views.create(db, "w", "SELECT :q + 1 AS s")
-    views.create(db, "z", "SELECT :r + 1 AS s, :u AS o")
-    cases = [
-        ("SELECT * FROM v(1), w(v.s) WHERE v.p = w.s", []),
-        ("SELECT * FROM v(1), w(v.s) WHERE v.p = w.s - 2", [(2, 3)]),
-        ("SELECT w.s FROM w, v WHERE v.p = w.s AND v.p = 3 AND w.q = 2", [(3,)]),
-        ("SELECT v.s, w.s, z.s FROM v(1), w(v.s), z(w.s, 0) WHERE v.p = z.s - 3", [(2, 3, 4)]),
-        ("SELECT v.s, w.s, z.s FROM z, w, v WHERE r = w.s AND q = v.s AND p = 1", [(2, 3, 4)]),
-        ("SELECT z.s FROM v(1), z WHERE r = v.s AND r = 2 AND u = z.s AND u = 3", [(3,)]),
-        ("SELECT w.s FROM v(1) LEFT JOIN w ON w.q = v.s AND w.q = 2", [(3,)]),
-        ("SELECT w.s FROM v(1) LEFT JOIN w ON w.q = v.s AND w.q = 5", [(None,)]),
-        (
-            "SELECT w.s, z.s FROM v(1) LEFT JOIN w ON q = v.s LEFT JOIN z ON r = w.s AND r = 3",
-            [(3, 4)],
-        ),
-        ("SELECT count(*) FROM v(1), clreduce_plan('v') AS c WHERE c.view = v.s", [(0,)]),
-        ("SELECT count(*) FROM v('w'), clreduce_plan('w') AS c WHERE v.p = c.view", [(1,)]),
-    ]
-    for sql, want in cases:
-        tap.is_equal(views.outcome(db, sql), want, sql)
-    got = views.outcome(db, "SELECT * FROM v, w WHERE v.p = w.s AND w.q = v.s")
-    tap.ok("no query solution" in str(got), f"a circle: {got}")
-    db.close()
-
-
 def test_rowids():
     """Rows that two terms of an OR have in common are one, and all others are not."""
     db = connect()
@@ -624,7 +595,6 @@ def main():
     test_defaults()
     test_numbers_of_names()
     test_numbers_of_parameters()
-    test_joins()
     test_rowids()
     test_writing()
     test_hidden()

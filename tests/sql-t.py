@@ -1,0 +1,203 @@
+"""Runs the cases of tests/sql/*.test, which are text. A line there is one of these; lines that begin with blanks go on with it:
+
+    # ...                                       a comment
+    == NAME                                     a new database; "== NAME, on devices": once on the host and once on each device
+    set NAME VALUE                              a setting
+    run SQL                                     a statement
+    view NAME SELECT                            a view of the SELECT
+    ask SELECT => ROWS                          what a SELECT gives, which may read such views
+    SELECT => ROWS                              the same, and as a new view, asked twice; "try TEXT" if it begins with another word,
+                                                and \\n is the end of a line
+    FUNCTION of VALUES is RESULT  # WHAT        an aggregate of a column, or of two, whose rows are then in parentheses
+    FUNCTION of VALUES is RESULT, as OWN()      and SQLite's own function gives it, too
+    FUNCTION over VALUES is RESULTS  # WHAT     the same in frames of two rows
+
+ROWS are tuples, with commas between, "none", "same" for what the SELECT gives by itself, or "error", or "error: " and a part of its message; before
+"=>" may stand "with" and the parameters, and after the rows "=> accelerated", or "=> " and how the view's plan begins. Values are as
+Python has them, with NULL, Inf, INT_MIN, INT_MAX, HUGE and TINY for the greatest and the least double, and ULP for 2.0**-52.
+
+An aggregate is asked for in all ways that there are: by rows as they stand, by rows that fill chunks of 16 on the host and on a device,
+forwards and backwards, by a view, and where that is said by SQLite's own function.
+"""
+
+import glob
+import math
+import os
+import re
+
+import support
+import tap
+import view_support as views
+from reference import INT_MAX, INT_MIN, Failure, answer
+
+NAMES = {"NULL": None, "Inf": math.inf, "INT_MIN": INT_MIN, "INT_MAX": INT_MAX, "HUGE": 1.7976931348623157e308, "TINY": 5e-324,
+         "ULP": 2.0**-52, "nextafter": math.nextafter}
+#: Copies of a case that fill chunks of 16 values and leave a remainder.
+COPIES = 37
+CASE = re.compile(r"(\w+) (of|over) (.*) is (.*?)(?:, as (\w+)\(\))?")
+FOLDER = views.Folder()
+
+
+def read(text):
+    """Values with commas between, or one error."""
+    if text.startswith("error: "):
+        return Failure(text.removeprefix("error: "))
+    return eval(f"[{text}]", {"__builtins__": {}}, NAMES)  # a test's own text
+
+
+def lines_of(path):
+    """The lines of a file, each with its number and without its comment."""
+    result = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.rstrip("\n")
+            if line.startswith("  ") and result:
+                result[-1][1] += " " + line.strip()
+            elif line and not line.startswith("#"):
+                result.append([number, line])
+    return result
+
+
+class Aggregates:
+    """Connections for every way to ask for an aggregate."""
+
+    def __init__(self):
+        self.runs = [("host", support.connect(), False)]
+        self.runs += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL), True) for mode in support.modes()]
+        self.viewed = views.connect()
+        self.cases = 0
+
+    @staticmethod
+    def padded(function, pairs):
+        """The rows among enough others to fill chunks, with the same answer: an INTEGER 0 changes no sum, and an average and
+        the extremes stay when all rows are repeated."""
+        if function.endswith(("avg", "min", "max")):
+            return pairs * COPIES
+        if all(None in (pair if function.endswith("dot") else pair[:1]) for pair in pairs):
+            return pairs * COPIES
+        return [(0, 0)] * COPIES + pairs + [(0, 0)] * COPIES
+
+    def case(self, what, function, kind, values, want, own):
+        """One check."""
+        self.cases += 1
+        pairs = values if function.endswith("dot") else [(value, None) for value in values]
+        batch = support.Batch(what)
+        call = support.call(function)
+        if kind == "over":
+            for label, db, _ in self.runs:
+                support.fill(db, pairs)
+                sql = f"SELECT {call} OVER (ORDER BY rowid ROWS 1 PRECEDING) FROM t ORDER BY rowid"
+                batch.compare([row[0] for row in db.execute(sql)], want, label)
+            return batch.end()
+        want = want if isinstance(want, Failure) else want[0]
+        batch.compare(answer(function, pairs), want, "the reference")
+        for label, db, pads in self.runs:
+            for order, given in (("", pairs), (", reversed", pairs[::-1])):
+                given = self.padded(function, given) if pads else given
+                support.fill(db, given)
+                source = support.lingering(len(given) / 16) if pads else "t"
+                batch.compare(support.value(db, f"SELECT {call} FROM {source}"), want, f"{label}{order}")
+        support.fill(self.viewed, pairs)
+        expected = want.message if isinstance(want, Failure) else want
+        for turn in range(2):
+            got = views.through_view(self.viewed, f"SELECT {call} FROM t") if turn == 0 else views.ask(self.viewed, "view_of_it")
+            got = got.message.partition(": ")[2] if isinstance(got, Failure) else got[0][0]
+            batch.compare(got, expected, f"a view, turn {turn}")
+        if own:
+            batch.compare(support.value(self.viewed, f"SELECT {support.call(own)} FROM t"), want, f"SQLite's own {own}()")
+        return batch.end()
+
+    def end(self):
+        """Whether devices took part."""
+        for label, db, _ in self.runs:
+            if label.startswith(support.device()):
+                tap.ok(support.stats(db)["chunks_to_device"] > 0, f"a device took part ({label})")
+        for _, db, _ in self.runs:
+            db.close()
+        self.viewed.close()
+
+
+class File:
+    """A file of cases, on one device."""
+
+    def __init__(self, path, device, aggregates):
+        self.name, self.path, self.device, self.aggregates = os.path.basename(path), path, device, aggregates
+        self.db = None
+
+    def run(self):
+        """All of it that is for the device."""
+        applies = self.device == "host"
+        for number, line in lines_of(self.path):
+            word, _, rest = line.partition(" ")
+            where = f"{self.name}:{number}"
+            if word == "==":
+                self.end()
+                applies = self.device == "host" or rest.endswith(", on devices")
+                if applies:
+                    self.db = views.connect(FOLDER.new(), self.device)
+            elif applies:
+                self.line(where, word, rest, line)
+        self.end()
+
+    def line(self, where, word, rest, line):
+        """A line that is no head."""
+        if word == "set":
+            support.configure(self.db, **dict([rest.split(" ", 1)]))
+        elif word == "run":
+            self.db.execute(rest).fetchall()
+        elif word == "view":
+            problem = views.create(self.db, *rest.split(" ", 1))
+            if problem:
+                tap.ok(False, f"{where} {problem}")
+        elif word in ("ask", "try", "SELECT", "WITH", "VALUES"):
+            self.query(where, rest if word in ("ask", "try") else line, word != "ask")
+        else:
+            text, _, what = line.partition("  # ")
+            case = CASE.fullmatch(text.strip())
+            self.aggregates.case(f"{where} {text.strip()[:90]}: {what}", case[1], case[2], read(case[3]), read(case[4]), case[5])
+
+    def query(self, where, text, is_viewed):
+        """A SELECT, and its view."""
+        select, *expected = text.split(" => ")
+        select, _, values = select.partition(" with ") if " with " in select else (select, "", "")
+        select, values = select.replace("\\n", "\n"), read(values)
+        batch = support.Batch(f"{where} {self.device}: {select} {values or ''}")
+        want = views.comparable(views.outcome(self.db, select, values))
+        if expected[0].startswith("error"):
+            fragment = expected[0].removeprefix("error").removeprefix(": ")
+            batch.check(want[0] == "error" and fragment in want[1], f"no such error: {want}")
+        elif expected[0] != "same":
+            batch.compare(want, [] if expected[0] == "none" else read(expected[0]), "by itself")
+        if is_viewed:
+            problem = views.create(self.db, "view_of_it", select)
+            for turn in range(2):
+                batch.compare(views.comparable(problem or views.ask(self.db, "view_of_it", values)), want, f"a view, turn {turn}")
+            if values and not problem:
+                missing = views.comparable(views.outcome(self.db, select, (None,) * len(values)))
+                batch.compare(views.comparable(views.ask(self.db, "view_of_it")), missing, "a view without parameters")
+                views.ask(self.db, "view_of_it", values)
+            for plan in expected[1:]:
+                told = views.plan(self.db, "view_of_it")[0]
+                batch.check(told.startswith(plan), f"the plan: {told}, not {plan}")
+        batch.end()
+
+    def end(self):
+        """Ends a group."""
+        if self.db:
+            support.configure(self.db, column_memory=0)
+            self.db.close()
+        self.db = None
+
+
+def main():
+    aggregates = Aggregates()
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql", "*.test"))):
+        for device in views.devices():
+            File(path, device, aggregates).run()
+    aggregates.end()
+    support.skip_device(1, "a device takes part")
+    tap.ok(aggregates.cases > 250, f"{aggregates.cases} cases of aggregates")
+    tap.done()
+
+
+main()
