@@ -9,6 +9,7 @@
 struct clr_virtual_table {
     sqlite3_vtab base;
     void *argument; /* of sqlite3_create_module_v2(), which owns it */
+    int source;     /* of a bound table: the number of its hidden column */
 };
 
 /* Declares a virtual table by its CREATE TABLE. Returns SQLite's result code: where the connection
@@ -57,26 +58,6 @@ static inline void *clr_virtual_table_argument(sqlite3_vtab *table)
     return ((struct clr_virtual_table *)table)->argument;
 }
 
-/*
- * For xBestIndex of a table that is of nothing but what its hidden column, by its number, is bound
- * to: the first argument of xFilter. Returns SQLITE_OK; or SQLITE_CONSTRAINT without it, which no
- * order of the joined tables mends.
- */
-static inline int clr_virtual_table_plan(sqlite3_index_info *info, int hidden)
-{
-    int i;
-
-    for (i = 0; i < info->nConstraint; i++) {
-        if (info->aConstraint[i].iColumn == hidden && info->aConstraint[i].usable &&
-            info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            info->aConstraintUsage[i].argvIndex = 1;
-            info->aConstraintUsage[i].omit = 1;
-            return SQLITE_OK;
-        }
-    }
-    return SQLITE_CONSTRAINT;
-}
-
 /* For xOpen: makes a cursor of so many bytes, which begins with SQLite's part; the rest is zero.
    Returns SQLITE_OK with *result, or SQLITE_NOMEM. */
 static inline int clr_virtual_table_open(size_t size, sqlite3_vtab_cursor **result)
@@ -94,6 +75,55 @@ static inline int clr_virtual_table_open(size_t size, sqlite3_vtab_cursor **resu
 static inline int clr_virtual_table_close(sqlite3_vtab_cursor *cursor)
 {
     sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* ---- A bound table is of nothing but what its hidden column is bound to, by
+   sqlite3_bind_pointer(), which outlives the statement's steps. Its rows are numbered. */
+
+struct clr_bound_cursor {
+    sqlite3_vtab_cursor base;
+    const void *source; /* NULL: none was bound, and there are no rows */
+    sqlite3_int64 row, end;
+};
+
+/* xBestIndex. Without the hidden column there is no way, which no order of joined tables mends. */
+static inline int clr_bound_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    int i;
+
+    for (i = 0; i < info->nConstraint; i++) {
+        if (info->aConstraint[i].iColumn == ((struct clr_virtual_table *)table)->source &&
+            info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
+            info->aConstraintUsage[i].argvIndex = 1;
+            info->aConstraintUsage[i].omit = 1;
+            return SQLITE_OK;
+        }
+    }
+    return SQLITE_CONSTRAINT;
+}
+
+/* xOpen, xNext, xEof and xRowid. */
+static inline int clr_bound_open(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
+{
+    (void)table;
+    return clr_virtual_table_open(sizeof(struct clr_bound_cursor), result);
+}
+
+static inline int clr_bound_next(sqlite3_vtab_cursor *cursor)
+{
+    ((struct clr_bound_cursor *)cursor)->row++;
+    return SQLITE_OK;
+}
+
+static inline int clr_bound_eof(sqlite3_vtab_cursor *cursor)
+{
+    return ((struct clr_bound_cursor *)cursor)->row >= ((struct clr_bound_cursor *)cursor)->end;
+}
+
+static inline int clr_bound_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *number)
+{
+    *number = ((struct clr_bound_cursor *)cursor)->row;
     return SQLITE_OK;
 }
 

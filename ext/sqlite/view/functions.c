@@ -6,47 +6,40 @@
 
 #include <string.h>
 
-bool clr_function_names_add(struct clr_function_names *list, const char *name)
+static struct clr_function *find(const struct clr_functions *functions, const char *name)
 {
-    char **names, *copy;
     int i;
 
-    for (i = 0; i < list->count; i++) {
-        if (sqlite3_stricmp(list->names[i], name) == 0)
-            return true;
+    for (i = 0; i < functions->count; i++) {
+        if (sqlite3_stricmp(functions->list[i].name, name) == 0)
+            return &functions->list[i];
     }
-    names = sqlite3_realloc64((void *)list->names,
-                              ((sqlite3_uint64)list->count + 1) * sizeof *list->names);
-    if (names == NULL)
-        return false;
-    list->names = names;
-    copy = sqlite3_mprintf("%s", name);
-    if (copy == NULL)
-        return false;
-    names[list->count++] = copy;
-    return true;
+    return NULL;
 }
 
-void clr_function_names_free(struct clr_function_names *list)
+struct clr_function *clr_functions_add(struct clr_functions *functions, const char *name)
 {
-    int i;
+    struct clr_function *list = find(functions, name);
 
-    for (i = 0; i < list->count; i++)
-        sqlite3_free(list->names[i]);
-    sqlite3_free((void *)list->names);
-    *list = (struct clr_function_names){.names = NULL};
+    if (list != NULL)
+        return list;
+    list = sqlite3_realloc64(functions->list,
+                             ((sqlite3_uint64)functions->count + 1) * sizeof *functions->list);
+    if (list == NULL)
+        return NULL;
+    functions->list = list;
+    list[functions->count] = (struct clr_function){.name = sqlite3_mprintf("%s", name)};
+    return list[functions->count].name == NULL ? NULL : &list[functions->count++];
 }
 
-/* Returns the number of a name, or -1. */
-static int find_name(const struct clr_function_names *list, const char *name)
+void clr_functions_free(struct clr_functions *functions)
 {
     int i;
 
-    for (i = 0; i < list->count; i++) {
-        if (sqlite3_stricmp(list->names[i], name) == 0)
-            return i;
-    }
-    return -1;
+    for (i = 0; i < functions->count; i++)
+        sqlite3_free(functions->list[i].name);
+    sqlite3_free(functions->list);
+    *functions = (struct clr_functions){.list = NULL};
 }
 
 /* Whether a function, as PRAGMA function_list tells of it, will do. */
@@ -59,46 +52,6 @@ static bool is_deterministic(const char *name, const char *type, int flags)
     if (sqlite3_stricmp(name, "sqlite_offset") == 0)
         return false;
     return (flags & SQLITE_DETERMINISTIC) != 0;
-}
-
-/* found has room for a mark of each name. */
-static bool check(sqlite3_stmt *functions, const struct clr_function_names *list, char *found)
-{
-    int missing = list->count, i;
-
-    /* name, builtin, type, enc, narg, flags */
-    while (sqlite3_step(functions) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(functions, 0);
-        const char *type = (const char *)sqlite3_column_text(functions, 2);
-
-        i = name == NULL || type == NULL ? -1 : find_name(list, name);
-        if (i < 0)
-            continue;
-        if (!is_deterministic(name, type, sqlite3_column_int(functions, 5)))
-            return false;
-        missing -= !found[i] && strcmp(type, "s") == 0;
-        found[i] |= strcmp(type, "s") == 0;
-    }
-    return sqlite3_reset(functions) == SQLITE_OK && missing == 0;
-}
-
-bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_names *list)
-{
-    sqlite3_stmt *functions = NULL;
-    bool deterministic = false;
-    char *found;
-
-    if (list->count == 0)
-        return true;
-    found = sqlite3_malloc(list->count);
-    if (found != NULL &&
-        clr_statement_make(db, "PRAGMA function_list", 0, &functions) == SQLITE_OK) {
-        memset(found, 0, (size_t)list->count);
-        deterministic = check(functions, list, found);
-    }
-    sqlite3_finalize(functions);
-    sqlite3_free(found);
-    return deterministic;
 }
 
 /* Whether a name is one of a list that NULL ends. */
@@ -127,30 +80,78 @@ static unsigned subtype_use(const char *name, bool is_builtin, int flags)
     return reads | (is_listed(passing, name) ? 0 : CLR_SUBTYPE_OWN);
 }
 
-unsigned clr_function_subtypes(sqlite3 *db, const char *name)
+/* What the list has told of the functions of a name. */
+struct found {
+    bool is_found, has_scalar;
+    bool has_other;    /* one that will not do */
+    unsigned any, all; /* of their uses of subtypes */
+};
+
+static void take(sqlite3_stmt *list, const struct clr_functions *functions, struct found *found)
 {
-    sqlite3_stmt *functions = NULL;
-    unsigned any = 0, all = CLR_SUBTYPE_OWN;
-    bool found = false;
+    /* name, builtin, type, enc, narg, flags */
+    const char *name = (const char *)sqlite3_column_text(list, 0);
+    const char *type = (const char *)sqlite3_column_text(list, 2);
+    const int flags = sqlite3_column_int(list, 5);
+    const struct clr_function *function =
+        name == NULL || type == NULL ? NULL : find(functions, name);
+    unsigned use;
 
-    if (clr_statement_make(db, "PRAGMA function_list", 0, &functions) == SQLITE_OK) {
-        /* name, builtin, type, enc, narg, flags */
-        while (sqlite3_step(functions) == SQLITE_ROW) {
-            const char *known = (const char *)sqlite3_column_text(functions, 0);
+    if (function == NULL)
+        return;
+    found += function - functions->list;
+    use = subtype_use(name, sqlite3_column_int(list, 1) != 0, flags);
+    found->is_found = true;
+    found->all &= use;
+    found->any |= use;
+    found->has_other = found->has_other || !is_deterministic(name, type, flags);
+    found->has_scalar = found->has_scalar || strcmp(type, "s") == 0;
+}
 
-            if (known != NULL && sqlite3_stricmp(known, name) == 0) {
-                const unsigned use = subtype_use(name, sqlite3_column_int(functions, 1) != 0,
-                                                 sqlite3_column_int(functions, 5));
+bool clr_functions_read(sqlite3 *db, struct clr_functions *functions)
+{
+    const sqlite3_uint64 size = (sqlite3_uint64)functions->count * sizeof(struct found);
+    struct found *found = functions->count == 0 ? NULL : sqlite3_malloc64(size);
+    sqlite3_stmt *list = NULL;
+    bool is_known = false;
+    int i;
 
-                any |= use;
-                all &= use;
-                found = true;
-            }
-        }
+    if (found == NULL)
+        return functions->count == 0;
+    for (i = 0; i < functions->count; i++)
+        found[i] = (struct found){.all = CLR_SUBTYPE_OWN};
+    if (clr_statement_make(db, "PRAGMA function_list", 0, &list) == SQLITE_OK) {
+        while (sqlite3_step(list) == SQLITE_ROW)
+            take(list, functions, found);
+        is_known = sqlite3_finalize(list) == SQLITE_OK;
     }
-    if (sqlite3_finalize(functions) != SQLITE_OK || !found)
-        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;
-    return (any & (CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN)) | all;
+    for (i = 0; i < functions->count; i++) {
+        struct clr_function *function = &functions->list[i];
+
+        function->is_deterministic = is_known && found[i].has_scalar && !found[i].has_other;
+        function->subtypes = is_known && found[i].is_found
+                                 ? (found[i].any & ~(unsigned)CLR_SUBTYPE_OWN) | found[i].all
+                                 : CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;
+    }
+    sqlite3_free(found);
+    return true;
+}
+
+bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions)
+{
+    const sqlite3_uint64 size = (sqlite3_uint64)functions->count * sizeof *functions->list;
+    struct clr_functions now = {sqlite3_malloc64(size), functions->count};
+    bool are = functions->count == 0;
+    int i;
+
+    if (now.list != NULL) {
+        memcpy(now.list, functions->list, size);
+        are = clr_functions_read(db, &now);
+        for (i = 0; i < now.count; i++)
+            are = are && (now.list[i].is_deterministic || !functions->list[i].is_deterministic);
+    }
+    sqlite3_free(now.list);
+    return are;
 }
 
 /* ---- Functions that the application has in place of others. */

@@ -9,28 +9,31 @@
 
 #include <stdbool.h>
 
-/* Names of functions, each once. */
-struct clr_function_names {
-    char **names;
+/* The functions that SQLite or the application has by a name. Any may be replaced at any time. */
+struct clr_function {
+    char *name;
+    bool is_deterministic; /* all are, and none is an aggregate; false also if that is not known */
+    unsigned subtypes;     /* bits of enum clr_subtype_use: what they may do with subtypes */
+};
+
+/* Each name once. */
+struct clr_functions {
+    struct clr_function *list;
     int count;
 };
 
-/* Adds a name, unless it is there. Returns false without memory. */
-bool clr_function_names_add(struct clr_function_names *list, const char *name);
+/* Returns the functions of a name, which is added unless it is there; NULL without memory. The next
+   call may move them. */
+struct clr_function *clr_functions_add(struct clr_functions *functions, const char *name);
 
 /* Frees what it holds; zeros are fine. */
-void clr_function_names_free(struct clr_function_names *list);
+void clr_functions_free(struct clr_functions *functions);
 
-/*
- * Whether all functions that SQLite or the application has by these names are deterministic, and no
- * aggregates. Any of them may be replaced at any time. What can't be found out is not known to be
- * so.
- */
-bool clr_functions_are_deterministic(sqlite3 *db, const struct clr_function_names *list);
+/* Finds out what they are and do. Returns false without memory. */
+bool clr_functions_read(sqlite3 *db, struct clr_functions *functions);
 
-/* Returns what the functions of a name do with subtypes: bits of enum clr_subtype_use. They may do
-   whatever can't be found out. */
-unsigned clr_function_subtypes(sqlite3 *db, const char *name);
+/* Whether those that were deterministic when they were read are so now; false without memory. */
+bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions);
 
 /* Whether the application has functions of its own in place of some that a scan computes: in place
    of such as others may have as well, only if the query calls them. True also where SQLite does not

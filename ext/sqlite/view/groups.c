@@ -490,12 +490,6 @@ enum {
     SOURCE = FIRST_CALL + CLR_MOST_CALLS
 };
 
-struct cursor {
-    sqlite3_vtab_cursor base;
-    const struct clr_group_values *values; /* the statement's; NULL: none were bound */
-    size_t group;
-};
-
 static int connect_table(sqlite3 *db, void *argument, int count, const char *const *arguments,
                          sqlite3_vtab **table, char **error)
 {
@@ -519,38 +513,10 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
     declaration = sqlite3_str_finish(text);
     if (declaration != NULL)
         rc = clr_virtual_table_connect(db, declaration, argument, table);
+    if (rc == SQLITE_OK)
+        ((struct clr_virtual_table *)*table)->source = SOURCE;
     sqlite3_free(declaration);
     return rc;
-}
-
-static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
-{
-    (void)table;
-    return clr_virtual_table_plan(info, SOURCE);
-}
-
-static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
-{
-    (void)table;
-    return clr_virtual_table_open(sizeof(struct cursor), result);
-}
-
-static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
-                  sqlite3_value **arguments)
-{
-    struct cursor *cursor = (struct cursor *)base;
-
-    (void)number;
-    (void)text;
-    cursor->values = count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
-    cursor->group = 0;
-    return SQLITE_OK;
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-    ((struct cursor *)base)->group++;
-    return SQLITE_OK;
 }
 
 /* Whether these are the values of probes: a query's have bits. */
@@ -559,19 +525,25 @@ static bool is_probe(const struct clr_group_values *values)
     return values->bits == NULL;
 }
 
-static int eof(sqlite3_vtab_cursor *base)
+static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
+                  sqlite3_value **arguments)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
+    struct clr_bound_cursor *cursor = (struct clr_bound_cursor *)base;
+    const struct clr_group_values *values =
+        count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
 
-    if (cursor->values == NULL)
-        return true;
-    return cursor->group >= (is_probe(cursor->values) ? 1 : cursor->values->rows);
+    (void)number;
+    (void)text;
+    cursor->source = values;
+    cursor->row = 0;
+    cursor->end = values == NULL ? 0 : is_probe(values) ? 1 : (sqlite3_int64)values->rows;
+    return SQLITE_OK;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
 {
-    const struct cursor *cursor = (const struct cursor *)base;
-    const struct clr_group_values *values = cursor->values;
+    const struct clr_bound_cursor *cursor = (const struct clr_bound_cursor *)base;
+    const struct clr_group_values *values = cursor->source;
 
     if (is_probe(values)) {
         sqlite3_result_int(result, 7);
@@ -581,28 +553,22 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
         number /= KEY_COLUMNS;
     else
         number += values->key_count - FIRST_CALL;
-    clr_group_values_set(values, cursor->group, number, result);
-    return SQLITE_OK;
-}
-
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
-{
-    *number = (sqlite3_int64)((const struct cursor *)base)->group;
+    clr_group_values_set(values, (size_t)cursor->row, number, result);
     return SQLITE_OK;
 }
 
 int clr_groups_register(struct clr_connection *connection)
 {
     static const sqlite3_module module = {.xConnect = connect_table,
-                                          .xBestIndex = best_index,
+                                          .xBestIndex = clr_bound_best_index,
                                           .xDisconnect = clr_virtual_table_disconnect,
-                                          .xOpen = open_cursor,
+                                          .xOpen = clr_bound_open,
                                           .xClose = clr_virtual_table_close,
                                           .xFilter = filter,
-                                          .xNext = next,
-                                          .xEof = eof,
+                                          .xNext = clr_bound_next,
+                                          .xEof = clr_bound_eof,
                                           .xColumn = column,
-                                          .xRowid = rowid};
+                                          .xRowid = clr_bound_rowid};
 
     return sqlite3_create_module_v2(connection->db, CLR_GROUP_TABLE, &module, NULL, NULL);
 }

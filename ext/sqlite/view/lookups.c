@@ -54,74 +54,44 @@ static char *entries_name(const struct clr_column_type *type)
 
 enum { ENTRY, SOURCE };
 
-struct cursor {
-    sqlite3_vtab_cursor base;
-    const struct entries *entries; /* the statement's; NULL: none was bound */
-    uint32_t code;
-};
-
 static int connect_table(sqlite3 *db, void *argument, int count, const char *const *arguments,
                          sqlite3_vtab **table, char **error)
 {
     const struct module *module = argument;
+    const int rc = clr_virtual_table_connect(db, module->declaration, argument, table);
 
     (void)count;
     (void)arguments;
     (void)error;
-    return clr_virtual_table_connect(db, module->declaration, argument, table);
-}
-
-static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
-{
-    (void)table;
-    return clr_virtual_table_plan(info, SOURCE);
-}
-
-static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
-{
-    (void)table;
-    return clr_virtual_table_open(sizeof(struct cursor), result);
+    if (rc == SQLITE_OK)
+        ((struct clr_virtual_table *)*table)->source = SOURCE;
+    return rc;
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
                   sqlite3_value **arguments)
 {
-    struct cursor *cursor = (struct cursor *)base;
+    struct clr_bound_cursor *cursor = (struct clr_bound_cursor *)base;
+    const struct entries *entries =
+        count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
 
     (void)number;
     (void)text;
-    cursor->entries = count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
-    cursor->code = cursor->entries == NULL ? 0 : cursor->entries->first;
+    cursor->source = entries;
+    cursor->row = entries == NULL ? 0 : entries->first;
+    cursor->end = entries == NULL ? 0 : entries->end;
     return SQLITE_OK;
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-    ((struct cursor *)base)->code++;
-    return SQLITE_OK;
-}
-
-static int eof(sqlite3_vtab_cursor *base)
-{
-    const struct cursor *cursor = (const struct cursor *)base;
-
-    return cursor->entries == NULL || cursor->code >= cursor->entries->end;
 }
 
 /* The bytes stay the dictionary's, which outlives the statement's step. */
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
 {
-    const struct entries *entries = ((const struct cursor *)base)->entries;
+    const struct clr_bound_cursor *cursor = (const struct clr_bound_cursor *)base;
+    const struct entries *entries = cursor->source;
 
     if (number == ENTRY)
-        clr_scalar_set(result, &entries->dictionary->entries[((const struct cursor *)base)->code],
-                       entries->encoding, SQLITE_STATIC);
-    return SQLITE_OK;
-}
-
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
-{
-    *number = ((const struct cursor *)base)->code;
+        clr_scalar_set(result, &entries->dictionary->entries[cursor->row], entries->encoding,
+                       SQLITE_STATIC);
     return SQLITE_OK;
 }
 
@@ -162,15 +132,15 @@ static int register_entries(struct clr_connection *connection, const struct clr_
     static const struct clr_attachment_kind kind = {sizeof(struct modules), free_modules};
     static const sqlite3_module methods = {.iVersion = 0,
                                            .xConnect = connect_table,
-                                           .xBestIndex = best_index,
+                                           .xBestIndex = clr_bound_best_index,
                                            .xDisconnect = clr_virtual_table_disconnect,
-                                           .xOpen = open_cursor,
+                                           .xOpen = clr_bound_open,
                                            .xClose = clr_virtual_table_close,
                                            .xFilter = filter,
-                                           .xNext = next,
-                                           .xEof = eof,
+                                           .xNext = clr_bound_next,
+                                           .xEof = clr_bound_eof,
                                            .xColumn = column,
-                                           .xRowid = rowid};
+                                           .xRowid = clr_bound_rowid};
     struct modules *modules = clr_connection_attach(connection, &kind);
     char *name;
     struct module *module;
@@ -704,7 +674,7 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
 
 int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
                           const struct clr_lookup_statement *statement,
-                          const struct clr_function_names *functions,
+                          const struct clr_functions *functions,
                           const struct clr_lookup_input *input, struct clr_reason *reason)
 {
     int rc = register_entries(connection, &statement->type);
@@ -714,7 +684,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
             return SQLITE_OK;
     } else {
         clr_lookup_memo_free(memo);
-        if (rc == SQLITE_OK && !clr_functions_are_deterministic(connection->db, functions)) {
+        if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions)) {
             clr_reason_set(reason, CLR_WHY_REPLACED);
             return SQLITE_OK;
         }

@@ -63,7 +63,7 @@ struct clr_lookup_memo {
  */
 int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
                           const struct clr_lookup_statement *statement,
-                          const struct clr_function_names *functions,
+                          const struct clr_functions *functions,
                           const struct clr_lookup_input *input, struct clr_reason *reason);
 
 /* Finalizes and frees what it holds; zeros are fine. */

@@ -290,7 +290,7 @@ void clr_plan_free(struct clr_plan *plan)
         return;
     for (i = 0; i < CLR_MOST_LOOKUPS; i++)
         clr_lookup_statement_free(&plan->lookups[i]);
-    clr_function_names_free(&plan->functions);
+    clr_functions_free(&plan->functions);
     clr_query_free(plan->query);
     clr_table_info_free(&plan->table);
     clr_table_names_free(&plan->names);
@@ -401,19 +401,23 @@ static int know_numbers(sqlite3 *db, const struct clr_syntax *syntax)
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
-/* Finds out what the SELECT's functions do, and keeps their names. Returns false without memory. */
+/* Finds out what the SELECT's functions do. Returns false without memory. */
 static bool know_functions(sqlite3 *db, const struct clr_syntax *syntax,
-                           struct clr_function_names *names)
+                           struct clr_functions *functions)
 {
-    struct clr_node *node;
+    struct clr_node *const first = syntax->functions.first, *node;
 
-    for (node = syntax->functions.first; node != NULL; node = node->listed) {
-        const struct clr_function_names one = {&node->names[0].name, 1};
-
-        node->is_deterministic = clr_functions_are_deterministic(db, &one);
-        node->subtypes = clr_function_subtypes(db, node->names[0].name);
-        if (node->is_deterministic && !clr_function_names_add(names, node->names[0].name))
+    for (node = first; node != NULL; node = node->listed) {
+        if (clr_functions_add(functions, node->names[0].name) == NULL)
             return false;
+    }
+    if (!clr_functions_read(db, functions))
+        return false;
+    for (node = first; node != NULL; node = node->listed) {
+        const struct clr_function *function = clr_functions_add(functions, node->names[0].name);
+
+        node->is_deterministic = function->is_deterministic;
+        node->subtypes = function->subtypes;
     }
     return true;
 }

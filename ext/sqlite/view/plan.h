@@ -31,7 +31,7 @@ struct clr_plan {
     const struct clr_varied_columns *varied; /* the maker's, while the plan is made */
     int encoding;                            /* of the database's TEXT: SQLITE_UTF8, ... */
     struct clr_lookup_statement lookups[CLR_MOST_LOOKUPS]; /* those of the query */
-    struct clr_function_names functions;                   /* that lookups call */
+    struct clr_functions functions;                        /* that the SELECT calls */
 };
 
 /*
