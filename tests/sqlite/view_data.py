@@ -2,7 +2,6 @@
 
 import sqlite3
 
-import tap
 import view_support as views
 
 TYPES = (
@@ -260,8 +259,3 @@ class Table:
         self.db.close()
         if self.path != ":memory:":
             views.remove(self.path)
-
-
-def show(table):
-    """How a table came to be, for a failure's diagnostics."""
-    tap.diag("\n".join(table.log))

@@ -1,7 +1,7 @@
 """Tables that stream, with text in WHERE or GROUP BY: what is known of their groups and dictionaries
 goes from one portion of the rows to the next.
 
-view-text-t.py and view-groups-t.py have random SELECTs in little memory. Here are the rows that a
+view-random-t.py has random SELECTs in little memory. Here are the rows that a
 sample does not show, the order of groups, what is kept, and what ends a stream.
 """
 
