@@ -7,7 +7,7 @@
 #include "measure.h"
 #include "numeric/scan/evaluate.h"
 #include "opencl/core/device.h"
-#include "opencl/memory/upload.h"
+#include "opencl/memory/resident_column.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/reduction/scan_plan.h"
 #include "opencl/scan/scanner.h"

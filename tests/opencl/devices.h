@@ -3,8 +3,9 @@
 #define CLR_TESTS_DEVICES_H
 
 #include "base/memory.h"
+#include "opencl/core/api.h"
 #include "opencl/core/catalog.h"
-#include "opencl/memory/upload.h"
+#include "opencl/memory/resident_column.h"
 #include "opencl/scan/scanner.h"
 
 #include "tap.h"
@@ -186,8 +187,12 @@ static inline bool devices_request(struct clr_device *device, const struct clr_s
 static inline cl_int devices_read(const struct clr_device *device,
                                   const struct clr_resident_column *column, int64_t *values)
 {
-    return clEnqueueReadBuffer(clr_upload_queue(clr_upload_of(device)), column->values, CL_TRUE, 0,
-                               column->rows * sizeof *values, values, 0, NULL, NULL);
+    struct clr_status status;
+
+    clr_status_clear(&status);
+    clr_upload_take(clr_upload_of(device), column->values, (char *)values,
+                    column->rows * sizeof *values, &status);
+    return status.code == CLR_OK ? CL_SUCCESS : status.error;
 }
 
 #endif

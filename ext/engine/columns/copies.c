@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "engine/operations/request.h"
 #include "engine/worker/runtime.h"
-#include "opencl/memory/upload.h"
 
 #include <pthread.h>
 

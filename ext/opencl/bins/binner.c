@@ -7,7 +7,6 @@
 #include "opencl/core/device.h"
 #include "opencl/core/kernels.h"
 #include "opencl/memory/trial.h"
-#include "opencl/memory/upload.h"
 
 #include <stdbool.h>
 #include <stdio.h>

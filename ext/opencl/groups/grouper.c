@@ -6,7 +6,6 @@
 #include "opencl/core/device.h"
 #include "opencl/groups/group_text.h"
 #include "opencl/memory/trial.h"
-#include "opencl/memory/upload.h"
 #include "opencl/scan/row_programs.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@ void clr_resident_column_set_frame(struct clr_resident_column *column,
 /*
  * Copies the next piece of the values, in as many bytes as the kind has for each, or of the codes,
  * and of the tags where the kind is CLR_TAG_MIXED, wide or narrow, to the device, as
- * opencl/memory/upload.h does. *complete becomes true with the last piece, which is waited for.
+ * clr_upload_send() does. *complete becomes true with the last piece, which is waited for.
  * CLR_NOMEM: there is no room on the device, or it is short of
  * something else for now; it stays usable, and the next call begins anew.
  */
@@ -105,5 +105,38 @@ static inline size_t clr_resident_tags_size(uint8_t kind, size_t rows)
 {
     return clr_kind_wide(kind) == CLR_TAG_MIXED ? rows : 0;
 }
+
+/*
+ * ---- The way of bytes to a device's memory, and back, through staging buffers that stay mapped:
+ * made when the first ones come. A device whose memory is the host's needs none. For ext/opencl
+ * alone.
+ */
+
+struct clr_upload;
+struct _cl_command_queue;
+
+/* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
+enum { CLR_UPLOAD_PIECE = 8 << 20 };
+
+/* Makes the queue and the staging buffers, if there are none: all of them, or, if it does not
+   return CLR_OK but CLR_NOMEM or CLR_DEVICE, nothing. */
+enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status);
+
+/* Returns the device's, or NULL while it has none. */
+struct clr_upload *clr_upload_of(const struct clr_device *device);
+
+/*
+ * Sends size bytes to the buffer, at that offset, in pieces, by commands of that queue, which is
+ * flushed. They have been read when it returns. The upload is open. Returns CLR_OK,
+ * CLR_NOMEM, if there is no room for the buffer, or another failure passes: then nothing is under
+ * way; or CLR_DEVICE.
+ */
+enum clr_code clr_upload_send(struct clr_upload *upload, struct _cl_command_queue *queue,
+                              struct _cl_mem *buffer, size_t offset, const void *source,
+                              size_t size, struct clr_status *status);
+
+/* Copies the first size bytes of a buffer to target. Returns as clr_upload_send(). */
+enum clr_code clr_upload_take(struct clr_upload *upload, struct _cl_mem *buffer, char *target,
+                              size_t size, struct clr_status *status);
 
 #endif

@@ -4,7 +4,6 @@
 #include "numeric/scan/scan.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
-#include "opencl/memory/upload.h"
 
 #include <string.h>
 

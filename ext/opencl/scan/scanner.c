@@ -4,7 +4,6 @@
 #include "numeric/values/column.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
-#include "opencl/memory/upload.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/row_programs.h"
