@@ -1,13 +1,14 @@
-"""Random SELECTs over a table of text, dates and numbers, and over tables for groups and keys, and their views.
+"""Random SELECTs over a table of text, dates and numbers, with subqueries and collating sequences, and their views.
 
 A line says what is asked of which tables, how often, on which device, in how much memory, and how much of it has to be
-accelerated. view-differential-t.py has tables of numbers in all forms of storage, view-random-orders-t.py the other kinds.
+accelerated. view-differential-t.py has tables of numbers in all forms of storage, view-random-groups-t.py and
+view-random-orders-t.py the other kinds.
 """
 
 import support
 import tap
 import view_support as views
-from domains import Affinities, Collations, Groups, Json, Subqueries, Texts
+from domains import Collations, Subqueries, Texts
 from matrix import Run, run_all, times
 
 #: Two columns do not fit, and the dictionaries of a few do: the table streams.
@@ -20,12 +21,7 @@ def matrix():
     for encoding, share in (("UTF-8", 1), ("UTF-16le", 2), ("UTF-16be", 2)):
         yield Run(Texts, times(100, 4_000) // share, encoding=encoding, between=40, fast=0.6)
         yield Run(Texts, times(100, 4_000) // 3, encoding=encoding, between=40, fast=0.3, memories=LITTLE, told=STREAMS)
-    for encoding in ("UTF-8", "UTF-16le"):
-        yield Run(Groups, times(120, 3_000), encoding=encoding, between=40, fast=0.4)
-        yield Run(Groups, times(120, 3_000) // 2, encoding=encoding, between=40, fast=0.4, memories=LITTLE, told=STREAMS)
     yield Run(Subqueries, times(150, 2_000), between=15, fast=0.3)
-    yield Run(Affinities, times(480, 12_000), between=100, fast=0.3)
-    yield Run(Json, times(240, 6_000), between=100, fast=0.2)
     yield Run(Collations, times(60, 400), between=60, fast=0.7)
     # A device compiles nearly each of them.
     for device in views.devices()[1:]:
