@@ -193,24 +193,30 @@ static inline void print_asked(const struct clr_query *query, const struct clr_c
     print(" asks %d of %d", call->question, call->tally);
 }
 
-/* The finishing SELECT: {0} is the result of the first call, groups(?1) where the rows come from.
- */
+/* The finishing SELECT: {0} is the result of the first call, {k0 blob} the first key as a column of
+   that affinity, groups(?1) where the rows come from. */
 static inline void print_answer(const struct clr_query *query)
 {
-    static const char result[] = "(+\"c:", rows[] = "\"clreduce_groups\"(";
+    static const char rows[] = "\"clreduce_groups\"(";
     const char *answer = query->answer;
 
     while (*answer != '\0') {
-        if (strncmp(answer, result, sizeof result - 1) == 0) {
-            answer += sizeof result - 1;
-            print("{%.*s}", (int)strcspn(answer, "\""), answer);
-            answer += strcspn(answer, "\"") + strlen("\")");
+        char number[10], how[10];
+        int length = 0;
+
+        if (sscanf(answer, "(+\"c:%9[0-9]\")%n", number, &length) == 1 && length > 0) {
+            print("{%s}", number);
+        } else if (sscanf(answer, "\"k:%9[0-9]:%9[a-z]\"%n", number, how, &length) == 2 &&
+                   length > 0) {
+            print("{k%s %s}", number, how);
         } else if (strncmp(answer, rows, sizeof rows - 1) == 0) {
-            answer += sizeof rows - 1;
+            length = sizeof rows - 1;
             print("groups(");
         } else {
-            print("%c", *answer++);
+            length = 1;
+            print("%c", *answer);
         }
+        answer += length;
     }
 }
 
