@@ -151,8 +151,7 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
 /* Whether a call gives JSON: a column has no subtype, so that the answer makes JSON of it. */
 static bool is_json(const struct clr_node *node)
 {
-    return node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_BINS &&
-           !(node->form & CLR_FORM_STATE);
+    return node->kind == CLR_N_AGGREGATE && clr_aggregate_gives_json(node->aggregate, node->form);
 }
 
 /*

@@ -25,32 +25,15 @@ static bool ask_position(int percentile, const struct clr_value *argument,
     return question->fraction >= 0.0 && question->fraction <= 1.0;
 }
 
-static bool is_finite(const struct clr_value *value)
-{
-    return value->kind == CLR_KIND_INTEGER ||
-           (value->kind == CLR_KIND_REAL && isfinite(value->as.real));
-}
-
-/* Low, high and the number of bins. */
-static bool are_valid(const struct clr_value arguments[CLR_MOST_ARGUMENTS])
-{
-    const struct clr_value *low = &arguments[0], *high = &arguments[1], *bins = &arguments[2];
-
-    return is_finite(low) && is_finite(high) && real_of(low) <= real_of(high) &&
-           clr_value_compare(low, high, 0) < 0 &&
-           !(low->kind == CLR_KIND_REAL && high->kind == CLR_KIND_REAL &&
-             low->as.real == high->as.real) &&
-           bins->kind == CLR_KIND_INTEGER && bins->as.integer >= 1 &&
-           bins->as.integer <= CLR_BINS_LIMIT;
-}
-
-static enum clr_code ask_bins(const struct clr_value arguments[CLR_MOST_ARGUMENTS],
+static enum clr_code ask_bins(enum clr_counted counted,
+                              const struct clr_value arguments[CLR_MOST_ARGUMENTS],
                               struct clr_question *question)
 {
+    int wrong;
+
     question->kind = CLR_ASK_BINS;
-    if (!are_valid(arguments))
+    if (clr_bins_prepare(&question->bins, counted, arguments, &wrong) != NULL)
         return CLR_INVALID;
-    clr_bins_init(&question->bins, &arguments[0], &arguments[1], arguments[2].as.integer);
     question->counts =
         clr_memory_alloc(((size_t)question->bins.count + 2) * sizeof *question->counts);
     return question->counts == NULL ? CLR_NOMEM : CLR_OK;
@@ -70,7 +53,7 @@ static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked
         question->kind = asked->aggregate->finish == CLR_MODE ? CLR_ASK_MODE : CLR_ASK_DISTINCT;
         return CLR_OK;
     case CLR_NEEDS_BINS:
-        return ask_bins(arguments, question);
+        return ask_bins((enum clr_counted)asked->aggregate->finish, arguments, question);
     default:
         return ask_position(asked->aggregate->finish, &arguments[0], question) ? CLR_OK
                                                                                : CLR_INVALID;

@@ -123,34 +123,9 @@ static inline void never_final(sqlite3_context *context)
 
 static inline void open_database(void)
 {
-    static const struct {
-        const char *name;
-        int arguments;
-    } functions[] = {{"gpu_sum", 1},
-                     {"gpu_total", 1},
-                     {"gpu_avg", 1},
-                     {"gpu_min", 1},
-                     {"gpu_max", 1},
-                     {"gpu_dot", 2},
-                     {"gpu_norm", 1},
-                     {"gpu_var_pop", 1},
-                     {"gpu_avg_state", 1},
-                     {"gpu_regr_sxx_state", 2},
-                     {"gpu_corr", 2},
-                     {"gpu_regr_avgx", 2},
-                     {"gpu_regr_count", 2},
-                     {"gpu_median", 1},
-                     {"gpu_percentile", 2},
-                     {"gpu_percentile_cont", 2},
-                     {"gpu_percentile_disc", 2},
-                     {"gpu_mode", 1},
-                     {"gpu_count_distinct", 1},
-                     {"gpu_histogram", 4},
-                     {"gpu_histogram_state", 4},
-                     {"gpu_median_state", 1},
-                     {"gpu_sum_merge", 1},
-                     {"gpu_histogram_merge", 1}};
-    size_t i;
+    const struct clr_aggregate *aggregate;
+    char name[64];
+    int form;
 
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
         sqlite3_exec(database,
@@ -158,9 +133,15 @@ static inline void open_database(void)
                      "CREATE TABLE \"t\"\"2\"(a)",
                      NULL, NULL, NULL) != SQLITE_OK)
         tap_bail("no database");
-    for (i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        sqlite3_create_function(database, functions[i].name, functions[i].arguments, SQLITE_UTF8,
-                                NULL, NULL, never, never_final);
+    for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
+        for (form = 0; form < CLR_FORMS; form++) {
+            snprintf(name, sizeof name, "%s%s", aggregate->name,
+                     clr_form_suffix((enum clr_form)form));
+            sqlite3_create_function(database, name,
+                                    form & CLR_FORM_MERGE ? 1 : aggregate->arguments, SQLITE_UTF8,
+                                    NULL, NULL, never, never_final);
+        }
+    }
 }
 
 /* What the encoding of the database is said to be. */

@@ -155,35 +155,21 @@ struct binning {
     uint64_t *counts; /* bins->count + 2 for each portion */
 };
 
-static void bin_piece(const struct clr_bins *bins, const struct clr_run *run, size_t first,
-                      size_t last, uint64_t *counts)
-{
-    struct clr_value value = {.kind = run->kind};
-    int64_t room[PIECE];
-    const void *values = clr_run_values(run, first, last - first, room);
-    size_t i;
-
-    for (i = 0; i < last - first; i++) {
-        if (run->kind == CLR_KIND_REAL)
-            value.as.real = ((const clr_stored_real *)values)[i];
-        else
-            value.as.integer = ((const int64_t *)values)[i];
-        counts[clr_bins_find(bins, &value) + 1]++;
-    }
-}
-
 static void bin_portion(void *argument, int portion, const atomic_bool *stop)
 {
     const struct binning *binning = argument;
     const size_t size = (size_t)binning->bins->count + 2;
     uint64_t *counts = binning->counts + (size_t)portion * size;
     struct clr_portion_reader reader;
+    int64_t room[PIECE];
     size_t count;
 
     memset(counts, 0, size * sizeof *counts);
     clr_portion_begin(&reader, binning->portions, portion, stop);
     while ((count = clr_portion_next(&reader, PIECE)) > 0)
-        bin_piece(binning->bins, reader.run, reader.position - count, reader.position, counts);
+        clr_bins_add(binning->bins, reader.run->kind,
+                     clr_run_values(reader.run, reader.position - count, count, room), count, 1,
+                     counts);
 }
 
 static enum clr_scan_outcome fill_bins(struct clr_question *question,

@@ -67,6 +67,7 @@ void clr_bins_init(struct clr_bins *bins, const struct clr_value *low, const str
     bool exact = to_double(low, &bins->low_real);
 
     exact &= to_double(high, &high_real);
+    bins->counting = &clr_countings[CLR_COUNT_BINS];
     bins->low = one_zero(low);
     bins->high = one_zero(high);
     bins->count = count;
@@ -233,7 +234,8 @@ static __attribute__((noinline)) int64_t find_exactly(const struct clr_bins *bin
     return search(bins, &sought, guess);
 }
 
-int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
+static inline __attribute__((always_inline)) int64_t find(const struct clr_bins *bins,
+                                                          const struct clr_value *x)
 {
     double real, guess = -1.0;
     bool exact = to_double(x, &real);
@@ -244,6 +246,73 @@ int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
         sure = find_surely(bins, real, exact, guess);
     }
     return sure >= 0 ? sure : find_exactly(bins, x, guess);
+}
+
+int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
+{
+    return find(bins, x);
+}
+
+static uint64_t add_to_bins(const struct clr_bins *bins, enum clr_kind kind, const void *numbers,
+                            size_t count, uint64_t change, uint64_t *counters)
+{
+    const clr_stored_real *reals = numbers;
+    const int64_t *integers = numbers;
+    struct clr_value value = {.kind = kind};
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        if (kind == CLR_KIND_REAL)
+            value.as.real = reals[i];
+        else
+            value.as.integer = integers[i];
+        counters[find(bins, &value) + 1] += change;
+    }
+    return count;
+}
+
+/* ---- What is counted. */
+
+const struct clr_counting clr_countings[CLR_COUNTINGS] = {
+    [CLR_COUNT_BINS] = {.add = add_to_bins},
+};
+
+static bool is_finite(const struct clr_value *value)
+{
+    return value->kind == CLR_KIND_INTEGER ||
+           (value->kind == CLR_KIND_REAL && isfinite(value->as.real));
+}
+
+/* Returns what low, high or bins must be, as clr_bins_prepare() does. */
+static const char *check(const struct clr_value *arguments, int *wrong)
+{
+    const struct clr_value low = one_zero(&arguments[0]), high = one_zero(&arguments[1]);
+    const struct clr_value *bins = &arguments[2];
+
+    *wrong = 0;
+    if (!is_finite(&low))
+        return "low must be a finite number";
+    *wrong = 1;
+    if (!is_finite(&high))
+        return "high must be a finite number";
+    *wrong = 2;
+    if (bins->kind != CLR_KIND_INTEGER || bins->as.integer < 1 || bins->as.integer > CLR_BINS_LIMIT)
+        return "bins must be an INTEGER from 1 to 1000000";
+    *wrong = 1;
+    return clr_value_compare(&low, &high, 0) >= 0 ? "high must be greater than low" : NULL;
+}
+
+const char *clr_bins_prepare(struct clr_bins *bins, enum clr_counted counted,
+                             const struct clr_value *arguments, int *wrong)
+{
+    const struct clr_counting *counting = &clr_countings[counted];
+    const char *must = counting->bins == 0 ? check(arguments, wrong) : NULL;
+
+    if (counting->bins != 0)
+        *bins = (struct clr_bins){.counting = counting, .count = counting->bins};
+    else if (must == NULL)
+        clr_bins_init(bins, &arguments[0], &arguments[1], arguments[2].as.integer);
+    return must;
 }
 
 /* ---- The first key of a bin. Keys are unsigned here: see keys.h. */

@@ -613,20 +613,16 @@ static enum clr_scan_outcome count_different(const struct asked *asked, bool mod
 static enum clr_scan_outcome fill_bins(const struct asked *asked, const struct clr_bins *bins,
                                        uint64_t *counts)
 {
-    const size_t integers = asked->integers.count, all = integers + asked->reals.count;
-    struct clr_value value = {.kind = CLR_KIND_INTEGER};
-    size_t i;
+    const struct clr_run *run;
+    size_t i, count;
 
-    for (i = 0; i < all; i++) {
-        if (i % PIECE == 0 && clr_portion_stops(asked->answering->stop))
-            return CLR_SCAN_STOPPED;
-        if (i < integers) {
-            value.as.integer = asked->integers.x[i];
-        } else {
-            value.kind = CLR_KIND_REAL;
-            memcpy(&value.as.real, &asked->reals.x[i - integers], sizeof value.as.real);
+    for (run = asked->starts[0]; run != NULL; run = run->next) {
+        for (i = 0; i < run->count; i += count) {
+            if (clr_portion_stops(asked->answering->stop))
+                return CLR_SCAN_STOPPED;
+            count = run->count - i < PIECE ? run->count - i : PIECE;
+            clr_bins_add(bins, run->kind, clr_run_values(run, i, count, NULL), count, 1, counts);
         }
-        counts[clr_bins_find(bins, &value) + 1]++;
     }
     return CLR_SCAN_DONE;
 }

@@ -60,7 +60,18 @@ struct clr_portions {
 };
 
 /* Does the work on every portion. Returns false if it was stopped. */
-bool clr_portions_run(const struct clr_portions *portions, clr_portion_work *work, void *argument);
+static inline bool clr_portions_run(const struct clr_portions *portions, clr_portion_work *work,
+                                    void *argument)
+{
+    const atomic_bool never = false;
+    int i;
+
+    if (portions->run != NULL)
+        return portions->run(portions->context, portions->count, work, argument);
+    for (i = 0; i < portions->count; i++)
+        work(argument, i, &never);
+    return true;
+}
 
 /* Whether the work is to stop. */
 static inline bool clr_portion_stops(const atomic_bool *stop)

@@ -25,7 +25,7 @@ enum clr_question_kind {
     CLR_ASK_AT,       /* the last value that is not past that; as a REAL */
     CLR_ASK_MODE,     /* the most frequent value, the least of several */
     CLR_ASK_DISTINCT, /* how many different values there are, an INTEGER */
-    CLR_ASK_BINS      /* how many values each bin has */
+    CLR_ASK_BINS      /* what is counted of the values: see struct clr_counting */
 };
 
 struct clr_question {
@@ -33,8 +33,8 @@ struct clr_question {
     int tally;            /* of values that are kept; for the first two kinds also of extremes */
     double fraction;      /* of the first two kinds: 0 .. 1 */
     struct clr_bins bins; /* of CLR_ASK_BINS */
-    /* The answer; of CLR_ASK_BINS bins.count + 2 counts, in the caller's memory: of what is below,
-       of each bin, of what is above. Else a value, of kind CLR_KIND_NONE if there are no values. */
+    /* The answer; of CLR_ASK_BINS bins.count + 2 counts, in the caller's memory. Else a value, of
+     * kind CLR_KIND_NONE if there are no values. */
     uint64_t *counts;
     struct clr_value answer;
 };

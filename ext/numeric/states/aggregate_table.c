@@ -32,7 +32,7 @@ const struct clr_aggregate clr_aggregates[] = {
     {"gpu_percentile_disc", NULL, 2, CLR_NEEDS_ORDER, 0, 0, CLR_PERCENTILE_DISC},
     {"gpu_mode", NULL, 1, CLR_NEEDS_FREQUENCIES, 0, 0, CLR_MODE},
     {"gpu_count_distinct", NULL, 1, CLR_NEEDS_FREQUENCIES, 0, 0, CLR_COUNT_DISTINCT},
-    {"gpu_histogram", NULL, 4, CLR_NEEDS_BINS, 0, CLR_STATE_BINS, 0},
+    {"gpu_histogram", NULL, 4, CLR_NEEDS_BINS, 0, CLR_STATE_BINS, CLR_COUNT_BINS},
     {NULL, NULL, 0, 0, 0, 0, 0},
 };
 

@@ -15,7 +15,7 @@ enum clr_need {
     CLR_NEEDS_EXTREME,     /* the least or the greatest value */
     CLR_NEEDS_ORDER,       /* all numbers, in order */
     CLR_NEEDS_FREQUENCIES, /* the different values, and how often each is there */
-    CLR_NEEDS_BINS         /* how many numbers are in each bin: (x, low, high, bins) */
+    CLR_NEEDS_BINS         /* what is counted of numbers: an enum clr_counted */
 };
 
 /* What is made of one sum. What is made of several is an enum clr_statistic. */
@@ -41,7 +41,8 @@ struct clr_aggregate {
     enum clr_state_kind state;    /* 0: it has no form with states */
     /* What is made of what is known: of SUMS an enum clr_total for the operations CLR_SUM and
        CLR_DOT, else an enum clr_statistic; of EXTREME -1 for the least and 1 for the greatest; of
-       ORDER an enum clr_percentile; of FREQUENCIES an enum clr_frequency. */
+       ORDER an enum clr_percentile; of FREQUENCIES an enum clr_frequency; of BINS what is
+       counted, an enum clr_counted. */
     int finish;
 };
 
@@ -63,5 +64,13 @@ enum clr_form {
 
 /* Returns what follows F in the name of the form: a constant. */
 const char *clr_form_suffix(enum clr_form form);
+
+/* Whether an aggregate gives JSON in the form. */
+static inline bool clr_aggregate_gives_json(const struct clr_aggregate *aggregate,
+                                            enum clr_form form)
+{
+    return aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE) &&
+           clr_countings[aggregate->finish].value == NULL;
+}
 
 #endif

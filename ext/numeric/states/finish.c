@@ -130,23 +130,23 @@ static bool has_values(const struct clr_bins *bins, const uint64_t *counters)
     return i >= 0;
 }
 
-void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
+void clr_finish_bins(const struct clr_aggregate *aggregate, enum clr_form form,
+                     const struct clr_bins *bins, const uint64_t *counters,
                      struct clr_output *output)
 {
-    static const struct clr_bins no_bins;
-    static const uint64_t no_counts[2];
     unsigned char *bytes;
 
     if (!(form & CLR_FORM_STATE)) {
-        if (bins != NULL && has_values(bins, counters))
+        if (bins == NULL || !has_values(bins, counters))
+            return;
+        if (bins->counting->value != NULL)
+            output->value = bins->counting->value(counters);
+        else
             write_json(counters, (size_t)bins->count + 2, output);
         return;
     }
-    if (bins == NULL) {
-        bins = &no_bins;
-        counters = no_counts;
-    }
-    bytes = make_bytes(output, CLR_KIND_BLOB, clr_state_encode_bins(bins, counters, NULL));
+    bytes = make_bytes(output, CLR_KIND_BLOB,
+                       clr_state_encode_bins(aggregate->state, bins, counters, NULL));
     if (bytes != NULL)
-        clr_state_encode_bins(bins, counters, bytes);
+        clr_state_encode_bins(aggregate->state, bins, counters, bytes);
 }

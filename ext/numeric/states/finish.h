@@ -54,9 +54,10 @@ void clr_finish_sums(const struct clr_aggregate *aggregate, enum clr_form form,
 void clr_finish_extreme(const struct clr_aggregate *aggregate, enum clr_form form,
                         const struct clr_value *extreme, struct clr_output *output);
 
-/* bins->count + 2 counters, whose value is JSON: [below, each bin, above], or NULL if they have
-   counted nothing. bins: NULL of no rows. */
-void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
+/* bins->count + 2 counters, whose value is JSON or as struct clr_counting has it, or NULL if they
+   have counted nothing. bins: NULL of no rows. */
+void clr_finish_bins(const struct clr_aggregate *aggregate, enum clr_form form,
+                     const struct clr_bins *bins, const uint64_t *counters,
                      struct clr_output *output);
 
 #endif

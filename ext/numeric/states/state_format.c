@@ -15,23 +15,10 @@ static const unsigned char clr_state_magic[] = {'c', 'r', 1};
 
 enum { STATE_HEAD = 4 };
 
-/* Which sums a state of some kind has: 'x' stands for one of values, '2' for one of squares, '*'
-   for one of other products. */
-static inline const char *state_layout(enum clr_state_kind kind)
-{
-    switch (kind) {
-    case CLR_STATE_SUM:
-        return "x";
-    case CLR_STATE_DOT:
-        return "*";
-    case CLR_STATE_SQUARES:
-        return "x2";
-    case CLR_STATE_PAIRS:
-        return "xx22*";
-    default:
-        return "";
-    }
-}
+#define DESCRIBE(name, sums, functions) {sums, "it is a state of " functions},
+static const struct {
+    const char *sums, *text;
+} kinds[] = {{"", ""}, CLR_STATE_KINDS(DESCRIBE)};
 
 /* Which of an operation's sums stands in place i of a state of that kind. */
 static inline int state_term(enum clr_state_kind kind, int i)
@@ -323,7 +310,7 @@ static bool products_agree(const struct stored_sum *x, const struct stored_sum *
  */
 static bool stored_is_consistent(const struct stored_state *state, enum clr_state_kind kind)
 {
-    const char *layout = state_layout(kind);
+    const char *layout = kinds[kind].sums;
     const struct stored_sum *sums = state->sums;
     int i;
 
@@ -557,23 +544,15 @@ const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char
         [CLR_STATE_INCONSISTENT] = "no rows have its counts and sums",
         [CLR_STATE_TRAILING] = "bytes follow its end",
         [CLR_STATE_TOO_MANY_ROWS] = "it would make the rows too many"};
-    static const char *const others[] = {
-        [CLR_STATE_SUM] = "it is a state of gpu_sum, gpu_total and gpu_avg",
-        [CLR_STATE_DOT] = "it is a state of gpu_dot",
-        [CLR_STATE_MIN] = "it is a state of gpu_min",
-        [CLR_STATE_MAX] = "it is a state of gpu_max",
-        [CLR_STATE_SQUARES] = "it is a state of variances, standard deviations and gpu_norm",
-        [CLR_STATE_PAIRS] = "it is a state of covariances, correlations and regressions",
-        [CLR_STATE_BINS] = "it is a state of gpu_histogram"};
 
-    if (fault == CLR_STATE_OTHER_KIND && bytes[3] >= CLR_STATE_SUM && bytes[3] <= CLR_STATE_BINS)
-        return others[bytes[3]];
+    if (fault == CLR_STATE_OTHER_KIND && bytes[3] > CLR_STATE_NONE && bytes[3] < CLR_STATE_END)
+        return kinds[bytes[3]].text;
     return faults[fault];
 }
 
 int clr_state_sums(enum clr_state_kind kind)
 {
-    return (int)strlen(state_layout(kind));
+    return (int)strlen(kinds[kind].sums);
 }
 
 static unsigned char digit_byte(const struct clr_magnitude *value, int i)
@@ -660,22 +639,26 @@ static void put_counters(struct clr_writer *writer, const uint64_t *counters, ui
     }
 }
 
-size_t clr_state_encode_bins(const struct clr_bins *bins, const uint64_t *counters,
-                             unsigned char *buffer)
+size_t clr_state_encode_bins(enum clr_state_kind kind, const struct clr_bins *bins,
+                             const uint64_t *counters, unsigned char *buffer)
 {
-    const struct clr_value low = one_type(&bins->low), high = one_type(&bins->high);
-    struct clr_writer writer = writer_begin(buffer, CLR_STATE_BINS);
+    struct clr_writer writer = writer_begin(buffer, kind);
+    struct clr_value low, high;
     uint64_t count = 0;
     int64_t i;
 
-    for (i = 0; i < bins->count + 2; i++)
+    for (i = 0; bins != NULL && i < bins->count + 2; i++)
         count += counters[i];
     writer_put_varint(&writer, count);
     if (count == 0)
         return writer.size;
-    writer_put_value(&writer, &low);
-    writer_put_value(&writer, &high);
-    writer_put_varint(&writer, (uint64_t)bins->count);
+    if (bins->counting->bins == 0) {
+        low = one_type(&bins->low);
+        high = one_type(&bins->high);
+        writer_put_value(&writer, &low);
+        writer_put_value(&writer, &high);
+        writer_put_varint(&writer, (uint64_t)bins->count);
+    }
     put_counters(&writer, counters, count);
     return writer.size;
 }
@@ -711,13 +694,15 @@ static void check_counters(struct clr_reader *reader, int64_t count, int64_t pla
 }
 
 enum clr_state_fault clr_state_decode_bins(const unsigned char *bytes, size_t size,
+                                           enum clr_state_kind kind, enum clr_counted counted,
                                            struct clr_stored_bins *stored)
 {
-    struct clr_reader reader = reader_begin(bytes, size, CLR_STATE_BINS);
-    struct clr_stored_bins state = {.count = reader_get_count(&reader, CLR_STATE_MOST_ROWS)};
+    struct clr_reader reader = reader_begin(bytes, size, kind);
+    struct clr_stored_bins state = {.count = reader_get_count(&reader, CLR_STATE_MOST_ROWS),
+                                    .bins = clr_countings[counted].bins};
     enum clr_state_fault fault;
 
-    if (state.count > 0) {
+    if (state.count > 0 && state.bins == 0) {
         state.low = get_bound(&reader);
         state.high = get_bound(&reader);
         state.bins = reader_get_count(&reader, CLR_BINS_LIMIT);

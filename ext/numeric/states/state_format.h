@@ -9,6 +9,7 @@
  *     content   = count non_integers sum...          SUM, DOT, SQUARES, PAIRS
  *               | type value                         MIN, MAX
  *               | count [low high bins counter...]   BINS
+ *               | count [counter...]                 else
  *     sum       = head [exponent byte...] [plus minus nan]
  *     low, high = type value
  *
@@ -46,16 +47,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which functions a state serves. The numbers are in the format, and stay. */
-enum clr_state_kind {
-    CLR_STATE_SUM = 1, /* gpu_sum, gpu_total, gpu_avg */
-    CLR_STATE_DOT,     /* gpu_dot */
-    CLR_STATE_MIN,     /* gpu_min */
-    CLR_STATE_MAX,     /* gpu_max */
-    CLR_STATE_SQUARES, /* gpu_var_pop, gpu_var_samp, gpu_stddev_pop, gpu_stddev_samp, gpu_norm */
-    CLR_STATE_PAIRS,   /* gpu_covar_pop, gpu_covar_samp, gpu_corr, gpu_regr_* */
-    CLR_STATE_BINS     /* gpu_histogram: see below */
-};
+/*
+ * The kinds of states, in the order of their numbers, which are in the format, and stay; the sums
+ * of each, where 'x' stands for one of values, '2' for one of squares, '*' for one of other
+ * products; and the functions that they serve.
+ */
+#define CLR_STATE_KINDS(KIND)                                                                      \
+    KIND(SUM, "x", "gpu_sum, gpu_total and gpu_avg")                                               \
+    KIND(DOT, "*", "gpu_dot")                                                                      \
+    KIND(MIN, "", "gpu_min")                                                                       \
+    KIND(MAX, "", "gpu_max")                                                                       \
+    KIND(SQUARES, "x2", "variances, standard deviations and gpu_norm")                             \
+    KIND(PAIRS, "xx22*", "covariances, correlations and regressions")                              \
+    KIND(BINS, "", "gpu_histogram")
+
+#define CLR_STATE_NUMBER(name, sums, functions) CLR_STATE_##name,
+enum clr_state_kind { CLR_STATE_NONE, CLR_STATE_KINDS(CLR_STATE_NUMBER) CLR_STATE_END };
+#undef CLR_STATE_NUMBER
 
 /* Why bytes are no state that can be merged. */
 enum clr_state_fault {
@@ -121,29 +129,29 @@ enum clr_state_fault clr_state_decode_extreme(const unsigned char *bytes, size_t
  */
 const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char *bytes);
 
-/* The states of gpu_histogram: its bins and their counters as bytes. state_format.h has the format.
+/* A state of counters that was read. They are still in its bytes, where they are known to be sound.
  */
-
-/* A state that was read. The counters are still in its bytes, where they are known to be sound. */
 struct clr_stored_bins {
-    int64_t count; /* of rows; 0: there is nothing else */
-    struct clr_value low, high;
+    int64_t count;              /* what they add up to; 0: there is nothing else */
+    struct clr_value low, high; /* of CLR_COUNT_BINS */
     int64_t bins;
     const unsigned char *counters, *end;
 };
 
 /*
- * Writes the state of bins->count + 2 counters, which add up to CLR_STATE_MOST_ROWS at most, into
- * buffer. Returns how many bytes it takes; with buffer NULL it does no more than that.
+ * Writes the state, of the kind, of bins->count + 2 counters, which add up to CLR_STATE_MOST_ROWS
+ * at most, into buffer. Returns how many bytes it takes; with buffer NULL it does no more than
+ * that. bins: NULL of no rows.
  */
-size_t clr_state_encode_bins(const struct clr_bins *bins, const uint64_t *counters,
-                             unsigned char *buffer);
+size_t clr_state_encode_bins(enum clr_state_kind kind, const struct clr_bins *bins,
+                             const uint64_t *counters, unsigned char *buffer);
 
 /*
- * Reads a state (bytes is NULL if size is 0), into which stored points from then on. Returns
- * CLR_STATE_SOUND, or another fault and leaves stored as it was.
+ * Reads a state of the kind, of what is counted (bytes is NULL if size is 0), into which stored
+ * points from then on. Returns CLR_STATE_SOUND, or another fault and leaves stored as it was.
  */
 enum clr_state_fault clr_state_decode_bins(const unsigned char *bytes, size_t size,
+                                           enum clr_state_kind kind, enum clr_counted counted,
                                            struct clr_stored_bins *stored);
 
 /* Adds the state's counters, stored->bins + 2 if it has rows, if weight is 1; takes them away again

@@ -140,9 +140,8 @@ static int register_form(struct clr_connection *connection, const struct clr_agg
                          enum clr_form form, const char *name, int encoding)
 {
     const bool merges = form & CLR_FORM_MERGE;
-    const bool is_json = aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE);
-    const int flags =
-        encoding | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS | (is_json ? CLR_RESULT_SUBTYPE : 0);
+    const int flags = encoding | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS |
+                      (clr_aggregate_gives_json(aggregate, form) ? CLR_RESULT_SUBTYPE : 0);
     struct clr_function *function = clr_memory_alloc(sizeof *function);
 
     if (function == NULL)

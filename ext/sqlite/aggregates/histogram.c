@@ -1,6 +1,6 @@
 /*
- * gpu_histogram. The contract whose numbers are cited here is in aggregates.h. What is counted goes
- * straight to the counters: below low, in each bin, above high.
+ * gpu_histogram, and whatever else is counted (numeric/bins/bins.h). The contract whose numbers are
+ * cited here is in aggregates.h. What is counted goes straight to the counters.
  */
 #include "base/memory.h"
 #include "numeric/states/state_format.h"
@@ -16,7 +16,7 @@ enum { FEW_COUNTERS = 66 };
 struct histogram {
     struct clr_spare spare;
     struct clr_bins bins;
-    uint64_t total;    /* how many are counted */
+    uint64_t total;    /* of the counters */
     uint64_t *counter; /* bins.count + 2: few, or memory of its own */
     uint64_t few[FEW_COUNTERS];
 };
@@ -37,9 +37,14 @@ static void free_histogram(struct clr_spare *spare)
 
 static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_histogram);
 
-/* Sets up the context's counters, all zero, for bins that are valid. */
+static enum clr_counted counted(sqlite3_context *sql)
+{
+    return (enum clr_counted)clr_function_of(sql)->aggregate->finish;
+}
+
+/* Sets up the context's counters, all zero. */
 static enum clr_code begin(sqlite3_context *sql, struct histogram_context *context,
-                           const struct clr_value *low, const struct clr_value *high, int64_t bins)
+                           const struct clr_bins *bins)
 {
     struct clr_connection *connection = clr_function_connection(sql);
     struct histogram *histogram = clr_spares_take(connection, &spares_kind);
@@ -50,9 +55,9 @@ static enum clr_code begin(sqlite3_context *sql, struct histogram_context *conte
         histogram = clr_memory_alloc(sizeof *histogram);
     if (histogram == NULL)
         return CLR_NOMEM;
-    clr_bins_init(&histogram->bins, low, high, bins);
+    histogram->bins = *bins;
     memory = histogram->few;
-    if (bins + 2 > FEW_COUNTERS)
+    if (bins->count + 2 > FEW_COUNTERS)
         code = clr_budget_alloc(&connection->values, counters_size(histogram), &memory);
     if (code != CLR_OK) {
         /* What is shown after an error, too, finds no counters rather than too few. */
@@ -83,86 +88,97 @@ static void end(struct clr_connection *connection, void *pointer)
 
 /* ---- Arguments. */
 
-static bool is_finite(sqlite3_value *value)
-{
-    int type = sqlite3_value_type(value);
+enum { ARGUMENTS = 3 }; /* beside x: low, high and bins, if there are any */
 
-    return type == SQLITE_INTEGER ||
-           (type == SQLITE_FLOAT && isfinite(sqlite3_value_double(value)));
+/* Stores an argument, a number by no more calls than it takes. Returns false without memory. */
+static inline __attribute__((always_inline)) bool read_argument(sqlite3_value *value,
+                                                                struct clr_value *argument)
+{
+    const int type = sqlite3_value_type(value);
+
+    argument->kind = CLR_KIND_NONE;
+    if (type == SQLITE_INTEGER) {
+        argument->kind = CLR_KIND_INTEGER;
+        argument->as.integer = sqlite3_value_int64(value);
+    } else if (type == SQLITE_FLOAT) {
+        argument->kind = CLR_KIND_REAL;
+        argument->as.real = sqlite3_value_double(value);
+    } else if (type != SQLITE_NULL) {
+        return clr_value_read(value, argument);
+    }
+    return true;
 }
 
-/* Whether an argument is the number it was in the first row; INTEGER and REAL may be equal. */
-static inline bool is_same(sqlite3_value *argument, const struct clr_value *first)
+/* Whether two arguments are one number; INTEGER and REAL may be equal. */
+static inline __attribute__((always_inline)) bool is_same(const struct clr_value *argument,
+                                                          const struct clr_value *first)
 {
-    int type = sqlite3_value_type(argument);
-    struct clr_value value;
-
-    if (type == SQLITE_INTEGER && first->kind == CLR_KIND_INTEGER)
-        return sqlite3_value_int64(argument) == first->as.integer;
-    if (type == SQLITE_FLOAT && first->kind == CLR_KIND_REAL)
-        return sqlite3_value_double(argument) == first->as.real;
-    return (type == SQLITE_INTEGER || type == SQLITE_FLOAT) && clr_value_read(argument, &value) &&
-           clr_value_compare(&value, first, 0) == 0;
+    if (argument->kind == CLR_KIND_INTEGER && first->kind == CLR_KIND_INTEGER)
+        return argument->as.integer == first->as.integer;
+    if (argument->kind == CLR_KIND_REAL && first->kind == CLR_KIND_REAL)
+        return argument->as.real == first->as.real;
+    return argument->kind != CLR_KIND_NONE && clr_value_compare(argument, first, 0) == 0;
 }
 
-/* Sets up the counters for the arguments of the first row. */
-static enum clr_code begin_checked(sqlite3_context *sql, struct histogram_context *context,
-                                   sqlite3_value **values)
+/* Checks that the arguments are the histogram's. */
+static inline __attribute__((always_inline)) enum clr_code
+check_same(sqlite3_context *sql, const struct clr_bins *bins,
+           const struct clr_value arguments[ARGUMENTS], const char *where)
 {
-    struct clr_value low, high;
-    sqlite3_int64 bins = sqlite3_value_int64(values[3]);
+    static const char *const names[ARGUMENTS] = {"low", "high", "bins"};
+    char must[64];
+    int i = 0;
 
-    if (!is_finite(values[1]))
-        return clr_function_refuse_argument(sql, "low must be a finite number", values[1]);
-    if (!is_finite(values[2]))
-        return clr_function_refuse_argument(sql, "high must be a finite number", values[2]);
-    if (sqlite3_value_type(values[3]) != SQLITE_INTEGER || bins < 1 || bins > CLR_BINS_LIMIT)
-        return clr_function_refuse_argument(sql, "bins must be an INTEGER from 1 to 1000000",
-                                            values[3]);
-    if (clr_value_read(values[1], &low) && clr_value_read(values[2], &high) &&
-        (clr_value_compare(&low, &high, 0) >= 0 || is_same(values[2], &low)))
-        return clr_function_refuse_argument(sql, "high must be greater than low", values[2]);
-    return begin(sql, context, &low, &high, bins);
+    if (bins->counting->bins != 0)
+        return CLR_OK;
+    i += is_same(&arguments[0], &bins->low);
+    i += i == 1 && is_same(&arguments[1], &bins->high);
+    if (i == 2 && arguments[2].kind == CLR_KIND_INTEGER && arguments[2].as.integer == bins->count)
+        return CLR_OK;
+    sqlite3_snprintf(sizeof must, must, "%s must be the same %s", names[i], where);
+    return clr_function_refuse(sql, must, &arguments[i]);
 }
 
-/* Checks the arguments, which have to be those of the first row, or valid if this is it. */
-static enum clr_code check(sqlite3_context *sql, struct histogram_context *context,
-                           sqlite3_value **values)
+/* Checks the arguments of a row or a state, which have to be those before; or, if this is the first
+   one, valid, and sets up the counters for them. */
+static inline __attribute__((always_inline)) enum clr_code
+check(sqlite3_context *sql, struct histogram_context *context,
+      const struct clr_value arguments[ARGUMENTS], const char *where)
 {
-    const struct clr_bins *bins;
+    struct clr_bins bins;
+    const char *must;
+    int wrong;
 
-    if (context->histogram == NULL)
-        return begin_checked(sql, context, values);
-    bins = &context->histogram->bins;
-    if (!is_same(values[1], &bins->low))
-        return clr_function_refuse_argument(sql, "low must be the same on every row", values[1]);
-    if (!is_same(values[2], &bins->high))
-        return clr_function_refuse_argument(sql, "high must be the same on every row", values[2]);
-    if (sqlite3_value_type(values[3]) != SQLITE_INTEGER ||
-        sqlite3_value_int64(values[3]) != bins->count)
-        return clr_function_refuse_argument(sql, "bins must be the same on every row", values[3]);
-    return CLR_OK;
+    if (context->histogram != NULL)
+        return check_same(sql, &context->histogram->bins, arguments, where);
+    must = clr_bins_prepare(&bins, counted(sql), arguments, &wrong);
+    return must == NULL ? begin(sql, context, &bins)
+                        : clr_function_refuse(sql, must, &arguments[wrong]);
 }
 
 /* ---- Counting. */
 
-/* Adds change to the counter of an argument, which is a number. */
+/* Adds change to the counters of an argument, which is a number. */
 static void count_value(struct histogram *histogram, sqlite3_value *argument, uint64_t change)
 {
     struct clr_value value;
 
-    if (!clr_value_read(argument, &value))
-        return;
-    histogram->counter[clr_bins_find(&histogram->bins, &value) + 1] += change;
-    histogram->total += change;
+    if (read_argument(argument, &value))
+        histogram->total += change * clr_bins_add(&histogram->bins, value.kind, &value.as, 1,
+                                                  change, histogram->counter);
 }
 
 static enum clr_code take(sqlite3_context *sql, void *pointer, sqlite3_value **values)
 {
     struct histogram_context *context = pointer;
     const int type = sqlite3_value_type(values[0]);
-    enum clr_code code = check(sql, context, values);
+    struct clr_value arguments[ARGUMENTS];
+    enum clr_code code = CLR_NOMEM;
 
+    if (clr_function_of(sql)->aggregate->arguments == 1 ||
+        (read_argument(values[1], &arguments[0]) && read_argument(values[2], &arguments[1]) &&
+         read_argument(values[3], &arguments[2])))
+        code = check(sql, context, arguments, "on every row");
     if (code != CLR_OK || type == SQLITE_NULL) /* clause 1 */
         return code;
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
@@ -192,21 +208,6 @@ static enum clr_code leave(sqlite3_context *sql, void *pointer, sqlite3_value **
 
 /* ---- States. */
 
-/* Checks that the state's bins are the histogram's. In states INTEGER and REAL are never equal. */
-static enum clr_code check_state(sqlite3_context *sql, const struct clr_bins *bins,
-                                 const struct clr_stored_bins *state)
-{
-    const struct clr_value count = {CLR_KIND_INTEGER, {.integer = state->bins}, NULL};
-
-    if (clr_value_compare(&state->low, &bins->low, 0) != 0)
-        return clr_function_refuse(sql, "low must be the same in all states", &state->low);
-    if (clr_value_compare(&state->high, &bins->high, 0) != 0)
-        return clr_function_refuse(sql, "high must be the same in all states", &state->high);
-    if (state->bins != bins->count)
-        return clr_function_refuse(sql, "bins must be the same in all states", &count);
-    return CLR_OK;
-}
-
 static enum clr_code merge(sqlite3_context *sql, void *pointer, const struct clr_value *value,
                            int weight, enum clr_state_fault *fault)
 {
@@ -214,11 +215,14 @@ static enum clr_code merge(sqlite3_context *sql, void *pointer, const struct clr
     struct clr_stored_bins state;
     enum clr_code code;
 
-    *fault = clr_state_decode_bins(value->bytes, value->as.size, &state);
+    *fault = clr_state_decode_bins(value->bytes, value->as.size,
+                                   clr_function_of(sql)->aggregate->state, counted(sql), &state);
     if (*fault != CLR_STATE_SOUND || state.count == 0)
         return CLR_OK;
-    code = context->histogram == NULL ? begin(sql, context, &state.low, &state.high, state.bins)
-                                      : check_state(sql, &context->histogram->bins, &state);
+    code = check(sql, context,
+                 (const struct clr_value[ARGUMENTS]){
+                     state.low, state.high, {CLR_KIND_INTEGER, {state.bins}, NULL}},
+                 "in all states");
     if (code != CLR_OK)
         return code;
     if (weight > 0 &&
@@ -241,14 +245,15 @@ static void show(const struct clr_function *function, void *pointer, bool last,
 
     (void)last;
     if (histogram == NULL || histogram->total == 0) /* clause 1; or all have left */
-        clr_finish_bins(function->form, NULL, NULL, output);
+        clr_finish_bins(function->aggregate, function->form, NULL, NULL, output);
     else
-        clr_finish_bins(function->form, &histogram->bins, histogram->counter, output);
+        clr_finish_bins(function->aggregate, function->form, &histogram->bins, histogram->counter,
+                        output);
 }
 
 const struct clr_callbacks clr_histogram_callbacks = {
     .size = sizeof(struct histogram_context),
-    .steps = {NULL, step},
+    .steps = {step, step},
     .leave = leave,
     .merge = merge,
     .show = show,

@@ -38,33 +38,24 @@ enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 /* Rows of which every aggregate of numbers gives something: two, for the variance of samples. */
 #define ROWS "(SELECT 7 AS v UNION ALL SELECT 8)"
 
-/* An aggregate's arguments: for a row with the number v, or, if it asks, for any. */
-static const char *arguments_of(const struct clr_aggregate *aggregate)
-{
-    if (aggregate->needs == CLR_NEEDS_BINS)
-        return "7, 0, 9, 1";
-    if (clr_aggregate_asks(aggregate))
-        return aggregate->arguments == 1 ? "7" : "7, 0";
-    return aggregate->arguments == 1 ? "v" : "v, v";
-}
-
 /* Each probe gives 7: the value of seven itself, or 7 with nothing added for a value that is not
    NULL. */
 static void add_call(sqlite3_str *text, const struct clr_call *call)
 {
     const struct clr_aggregate *aggregate = call->aggregate;
-    const char *name = clr_call_name(call), *arguments = arguments_of(aggregate);
+    const char *name = clr_call_name(call);
+    const int length = 3 * aggregate->arguments - 2; /* of the arguments, below */
 
     if (aggregate->needs == CLR_NEEDS_COUNT)
         sqlite3_str_appendall(text, ", count(7) + 6, count(*) + 6");
     else if (clr_aggregate_asks(aggregate))
-        sqlite3_str_appendf(text, ", 7 + (%s%s(%s) IS NULL)", name, clr_form_suffix(call->form),
-                            arguments);
+        sqlite3_str_appendf(text, ", 7 + (%s%s(%.*s) IS NULL)", name, clr_form_suffix(call->form),
+                            length, "7, 0, 9, 1");
     else if (call->form == CLR_FORM_VALUE && aggregate->operation < CLR_OPERATIONS)
         sqlite3_str_appendf(text, ", %s(7%s)", name, aggregate->arguments == 2 ? ", 1" : "");
     else
-        sqlite3_str_appendf(text, ", 7 + ((SELECT %s%s(%s) FROM " ROWS ") IS NULL)", name,
-                            clr_form_suffix(call->form), arguments);
+        sqlite3_str_appendf(text, ", 7 + ((SELECT %s%s(%.*s) FROM " ROWS ") IS NULL)", name,
+                            clr_form_suffix(call->form), length, "v, v");
 }
 
 /* Whether a call before this one has the same probe. */

@@ -286,7 +286,7 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     case CLR_NEEDS_EXTREME:
         return finish_extreme(run, call, &tally->state, output);
     case CLR_NEEDS_BINS:
-        clr_finish_bins(call->form, &question->bins, question->counts, output);
+        clr_finish_bins(call->aggregate, call->form, &question->bins, question->counts, output);
         return true;
     default:
         output->value = question->answer;

@@ -10,13 +10,15 @@ static void check_bins(const struct clr_bins *bins, const uint64_t *counters,
     struct bytes got;
     struct clr_stored_bins state;
 
-    got.size = clr_state_encode_bins(bins, counters, got.data);
-    if (!batch_ok(same(&got, want) && clr_state_encode_bins(bins, counters, NULL) == got.size, "%s",
-                  what)) {
+    got.size = clr_state_encode_bins(CLR_STATE_BINS, bins, counters, got.data);
+    if (!batch_ok(same(&got, want) &&
+                      clr_state_encode_bins(CLR_STATE_BINS, bins, counters, NULL) == got.size,
+                  "%s", what)) {
         show(" got:", &got);
         show("want:", want);
     }
-    batch_ok(clr_state_decode_bins(want->data, want->size, &state) == CLR_STATE_SOUND &&
+    batch_ok(clr_state_decode_bins(want->data, want->size, CLR_STATE_BINS, CLR_COUNT_BINS,
+                                   &state) == CLR_STATE_SOUND &&
                  (state.count == 0 || (clr_value_compare(&state.low, &bins->low, 0) == 0 &&
                                        clr_value_compare(&state.high, &bins->high, 0) == 0 &&
                                        state.bins == bins->count)),
