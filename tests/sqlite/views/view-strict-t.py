@@ -90,7 +90,7 @@ def test_types(folder, strict, types):
         fast = sum(count for _, count in tried)
         name = f"{kind or 'no type'}{' in a STRICT table' if strict else ''}"
         tap.ok(all(good for good, _ in tried), f"{name}: {len(tried)} defaults")
-        tap.ok(fast > 0, f"{name}: {fast} answers without SQLite's rows")
+        tap.ok(fast > 0 or not tried, f"{name}: {fast} answers without SQLite's rows")
 
 
 KEYS = (
