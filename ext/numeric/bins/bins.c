@@ -234,8 +234,7 @@ static __attribute__((noinline)) int64_t find_exactly(const struct clr_bins *bin
     return search(bins, &sought, guess);
 }
 
-static inline __attribute__((always_inline)) int64_t find(const struct clr_bins *bins,
-                                                          const struct clr_value *x)
+static inline int64_t find(const struct clr_bins *bins, const struct clr_value *x)
 {
     double real, guess = -1.0;
     bool exact = to_double(x, &real);

@@ -90,40 +90,38 @@ static void end(struct clr_connection *connection, void *pointer)
 
 enum { ARGUMENTS = 3 }; /* beside x: low, high and bins, if there are any */
 
-/* Stores an argument, a number by no more calls than it takes. Returns false without memory. */
-static inline __attribute__((always_inline)) bool read_argument(sqlite3_value *value,
-                                                                struct clr_value *argument)
+/* Whether an argument is, in the same type, the number it was in the first row: of nearly all rows.
+ */
+static inline bool is_same_at_once(sqlite3_value *argument, const struct clr_value *first)
 {
-    const int type = sqlite3_value_type(value);
+    const int type = sqlite3_value_type(argument);
 
-    argument->kind = CLR_KIND_NONE;
-    if (type == SQLITE_INTEGER) {
-        argument->kind = CLR_KIND_INTEGER;
-        argument->as.integer = sqlite3_value_int64(value);
-    } else if (type == SQLITE_FLOAT) {
-        argument->kind = CLR_KIND_REAL;
-        argument->as.real = sqlite3_value_double(value);
-    } else if (type != SQLITE_NULL) {
-        return clr_value_read(value, argument);
-    }
-    return true;
+    if (type == SQLITE_INTEGER)
+        return first->kind == CLR_KIND_INTEGER &&
+               sqlite3_value_int64(argument) == first->as.integer;
+    return type == SQLITE_FLOAT && first->kind == CLR_KIND_REAL &&
+           sqlite3_value_double(argument) == first->as.real;
+}
+
+/* Whether the arguments of a row need no closer look. */
+static bool are_same_at_once(const struct clr_bins *bins, sqlite3_value **values)
+{
+    return bins->counting->bins != 0 ||
+           (is_same_at_once(values[1], &bins->low) && is_same_at_once(values[2], &bins->high) &&
+            sqlite3_value_type(values[3]) == SQLITE_INTEGER &&
+            sqlite3_value_int64(values[3]) == bins->count);
 }
 
 /* Whether two arguments are one number; INTEGER and REAL may be equal. */
-static inline __attribute__((always_inline)) bool is_same(const struct clr_value *argument,
-                                                          const struct clr_value *first)
+static bool is_same(const struct clr_value *argument, const struct clr_value *first)
 {
-    if (argument->kind == CLR_KIND_INTEGER && first->kind == CLR_KIND_INTEGER)
-        return argument->as.integer == first->as.integer;
-    if (argument->kind == CLR_KIND_REAL && first->kind == CLR_KIND_REAL)
-        return argument->as.real == first->as.real;
-    return argument->kind != CLR_KIND_NONE && clr_value_compare(argument, first, 0) == 0;
+    return (argument->kind == CLR_KIND_INTEGER || argument->kind == CLR_KIND_REAL) &&
+           clr_value_compare(argument, first, 0) == 0;
 }
 
 /* Checks that the arguments are the histogram's. */
-static inline __attribute__((always_inline)) enum clr_code
-check_same(sqlite3_context *sql, const struct clr_bins *bins,
-           const struct clr_value arguments[ARGUMENTS], const char *where)
+static enum clr_code check_same(sqlite3_context *sql, const struct clr_bins *bins,
+                                const struct clr_value arguments[ARGUMENTS], const char *where)
 {
     static const char *const names[ARGUMENTS] = {"low", "high", "bins"};
     char must[64];
@@ -141,9 +139,8 @@ check_same(sqlite3_context *sql, const struct clr_bins *bins,
 
 /* Checks the arguments of a row or a state, which have to be those before; or, if this is the first
    one, valid, and sets up the counters for them. */
-static inline __attribute__((always_inline)) enum clr_code
-check(sqlite3_context *sql, struct histogram_context *context,
-      const struct clr_value arguments[ARGUMENTS], const char *where)
+static enum clr_code check(sqlite3_context *sql, struct histogram_context *context,
+                           const struct clr_value arguments[ARGUMENTS], const char *where)
 {
     struct clr_bins bins;
     const char *must;
@@ -163,22 +160,34 @@ static void count_value(struct histogram *histogram, sqlite3_value *argument, ui
 {
     struct clr_value value;
 
-    if (read_argument(argument, &value))
+    if (clr_value_read(argument, &value))
         histogram->total += change * clr_bins_add(&histogram->bins, value.kind, &value.as, 1,
                                                   change, histogram->counter);
+}
+
+/* Checks the arguments of a row that are not the same at once. */
+static __attribute__((noinline)) enum clr_code
+check_row(sqlite3_context *sql, struct histogram_context *context, sqlite3_value **values)
+{
+    const int count = clr_function_of(sql)->aggregate->arguments - 1;
+    struct clr_value arguments[ARGUMENTS] = {{.kind = CLR_KIND_NONE}};
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (sqlite3_value_type(values[i + 1]) != SQLITE_NULL &&
+            !clr_value_read(values[i + 1], &arguments[i]))
+            return CLR_NOMEM;
+    return check(sql, context, arguments, "on every row");
 }
 
 static enum clr_code take(sqlite3_context *sql, void *pointer, sqlite3_value **values)
 {
     struct histogram_context *context = pointer;
     const int type = sqlite3_value_type(values[0]);
-    struct clr_value arguments[ARGUMENTS];
-    enum clr_code code = CLR_NOMEM;
+    enum clr_code code = CLR_OK;
 
-    if (clr_function_of(sql)->aggregate->arguments == 1 ||
-        (read_argument(values[1], &arguments[0]) && read_argument(values[2], &arguments[1]) &&
-         read_argument(values[3], &arguments[2])))
-        code = check(sql, context, arguments, "on every row");
+    if (context->histogram == NULL || !are_same_at_once(&context->histogram->bins, values))
+        code = check_row(sql, context, values);
     if (code != CLR_OK || type == SQLITE_NULL) /* clause 1 */
         return code;
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
