@@ -18,6 +18,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The items of an array, several of which stand on a line. */
+#define TAP_LIST(...)                                                                              \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
 /* Announces how many checks will run. At most once, before the first check. */
 void tap_plan(int count);
 

@@ -1,226 +1,145 @@
 /*
- * What the tests of queries have in common: a table, and SQLite's word for what it means.
+ * What the parts of query-t have in common: a table, SQLite's word for what it means, and queries
+ * as text.
  */
 #ifndef CLR_TESTS_ENVIRONMENT_H
 #define CLR_TESTS_ENVIRONMENT_H
 
-#include "base/memory.h"
-#include "batch.h"
 #include "query/query_run.h"
 #include "query/syntax/syntax.h"
 
-#include "tap.h"
-
-#include <inttypes.h>
-#include <math.h>
 #include <sqlite3.h>
-#include <stdarg.h>
-#include <string.h>
 
-static sqlite3 *database;
+/* ---- The environment: a table t of six numbers, two TEXTs and a generated column. */
 
-/* ---- The environment: a table of six numbers, a TEXT and a generated column. */
+/* It is open from open_database() on; main() closes it. */
+extern sqlite3 *database;
 
-static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "u", "g", "rowid"};
+/* Whether the encoding of the database is said to be UTF-8: it is, but where a check says else. */
+extern bool is_utf8;
 
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
+/* The table's schema, if the environment is to know it: "main", but where a check says else. */
+extern const char *schema;
 
-/* Stores what is known of them. */
-static inline void know_columns(struct clr_known_column known[COLUMNS])
-{
-    int i;
+/* Makes the database; gives up on the test if there is none. */
+void open_database(void);
 
-    for (i = 0; i < COLUMNS; i++)
-        known[i] = (struct clr_known_column){.name = columns[i],
-                                             .number = 100 + i,
-                                             .is_text = strcmp(columns[i], "s") == 0 ||
-                                                        strcmp(columns[i], "u") == 0,
-                                             .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
-                                             .is_binary = strcmp(columns[i], "u") != 0,
-                                             .collation = "nocase",
-                                             .is_rowid = i == COLUMNS - 1,
-                                             .readable = strcmp(columns[i], "g") != 0};
-}
+/* Prepares a statement, so that its parameters can be asked for; NULL if SQLite refuses it. The
+   caller finalizes it. */
+sqlite3_stmt *prepare(const char *sql);
 
-static inline bool find_literal(const struct clr_node *node, struct clr_scalar *value)
-{
-    sqlite3_stmt *statement = NULL;
-    char *sql = sqlite3_mprintf("SELECT %s%s", node->negative ? "-" : "", node->names[0].name);
-    double real;
-    bool found = true;
-
-    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK ||
-        sqlite3_step(statement) != SQLITE_ROW) {
-        found = false;
-    } else if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
-        value->tag = CLR_TAG_INTEGER;
-        value->bits = sqlite3_column_int64(statement, 0);
-    } else {
-        real = sqlite3_column_double(statement, 0);
-        value->tag = CLR_TAG_REAL;
-        memcpy(&value->bits, &real, sizeof real);
-    }
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    return found;
-}
-
-/* Prepares a statement, so that its parameters can be asked for; NULL if SQLite refuses it. */
-static inline sqlite3_stmt *prepare(const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-
-    sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
-    return statement;
-}
-
-/* Skips a check if the SQLite that runs does not have what the text has. */
-static inline bool skips(const char *sql)
-{
-    const bool is_new = strstr(sql, "->") != NULL || strstr(sql, "DISTINCT FROM") != NULL ||
-                        strstr(sql, "unixepoch") != NULL;
-
-    if (!is_new || sqlite3_libversion_number() >= 3039000)
-        return false;
-    tap_skip(1, "SQLite is too old: %s", sql);
-    return true;
-}
-
-/* As SQLite has it listed. */
-static inline bool is_deterministic(const char *name)
-{
-    sqlite3_stmt *list = prepare("PRAGMA function_list");
-    bool is = false, is_not = false;
-
-    while (sqlite3_step(list) == SQLITE_ROW) {
-        if (sqlite3_stricmp(name, (const char *)sqlite3_column_text(list, 0)) != 0)
-            continue;
-        is = true;
-        if (strcmp((const char *)sqlite3_column_text(list, 2), "s") != 0 ||
-            (sqlite3_column_int(list, 5) & SQLITE_DETERMINISTIC) == 0)
-            is_not = true;
-    }
-    sqlite3_finalize(list);
-    return is && !is_not;
-}
-
-static inline unsigned find_subtypes(const char *name)
-{
-    if (strcmp(name, "json_array") == 0)
-        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN;
-    return strcmp(name, "json") == 0 ? CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN : CLR_SUBTYPE_OWN;
-}
-
-static inline void never(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)context, (void)count, (void)values;
-}
-
-static inline void never_final(sqlite3_context *context)
-{
-    (void)context;
-}
-
-static inline void open_database(void)
-{
-    const struct clr_aggregate *aggregate;
-    char name[64];
-    int form;
-
-    if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
-        sqlite3_exec(database,
-                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT, u TEXT);"
-                     "CREATE TABLE \"t\"\"2\"(a)",
-                     NULL, NULL, NULL) != SQLITE_OK)
-        tap_bail("no database");
-    for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
-        for (form = 0; form < CLR_FORMS; form++) {
-            snprintf(name, sizeof name, "%s%s", aggregate->name,
-                     clr_form_suffix((enum clr_form)form));
-            sqlite3_create_function(database, name,
-                                    form & CLR_FORM_MERGE ? 1 : aggregate->arguments, SQLITE_UTF8,
-                                    NULL, NULL, never, never_final);
-        }
-    }
-}
-
-/* What the encoding of the database is said to be. */
-static bool is_utf8 = true;
-
-/* The table's schema, if the environment is to know it. */
-static const char *schema = "main";
-
-/* Notes what is known of a SELECT's numbers and functions. */
-static inline void know_nodes(struct clr_syntax *syntax)
-{
-    struct clr_node *node;
-
-    for (node = syntax->numbers.first; node != NULL; node = node->listed)
-        node->is_known = find_literal(node, &node->value);
-    for (node = syntax->functions.first; node != NULL; node = node->listed) {
-        node->is_deterministic = is_deterministic(node->names[0].name);
-        node->subtypes = find_subtypes(node->names[0].name);
-    }
-}
-
-/* Parses and binds; *query is NULL unless the result is CLR_OK. */
-static inline enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
-                                 struct clr_reason *reason)
-{
-    struct clr_known_column known[COLUMNS];
-    const struct clr_environment environment = {
-        .columns = known,
-        .column_count = COLUMNS,
-        .parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0,
-        .is_utf8 = is_utf8,
-        .schema = schema};
-    enum clr_code code = clr_query_parse(sql, query, reason);
-
-    know_columns(known);
-    if (code == CLR_OK) {
-        know_nodes((*query)->syntax);
-        code = clr_query_bind(*query, &environment, reason);
-        if (code != CLR_OK) {
-            clr_query_free(*query);
-            *query = NULL;
-        }
-    }
-    return code;
-}
-
-/* Each allocation fails once, and they are more than `least`; what is left of the query is freed,
-   as valgrind and ASan can tell. */
-static inline void fail_allocations(const char *sql, long least)
-{
-    sqlite3_stmt *statement = prepare(sql);
-    bool failed = true;
-    long after;
-
-    batch_begin();
-    for (after = 0; failed; after++) {
-        struct clr_reason reason = {.code = CLR_WHY_NONE};
-        struct clr_query *query;
-        enum clr_code code;
-
-        clr_memory_fail_after(after);
-        code = make(sql, statement, &query, &reason);
-        failed = clr_memory_fail_after(-1);
-        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
-                 (int)code);
-        clr_query_free(query);
-    }
-    batch_end("without memory");
-    tap_ok(after > least, "every allocation of %ld has failed once", after - 1);
-    sqlite3_finalize(statement);
-}
+/* Parses and binds, with the parameters of the statement, which may be NULL; *query is NULL unless
+   the result is CLR_OK, and the caller's to be freed. */
+enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
+                   struct clr_reason *reason);
 
 /* The text of a reason, until the next call. */
-static inline const char *text_of(const struct clr_reason *reason)
-{
-    static char text[CLR_REASON_TEXT];
+const char *text_of(const struct clr_reason *reason);
 
-    clr_reason_print(reason, text);
-    return text;
-}
+/* ---- Queries as text. */
+
+enum { LONGEST_DUMP = 8000 };
+
+/* What was printed since dumped was made 0. */
+extern char dump[LONGEST_DUMP];
+extern size_t dumped;
+
+/* Appends to the dump. */
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Appends instruction i of a query: "(+ a 1)", and "[column: text]" for a lookup. */
+void print_value(const struct clr_query *query, int i);
+
+/* The same as SQL, with parentheses around everything, and nothing that has an affinity. */
+void print_sql(const struct clr_query *query, int i);
+
+/* Appends the finishing SELECT: {0} is the result of the first call, {k0 blob} the first key as a
+   column of that affinity, groups(?1) where the rows come from. */
+void print_answer(const struct clr_query *query);
+
+/* SQLite's code for a statement, to be freed with sqlite3_free(). */
+char *program_of(const char *sql);
+
+/* ---- Checks. Those of what an SQLite before 3.39 does not have are skipped. */
+
+/* Up to one check: to SQLite the text that the tree is printed as means what the statement does,
+   whose code names parameters as they are written. Either may be NULL. */
+void is_printed(const struct clr_query *query, sqlite3_stmt *statement, const char *sql);
+
+/* Up to two checks: what a statement becomes, "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...;
+   calls; finish", and how it is printed. */
+void accepted(const char *sql, const char *want);
+
+/* The same of an expression over columns, as a WHERE. */
+void lowered(const char *expression, const char *want);
+
+/* One check: why a statement is not accelerated. */
+void refused(const char *sql, const char *want);
+
+/* Binds a SELECT of which SQLite has taken the syntax; NULL, with the reason, if it is refused. */
+struct clr_query *bound(const char *sql, struct clr_reason *reason);
+
+/* The same of an expression over columns, as a WHERE. */
+struct clr_query *bound_where(const char *expression, struct clr_reason *reason);
+
+/* One check: what an expression over columns becomes, or why it is not accelerated. */
+void becomes(const char *expression, const char *want);
+
+/* One check: why a condition is not accelerated. */
+void refuses(const char *expression, const char *want);
+
+/* Two checks: each allocation fails once, and they are more than `least`; what is left of the query
+   is freed, as valgrind and ASan can tell. */
+void fail_allocations(const char *sql, long least);
+
+/* ---- Reasons that several checks expect; OUTSIDE, NO_AGGREGATE and NO_ARGUMENT follow a name. */
+
+#define NOT_THIS_ORDER "ORDER BY of this is not accelerated: leave it out, as the result is one row"
+#define OUTSIDE                                                                                    \
+    "is not accelerated: it is an aggregate that no view computes, or its result may follow from " \
+    "more than its arguments"
+#define NO_AGGREGATE                                                                               \
+    "is no aggregate that a view computes; other functions of a column may stand in aggregates, "  \
+    "WHERE and GROUP BY"
+#define NO_ARGUMENT "is not accelerated with this argument: write a literal or a parameter"
+#define TOO_DEEP "the expressions are nested too deep to be accelerated"
+#define TWO_COLUMNS                                                                                \
+    "an expression with text or functions of two columns is not accelerated: write one for each "  \
+    "column"
+#define NO_COLUMN                                                                                  \
+    "an expression with text or functions and no column is not accelerated: make it a parameter"
+#define NO_WHERE                                                                                   \
+    "a SELECT without aggregates and GROUP BY is accelerated where its WHERE finds few rows, and " \
+    "this one has no WHERE"
+#define NO_FROM "a SELECT without FROM is not accelerated: it reads no table"
+#define JOIN "a join is not accelerated: let the view read one table"
+#define EMPTY_LIST "an empty IN list is not accelerated: write 0 for IN, 1 for NOT IN"
+#define SUBQUERY "a subquery is not accelerated in this place: make it a parameter or a table"
+#define NOT_DISTINCT "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone"
+#define NOT_THIS_LIMIT "LIMIT of this is not accelerated: write a literal or a parameter"
+#define PRESENT                                                                                    \
+    "the present time ('now', CURRENT_DATE and the like) and time zones are not accelerated: "     \
+    "make the result a parameter"
+#define LETTERS "a number with letters or _ in it is not accelerated: write its digits"
+#define NO_NAME "the parameter's name is not accelerated: write ?1 or :name"
+#define BESIDE                                                                                     \
+    "a column beside aggregates is not accelerated: SQLite takes it from some row; write GROUP "   \
+    "BY, or an aggregate of it"
+#define VIRTUAL                                                                                    \
+    "the virtual generated column g is not accelerated: its value may follow from more than its "  \
+    "row; make it STORED"
+#define TEXT_COLUMN "the TEXT column s is not accelerated in this place"
+#define NO_CAST "CAST to this type is not accelerated: write INTEGER, REAL, TEXT, NUMERIC or BLOB"
+
+/* ---- The parts of query-t, each a file. */
+
+void argument_tests(void);
+void expression_tests(void);
+void group_tests(void);
+void lookup_tests(void);
+void lookup_random_tests(void);
+void lookup_refusal_tests(void);
+void random_tests(void);
+void refusal_tests(void);
 
 #endif

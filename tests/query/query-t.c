@@ -1,6 +1,10 @@
-/* The parser and the binder: what statements become. SQLite itself has to take whatever is
-   accepted, and says which number a parameter has. */
-#include "query/statements.h"
+/* The parser and the binder, in several parts; and what statements become. SQLite itself has to
+   take whatever is accepted, and says which number a parameter has. */
+#include "query/environment.h"
+
+#include "random.h"
+
+#include "tap.h"
 
 static void test_statements(void)
 {
@@ -210,9 +214,8 @@ static void test_parameters(void)
              "where (> b ?2); #0SE (* a ?1); sum 0; SELECT {0} FROM groups(?3)");
 }
 
-int main(void)
+static void statement_tests(void)
 {
-    open_database();
     test_statements();
     test_bytes();
     test_questions();
@@ -220,6 +223,19 @@ int main(void)
     test_subqueries();
     test_row();
     test_parameters();
-    sqlite3_close(database);
+}
+
+int main(void)
+{
+    static void (*const parts[])(void) = {statement_tests,      expression_tests,    refusal_tests,
+                                          argument_tests,       group_tests,         lookup_tests,
+                                          lookup_refusal_tests, lookup_random_tests, random_tests};
+    size_t i;
+
+    for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        open_database();
+        parts[i]();
+        sqlite3_close(database);
+    }
     return tap_done();
 }

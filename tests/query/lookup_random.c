@@ -1,6 +1,15 @@
 /* Random expressions over columns of text and of numbers, and a lack of memory. */
-#include "query/statements.h"
+#include "query/environment.h"
+
+#include "base/memory.h"
+#include "batch.h"
 #include "random.h"
+
+#include "tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const random_columns[] = {"a", "b", "c", "d", "s", "s", "u"};
 
@@ -8,80 +17,21 @@ static const char *const random_columns[] = {"a", "b", "c", "d", "s", "s", "u"};
 static void add_random(sqlite3_str *to, int depth, const char *column)
 {
     /* A digit is an operand, 0 one without parentheses. */
-    static const char *const forms[] = {
-        "0 + 0",
-        "0 - 0",
-        "0 * 0",
-        "0 / 0",
-        "0 % 0",
-        "0 || 0",
-        "0 & 0",
-        "0 | 0",
-        "0 << 0",
-        "0 >> 0",
-        "0 = 0",
-        "0 <> 0",
-        "0 < 0",
-        "0 >= 0",
-        "0 AND 0",
-        "0 AND 0",
-        "0 AND 0",
-        "0 OR 0",
-        "0 IS 0",
-        "0 IS NOT 0",
-        "0 IS NOT DISTINCT FROM 0",
-        "0 IS DISTINCT FROM 0",
-        "0 LIKE 0",
-        "0 NOT LIKE 0",
-        "0 GLOB 0",
-        "0 LIKE 0 ESCAPE '!'",
-        "0 BETWEEN 0 AND 0",
-        "0 NOT BETWEEN 0 AND 0",
-        "0 IN (0, 0)",
-        "0 IN (0)",
-        "0 NOT IN (0, 0)",
-        "0 ISNULL",
-        "0 NOT NULL",
-        "NOT 0",
-        "- 0",
-        "+ 0",
-        "~ 0",
-        "0 COLLATE nocase",
-        "CAST(0 AS INT)",
-        "CAST(0 AS TEXT)",
-        "CAST(0 AS REAL)",
-        "CAST(0 AS NUMERIC(1, 2))",
-        "length(0)",
-        "upper(0)",
-        "substr(0, 1, 1)",
-        "abs(0)",
-        "coalesce(0, 0)",
-        "max(0, 0)",
-        "min(0, 0)",
-        "nullif(0, 0)",
-        "likely(0)",
-        "iif(0, 0, 0)",
-        "round(0)",
-        "floor(0)",
-        "sign(0)",
-        "CASE WHEN 0 THEN 0 ELSE 0 END",
-        "CASE 0 WHEN 0 THEN 0 WHEN 0 THEN 0 END",
-        "CASE 0 WHEN 'x' THEN 0 ELSE 0 END",
-    };
-    static const char *const literals[] = {"'x'",
-                                           "'X'",
-                                           "'1'",
-                                           "'a%'",
-                                           "1",
-                                           "0",
-                                           "2.5",
-                                           "-1",
-                                           "''",
-                                           "NULL",
-                                           "x'7831'",
-                                           "FALSE",
-                                           "9007199254740993",
-                                           "'9007199254740993'"};
+    static const char *const forms[] =
+        TAP_LIST("0 + 0", "0 - 0", "0 * 0", "0 / 0", "0 % 0", "0 || 0", "0 & 0", "0 | 0", "0 << 0",
+                 "0 >> 0", "0 = 0", "0 <> 0", "0 < 0", "0 >= 0", "0 AND 0", "0 AND 0", "0 AND 0",
+                 "0 OR 0", "0 IS 0", "0 IS NOT 0", "0 IS NOT DISTINCT FROM 0",
+                 "0 IS DISTINCT FROM 0", "0 LIKE 0", "0 NOT LIKE 0", "0 GLOB 0",
+                 "0 LIKE 0 ESCAPE '!'", "0 BETWEEN 0 AND 0", "0 NOT BETWEEN 0 AND 0", "0 IN (0, 0)",
+                 "0 IN (0)", "0 NOT IN (0, 0)", "0 ISNULL", "0 NOT NULL", "NOT 0", "- 0", "+ 0",
+                 "~ 0", "0 COLLATE nocase", "CAST(0 AS INT)", "CAST(0 AS TEXT)", "CAST(0 AS REAL)",
+                 "CAST(0 AS NUMERIC(1, 2))", "length(0)", "upper(0)", "substr(0, 1, 1)", "abs(0)",
+                 "coalesce(0, 0)", "max(0, 0)", "min(0, 0)", "nullif(0, 0)", "likely(0)",
+                 "iif(0, 0, 0)", "round(0)", "floor(0)", "sign(0)", "CASE WHEN 0 THEN 0 ELSE 0 END",
+                 "CASE 0 WHEN 0 THEN 0 WHEN 0 THEN 0 END", "CASE 0 WHEN 'x' THEN 0 ELSE 0 END");
+    static const char *const literals[] =
+        TAP_LIST("'x'", "'X'", "'1'", "'a%'", "1", "0", "2.5", "-1", "''", "NULL", "x'7831'",
+                 "FALSE", "9007199254740993", "'9007199254740993'");
     const char *form = forms[random_below(sizeof forms / sizeof forms[0])];
     int atom;
 
@@ -233,12 +183,9 @@ static void test_memory(void)
     fail_allocations(sql, 40);
 }
 
-int main(void)
+void lookup_random_tests(void)
 {
     random_start();
-    open_database();
     test_random();
     test_memory();
-    sqlite3_close(database);
-    return tap_done();
 }

@@ -1,6 +1,11 @@
 /* What parameters may be: those that are functions' arguments, and those of expressions. */
 #include "query/environment.h"
 
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
 /* Binds, and begins a run with the value for every parameter; *run is NULL unless that is done. */
 static enum clr_code begin(const char *sql, struct clr_scalar value, struct clr_query **query,
                            struct clr_query_run **run)
@@ -140,11 +145,8 @@ static void test_large_parameters(void)
     }
 }
 
-int main(void)
+void argument_tests(void)
 {
-    open_database();
     test_arguments();
     test_large_parameters();
-    sqlite3_close(database);
-    return tap_done();
 }

@@ -1,6 +1,12 @@
 /* Statements of random input, and a lack of memory. */
 #include "query/environment.h"
+
+#include "batch.h"
 #include "random.h"
+
+#include "tap.h"
+
+#include <string.h>
 
 /* Whether all operands are there, and come before what uses them. */
 static bool is_valid(const struct clr_query *query)
@@ -40,88 +46,15 @@ static bool is_no_syntax(const char *message)
    and nothing accepted that SQLite refuses. */
 static void test_soup(void)
 {
-    static const char *const tokens[] = {"SELECT",
-                                         "SELECT",
-                                         "FROM",
-                                         "FROM",
-                                         "t",
-                                         "t",
-                                         "WHERE",
-                                         "AS",
-                                         "a",
-                                         "b",
-                                         "s",
-                                         "\"e f\"",
-                                         "sum(",
-                                         "count(*)",
-                                         "min(",
-                                         "gpu_dot(",
-                                         "upper(",
-                                         "CAST(",
-                                         "AS TEXT)",
-                                         "LIKE",
-                                         "MATCH",
-                                         "ESCAPE",
-                                         "COLLATE nocase",
-                                         "DISTINCT",
-                                         "TRUE",
-                                         "||",
-                                         "->>",
-                                         "&",
-                                         "~",
-                                         "x'0a'",
-                                         "coalesce(",
-                                         "FILTER(WHERE ",
-                                         "CASE",
-                                         "WHEN",
-                                         "THEN",
-                                         "ELSE",
-                                         "END",
-                                         "IS",
-                                         "NOT",
-                                         "NULL",
-                                         "ISNULL",
-                                         "IN",
-                                         "(",
-                                         "(",
-                                         ")",
-                                         ")",
-                                         ")",
-                                         ",",
-                                         ",",
-                                         ".",
-                                         "+",
-                                         "-",
-                                         "*",
-                                         "/",
-                                         "%",
-                                         "<",
-                                         "=",
-                                         ">=",
-                                         "BETWEEN",
-                                         "AND",
-                                         "OR",
-                                         "?",
-                                         "?3",
-                                         ":p",
-                                         "1",
-                                         "2.5",
-                                         "9223372036854775808",
-                                         "'x'",
-                                         ";",
-                                         "--\n",
-                                         "/* */",
-                                         "GROUP",
-                                         "ORDER BY",
-                                         "ORDER",
-                                         "BY",
-                                         "DESC",
-                                         "ASC",
-                                         "NULLS LAST",
-                                         "LIMIT",
-                                         "OFFSET",
-                                         "[",
-                                         "`"};
+    static const char *const tokens[] =
+        TAP_LIST("SELECT", "SELECT", "FROM", "FROM", "t", "t", "WHERE", "AS", "a", "b", "s",
+                 "\"e f\"", "sum(", "count(*)", "min(", "gpu_dot(", "upper(", "CAST(", "AS TEXT)",
+                 "LIKE", "MATCH", "ESCAPE", "COLLATE nocase", "DISTINCT", "TRUE", "||", "->>", "&",
+                 "~", "x'0a'", "coalesce(", "FILTER(WHERE ", "CASE", "WHEN", "THEN", "ELSE", "END",
+                 "IS", "NOT", "NULL", "ISNULL", "IN", "(", "(", ")", ")", ")", ",", ",", ".", "+",
+                 "-", "*", "/", "%", "<", "=", ">=", "BETWEEN", "AND", "OR", "?", "?3", ":p", "1",
+                 "2.5", "9223372036854775808", "'x'", ";", "--\n", "/* */", "GROUP", "ORDER BY",
+                 "ORDER", "BY", "DESC", "ASC", "NULLS LAST", "LIMIT", "OFFSET", "[", "`");
     static const char *const heads[] = {"", "SELECT sum(a", "SELECT sum(a) FROM t WHERE ",
                                         "SELECT count(*) + ",
                                         "SELECT sum(a) AS b FROM t ORDER BY "};
@@ -187,12 +120,9 @@ static void test_memory(void)
     clr_query_free(NULL);
 }
 
-int main(void)
+void random_tests(void)
 {
     random_start();
-    open_database();
     test_soup();
     test_memory();
-    sqlite3_close(database);
-    return tap_done();
 }

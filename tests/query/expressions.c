@@ -1,6 +1,13 @@
 /* What expressions become, and that they group as SQLite's do. */
-#include "query/statements.h"
+#include "query/environment.h"
+
+#include "batch.h"
 #include "random.h"
+
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
 
 static void test_expressions(void)
 {
@@ -169,31 +176,10 @@ static void test_precedence(void)
 {
     static const char *const prefixes[] = {"", "", "", "", "", "NOT ", "- ", "+", "("};
     static const char *const operands[] = {"a", "b", "c", "d", "1", "0", "2.5", "NULL"};
-    static const char *const operators[] = {" OR ",
-                                            " AND ",
-                                            " AND ",
-                                            "=",
-                                            "<>",
-                                            " IS ",
-                                            " IS NOT ",
-                                            "<",
-                                            "<=",
-                                            ">",
-                                            ">=",
-                                            "+",
-                                            "-",
-                                            "*",
-                                            "/",
-                                            "%",
-                                            " BETWEEN ",
-                                            " NOT BETWEEN ",
-                                            " NOTNULL ",
-                                            " NOT NULL AND ",
-                                            " ISNULL OR ",
-                                            ") AND ",
-                                            " IN (1, b) OR ",
-                                            " NOT IN (0, 2) = ",
-                                            " IN () <> "};
+    static const char *const operators[] =
+        TAP_LIST(" OR ", " AND ", " AND ", "=", "<>", " IS ", " IS NOT ", "<", "<=", ">", ">=", "+",
+                 "-", "*", "/", "%", " BETWEEN ", " NOT BETWEEN ", " NOTNULL ", " NOT NULL AND ",
+                 " ISNULL OR ", ") AND ", " IN (1, b) OR ", " NOT IN (0, 2) = ", " IN () <> ");
     int round, taken = 0;
 
     sqlite3_exec(database,
@@ -231,12 +217,9 @@ static void test_precedence(void)
     tap_ok(taken > 1000, "%d of %d were in the grammar", taken, round);
 }
 
-int main(void)
+void expression_tests(void)
 {
     random_start();
-    open_database();
     test_expressions();
     test_precedence();
-    sqlite3_close(database);
-    return tap_done();
 }

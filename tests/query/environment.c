@@ -1,0 +1,601 @@
+#include "query/environment.h"
+
+#include "base/memory.h"
+#include "batch.h"
+
+#include "tap.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+sqlite3 *database;
+
+/* ---- The environment: a table of six numbers, a TEXT and a generated column. */
+
+static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "u", "g", "rowid"};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* Stores what is known of them. */
+static void know_columns(struct clr_known_column known[COLUMNS])
+{
+    int i;
+
+    for (i = 0; i < COLUMNS; i++)
+        known[i] = (struct clr_known_column){.name = columns[i],
+                                             .number = 100 + i,
+                                             .is_text = strcmp(columns[i], "s") == 0 ||
+                                                        strcmp(columns[i], "u") == 0,
+                                             .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
+                                             .is_binary = strcmp(columns[i], "u") != 0,
+                                             .collation = "nocase",
+                                             .is_rowid = i == COLUMNS - 1,
+                                             .readable = strcmp(columns[i], "g") != 0};
+}
+
+static bool find_literal(const struct clr_node *node, struct clr_scalar *value)
+{
+    sqlite3_stmt *statement = NULL;
+    char *sql = sqlite3_mprintf("SELECT %s%s", node->negative ? "-" : "", node->names[0].name);
+    double real;
+    bool found = true;
+
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW) {
+        found = false;
+    } else if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
+        value->tag = CLR_TAG_INTEGER;
+        value->bits = sqlite3_column_int64(statement, 0);
+    } else {
+        real = sqlite3_column_double(statement, 0);
+        value->tag = CLR_TAG_REAL;
+        memcpy(&value->bits, &real, sizeof real);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return found;
+}
+
+sqlite3_stmt *prepare(const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    return statement;
+}
+
+/* Skips a check if the SQLite that runs does not have what the text has. */
+static bool skips(const char *sql)
+{
+    const bool is_new = strstr(sql, "->") != NULL || strstr(sql, "DISTINCT FROM") != NULL ||
+                        strstr(sql, "unixepoch") != NULL;
+
+    if (!is_new || sqlite3_libversion_number() >= 3039000)
+        return false;
+    tap_skip(1, "SQLite is too old: %s", sql);
+    return true;
+}
+
+/* As SQLite has it listed. */
+static bool is_deterministic(const char *name)
+{
+    sqlite3_stmt *list = prepare("PRAGMA function_list");
+    bool is = false, is_not = false;
+
+    while (sqlite3_step(list) == SQLITE_ROW) {
+        if (sqlite3_stricmp(name, (const char *)sqlite3_column_text(list, 0)) != 0)
+            continue;
+        is = true;
+        if (strcmp((const char *)sqlite3_column_text(list, 2), "s") != 0 ||
+            (sqlite3_column_int(list, 5) & SQLITE_DETERMINISTIC) == 0)
+            is_not = true;
+    }
+    sqlite3_finalize(list);
+    return is && !is_not;
+}
+
+static unsigned find_subtypes(const char *name)
+{
+    if (strcmp(name, "json_array") == 0)
+        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN;
+    return strcmp(name, "json") == 0 ? CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN : CLR_SUBTYPE_OWN;
+}
+
+static void never(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)context, (void)count, (void)values;
+}
+
+static void never_final(sqlite3_context *context)
+{
+    (void)context;
+}
+
+void open_database(void)
+{
+    const struct clr_aggregate *aggregate;
+    char name[64];
+    int form;
+
+    if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
+        sqlite3_exec(database,
+                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT, u TEXT);"
+                     "CREATE TABLE \"t\"\"2\"(a)",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        tap_bail("no database");
+    for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
+        for (form = 0; form < CLR_FORMS; form++) {
+            snprintf(name, sizeof name, "%s%s", aggregate->name,
+                     clr_form_suffix((enum clr_form)form));
+            sqlite3_create_function(database, name,
+                                    form & CLR_FORM_MERGE ? 1 : aggregate->arguments, SQLITE_UTF8,
+                                    NULL, NULL, never, never_final);
+        }
+    }
+}
+
+bool is_utf8 = true;
+
+const char *schema = "main";
+
+/* Notes what is known of a SELECT's numbers and functions. */
+static void know_nodes(struct clr_syntax *syntax)
+{
+    struct clr_node *node;
+
+    for (node = syntax->numbers.first; node != NULL; node = node->listed)
+        node->is_known = find_literal(node, &node->value);
+    for (node = syntax->functions.first; node != NULL; node = node->listed) {
+        node->is_deterministic = is_deterministic(node->names[0].name);
+        node->subtypes = find_subtypes(node->names[0].name);
+    }
+}
+
+enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
+                   struct clr_reason *reason)
+{
+    struct clr_known_column known[COLUMNS];
+    const struct clr_environment environment = {
+        .columns = known,
+        .column_count = COLUMNS,
+        .parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0,
+        .is_utf8 = is_utf8,
+        .schema = schema};
+    enum clr_code code = clr_query_parse(sql, query, reason);
+
+    know_columns(known);
+    if (code == CLR_OK) {
+        know_nodes((*query)->syntax);
+        code = clr_query_bind(*query, &environment, reason);
+        if (code != CLR_OK) {
+            clr_query_free(*query);
+            *query = NULL;
+        }
+    }
+    return code;
+}
+
+void fail_allocations(const char *sql, long least)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    bool failed = true;
+    long after;
+
+    batch_begin();
+    for (after = 0; failed; after++) {
+        struct clr_reason reason = {.code = CLR_WHY_NONE};
+        struct clr_query *query;
+        enum clr_code code;
+
+        clr_memory_fail_after(after);
+        code = make(sql, statement, &query, &reason);
+        failed = clr_memory_fail_after(-1);
+        batch_ok(code == (failed ? CLR_NOMEM : CLR_OK), "allocation %ld: code %d", after,
+                 (int)code);
+        clr_query_free(query);
+    }
+    batch_end("without memory");
+    tap_ok(after > least, "every allocation of %ld has failed once", after - 1);
+    sqlite3_finalize(statement);
+}
+
+const char *text_of(const struct clr_reason *reason)
+{
+    static char text[CLR_REASON_TEXT];
+
+    clr_reason_print(reason, text);
+    return text;
+}
+
+char dump[LONGEST_DUMP];
+size_t dumped;
+
+void print(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped, format, arguments);
+    va_end(arguments);
+    if (dumped >= sizeof dump)
+        tap_bail("a dump of more than %d characters", LONGEST_DUMP);
+}
+
+static void print_constant(const struct clr_query *query, int i)
+{
+    double real;
+
+    memcpy(&real, &query->constants[i].bits, sizeof real);
+    if (query->parameters[i] != 0)
+        print("?%d", query->parameters[i]);
+    else if (query->constants[i].tag == CLR_TAG_INTEGER)
+        print("%" PRId64, query->constants[i].bits);
+    else if (query->constants[i].tag == CLR_TAG_REAL)
+        print("%.17g%s", real, fabs(real) < 1e16 && real == floor(real) ? ".0" : "");
+    else
+        print("NULL");
+}
+
+void print_value(const struct clr_query *query, int i)
+{
+    static const struct {
+        const char *name;
+        int operands;
+    } opcodes[CLR_OPCODES] = {
+        [CLR_OP_ADD] = {"+", 2},
+        [CLR_OP_SUBTRACT] = {"-", 2},
+        [CLR_OP_MULTIPLY] = {"*", 2},
+        [CLR_OP_DIVIDE] = {"/", 2},
+        [CLR_OP_REMAINDER] = {"%", 2},
+        [CLR_OP_EQUAL] = {"=", 2},
+        [CLR_OP_UNEQUAL] = {"<>", 2},
+        [CLR_OP_LESS] = {"<", 2},
+        [CLR_OP_LESS_EQUAL] = {"<=", 2},
+        [CLR_OP_GREATER] = {">", 2},
+        [CLR_OP_GREATER_EQUAL] = {">=", 2},
+        [CLR_OP_IS] = {"is", 2},
+        [CLR_OP_IS_NOT] = {"isnot", 2},
+        [CLR_OP_IS_NULL] = {"null", 1},
+        [CLR_OP_NOT_NULL] = {"there", 1},
+        [CLR_OP_AND] = {"and", 2},
+        [CLR_OP_OR] = {"or", 2},
+        [CLR_OP_NOT] = {"not", 1},
+        [CLR_OP_IF] = {"if", 3},
+        [CLR_OP_COALESCE] = {"coalesce", 2},
+        [CLR_OP_LEAST] = {"least", 2},
+        [CLR_OP_GREATEST] = {"greatest", 2},
+        [CLR_OP_ABSOLUTE] = {"abs", 1},
+        [CLR_OP_BIT_AND] = {"&", 2},
+        [CLR_OP_BIT_OR] = {"|", 2},
+        [CLR_OP_BIT_NOT] = {"~", 1},
+        [CLR_OP_SHIFT_LEFT] = {"<<", 2},
+        [CLR_OP_SHIFT_RIGHT] = {">>", 2},
+        [CLR_OP_TO_INTEGER] = {"integer", 1},
+        [CLR_OP_TO_REAL] = {"real", 1},
+        [CLR_OP_ROUND] = {"round", 1},
+        [CLR_OP_FLOOR] = {"floor", 1},
+        [CLR_OP_CEILING] = {"ceiling", 1},
+        [CLR_OP_TRUNCATE] = {"truncate", 1},
+        [CLR_OP_SIGN] = {"sign", 1},
+    };
+    const struct clr_instruction *instruction = &query->instructions[i];
+    int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
+
+    if (instruction->opcode == CLR_OP_CONSTANT) {
+        print_constant(query, instruction->a);
+    } else if (instruction->opcode == CLR_OP_COLUMN) {
+        print("%s", columns[query->columns[instruction->a] - 100]);
+    } else if (instruction->opcode == CLR_OP_LOOKUP) {
+        print("[%s: %s%s]", columns[query->columns[instruction->a] - 100],
+              query->lookups[instruction->b].text,
+              query->lookups[instruction->b].is_timed ? " (timed)" : "");
+    } else {
+        print("(%s", opcodes[instruction->opcode].name);
+        for (k = 0; k < opcodes[instruction->opcode].operands; k++) {
+            print(" ");
+            print_value(query, operands[k]);
+        }
+        print(")");
+    }
+}
+
+/* A lookup's text, with the column's own name. */
+static void print_lookup(const struct clr_query *query, const struct clr_lookup_plan *lookup)
+{
+    const char *column = columns[query->columns[lookup->column] - 100], *p;
+    const size_t length = strlen("\"" CLR_LOOKUP_COLUMN "\"");
+
+    print("(+(");
+    for (p = lookup->text; *p != '\0';) {
+        if (strncmp(p, "\"" CLR_LOOKUP_COLUMN "\"", length) == 0) {
+            print("\"%s\"", column);
+            p += length;
+        } else {
+            print("%c", *p++);
+        }
+    }
+    print("))");
+}
+
+void print_sql(const struct clr_query *query, int i)
+{
+    /* 1, 2 and 3 are the operands. */
+    static const char *const forms[CLR_OPCODES] = {
+        [CLR_OP_ADD] = "(1 + 2)",
+        [CLR_OP_SUBTRACT] = "(1 - 2)",
+        [CLR_OP_MULTIPLY] = "(1 * 2)",
+        [CLR_OP_DIVIDE] = "(1 / 2)",
+        [CLR_OP_REMAINDER] = "(1 % 2)",
+        [CLR_OP_EQUAL] = "(1 = 2)",
+        [CLR_OP_UNEQUAL] = "(1 <> 2)",
+        [CLR_OP_LESS] = "(1 < 2)",
+        [CLR_OP_LESS_EQUAL] = "(1 <= 2)",
+        [CLR_OP_GREATER] = "(1 > 2)",
+        [CLR_OP_GREATER_EQUAL] = "(1 >= 2)",
+        [CLR_OP_IS] = "(1 IS (2))",
+        [CLR_OP_IS_NOT] = "(1 IS NOT (2))",
+        [CLR_OP_IS_NULL] = "(1 ISNULL)",
+        [CLR_OP_NOT_NULL] = "(1 NOTNULL)",
+        [CLR_OP_AND] = "(1 AND 2)",
+        [CLR_OP_OR] = "(1 OR 2)",
+        [CLR_OP_NOT] = "(NOT 1)",
+        [CLR_OP_IF] = "(CASE WHEN 1 THEN 2 ELSE 3 END)",
+        [CLR_OP_COALESCE] = "coalesce(1, 2)",
+        [CLR_OP_LEAST] = "min(1, 2)",
+        [CLR_OP_GREATEST] = "max(1, 2)",
+        [CLR_OP_ABSOLUTE] = "abs(1)",
+        [CLR_OP_BIT_AND] = "(1 & 2)",
+        [CLR_OP_BIT_OR] = "(1 | 2)",
+        [CLR_OP_BIT_NOT] = "(~1)",
+        [CLR_OP_SHIFT_LEFT] = "(1 << 2)",
+        [CLR_OP_SHIFT_RIGHT] = "(1 >> 2)",
+        [CLR_OP_TO_INTEGER] = "CAST(1 AS INT)",
+        [CLR_OP_TO_REAL] = "CAST(1 AS REAL)",
+        [CLR_OP_ROUND] = "round(1)",
+        [CLR_OP_FLOOR] = "floor(1)",
+        [CLR_OP_CEILING] = "ceil(1)",
+        [CLR_OP_TRUNCATE] = "trunc(1)",
+        [CLR_OP_SIGN] = "sign(1)",
+    };
+    const struct clr_instruction *instruction = &query->instructions[i];
+    const char *form = forms[instruction->opcode];
+
+    if (instruction->opcode == CLR_OP_COLUMN)
+        print("(+\"%s\")", columns[query->columns[instruction->a] - 100]);
+    else if (instruction->opcode == CLR_OP_LOOKUP)
+        print_lookup(query, &query->lookups[instruction->b]);
+    else if (form == NULL)
+        print_constant(query, instruction->a);
+    for (; form != NULL && *form != '\0'; form++) {
+        if (*form == '1')
+            print_sql(query, instruction->a);
+        else if (*form == '2')
+            print_sql(query, instruction->b);
+        else if (*form == '3')
+            print_sql(query, instruction->c);
+        else
+            print("%c", *form);
+    }
+}
+
+/* "gpu_percentile ARGUMENTS asks QUESTION of TALLY". */
+static void print_asked(const struct clr_query *query, const struct clr_call *call)
+{
+    const struct clr_asked *asked = &query->asked[call->question];
+    int i;
+
+    print("%s%s", call->aggregate->name, call->form & CLR_FORM_STATE ? "_state" : "");
+    for (i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++) {
+        print(" ");
+        print_constant(query, asked->arguments[i]);
+    }
+    print(" asks %d of %d", call->question, call->tally);
+}
+
+void print_answer(const struct clr_query *query)
+{
+    static const char rows[] = "\"clreduce_groups\"(";
+    const char *answer = query->answer;
+
+    while (*answer != '\0') {
+        char number[10], how[10];
+        int length = 0;
+
+        if (sscanf(answer, "(+\"c:%9[0-9]\")%n", number, &length) == 1 && length > 0) {
+            print("{%s}", number);
+        } else if (sscanf(answer, "\"k:%9[0-9]:%9[a-z]\"%n", number, how, &length) == 2 &&
+                   length > 0) {
+            print("{k%s %s}", number, how);
+        } else if (strncmp(answer, rows, sizeof rows - 1) == 0) {
+            length = sizeof rows - 1;
+            print("groups(");
+        } else {
+            length = 1;
+            print("%c", *answer);
+        }
+        answer += length;
+    }
+}
+
+/* "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...; calls; finish" */
+static const char *print_query(const struct clr_query *query)
+{
+    int i, term;
+
+    dumped = 0;
+    dump[0] = '\0';
+    if (query->filter >= 0) {
+        print("where ");
+        print_value(query, query->filter);
+        print("; ");
+    }
+    for (i = 0; i < query->tally_count; i++) {
+        const struct clr_tally_plan *tally = &query->tallies[i];
+        print("#%d%s%s%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
+              tally->operations & 1u << CLR_DOT ? "D" : "",
+              tally->operations & 1u << CLR_EXTREMES ? "E" : "",
+              tally->operations & CLR_KEEP ? "K" : "", tally->operations & CLR_BYTES ? "B" : "");
+        if (tally->x >= 0) {
+            print(" ");
+            print_value(query, tally->x);
+        }
+        if (tally->y >= 0) {
+            print(", ");
+            print_value(query, tally->y);
+        }
+        if (tally->filter >= 0) {
+            print(" if ");
+            print_value(query, tally->filter);
+        }
+        print("; ");
+    }
+    for (i = 0; i < query->call_count; i++) {
+        const struct clr_call *call = &query->calls[i];
+        if (call->aggregate->operation >= CLR_OPERATIONS) {
+            print("%s", call->aggregate->name);
+            for (term = 0; term < CLR_MOST_TERMS; term++) {
+                if (call->terms[term] >= 0)
+                    print(" %d:%d", term, call->terms[term]);
+            }
+            print("%s counts %d", call->form & CLR_FORM_STATE ? " state" : "", call->tally);
+        } else if (clr_aggregate_asks(call->aggregate)) {
+            print_asked(query, call);
+        } else {
+            print("%s%s %d", clr_call_name(call), clr_form_suffix(call->form), call->tally);
+        }
+        print("%s", i + 1 < query->call_count ? ", " : "; ");
+    }
+    print_answer(query);
+    return dump;
+}
+
+char *program_of(const char *sql)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *explain = sqlite3_mprintf("EXPLAIN %s", sql);
+    sqlite3_stmt *statement = prepare(explain);
+    int i;
+
+    if (statement == NULL)
+        sqlite3_str_appendall(text, sqlite3_errmsg(database));
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        for (i = 1; i < 7; i++)
+            sqlite3_str_appendf(text, "%s ", sqlite3_column_text(statement, i));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_free(explain);
+    return sqlite3_str_finish(text);
+}
+
+void is_printed(const struct clr_query *query, sqlite3_stmt *statement, const char *sql)
+{
+    char *text, *got, *want;
+
+    if (query == NULL || statement == NULL || sqlite3_bind_parameter_count(statement) > 0)
+        return;
+    text = clr_query_write_select(query);
+    got = program_of(text);
+    want = program_of(sql);
+    tap_is_string(got, want, "printed: %s", text);
+    sqlite3_free(got);
+    sqlite3_free(want);
+    clr_memory_free(text);
+}
+
+void accepted(const char *sql, const char *want)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query *query;
+
+    if (skips(sql))
+        return;
+    if (statement == NULL)
+        tap_diag("%s", sqlite3_errmsg(database));
+    make(sql, statement, &query, &reason);
+    if (query == NULL)
+        tap_ok(false, "%s: %s", sql, text_of(&reason));
+    else if (statement == NULL)
+        tap_ok(false, "%s: not in SQLite's grammar", sql);
+    else
+        tap_is_string(print_query(query), want, "%s", sql);
+    is_printed(query, statement, sql);
+    clr_query_free(query);
+    sqlite3_finalize(statement);
+}
+
+void lowered(const char *expression, const char *want)
+{
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
+    char *all = sqlite3_mprintf("where %s; #0; count 0; SELECT {0} FROM groups(?1)", want);
+
+    accepted(sql, all);
+    sqlite3_free(sql);
+    sqlite3_free(all);
+}
+
+void refused(const char *sql, const char *want)
+{
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_query *query;
+
+    if (skips(sql))
+        return;
+    if (make(sql, statement, &query, &reason) == CLR_INVALID)
+        tap_is_string(text_of(&reason), want, "refused: %.200s", sql);
+    else
+        tap_ok(false, "refused: %s", sql);
+    clr_query_free(query);
+    sqlite3_finalize(statement);
+}
+
+struct clr_query *bound(const char *sql, struct clr_reason *reason)
+{
+    sqlite3_stmt *statement = prepare(sql);
+    struct clr_query *query;
+
+    if (statement == NULL)
+        tap_diag("%s: %s", sql, sqlite3_errmsg(database));
+    make(sql, statement, &query, reason);
+    sqlite3_finalize(statement);
+    return query;
+}
+
+struct clr_query *bound_where(const char *expression, struct clr_reason *reason)
+{
+    char *sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
+    struct clr_query *query = bound(sql, reason);
+
+    sqlite3_free(sql);
+    return query;
+}
+
+void becomes(const char *expression, const char *want)
+{
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query *query;
+
+    if (skips(expression))
+        return;
+    query = bound_where(expression, &reason);
+    dumped = 0;
+    if (query != NULL)
+        print_value(query, query->filter);
+    tap_is_string(query != NULL ? dump : text_of(&reason), want, "%s", expression);
+    clr_query_free(query);
+}
+
+void refuses(const char *expression, const char *want)
+{
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query *query;
+
+    if (skips(expression))
+        return;
+    query = bound_where(expression, &reason);
+    tap_is_string(query != NULL ? "accepted" : text_of(&reason), want, "refused: %s", expression);
+    clr_query_free(query);
+}
