@@ -4,6 +4,7 @@
 #include "batch.h"
 #include "numeric/bigint.h"
 #include "numeric/bins_data.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -163,5 +164,6 @@ int main(void)
     random_start();
     test_few();
     test_random();
+    bin_bounds_tests();
     return tap_done();
 }

@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -478,5 +479,7 @@ int main(void)
     test_merge();
     test_merge_infinities();
     test_device_parts();
+    expansion_tests();
+    moments_filter_tests();
     return tap_done();
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/filter/skipping.h"
+#include "numeric/parts.h"
 #include "numeric/scan/scan.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
@@ -260,5 +261,6 @@ int main(void)
     tap_ok(some > rounds / 10, "%d of them had rows", some);
     tap_ok(skips > (size_t)rounds / 2 && partly > (size_t)rounds / 150,
            "%zu blocks were left out, in %zu scans of which others had rows", skips, partly);
+    row_ranges_tests();
     return tap_done();
 }

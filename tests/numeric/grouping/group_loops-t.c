@@ -2,6 +2,7 @@
 #include "numeric/grouping/group_loops.h"
 
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -251,5 +252,6 @@ int main(void)
         }
         batch_end("loops, the best but %d", skipped);
     }
+    window_tests();
     return tap_done();
 }

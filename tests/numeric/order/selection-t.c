@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/bigint.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -353,5 +354,9 @@ int main(void)
     test_position();
     test_between();
     test_kept();
+    deque_tests();
+    ordered_tests();
+    portions_tests();
+    sorted_copy_tests();
     return tap_done();
 }

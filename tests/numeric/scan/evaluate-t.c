@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/host/host_scan.h"
+#include "numeric/parts.h"
 #include "numeric/scan/loops.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
@@ -290,5 +291,8 @@ int main(void)
     test_random_scans();
     test_stop();
     test_no_memory();
+    lookup_results_tests();
+    loops_tests();
+    shared_sums_tests();
     return tap_done();
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/exact/operation.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -187,5 +188,8 @@ int main(void)
     test_extremes();
     test_merge();
     test_chunks();
+    state_bins_tests();
+    state_format_tests();
+    state_refusals_tests();
     return tap_done();
 }

@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -191,5 +192,10 @@ int main(void)
     test_empty();
     test_numbers();
     test_keys();
+    bytes_tests();
+    decimals_tests();
+    int192_tests();
+    narrow_tests();
+    reals_tests();
     return tap_done();
 }

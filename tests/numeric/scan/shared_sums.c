@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
+#include "numeric/parts.h"
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
@@ -147,7 +148,7 @@ static void test_no_memory(void)
     tap_ok(clr_shared_sums_end(NULL, &scan, true), "which needs no end");
 }
 
-int main(void)
+void shared_sums_tests(void)
 {
     int i;
 
@@ -161,5 +162,4 @@ int main(void)
     test_no_memory();
     for (i = 0; i < COLUMNS; i++)
         clr_column_release(columns[i]);
-    return tap_done();
 }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -360,7 +361,7 @@ static void test_memory(void)
     tap_ok(after > 20, "every allocation of %ld has failed once", after - 1);
 }
 
-int main(void)
+void deque_tests(void)
 {
     random_start();
     test_windows(1, "integers");
@@ -372,5 +373,4 @@ int main(void)
     test_large_value();
     test_empty_text();
     test_memory();
-    return tap_done();
 }

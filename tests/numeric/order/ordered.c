@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -122,7 +123,7 @@ static void test_limits(void)
     clr_ordered_clear(&ordered);
 }
 
-int main(void)
+void ordered_tests(void)
 {
     static const size_t sizes[] = {1, 5, 300, 3000};
     size_t i;
@@ -134,5 +135,4 @@ int main(void)
             test_family(family, sizes[i]);
     }
     test_limits();
-    return tap_done();
 }

@@ -6,6 +6,7 @@
 #include "numeric/distinct/distinct.h"
 #include "numeric/distinct/distinct_counting.h"
 #include "numeric/order/selection.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -342,7 +343,7 @@ static void test_no_memory(void)
            "within %llu bytes, and not within half of them", (unsigned long long)memory);
 }
 
-int main(void)
+void portions_tests(void)
 {
     random_start();
     test_random();
@@ -350,5 +351,4 @@ int main(void)
     test_sharing();
     test_stops();
     test_no_memory();
-    return tap_done();
 }

@@ -9,6 +9,7 @@
 #include "numeric/grouping/window.h"
 
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -168,7 +169,7 @@ static void test_bits(void)
            outside);
 }
 
-int main(void)
+void window_tests(void)
 {
     int round;
 
@@ -180,5 +181,4 @@ int main(void)
     test_outside();
     test_largest();
     test_bits();
-    return tap_done();
 }

@@ -1,5 +1,6 @@
 /* States as bytes: the format to the byte, whatever way the rows came, and what is read again. */
 #include "batch.h"
+#include "numeric/parts.h"
 #include "numeric/state_histograms.h"
 #include "numeric/sum_states.h"
 
@@ -287,7 +288,7 @@ static void test_sizes(void)
     }
 }
 
-int main(void)
+void state_format_tests(void)
 {
     int i;
 
@@ -300,5 +301,4 @@ int main(void)
     }
     test_leaving_real();
     test_sizes();
-    return tap_done();
 }

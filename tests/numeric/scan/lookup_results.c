@@ -2,6 +2,7 @@
 #include "numeric/scan/scan.h"
 
 #include "base/memory.h"
+#include "numeric/parts.h"
 
 #include "tap.h"
 
@@ -81,9 +82,8 @@ static void test_references(void)
     clr_memory_fail_after(-1);
 }
 
-int main(void)
+void lookup_results_tests(void)
 {
     test_kinds();
     test_references();
-    return tap_done();
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/scans.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -189,7 +190,7 @@ static void test_refusals(void)
     clr_column_release(column);
 }
 
-int main(void)
+void sorted_copy_tests(void)
 {
     static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL}, widths[] = {0, 1, 2, 4};
     size_t i, j;
@@ -203,5 +204,4 @@ int main(void)
     }
     test_bits();
     test_refusals();
-    return tap_done();
 }

@@ -4,6 +4,7 @@
 
 #include "batch.h"
 #include "numeric/exact/sum.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -209,7 +210,7 @@ static void test_from(void)
     batch_end("bounds");
 }
 
-int main(void)
+void decimals_tests(void)
 {
     const struct clr_decimals_loops *loops;
     int skipped, i;
@@ -229,5 +230,4 @@ int main(void)
         }
         batch_end("decimals split and widened");
     }
-    return tap_done();
 }

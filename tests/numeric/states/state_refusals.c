@@ -1,7 +1,8 @@
 /* States as bytes: hostile, cut, mutated and written ones, which are refused or sound. */
-#include "batch.h"
-#include "numeric/state_histograms.h"
 #include "numeric/state_refusals.h"
+#include "batch.h"
+#include "numeric/parts.h"
+#include "numeric/state_histograms.h"
 #include "numeric/sum_states.h"
 
 static const char *const fault_names[] = {"sound",         "too short",    "no state",
@@ -240,7 +241,7 @@ static void test_mutations(void)
         tap_ok(seen[i] >= MUTATIONS / 1000, "%ld of them: %s", seen[i], fault_names[i]);
 }
 
-int main(void)
+void state_refusals_tests(void)
 {
     random_start();
     test_refusals();
@@ -249,5 +250,4 @@ int main(void)
     test_no_bytes();
     test_texts();
     test_mutations();
-    return tap_done();
 }

@@ -3,6 +3,7 @@
 #include "numeric/state_histograms.h"
 
 #include "batch.h"
+#include "numeric/parts.h"
 
 static void check_bins(const struct clr_bins *bins, const uint64_t *counters,
                        const struct bytes *want, const char *what)
@@ -97,10 +98,9 @@ static void test_random_bins(void)
     batch_end("random histograms");
 }
 
-int main(void)
+void state_bins_tests(void)
 {
     random_start();
     test_known_bins();
     test_random_bins();
-    return tap_done();
 }

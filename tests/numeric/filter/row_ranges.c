@@ -2,6 +2,7 @@
 #include "numeric/filter/skipping.h"
 
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 enum { MOST_BLOCKS = 300 };
@@ -114,10 +115,9 @@ static void test_all(void)
     tap_is_int64(ranges.count, 0, "no rows are none");
 }
 
-int main(void)
+void row_ranges_tests(void)
 {
     random_start();
     test_random();
     test_all();
-    return tap_done();
 }

@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -162,12 +163,11 @@ static void test_range(void)
     tap_ok(!clr_int192_to_int64(&sum, &result), "5 - 2^64 does not fit");
 }
 
-int main(void)
+void int192_tests(void)
 {
     random_start();
     test_carries();
     test_range();
     test_greatest_sum();
     test_random_products();
-    return tap_done();
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/bins_data.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -221,7 +222,7 @@ static void test_no_memory(void)
     tap_is_uint64(clr_bin_bounds_size(10), 88, "bytes for ten bins");
 }
 
-int main(void)
+void bin_bounds_tests(void)
 {
     int family;
 
@@ -231,5 +232,4 @@ int main(void)
     test_few();
     test_guesses();
     test_no_memory();
-    return tap_done();
 }

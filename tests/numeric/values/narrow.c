@@ -3,6 +3,7 @@
 #include "numeric/values/narrow.h"
 
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -226,7 +227,7 @@ static void test_powers(void)
     batch_end("powers");
 }
 
-int main(void)
+void narrow_tests(void)
 {
     const struct clr_frame_loops *loops;
     int skipped, i;
@@ -245,5 +246,4 @@ int main(void)
             check(loops, random_below(70), 1 + random_below(random_below(4) == 0 ? 4000 : 200));
         batch_end("values in frames");
     }
-    return tap_done();
 }

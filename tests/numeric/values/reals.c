@@ -8,6 +8,7 @@
 #include "../../../kernels/arithmetic/reals.cl"
 
 #include "batch.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -75,7 +76,7 @@ static void compare(int64_t x, int64_t y)
              "the INTEGER of %a", a);
 }
 
-int main(void)
+void reals_tests(void)
 {
     int64_t x, y;
     int i, j;
@@ -100,5 +101,4 @@ int main(void)
         compare(value_bits_of(value_real_of(x) * value_real_of(y)), y);
     }
     batch_end("any numbers, and such as are near each other");
-    return tap_done();
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/distinct/distinct_counting.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -187,7 +188,7 @@ static void test_distinct(size_t count, uint64_t variety)
     clr_bytes_free(&bytes);
 }
 
-int main(void)
+void bytes_tests(void)
 {
     static const uint64_t varieties[] = {1, 2, 100, 5000, 1000000};
     int round;
@@ -202,5 +203,4 @@ int main(void)
     for (round = 0; round < 3; round++)
         test_distinct(MOST_VALUES, 1000000);
     batch_end("different values and the most frequent one");
-    return tap_done();
 }

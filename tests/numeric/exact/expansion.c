@@ -3,6 +3,7 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
+#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -221,7 +222,7 @@ static void test_to_odd(void)
     batch_end("rounding to odd");
 }
 
-int main(void)
+void expansion_tests(void)
 {
     random_start();
     test_reference();
@@ -231,5 +232,4 @@ int main(void)
     test_zeros();
     test_ties();
     test_round();
-    return tap_done();
 }

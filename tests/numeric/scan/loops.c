@@ -2,6 +2,7 @@
 #include "numeric/scan/loops.h"
 
 #include "batch.h"
+#include "numeric/parts.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
 
@@ -178,7 +179,7 @@ static void check_tags(const struct clr_loops *loops)
                  "row %zu as REAL", i);
 }
 
-int main(void)
+void loops_tests(void)
 {
     const struct clr_loops *loops;
     int skipped, round;
@@ -202,5 +203,4 @@ int main(void)
         }
         batch_end("the loops after the best %d", skipped);
     }
-    return tap_done();
 }
