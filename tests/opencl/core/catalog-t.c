@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "opencl/core/api.h"
+#include "opencl/parts.h"
 
 #include "tap.h"
 
@@ -285,5 +286,6 @@ int main(void)
     test_reach();
     test_memory();
     test_big_endian();
+    error_names_tests();
     return tap_done();
 }

@@ -9,6 +9,7 @@
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/memory/trial.h"
+#include "opencl/parts.h"
 #include "opencl/reduction/passes.h"
 
 #include <inttypes.h>
@@ -168,5 +169,6 @@ static void test_device(const struct clr_device_info *info)
 int main(void)
 {
     devices_each(test_device, false);
+    arithmetic_tests();
     return tap_done();
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include "random.h"
+#include "storage/parts.h"
 
 #include <unistd.h>
 
@@ -448,5 +449,7 @@ int main(void)
         form.any_rowid = i / 2 % 2 == 0;
         test_form(&form);
     }
+    failures_tests();
+    places_tests();
     return tap_done();
 }

@@ -3,6 +3,7 @@
  * random scans, in little memory and in much. And streams that cannot be.
  */
 #include "storage/format/page.h"
+#include "storage/parts.h"
 #include "storage/streams.h"
 
 /* From a page in one thread to more than any thread takes. */
@@ -215,5 +216,6 @@ int main(void)
     test_table(65536, 30000, true);
     test_order();
     test_failures();
+    stream_codes_tests();
     return tap_done();
 }

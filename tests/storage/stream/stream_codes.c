@@ -1,6 +1,7 @@
 /* Columns of codes that are streamed, and groups by them. */
 #include "numeric/groups/groups.h"
 #include "numeric/scan/scan.h"
+#include "storage/parts.h"
 #include "storage/streams.h"
 
 enum { CODED = 2, GROUPS_MEMORY = 1 << 22 };
@@ -206,7 +207,7 @@ static void test_unusual(const struct clr_source *source, sqlite3 *db)
     image_free(&image);
 }
 
-int main(void)
+void stream_codes_tests(void)
 {
     sqlite3 *db = new_database(512, 3000);
     struct image_bytes bytes = image_serialize(db);
@@ -216,5 +217,4 @@ int main(void)
     test_unusual(&source, db);
     sqlite3_free(bytes.data);
     sqlite3_close(db);
-    return tap_done();
 }

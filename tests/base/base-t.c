@@ -1,10 +1,85 @@
-/* Settings: their defaults, what may be set, and what is said about the rest. */
+/* What everything else stands on: memory, the processor, settings, results and UTF-8. */
+#include "base/memory.h"
+#include "base/processor.h"
 #include "base/settings.h"
+#include "base/status.h"
+#include "base/utf8.h"
 
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Memory, and the failing allocation that other tests rely on. */
+
+/* Counts how many of some allocations fail after clr_memory_fail_after(after). */
+static int failures(long after, int allocations)
+{
+    int i, failed = 0;
+
+    clr_memory_fail_after(after);
+    for (i = 0; i < allocations; i++) {
+        void *block = clr_memory_alloc(8);
+        if (block == NULL) {
+            failed++;
+            if (i != after)
+                tap_diag("allocation %d failed", i);
+        }
+        clr_memory_free(block);
+    }
+    return failed;
+}
+
+static void memory_tests(void)
+{
+    char *block = clr_memory_alloc(4), *larger;
+
+    tap_ok(block != NULL, "memory");
+    memcpy(block, "abc", 4);
+    larger = clr_memory_realloc(block, 100000);
+    tap_ok(larger != NULL && strcmp(larger, "abc") == 0, "more of it, with what was in there");
+    block = larger;
+
+    clr_memory_fail_after(0);
+    larger = clr_memory_realloc(block, 200000);
+    tap_ok(larger == NULL, "a reallocation that was to fail");
+    tap_is_string(block, "abc", "leaves the old block");
+    tap_is_int64(clr_memory_fail_after(-1), 1, "and it is told that one failed");
+    clr_memory_free(block);
+    clr_memory_free(NULL);
+    larger = clr_memory_realloc(NULL, 10);
+    tap_ok(larger != NULL, "reallocating nothing allocates");
+    clr_memory_free(larger);
+
+    tap_is_int64(failures(-1, 100), 0, "none fails without being asked to");
+    tap_is_int64(clr_memory_fail_after(-1), 0, "and none is told of");
+    tap_is_int64(failures(0, 100), 1, "one fails, and only one");
+    tap_is_int64(clr_memory_fail_after(-1), 1, "and is told of");
+    tap_is_int64(failures(99, 100), 1, "the last one");
+    tap_is_int64(failures(100, 100), 0, "the one after the last does not come");
+    tap_is_int64(clr_memory_fail_after(-1), 0, "and is not told of");
+}
+
+/* ---- The processor's vector instructions, as the compiler's library knows them too. */
+
+static void processor_tests(void)
+{
+    enum clr_vectors want = CLR_VECTORS_PORTABLE;
+
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("popcnt"))
+        want = CLR_VECTORS_AVX2;
+    if (want == CLR_VECTORS_AVX2 && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
+        want = CLR_VECTORS_AVX512;
+#endif
+    tap_is_int64(clr_processor_vectors(), want, "the widest vectors");
+    tap_is_int64(clr_processor_vectors(), want, "and again");
+}
+
+/* ---- Settings: their defaults, what may be set, and what is said about the rest. */
 
 static void test_defaults(void)
 {
@@ -194,12 +269,78 @@ static void test_list(void)
     tap_is_int64((int64_t)i, sizeof names / sizeof names[0], "all settings are listed");
 }
 
-int main(void)
+static void settings_tests(void)
 {
     test_defaults();
     test_environment();
     test_refusals();
     test_changes();
     test_list();
+}
+
+/* ---- The status object: a code, an OpenCL error and a message that always fits. */
+
+static void status_tests(void)
+{
+    struct clr_status status;
+    char longer[2 * CLR_STATUS_MESSAGE];
+
+    memset(&status, 'x', sizeof status);
+    clr_status_clear(&status);
+    tap_ok(status.code == CLR_OK && status.error == 0, "cleared: no error");
+    tap_is_string(status.message, "", "and no message");
+
+    tap_ok(clr_status_set(&status, CLR_DEVICE, -5, "%s took %d%%", "it", 7) == CLR_DEVICE,
+           "setting returns the code");
+    tap_ok(status.code == CLR_DEVICE && status.error == -5, "code and error are kept");
+    tap_is_string(status.message, "it took 7%", "the message is formatted");
+
+    /* Names of devices and drivers' texts can be of any length. */
+    memset(longer, 'y', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    clr_status_set(&status, CLR_INVALID, 0, "%s", longer);
+    tap_is_int64((int64_t)strlen(status.message), CLR_STATUS_MESSAGE - 1,
+                 "a message that is too long is cut");
+    tap_is_int64(status.error, 0, "an older error is gone");
+}
+
+/* ---- Texts that were cut anywhere keep their whole characters, and nothing else. */
+
+static const struct {
+    const char *text, *want, *what;
+} cases[] = {
+    {"", "", "nothing"},
+    {"plain", "plain", "ASCII"},
+    {"\x7f\x01", "\x7f\x01", "the ends of ASCII"},
+    {"\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80",
+     "characters of two, three and four bytes"},
+    {"a\xc3", "a", "the first of two bytes"},
+    {"a\xe2\x82", "a", "two of three bytes"},
+    {"a\xf0\x9f\x98", "a", "three of four bytes"},
+    {"\xc3', \xe2\x82', \xf0\x9f\x98'", "', ', '", "parts of characters within a text"},
+    {"\xc3\xc3\xa4", "\xc3\xa4", "a part before a whole character"},
+    {"\xa4\x80z", "z", "bytes that begin none"},
+    {"\xc0\x80\xc1\xbf\xf5\x80\x80\x80\xff!", "!", "bytes that no character begins with"},
+};
+
+static void utf8_tests(void)
+{
+    char text[64];
+    size_t i;
+
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memcpy(text, cases[i].text, strlen(cases[i].text) + 1);
+        clr_utf8_repair(text);
+        tap_is_string(text, cases[i].want, "%s", cases[i].what);
+    }
+}
+
+int main(void)
+{
+    memory_tests();
+    processor_tests();
+    settings_tests();
+    status_tests();
+    utf8_tests();
     return tap_done();
 }

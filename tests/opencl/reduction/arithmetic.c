@@ -1,7 +1,8 @@
 /* The choice between the two arithmetics for sums of REALs, and what they take on each device. */
+#include "opencl/reduction/arithmetic.h"
 #include "base/settings.h"
 #include "opencl/devices.h"
-#include "opencl/reduction/arithmetic.h"
+#include "opencl/parts.h"
 
 #include <inttypes.h>
 
@@ -47,9 +48,8 @@ static void test_device(const struct clr_device_info *info)
     clr_device_close(device);
 }
 
-int main(void)
+void arithmetic_tests(void)
 {
     devices_each(test_device, false);
     test_choice();
-    return tap_done();
 }

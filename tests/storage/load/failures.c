@@ -2,6 +2,7 @@
 #include "storage/image.h"
 
 #include "base/memory.h"
+#include "storage/parts.h"
 
 #include <time.h>
 
@@ -192,7 +193,7 @@ static void test_codes(const struct clr_source *source, uint32_t root, uint32_t 
     image_free(&image);
 }
 
-int main(void)
+void failures_tests(void)
 {
     struct image_bytes bytes;
     struct clr_source source;
@@ -248,5 +249,4 @@ int main(void)
     image_free(&image);
     sqlite3_free(bytes.data);
     sqlite3_close(db);
-    return tap_done();
 }

@@ -1,6 +1,8 @@
 /* Cells that lie where others would be looked for, and pages that are in memory. */
 #include "storage/image.h"
 
+#include "storage/parts.h"
+
 #include <stdatomic.h>
 
 static sqlite3 *fill(const char *sql)
@@ -111,7 +113,7 @@ static void test_mapped(int parts, bool parallel)
     sqlite3_close(db);
 }
 
-int main(void)
+void places_tests(void)
 {
     int i;
 
@@ -119,5 +121,4 @@ int main(void)
         test_misleading(i / 2 == 0 ? 3 : 4, i / 2 == 0 ? 10 : 130, i % 2 == 0);
         test_mapped(i / 2 + 1, i % 2 == 0);
     }
-    return tap_done();
 }
