@@ -8,6 +8,8 @@
 #include "numeric/exact/sum.h"
 #include "random.h"
 
+#include "tap.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,23 +35,10 @@ enum data_reals {
     DATA_REALS
 };
 
-static const char *const data_reals_names[DATA_REALS] = {"uniform",
-                                                         "all exponents",
-                                                         "subnormal",
-                                                         "huge",
-                                                         "cancelling",
-                                                         "ties",
-                                                         "around 2^960",
-                                                         "products around 2^-960",
-                                                         "zeros",
-                                                         "bursts",
-                                                         "steps of size",
-                                                         "squares out of range",
-                                                         "vanishing products",
-                                                         "one value",
-                                                         "an infinity",
-                                                         "opposite infinities",
-                                                         "a NaN"};
+static const char *const data_reals_names[DATA_REALS] =
+    TAP_LIST("uniform", "all exponents", "subnormal", "huge", "cancelling", "ties", "around 2^960",
+             "products around 2^-960", "zeros", "bursts", "steps of size", "squares out of range",
+             "vanishing products", "one value", "an infinity", "opposite infinities", "a NaN");
 
 /* A value of the kinds that are drawn one by one. */
 static inline double data_real(enum data_reals kind, size_t i, double previous)

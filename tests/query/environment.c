@@ -238,48 +238,49 @@ static void print_constant(const struct clr_query *query, int i)
         print("NULL");
 }
 
+/* Each operator as it is dumped, and as SQL: 1, 2 and 3 are its operands. */
+static const struct {
+    const char *name, *sql;
+} operators[CLR_OPCODES] = {
+    [CLR_OP_ADD] = {"+", "(1 + 2)"},
+    [CLR_OP_SUBTRACT] = {"-", "(1 - 2)"},
+    [CLR_OP_MULTIPLY] = {"*", "(1 * 2)"},
+    [CLR_OP_DIVIDE] = {"/", "(1 / 2)"},
+    [CLR_OP_REMAINDER] = {"%", "(1 % 2)"},
+    [CLR_OP_EQUAL] = {"=", "(1 = 2)"},
+    [CLR_OP_UNEQUAL] = {"<>", "(1 <> 2)"},
+    [CLR_OP_LESS] = {"<", "(1 < 2)"},
+    [CLR_OP_LESS_EQUAL] = {"<=", "(1 <= 2)"},
+    [CLR_OP_GREATER] = {">", "(1 > 2)"},
+    [CLR_OP_GREATER_EQUAL] = {">=", "(1 >= 2)"},
+    [CLR_OP_IS] = {"is", "(1 IS (2))"},
+    [CLR_OP_IS_NOT] = {"isnot", "(1 IS NOT (2))"},
+    [CLR_OP_IS_NULL] = {"null", "(1 ISNULL)"},
+    [CLR_OP_NOT_NULL] = {"there", "(1 NOTNULL)"},
+    [CLR_OP_AND] = {"and", "(1 AND 2)"},
+    [CLR_OP_OR] = {"or", "(1 OR 2)"},
+    [CLR_OP_NOT] = {"not", "(NOT 1)"},
+    [CLR_OP_IF] = {"if", "(CASE WHEN 1 THEN 2 ELSE 3 END)"},
+    [CLR_OP_COALESCE] = {"coalesce", "coalesce(1, 2)"},
+    [CLR_OP_LEAST] = {"least", "min(1, 2)"},
+    [CLR_OP_GREATEST] = {"greatest", "max(1, 2)"},
+    [CLR_OP_ABSOLUTE] = {"abs", "abs(1)"},
+    [CLR_OP_BIT_AND] = {"&", "(1 & 2)"},
+    [CLR_OP_BIT_OR] = {"|", "(1 | 2)"},
+    [CLR_OP_BIT_NOT] = {"~", "(~1)"},
+    [CLR_OP_SHIFT_LEFT] = {"<<", "(1 << 2)"},
+    [CLR_OP_SHIFT_RIGHT] = {">>", "(1 >> 2)"},
+    [CLR_OP_TO_INTEGER] = {"integer", "CAST(1 AS INT)"},
+    [CLR_OP_TO_REAL] = {"real", "CAST(1 AS REAL)"},
+    [CLR_OP_ROUND] = {"round", "round(1)"},
+    [CLR_OP_FLOOR] = {"floor", "floor(1)"},
+    [CLR_OP_CEILING] = {"ceiling", "ceil(1)"},
+    [CLR_OP_TRUNCATE] = {"truncate", "trunc(1)"},
+    [CLR_OP_SIGN] = {"sign", "sign(1)"},
+};
+
 void print_value(const struct clr_query *query, int i)
 {
-    static const struct {
-        const char *name;
-        int operands;
-    } opcodes[CLR_OPCODES] = {
-        [CLR_OP_ADD] = {"+", 2},
-        [CLR_OP_SUBTRACT] = {"-", 2},
-        [CLR_OP_MULTIPLY] = {"*", 2},
-        [CLR_OP_DIVIDE] = {"/", 2},
-        [CLR_OP_REMAINDER] = {"%", 2},
-        [CLR_OP_EQUAL] = {"=", 2},
-        [CLR_OP_UNEQUAL] = {"<>", 2},
-        [CLR_OP_LESS] = {"<", 2},
-        [CLR_OP_LESS_EQUAL] = {"<=", 2},
-        [CLR_OP_GREATER] = {">", 2},
-        [CLR_OP_GREATER_EQUAL] = {">=", 2},
-        [CLR_OP_IS] = {"is", 2},
-        [CLR_OP_IS_NOT] = {"isnot", 2},
-        [CLR_OP_IS_NULL] = {"null", 1},
-        [CLR_OP_NOT_NULL] = {"there", 1},
-        [CLR_OP_AND] = {"and", 2},
-        [CLR_OP_OR] = {"or", 2},
-        [CLR_OP_NOT] = {"not", 1},
-        [CLR_OP_IF] = {"if", 3},
-        [CLR_OP_COALESCE] = {"coalesce", 2},
-        [CLR_OP_LEAST] = {"least", 2},
-        [CLR_OP_GREATEST] = {"greatest", 2},
-        [CLR_OP_ABSOLUTE] = {"abs", 1},
-        [CLR_OP_BIT_AND] = {"&", 2},
-        [CLR_OP_BIT_OR] = {"|", 2},
-        [CLR_OP_BIT_NOT] = {"~", 1},
-        [CLR_OP_SHIFT_LEFT] = {"<<", 2},
-        [CLR_OP_SHIFT_RIGHT] = {">>", 2},
-        [CLR_OP_TO_INTEGER] = {"integer", 1},
-        [CLR_OP_TO_REAL] = {"real", 1},
-        [CLR_OP_ROUND] = {"round", 1},
-        [CLR_OP_FLOOR] = {"floor", 1},
-        [CLR_OP_CEILING] = {"ceiling", 1},
-        [CLR_OP_TRUNCATE] = {"truncate", 1},
-        [CLR_OP_SIGN] = {"sign", 1},
-    };
     const struct clr_instruction *instruction = &query->instructions[i];
     int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
 
@@ -292,8 +293,8 @@ void print_value(const struct clr_query *query, int i)
               query->lookups[instruction->b].text,
               query->lookups[instruction->b].is_timed ? " (timed)" : "");
     } else {
-        print("(%s", opcodes[instruction->opcode].name);
-        for (k = 0; k < opcodes[instruction->opcode].operands; k++) {
+        print("(%s", operators[instruction->opcode].name);
+        for (k = 0; k < 3 && strchr(operators[instruction->opcode].sql, '1' + k) != NULL; k++) {
             print(" ");
             print_value(query, operands[k]);
         }
@@ -321,46 +322,8 @@ static void print_lookup(const struct clr_query *query, const struct clr_lookup_
 
 void print_sql(const struct clr_query *query, int i)
 {
-    /* 1, 2 and 3 are the operands. */
-    static const char *const forms[CLR_OPCODES] = {
-        [CLR_OP_ADD] = "(1 + 2)",
-        [CLR_OP_SUBTRACT] = "(1 - 2)",
-        [CLR_OP_MULTIPLY] = "(1 * 2)",
-        [CLR_OP_DIVIDE] = "(1 / 2)",
-        [CLR_OP_REMAINDER] = "(1 % 2)",
-        [CLR_OP_EQUAL] = "(1 = 2)",
-        [CLR_OP_UNEQUAL] = "(1 <> 2)",
-        [CLR_OP_LESS] = "(1 < 2)",
-        [CLR_OP_LESS_EQUAL] = "(1 <= 2)",
-        [CLR_OP_GREATER] = "(1 > 2)",
-        [CLR_OP_GREATER_EQUAL] = "(1 >= 2)",
-        [CLR_OP_IS] = "(1 IS (2))",
-        [CLR_OP_IS_NOT] = "(1 IS NOT (2))",
-        [CLR_OP_IS_NULL] = "(1 ISNULL)",
-        [CLR_OP_NOT_NULL] = "(1 NOTNULL)",
-        [CLR_OP_AND] = "(1 AND 2)",
-        [CLR_OP_OR] = "(1 OR 2)",
-        [CLR_OP_NOT] = "(NOT 1)",
-        [CLR_OP_IF] = "(CASE WHEN 1 THEN 2 ELSE 3 END)",
-        [CLR_OP_COALESCE] = "coalesce(1, 2)",
-        [CLR_OP_LEAST] = "min(1, 2)",
-        [CLR_OP_GREATEST] = "max(1, 2)",
-        [CLR_OP_ABSOLUTE] = "abs(1)",
-        [CLR_OP_BIT_AND] = "(1 & 2)",
-        [CLR_OP_BIT_OR] = "(1 | 2)",
-        [CLR_OP_BIT_NOT] = "(~1)",
-        [CLR_OP_SHIFT_LEFT] = "(1 << 2)",
-        [CLR_OP_SHIFT_RIGHT] = "(1 >> 2)",
-        [CLR_OP_TO_INTEGER] = "CAST(1 AS INT)",
-        [CLR_OP_TO_REAL] = "CAST(1 AS REAL)",
-        [CLR_OP_ROUND] = "round(1)",
-        [CLR_OP_FLOOR] = "floor(1)",
-        [CLR_OP_CEILING] = "ceil(1)",
-        [CLR_OP_TRUNCATE] = "trunc(1)",
-        [CLR_OP_SIGN] = "sign(1)",
-    };
     const struct clr_instruction *instruction = &query->instructions[i];
-    const char *form = forms[instruction->opcode];
+    const char *form = operators[instruction->opcode].sql;
 
     if (instruction->opcode == CLR_OP_COLUMN)
         print("(+\"%s\")", columns[query->columns[instruction->a] - 100]);

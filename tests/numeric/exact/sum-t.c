@@ -129,14 +129,9 @@ static void test_random(void)
  */
 static void test_average_ties(void)
 {
-    static const uint64_t counts[] = {1,          2,
-                                      3,          5,
-                                      6,          7,
-                                      10,         49,
-                                      1000,       4097,
-                                      1000003,    (1ull << 53) - 1,
-                                      1ull << 53, (1ull << 53) + 1,
-                                      INT64_MAX};
+    static const uint64_t counts[] =
+        TAP_LIST(1, 2, 3, 5, 6, 7, 10, 49, 1000, 4097, 1000003, (1ull << 53) - 1, 1ull << 53,
+                 (1ull << 53) + 1, INT64_MAX);
     enum { COUNTS = sizeof counts / sizeof counts[0] };
     int round, i;
 

@@ -1,6 +1,6 @@
 /* States of gpu_histogram as bytes: the format to the byte, and there and back. What is refused,
    and mutated states, are in state_format-t.c. */
-#include "numeric/state_histograms.h"
+#include "numeric/states/states.h"
 
 #include "batch.h"
 #include "numeric/parts.h"

@@ -1,8 +1,7 @@
 /* States as bytes: the format to the byte, whatever way the rows came, and what is read again. */
 #include "batch.h"
 #include "numeric/parts.h"
-#include "numeric/state_histograms.h"
-#include "numeric/sum_states.h"
+#include "numeric/states/states.h"
 
 /* A row of two operands, written as text: an INTEGER unless it has a point or letters. */
 static void add_text(struct state_rows *rows, const char *x_text, const char *y_text)

@@ -3,8 +3,7 @@
 
 #include "batch.h"
 #include "numeric/parts.h"
-#include "numeric/state_histograms.h"
-#include "numeric/sum_states.h"
+#include "numeric/states/states.h"
 
 #define OF(kind, fault) CLR_STATE_##kind, CLR_STATE_##fault
 
@@ -277,15 +276,9 @@ static void test_no_bytes(void)
 
 static void test_texts(void)
 {
-    static const unsigned char kinds[] = {CLR_STATE_SUM,
-                                          CLR_STATE_DOT,
-                                          CLR_STATE_MIN,
-                                          CLR_STATE_MAX,
-                                          CLR_STATE_SQUARES,
-                                          CLR_STATE_PAIRS,
-                                          CLR_STATE_BINS,
-                                          0,
-                                          255};
+    static const unsigned char kinds[] =
+        TAP_LIST(CLR_STATE_SUM, CLR_STATE_DOT, CLR_STATE_MIN, CLR_STATE_MAX, CLR_STATE_SQUARES,
+                 CLR_STATE_PAIRS, CLR_STATE_BINS, 0, 255);
     unsigned char head[4] = {'c', 'r', 1, 0};
     int i;
 

@@ -17,23 +17,11 @@
 
 enum { ROUNDS = 1000000 };
 
-static const uint64_t specials[] = {0,
-                                    1,
-                                    2,
-                                    0x000fffffffffffff,
-                                    0x0010000000000000,
-                                    0x0010000000000001,
-                                    0x3fe0000000000000,
-                                    0x3fdfffffffffffff,
-                                    0x3ff0000000000000,
-                                    0x3ff0000000000001,
-                                    0x4330000000000000,
-                                    0x4340000000000001,
-                                    0x43dfffffffffffff,
-                                    0x43e0000000000000,
-                                    0x7fefffffffffffff,
-                                    0x7ff0000000000000,
-                                    0x7ff8000000000000};
+static const uint64_t specials[] =
+    TAP_LIST(0, 1, 2, 0x000fffffffffffff, 0x0010000000000000, 0x0010000000000001,
+             0x3fe0000000000000, 0x3fdfffffffffffff, 0x3ff0000000000000, 0x3ff0000000000001,
+             0x4330000000000000, 0x4340000000000001, 0x43dfffffffffffff, 0x43e0000000000000,
+             0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff8000000000000);
 
 enum { SPECIALS = sizeof specials / sizeof specials[0] };
 

@@ -1,16 +1,83 @@
-/*
- * Random histograms for the tests of states, and the bytes that their states must have, written by
- * the description of the format alone.
- */
-#ifndef CLR_TESTS_STATE_HISTOGRAMS_H
-#define CLR_TESTS_STATE_HISTOGRAMS_H
+/* What the parts of state-t have in common. */
+#ifndef CLR_TESTS_STATES_H
+#define CLR_TESTS_STATES_H
 
 #include "numeric/state_rows.h"
-#include "numeric/state_text.h"
 #include "numeric/states/state_format.h"
 #include "random.h"
 
+#include "tap.h"
+
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- States as hexadecimal digits, for the tests of their bytes. */
+
+struct bytes {
+    size_t size;
+    unsigned char data[CLR_STATE_LIMIT];
+};
+
+/* From hexadecimal digits, with spaces between bytes anywhere. */
+static inline struct bytes from_hex(const char *text)
+{
+    struct bytes bytes = {.size = 0};
+    unsigned byte;
+    int used;
+
+    while (sscanf(text, " %2x%n", &byte, &used) == 1) {
+        bytes.data[bytes.size++] = (unsigned char)byte;
+        text += used;
+    }
+    return bytes;
+}
+
+static inline bool same(const struct bytes *a, const struct bytes *b)
+{
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+static inline void show(const char *what, const struct bytes *bytes)
+{
+    char text[3 * 64 + 1];
+    size_t i;
+
+    for (i = 0; i < bytes->size && i < 64; i++)
+        snprintf(text + 3 * i, 4, "%02x ", bytes->data[i]);
+    tap_diag("%s %s", what, bytes->size == 0 ? "nothing" : text);
+}
+
+/* ---- States of sums, encoded, of random rows. */
+
+static const enum clr_state_kind sum_kinds[] = {CLR_STATE_SUM, CLR_STATE_DOT, CLR_STATE_SQUARES,
+                                                CLR_STATE_PAIRS};
+enum { SUM_KINDS = 4 };
+
+static inline struct bytes encode(enum clr_state_kind kind, const struct clr_sums *sums)
+{
+    struct bytes bytes;
+
+    bytes.size = clr_state_encode(kind, sums, bytes.data);
+    return bytes;
+}
+
+static inline void add_random(struct state_rows *rows, enum state_flavour flavour)
+{
+    struct state_operand x = state_operand(flavour), y = state_operand(flavour);
+
+    state_rows_add(rows, &x, &y, 1);
+    if (random_below(8) == 0) {
+        /* in and out again, as in a window */
+        x = state_operand(STATE_INFINITE);
+        y = state_operand(STATE_INFINITE);
+        state_rows_add(rows, &x, &y, 1);
+        state_rows_add(rows, &x, &y, -1);
+    }
+}
+
+/* ---- Random histograms for the tests of states, and the bytes that their states must have,
+ * written by the description of the format alone. */
 
 static inline struct clr_value integer(int64_t x)
 {
