@@ -12,80 +12,55 @@
 
 static inline scalar reference_operate(enum clr_opcode opcode, scalar a, scalar b, scalar c)
 {
-    switch (opcode) {
-    case CLR_OP_ADD:
-        return scalar_add(a, b);
-    case CLR_OP_SUBTRACT:
-        return scalar_subtract(a, b);
-    case CLR_OP_MULTIPLY:
-        return scalar_multiply(a, b);
-    case CLR_OP_DIVIDE:
-        return scalar_divide(a, b);
-    case CLR_OP_REMAINDER:
-        return scalar_remainder(a, b);
-    case CLR_OP_EQUAL:
-        return scalar_equal(a, b);
-    case CLR_OP_UNEQUAL:
-        return scalar_unequal(a, b);
-    case CLR_OP_LESS:
-        return scalar_less(a, b);
-    case CLR_OP_LESS_EQUAL:
-        return scalar_less_equal(a, b);
-    case CLR_OP_GREATER:
-        return scalar_greater(a, b);
-    case CLR_OP_GREATER_EQUAL:
-        return scalar_greater_equal(a, b);
-    case CLR_OP_IS:
-        return scalar_is(a, b);
-    case CLR_OP_IS_NOT:
-        return scalar_is_not(a, b);
-    case CLR_OP_IS_NULL:
-        return scalar_is_null(a);
-    case CLR_OP_NOT_NULL:
-        return scalar_not_null(a);
-    case CLR_OP_AND:
-        return scalar_and(a, b);
-    case CLR_OP_OR:
-        return scalar_or(a, b);
-    case CLR_OP_NOT:
-        return scalar_not(a);
-    case CLR_OP_IF:
-        return scalar_if(a, b, c);
-    case CLR_OP_COALESCE:
-        return scalar_coalesce(a, b);
-    case CLR_OP_LEAST:
-        return scalar_least(a, b);
-    case CLR_OP_GREATEST:
-        return scalar_greatest(a, b);
-    case CLR_OP_ABSOLUTE:
-        return scalar_absolute(a);
-    case CLR_OP_BIT_AND:
-        return scalar_bit_and(a, b);
-    case CLR_OP_BIT_OR:
-        return scalar_bit_or(a, b);
-    case CLR_OP_BIT_NOT:
-        return scalar_bit_not(a);
-    case CLR_OP_SHIFT_LEFT:
-        return scalar_shift_left(a, b);
-    case CLR_OP_SHIFT_RIGHT:
-        return scalar_shift_right(a, b);
-    case CLR_OP_TO_INTEGER:
-        return scalar_cast_to_integer(a);
-    case CLR_OP_TO_REAL:
-        return scalar_cast_to_real(a);
-    case CLR_OP_ROUND:
-        return scalar_round(a);
-    case CLR_OP_FLOOR:
-        return scalar_floor(a);
-    case CLR_OP_CEILING:
-        return scalar_ceiling(a);
-    case CLR_OP_TRUNCATE:
-        return scalar_truncate(a);
-    case CLR_OP_SIGN:
-        return scalar_sign(a);
-    default:
+    static const struct {
+        scalar (*of_one)(scalar a);
+        scalar (*of_two)(scalar a, scalar b);
+        scalar (*of_three)(scalar a, scalar b, scalar c);
+    } operators[CLR_OPCODES] = {
+        [CLR_OP_ADD] = {.of_two = scalar_add},
+        [CLR_OP_SUBTRACT] = {.of_two = scalar_subtract},
+        [CLR_OP_MULTIPLY] = {.of_two = scalar_multiply},
+        [CLR_OP_DIVIDE] = {.of_two = scalar_divide},
+        [CLR_OP_REMAINDER] = {.of_two = scalar_remainder},
+        [CLR_OP_EQUAL] = {.of_two = scalar_equal},
+        [CLR_OP_UNEQUAL] = {.of_two = scalar_unequal},
+        [CLR_OP_LESS] = {.of_two = scalar_less},
+        [CLR_OP_LESS_EQUAL] = {.of_two = scalar_less_equal},
+        [CLR_OP_GREATER] = {.of_two = scalar_greater},
+        [CLR_OP_GREATER_EQUAL] = {.of_two = scalar_greater_equal},
+        [CLR_OP_IS] = {.of_two = scalar_is},
+        [CLR_OP_IS_NOT] = {.of_two = scalar_is_not},
+        [CLR_OP_IS_NULL] = {.of_one = scalar_is_null},
+        [CLR_OP_NOT_NULL] = {.of_one = scalar_not_null},
+        [CLR_OP_AND] = {.of_two = scalar_and},
+        [CLR_OP_OR] = {.of_two = scalar_or},
+        [CLR_OP_NOT] = {.of_one = scalar_not},
+        [CLR_OP_IF] = {.of_three = scalar_if},
+        [CLR_OP_COALESCE] = {.of_two = scalar_coalesce},
+        [CLR_OP_LEAST] = {.of_two = scalar_least},
+        [CLR_OP_GREATEST] = {.of_two = scalar_greatest},
+        [CLR_OP_ABSOLUTE] = {.of_one = scalar_absolute},
+        [CLR_OP_BIT_AND] = {.of_two = scalar_bit_and},
+        [CLR_OP_BIT_OR] = {.of_two = scalar_bit_or},
+        [CLR_OP_BIT_NOT] = {.of_one = scalar_bit_not},
+        [CLR_OP_SHIFT_LEFT] = {.of_two = scalar_shift_left},
+        [CLR_OP_SHIFT_RIGHT] = {.of_two = scalar_shift_right},
+        [CLR_OP_TO_INTEGER] = {.of_one = scalar_cast_to_integer},
+        [CLR_OP_TO_REAL] = {.of_one = scalar_cast_to_real},
+        [CLR_OP_ROUND] = {.of_one = scalar_round},
+        [CLR_OP_FLOOR] = {.of_one = scalar_floor},
+        [CLR_OP_CEILING] = {.of_one = scalar_ceiling},
+        [CLR_OP_TRUNCATE] = {.of_one = scalar_truncate},
+        [CLR_OP_SIGN] = {.of_one = scalar_sign},
+    };
+
+    if (operators[opcode].of_one != NULL)
+        return operators[opcode].of_one(a);
+    if (operators[opcode].of_two != NULL)
+        return operators[opcode].of_two(a, b);
+    if (operators[opcode].of_three == NULL)
         tap_bail("there is no opcode %d", (int)opcode);
-    }
+    return operators[opcode].of_three(a, b, c);
 }
 
 static inline scalar reference_column(const struct clr_column *column, size_t row)

@@ -29,36 +29,36 @@ static void check_bins(const struct clr_bins *bins, const uint64_t *counters,
 /* A bound that is an integer has one form, whatever type the rows have. */
 static void test_known_bins(void)
 {
-    static const struct {
+    const struct {
         struct clr_value low, high;
         int64_t bins;
         uint64_t counters[8];
         const char *hex;
     } known[] = {
-        {{CLR_KIND_INTEGER, {0}, NULL}, {CLR_KIND_INTEGER, {10}, NULL}, 5, {0}, "63 72 01 07  00"},
-        {{CLR_KIND_INTEGER, {0}, NULL},
-         {CLR_KIND_INTEGER, {10}, NULL},
+        {integer(0), integer(10), 5, {0}, "63 72 01 07  00"},
+        {integer(0),
+         integer(10),
          5,
          {0, 1, 2, 0, 0, 0, 0},
          "63 72 01 07  03  01 00  01 14  05  00 00 01 02"},
-        {{CLR_KIND_REAL, {.real = -0.0}, NULL},
-         {CLR_KIND_REAL, {.real = 10.0}, NULL},
+        {real(-0.0),
+         real(10.0),
          5,
          {0, 1, 2, 0, 0, 0, 0},
          "63 72 01 07  03  01 00  01 14  05  00 00 01 02"},
-        {{CLR_KIND_REAL, {.real = -0.5}, NULL},
-         {CLR_KIND_INTEGER, {100}, NULL},
+        {real(-0.5),
+         integer(100),
          2,
          {200, 0, 0, 1},
          "63 72 01 07  c9 01  02 00 00 00 00 00 00 e0 bf  01 c8 01  02  c8 01 00 01 01"},
-        {{CLR_KIND_INTEGER, {INT64_MIN}, NULL},
-         {CLR_KIND_REAL, {.real = 0x1p63}, NULL},
+        {integer(INT64_MIN),
+         real(0x1p63),
          1,
          {0, 1, 0},
          "63 72 01 07  01  01 ff ff ff ff ff ff ff ff ff 01  02 00 00 00 00 00 00 e0 43  01  "
          "00 00 01"},
-        {{CLR_KIND_INTEGER, {0}, NULL},
-         {CLR_KIND_INTEGER, {1}, NULL},
+        {integer(0),
+         integer(1),
          1,
          {0, 0, (uint64_t)1 << 62},
          "63 72 01 07  80 80 80 80 80 80 80 80 40  01 00  01 02  01  00 01 80 80 80 80 80 80 80 80 "
