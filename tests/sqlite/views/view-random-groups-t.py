@@ -16,10 +16,10 @@ STREAMS = {"accelerated: host, streaming": (0.2, 1)}
 def matrix():
     """All lines."""
     for encoding in ("UTF-8", "UTF-16le"):
-        yield Run(Groups, times(120, 3_000), encoding=encoding, between=40, fast=0.4)
-        yield Run(Groups, times(120, 3_000) // 2, encoding=encoding, between=40, fast=0.4, memories=LITTLE, told=STREAMS)
-    yield Run(Affinities, times(480, 12_000), between=100, fast=0.3)
-    yield Run(Json, times(240, 6_000), between=100, fast=0.2)
+        yield Run(Groups, times(120, 1_200), encoding=encoding, between=40, fast=0.4)
+        yield Run(Groups, times(120, 1_200) // 2, encoding=encoding, between=40, fast=0.4, memories=LITTLE, told=STREAMS)
+    yield Run(Affinities, times(480, 4_800), between=100, fast=0.3)
+    yield Run(Json, times(240, 2_400), between=100, fast=0.2)
 
 
 run_all(support.seed(), list(matrix()))

@@ -19,13 +19,13 @@ STREAMS = {"accelerated: host, streaming": (0.2, 1)}
 def matrix():
     """All lines."""
     for encoding, share in (("UTF-8", 1), ("UTF-16le", 2), ("UTF-16be", 2)):
-        yield Run(Texts, times(100, 4_000) // share, encoding=encoding, between=40, fast=0.6)
-        yield Run(Texts, times(100, 4_000) // 3, encoding=encoding, between=40, fast=0.3, memories=LITTLE, told=STREAMS)
-    yield Run(Subqueries, times(150, 2_000), between=15, fast=0.3)
-    yield Run(Collations, times(60, 400), between=60, fast=0.7)
+        yield Run(Texts, times(100, 1_600) // share, encoding=encoding, between=40, fast=0.6)
+        yield Run(Texts, times(100, 1_600) // 3, encoding=encoding, between=40, fast=0.3, memories=LITTLE, told=STREAMS)
+    yield Run(Subqueries, times(150, 800), between=15, fast=0.3)
+    yield Run(Collations, times(60, 160), between=60, fast=0.7)
     # A device compiles nearly each of them.
     for device in views.devices()[1:]:
-        yield Run(Texts, times(10, 200), device=device, between=10, fast=0.6, on_device=0.8)
+        yield Run(Texts, times(10, 80), device=device, between=10, fast=0.6, on_device=0.8)
 
 
 run_all(support.seed(), list(matrix()))
