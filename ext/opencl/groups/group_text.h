@@ -6,12 +6,18 @@
 #include "numeric/grouping/plan.h"
 #include "opencl/core/api.h"
 #include "opencl/core/device.h"
-#include "opencl/groups/grouper.h"
 #include "opencl/scan/row_text.h"
 
 /* Whether a device takes the plan: its keys' places are the groups, and their records have all that
    is kept. */
 bool clr_group_text_fits(const struct clr_group_plan *plan);
+
+/* Returns how many 64-bit words a record has on a device: the plan's, and one more for the first
+   row if the order is by that. */
+static inline size_t clr_group_device_words(const struct clr_group_plan *plan)
+{
+    return (size_t)plan->words + plan->grouping.by_first;
+}
 
 /* Returns how many of a record's words that are added are no counts of rows: in a work-group those
    take 64 bits, and counts 32. */

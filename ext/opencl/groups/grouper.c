@@ -4,7 +4,6 @@
 #include "numeric/grouping/part.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
-#include "opencl/groups/group_text.h"
 #include "opencl/memory/trial.h"
 #include "opencl/scan/row_programs.h"
 

@@ -8,19 +8,13 @@
 #include "numeric/grouping/plan.h"
 #include "numeric/grouping/room.h"
 #include "opencl/core/device.h"
+#include "opencl/groups/group_text.h"
 #include "opencl/memory/resident_column.h"
 
 #include <stdbool.h>
 
 /* A device's programs and buffers for groups; kept from one scan to the next. */
 struct clr_grouper;
-
-/* Returns how many 64-bit words a record has on a device: the plan's, and one more for the first
-   row if the order is by that. */
-static inline size_t clr_group_device_words(const struct clr_group_plan *plan)
-{
-    return (size_t)plan->words + plan->grouping.by_first;
-}
 
 /* What a device has found: the caller's, who frees the spills with clr_memory_free(). */
 struct clr_group_result {
