@@ -234,7 +234,7 @@ static __attribute__((noinline)) int64_t find_exactly(const struct clr_bins *bin
     return search(bins, &sought, guess);
 }
 
-static inline int64_t find(const struct clr_bins *bins, const struct clr_value *x)
+int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
 {
     double real, guess = -1.0;
     bool exact = to_double(x, &real);
@@ -245,11 +245,6 @@ static inline int64_t find(const struct clr_bins *bins, const struct clr_value *
         sure = find_surely(bins, real, exact, guess);
     }
     return sure >= 0 ? sure : find_exactly(bins, x, guess);
-}
-
-int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
-{
-    return find(bins, x);
 }
 
 static uint64_t add_to_bins(const struct clr_bins *bins, enum clr_kind kind, const void *numbers,
@@ -265,7 +260,7 @@ static uint64_t add_to_bins(const struct clr_bins *bins, enum clr_kind kind, con
             value.as.real = reals[i];
         else
             value.as.integer = integers[i];
-        counters[find(bins, &value) + 1] += change;
+        counters[clr_bins_find(bins, &value) + 1] += change;
     }
     return count;
 }
