@@ -192,7 +192,7 @@ class Run:
 
 
 def times(quick, long):
-    """How many SELECTs in a quick run and in a long one."""
+    """How many SELECTs, or what share of them, in a quick run and in a long one."""
     return quick if tap.QUICK else long
 
 
