@@ -60,13 +60,13 @@ static int take_routines(const struct sqlite3_api_routines *routines, char **err
     pthread_mutex_lock(&served.lock);
     if (sqlite3_api == NULL && routines->libversion_number() < CLR_OLDEST_SQLITE) {
         *error = routines->mprintf(too_old, routines->libversion());
-    } else if (sqlite3_api != NULL && sqlite3_api != routines) {
+    } else if (sqlite3_api != NULL && sqlite3_api->malloc != routines->malloc) {
         *error = routines->mprintf("clreduce: this file serves another copy of SQLite (%s) in this "
                                    "process; let this one (%s) load a copy of the file under "
                                    "another name",
                                    served.version, routines->libversion());
     } else {
-        /* Every connection of one copy brings the same table; others may be using it now. */
+        /* Every connection of one copy brings the same functions; others may be using them now. */
         if (sqlite3_api == NULL) {
             snprintf(served.version, sizeof served.version, "%s", routines->libversion());
             SQLITE_EXTENSION_INIT2(routines);
@@ -119,13 +119,21 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
     return INIT_DONE;
 }
 
-__attribute__((visibility("default"))) int clreduce_prepare_v2(sqlite3 *db, const char *sql,
-                                                               int bytes, sqlite3_stmt **statement,
+__attribute__((visibility("default"))) int clreduce_prepare_v3(sqlite3 *db, const char *sql,
+                                                               int bytes, unsigned flags,
+                                                               sqlite3_stmt **statement,
                                                                const char **tail)
 {
 #ifndef SQLITE_CORE
     if (sqlite3_api == NULL)
         return SQLITE_MISUSE;
 #endif
-    return clr_prepare(db, sql, bytes, statement, tail);
+    return clr_prepare(db, sql, bytes, flags, statement, tail);
+}
+
+__attribute__((visibility("default"))) int clreduce_prepare_v2(sqlite3 *db, const char *sql,
+                                                               int bytes, sqlite3_stmt **statement,
+                                                               const char **tail)
+{
+    return clreduce_prepare_v3(db, sql, bytes, 0, statement, tail);
 }

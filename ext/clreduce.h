@@ -40,6 +40,11 @@ int sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_ro
 int clreduce_prepare_v2(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
                         const char **tail);
 
+/* The same as sqlite3_prepare_v3(), with its SQLITE_PREPARE_... flags: those of
+   SQLITE_PREPARE_NO_VTAB are prepared as they are. */
+int clreduce_prepare_v3(sqlite3 *db, const char *sql, int bytes, unsigned flags,
+                        sqlite3_stmt **statement, const char **tail);
+
 #ifdef __cplusplus
 }
 #endif

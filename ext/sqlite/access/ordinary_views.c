@@ -7,6 +7,7 @@
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -179,6 +180,27 @@ static bool view_columns_agree(const struct view_columns *a, const struct view_c
 
 /* ---- Views in temp. */
 
+/* Runs a statement that is no query. Returns SQLite's code, with a message that is to be freed with
+   sqlite3_free(); NULL without an error, and without memory. */
+static int run(sqlite3 *db, char **message, const char *format, ...)
+{
+    va_list arguments;
+    char *sql, *error = NULL;
+    int rc;
+
+    va_start(arguments, format);
+    sql = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, &error);
+    sqlite3_free(sql);
+    *message = rc == SQLITE_NOMEM ? NULL : error;
+    if (rc == SQLITE_NOMEM)
+        sqlite3_free(error);
+    else if (rc != SQLITE_OK && error == NULL)
+        *message = sqlite3_mprintf("%s", sqlite3_errstr(rc));
+    return rc;
+}
+
 /* What temp.NAME selects from, as it is written below; its name follows. */
 #define FROM_MADE " FROM temp.\"" CLR_MADE_VIEW
 
@@ -292,7 +314,7 @@ static int create_view(sqlite3 *db, const struct named_view *target, const char 
     sql = sqlite3_str_finish(text);
     if (sql == NULL)
         return SQLITE_NOMEM;
-    rc = clr_access_run(db, message, "%s", sql);
+    rc = run(db, message, "%s", sql);
     sqlite3_free(sql);
     return rc;
 }
@@ -300,7 +322,7 @@ static int create_view(sqlite3 *db, const struct named_view *target, const char 
 static int drop_view(sqlite3 *db, const char *name)
 {
     char *message;
-    int rc = clr_access_run(db, &message, "DROP VIEW IF EXISTS temp.\"%w\"", name);
+    int rc = run(db, &message, "DROP VIEW IF EXISTS temp.\"%w\"", name);
 
     sqlite3_free(message);
     return rc;
@@ -328,23 +350,43 @@ static int create(sqlite3 *db, const struct named_view *target, const char *made
     return rc;
 }
 
+/* Makes the accelerated view, if there can be one. */
+static int get_made(struct clr_connection *connection, const struct named_view *target,
+                    const char *sql, char made[CLR_MADE_NAME], char **message)
+{
+    int rc = clr_made_view_get(connection, sql, made, message);
+    char *why;
+
+    /* Where an allocation failed there may be another reason: so it is asked for once more. */
+    if (rc == SQLITE_NOTFOUND) {
+        sqlite3_free(*message);
+        rc = clr_made_view_get(connection, sql, made, message);
+    }
+    why = *message;
+    if (rc == SQLITE_OK || rc == SQLITE_NOMEM || why == NULL)
+        return rc;
+    *message = sqlite3_mprintf("view %Q cannot be accelerated: %s", target->name, why);
+    sqlite3_free(why);
+    return *message == NULL ? SQLITE_NOMEM : rc == SQLITE_NOTFOUND ? SQLITE_ERROR : rc;
+}
+
 /* Makes both views. */
 static int make(struct clr_connection *connection, const struct named_view *target, const char *sql,
                 char **message)
 {
     struct view_columns want = {.comparisons = NULL};
     char made[CLR_MADE_NAME];
-    int rc = view_columns_read(connection->db, target->schema, target->name, &want);
+    int rc = get_made(connection, target, sql, made, message);
 
     if (rc != SQLITE_OK)
+        return rc;
+    rc = view_columns_read(connection->db, target->schema, target->name, &want);
+    if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
-    if (rc == SQLITE_OK)
-        rc = clr_made_view_get(connection, sql, true, made, message);
-    if (rc == SQLITE_OK) {
+    else
         rc = create(connection->db, target, made, &want, message);
-        if (rc != SQLITE_OK)
-            clr_made_view_drop(connection, made);
-    }
+    if (rc != SQLITE_OK)
+        clr_made_view_drop(connection, made);
     view_columns_free(&want);
     return rc;
 }
@@ -367,51 +409,24 @@ static int check_temporary(struct clr_connection *connection, const struct named
         rc = fail_as_sqlite(connection->db, rc, message);
     /* It is the same one again, unless the columns have changed. */
     if (rc == SQLITE_OK) {
-        rc = clr_made_view_get(connection, select, true, name, message);
+        rc = clr_made_view_get(connection, select, name, message);
         if (rc == SQLITE_OK && strcmp(name, made) == 0)
             rc = view_columns_read(connection->db, "temp", target->name, &got);
         *done = rc == SQLITE_OK && strcmp(name, made) == 0 && view_columns_agree(&want, &got);
-        if (rc == SQLITE_ERROR) {
+        if (rc == SQLITE_ERROR || rc == SQLITE_NOTFOUND) {
             sqlite3_free(*message);
             *message = NULL;
             rc = SQLITE_OK;
         }
     }
     if (rc == SQLITE_OK && !*done) {
-        rc = clr_access_run(connection->db, message, "DROP VIEW temp.\"%w\"", target->name);
+        rc = run(connection->db, message, "DROP VIEW temp.\"%w\"", target->name);
         if (rc == SQLITE_OK)
             clr_made_view_drop(connection, made);
     }
     view_columns_free(&want);
     view_columns_free(&got);
     return rc;
-}
-
-/* Checks that the view can be accelerated. */
-static int check_plan(struct clr_connection *connection, const struct named_view *target,
-                      const char *select, char **message)
-{
-    static const char row_by_row[] = "row by row: ";
-    bool planned;
-    char *why;
-    const char *reason;
-    int rc = clr_preview(connection, select, &planned, &why);
-
-    /* Where an allocation failed there may be another reason: so it is asked for once more. */
-    if (rc == SQLITE_OK && !planned) {
-        sqlite3_free(why);
-        rc = clr_preview(connection, select, &planned, &why);
-    }
-    if ((rc == SQLITE_OK && planned) || rc == SQLITE_NOMEM || why == NULL) {
-        sqlite3_free(why);
-        return rc;
-    }
-    reason = why;
-    if (strncmp(reason, row_by_row, sizeof row_by_row - 1) == 0)
-        reason += sizeof row_by_row - 1;
-    *message = sqlite3_mprintf("view %Q cannot be accelerated: %s", target->name, reason);
-    sqlite3_free(why);
-    return *message == NULL ? SQLITE_NOMEM : rc == SQLITE_OK ? SQLITE_ERROR : rc;
 }
 
 /* SQLITE_ERROR: this view cannot be accelerated; other errors are not for one view alone. */
@@ -431,8 +446,6 @@ static int accelerate(struct clr_connection *connection, const struct named_view
         rc = check_temporary(connection, target, select, sql, &done, message);
     if (rc == SQLITE_OK && !done)
         rc = check_target(connection->db, target, message);
-    if (rc == SQLITE_OK && !done)
-        rc = check_plan(connection, target, select, message);
     if (rc == SQLITE_OK && !done)
         rc = make(connection, target, select, message);
     if (rc != SQLITE_OK && rc != SQLITE_ERROR && *message != NULL) {

@@ -37,28 +37,13 @@ static bool is_promising(const char *sql)
     return promising;
 }
 
-/* Gets the name of the SELECT's accelerated view. Returns false if there is none. */
-static bool find_view(struct clr_connection *connection, const char *sql, char name[CLR_MADE_NAME])
+/* Returns what a reason says, to be freed with sqlite3_free(). */
+static char *describe(const struct clr_reason *reason)
 {
-    char *message = NULL;
-    /* ROLLBACK would take the view back from under the statement. */
-    const bool may_make = sqlite3_get_autocommit(connection->db) != 0;
-    bool planned = true;
-    int rc = SQLITE_OK;
+    char text[CLR_REASON_TEXT];
 
-    if (clr_is_writing(connection->db))
-        return false;
-    if (!clr_made_view_exists(connection, sql)) {
-        if (!may_make)
-            return false;
-        rc = clr_preview(connection, sql, &planned, &message);
-        sqlite3_free(message);
-    }
-    if (rc != SQLITE_OK || !planned)
-        return false;
-    rc = clr_made_view_get(connection, sql, may_make, name, &message);
-    sqlite3_free(message);
-    return rc == SQLITE_OK;
+    clr_reason_print(reason, text);
+    return sqlite3_mprintf("%s", text);
 }
 
 /* So many arguments of a view may be NULL: see view.c. */
@@ -143,16 +128,20 @@ static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
 }
 
 /* Prepares the SELECT from the view; NULL if that cannot be. */
-static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
+static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, unsigned flags, const char *view)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
     struct clr_column_names names = {.list = NULL};
     sqlite3_stmt *statement = NULL, *columns;
+    char *text = NULL;
 
     if (clr_statement_prepare(db, &columns, "SELECT * FROM temp.\"%w\"", view) == SQLITE_OK &&
         clr_column_names_read(columns, &names) == SQLITE_OK &&
         names.count == sqlite3_column_count(plain))
-        clr_statement_prepare_text(db, &statement, write_select(plain, &names, view));
+        text = write_select(plain, &names, view);
+    if (text != NULL)
+        clr_statement_make(db, text, flags, &statement);
+    sqlite3_free(text);
     clr_column_names_free(&names);
     sqlite3_finalize(columns);
     if (statement == NULL || agree(statement, plain))
@@ -161,43 +150,65 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, const char *view)
     return NULL;
 }
 
-/* Puts an accelerated statement in the place of the plain one of a promising text, and returns
-   whether there is one. */
-static bool accelerate(struct clr_connection *connection, const char *sql, sqlite3_stmt **statement)
+int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
+                            sqlite3_stmt **accelerated, char **message)
 {
-    sqlite3_stmt *accelerated = NULL;
-    char name[CLR_MADE_NAME];
+    const char *sql = sqlite3_sql(plain);
+    char *trimmed = trim(sql, strlen(sql)), name[CLR_MADE_NAME];
+    struct clr_query *query = NULL;
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    int rc = trimmed == NULL ? SQLITE_NOMEM : SQLITE_NOTFOUND;
 
-    if (sqlite3_stmt_readonly(*statement) && sqlite3_column_count(*statement) > 0 &&
-        sqlite3_stmt_isexplain(*statement) == 0 && find_view(connection, sql, name))
-        accelerated = prepare_view(*statement, name);
-    if (accelerated != NULL) {
+    *accelerated = NULL;
+    *message = NULL;
+    /* Most statements are found out at once, and some PRAGMAs take effect by being prepared. */
+    if (trimmed != NULL && sqlite3_stmt_readonly(plain) && sqlite3_column_count(plain) > 0 &&
+        sqlite3_stmt_isexplain(plain) == 0 && !clr_is_writing(connection->db)) {
+        if (clr_query_parse(trimmed, &query, &reason) == CLR_OK)
+            rc = clr_made_view_get(connection, trimmed, name, message);
+        else if (reason.code != CLR_WHY_NONE)
+            *message = describe(&reason);
+        else
+            rc = SQLITE_NOMEM;
+    }
+    clr_query_free(query);
+    sqlite3_free(trimmed);
+    if (rc != SQLITE_OK)
+        return rc;
+    *accelerated = prepare_view(plain, flags, name);
+    return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
+}
+
+/* Puts an accelerated statement in the place of the plain one, and returns whether there is one.
+   Whatever goes wrong on the way is no error of the connection's. */
+static bool accelerate(struct clr_connection *connection, unsigned flags, sqlite3_stmt **statement)
+{
+    sqlite3_stmt *accelerated;
+    char *message;
+    const bool is_accelerated =
+        clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) == SQLITE_OK;
+
+    sqlite3_free(message);
+    if (is_accelerated) {
         sqlite3_finalize(*statement);
         *statement = accelerated;
     }
-    /* Whatever went wrong on the way is no error of this call. */
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
-    return accelerated != NULL;
+    return is_accelerated;
 }
 
-int clr_prepare(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
+int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
                 const char **tail)
 {
-    const char *end, **behind = tail == NULL ? &end : tail;
     struct clr_connection *connection = clr_connection_of(db);
-    char *trimmed;
     int rc;
 
-    if (connection == NULL)
-        return sqlite3_prepare_v2(db, sql, bytes, statement, tail);
+    if (connection == NULL || (flags & SQLITE_PREPARE_NO_VTAB) != 0)
+        return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
     sqlite3_mutex_enter(sqlite3_db_mutex(db));
-    rc = sqlite3_prepare_v2(db, sql, bytes, statement, behind);
-    if (rc == SQLITE_OK && *statement != NULL) {
-        trimmed = trim(sql, (size_t)(*behind - sql));
-        if (trimmed != NULL && is_promising(trimmed))
-            accelerate(connection, trimmed, statement);
-        sqlite3_free(trimmed);
-    }
+    rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
+    if (rc == SQLITE_OK && *statement != NULL)
+        accelerate(connection, flags, statement);
     sqlite3_mutex_leave(sqlite3_db_mutex(db));
     return rc;
 }
@@ -212,8 +223,8 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql)
 
     /* Some PRAGMAs take effect by being prepared. */
     if (trimmed != NULL && is_promising(trimmed) &&
-        sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        statement != NULL && accelerate(connection, trimmed, &statement))
+        sqlite3_prepare_v2(connection->db, trimmed, -1, &statement, NULL) == SQLITE_OK &&
+        statement != NULL && accelerate(connection, 0, &statement))
         text = sqlite3_mprintf("%s", sqlite3_sql(statement));
     sqlite3_finalize(statement);
     sqlite3_free(trimmed);

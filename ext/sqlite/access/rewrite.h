@@ -5,9 +5,18 @@
 
 #include "sqlite/session/connection.h"
 
-/* What clreduce_prepare_v2() does. */
-int clr_prepare(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
+/* What clreduce_prepare_v3() does. */
+int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
                 const char **tail);
+
+/*
+ * Prepares the accelerated statement that can run in the place of a plain one: it has the same
+ * parameters and columns. Returns SQLITE_OK with *accelerated, to be finalized; SQLITE_NOTFOUND if
+ * there is none, with the reason in *message; or SQLite's code. Messages are freed with
+ * sqlite3_free(), and may be NULL. Errors of the connection stay as SQLite left them.
+ */
+int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
+                            sqlite3_stmt **accelerated, char **message);
 
 /* Registers the functions. Returns SQLite's result code. */
 int clr_rewrite_register(struct clr_connection *connection);

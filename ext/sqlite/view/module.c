@@ -243,18 +243,6 @@ static const struct clr_view *find_known(const struct clr_view *list, const stru
     return list;
 }
 
-static bool is_made(const struct clr_view *view)
-{
-    return strncmp(view->name, CLR_MADE_VIEW, sizeof CLR_MADE_VIEW - 1) == 0;
-}
-
-/* Whether the columns stay what they were when the view was made, as others have written them down:
-   see ordinary_views.h. Where an ordinary view has others by then, using it is an error. */
-static bool stays(const struct clr_view *known)
-{
-    return known->select.view_name != NULL && is_made(known);
-}
-
 /*
  * SQLite connects a view anew after each change of the schema, also to drop it, and may let go of
  * the old one only later. If the SELECT is an error by then, the view is what it was before: using
@@ -268,7 +256,7 @@ static int read_select(struct clr_view *view, int is_new, char **error)
     const struct clr_view *known = find_known(views->past, view);
     struct clr_view *past;
     /* The statements that rewrite.h makes compare no columns, and have the SELECT's types. */
-    int rc = clr_select_read(connection->db, view->argument, !is_made(view), &view->select, error);
+    int rc = clr_select_read(connection->db, view->argument, !view->is_made, &view->select, error);
 
     if (known == NULL)
         known = find_known(views->first, view);
@@ -278,11 +266,6 @@ static int read_select(struct clr_view *view, int is_new, char **error)
         *error = NULL;
         rc = known != NULL ? clr_select_copy(&known->select, &view->select)
                            : clr_select_read_unknown(view->argument, &view->select, error);
-    }
-    if (rc == SQLITE_OK && !is_new && known != NULL && stays(known) &&
-        strcmp(known->select.declaration, view->select.declaration) != 0) {
-        clr_select_free(&view->select);
-        rc = clr_select_copy(&known->select, &view->select);
     }
     while ((past = find(views->past, view->name)) != NULL) {
         unlink_view(&views->past, past);
@@ -317,34 +300,30 @@ static int learn(void *pointer)
     return rc;
 }
 
-static int make(sqlite3 *db, void *pointer, int count, const char *const *arguments, int is_new,
-                sqlite3_vtab **result, char **error)
+/* A view as SQLite asks for it. is_new: it is made, and not connected anew. */
+struct wanted {
+    struct clr_connection *connection;
+    const char *name, *argument;
+    bool is_new, is_made;
+};
+
+static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error)
 {
-    struct clr_connection *connection = pointer;
-    struct making making = {NULL, is_new, error};
+    struct clr_connection *connection = wanted->connection;
+    sqlite3 *db = connection->db;
+    struct making making = {NULL, wanted->is_new, error};
     struct clr_view *view;
     int rc;
 
-    if (sqlite3_stricmp(arguments[1], "temp") != 0) { /* clause 4 */
-        *error = sqlite3_mprintf("clreduce: accelerated views live in the temp schema: "
-                                 "CREATE VIRTUAL TABLE temp.%s, not %s.%s",
-                                 arguments[2], arguments[1], arguments[2]);
-        return SQLITE_ERROR;
-    }
-    if (count != 4) {
-        *error = sqlite3_mprintf("clreduce: one argument is needed, a SELECT in parentheses, as in "
-                                 "USING clreduce((SELECT ...)), not %d",
-                                 count - 3);
-        return SQLITE_ERROR;
-    }
     view = clr_connection_attach(connection, &views_kind) == NULL ? NULL
                                                                   : sqlite3_malloc(sizeof *view);
     if (view == NULL)
         return SQLITE_NOMEM;
     memset(view, 0, sizeof *view);
     view->connection = connection;
-    view->name = sqlite3_mprintf("%s", arguments[2]);
-    view->argument = sqlite3_mprintf("%s", arguments[3]);
+    view->is_made = wanted->is_made;
+    view->name = sqlite3_mprintf("%s", wanted->name);
+    view->argument = sqlite3_mprintf("%s", wanted->argument);
     making.view = view;
     rc = SQLITE_NOMEM;
     if (view->name != NULL && view->argument != NULL)
@@ -366,16 +345,38 @@ static int make(sqlite3 *db, void *pointer, int count, const char *const *argume
     return SQLITE_OK;
 }
 
-static int create_view(sqlite3 *db, void *pointer, int count, const char *const *arguments,
-                       sqlite3_vtab **result, char **error)
+/* Makes a view that a CREATE VIRTUAL TABLE has named. */
+static int make_named(struct clr_connection *connection, int count, const char *const *arguments,
+                      bool is_new, sqlite3_vtab **result, char **error)
 {
-    return make(db, pointer, count, arguments, 1, result, error);
+    if (sqlite3_stricmp(arguments[1], "temp") != 0) { /* clause 4 */
+        *error = sqlite3_mprintf("clreduce: accelerated views live in the temp schema: "
+                                 "CREATE VIRTUAL TABLE temp.%s, not %s.%s",
+                                 arguments[2], arguments[1], arguments[2]);
+        return SQLITE_ERROR;
+    }
+    if (count != 4) {
+        *error = sqlite3_mprintf("clreduce: one argument is needed, a SELECT in parentheses, as in "
+                                 "USING clreduce((SELECT ...)), not %d",
+                                 count - 3);
+        return SQLITE_ERROR;
+    }
+    return make(&(struct wanted){connection, arguments[2], arguments[3], is_new, false}, result,
+                error);
 }
 
-static int connect_view(sqlite3 *db, void *pointer, int count, const char *const *arguments,
+static int create_view(sqlite3 *db, void *connection, int count, const char *const *arguments,
+                       sqlite3_vtab **result, char **error)
+{
+    (void)db;
+    return make_named(connection, count, arguments, true, result, error);
+}
+
+static int connect_view(sqlite3 *db, void *connection, int count, const char *const *arguments,
                         sqlite3_vtab **result, char **error)
 {
-    return make(db, pointer, count, arguments, 0, result, error);
+    (void)db;
+    return make_named(connection, count, arguments, false, result, error);
 }
 
 static int destroy_view(sqlite3_vtab *base)
@@ -438,6 +439,15 @@ static int find_constraint(const sqlite3_index_info *info, int column)
     return found;
 }
 
+/* SQLite connects a view of a module of its own once, and uses it after changes of the schema. */
+static int refuse_other_columns(struct clr_view *view)
+{
+    sqlite3_free(view->base.zErrMsg);
+    view->base.zErrMsg = sqlite3_mprintf(
+        "clreduce: the SELECT of view %s has other columns now: prepare it again", view->name);
+    return SQLITE_ERROR;
+}
+
 /*
  * Parameters are constraints on hidden columns, by = or IS. The text that goes to xFilter is also
  * what EXPLAIN QUERY PLAN shows. It begins with text of the user's, so the number that goes with it
@@ -453,6 +463,9 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int i, parameter, given = 0;
 
     view->acceleration->finisher.is_stale = view->acceleration->few.is_stale = true;
+    if (view->is_made && view->select.view_name == NULL &&
+        clr_select_check_now(view->connection->db, &view->select) == SQLITE_MISMATCH)
+        return refuse_other_columns(view);
     /* What an ordinary view may do is a matter of rights and trust in its schema, too. */
     if (view->select.view_name != NULL &&
         (view->acceleration->plan == NULL ||
@@ -859,4 +872,64 @@ int clr_view_register(struct clr_connection *connection)
         return rc;
     return sqlite3_create_module_v2(connection->db, "clreduce", &module,
                                     clr_connection_retain(connection), clr_connection_release);
+}
+
+/* ---- Views that are made. */
+
+/* Of the module that has such a view. */
+struct made {
+    struct clr_connection *connection;
+    bool was_connected;
+    char argument[]; /* its SELECT, in parentheses */
+};
+
+static void free_made(void *pointer)
+{
+    struct made *made = pointer;
+
+    clr_connection_release(made->connection);
+    sqlite3_free(made);
+}
+
+static int connect_made(sqlite3 *db, void *pointer, int count, const char *const *arguments,
+                        sqlite3_vtab **result, char **error)
+{
+    struct made *made = pointer;
+    const struct wanted wanted = {made->connection, arguments[0], made->argument,
+                                  !made->was_connected, true};
+    int rc = make(&wanted, result, error);
+
+    (void)db;
+    (void)count;
+    made->was_connected = made->was_connected || rc == SQLITE_OK;
+    return rc;
+}
+
+/* Without xCreate: the table is there as soon as its module is, and in no schema
+   (https://sqlite.org/vtab.html, section 2.1.2). */
+static const sqlite3_module made_module = {
+    .xConnect = connect_made,
+    .xBestIndex = view_best_index,
+    .xDisconnect = disconnect_view,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};
+
+int clr_view_make(struct clr_connection *connection, const char *name, const char *sql)
+{
+    const size_t size = sizeof(struct made) + strlen(sql) + sizeof "(\n)";
+    struct made *made = sqlite3_malloc64(size);
+
+    if (made == NULL)
+        return SQLITE_NOMEM;
+    made->connection = clr_connection_retain(connection);
+    made->was_connected = false;
+    /* The newline ends a comment. */
+    sqlite3_snprintf((int)(size - sizeof *made), made->argument, "(%s\n)", sql);
+    return sqlite3_create_module_v2(connection->db, name, &made_module, made, free_made);
 }

@@ -11,7 +11,7 @@
  *     prove them fresh.
  *  4. A view lives in the temp schema, so that no stored schema can bring one along; an error in
  *     the SELECT is reported when it is created. Statements that write, several statements and
- *     PRAGMAs are refused.
+ *     PRAGMAs are refused. One that is made for somebody (access/made_views.h) is in no schema.
  */
 #ifndef CLR_SQLITE_MODULE_H
 #define CLR_SQLITE_MODULE_H
@@ -31,14 +31,12 @@ struct clr_parameter_sets {
     sqlite3_uint64 seed; /* of the hash; drawn for the first set */
 };
 
-/* How the names of views begin that are made for somebody: see access/made_views.h. */
-#define CLR_MADE_VIEW "clreduce_view_"
-
 struct clr_view {
     sqlite3_vtab base;
     struct clr_view *next; /* in the connection's list */
     struct clr_connection *connection;
     char *name, *argument; /* as in CREATE VIRTUAL TABLE */
+    bool is_made;          /* by clr_view_make() */
     struct clr_select select;
     struct clr_acceleration *acceleration;
     int cursors;                    /* that are open */
@@ -65,6 +63,13 @@ void clr_views_end(struct clr_connection *connection);
 
 /* Returns the connection's view of that name, or NULL. */
 struct clr_view *clr_view_find(struct clr_connection *connection, const char *name);
+
+/*
+ * Makes a view of a SELECT, whose name none of the connection's modules has: temp.NAME from then
+ * on, until sqlite3_create_module_v2() has no module of that name any more. What is wrong with the
+ * SELECT is an error of the first statement that names the view. Returns SQLite's result code.
+ */
+int clr_view_make(struct clr_connection *connection, const char *name, const char *sql);
 
 /* Registers the module. Returns SQLite's result code. */
 int clr_view_register(struct clr_connection *connection);

@@ -319,16 +319,14 @@ def test_rights():
     db = open_database()
     db.execute("CREATE VIEW v AS SELECT gpu_sum(x) AS x FROM t")
     db.execute("PRAGMA query_only = 1")
-    tap.is_equal(accelerate(db, "v"), "clreduce_accelerate: view 'v': attempt to write a readonly database,"
-                 " in 'SELECT * FROM \"main\".\"v\"'", "query_only")
+    tap.is_equal(accelerate(db, "v"), "clreduce_accelerate: view 'v': attempt to write a readonly database", "query_only")
     db.execute("PRAGMA query_only = 0")
-    for denied in (sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_CREATE_TEMP_VIEW):
-        for name in (("v",), ()):
-            db.set_authorizer(lambda action, *rest, denied=denied: sqlite3.SQLITE_DENY if action == denied else 0)
-            found = accelerate(db, *name)
-            db.set_authorizer(None)
-            tap.ok(str(found).startswith("clreduce_accelerate: view 'v': not authorized"), f"denied: {denied}, {name}: {found}")
-            tap.is_equal(temporary(db), [], "nothing is left")
+    for name in (("v",), ()):
+        db.set_authorizer(lambda action, *rest: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_TEMP_VIEW else 0)
+        found = accelerate(db, *name)
+        db.set_authorizer(None)
+        tap.ok(str(found).startswith("clreduce_accelerate: view 'v': not authorized"), f"denied: {name}: {found}")
+        tap.is_equal(temporary(db), [], "nothing is left")
     tap.is_equal(accelerate(db, "v"), 1, "then it may")
     # The ordinary view may read the column, and nobody else.
     db.set_authorizer(lambda action, a, b, c, by: sqlite3.SQLITE_DENY if (action, a, b, by) == (20, "t", "x", None) else 0)
@@ -394,7 +392,7 @@ def test_changes():
         who.execute("INSERT INTO t VALUES (3, 4, 5)")
         both("another table")
         db.execute("DROP VIEW temp.v")
-    batch.compare(len(temporary(db)), 1, "what is left is the view that it read")
+    batch.compare(temporary(db), [], "nothing is left")
     batch.end()
     db.execute("BEGIN")
     tap.is_equal(accelerate(db, "v"), 1, "in a transaction")

@@ -180,13 +180,6 @@ static void test_text(void)
     sqlite3_close(db);
 }
 
-static int deny(void *pointer, int action, const char *a, const char *b, const char *c,
-                const char *d)
-{
-    (void)a, (void)b, (void)c, (void)d;
-    return action == *(int *)pointer ? SQLITE_DENY : SQLITE_OK;
-}
-
 /* Prepares the count of the rows. Returns whether it is right, and accelerated or not. */
 static bool counts(sqlite3 *db, const char *sql, int rows, bool ours)
 {
@@ -205,7 +198,6 @@ static bool counts(sqlite3 *db, const char *sql, int rows, bool ours)
 static void test_places(void)
 {
     static const char first[] = "SELECT count(*) FROM t", second[] = "SELECT count(r) FROM t";
-    int action = SQLITE_CREATE_VTABLE;
     sqlite3 *db = open_file(), *bare;
     sqlite3_stmt *statement = NULL, *insert = NULL;
 
@@ -217,7 +209,7 @@ static void test_places(void)
            "what the application has changed last is what it was");
     database_run(db, "BEGIN");
     tap_ok(counts(db, first, ROWS, true), "in a transaction, a view from before");
-    tap_ok(counts(db, second, ROWS, false), "and none that the transaction could take back");
+    tap_ok(counts(db, second, ROWS, true), "and one that is made in it");
     clreduce_prepare_v2(db, first, -1, &statement, NULL);
     database_run(db, "INSERT INTO t(i) VALUES (1)");
     tap_ok(sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == ROWS + 1,
@@ -232,13 +224,8 @@ static void test_places(void)
     tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, false), "while a statement writes");
     sqlite3_finalize(insert);
     database_run(db, "PRAGMA query_only = 1");
-    tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, false), "query_only");
-    tap_ok(counts(db, first, ROWS, true), "query_only, a view from before");
+    tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, true), "query_only");
     database_run(db, "PRAGMA query_only = 0");
-    sqlite3_set_authorizer(db, deny, &action);
-    tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, false), "an authorizer refuses");
-    sqlite3_set_authorizer(db, NULL, NULL);
-    tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, true), "and no more");
     database_run(db, "CREATE TEMP TABLE t(i, r)");
     tap_ok(counts(db, first, 0, true), "a name means what it means now");
     sqlite3_close(db);
@@ -252,7 +239,7 @@ static void test_places(void)
 static int count_views(sqlite3 *db)
 {
     char *text = database_query(
-        db, "SELECT count(*) FROM temp.sqlite_master WHERE name LIKE 'clreduce_view_%'");
+        db, "SELECT count(*) FROM pragma_module_list WHERE name LIKE 'clreduce_view_%'");
     int count = atoi(text);
 
     free(text);

@@ -63,7 +63,7 @@ def name_of(db, sql):
 
 def made(db):
     """The names of all views that were made."""
-    sql = "SELECT name FROM temp.sqlite_master WHERE name GLOB 'clreduce_view_*' AND type = 'table' ORDER BY name"
+    sql = "SELECT name FROM pragma_module_list WHERE name GLOB 'clreduce_view_*' ORDER BY name"
     return [name for (name,) in db.execute(sql)]
 
 
@@ -125,30 +125,28 @@ def test_places():
 
 
 def test_transactions():
-    """No view is made that ROLLBACK would take back; one from before is used."""
+    """A view outlives ROLLBACK: it is in no schema."""
     db = open_database()
-    known, other = "SELECT gpu_sum(x) FROM t", "SELECT gpu_sum(x + 1) FROM t"
+    known, other = "SELECT gpu_sum(x) FROM t", "SELECT gpu_sum(x + {}) FROM t"
     text = rewritten(db, known)
-    for begin, end in (("BEGIN", "ROLLBACK"), ("SAVEPOINT a", "ROLLBACK TO a; RELEASE a")):
+    for i, (begin, end) in enumerate((("BEGIN", "ROLLBACK"), ("SAVEPOINT a", "ROLLBACK TO a; RELEASE a"))):
         db.execute(begin)
-        tap.is_equal(rewritten(db, other), None, f"{begin}: no view is made")
         tap.is_equal(rewritten(db, known), text, f"{begin}: one from before is used")
         db.execute("DELETE FROM t WHERE x > 5")
-        tap.is_equal(db.execute(text).fetchall(), db.execute(known).fetchall(), "and shows the transaction's changes")
+        new = rewritten(db, other.format(i))
+        for each, select in ((text, known), (new, other.format(i))):
+            tap.is_equal(db.execute(each).fetchall(), db.execute(select).fetchall(), "and shows the transaction's changes")
         for sql in end.split(";"):
             db.execute(sql)
-        tap.is_equal(db.execute(rewritten(db, known)).fetchall(), db.execute(known).fetchall(), f"after {end}")
-    tap.is_equal(made(db), [name_of(db, known)], "there is no other view")
-    db.execute("SAVEPOINT a")
-    db.execute(f"DROP TABLE temp.{name_of(db, known)}")
-    tap.is_equal(rewritten(db, known), None, "a view that was dropped in a transaction is not made anew in it")
-    db.execute("RELEASE a")
-    tap.is_equal(db.execute(rewritten(db, known)).fetchall(), db.execute(known).fetchall(), "and is after it")
+        for each, select in ((text, known), (new, other.format(i))):
+            tap.is_equal(db.execute(each).fetchall(), db.execute(select).fetchall(), f"after {end}")
+            tap.is_equal(rewritten(db, select), each, "and it is the same view")
+    tap.is_equal(db.execute("SELECT count(*) FROM temp.sqlite_master").fetchall(), [(0,)], "no schema has them")
     db.close()
 
 
 def test_rights():
-    """Read-only databases have a temp schema; query_only and authorizers are heeded."""
+    """Read-only databases, query_only and authorizers."""
     path = FOLDER.new()
     db = open_database()
     db.execute("VACUUM INTO ?", (path,))
@@ -158,12 +156,9 @@ def test_rights():
     tap.is_equal(db.execute(text).fetchall(), [(ROWS,)], "a database that cannot be written")
     db.execute("PRAGMA query_only = 1")
     tap.is_equal(rewritten(db, "SELECT count(*) FROM t"), text, "query_only: found")
-    tap.is_equal(rewritten(db, "SELECT count(*) + 1 FROM t"), None, "query_only: not made")
+    tap.ok(rewritten(db, "SELECT count(*) + 1 FROM t") is not None, "query_only: made")
     db.execute("PRAGMA query_only = 0")
     before = made(db)
-    for denied in (sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE):
-        db.set_authorizer(lambda action, *rest, denied=denied: sqlite3.SQLITE_DENY if action == denied else 0)
-        tap.is_equal(rewritten(db, f"SELECT count(*) + {denied} FROM t"), None, f"denied: {denied}")
     db.set_authorizer(lambda action, a, b, *rest: sqlite3.SQLITE_DENY if (action, a) == (20, "t") else 0)
     tap.is_equal(rewritten(db, "SELECT count(x) FROM t"), None, "a column that must not be read")
     db.set_authorizer(None)
@@ -199,10 +194,9 @@ def test_few():
         rewritten(db, select.format(i))
     tap.is_equal(len(made(db)), MOST, "all others have gone")
     dropped = name_of(db, select.format(70))
-    db.execute(f"DROP TABLE temp.{dropped}")
-    tap.is_equal(db.execute(rewritten(db, select.format(70))).fetchall(), [(73,)], "one that the user dropped is made again")
+    tap.raises(lambda: db.execute(f"DROP TABLE temp.{dropped}"), "may not be dropped", "none can be dropped")
     following = int(name_of(db, select.format(200)).rsplit("_", 1)[1]) + 1
-    db.execute(f"CREATE TABLE clreduce_view_{following}(x)")
+    db.execute(f"CREATE TEMP TABLE clreduce_view_{following}(x)")
     tap.is_equal(name_of(db, select.format(201)), f"clreduce_view_{following + 1}", "a name that a table has is not taken")
     db.close()
 
