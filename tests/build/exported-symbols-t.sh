@@ -8,7 +8,8 @@ command -v nm >/dev/null || tap_skip_all 'there is no nm'
 
 # The names that a linker and a sanitizer define by themselves start with an underscore.
 exported=$(nm -D --defined-only "$module" | awk '$3 !~ /^_/ { print $3 }' | sort)
-tap_is "$exported" 'clreduce_prepare_v2
+tap_is "$exported" 'clreduce_gate
+clreduce_prepare_v2
 clreduce_prepare_v3
 sqlite3_clreduce_init' 'the entry points are all that the extension exports'
 undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^sqlite3/ { print $2 }')

@@ -1,0 +1,568 @@
+#include "sqlite/access/gate.h"
+
+#include "base/clock.h"
+#include "query/query.h"
+#include "sqlite/access/rewrite.h"
+#include "sqlite/api.h"
+#include "sqlite/schema/bytecode.h"
+#include "sqlite/session/connection.h"
+#include "sqlite/session/statement.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * A statement is tried at once if it goes over a table of at least MANY_ROWS, which takes SQLite
+ * milliseconds at least; else when a run of the plain one has taken WORTH_NS. A first look takes
+ * the time of a millisecond, as long as a database of SMALL_BYTES takes to read.
+ */
+enum { MANY_ROWS = 100000, SMALL_BYTES = 1 << 20, WORTH_NS = 2000000 };
+
+/* SQLite goes over no table faster: from a row to the next, by its own count of rows. */
+enum { LEAST_ROW_NS = 10 };
+
+/* What was refused, or was no quicker, is tried again after a minute, and each time after twice
+   that. */
+#define PAUSE_NS ((int64_t)60000000000)
+enum { MOST_DOUBLINGS = 6 };
+
+/* Runs of which the best counts, before the accelerated statement is held to be slower. */
+enum { FAIR_RUNS = 3 };
+
+/* ---- What is remembered of statements, by all connections of the process. */
+
+enum memory_state {
+    NEVER_LOOKED_AT, /* zeros */
+    RUN_BY_SQLITE,   /* until a plain run takes long, and the pause is over */
+    ACCELERATED
+};
+
+/* Texts that differ in numbers and strings alone are one statement. */
+struct memory {
+    uint64_t key; /* 0: nothing */
+    char *sql;    /* the first of its texts; NULL: there was no memory for it */
+    char *reason; /* why SQLite runs it; NULL: it is too quick for another way */
+    enum memory_state state;
+    int doublings;
+    int64_t used, pause_end;                    /* by the clock */
+    int64_t plain_ns, accelerated_ns, total_ns; /* 0: not known */
+    int64_t runs, accelerated_runs;
+    int64_t rows; /* of the table, about; 0: not known */
+};
+
+/* A statement's place is one of WAYS, where it takes that of the one not used for longest. */
+enum { PLACES = 4096, WAYS = 8 };
+
+static struct memory memories[PLACES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+/* A child after fork() finds the lock free. */
+static void take_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void give_lock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static void heed_forks(void)
+{
+    pthread_atfork(take_lock, give_lock, give_lock);
+}
+
+/* Returns what is known of a statement; with the lock, until it is given back. sql: to be kept
+   where nothing is known; NULL: it is not to be known then, and the result may be NULL. */
+static struct memory *find_memory(uint64_t key, const char *sql)
+{
+    struct memory *first = &memories[key % (PLACES / WAYS) * WAYS], *oldest = first;
+    int i;
+
+    for (i = 0; i < WAYS; i++) {
+        if (first[i].key == key)
+            return &first[i];
+        if (first[i].used < oldest->used)
+            oldest = &first[i];
+    }
+    if (sql == NULL)
+        return NULL;
+    sqlite3_free(oldest->sql);
+    sqlite3_free(oldest->reason);
+    *oldest = (struct memory){.key = key, .sql = sqlite3_mprintf("%s", sql)};
+    return oldest;
+}
+
+/* Takes note that SQLite is to run the statement; the reason, which may be NULL, is the memory's.
+ */
+static void refuse(struct memory *memory, char *reason)
+{
+    sqlite3_free(memory->reason);
+    memory->reason = reason;
+    memory->state = RUN_BY_SQLITE;
+    memory->pause_end = clr_clock_ns() + (PAUSE_NS << memory->doublings);
+    memory->doublings += memory->doublings < MOST_DOUBLINGS;
+}
+
+/* ---- Texts. */
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool starts_with(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+
+    return sqlite3_strnicmp(text, word, (int)length) == 0 && !is_word(text[length]);
+}
+
+/* Returns what is behind spaces and comments. */
+static const char *skip_blank(const char *text)
+{
+    const char *end;
+
+    for (;;) {
+        text += strspn(text, " \t\n\f\r");
+        if (text[0] == '-' && text[1] == '-')
+            text += strcspn(text, "\n");
+        else if (text[0] == '/' && text[1] == '*' && (end = strstr(text + 2, "*/")) != NULL)
+            text = end + 2;
+        else
+            return text;
+    }
+}
+
+/*
+ * Returns a number for all texts that differ in numbers and strings alone, by FNV-1a; 0: the text
+ * is of no statement that could be accelerated. Such a one computes or finds something: it has a
+ * call, a condition or DISTINCT.
+ */
+static uint64_t fingerprint(const char *sql)
+{
+    uint64_t result = 0xcbf29ce484222325u;
+    bool matters = false;
+    char c, before = ' ';
+
+    sql = skip_blank(sql);
+    if (!starts_with(sql, "SELECT") && !starts_with(sql, "WITH"))
+        return 0;
+    while ((c = *sql) != '\0') {
+        if (c == '\'') {
+            for (sql++; *sql != '\0' && (*sql != '\'' || *++sql == '\''); sql++)
+                ;
+            c = '?';
+        } else if (c >= '0' && c <= '9' && !is_word(before)) {
+            while (is_word(*sql) || *sql == '.')
+                sql++;
+            c = '?';
+        } else {
+            matters =
+                matters || c == '(' ||
+                (!is_word(before) && (((c == 'w' || c == 'W') && starts_with(sql, "where")) ||
+                                      ((c == 'd' || c == 'D') && starts_with(sql, "distinct"))));
+            sql++;
+        }
+        result = (result ^ (unsigned char)c) * 0x100000001b3u;
+        before = c;
+    }
+    return matters ? result | 1 : 0;
+}
+
+/* Returns the statement's key: the same text means another statement in another database. */
+static uint64_t key_of(sqlite3_stmt *plain)
+{
+    uint64_t result = fingerprint(sqlite3_sql(plain));
+    const char *file = sqlite3_db_filename(sqlite3_db_handle(plain), "main");
+
+    if (result == 0)
+        return 0;
+    for (; file != NULL && *file != '\0'; file++)
+        result = (result ^ (unsigned char)*file) * 0x100000001b3u;
+    return result | 1;
+}
+
+/* ---- Accelerated statements, which a connection keeps for the next statement of the same text. */
+
+struct companion {
+    struct companion *next;
+    char *sql;
+    sqlite3_stmt *statement;
+    bool is_taken;
+};
+
+/* Those that wait. Each keeps an accelerated view. */
+enum { MOST_WAITING = 16 };
+
+struct companions {
+    struct clr_attachment attachment;
+    struct companion *first; /* the one that was used last is the first */
+};
+
+static void free_companion(struct companion *companion)
+{
+    sqlite3_finalize(companion->statement);
+    sqlite3_free(companion->sql);
+    sqlite3_free(companion);
+}
+
+/* Frees those that wait beyond so many. */
+static void free_waiting(struct companions *companions, int most)
+{
+    struct companion **link = &companions->first, *companion;
+
+    while ((companion = *link) != NULL) {
+        if (companion->is_taken || most-- > 0) {
+            link = &companion->next;
+        } else {
+            *link = companion->next;
+            free_companion(companion);
+        }
+    }
+}
+
+static void free_companions(struct clr_connection *connection, void *companions)
+{
+    (void)connection;
+    free_waiting(companions, 0);
+}
+
+static const struct clr_attachment_kind companions_kind = {sizeof(struct companions),
+                                                           free_companions};
+
+/* Gives one back, or for good if it can't serve any more. */
+static void give_companion(struct clr_connection *connection, struct companion *companion,
+                           bool can_serve)
+{
+    struct companions *companions = clr_connection_find(connection, &companions_kind);
+    struct companion **link = &companions->first;
+
+    while (*link != companion)
+        link = &(*link)->next;
+    *link = companion->next;
+    if (!can_serve) {
+        free_companion(companion);
+        return;
+    }
+    companion->is_taken = false;
+    companion->next = companions->first;
+    companions->first = companion;
+    free_waiting(companions, MOST_WAITING);
+}
+
+/* Returns one for the statement; NULL: there is none, with the reason, which may be NULL. */
+static struct companion *take_companion(struct clr_connection *connection, sqlite3_stmt *plain,
+                                        char **reason)
+{
+    struct companions *companions = clr_connection_attach(connection, &companions_kind);
+    const char *sql = sqlite3_sql(plain);
+    struct companion *companion = companions == NULL ? NULL : companions->first;
+
+    *reason = NULL;
+    while (companion != NULL && (companion->is_taken || strcmp(companion->sql, sql) != 0))
+        companion = companion->next;
+    if (companion == NULL && companions != NULL) {
+        companion = sqlite3_malloc(sizeof *companion);
+        if (companion == NULL)
+            return NULL;
+        *companion =
+            (struct companion){.next = companions->first, .sql = sqlite3_mprintf("%s", sql)};
+        if (companion->sql == NULL ||
+            clr_accelerated_prepare(connection, plain, SQLITE_PREPARE_PERSISTENT,
+                                    &companion->statement, reason) != SQLITE_OK) {
+            free_companion(companion);
+            return NULL;
+        }
+        companions->first = companion;
+    }
+    if (companion != NULL)
+        companion->is_taken = true;
+    return companion;
+}
+
+/* ---- Watched statements. */
+
+struct clreduce_watched {
+    struct clr_connection *connection;
+    sqlite3_stmt *plain;
+    uint64_t key;
+    struct companion *companion;    /* NULL: none is taken */
+    sqlite3_uint64 selects_by_rows; /* of the connection, before the run */
+    bool is_loaded;                 /* a run of the companion has ended */
+};
+
+static struct clreduce_watched *watch(sqlite3_stmt *plain)
+{
+    const uint64_t key = key_of(plain);
+    struct clreduce_watched *watched;
+    struct clr_connection *connection;
+
+    if (key == 0 || sqlite3_stmt_isexplain(plain) != 0 || !sqlite3_stmt_readonly(plain) ||
+        sqlite3_column_count(plain) == 0)
+        return NULL;
+    connection = clr_connection_of(sqlite3_db_handle(plain));
+    watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
+    if (watched != NULL)
+        *watched = (struct clreduce_watched){connection, plain, key, .companion = NULL};
+    return watched;
+}
+
+/* Ends the use of the companion. */
+static void let_go(struct clreduce_watched *watched, bool can_serve)
+{
+    if (watched->companion != NULL)
+        give_companion(watched->connection, watched->companion, can_serve);
+    watched->companion = NULL;
+    watched->is_loaded = false;
+}
+
+static void unwatch(struct clreduce_watched *watched)
+{
+    let_go(watched, true);
+    sqlite3_free(watched);
+}
+
+/* Returns how large the databases are together, in bytes; where one is in memory that is not known,
+   and large. */
+static sqlite3_int64 size_of_databases(sqlite3 *db)
+{
+    struct clr_schema_names names;
+    sqlite3_int64 total = 0, size;
+    sqlite3_file *file;
+    int i;
+
+    if (clr_schema_names_read(db, &names) != SQLITE_OK)
+        return INT64_MAX;
+    for (i = 0; i < names.count; i++) {
+        if (sqlite3_stricmp(names.list[i], "temp") == 0)
+            continue;
+        if (sqlite3_file_control(db, names.list[i], SQLITE_FCNTL_FILE_POINTER, &file) !=
+                SQLITE_OK ||
+            file->pMethods == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+            size = SMALL_BYTES;
+        total += size;
+        if (sqlite3_file_control(db, names.list[i], SQLITE_FCNTL_JOURNAL_POINTER, &file) ==
+                SQLITE_OK &&
+            file->pMethods != NULL && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
+            total += size;
+    }
+    clr_schema_names_free(&names);
+    return total;
+}
+
+/* Returns about how many rows a table has, by its last rowid; 0: that is not known. */
+static sqlite3_int64 count_rows(sqlite3 *db, const struct clr_query *query)
+{
+    sqlite3_stmt *statement;
+    sqlite3_int64 rows = 0;
+    int rc;
+
+    rc = query->schema != NULL
+             ? clr_statement_prepare(db, &statement, "SELECT max(_rowid_) FROM \"%w\".\"%w\"",
+                                     query->schema, query->table)
+             : clr_statement_prepare(db, &statement, "SELECT max(_rowid_) FROM \"%w\"",
+                                     query->table);
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        rows = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return rows < 0 ? 0 : rows;
+}
+
+/*
+ * Whether a statement is sure to take SQLite long: it goes over a large table from one end to the
+ * other. Stores the number of its rows.
+ */
+static bool takes_long(sqlite3 *db, const char *sql, int64_t *rows)
+{
+    struct clr_bytecode program = {.operations = NULL};
+    struct clr_query *query = NULL;
+    struct clr_reason reason;
+    bool is_long = false;
+    struct clr_walk walk;
+
+    *rows = 0;
+    if (clr_query_parse(sql, &query, &reason) != CLR_OK)
+        return false;
+    if (query->table != NULL && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK) {
+        walk = clr_bytecode_walk(&program);
+        if (walk.kind == CLR_WALK_TREE && walk.is_whole && !walk.ends_early)
+            *rows = count_rows(db, query);
+        is_long = *rows >= MANY_ROWS;
+    }
+    clr_bytecode_free(&program);
+    clr_query_free(query);
+    return is_long;
+}
+
+/* Whether the accelerated statement should run now, by what is known; with the lock. */
+static bool is_worth_it(const struct memory *memory, int64_t now)
+{
+    if (memory->state == ACCELERATED)
+        /* The time of the plain one decides, unless no run could be that quick. */
+        return memory->plain_ns > 0 || memory->accelerated_runs <= FAIR_RUNS ||
+               memory->accelerated_ns < memory->rows * LEAST_ROW_NS;
+    return memory->state == RUN_BY_SQLITE && memory->plain_ns >= WORTH_NS &&
+           now >= memory->pause_end;
+}
+
+static sqlite3_stmt *begin(struct clreduce_watched *watched)
+{
+    struct clr_connection *connection = watched->connection;
+    sqlite3 *db = connection->db;
+    /* Every SELECT goes through its view, for tests: as in a view itself. */
+    const bool always = connection->settings.view_threshold == 0;
+    const char *sql = sqlite3_sql(watched->plain);
+    struct memory *memory;
+    bool is_new, wanted, is_long = false;
+    int64_t rows = 0, now = clr_clock_ns();
+    char *reason = NULL;
+
+    if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
+        return NULL;
+    pthread_once(&prepared, heed_forks);
+    take_lock();
+    memory = find_memory(watched->key, sql);
+    memory->used = now;
+    is_new = memory->state == NEVER_LOOKED_AT;
+    wanted = always || is_worth_it(memory, now);
+    give_lock();
+    if (is_new && !always) {
+        is_long = size_of_databases(db) >= SMALL_BYTES && takes_long(db, sql, &rows);
+        wanted = is_long;
+    }
+    if (wanted && watched->companion == NULL)
+        watched->companion = take_companion(connection, watched->plain, &reason);
+    take_lock();
+    memory = find_memory(watched->key, sql);
+    if (is_new)
+        memory->rows = rows;
+    if (wanted && watched->companion == NULL)
+        refuse(memory, reason);
+    else if (wanted)
+        memory->state = ACCELERATED;
+    else if (is_new)
+        memory->state = RUN_BY_SQLITE;
+    give_lock();
+    if (!wanted)
+        let_go(watched, true);
+    watched->selects_by_rows = (sqlite3_uint64)connection->stats.selects_by_rows;
+    return watched->companion == NULL ? NULL : watched->companion->statement;
+}
+
+static void failed(struct clreduce_watched *watched)
+{
+    struct memory *memory;
+
+    let_go(watched, false);
+    take_lock();
+    memory = find_memory(watched->key, NULL);
+    if (memory != NULL)
+        refuse(memory, sqlite3_mprintf("it failed, and SQLite ran it"));
+    give_lock();
+}
+
+/* The mean of a time, of which the latest counts most. */
+static int64_t mean(int64_t old, int64_t latest)
+{
+    return old == 0 ? latest : (old * 3 + latest) / 4;
+}
+
+static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
+                int complete)
+{
+    const bool by_rows =
+        (sqlite3_uint64)watched->connection->stats.selects_by_rows != watched->selects_by_rows;
+    const bool always = watched->connection->settings.view_threshold == 0;
+    struct memory *memory;
+    bool is_refused = false;
+
+    take_lock();
+    memory = find_memory(watched->key, NULL);
+    if (memory != NULL) {
+        memory->runs++;
+        memory->total_ns += nanoseconds;
+        if (!accelerated) {
+            if (complete || nanoseconds > memory->plain_ns)
+                memory->plain_ns = mean(memory->plain_ns, nanoseconds);
+        } else if (by_rows) {
+            if (complete)
+                memory->plain_ns = mean(memory->plain_ns, nanoseconds);
+            refuse(memory, sqlite3_mprintf("SQLite ran it, which was quicker or the only way"));
+            is_refused = true;
+        } else {
+            memory->accelerated_runs++;
+            if (watched->is_loaded || memory->accelerated_runs > 1)
+                memory->accelerated_ns = mean(memory->accelerated_ns, nanoseconds);
+            if (memory->plain_ns > 0 && memory->accelerated_runs > FAIR_RUNS &&
+                memory->accelerated_ns > memory->plain_ns) {
+                refuse(memory, sqlite3_mprintf("SQLite is quicker"));
+                is_refused = true;
+            }
+        }
+    }
+    give_lock();
+    watched->is_loaded = watched->is_loaded || accelerated;
+    if (is_refused && !always)
+        let_go(watched, !by_rows);
+}
+
+/* ---- Connections, and what people are told. */
+
+static void closing(sqlite3 *db)
+{
+    struct clr_connection *connection = clr_connection_of(db);
+    struct companions *companions =
+        connection == NULL ? NULL : clr_connection_find(connection, &companions_kind);
+
+    if (companions != NULL)
+        free_waiting(companions, 0);
+}
+
+static int is_own(sqlite3_stmt *statement)
+{
+    struct clr_connection *connection = clr_connection_of(sqlite3_db_handle(statement));
+    struct companions *companions =
+        connection == NULL ? NULL : clr_connection_find(connection, &companions_kind);
+    const struct companion *companion = companions == NULL ? NULL : companions->first;
+
+    while (companion != NULL && companion->statement != statement)
+        companion = companion->next;
+    return companion != NULL;
+}
+
+static void report(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument)
+{
+    int i;
+
+    take_lock();
+    for (i = 0; i < PLACES; i++) {
+        const struct memory *memory = &memories[i];
+        const struct clreduce_gate_line told = {
+            memory->sql == NULL ? "" : memory->sql,
+            memory->state == ACCELERATED ? NULL
+            : memory->reason != NULL     ? memory->reason
+                                         : "it takes SQLite no time",
+            memory->runs,
+            memory->accelerated_runs,
+            memory->total_ns,
+            memory->plain_ns,
+            memory->accelerated_ns,
+        };
+
+        if (memory->runs > 0)
+            line(argument, &told);
+    }
+    give_lock();
+}
+
+__attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
+{
+    static const struct clreduce_gate gate = {watch,   begin,   failed, end,
+                                              unwatch, closing, is_own, report};
+
+    return &gate;
+}

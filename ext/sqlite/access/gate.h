@@ -1,0 +1,60 @@
+/*
+ * The gate of an application's own statements, for a library that stands between a program and its
+ * SQLite (ext/preload): which SELECTs are worth an accelerated statement in their place, by the
+ * times that the application's own runs take. A guess here chooses the quicker way, and never the
+ * answer: the plain statement is always there to run instead.
+ */
+#ifndef CLR_SQLITE_GATE_H
+#define CLR_SQLITE_GATE_H
+
+#include <sqlite3.h>
+
+struct clreduce_watched;
+
+/* One distinct statement, for people. Times are of the steps of one run, in nanoseconds; 0: not
+   known. */
+struct clreduce_gate_line {
+    const char *sql;    /* one of its texts, which differ in numbers and strings alone */
+    const char *reason; /* why SQLite runs it now; NULL: it is accelerated */
+    sqlite3_int64 runs, accelerated_runs;
+    sqlite3_int64 total; /* of all runs */
+    sqlite3_int64 plain, accelerated;
+};
+
+/* The functions. All but report() are called with the mutex of the statement's connection held. */
+struct clreduce_gate {
+    /*
+     * Looks at a statement that the application has just prepared. Returns NULL for those that are
+     * SQLite's alone, as nearly all are; else what is to be given to unwatch() before the statement
+     * is finalized.
+     */
+    struct clreduce_watched *(*watch)(sqlite3_stmt *plain);
+
+    /* Before a run: returns the statement to bind and step in the plain one's place, which stays
+       the gate's, or NULL: the plain one is to run. */
+    sqlite3_stmt *(*begin)(struct clreduce_watched *watched);
+
+    /* The statement from begin() has failed, and the plain one runs. It has been reset. */
+    void (*failed)(struct clreduce_watched *watched);
+
+    /* A run has ended, and what ran is reset: which of the two it was, how long its steps took
+       together, and whether they came to the end of the rows. */
+    void (*end)(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
+                int complete);
+
+    void (*unwatch)(struct clreduce_watched *watched);
+
+    /* Before a connection is closed: finalizes what the gate keeps with it for later statements. */
+    void (*closing)(sqlite3 *db);
+
+    /* Whether a statement is one from begin(). */
+    int (*is_own)(sqlite3_stmt *statement);
+
+    /* Calls line(argument, ...) for each distinct statement that was watched and has run. */
+    void (*report)(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument);
+};
+
+/* What the extension exports: the functions, which are constant. */
+const struct clreduce_gate *clreduce_gate(void);
+
+#endif
