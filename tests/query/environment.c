@@ -66,18 +66,6 @@ sqlite3_stmt *prepare(const char *sql)
     return statement;
 }
 
-/* Skips a check if the SQLite that runs does not have what the text has. */
-static bool skips(const char *sql)
-{
-    const bool is_new = strstr(sql, "->") != NULL || strstr(sql, "DISTINCT FROM") != NULL ||
-                        strstr(sql, "unixepoch") != NULL;
-
-    if (!is_new || sqlite3_libversion_number() >= 3039000)
-        return false;
-    tap_skip(1, "SQLite is too old: %s", sql);
-    return true;
-}
-
 /* As SQLite has it listed. */
 static bool is_deterministic(const char *name)
 {
@@ -382,13 +370,10 @@ void print_answer(const struct clr_query *query)
     }
 }
 
-/* "where FILTER; #0 OPERATIONS x, y if FILTER; #1 ...; calls; finish" */
-static const char *print_query(const struct clr_query *query)
+void print_query(const struct clr_query *query)
 {
     int i, term;
 
-    dumped = 0;
-    dump[0] = '\0';
     if (query->filter >= 0) {
         print("where ");
         print_value(query, query->filter);
@@ -431,7 +416,6 @@ static const char *print_query(const struct clr_query *query)
         print("%s", i + 1 < query->call_count ? ", " : "; ");
     }
     print_answer(query);
-    return dump;
 }
 
 char *program_of(const char *sql)
@@ -467,54 +451,6 @@ void is_printed(const struct clr_query *query, sqlite3_stmt *statement, const ch
     clr_memory_free(text);
 }
 
-void accepted(const char *sql, const char *want)
-{
-    sqlite3_stmt *statement = prepare(sql);
-    struct clr_reason reason = {.code = CLR_WHY_NONE};
-    struct clr_query *query;
-
-    if (skips(sql))
-        return;
-    if (statement == NULL)
-        tap_diag("%s", sqlite3_errmsg(database));
-    make(sql, statement, &query, &reason);
-    if (query == NULL)
-        tap_ok(false, "%s: %s", sql, text_of(&reason));
-    else if (statement == NULL)
-        tap_ok(false, "%s: not in SQLite's grammar", sql);
-    else
-        tap_is_string(print_query(query), want, "%s", sql);
-    is_printed(query, statement, sql);
-    clr_query_free(query);
-    sqlite3_finalize(statement);
-}
-
-void lowered(const char *expression, const char *want)
-{
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
-    char *all = sqlite3_mprintf("where %s; #0; count 0; SELECT {0} FROM groups(?1)", want);
-
-    accepted(sql, all);
-    sqlite3_free(sql);
-    sqlite3_free(all);
-}
-
-void refused(const char *sql, const char *want)
-{
-    struct clr_reason reason = {.code = CLR_WHY_NONE};
-    sqlite3_stmt *statement = prepare(sql);
-    struct clr_query *query;
-
-    if (skips(sql))
-        return;
-    if (make(sql, statement, &query, &reason) == CLR_INVALID)
-        tap_is_string(text_of(&reason), want, "refused: %.200s", sql);
-    else
-        tap_ok(false, "refused: %s", sql);
-    clr_query_free(query);
-    sqlite3_finalize(statement);
-}
-
 struct clr_query *bound(const char *sql, struct clr_reason *reason)
 {
     sqlite3_stmt *statement = prepare(sql);
@@ -534,31 +470,4 @@ struct clr_query *bound_where(const char *expression, struct clr_reason *reason)
 
     sqlite3_free(sql);
     return query;
-}
-
-void becomes(const char *expression, const char *want)
-{
-    struct clr_reason reason = {.code = CLR_WHY_NONE};
-    struct clr_query *query;
-
-    if (skips(expression))
-        return;
-    query = bound_where(expression, &reason);
-    dumped = 0;
-    if (query != NULL)
-        print_value(query, query->filter);
-    tap_is_string(query != NULL ? dump : text_of(&reason), want, "%s", expression);
-    clr_query_free(query);
-}
-
-void refuses(const char *expression, const char *want)
-{
-    struct clr_reason reason = {.code = CLR_WHY_NONE};
-    struct clr_query *query;
-
-    if (skips(expression))
-        return;
-    query = bound_where(expression, &reason);
-    tap_is_string(query != NULL ? "accepted" : text_of(&reason), want, "refused: %s", expression);
-    clr_query_free(query);
 }

@@ -1,4 +1,4 @@
-/* Statements of random input, and a lack of memory. */
+/* Statements of random input, that expressions group as SQLite's do, and a lack of memory. */
 #include "query/environment.h"
 
 #include "batch.h"
@@ -104,6 +104,63 @@ static void test_soup(void)
     tap_ok(taken > 1000, "%ld of %ld were in the grammar", taken, round);
 }
 
+static int any_row(void *context, int count, char **values, char **names)
+{
+    (void)count, (void)names;
+    *(bool *)context = values[0] != NULL && strcmp(values[0], "0") != 0;
+    return 0;
+}
+
+/*
+ * Operands with operators between them and few parentheses: whatever is accepted must group as in
+ * SQLite. The instructions, written as SQL with all parentheses, must have the same value in every
+ * row of a table with all kinds of numbers.
+ */
+static void test_precedence(void)
+{
+    static const char *const prefixes[] = {"", "", "", "", "", "NOT ", "- ", "+", "("};
+    static const char *const operands[] = {"a", "b", "c", "d", "1", "0", "2.5", "NULL"};
+    static const char *const operators[] =
+        TAP_LIST(" OR ", " AND ", " AND ", "=", "<>", " IS ", " IS NOT ", "<", "<=", ">", ">=", "+",
+                 "-", "*", "/", "%", " BETWEEN ", " NOT BETWEEN ", " NOTNULL ", " NOT NULL AND ",
+                 " ISNULL OR ", ") AND ", " IN (1, b) OR ", " NOT IN (0, 2) = ", " IN () <> ");
+    int round, taken = 0;
+
+    sqlite3_exec(database,
+                 "WITH v(v) AS (VALUES (NULL), (0), (1), (2), (-1), (2.5), (0.5))"
+                 "INSERT INTO t(a, b, c, d) SELECT w.v, x.v, y.v, z.v FROM v w, v x, v y, v z",
+                 NULL, NULL, NULL);
+    batch_begin();
+    for (round = 0; round < batch_rounds(20000); round++) {
+        char expression[400] = "", *sql;
+        struct clr_reason reason;
+        struct clr_query *query;
+        bool differs = true;
+        int n = random_between(1, 5);
+
+        while (n-- >= 0) {
+            strcat(expression, prefixes[random_below(sizeof prefixes / sizeof prefixes[0])]);
+            strcat(expression, operands[random_below(sizeof operands / sizeof operands[0])]);
+            if (n >= 0)
+                strcat(expression, operators[random_below(sizeof operators / sizeof operators[0])]);
+        }
+        sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
+        if (make(sql, NULL, &query, &reason) == CLR_OK) {
+            taken++;
+            dumped = 0;
+            print("SELECT sum((%s\n) IS NOT ", expression);
+            print_sql(query, query->filter);
+            print(") FROM t");
+            batch_ok(sqlite3_exec(database, dump, any_row, &differs, NULL) == SQLITE_OK && !differs,
+                     "%s", dump);
+        }
+        clr_query_free(query);
+        sqlite3_free(sql);
+    }
+    batch_end("random expressions group as SQLite's do");
+    tap_ok(taken > 1000, "%d of %d were in the grammar", taken, round);
+}
+
 static void test_memory(void)
 {
     static const char sql[] =
@@ -114,8 +171,12 @@ static void test_memory(void)
     static const char subqueries[] =
         "SELECT a AS k, sum(b) AS n, (SELECT \"q\" FROM t AS u WHERE :p) FROM t GROUP BY a "
         "HAVING +k IN (SELECT 1) OR EXISTS (SELECT ?) ORDER BY sum(b) IN (VALUES (2))";
+    static const char groups[] =
+        "SELECT upper(s) AS n, b, sum(c), gpu_median(a) FROM t WHERE u = 'x' GROUP BY n, 2 HAVING "
+        "count(*) > ?1 AND b > 5 ORDER BY n DESC, sum(c) LIMIT 3";
 
     fail_allocations(sql, 20);
+    fail_allocations(groups, 30);
     fail_allocations(subqueries, 20);
     clr_query_free(NULL);
 }
@@ -123,6 +184,7 @@ static void test_memory(void)
 void random_tests(void)
 {
     random_start();
+    test_precedence();
     test_soup();
     test_memory();
 }

@@ -1,4 +1,5 @@
-/* What parameters may be: those that are functions' arguments, and those of expressions. */
+/* Runs: what parameters may be, those that are functions' arguments and those of expressions, and
+   which columns are asked for. */
 #include "query/environment.h"
 
 #include "tap.h"
@@ -145,8 +146,89 @@ static void test_large_parameters(void)
     }
 }
 
-void argument_tests(void)
+static int count_columns(const struct clr_query *query, int number, bool with_codes)
+{
+    int i, count = 0;
+
+    for (i = 0; i < query->column_count; i++)
+        count += query->columns[i] == number && query->with_codes[i] == with_codes;
+    return count;
+}
+
+static void test_columns(void)
+{
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query *query = bound("SELECT count(s), count(*), gpu_count_distinct(s), "
+                                    "sum(a) FILTER (WHERE s  =  'x'), sum(a * (s='x')) FROM t "
+                                    "WHERE t.s = 'x' AND u = 'x' AND b AND s <> 'y'",
+                                    &reason);
+    struct clr_scan scan;
+    struct clr_query_run *run = NULL;
+    int i;
+
+    if (query == NULL)
+        tap_bail("%s", text_of(&reason));
+    tap_is_int64(query->lookup_count, 3, "equal lookups of a column are one");
+    tap_ok(count_columns(query, 106, true) == 1 && count_columns(query, 106, false) == 1 &&
+               count_columns(query, 107, true) == 1 && count_columns(query, 107, false) == 0 &&
+               count_columns(query, 100, false) == 1 && count_columns(query, 100, true) == 0,
+           "a column with codes and one with values");
+    for (i = 0; i < query->column_count; i++)
+        tap_ok(query->with_bytes[i] == (query->columns[i] == 106 && !query->with_codes[i]),
+               "bytes are those of the column with values: %d", i);
+    for (i = 0; i < query->lookup_count; i++)
+        tap_ok(query->with_codes[query->lookups[i].column], "lookup %d has codes", i);
+    tap_ok(query->computes, "SQLite computes");
+    tap_ok(clr_query_run_begin(query, NULL, &run, &reason) == CLR_OK, "a run begins");
+    scan = clr_query_run_scan(run);
+    tap_ok(scan.lookup_count == 3 && scan.lookups == NULL, "with lookups that the caller sets");
+    clr_query_run_free(run);
+    clr_query_free(query);
+    query = bound("SELECT sum(length(s)), count(*) FROM t", &reason);
+    tap_ok(query != NULL && query->computes, "a lookup computes");
+    clr_query_free(query);
+    query = bound("SELECT count(upper(s)), gpu_corr(a, length(s)) FROM t", &reason);
+    tap_ok(query != NULL && query->lookup_count == 2 &&
+               query->instructions[query->tallies[0].x].opcode == CLR_OP_LOOKUP,
+           "lookups as arguments");
+    clr_query_free(query);
+}
+
+/* TEXT is for lookups and for the result row, and for no constant. */
+static void test_text_parameters(void)
+{
+    static const struct {
+        const char *sql;
+        bool taken;
+    } cases[] = {
+        {"SELECT count(*) FROM t WHERE s = ?", true},
+        {"SELECT count(*) || ?1 FROM t WHERE s LIKE ?1", true},
+        {"SELECT count(*) FROM t WHERE s = ?1 AND b = ?2", false},
+        {"SELECT count(*) FROM t WHERE s = ?1 AND b = ?1", false},
+    };
+    struct clr_scalar values[CLR_MOST_CONSTANTS];
+    size_t i;
+
+    for (i = 0; i < CLR_MOST_CONSTANTS; i++)
+        values[i] = (struct clr_scalar){.tag = CLR_TAG_BYTES};
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct clr_reason reason = {.code = CLR_WHY_NONE};
+        struct clr_query *query = bound(cases[i].sql, &reason);
+        struct clr_query_run *run = NULL;
+
+        if (query == NULL)
+            tap_bail("%s: %s", cases[i].sql, text_of(&reason));
+        clr_query_run_begin(query, values, &run, &reason);
+        tap_ok((run != NULL) == cases[i].taken, "a TEXT parameter: %s", cases[i].sql);
+        clr_query_run_free(run);
+        clr_query_free(query);
+    }
+}
+
+void run_tests(void)
 {
     test_arguments();
     test_large_parameters();
+    test_columns();
+    test_text_parameters();
 }
