@@ -58,8 +58,9 @@ dependencies()
 
 installed()
 {
-    as_root cp "$work"/libsqlite3-mod-clreduce_*.deb "$chroot/tmp/" &&
-        as_root chroot "$chroot" sh -c 'apt-get install --yes /tmp/libsqlite3-mod-clreduce_*.deb sqlite3'
+    as_root cp "$work"/libsqlite3-mod-clreduce_*.deb "$work"/clreduce-run_*.deb "$chroot/tmp/" &&
+        as_root chroot "$chroot" sh -c \
+            'apt-get install --yes /tmp/libsqlite3-mod-clreduce_*.deb /tmp/clreduce-run_*.deb sqlite3'
 }
 
 loads()
@@ -69,6 +70,16 @@ loads()
         "SELECT gpu_sum(value) FROM json_each('[1e16, 1.0, -1e16]')" 'SELECT clreduce_version()')
     echo "$answer"
     [ "$answer" = "1.0"$'\n'"$version" ]
+}
+
+# A program of the system's, unchanged.
+runs()
+{
+    local answer
+    answer=$(as_root chroot "$chroot" clreduce-run sqlite3 :memory: \
+        "SELECT sum(value) FROM json_each('[1e16, 1.0, -1e16]')")
+    echo "$answer"
+    [ "$answer" = "1.0" ]
 }
 
 # As Debian tests a package: debian/tests/control.
@@ -81,7 +92,7 @@ tests_of_package()
 
 removed()
 {
-    as_root chroot "$chroot" dpkg --purge libsqlite3-mod-clreduce libclreduce-dev &&
+    as_root chroot "$chroot" dpkg --purge clreduce-run libsqlite3-mod-clreduce libclreduce-dev &&
         [ -z "$(as_root find "$chroot/usr" -name '*clreduce*')" ]
 }
 
@@ -121,6 +132,7 @@ if check 'the source package is made of the distribution' source_package &&
     wait "$chroot_made"
     if check 'there is a bare chroot' [ $? -eq 0 ]; then
         check 'apt installs the extension there' installed && check 'it loads by its name' loads
+        check 'clreduce-run has it in an unchanged program' runs
         check 'the tests of the packages pass there' tests_of_package
         check 'nothing is left of it when it is purged' removed
     else

@@ -1,0 +1,38 @@
+/* The extension, in the connections of the one copy of SQLite that it serves. */
+#ifndef CLR_PRELOAD_EXTENSION_H
+#define CLR_PRELOAD_EXTENSION_H
+
+#include "preload/originals.h"
+#include "sqlite/access/gate.h"
+
+#include <stdbool.h>
+
+/* The gate of the extension; NULL before it is loaded. */
+extern _Atomic(const struct clreduce_gate *) clr_gate;
+
+/* How many calls of the extension this thread is in: what is prepared meanwhile is not the
+   application's. Without a call of the dynamic linker, as this library is there from the start. */
+extern _Thread_local int clr_inside __attribute__((tls_model("initial-exec")));
+
+/*
+ * Before a copy of SQLite opens a connection: has it hand over its table of functions, if it is the
+ * copy to be served, which is the first one to come here, and has not done so yet. Returns whether
+ * that is so; then clr_extension_close_hook() has to be called after the connection was opened.
+ */
+bool clr_extension_open_hook(const struct clr_originals *originals);
+void clr_extension_close_hook(const struct clr_originals *originals);
+
+/* Loads the extension into a new connection, and sets what CLREDUCE_SETTINGS says. Returns whether
+   it is there. */
+bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db);
+
+/* Whether a statement was prepared by the extension for itself. */
+bool clr_extension_owns(sqlite3_stmt *statement);
+
+/* Calls line() with what went wrong, if anything did, for people: a setting, and, if all is wanted,
+   why the extension could not be loaded. */
+void clr_extension_tell_failures(void (*line)(const char *format, ...)
+                                     __attribute__((format(printf, 1, 2))),
+                                 bool all);
+
+#endif

@@ -1,0 +1,372 @@
+/* The functions that this library exports in the place of SQLite's. */
+
+#define SQLITE_API __attribute__((visibility("default")))
+#include <sqlite3.h>
+
+#include "preload/extension.h"
+#include "preload/originals.h"
+#include "preload/pointer_map.h"
+#include "preload/report.h"
+#include "preload/statements.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+/* ---- Connections, and the copy of SQLite that a call is for. */
+
+static struct clr_pointer_map connections = CLR_POINTER_MAP;
+
+/* Returns the copy for a call that has no connection that is known. Where there is none the program
+   has been linked with this library alone, and could not run. */
+static const struct clr_originals *originals_of_caller(const void *caller)
+{
+    const struct clr_originals *originals = clr_originals_of_code(caller);
+
+    if (originals == NULL)
+        abort();
+    return originals;
+}
+
+static const struct clr_originals *originals_of_db(sqlite3 *db, const void *caller)
+{
+    const struct clr_originals *first = atomic_load(&clr_first_originals);
+    const struct clr_connected *connected;
+
+    if (first != NULL && !atomic_load(&clr_originals_differ))
+        return first;
+    connected = db == NULL ? NULL : clr_pointer_map_get(&connections, db);
+    return connected != NULL ? connected->originals : originals_of_caller(caller);
+}
+
+/* Of a statement, whose connection any copy of SQLite can tell. */
+static inline const struct clr_originals *originals_of(sqlite3_stmt *statement, const void *caller)
+{
+    const struct clr_originals *first =
+        atomic_load_explicit(&clr_first_originals, memory_order_acquire);
+
+    if (__builtin_expect(
+            first != NULL && !atomic_load_explicit(&clr_originals_differ, memory_order_relaxed), 1))
+        return first;
+    if (first == NULL || statement == NULL)
+        return originals_of_caller(caller);
+    return originals_of_db(first->db_handle(statement), caller);
+}
+
+/* ---- Opening and closing. */
+
+/* Takes note of a new connection. */
+static void connect(const struct clr_originals *originals, sqlite3 *db)
+{
+    struct clr_connected *connected = calloc(1, sizeof *connected), *old;
+
+    if (connected == NULL)
+        return;
+    connected->originals = originals;
+    connected->db = db;
+    atomic_init(&connected->users, 1);
+    connected->is_served = clr_extension_load(originals, db);
+    /* One that was closed while it had statements may have been where this one is. */
+    old = clr_pointer_map_take(&connections, db);
+    if (old != NULL)
+        clr_connected_release(old);
+    if (!clr_pointer_map_put(&connections, db, connected))
+        clr_connected_release(connected);
+}
+
+/* open: a call of one of SQLite's functions, which gives db. */
+#define OPEN(db, open)                                                                             \
+    const struct clr_originals *originals = originals_of_caller(CALLER);                           \
+    const bool hooked = clr_extension_open_hook(originals);                                        \
+    int rc;                                                                                        \
+                                                                                                   \
+    clr_report_note_call();                                                                        \
+    rc = originals->open;                                                                          \
+    if (hooked)                                                                                    \
+        clr_extension_close_hook(originals);                                                       \
+    if (rc == SQLITE_OK)                                                                           \
+        connect(originals, *(db));                                                                 \
+    return rc
+
+int sqlite3_open(const char *filename, sqlite3 **db)
+{
+    OPEN(db, open(filename, db));
+}
+
+int sqlite3_open16(const void *filename, sqlite3 **db)
+{
+    OPEN(db, open16(filename, db));
+}
+
+int sqlite3_open_v2(const char *filename, sqlite3 **db, int flags, const char *vfs)
+{
+    OPEN(db, open_v2(filename, db, flags, vfs));
+}
+
+/* Ends what the extension keeps for a connection. Returns the connection, which is not known for
+   now. */
+static struct clr_connected *prepare_close(const struct clr_originals *originals, sqlite3 *db,
+                                           bool for_good)
+{
+    /* Before its memory may become another connection's. */
+    struct clr_connected *connected = db == NULL ? NULL : clr_pointer_map_take(&connections, db);
+    sqlite3_mutex *mutex;
+
+    if (connected == NULL || !connected->is_served)
+        return connected;
+    mutex = originals->db_mutex(db);
+    originals->mutex_enter(mutex);
+    clr_inside++;
+    if (for_good) {
+        connected->is_closed = true;
+        clr_statements_let_go(connected);
+    }
+    atomic_load(&clr_gate)->closing(db);
+    clr_inside--;
+    originals->mutex_leave(mutex);
+    return connected;
+}
+
+int sqlite3_close(sqlite3 *db)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = prepare_close(originals, db, false);
+    const int rc = originals->close(db);
+
+    if (connected != NULL && (rc == SQLITE_OK || !clr_pointer_map_put(&connections, db, connected)))
+        clr_connected_release(connected);
+    return rc;
+}
+
+int sqlite3_close_v2(sqlite3 *db)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = prepare_close(originals, db, true);
+
+    if (connected != NULL)
+        clr_connected_release(connected);
+    return originals->close_v2(db);
+}
+
+/* ---- Preparing. */
+
+/* Prepares, and has the gate look at the statement. What SQLite prepares meanwhile, to read a
+   schema, is not the application's. call: of one of SQLite's functions. */
+#define PREPARE(call)                                                                              \
+    const struct clr_originals *originals = originals_of_db(db, CALLER);                           \
+    struct clr_connected *connected;                                                               \
+    int rc;                                                                                        \
+                                                                                                   \
+    clr_inside++;                                                                                  \
+    rc = originals->call;                                                                          \
+    clr_inside--;                                                                                  \
+    if (rc == SQLITE_OK && *statement != NULL && clr_inside == 0 &&                                \
+        (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served)       \
+        clr_statement_watch(connected, *statement);                                                \
+    return rc
+
+int sqlite3_prepare_v2(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
+                       const char **tail)
+{
+    PREPARE(prepare_v2(db, sql, bytes, statement, tail));
+}
+
+int sqlite3_prepare_v3(sqlite3 *db, const char *sql, int bytes, unsigned flags,
+                       sqlite3_stmt **statement, const char **tail)
+{
+    PREPARE(prepare_v3(db, sql, bytes, flags, statement, tail));
+}
+
+int sqlite3_prepare16_v2(sqlite3 *db, const void *sql, int bytes, sqlite3_stmt **statement,
+                         const void **tail)
+{
+    PREPARE(prepare16_v2(db, sql, bytes, statement, tail));
+}
+
+int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags,
+                         sqlite3_stmt **statement, const void **tail)
+{
+    PREPARE(prepare16_v3(db, sql, bytes, flags, statement, tail));
+}
+
+/* SQLite's function prepares and steps by the exported functions, and ends its statements by others
+   of its own: so none of them is watched. */
+int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
+                 void *argument, char **message)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    int rc;
+
+    clr_inside++;
+    rc = originals->exec(db, sql, callback, argument, message);
+    clr_inside--;
+    return rc;
+}
+
+/* ---- What begins and ends a statement's run. */
+
+int sqlite3_step(sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? originals_of(handle, CALLER)->step(handle)
+                             : clr_statement_step(statement);
+}
+
+int sqlite3_reset(sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? originals_of(handle, CALLER)->reset(handle)
+                             : clr_statement_reset(statement);
+}
+
+int sqlite3_finalize(sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? originals_of(handle, CALLER)->finalize(handle)
+                             : clr_statement_finalize(statement);
+}
+
+char *sqlite3_expanded_sql(sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? originals_of(handle, CALLER)->expanded_sql(handle)
+                             : clr_statement_expanded_sql(statement);
+}
+
+int sqlite3_stmt_status(sqlite3_stmt *handle, int operation, int reset)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? originals_of(handle, CALLER)->stmt_status(handle, operation, reset)
+                             : clr_statement_status(statement, operation, reset);
+}
+
+sqlite3_stmt *sqlite3_next_stmt(sqlite3 *db, sqlite3_stmt *handle)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+
+    do {
+        handle = originals->next_stmt(db, handle);
+    } while (handle != NULL && clr_extension_owns(handle));
+    return handle;
+}
+
+/* ---- What is asked of the statement that runs. */
+
+/* arguments: with RUNNING for the handle. */
+#define OF_RUNNING(type, name, parameters, arguments)                                              \
+    type sqlite3_##name parameters                                                                 \
+    {                                                                                              \
+        return originals_of(handle, CALLER)->name arguments;                                       \
+    }
+#define RUNNING clr_statement_running(handle)
+
+OF_RUNNING(const void *, column_blob, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(int, column_bytes, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(int, column_bytes16, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(double, column_double, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(int, column_int, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(sqlite3_int64, column_int64, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(const unsigned char *, column_text, (sqlite3_stmt * handle, int column),
+           (RUNNING, column))
+OF_RUNNING(const void *, column_text16, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(int, column_type, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(sqlite3_value *, column_value, (sqlite3_stmt * handle, int column), (RUNNING, column))
+OF_RUNNING(int, data_count, (sqlite3_stmt * handle), (RUNNING))
+OF_RUNNING(int, stmt_busy, (sqlite3_stmt * handle), (RUNNING))
+OF_RUNNING(int, clear_bindings, (sqlite3_stmt * handle), (RUNNING))
+
+/* Those that bind: a statement that runs refuses that, and so does its companion. */
+OF_RUNNING(int, bind_blob,
+           (sqlite3_stmt * handle, int number, const void *value, int bytes, void (*end)(void *)),
+           (RUNNING, number, value, bytes, end))
+OF_RUNNING(int, bind_blob64,
+           (sqlite3_stmt * handle, int number, const void *value, sqlite3_uint64 bytes,
+            void (*end)(void *)),
+           (RUNNING, number, value, bytes, end))
+OF_RUNNING(int, bind_double, (sqlite3_stmt * handle, int number, double value),
+           (RUNNING, number, value))
+OF_RUNNING(int, bind_int, (sqlite3_stmt * handle, int number, int value), (RUNNING, number, value))
+OF_RUNNING(int, bind_int64, (sqlite3_stmt * handle, int number, sqlite3_int64 value),
+           (RUNNING, number, value))
+OF_RUNNING(int, bind_null, (sqlite3_stmt * handle, int number), (RUNNING, number))
+OF_RUNNING(int, bind_pointer,
+           (sqlite3_stmt * handle, int number, void *value, const char *type, void (*end)(void *)),
+           (RUNNING, number, value, type, end))
+OF_RUNNING(int, bind_text,
+           (sqlite3_stmt * handle, int number, const char *value, int bytes, void (*end)(void *)),
+           (RUNNING, number, value, bytes, end))
+OF_RUNNING(int, bind_text16,
+           (sqlite3_stmt * handle, int number, const void *value, int bytes, void (*end)(void *)),
+           (RUNNING, number, value, bytes, end))
+OF_RUNNING(int, bind_text64,
+           (sqlite3_stmt * handle, int number, const char *value, sqlite3_uint64 bytes,
+            void (*end)(void *), unsigned char encoding),
+           (RUNNING, number, value, bytes, end, encoding))
+OF_RUNNING(int, bind_value, (sqlite3_stmt * handle, int number, const sqlite3_value *value),
+           (RUNNING, number, value))
+OF_RUNNING(int, bind_zeroblob, (sqlite3_stmt * handle, int number, int bytes),
+           (RUNNING, number, bytes))
+OF_RUNNING(int, bind_zeroblob64, (sqlite3_stmt * handle, int number, sqlite3_uint64 bytes),
+           (RUNNING, number, bytes))
+OF_RUNNING(int, transfer_bindings, (sqlite3_stmt * handle, sqlite3_stmt *to),
+           (RUNNING, clr_statement_running(to)))
+
+/* ---- Callbacks that would see what the application has not sent. */
+
+/* Takes note of one, and has the connection's statements run as they are while there is one. */
+static void note_callback(const struct clr_originals *originals, sqlite3 *db, size_t member,
+                          bool is_there)
+{
+    struct clr_connected *connected = db == NULL ? NULL : clr_pointer_map_get(&connections, db);
+    sqlite3_mutex *mutex;
+
+    if (connected == NULL)
+        return;
+    mutex = originals->db_mutex(db);
+    originals->mutex_enter(mutex);
+    *(bool *)((char *)connected + member) = is_there;
+    if (is_there && connected->is_served)
+        clr_statements_let_go(connected);
+    originals->mutex_leave(mutex);
+}
+
+#define NOTE_CALLBACK(member, is_there)                                                            \
+    const struct clr_originals *originals = originals_of_db(db, CALLER);                           \
+                                                                                                   \
+    note_callback(originals, db, offsetof(struct clr_connected, member), is_there)
+
+int sqlite3_set_authorizer(sqlite3 *db,
+                           int (*authorizer)(void *, int, const char *, const char *, const char *,
+                                             const char *),
+                           void *argument)
+{
+    NOTE_CALLBACK(has_authorizer, authorizer != NULL);
+    return originals->set_authorizer(db, authorizer, argument);
+}
+
+void *sqlite3_trace(sqlite3 *db, void (*trace)(void *, const char *), void *argument)
+{
+    NOTE_CALLBACK(has_trace, trace != NULL);
+    return originals->trace(db, trace, argument);
+}
+
+int sqlite3_trace_v2(sqlite3 *db, unsigned mask, int (*trace)(unsigned, void *, void *, void *),
+                     void *argument)
+{
+    NOTE_CALLBACK(has_trace, trace != NULL && mask != 0);
+    return originals->trace_v2(db, mask, trace, argument);
+}
+
+void *sqlite3_profile(sqlite3 *db, void (*profile)(void *, const char *, sqlite3_uint64),
+                      void *argument)
+{
+    NOTE_CALLBACK(has_profile, profile != NULL);
+    return originals->profile(db, profile, argument);
+}

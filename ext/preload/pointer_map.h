@@ -1,0 +1,31 @@
+/* Pointers by pointers, for many readers that take no lock. A key that is looked up while it is put
+   in or taken out may be found or not. */
+#ifndef CLR_PRELOAD_POINTER_MAP_H
+#define CLR_PRELOAD_POINTER_MAP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct clr_pointer_table;
+
+/* Begins as CLR_POINTER_MAP. */
+struct clr_pointer_map {
+    _Atomic(struct clr_pointer_table *) table;
+    pthread_mutex_t lock; /* of those who change it */
+};
+
+#define CLR_POINTER_MAP                                                                            \
+    {                                                                                              \
+        NULL, PTHREAD_MUTEX_INITIALIZER                                                            \
+    }
+
+/* Returns a key's value, or NULL. */
+void *clr_pointer_map_get(struct clr_pointer_map *map, const void *key);
+
+/* Puts a key in, or gives it another value. Returns false without memory. */
+bool clr_pointer_map_put(struct clr_pointer_map *map, const void *key, void *value);
+
+/* Takes a key out, and returns its value, or NULL. */
+void *clr_pointer_map_take(struct clr_pointer_map *map, const void *key);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * What people are told on stderr when the program ends. CLREDUCE_RUN, which clreduce-run sets, says
+ * what: "PROCESS WORD ...", the number of the process that it started, and the words explain,
+ * report and quiet.
+ */
+#ifndef CLR_PRELOAD_REPORT_H
+#define CLR_PRELOAD_REPORT_H
+
+/* Takes note that the program opens a connection through this library. */
+void clr_report_note_call(void);
+
+#endif

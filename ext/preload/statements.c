@@ -1,0 +1,371 @@
+#include "preload/statements.h"
+
+#include "preload/extension.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+_Atomic(int) clr_watched_count, clr_companion_count;
+struct clr_pointer_map clr_statements = CLR_POINTER_MAP;
+
+/* The first steps of a run are all timed, and then one of every so many. */
+enum { TIMED_STEPS = 64, STEPS_BY_TIME = 16 };
+
+/* Takes the connection's mutex, which may outlive what is known of the connection. */
+static sqlite3_mutex *lock(const struct clr_connected *connected)
+{
+    sqlite3_mutex *mutex = connected->originals->db_mutex(connected->db);
+
+    connected->originals->mutex_enter(mutex);
+    return mutex;
+}
+
+void clr_connected_release(struct clr_connected *connected)
+{
+    if (atomic_fetch_sub(&connected->users, 1) == 1)
+        free(connected);
+}
+
+/* ---- What is watched. */
+
+/* Whether the application would see that another statement runs. */
+static bool may_accelerate(const struct clr_connected *connected)
+{
+    return !connected->is_closed && !connected->has_authorizer && !connected->has_trace &&
+           !connected->has_profile;
+}
+
+void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
+{
+    const struct clreduce_gate *gate = atomic_load(&clr_gate);
+    const struct clr_originals *originals = connected->originals;
+    struct clr_statement *statement = NULL;
+    struct clreduce_watched *watched;
+    sqlite3_mutex *mutex;
+
+    /* SQLite keeps no text of what it prepares to read a schema. */
+    if (!may_accelerate(connected) || originals->sql(handle) == NULL)
+        return;
+    if (originals->transfer_bindings == NULL && originals->bind_parameter_count(handle) > 0)
+        return;
+    mutex = lock(connected);
+    clr_inside++;
+    watched = gate->watch(handle);
+    if (watched != NULL)
+        statement = calloc(1, sizeof *statement);
+    if (statement != NULL) {
+        statement->connected = connected;
+        statement->plain = handle;
+        statement->watched = watched;
+        if (clr_pointer_map_put(&clr_statements, handle, statement)) {
+            statement->next = connected->first;
+            connected->first = statement;
+            atomic_fetch_add(&connected->users, 1);
+            atomic_fetch_add(&clr_watched_count, 1);
+            watched = NULL;
+        } else {
+            free(statement);
+        }
+    }
+    if (watched != NULL)
+        gate->unwatch(watched);
+    clr_inside--;
+    originals->mutex_leave(mutex);
+}
+
+/* Ends the watch of a statement that runs as it is, or not at all. */
+static void let_go(struct clr_statement *statement)
+{
+    struct clr_connected *connected = statement->connected;
+    struct clr_statement **link = &connected->first;
+
+    while (*link != statement)
+        link = &(*link)->next;
+    *link = statement->next;
+    clr_pointer_map_take(&clr_statements, statement->plain);
+    atomic_fetch_sub(&clr_watched_count, 1);
+    clr_inside++;
+    atomic_load(&clr_gate)->unwatch(statement->watched);
+    clr_inside--;
+    free(statement);
+    clr_connected_release(connected);
+}
+
+void clr_statements_let_go(struct clr_connected *connected)
+{
+    struct clr_statement *statement = connected->first, *next;
+
+    for (; statement != NULL; statement = next) {
+        next = statement->next;
+        if (atomic_load(&statement->companion) == NULL)
+            let_go(statement);
+    }
+}
+
+/* ---- Runs. */
+
+static sqlite3_int64 now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (sqlite3_int64)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Steps what runs, and adds to the run's time. */
+static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
+{
+    const struct clr_originals *originals = statement->connected->originals;
+    const sqlite3_int64 weight = statement->steps < TIMED_STEPS ? 1 : STEPS_BY_TIME;
+    sqlite3_int64 begin;
+    int rc;
+
+    statement->is_in_step = true;
+    if (statement->steps++ % weight != 0) {
+        rc = originals->step(running);
+    } else {
+        begin = now();
+        rc = originals->step(running);
+        statement->nanoseconds += (now() - begin) * weight;
+    }
+    statement->is_in_step = false;
+    return rc;
+}
+
+static void tell_end(struct clr_statement *statement, bool accelerated, bool complete)
+{
+    clr_inside++;
+    atomic_load(&clr_gate)->end(statement->watched, accelerated, statement->nanoseconds, complete);
+    clr_inside--;
+}
+
+/* Takes what the companion has counted. */
+static void take_counters(struct clr_statement *statement, sqlite3_stmt *companion)
+{
+    const struct clr_originals *originals = statement->connected->originals;
+    int i;
+
+    for (i = 1; i < CLR_COUNTERS; i++) {
+        if (i < SQLITE_STMTSTATUS_FILTER_MISS || originals->libversion_number() >= 3038000)
+            statement->counters[i] += originals->stmt_status(companion, i, 1);
+    }
+}
+
+/* Gives the bindings back. Returns the code of the companion's run. */
+static int end_companion(struct clr_statement *statement)
+{
+    const struct clr_originals *originals = statement->connected->originals;
+    sqlite3_stmt *companion = atomic_load(&statement->companion);
+    int rc;
+
+    clr_inside++;
+    rc = originals->reset(companion);
+    clr_inside--;
+    if (originals->transfer_bindings != NULL)
+        originals->transfer_bindings(companion, statement->plain);
+    take_counters(statement, companion);
+    atomic_store_explicit(&statement->companion, NULL, memory_order_release);
+    atomic_fetch_sub(&clr_companion_count, 1);
+    return rc;
+}
+
+/* Whether SQLite would say the same of the plain statement, after a wait as long. */
+static bool is_sqlites_own(const struct clr_connected *connected, int rc)
+{
+    const int primary = rc & 0xff;
+
+    return (primary == SQLITE_BUSY || primary == SQLITE_INTERRUPT) &&
+           strcmp(connected->originals->errmsg(connected->db), connected->originals->errstr(rc)) ==
+               0;
+}
+
+/* Returns the companion for a run, with the bindings; NULL: there is none. */
+static sqlite3_stmt *begin_companion(struct clr_statement *statement)
+{
+    struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    sqlite3_stmt *companion;
+
+    if (!may_accelerate(connected) || originals->stmt_isexplain(statement->plain) != 0)
+        return NULL;
+    clr_inside++;
+    companion = atomic_load(&clr_gate)->begin(statement->watched);
+    clr_inside--;
+    if (companion == NULL)
+        return NULL;
+    if (statement->was_stepped)
+        originals->reset(statement->plain);
+    statement->was_stepped = false;
+    if (originals->transfer_bindings != NULL)
+        originals->transfer_bindings(statement->plain, companion);
+    atomic_store_explicit(&statement->companion, companion, memory_order_release);
+    atomic_fetch_add(&clr_companion_count, 1);
+    return companion;
+}
+
+static int step_companion(struct clr_statement *statement)
+{
+    int rc;
+
+    clr_inside++;
+    rc = timed_step(statement, atomic_load(&statement->companion));
+    clr_inside--;
+    statement->has_ended = rc != SQLITE_ROW;
+    return rc;
+}
+
+/* Begins a run, accelerated or not. */
+static int begin_run(struct clr_statement *statement)
+{
+    int rc;
+
+    statement->steps = 0;
+    statement->nanoseconds = 0;
+    statement->has_ended = false;
+    if (begin_companion(statement) != NULL) {
+        rc = step_companion(statement);
+        if (rc == SQLITE_ROW || rc == SQLITE_DONE || is_sqlites_own(statement->connected, rc))
+            return rc;
+        end_companion(statement);
+        clr_inside++;
+        atomic_load(&clr_gate)->failed(statement->watched);
+        clr_inside--;
+        statement->steps = 0;
+        statement->nanoseconds = 0;
+        statement->has_ended = false;
+    }
+    statement->is_running = true;
+    statement->was_stepped = true;
+    return timed_step(statement, statement->plain);
+}
+
+/* Ends a run of whatever ran, of which there may be none. Returns the companion's code. */
+static int end_run(struct clr_statement *statement)
+{
+    int rc = SQLITE_OK;
+
+    if (atomic_load(&statement->companion) != NULL) {
+        rc = end_companion(statement);
+        tell_end(statement, true, statement->has_ended && rc == SQLITE_OK);
+    } else if (statement->is_running) {
+        tell_end(statement, false, statement->has_ended);
+    }
+    statement->is_running = false;
+    statement->has_ended = false;
+    return rc;
+}
+
+/* A run of the plain statement that has come to its end has its time told at once: it may be that
+   nobody resets it. */
+static int end_plain(struct clr_statement *statement, int rc)
+{
+    if (rc != SQLITE_ROW && statement->is_running) {
+        statement->has_ended = rc == SQLITE_DONE;
+        end_run(statement);
+    }
+    return rc;
+}
+
+int clr_statement_step(struct clr_statement *statement)
+{
+    struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    sqlite3_mutex *mutex;
+    int rc;
+
+    mutex = lock(connected);
+    if (atomic_load(&statement->companion) != NULL && statement->has_ended)
+        end_run(statement);
+    if (atomic_load(&statement->companion) != NULL)
+        rc = step_companion(statement);
+    else if (statement->is_running)
+        rc = end_plain(statement, timed_step(statement, statement->plain));
+    else
+        rc = end_plain(statement, begin_run(statement));
+    originals->mutex_leave(mutex);
+    return rc;
+}
+
+int clr_statement_reset(struct clr_statement *statement)
+{
+    struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    sqlite3_mutex *mutex;
+    sqlite3_stmt *plain = statement->plain;
+    int rc, plain_rc = SQLITE_OK;
+
+    mutex = lock(connected);
+    if (statement->is_in_step) {
+        /* SQLite itself resets a statement that it prepares anew, or begins again. */
+        rc = originals->reset(plain);
+        originals->mutex_leave(mutex);
+        return rc;
+    }
+    if (atomic_load(&statement->companion) == NULL)
+        plain_rc = originals->reset(plain);
+    statement->was_stepped = false;
+    rc = end_run(statement);
+    if (!may_accelerate(connected))
+        let_go(statement);
+    originals->mutex_leave(mutex);
+    return rc != SQLITE_OK ? rc : plain_rc;
+}
+
+int clr_statement_finalize(struct clr_statement *statement)
+{
+    struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    sqlite3_mutex *mutex;
+    sqlite3_stmt *plain = statement->plain;
+    int rc, plain_rc;
+
+    mutex = lock(connected);
+    rc = end_run(statement);
+    let_go(statement);
+    originals->mutex_leave(mutex);
+    /* That may free the connection, and with it the mutex. */
+    plain_rc = originals->finalize(plain);
+    return rc != SQLITE_OK ? rc : plain_rc;
+}
+
+char *clr_statement_expanded_sql(struct clr_statement *statement)
+{
+    struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    sqlite3_mutex *mutex;
+    sqlite3_stmt *companion;
+    char *sql;
+
+    mutex = lock(connected);
+    companion = atomic_load(&statement->companion);
+    if (companion != NULL && originals->transfer_bindings != NULL)
+        originals->transfer_bindings(companion, statement->plain);
+    sql = originals->expanded_sql(statement->plain);
+    if (companion != NULL && originals->transfer_bindings != NULL)
+        originals->transfer_bindings(statement->plain, companion);
+    originals->mutex_leave(mutex);
+    return sql;
+}
+
+int clr_statement_status(struct clr_statement *statement, int operation, int reset)
+{
+    struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    sqlite3_mutex *mutex;
+    sqlite3_stmt *companion;
+    int value;
+
+    mutex = lock(connected);
+    value = originals->stmt_status(statement->plain, operation, reset);
+    if (operation > 0 && operation < CLR_COUNTERS) {
+        companion = atomic_load(&statement->companion);
+        if (companion != NULL)
+            take_counters(statement, companion);
+        value += statement->counters[operation];
+        if (reset)
+            statement->counters[operation] = 0;
+    }
+    originals->mutex_leave(mutex);
+    return value;
+}

@@ -1,0 +1,90 @@
+/*
+ * The statements of the application that the extension's gate watches, and their runs.
+ *
+ * The application's handle is always SQLite's own statement of its own text. Where its run is
+ * accelerated, another statement, its companion, has its bindings and is stepped in its place. All
+ * of that is over when the run is: at the next reset, at a step after the last row, or when the
+ * statement is finalized.
+ */
+#ifndef CLR_PRELOAD_STATEMENTS_H
+#define CLR_PRELOAD_STATEMENTS_H
+
+#include "preload/originals.h"
+#include "preload/pointer_map.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* A connection that the extension is loaded into. */
+struct clr_connected {
+    const struct clr_originals *originals;
+    sqlite3 *db;
+    struct clr_statement *first; /* those that are watched; with the mutex of db */
+    _Atomic(int) users;          /* those, and who knows the connection by db */
+    bool is_served;              /* the extension is there */
+    bool is_closed;
+    /* Callbacks of the application's that would see companions: its statements run as they are. */
+    bool has_authorizer, has_trace, has_profile;
+};
+
+/* sqlite3_stmt_status() counts by numbers from 1 on. SQLite 3.38 added the last two. */
+enum { CLR_COUNTERS = 9 };
+
+/* What a statement is watched by. */
+struct clr_statement {
+    struct clr_connected *connected;
+    struct clr_statement *next;
+    sqlite3_stmt *plain;
+    _Atomic(sqlite3_stmt *) companion; /* what runs in its place; NULL: nothing does */
+    struct clreduce_watched *watched;
+    bool is_in_step;  /* either */
+    bool is_running;  /* the plain one, from its first step to its last */
+    bool has_ended;   /* what ran gives no more rows: the next step begins anew */
+    bool was_stepped; /* the plain one, since its last reset */
+    sqlite3_int64 steps, nanoseconds;
+    int counters[CLR_COUNTERS]; /* of companions, for sqlite3_stmt_status() */
+};
+
+/* How many are watched, and how many companions run. */
+extern _Atomic(int) clr_watched_count, clr_companion_count;
+
+/* Statements by their handles. */
+extern struct clr_pointer_map clr_statements;
+
+/* Returns what a statement is watched by, or NULL; *count is one of the two above. */
+static inline struct clr_statement *clr_statement_find(_Atomic(int) *count, sqlite3_stmt *handle)
+{
+    if (__builtin_expect(atomic_load_explicit(count, memory_order_relaxed) == 0, 1))
+        return NULL;
+    return clr_pointer_map_get(&clr_statements, handle);
+}
+
+/* Returns the statement that runs for a handle: its companion, or it. */
+static inline sqlite3_stmt *clr_statement_running(sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_companion_count, handle);
+    sqlite3_stmt *companion =
+        statement == NULL ? NULL
+                          : atomic_load_explicit(&statement->companion, memory_order_acquire);
+
+    return companion == NULL ? handle : companion;
+}
+
+/* Has the gate look at a statement that was just prepared. */
+void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle);
+
+/* As sqlite3_step() and so on. */
+int clr_statement_step(struct clr_statement *statement);
+int clr_statement_reset(struct clr_statement *statement);
+int clr_statement_finalize(struct clr_statement *statement);
+char *clr_statement_expanded_sql(struct clr_statement *statement);
+int clr_statement_status(struct clr_statement *statement, int operation, int reset);
+
+/* Has the statements of a connection run as they are from now on. One whose companion runs does so
+   after that. With the mutex of the connection. */
+void clr_statements_let_go(struct clr_connected *connected);
+
+/* Frees what is known of a connection, unless somebody else uses it. */
+void clr_connected_release(struct clr_connected *connected);
+
+#endif

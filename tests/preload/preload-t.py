@@ -1,0 +1,243 @@
+"""clreduce-run: programs that know nothing of clreduce give the same output with it, and are accelerated."""
+
+import ctypes
+import ctypes.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+RUN = os.path.join(tap.BUILDDIR, "clreduce-run")
+LIBRARY = os.path.join(tap.BUILDDIR, "libclreduce-preload.so")
+TRANSCRIPT = os.path.join(tap.BUILDDIR, "tests/preload/transcript")
+LAUNCH = os.path.join(tap.SRCDIR, "tests/launch.sh")
+FOLDER = tempfile.mkdtemp(prefix="clreduce-test.")
+LARGE = os.path.join(FOLDER, "large.db")
+
+#: Cases of the program that runs nothing accelerated: sqlite3_exec() is SQLite's own.
+PLAIN_CASES = {"exec"}
+
+#: Every SELECT goes another way: a database of a few rows will do.
+ALWAYS = "view_threshold=0"
+
+
+def run(program, *arguments, settings="", options=("--report",), text="", taken=True, **environment):
+    """A program's output, what it wrote on stderr beside the report, and the report."""
+    command = [LAUNCH] + ([RUN, *options] if taken else []) + [program, *arguments]
+    environment = {**os.environ, "CLREDUCE_SETTINGS": settings, **environment}
+    if "CLREDUCE_EXTENSION" not in environment:
+        environment["CLREDUCE_EXTENSION"] = ""
+    done = subprocess.run(command, input=text, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    lines = done.stderr.splitlines()
+    told = [line[len("clreduce-run: "):] for line in lines if line.startswith("clreduce-run: ")]
+    others = [line for line in lines if not line.startswith("clreduce-run: ")]
+    return f"{done.stdout}{'|'.join(others)}|{done.returncode}", told
+
+
+def accelerated(told):
+    """How many runs were accelerated, by the report."""
+    counts = [re.match(r" *(\d+) +(\d+) ", line) for line in told]
+    return sum(int(count.group(2)) for count in counts if count)
+
+
+def fill(path, rows):
+    """A database with a table of so many rows, made by the shell."""
+    script = f"""CREATE TABLE t(k INTEGER, v REAL, s TEXT, big INTEGER);
+        WITH n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+        INSERT INTO t SELECT i % 10, i * 0.5, 's' || (i % 7), 9000000000000000000 FROM n;"""
+    subprocess.run([tap.SQLITE3, "-init", "/dev/null", path], input=script, text=True, check=True)
+
+
+def test_cases():
+    """The C program, which calls SQLite in many ways."""
+    small = os.path.join(FOLDER, "small.db")
+    fill(small, 3000)
+    for case in subprocess.run([TRANSCRIPT], capture_output=True, text=True, check=True).stdout.split():
+        paths = [os.path.join(FOLDER, "case.db")]
+        shutil.copy(small, paths[0])
+        want, _ = run(TRANSCRIPT, case, paths[0], taken=False)
+        shutil.copy(small, paths[0])
+        got, told = run(TRANSCRIPT, case, paths[0], settings=ALWAYS)
+        if not tap.ok(got == want, f"{case}: the same output"):
+            for wanted, given in zip(want.splitlines(), got.splitlines()):
+                if wanted != given:
+                    tap.diag(f"want: {wanted}\n got: {given}")
+        tap.ok((accelerated(told) > 0) == (case not in PLAIN_CASES), f"{case}: {accelerated(told)} runs were accelerated")
+
+
+SHELL_SCRIPT = """.headers on
+.mode column
+SELECT k, sum(v), count(*) FROM t GROUP BY k;
+SELECT k, sum(v), count(*) FROM t GROUP BY k;
+SELECT count(*) FROM t WHERE s = 's3' AND v > 100;
+SELECT count(*) FROM nosuch WHERE a = 1;
+.tables
+.schema
+.mode insert
+SELECT DISTINCT s FROM t WHERE k = 4;
+.parameter set :k 5
+SELECT max(v), min(v) FROM t WHERE k = :k;
+CREATE TEMP TABLE few AS SELECT s, count(*) AS n FROM t GROUP BY s;
+SELECT * FROM few WHERE n > 0;
+PRAGMA table_list;
+PRAGMA database_list;
+SELECT name FROM pragma_module_list WHERE name LIKE 'clr%view%' AND 0;
+.dump few
+.tables
+"""
+
+PYTHON_SCRIPT = """
+import sqlite3, sys, threading
+db = sqlite3.connect(sys.argv[1])
+for k in range(3):
+    print(db.execute("SELECT k, sum(v), count(*) FROM t WHERE k > ? GROUP BY k ORDER BY 1 DESC LIMIT 4", (k,)).fetchall())
+cursor = db.execute("SELECT s AS word, avg(v) FROM t WHERE k <> 3 GROUP BY s")
+print([column[0] for column in cursor.description], cursor.fetchone(), cursor.fetchmany(2))
+for wrong in ("SELECT sum(big) FROM t WHERE k > 1", "SELECT count(*) FROM t WHERE nosuch = 1"):
+    try:
+        print(db.execute(wrong).fetchall())
+    except sqlite3.Error as error:
+        print(type(error), error)
+print(db.total_changes, db.in_transaction)
+seen = []
+db.set_trace_callback(seen.append)
+print(db.execute("SELECT max(v) FROM t WHERE k = 2").fetchone(), seen)
+db.set_trace_callback(None)
+def work():
+    mine = sqlite3.connect(sys.argv[1])
+    results.append([mine.execute("SELECT count(*), max(v) FROM t WHERE s <> 's1'").fetchall() for _ in range(3)])
+results = []
+threads = [threading.Thread(target=work) for _ in range(4)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+print(results)
+print("\\n".join(db.iterdump())[:300])
+print(db.execute("SELECT name FROM sqlite_temp_master UNION SELECT name FROM sqlite_master").fetchall())
+"""
+
+
+def test_programs():
+    """The shell and a Python program, unchanged."""
+    fill(LARGE, 300_000)
+    for name, command, text in (
+        ("the shell", (tap.SQLITE3, "-init", "/dev/null", LARGE), SHELL_SCRIPT),
+        ("Python", (sys.executable, "-c", PYTHON_SCRIPT, LARGE), ""),
+    ):
+        want, _ = run(*command, text=text, taken=False)
+        got, told = run(*command, text=text)
+        tap.is_equal(got, want, f"{name}: the same output")
+        tap.ok(accelerated(told) >= 3, f"{name}: {accelerated(told)} runs were accelerated")
+        got, told = run(*command, text=text, options=("--explain",))
+        tap.is_equal(got, want, f"{name}: the same output, and explained")
+        tap.ok(any(line.startswith("accelerated: ") for line in told), f"{name}: it says what was accelerated")
+        tap.ok(any("by SQLite, as " in line for line in told), f"{name}: it says why something was not")
+        tap.is_equal(run(*command, text=text, options=("--quiet",)), (want, []), f"{name}: and nothing where not asked")
+
+
+def test_settings():
+    """Settings come from the environment, and from what is the default here."""
+    command = (tap.SQLITE3, "-init", "/dev/null", ":memory:")
+    asked = "SELECT name, value FROM clreduce_settings WHERE name IN ('column_memory', 'override', 'device') ORDER BY name"
+    got, told = run(*command, asked, options=())
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") // 8
+    tap.is_equal((got, told), (f"column_memory|{memory}\ndevice|auto\noverride|on\n|0", []), "the defaults")
+    for settings in ("override=off,device=host, column_memory=1000000", " override=off  device=host,column_memory=1000000,"):
+        got, told = run(*command, asked, options=(), settings=settings)
+        tap.is_equal((got, told), ("column_memory|1000000\ndevice|host\noverride|off\n|0", []), f"'{settings}'")
+    for settings, name in (("device=host,nosuch=1", "nosuch=1: "), ("override", "override=: ")):
+        got, told = run(*command, "SELECT 1", options=(), settings=settings)
+        tap.ok(got == "1\n|0" and len(told) == 1 and told[0].startswith("CLREDUCE_SETTINGS: " + name), f"wrong: {told}")
+        tap.is_equal(run(*command, "SELECT 1", options=("--quiet",), settings=settings), ("1\n|0", []), "and quietly")
+
+
+def test_programs_without():
+    """Programs that have no SQLite to be taken over say so."""
+    _, told = run(sys.executable, "-c", "pass", options=())
+    tap.ok(len(told) == 1 and "used no SQLite" in told[0], f"no SQLite: {told}")
+    tap.is_equal(run(sys.executable, "-c", "pass", options=("--quiet",)), ("|0", []), "and quietly")
+    code = f"import subprocess; subprocess.run([{tap.SQLITE3!r}, ':memory:', 'SELECT 1'])"
+    _, told = run(sys.executable, "-c", code, options=())
+    tap.is_equal(told, [], "a child has one")
+    name = ctypes.util.find_library("sqlite3")
+    code = f"import ctypes; s = ctypes.CDLL({name!r}); d = ctypes.c_void_p(); s.sqlite3_open(b':memory:', ctypes.byref(d))"
+    _, told = run(sys.executable, "-c", code, options=())
+    tap.ok(len(told) == 1 and "libsqlite3" in told[0] and "clreduce.Connection" in told[0], f"called otherwise: {told}")
+    got, told = run(RUN, "--nosuch", taken=False)
+    tap.ok(got.endswith("|127") and "no such option" in told[0], f"a wrong option: {told}")
+    got, told = run("/nosuch/program", options=())
+    tap.ok(got.endswith("|127") and "/nosuch/program" in told[0], f"a wrong program: {told}")
+    _, told = run(tap.SQLITE3, ":memory:", "SELECT 1", options=("--explain",), CLREDUCE_EXTENSION="/nosuch/extension")
+    tap.ok("could not be loaded" in told[0], f"no extension: {told}")
+    got, told = run(tap.SQLITE3, "-init", "/dev/null", ":memory:", "SELECT 1", options=(), CLREDUCE_EXTENSION="/nosuch")
+    tap.is_equal((got, told), ("1\n|0", []), "the program runs nevertheless")
+
+
+def test_static():
+    """A program that is linked statically can't be reached, which is said before it runs."""
+    source, program = os.path.join(FOLDER, "static.c"), os.path.join(FOLDER, "static")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("int main(void) { return 5; }\n")
+    compiler = os.environ.get("CC", "cc").split()
+    if subprocess.run([*compiler, "-static", "-o", program, source], capture_output=True, check=False).returncode != 0:
+        tap.skip(2, "no static program can be linked")
+        return
+    got, told = run(program, options=())
+    tap.ok(got == "|5" and len(told) == 1 and "statically" in told[0], f"{got} {told}")
+    tap.is_equal(run(program, options=("--quiet",)), ("|5", []), "and quietly")
+
+
+TWO_SCRIPT = """
+import ctypes, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+print(db.execute("SELECT count(*) FROM t WHERE k > 2").fetchall())
+other = ctypes.CDLL(sys.argv[2])
+rows, handle = [], ctypes.c_void_p()
+kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p)
+add = kind(lambda _, count, values, names: rows.append([values[i] for i in range(count)]) or 0)
+print(other.sqlite3_open(sys.argv[1].encode(), ctypes.byref(handle)))
+for _ in range(2):
+    print(other.sqlite3_exec(handle, b"SELECT k, count(*) FROM t WHERE k < 4 GROUP BY k", add, None, None), rows)
+    print(db.execute("SELECT k, count(*) FROM t WHERE k < 4 GROUP BY k").fetchall())
+print(other.sqlite3_close(handle))
+"""
+
+
+def test_copies():
+    """A second copy of SQLite in the process stays apart, and the extension may be loaded by the program too."""
+    library = next((line.split()[-1] for line in open("/proc/self/maps", encoding="utf-8") if "libsqlite3" in line), None)
+    if library is None:
+        tap.skip(2, "Python has no libsqlite3 of the system")
+    else:
+        other = os.path.join(FOLDER, "other-sqlite.so")
+        shutil.copy(library, other)
+        want, _ = run(sys.executable, "-c", TWO_SCRIPT, LARGE, other, taken=False)
+        got, told = run(sys.executable, "-c", TWO_SCRIPT, LARGE, other)
+        tap.is_equal(got, want, "two copies: the same output")
+        tap.ok(accelerated(told) >= 2, f"two copies: {told}")
+    load = (".load " + os.environ.get("CLREDUCE_EXTENSION", ""), "SELECT gpu_sum(k) FROM t")
+    arguments = [tap.SQLITE3, "-init", "/dev/null", LARGE, *load]
+    want, _ = run(*arguments, taken=False)
+    tap.is_equal(run(*arguments, options=()), (want, []), "a program that loads the extension itself")
+
+
+def main():
+    """Runs the tests."""
+    if not os.path.exists(LIBRARY) or not os.path.exists(TRANSCRIPT) or not tap.SQLITE3:
+        tap.skip_all("there is no library to be loaded first, no SQLite to link with, or no sqlite3 shell")
+        return
+    try:
+        test_cases()
+        test_programs()
+        test_settings()
+        test_programs_without()
+        test_static()
+        test_copies()
+    finally:
+        shutil.rmtree(FOLDER)
+    tap.done()
+
+
+main()

@@ -1,0 +1,648 @@
+/*
+ * A program that knows nothing of clreduce: it calls SQLite, and prints what it sees. A test runs
+ * it with and without the library that is loaded before SQLite's, and compares.
+ *
+ *     transcript CASE DATABASE
+ *
+ * The database has t(k INTEGER, v REAL, s TEXT, big INTEGER) with some rows.
+ */
+#include <sqlite3.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char groups[] = "SELECT k, sum(v) AS total, count(*) FROM t GROUP BY k ORDER BY k";
+static const char bound[] = "SELECT count(*), sum(v), max(s) FROM t WHERE k > ?1 AND s <> :s";
+
+static const char *path;
+static sqlite3 *db;
+
+static const char *text(const void *value)
+{
+    return value == NULL ? "NULL" : value;
+}
+
+/* What the connection says of its last call. Where that gave a row, or no more rows, the text may
+   be one of an error before. */
+static void say(const char *what, int rc)
+{
+    const int code = sqlite3_errcode(db);
+
+    printf("%s: %d, %d %d %s\n", what, rc, code, sqlite3_extended_errcode(db),
+           code == SQLITE_ROW || code == SQLITE_DONE ? "" : sqlite3_errmsg(db));
+}
+
+static sqlite3 *open_file(void)
+{
+    sqlite3 *opened = NULL;
+
+    if (sqlite3_open(path, &opened) != SQLITE_OK) {
+        printf("cannot open %s\n", path);
+        exit(1);
+    }
+    sqlite3_extended_result_codes(opened, 1);
+    return opened;
+}
+
+static sqlite3_stmt *prepare(const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    say(sql, sqlite3_prepare_v2(db, sql, -1, &statement, NULL));
+    return statement;
+}
+
+static void say_row(sqlite3_stmt *statement)
+{
+    const int count = sqlite3_data_count(statement);
+    int i;
+
+    for (i = 0; i < count; i++)
+        printf("%s%d:%s", i == 0 ? "  " : " | ", sqlite3_column_type(statement, i),
+               text(sqlite3_column_text(statement, i)));
+    printf(count > 0 ? "\n" : "  (no columns)\n");
+}
+
+/* Steps to the end, or so many times. */
+static void run(sqlite3_stmt *statement, int most)
+{
+    int rc = SQLITE_ROW;
+
+    while (rc == SQLITE_ROW && most-- > 0) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+            say_row(statement);
+    }
+    say("ran", rc);
+}
+
+static void exec(const char *sql)
+{
+    say(sql, sqlite3_exec(db, sql, NULL, NULL, NULL));
+}
+
+static void select_parameters(void)
+{
+    sqlite3_stmt *statement = prepare(bound);
+    char *expanded;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        say("bind", sqlite3_bind_int(statement, 1, i));
+        say("bind", sqlite3_bind_text(statement, sqlite3_bind_parameter_index(statement, ":s"),
+                                      i == 1 ? "s1" : "s2", -1, SQLITE_TRANSIENT));
+        run(statement, 1);
+        say("bind while it runs", sqlite3_bind_int(statement, 1, 5));
+        expanded = sqlite3_expanded_sql(statement);
+        printf("%s\n", text(expanded));
+        sqlite3_free(expanded);
+        run(statement, 1);
+        say("bind at the end", sqlite3_bind_null(statement, 1));
+        expanded = sqlite3_expanded_sql(statement);
+        printf("%s\n", text(expanded));
+        sqlite3_free(expanded);
+        if (i == 1)
+            run(statement, 9);
+        say("reset", sqlite3_reset(statement));
+        run(statement, 9);
+        say("reset", sqlite3_reset(statement));
+        expanded = sqlite3_expanded_sql(statement);
+        printf("%s\n", text(expanded));
+        sqlite3_free(expanded);
+    }
+    say("out of range", sqlite3_bind_int(statement, 3, 1));
+    say("clear", sqlite3_clear_bindings(statement));
+    run(statement, 9);
+    say("clear", sqlite3_clear_bindings(statement));
+    say("reset", sqlite3_reset(statement));
+    say("bind", sqlite3_bind_double(statement, 1, 1.5));
+    say("bind", sqlite3_bind_zeroblob(statement, 2, 3));
+    run(statement, 9);
+    say("finalize", sqlite3_finalize(statement));
+}
+
+static void say_columns(sqlite3_stmt *statement)
+{
+    int i;
+
+    printf("%s\n", text(sqlite3_sql(statement)));
+    for (i = 0; i < sqlite3_column_count(statement); i++)
+        printf("%s %s %s %s %s\n", text(sqlite3_column_name(statement, i)),
+               text(sqlite3_column_decltype(statement, i)),
+               text(sqlite3_column_database_name(statement, i)),
+               text(sqlite3_column_table_name(statement, i)),
+               text(sqlite3_column_origin_name(statement, i)));
+    printf("data %d busy %d readonly %d explain %d\n", sqlite3_data_count(statement),
+           sqlite3_stmt_busy(statement), sqlite3_stmt_readonly(statement),
+           sqlite3_stmt_isexplain(statement));
+}
+
+static void select_columns(void)
+{
+    sqlite3_stmt *statement = prepare(groups);
+    const unsigned short *wide;
+    int i;
+
+    say_columns(statement);
+    run(statement, 2);
+    say_columns(statement);
+    printf("%lld %.17g %d %d\n", (long long)sqlite3_column_int64(statement, 0),
+           sqlite3_column_double(statement, 1), sqlite3_column_int(statement, 2),
+           sqlite3_column_bytes(statement, 1));
+    printf("%d %d\n", sqlite3_value_type(sqlite3_column_value(statement, 1)),
+           sqlite3_column_blob(statement, 0) != NULL);
+    wide = sqlite3_column_text16(statement, 1);
+    for (i = 0; i < sqlite3_column_bytes16(statement, 1) / 2; i++)
+        printf("%x ", wide[i]);
+    printf("\n");
+    printf("beyond: %d %s\n", sqlite3_column_type(statement, 3),
+           text(sqlite3_column_text(statement, 3)));
+    run(statement, 1000);
+    say_columns(statement);
+    printf("at the end: %d %d\n", sqlite3_column_type(statement, 0),
+           sqlite3_column_int(statement, 0));
+    say("reset", sqlite3_reset(statement));
+    say_columns(statement);
+    printf("runs %d, none again %d\n", sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 1),
+           sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0));
+    run(statement, 3);
+    say("reset in the middle", sqlite3_reset(statement));
+    run(statement, 2);
+    say("finalize in the middle", sqlite3_finalize(statement));
+}
+
+static void select_errors(void)
+{
+    sqlite3_stmt *statement = prepare("SELECT count(*) FROM nosuch WHERE k > 1"), *other;
+
+    say("finalize", sqlite3_finalize(statement));
+    say("NULL", sqlite3_step(NULL));
+    say("NULL", sqlite3_reset(NULL));
+    statement = prepare("SELECT sum(big) FROM t WHERE k >= 0");
+    run(statement, 9);
+    run(statement, 9);
+    say("reset", sqlite3_reset(statement));
+    run(statement, 9);
+    say("finalize", sqlite3_finalize(statement));
+    exec("CREATE TABLE u AS SELECT * FROM t");
+    statement = prepare("SELECT count(*), sum(v) FROM u WHERE k < 5");
+    other = prepare("SELECT * FROM u WHERE k = 3 AND v < 30");
+    run(statement, 9);
+    run(other, 2);
+    exec("DROP TABLE u");
+    say("reset", sqlite3_reset(statement));
+    exec("ALTER TABLE u ADD COLUMN added DEFAULT 7");
+    run(other, 1);
+    say("reset", sqlite3_reset(other));
+    printf("columns: %d\n", sqlite3_column_count(other));
+    run(other, 2);
+    printf("columns: %d %s\n", sqlite3_column_count(other), sqlite3_column_name(other, 4));
+    say("reset", sqlite3_reset(other));
+    run(statement, 9);
+    say("reset", sqlite3_reset(statement));
+    exec("DROP TABLE u");
+    run(statement, 9);
+    run(other, 9);
+    say("reset", sqlite3_reset(statement));
+    exec("CREATE TABLE u(k, v)");
+    run(statement, 9);
+    say("finalize", sqlite3_finalize(statement));
+    say("finalize", sqlite3_finalize(other));
+    exec("DROP TABLE u");
+}
+
+static void say_statements(void)
+{
+    sqlite3_stmt *statement = NULL;
+
+    printf("statements:\n");
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL)
+        printf("  %s, busy %d\n", text(sqlite3_sql(statement)), sqlite3_stmt_busy(statement));
+}
+
+static void select_statements(void)
+{
+    sqlite3_stmt *first = prepare(groups), *second = prepare(bound), *third = prepare("SELECT 1");
+
+    say_statements();
+    run(first, 2);
+    run(second, 9);
+    say_statements();
+    sqlite3_finalize(second);
+    say_statements();
+    sqlite3_finalize(third);
+    sqlite3_finalize(first);
+    say_statements();
+}
+
+static int authorize(void *count, int action, const char *a, const char *b, const char *c,
+                     const char *d)
+{
+    ++*(int *)count;
+    printf("  asked: %d %s %s %s %s\n", action, text(a), text(b), text(c), text(d));
+    return SQLITE_OK;
+}
+
+static void select_authorizer(void)
+{
+    sqlite3_stmt *before = prepare(groups), *after;
+    int count = 0;
+
+    run(before, 2);
+    sqlite3_set_authorizer(db, authorize, &count);
+    run(before, 1000);
+    say("reset", sqlite3_reset(before));
+    after = prepare(bound);
+    run(before, 2);
+    run(after, 9);
+    sqlite3_set_authorizer(db, NULL, NULL);
+    printf("%d\n", count);
+    say("reset", sqlite3_reset(before));
+    run(before, 2);
+    say("finalize", sqlite3_finalize(before));
+    say("finalize", sqlite3_finalize(after));
+    printf("%d\n", count);
+}
+
+static int trace(unsigned event, void *argument, void *p, void *x)
+{
+    (void)argument;
+    (void)x;
+    printf("  traced: %u %s\n", event,
+           event == SQLITE_TRACE_CLOSE ? "" : text(sqlite3_sql((sqlite3_stmt *)p)));
+    return 0;
+}
+
+static void trace_text(void *argument, const char *sql)
+{
+    (void)argument;
+    printf("  traced: %s\n", text(sql));
+}
+
+static void profile(void *argument, const char *sql, sqlite3_uint64 time)
+{
+    (void)argument;
+    (void)time;
+    printf("  profiled: %s\n", text(sql));
+}
+
+static void select_trace(void)
+{
+    sqlite3_stmt *statement = prepare(groups);
+
+    run(statement, 1000);
+    sqlite3_reset(statement);
+    sqlite3_trace_v2(db, 15, trace, NULL);
+    run(statement, 2);
+    sqlite3_reset(statement);
+    exec(bound);
+    sqlite3_trace_v2(db, 0, NULL, NULL);
+    run(statement, 1000);
+    sqlite3_reset(statement);
+    sqlite3_trace(db, trace_text, NULL);
+    run(statement, 1);
+    sqlite3_reset(statement);
+    sqlite3_trace(db, NULL, NULL);
+    sqlite3_profile(db, profile, NULL);
+    run(statement, 1000);
+    sqlite3_finalize(statement);
+    sqlite3_profile(db, NULL, NULL);
+    statement = prepare(bound);
+    run(statement, 9);
+    sqlite3_finalize(statement);
+}
+
+static void updated(void *argument, int action, const char *schema, const char *table,
+                    sqlite3_int64 rowid)
+{
+    (void)argument;
+    printf("  updated: %d %s.%s %lld\n", action, schema, table, (long long)rowid);
+}
+
+static int committed(void *argument)
+{
+    (void)argument;
+    printf("  committed\n");
+    return 0;
+}
+
+static void select_changes(void)
+{
+    sqlite3_stmt *statement;
+
+    sqlite3_update_hook(db, updated, NULL);
+    sqlite3_commit_hook(db, committed, NULL);
+    exec("CREATE TEMP TABLE w(x)");
+    exec("INSERT INTO w VALUES (1), (2), (3)");
+    statement = prepare(groups);
+    run(statement, 1000);
+    printf("%d %d %lld %d\n", sqlite3_changes(db), sqlite3_total_changes(db),
+           (long long)sqlite3_last_insert_rowid(db), sqlite3_get_autocommit(db));
+    sqlite3_reset(statement);
+    exec("BEGIN");
+    exec("INSERT INTO w VALUES (4)");
+    run(statement, 2);
+    exec("UPDATE w SET x = x + 1");
+    run(statement, 1);
+    exec("COMMIT");
+    run(statement, 1);
+    exec("BEGIN; DELETE FROM w");
+    exec("ROLLBACK");
+    run(statement, 1000);
+    printf("%d %d %lld %d\n", sqlite3_changes(db), sqlite3_total_changes(db),
+           (long long)sqlite3_last_insert_rowid(db), sqlite3_txn_state(db, NULL));
+    sqlite3_finalize(statement);
+    printf("%d\n", sqlite3_txn_state(db, NULL));
+}
+
+static void select_close(void)
+{
+    sqlite3_stmt *statement = prepare(groups), *other = prepare(bound);
+
+    run(other, 9);
+    sqlite3_finalize(other);
+    run(statement, 2);
+    say("close", sqlite3_close(db));
+    run(statement, 1);
+    sqlite3_reset(statement);
+    say("close", sqlite3_close(db));
+    sqlite3_finalize(statement);
+    printf("close: %d\n", sqlite3_close(db));
+    db = open_file();
+    statement = prepare(groups);
+    run(statement, 2);
+    other = prepare(bound);
+    run(other, 1);
+    printf("close_v2: %d\n", sqlite3_close_v2(db));
+    printf("step: %d\n", sqlite3_step(statement));
+    say_row(statement);
+    printf("finalize: %d\n", sqlite3_finalize(other));
+    printf("reset: %d\n", sqlite3_reset(statement));
+    printf("step: %d\n", sqlite3_step(statement));
+    printf("finalize: %d\n", sqlite3_finalize(statement));
+    printf("close_v2: %d\n", sqlite3_close_v2(NULL));
+    db = open_file();
+}
+
+static int print_row(void *left, int count, char **values, char **names)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        printf("%s%s=%s", i == 0 ? "  " : " | ", names[i], text(values[i]));
+    printf("\n");
+    return --*(int *)left == 0;
+}
+
+static void select_exec(void)
+{
+    int left = 1000, rows, columns, i;
+    char **table, *message = NULL;
+
+    say("exec", sqlite3_exec(db, groups, print_row, &left, NULL));
+    left = 2;
+    say("exec, to be ended", sqlite3_exec(db, groups, print_row, &left, &message));
+    printf("%s\n", text(message));
+    sqlite3_free(message);
+    left = 1000;
+    say("several", sqlite3_exec(db,
+                                "SELECT count(*) FROM t WHERE k > 3; ; SELECT max(v) FROM t WHERE "
+                                "k < 9; SELECT nosuch(1); SELECT 2",
+                                print_row, &left, &message));
+    printf("%s\n", text(message));
+    sqlite3_free(message);
+    say("get_table", sqlite3_get_table(db, groups, &table, &rows, &columns, NULL));
+    for (i = 0; i < (rows + 1) * columns; i++)
+        printf("%s ", text(table[i]));
+    printf("\n");
+    sqlite3_free_table(table);
+}
+
+/* ASCII as UTF-16. */
+static const void *widen(const char *narrow)
+{
+    static unsigned short wide[1000];
+    size_t i;
+
+    for (i = 0; i == 0 || narrow[i - 1] != '\0'; i++)
+        wide[i] = (unsigned char)narrow[i];
+    return wide;
+}
+
+static void select_texts(void)
+{
+    static const char several[] = "  SELECT count(*) FROM t WHERE k > 1 -- c\n ; SELECT 2";
+    sqlite3_stmt *statement = NULL;
+    const void *tail = NULL;
+    const char *end = NULL;
+    sqlite3 *file = db;
+
+    say("16_v2", sqlite3_prepare16_v2(db, widen(several), -1, &statement, &tail));
+    printf("%s, %d left\n", text(sqlite3_sql(statement)), *(const unsigned short *)tail);
+    run(statement, 9);
+    sqlite3_finalize(statement);
+    say("16_v3",
+        sqlite3_prepare16_v3(db, widen(groups), -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL));
+    run(statement, 2);
+    sqlite3_finalize(statement);
+    say("v3", sqlite3_prepare_v3(db, several, 38, SQLITE_PREPARE_PERSISTENT, &statement, &end));
+    printf("%s, '%s'\n", text(sqlite3_sql(statement)), end);
+    run(statement, 9);
+    sqlite3_finalize(statement);
+    say("v1", sqlite3_prepare(db, groups, -1, &statement, NULL));
+    run(statement, 2);
+    sqlite3_finalize(statement);
+    say("v2", sqlite3_prepare_v2(db, "  ;", -1, &statement, NULL));
+    printf("%d\n", statement == NULL);
+    statement = prepare("EXPLAIN QUERY PLAN SELECT count(*) FROM t WHERE k > 1");
+    printf("%d\n", sqlite3_stmt_isexplain(statement));
+    run(statement, 9);
+    sqlite3_finalize(statement);
+    say("open", sqlite3_open16(widen(":memory:"), &db));
+    exec("PRAGMA encoding = 'UTF-16be'");
+    exec("CREATE TABLE t(k, v, s); INSERT INTO t VALUES (1, 2, 'three'), (1, 5, 'six')");
+    statement = prepare(groups);
+    run(statement, 9);
+    sqlite3_finalize(statement);
+    statement = prepare("PRAGMA encoding");
+    run(statement, 1);
+    sqlite3_finalize(statement);
+    printf("%d\n", sqlite3_close(db));
+    db = file;
+}
+
+static int stop(void *calls)
+{
+    return --*(int *)calls < 0;
+}
+
+static void select_interrupt(void)
+{
+    sqlite3_stmt *statement = prepare("SELECT count(*) FROM t AS a WHERE a.k + 0 > 1"), *other;
+    sqlite3 *writer = open_file();
+    int calls = 0;
+
+    run(statement, 9);
+    sqlite3_reset(statement);
+    sqlite3_progress_handler(db, 1, stop, &calls);
+    run(statement, 1);
+    say("reset", sqlite3_reset(statement));
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    run(statement, 9);
+    sqlite3_reset(statement);
+    sqlite3_exec(writer, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+    run(statement, 1);
+    run(statement, 1);
+    sqlite3_exec(writer, "COMMIT", NULL, NULL, NULL);
+    run(statement, 1);
+    say("reset", sqlite3_reset(statement));
+    other = prepare(groups);
+    run(other, 1);
+    sqlite3_interrupt(db);
+    run(other, 1);
+    say("reset", sqlite3_reset(other));
+    run(other, 1);
+    say("finalize", sqlite3_finalize(other));
+    say("finalize", sqlite3_finalize(statement));
+    sqlite3_close(writer);
+}
+
+static void odd(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_int(context, sqlite3_value_int(values[0]) % 2);
+}
+
+static void select_functions(void)
+{
+    sqlite3_stmt *statement;
+
+    sqlite3_create_function(db, "odd", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, odd, NULL,
+                            NULL);
+    statement = prepare("SELECT k, count(*) FROM t WHERE odd(k) GROUP BY k ORDER BY 1");
+    run(statement, 1000);
+    sqlite3_finalize(statement);
+    exec("ATTACH ':memory:' AS m; CREATE TABLE m.t AS SELECT * FROM main.t WHERE k < 4");
+    statement = prepare("SELECT k, sum(v) FROM m.t GROUP BY k ORDER BY k");
+    run(statement, 2);
+    say_columns(statement);
+    exec("DETACH m");
+    run(statement, 1);
+    say("reset", sqlite3_reset(statement));
+    exec("DETACH m");
+    run(statement, 1);
+    say("finalize", sqlite3_finalize(statement));
+}
+
+static int sum_groups(const char *where, int flags)
+{
+    sqlite3_stmt *statement = NULL;
+    sqlite3 *opened = NULL;
+    int i, result = 0;
+
+    sqlite3_open_v2(where, &opened, flags, NULL);
+    for (i = 0; i < 5; i++) {
+        sqlite3_prepare_v2(opened, groups, -1, &statement, NULL);
+        while (sqlite3_step(statement) == SQLITE_ROW)
+            result += sqlite3_column_int(statement, 1) + sqlite3_column_int(statement, 2);
+        sqlite3_finalize(statement);
+    }
+    sqlite3_close(opened);
+    return result;
+}
+
+static void *run_thread(void *result)
+{
+    *(int *)result = sum_groups(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX);
+    return NULL;
+}
+
+static void select_threads(void)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    int results[THREADS], i;
+    pthread_attr_t small;
+
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 512 << 10);
+    for (i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], &small, run_thread, &results[i]);
+    for (i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        printf("%d\n", results[i]);
+    }
+    pthread_attr_destroy(&small);
+}
+
+static void select_fork(void)
+{
+    sqlite3_stmt *statement = prepare(groups);
+    int status = 0;
+    pid_t child;
+
+    run(statement, 2);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        printf("in the child: %d\n", sum_groups(path, SQLITE_OPEN_READWRITE));
+        fflush(stdout);
+        _exit(3);
+    }
+    waitpid(child, &status, 0);
+    printf("it gave %d\n", WEXITSTATUS(status));
+    run(statement, 1000);
+    sqlite3_finalize(statement);
+}
+
+static void select_flags(void)
+{
+    char uri[1000];
+
+    snprintf(uri, sizeof uri, "file:%s?mode=ro&cache=shared", path);
+    printf("%d\n", sum_groups(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+    printf("%d\n", sum_groups(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX |
+                                        SQLITE_OPEN_SHAREDCACHE));
+    printf("%d\n", sum_groups(path, SQLITE_OPEN_READONLY | SQLITE_OPEN_PRIVATECACHE));
+    say("no such file", sqlite3_open_v2("/nosuch/file", &db, SQLITE_OPEN_READONLY, NULL));
+    printf("%d\n", sqlite3_close(db));
+    db = open_file();
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"authorizer", select_authorizer}, {"changes", select_changes},
+    {"close", select_close},           {"columns", select_columns},
+    {"errors", select_errors},         {"exec", select_exec},
+    {"flags", select_flags},           {"fork", select_fork},
+    {"functions", select_functions},   {"interrupt", select_interrupt},
+    {"parameters", select_parameters}, {"statements", select_statements},
+    {"texts", select_texts},           {"threads", select_threads},
+    {"trace", select_trace},
+};
+
+int main(int count, char **arguments)
+{
+    size_t i;
+
+    if (count < 3) {
+        for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            printf("%s\n", cases[i].name);
+        return 0;
+    }
+    path = arguments[2];
+    db = open_file();
+    say("open", SQLITE_OK);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, arguments[1]) == 0)
+            cases[i].run();
+    }
+    printf("close: %d\n", sqlite3_close(db));
+    return 0;
+}
