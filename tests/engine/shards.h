@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "engine/columns/copies.h"
-#include "engine/scans.h"
+#include "numeric/scans.h"
 #include "random.h"
 
 #include "tap.h"

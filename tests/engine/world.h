@@ -3,8 +3,8 @@
 #ifndef CLR_TESTS_WORLD_H
 #define CLR_TESTS_WORLD_H
 
-#include "engine/scans.h"
 #include "engine/shards.h"
+#include "numeric/scans.h"
 
 #include "tap.h"
 

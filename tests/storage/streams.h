@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/host/host_scan.h"
-#include "engine/scans.h"
+#include "numeric/scans.h"
 #include "storage/stream/stream.h"
 
 /*

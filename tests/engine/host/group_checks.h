@@ -328,27 +328,6 @@ static struct keyed *keyed;
 static size_t keyed_count;
 static const struct clr_grouping *sorted_by;
 
-static void evaluate_row(const struct clr_scan *scan, size_t row, scalar *values)
-{
-    int i;
-
-    for (i = 0; i < scan->instruction_count; i++) {
-        const struct clr_instruction *in = &scan->instructions[i];
-        const struct clr_lookup *lookup = &scan->lookups[in->b];
-
-        if (in->opcode == CLR_OP_COLUMN)
-            values[i] = reference_column(scan->columns[in->a], row);
-        else if (in->opcode == CLR_OP_CONSTANT)
-            values[i] = scalar_of(scan->constants[in->a].tag, scan->constants[in->a].bits);
-        else if (in->opcode == CLR_OP_LOOKUP) {
-            const uint32_t code = clr_column_code(scan->columns[in->a], row);
-            values[i] = scalar_of(lookup->kind == CLR_TAG_MIXED ? lookup->tags[code] : lookup->kind,
-                                  lookup->values[code]);
-        } else
-            values[i] = reference_operate(in->opcode, values[in->a], values[in->b], values[in->c]);
-    }
-}
-
 static int compare_keys(const struct clr_scalar *a, const struct clr_scalar *b)
 {
     const int64_t x = a->tag == CLR_TAG_REAL ? clr_real_to_key(a->bits) : a->bits;
@@ -405,7 +384,7 @@ static bool key_rows(const struct clr_scan *scan)
     for (row = 0; row < scan->rows; row++) {
         struct keyed *here = &keyed[keyed_count];
 
-        evaluate_row(scan, row, values);
+        reference_row(scan, row, values);
         if (scan->filter >= 0 && scalar_is_unknown(values[scan->filter]))
             return false;
         if (scan->filter >= 0 && !scalar_is_true(values[scan->filter]))

@@ -1,6 +1,8 @@
 /* How groups of the host come together: by sorting, by counting, and many of them. */
 #include "engine/host/group_checks.h"
 
+#include <stdio.h>
+
 /* What the keys of test_places() are. */
 enum places {
     UNIQUE,

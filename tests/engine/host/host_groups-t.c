@@ -1,6 +1,8 @@
 /* Groups on the host, against a scan of each group's rows alone. */
 #include "engine/host/group_checks.h"
 
+#include <stdio.h>
+
 static void test_random(void)
 {
     static const size_t sizes[] = {0, 1, 2, 30, 1023, 1024, 1025, 3000, 5000, 20000};

@@ -7,6 +7,7 @@
 #include "engine/workers.h"
 #include "engine/world.h"
 #include "numeric/scan/evaluate.h"
+#include "numeric/scan_reference.h"
 #include "opencl/devices.h"
 
 #include "tap.h"
@@ -61,8 +62,8 @@ static void describe(const struct clr_scan *scan, const struct clr_tally *host)
                  memcmp(&found.sum.integer, &wanted.sum.integer, sizeof found.sum.integer) == 0
                      ? "equal"
                      : "different",
-                 scans_same_range(&found.integers, &wanted.integers) &&
-                         scans_same_range(&found.reals, &wanted.reals)
+                 reference_same_range(&found.integers, &wanted.integers) &&
+                         reference_same_range(&found.reals, &wanted.reals)
                      ? "equal"
                      : "different");
     }
@@ -77,7 +78,7 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
     bool same = true;
     int i;
 
-    expected = scans_expect(scan);
+    expected = reference_expect(scan);
     if (expected == CLR_SCAN_NOT_NOW)
         return;
     for (i = 0; i < scan->tally_count; i++)
@@ -85,14 +86,14 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
     found = clr_evaluate(scan, 0, scan->rows, states, NULL, &stop);
     for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++) {
         tallies[i].state = states[i];
-        same = same && scans_same(&tallies[i], &host[i]);
+        same = same && reference_same_answer(&tallies[i].state, &host[i].state);
     }
     if (!tap_ok(found == expected && same, "%s on the host", what))
         describe(scan, host);
     same = true;
     found = scan_in_time(world, scan);
     for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
-        same = same && scans_same(&tallies[i], &host[i]);
+        same = same && reference_same_answer(&tallies[i].state, &host[i].state);
     if (!tap_ok(found == expected && same, "%s of %zu rows, %d tallies: outcome %d", what,
                 scan->rows, scan->tally_count, (int)expected)) {
         tap_diag("outcome %d", (int)found);
@@ -264,7 +265,7 @@ static void test_blocks(struct clr_worker *worker, size_t rows, const uint32_t *
     tap_is_int64(tally->state.count, expected.count, "so many are left");
     tap_is_double(clr_sum_round(&tally->state.sum, 1), clr_sum_round(&expected.sum, 1),
                   "their sum");
-    tap_ok(scans_same_range(&tally->state.integers, &expected.integers), "their extremes");
+    tap_ok(reference_same_range(&tally->state.integers, &expected.integers), "their extremes");
     world_close(&world);
 }
 
@@ -300,7 +301,7 @@ static void *scan_repeatedly(void *argument)
     scan.tallies = &many->tally;
     for (i = 0; i < 20; i++) {
         if (scan_in_time(many->world, &scan) != CLR_SCAN_DONE ||
-            !scans_same(&many->tally, &many->expected))
+            !reference_same_answer(&many->tally.state, &many->expected.state))
             many->wrong++;
     }
     return NULL;
@@ -317,7 +318,7 @@ static void test_threads(struct world *world)
     begin_scan(&made, world);
     made.scan.filter = 0;
     add_tally(&made, 1u << CLR_SUM, 1, -1);
-    scans_expect(&made.scan);
+    reference_expect(&made.scan);
     for (i = 0; i < THREADS; i++) {
         many[i] = (struct many){.world = world,
                                 .scan = &made.scan,

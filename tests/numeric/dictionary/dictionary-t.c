@@ -7,6 +7,7 @@
 
 #include "tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_VALUES = 600, LONGEST = 200000 };

@@ -8,6 +8,7 @@
 #include "tap.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { LARGEST = 4000, LONGEST_TEXT = 40 };
 

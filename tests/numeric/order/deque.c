@@ -8,6 +8,9 @@
 
 #include "tap.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 enum { LONGEST_WINDOW = 3000, LONGEST_BYTES = 3000, MOST_AT_ONCE = 2500 };
 
 static struct clr_budget budget = {.limit = UINT64_MAX};

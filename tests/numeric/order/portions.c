@@ -11,6 +11,7 @@
 
 #include "tap.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_VALUES = 300000, MOST_PORTIONS = 7, MOST_RUNS = 20, MOST_RANKS = 9, FAMILIES = 6 };

@@ -12,6 +12,8 @@
 
 #include "tap.h"
 
+#include <stdlib.h>
+
 enum { LARGEST = 200000 };
 
 static struct clr_value values[LARGEST];

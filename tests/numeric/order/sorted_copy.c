@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "engine/scans.h"
 #include "numeric/parts.h"
+#include "numeric/scans.h"
 #include "random.h"
 
 #include "tap.h"

@@ -9,6 +9,8 @@
 
 #include "tap.h"
 
+#include <stdlib.h>
+
 enum { MOST_VALUES = 60000, LONGEST = 300000, MOST_PORTIONS = 5 };
 
 static int64_t addresses[MOST_VALUES];

@@ -4,13 +4,14 @@
  * device that watches what the kernels do. An argument selects one kind.
  */
 #include "base/clock.h"
-#include "engine/scans.h"
+#include "numeric/scans.h"
 #include "opencl/bins/binner.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/scanner.h"
+#include "random.h"
 
 #include "tap.h"
 

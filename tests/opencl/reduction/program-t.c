@@ -3,7 +3,7 @@
  * constant, as clang finds that knows no cl_khr_fp64; nor atomics of 64 bits, which it does not
  * know either. Takes the place of opencl/core/build.c, and needs no device.
  */
-#include "engine/scans.h"
+#include "numeric/scans.h"
 #include "opencl/core/build.h"
 #include "opencl/core/kernels.h"
 #include "opencl/groups/group_text.h"

@@ -5,10 +5,12 @@
 #include "opencl/scan/scan_test.h"
 
 #include "base/clock.h"
-#include "engine/scans.h"
+#include "numeric/scan_reference.h"
+#include "numeric/scans.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/scan/scanner.h"
+#include "random.h"
 
 #include "tap.h"
 
@@ -64,7 +66,7 @@ static enum clr_code run_fake(void *context, const struct clr_scan_plan *plan,
     const struct clr_scan_step *step = &plan->steps[0];
     struct fake *fake = context;
     struct clr_scan copy = *plan->scan;
-    enum clr_scan_outcome outcome = scans_expect(&copy);
+    enum clr_scan_outcome outcome = reference_expect(&copy);
 
     (void)columns, (void)status;
     *unsure = outcome == CLR_SCAN_UNSURE;
