@@ -3,6 +3,7 @@
 #define SQLITE_API __attribute__((visibility("default")))
 #include <sqlite3.h>
 
+#include "preload/exec.h"
 #include "preload/extension.h"
 #include "preload/originals.h"
 #include "preload/pointer_map.h"
@@ -152,19 +153,27 @@ int sqlite3_close_v2(sqlite3 *db)
 
 /* ---- Preparing. */
 
-/* Prepares, and has the gate look at the statement. What SQLite prepares meanwhile, to read a
-   schema, is not the application's. call: of one of SQLite's functions. */
+/* Has the gate look at what was prepared. */
+static void look(sqlite3 *db, sqlite3_stmt *statement)
+{
+    struct clr_connected *connected;
+
+    if (statement != NULL && clr_inside == 0 &&
+        (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served)
+        clr_statement_watch(connected, statement);
+}
+
+/* What SQLite prepares meanwhile, to read a schema, is not the application's. call: of one of
+   SQLite's functions. */
 #define PREPARE(call)                                                                              \
     const struct clr_originals *originals = originals_of_db(db, CALLER);                           \
-    struct clr_connected *connected;                                                               \
     int rc;                                                                                        \
                                                                                                    \
     clr_inside++;                                                                                  \
     rc = originals->call;                                                                          \
     clr_inside--;                                                                                  \
-    if (rc == SQLITE_OK && *statement != NULL && clr_inside == 0 &&                                \
-        (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served)       \
-        clr_statement_watch(connected, *statement);                                                \
+    if (rc == SQLITE_OK)                                                                           \
+        look(db, *statement);                                                                      \
     return rc
 
 int sqlite3_prepare_v2(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,
@@ -192,13 +201,24 @@ int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags
 }
 
 /* SQLite's function prepares and steps by the exported functions, and ends its statements by others
-   of its own: so none of them is watched. */
+   of its own: so none of them may be watched. The SELECTs that an application's text begins with
+   are run here. */
 int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char **, char **),
                  void *argument, char **message)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected;
+    sqlite3_mutex *mutex;
     int rc;
 
+    if (clr_inside == 0 && sql != NULL && db != NULL && !clr_originals_have(originals, CALLER) &&
+        (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served) {
+        mutex = originals->db_mutex(db);
+        originals->mutex_enter(mutex);
+        rc = clr_exec(connected, sql, callback, argument, message);
+        originals->mutex_leave(mutex);
+        return rc;
+    }
     clr_inside++;
     rc = originals->exec(db, sql, callback, argument, message);
     clr_inside--;

@@ -4,8 +4,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef __linux__
+#include <link.h>
+#endif
 
 _Atomic(const struct clr_originals *) clr_first_originals;
 _Atomic(bool) clr_originals_differ;
@@ -68,6 +73,33 @@ static void *find_scope(const void *address)
     return NULL;
 }
 
+#ifdef __linux__
+/* Finds the object that has SQLite's functions. Returns 1 if this is the one. */
+static int find_range(struct dl_phdr_info *object, size_t size, void *pointer)
+{
+    struct clr_originals *originals = pointer;
+    const char *base = (const char *)object->dlpi_addr, *function, *first = NULL, *last = NULL;
+    int i;
+
+    (void)size;
+    memcpy(&function, &originals->prepare_v2, sizeof function);
+    for (i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+        if (part->p_type != PT_LOAD)
+            continue;
+        if (first == NULL)
+            first = base + part->p_vaddr;
+        last = base + part->p_vaddr + part->p_memsz;
+    }
+    if (first == NULL || function < first || function >= last)
+        return 0;
+    originals->begin = first;
+    originals->end = last;
+    return 1;
+}
+#endif
+
 static void fill(struct clr_originals *originals, void *scope)
 {
     void *found;
@@ -79,6 +111,12 @@ static void fill(struct clr_originals *originals, void *scope)
     CLR_EXPORTED(FILL)
     CLR_CALLED(FILL)
 #undef FILL
+    /* Where that is not known all of memory is SQLite's. */
+    originals->begin = NULL;
+    originals->end = (const char *)UINTPTR_MAX;
+#ifdef __linux__
+    dl_iterate_phdr(find_range, originals);
+#endif
 }
 
 /* Returns the copy in a scope, NULL without memory. */

@@ -65,6 +65,8 @@
     X(auto_extension)                                                                              \
     X(bind_parameter_count)                                                                        \
     X(cancel_auto_extension)                                                                       \
+    X(column_count)                                                                                \
+    X(column_name)                                                                                 \
     X(compileoption_used)                                                                          \
     X(db_handle)                                                                                   \
     X(db_mutex)                                                                                    \
@@ -73,6 +75,7 @@
     X(free)                                                                                        \
     X(libversion)                                                                                  \
     X(libversion_number)                                                                           \
+    X(mprintf)                                                                                     \
     X(mutex_enter)                                                                                 \
     X(mutex_leave)                                                                                 \
     X(sql)                                                                                         \
@@ -81,8 +84,11 @@
 /* One copy of SQLite. A function that it does not have is NULL. */
 struct clr_originals {
 #define CLR_FIELD(name) __typeof__(&sqlite3_##name) name;
-    CLR_EXPORTED(CLR_FIELD) CLR_CALLED(CLR_FIELD)
+    CLR_EXPORTED(CLR_FIELD)
+    CLR_CALLED(CLR_FIELD)
 #undef CLR_FIELD
+        const char *begin,
+        *end; /* of the file's memory that has them */
 };
 
 /* The copy that was found first, or NULL; and whether there is another one. */
@@ -92,6 +98,12 @@ extern _Atomic(bool) clr_originals_differ;
 /* Returns the copy whose functions the code at an address calls, NULL if there is none. It stays
    loaded from then on. */
 const struct clr_originals *clr_originals_of_code(const void *address);
+
+/* Whether the code at an address is SQLite's own, or of a file that has SQLite in it. */
+static inline bool clr_originals_have(const struct clr_originals *originals, const void *address)
+{
+    return (const char *)address >= originals->begin && (const char *)address < originals->end;
+}
 
 /* How many copies were found so far. */
 int clr_originals_count(void);

@@ -70,6 +70,13 @@ static inline sqlite3_stmt *clr_statement_running(sqlite3_stmt *handle)
     return companion == NULL ? handle : companion;
 }
 
+/* Whether the application would not see that another statement runs. */
+static inline bool clr_may_accelerate(const struct clr_connected *connected)
+{
+    return !connected->is_closed && !connected->has_authorizer && !connected->has_trace &&
+           !connected->has_profile;
+}
+
 /* Has the gate look at a statement that was just prepared. */
 void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle);
 

@@ -393,7 +393,8 @@ static int print_row(void *left, int count, char **values, char **names)
     int i;
 
     for (i = 0; i < count; i++)
-        printf("%s%s=%s", i == 0 ? "  " : " | ", names[i], text(values[i]));
+        printf("%s%s=%s", i == 0 ? "  " : " | ", names[i],
+               values == NULL ? "no row" : text(values[i]));
     printf("\n");
     return --*(int *)left == 0;
 }
@@ -415,6 +416,28 @@ static void select_exec(void)
                                 print_row, &left, &message));
     printf("%s\n", text(message));
     sqlite3_free(message);
+    say("no callback", sqlite3_exec(db, groups, NULL, NULL, &message));
+    printf("%s\n", text(message));
+    say("an error at a row",
+        sqlite3_exec(db, "/* c */ SELECT sum(big) FROM t WHERE k > 1; SELECT 3", print_row, &left,
+                     &message));
+    printf("%s\n", text(message));
+    sqlite3_free(message);
+    say("none", sqlite3_exec(db, "SELECT v FROM t WHERE k > 99 AND v > 1", print_row, &left, NULL));
+    exec("PRAGMA empty_result_callbacks = 1");
+    say("none", sqlite3_exec(db, "SELECT v FROM t WHERE k > 99 AND v > 1; SELECT 4", print_row,
+                             &left, NULL));
+    left = 1;
+    say("none, to be ended", sqlite3_exec(db, "SELECT v FROM t WHERE k > 99 AND v > 1; SELECT 4",
+                                          print_row, &left, &message));
+    printf("%s\n", text(message));
+    sqlite3_free(message);
+    exec("PRAGMA empty_result_callbacks = 0");
+    say("with writes",
+        sqlite3_exec(db,
+                     "SELECT count(*) FROM t WHERE k < 3; CREATE TEMP TABLE e(x); "
+                     "INSERT INTO e SELECT k FROM t; SELECT max(x) FROM e WHERE x > 0",
+                     print_row, &left, NULL));
     say("get_table", sqlite3_get_table(db, groups, &table, &rows, &columns, NULL));
     for (i = 0; i < (rows + 1) * columns; i++)
         printf("%s ", text(table[i]));
