@@ -119,6 +119,8 @@ static int is_mentioned(sqlite3 *db, const struct made *made, bool *mentioned)
             return SQLITE_OK;
     }
     *mentioned = false;
+    if (!clr_temp_is_open(db))
+        return SQLITE_OK;
     rc = clr_schema_entries(db, "temp", &statement);
     while (rc == SQLITE_OK && !*mentioned &&
            clr_schema_entries_next(statement, CLR_SCHEMA_ANY, CLR_SCHEMA_NAME, NULL)) {
@@ -179,7 +181,9 @@ static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE
 
     while (rc == SQLITE_OK && taken) {
         sqlite3_snprintf(CLR_MADE_NAME, name, CLR_MADE_VIEW "%d", ++views->numbers);
-        rc = clr_schema_has(db, "temp", CLR_SCHEMA_ANY, CLR_SCHEMA_NAME, name, &taken);
+        taken = false;
+        if (clr_temp_is_open(db))
+            rc = clr_schema_has(db, "temp", CLR_SCHEMA_ANY, CLR_SCHEMA_NAME, name, &taken);
     }
     return rc;
 }

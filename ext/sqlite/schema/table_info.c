@@ -471,7 +471,12 @@ int clr_table_names_find(struct clr_connection *connection, const char *schema, 
 
     if (schema != NULL)
         return look_into(connection, schema, name, names, table, reason);
-    rc = look_into(connection, "temp", name, names, table, reason);
+    rc = SQLITE_OK;
+    clr_reason_set(reason, CLR_WHY_NO_TABLE);
+    if (clr_temp_is_open(connection->db))
+        rc = look_into(connection, "temp", name, names, table, reason);
+    else
+        names->without_temp = connection->db;
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NO_TABLE)
         rc = look_into(connection, "main", name, names, table, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NO_TABLE)
@@ -500,7 +505,8 @@ void clr_table_names_release(struct clr_table_names *names)
 bool clr_table_names_hold(const struct clr_table_names *names, struct clr_reason *reason)
 {
     const int last = names->count - 1;
-    bool same = names->list[last].generation == names->list[last].database->generation;
+    bool same = names->list[last].generation == names->list[last].database->generation &&
+                (names->without_temp == NULL || !clr_temp_is_open(names->without_temp));
     enum clr_reason_code why;
     int i;
 
@@ -520,5 +526,5 @@ bool clr_table_names_hold(const struct clr_table_names *names, struct clr_reason
 void clr_table_names_free(struct clr_table_names *names)
 {
     sqlite3_free(names->list);
-    *names = (struct clr_table_names){NULL, 0};
+    *names = (struct clr_table_names){.list = NULL};
 }

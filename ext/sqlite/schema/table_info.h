@@ -92,6 +92,7 @@ struct clr_looked_into;
 struct clr_table_names {
     struct clr_looked_into *list;
     int count;
+    sqlite3 *without_temp; /* the connection, if its temp was not open and so has no such name */
 };
 
 /*

@@ -155,3 +155,10 @@ void clr_schema_names_free(struct clr_schema_names *names)
     sqlite3_free(names->list);
     names->list = NULL;
 }
+
+bool clr_temp_is_open(sqlite3 *db)
+{
+    sqlite3_vfs *vfs = NULL;
+
+    return sqlite3_file_control(db, "temp", SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK;
+}

@@ -97,4 +97,8 @@ int clr_schema_names_read(sqlite3 *db, struct clr_schema_names *names);
 
 void clr_schema_names_free(struct clr_schema_names *names);
 
+/* Whether the temp database is open: SQLite opens it for the first statement that needs it, and
+   shows it among the databases from then on. Without it no name means something in it. */
+bool clr_temp_is_open(sqlite3 *db);
+
 #endif
