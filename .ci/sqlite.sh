@@ -5,6 +5,7 @@
 #     sqlite.sh newest|oldest FOLDER     FOLDER gets libsqlite3.so.0; the newest also a sqlite3 shell
 #     sqlite.sh newest-aarch64 FOLDER    the newest, for that architecture
 #     sqlite.sh driver FOLDER            FOLDER gets a Python driver with a SQLite of its own
+#     sqlite.sh source FOLDER            FOLDER gets the source of Debian's own, with SQLite's tests
 set -eu
 
 python=/usr/bin/python3
@@ -68,6 +69,23 @@ END
     driver)
         wheel sqlean.py==3.50.4.5
         mv "$work"/sqlean "$folder"/
+        ;;
+    source)
+        # What the system reads stays as it is: the list of sources is this folder's own.
+        lists=$(realpath "$work")
+        sed -n 's/^VERSION_CODENAME=//p' /etc/os-release >"$lists"/codename
+        for suite in "debian $(cat "$lists"/codename)" \
+            "debian-security $(cat "$lists"/codename)-security"; do
+            echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
+                "http://deb.debian.org/$suite main"
+        done >"$lists"/sources.list
+        mkdir "$lists"/lists "$lists"/cache
+        set -- -o Dir::Etc::sourcelist="$lists"/sources.list -o Dir::Etc::sourceparts=/dev/null \
+            -o Dir::State::lists="$lists"/lists -o Dir::Cache="$lists"/cache \
+            -o APT::Sandbox::User=root
+        apt-get --quiet "$@" update
+        (cd "$work" && apt-get --quiet "$@" source --download-only sqlite3)
+        tar -xJf "$work"/sqlite3_*.orig.tar.xz --strip-components=1 -C "$folder"
         ;;
 esac
 rm -rf "$work"

@@ -40,6 +40,7 @@ import time
 from measuring import accuracy
 from measuring import changes
 from measuring import feed
+from measuring import gate
 from measuring import groups
 from measuring import machine
 from measuring import method
@@ -62,7 +63,7 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,
-           "pool": pool}
+           "pool": pool, "gate": gate}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 

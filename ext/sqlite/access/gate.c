@@ -1,7 +1,6 @@
 #include "sqlite/access/gate.h"
 
 #include "base/clock.h"
-#include "query/query.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
@@ -137,21 +136,35 @@ static const char *skip_blank(const char *text)
     }
 }
 
-/*
- * Returns a number for all texts that differ in numbers and strings alone, by FNV-1a; 0: the text
- * is of no statement that could be accelerated. Such a one computes or finds something: it has a
- * call, a condition or DISTINCT.
- */
-static uint64_t fingerprint(const char *sql)
+/* The FNV-1a hash. */
+#define FNV_OFFSET ((uint64_t)0xcbf29ce484222325u)
+#define FNV_PRIME ((uint64_t)0x100000001b3u)
+
+static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    uint64_t result = 0xcbf29ce484222325u;
-    bool matters = false;
+    for (; text != NULL && *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
+    return hash;
+}
+
+/* What a text is about. */
+struct text_kind {
+    uint64_t fingerprint; /* of all texts that differ in numbers and strings alone */
+    bool computes;        /* it has a call, or DISTINCT or GROUP BY */
+    bool finds;           /* it has a condition */
+};
+
+/* Reads a text once. Returns false for that of no SELECT. */
+static bool read_text(const char *sql, struct text_kind *kind)
+{
+    uint64_t hash = FNV_OFFSET;
     char c, before = ' ';
 
+    *kind = (struct text_kind){.fingerprint = 0};
     sql = skip_blank(sql);
     if (!starts_with(sql, "SELECT") && !starts_with(sql, "WITH"))
-        return 0;
-    while ((c = *sql) != '\0') {
+        return false;
+    for (; (c = *sql) != '\0'; before = c) {
         if (c == '\'') {
             for (sql++; *sql != '\0' && (*sql != '\'' || *++sql == '\''); sql++)
                 ;
@@ -161,29 +174,19 @@ static uint64_t fingerprint(const char *sql)
                 sql++;
             c = '?';
         } else {
-            matters =
-                matters || c == '(' ||
-                (!is_word(before) && (((c == 'w' || c == 'W') && starts_with(sql, "where")) ||
-                                      ((c == 'd' || c == 'D') && starts_with(sql, "distinct"))));
+            if (c == '(')
+                kind->computes = true;
+            else if (!is_word(before) && (c | ' ') == 'w' && starts_with(sql, "where"))
+                kind->finds = true;
+            else if (!is_word(before) && ((c | ' ') == 'd' || (c | ' ') == 'g'))
+                kind->computes =
+                    kind->computes || starts_with(sql, "distinct") || starts_with(sql, "group");
             sql++;
         }
-        result = (result ^ (unsigned char)c) * 0x100000001b3u;
-        before = c;
+        hash = (hash ^ (unsigned char)c) * FNV_PRIME;
     }
-    return matters ? result | 1 : 0;
-}
-
-/* Returns the statement's key: the same text means another statement in another database. */
-static uint64_t key_of(sqlite3_stmt *plain)
-{
-    uint64_t result = fingerprint(sqlite3_sql(plain));
-    const char *file = sqlite3_db_filename(sqlite3_db_handle(plain), "main");
-
-    if (result == 0)
-        return 0;
-    for (; file != NULL && *file != '\0'; file++)
-        result = (result ^ (unsigned char)*file) * 0x100000001b3u;
-    return result | 1;
+    kind->fingerprint = hash;
+    return true;
 }
 
 /* ---- Accelerated statements, which a connection keeps for the next statement of the same text. */
@@ -254,30 +257,92 @@ static void give_companion(struct clr_connection *connection, struct companion *
     free_waiting(companions, MOST_WAITING);
 }
 
-/* Returns one for the statement; NULL: there is none, with the reason, which may be NULL. */
-static struct companion *take_companion(struct clr_connection *connection, sqlite3_stmt *plain,
+/* Whether SQLite is going to prepare a statement again: the application then has to see what it is
+   by then, its columns' names among it. The function is missing where deprecated ones are. */
+static bool is_outdated(sqlite3_stmt *statement)
+{
+#ifdef SQLITE_CORE
+    return sqlite3_expired(statement) != 0;
+#else
+    return sqlite3_api->expired == NULL || sqlite3_api->expired(statement) != 0;
+#endif
+}
+
+/*
+ * Whether a statement can be made without a trace. Making one reads the schemas of all databases,
+ * whose locks last as long as another statement runs, or a transaction.
+ */
+static bool may_make(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (!sqlite3_get_autocommit(db))
+        return false;
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        if (sqlite3_stmt_busy(statement))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a SELECT reads main alone: views of modules of their own are main's to SQLite, which
+   locks main for them. */
+static bool reads_main_alone(sqlite3 *db, const char *sql)
+{
+    struct clr_bytecode program = {.operations = NULL};
+    bool alone = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK;
+    int i;
+
+    for (i = 0; i < program.count && alone; i++)
+        alone =
+            !clr_vdbe_op_is(&program.operations[i], "Transaction") || program.operations[i].p1 == 0;
+    clr_bytecode_free(&program);
+    return alone;
+}
+
+/* Makes one for a statement. NULL: it can't be, with the reason, which may be NULL. */
+static struct companion *make_companion(struct clr_connection *connection,
+                                        struct companions *companions, sqlite3_stmt *plain,
                                         char **reason)
+{
+    const char *sql = sqlite3_sql(plain);
+    struct companion *companion;
+
+    if (!reads_main_alone(connection->db, sql)) {
+        *reason = sqlite3_mprintf("it reads another database than main");
+        return NULL;
+    }
+    companion = sqlite3_malloc(sizeof *companion);
+    if (companion == NULL)
+        return NULL;
+    *companion = (struct companion){.next = companions->first, .sql = sqlite3_mprintf("%s", sql)};
+    if (companion->sql == NULL ||
+        clr_accelerated_prepare(connection, plain, SQLITE_PREPARE_PERSISTENT, &companion->statement,
+                                reason) != SQLITE_OK) {
+        free_companion(companion);
+        return NULL;
+    }
+    companions->first = companion;
+    return companion;
+}
+
+/* Returns one for the statement; NULL: there is none, with the reason, or without one if it is only
+   not the time to make it. */
+static struct companion *take_companion(struct clr_connection *connection, sqlite3_stmt *plain,
+                                        bool *is_refused, char **reason)
 {
     struct companions *companions = clr_connection_attach(connection, &companions_kind);
     const char *sql = sqlite3_sql(plain);
     struct companion *companion = companions == NULL ? NULL : companions->first;
 
     *reason = NULL;
-    while (companion != NULL && (companion->is_taken || strcmp(companion->sql, sql) != 0))
+    *is_refused = false;
+    while (companion != NULL && (companion->is_taken || is_outdated(companion->statement) ||
+                                 strcmp(companion->sql, sql) != 0))
         companion = companion->next;
-    if (companion == NULL && companions != NULL) {
-        companion = sqlite3_malloc(sizeof *companion);
-        if (companion == NULL)
-            return NULL;
-        *companion =
-            (struct companion){.next = companions->first, .sql = sqlite3_mprintf("%s", sql)};
-        if (companion->sql == NULL ||
-            clr_accelerated_prepare(connection, plain, SQLITE_PREPARE_PERSISTENT,
-                                    &companion->statement, reason) != SQLITE_OK) {
-            free_companion(companion);
-            return NULL;
-        }
-        companions->first = companion;
+    if (companion == NULL && companions != NULL && may_make(connection->db)) {
+        companion = make_companion(connection, companions, plain, reason);
+        *is_refused = companion == NULL;
     }
     if (companion != NULL)
         companion->is_taken = true;
@@ -290,6 +355,7 @@ struct clreduce_watched {
     struct clr_connection *connection;
     sqlite3_stmt *plain;
     uint64_t key;
+    bool computes;                  /* its text has a call, or DISTINCT or GROUP BY */
     struct companion *companion;    /* NULL: none is taken */
     sqlite3_uint64 selects_by_rows; /* of the connection, before the run */
     bool is_loaded;                 /* a run of the companion has ended */
@@ -297,17 +363,23 @@ struct clreduce_watched {
 
 static struct clreduce_watched *watch(sqlite3_stmt *plain)
 {
-    const uint64_t key = key_of(plain);
+    sqlite3 *db = sqlite3_db_handle(plain);
     struct clreduce_watched *watched;
     struct clr_connection *connection;
+    struct text_kind kind;
 
-    if (key == 0 || sqlite3_stmt_isexplain(plain) != 0 || !sqlite3_stmt_readonly(plain) ||
+    if (!read_text(sqlite3_sql(plain), &kind) || (!kind.computes && !kind.finds) ||
+        sqlite3_stmt_isexplain(plain) != 0 || !sqlite3_stmt_readonly(plain) ||
         sqlite3_column_count(plain) == 0)
         return NULL;
-    connection = clr_connection_of(sqlite3_db_handle(plain));
+    connection = clr_connection_of(db);
     watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
-    if (watched != NULL)
-        *watched = (struct clreduce_watched){connection, plain, key, .companion = NULL};
+    if (watched == NULL)
+        return NULL;
+    /* The same text means another statement in another database. */
+    *watched = (struct clreduce_watched){
+        connection, plain, hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
+        kind.computes, .companion = NULL};
     return watched;
 }
 
@@ -326,75 +398,103 @@ static void unwatch(struct clreduce_watched *watched)
     sqlite3_free(watched);
 }
 
-/* Returns how large the databases are together, in bytes; where one is in memory that is not known,
-   and large. */
-static sqlite3_int64 size_of_databases(sqlite3 *db)
+/* Whether main is too small for a statement to take long. One in memory may be large. */
+static bool is_small(sqlite3 *db)
 {
-    struct clr_schema_names names;
-    sqlite3_int64 total = 0, size;
     sqlite3_file *file;
-    int i;
+    sqlite3_int64 size = 0, logged = 0;
 
-    if (clr_schema_names_read(db, &names) != SQLITE_OK)
-        return INT64_MAX;
-    for (i = 0; i < names.count; i++) {
-        if (sqlite3_stricmp(names.list[i], "temp") == 0)
-            continue;
-        if (sqlite3_file_control(db, names.list[i], SQLITE_FCNTL_FILE_POINTER, &file) !=
-                SQLITE_OK ||
-            file->pMethods == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
-            size = SMALL_BYTES;
-        total += size;
-        if (sqlite3_file_control(db, names.list[i], SQLITE_FCNTL_JOURNAL_POINTER, &file) ==
-                SQLITE_OK &&
-            file->pMethods != NULL && file->pMethods->xFileSize(file, &size) == SQLITE_OK)
-            total += size;
-    }
-    clr_schema_names_free(&names);
-    return total;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+        file->pMethods == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+        return false;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK &&
+        file->pMethods != NULL)
+        file->pMethods->xFileSize(file, &logged);
+    return size + logged < SMALL_BYTES;
 }
 
-/* Returns about how many rows a table has, by its last rowid; 0: that is not known. */
-static sqlite3_int64 count_rows(sqlite3 *db, const struct clr_query *query)
-{
-    sqlite3_stmt *statement;
-    sqlite3_int64 rows = 0;
-    int rc;
+/* About how many rows tables have: by a key of file and name, the latest of each place. */
+enum { TABLES = 256 };
 
-    rc = query->schema != NULL
-             ? clr_statement_prepare(db, &statement, "SELECT max(_rowid_) FROM \"%w\".\"%w\"",
-                                     query->schema, query->table)
-             : clr_statement_prepare(db, &statement, "SELECT max(_rowid_) FROM \"%w\"",
-                                     query->table);
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+static struct {
+    uint64_t key;
+    int64_t rows, end; /* after which it is counted again, by the clock */
+} tables[TABLES];
+
+/* Returns about how many rows a table of main has, by its last rowid; 0: that is not known. */
+static int64_t count_rows(sqlite3 *db, const char *table)
+{
+    const uint64_t key = hash_text(hash_text(FNV_OFFSET, table), sqlite3_db_filename(db, "main"));
+    const int64_t now = clr_clock_ns();
+    sqlite3_stmt *statement;
+    int64_t rows = -1;
+
+    take_lock();
+    if (tables[key % TABLES].key == key && now < tables[key % TABLES].end)
+        rows = tables[key % TABLES].rows;
+    give_lock();
+    if (rows >= 0)
+        return rows;
+    rows = 0;
+    if (clr_statement_prepare(db, &statement, "SELECT max(_rowid_) FROM main.\"%w\"", table) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
         rows = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
+    take_lock();
+    tables[key % TABLES].key = key;
+    tables[key % TABLES].rows = rows < 0 ? 0 : rows;
+    tables[key % TABLES].end = now + PAUSE_NS;
+    give_lock();
     return rows < 0 ? 0 : rows;
 }
 
-/*
- * Whether a statement is sure to take SQLite long: it goes over a large table from one end to the
- * other. Stores the number of its rows.
- */
+/* Names that are longer are not looked up. */
+enum { LONGEST_NAME = 64 };
+
+/* Stores the name behind the first FROM of a text that has one, without quotes. Returns whether
+   there is one: it may be another thing's than a table's. */
+static bool find_table(const char *sql, char name[LONGEST_NAME])
+{
+    char before = ' ';
+    size_t length;
+    char quote;
+
+    for (; *sql != '\0'; before = *sql++) {
+        if ((*sql | ' ') != 'f' || is_word(before) || !starts_with(sql, "from"))
+            continue;
+        sql = skip_blank(sql + 4);
+        quote = *sql == '"' || *sql == '`' ? *sql : '\0';
+        sql += quote != '\0';
+        for (length = 0; quote == '\0' ? is_word(sql[length]) : sql[length] != quote; length++) {
+            if (sql[length] == '\0' || length == LONGEST_NAME - 1)
+                return false;
+        }
+        memcpy(name, sql, length);
+        name[length] = '\0';
+        if (length > 0)
+            return true;
+        before = ' ';
+        sql--;
+    }
+    return false;
+}
+
+/* Whether a statement is sure to take SQLite long: it goes over a large table from one end to the
+   other. Stores the number of its rows. */
 static bool takes_long(sqlite3 *db, const char *sql, int64_t *rows)
 {
     struct clr_bytecode program = {.operations = NULL};
-    struct clr_query *query = NULL;
-    struct clr_reason reason;
-    bool is_long = false;
+    char name[LONGEST_NAME];
     struct clr_walk walk;
+    bool is_long = false;
 
-    *rows = 0;
-    if (clr_query_parse(sql, &query, &reason) != CLR_OK)
-        return false;
-    if (query->table != NULL && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK) {
+    *rows = is_small(db) || !find_table(sql, name) ? 0 : count_rows(db, name);
+    if (*rows >= MANY_ROWS && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK) {
         walk = clr_bytecode_walk(&program);
-        if (walk.kind == CLR_WALK_TREE && walk.is_whole && !walk.ends_early)
-            *rows = count_rows(db, query);
-        is_long = *rows >= MANY_ROWS;
+        is_long = walk.kind == CLR_WALK_TREE && walk.is_whole && !walk.ends_early;
     }
     clr_bytecode_free(&program);
-    clr_query_free(query);
     return is_long;
 }
 
@@ -417,10 +517,14 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
     const bool always = connection->settings.view_threshold == 0;
     const char *sql = sqlite3_sql(watched->plain);
     struct memory *memory;
-    bool is_new, wanted, is_long = false;
+    bool is_new, wanted, is_long = false, is_refused = false;
     int64_t rows = 0, now = clr_clock_ns();
     char *reason = NULL;
 
+    if (is_outdated(watched->plain)) {
+        let_go(watched, false);
+        return NULL;
+    }
     if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
         return NULL;
     pthread_once(&prepared, heed_forks);
@@ -431,20 +535,20 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
     wanted = always || is_worth_it(memory, now);
     give_lock();
     if (is_new && !always) {
-        is_long = size_of_databases(db) >= SMALL_BYTES && takes_long(db, sql, &rows);
+        is_long = watched->computes && takes_long(db, sql, &rows);
         wanted = is_long;
     }
     if (wanted && watched->companion == NULL)
-        watched->companion = take_companion(connection, watched->plain, &reason);
+        watched->companion = take_companion(connection, watched->plain, &is_refused, &reason);
     take_lock();
     memory = find_memory(watched->key, sql);
     if (is_new)
         memory->rows = rows;
-    if (wanted && watched->companion == NULL)
+    if (is_refused)
         refuse(memory, reason);
-    else if (wanted)
+    else if (watched->companion != NULL)
         memory->state = ACCELERATED;
-    else if (is_new)
+    else if (is_new && !is_long)
         memory->state = RUN_BY_SQLITE;
     give_lock();
     if (!wanted)
@@ -465,10 +569,10 @@ static void failed(struct clreduce_watched *watched)
     give_lock();
 }
 
-/* The mean of a time, of which the latest counts most. */
+/* The mean of a time, of which the latest count most; a quicker one counts at once. */
 static int64_t mean(int64_t old, int64_t latest)
 {
-    return old == 0 ? latest : (old * 3 + latest) / 4;
+    return old == 0 || latest < old ? latest : (old * 3 + latest) / 4;
 }
 
 static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,

@@ -1,0 +1,189 @@
+"""The gate of plain SQL: what statements of applications take through the preloaded library, beside the same plainly.
+
+Both run in Python processes that nobody changed, which alternate. A cell is a statement over a table of some size: its
+first run in a process, and the median of its later ones. By itself the module makes the table of docs/plain-sql.md:
+
+    python3 bench/measuring/gate.py BUILD [ROWS]
+"""
+
+import json
+import os
+import pathlib
+import random
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PYTHON = "/usr/bin/python3"
+SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 3_000_000)
+ROUNDS = 3
+#: The later runs of a statement in a process: so many, unless they take longer.
+RUNS, SECONDS = 40, 1.0
+#: A cell is slower if it takes more than so many times as long, and so many seconds.
+FACTOR, MORE = 1.05, 5e-6
+
+#: Statements of one table, and what their parameters are: an id, a user, an amount, or a range of ids. "+" begins what is
+#: written before each run.
+STATEMENTS = (
+    ("one row by its key", "SELECT * FROM {t} WHERE id = ?", "i"),
+    ("a key written in the text", "SELECT amount FROM {t} WHERE id = {i}", ""),
+    ("a key and a condition", "SELECT amount FROM {t} WHERE id = ? AND kind = 'view'", "i"),
+    ("rows by an index", "SELECT id, amount, note FROM {t} WHERE user_id = ?", "u"),
+    ("count by an index", "SELECT count(*) FROM {t} WHERE user_id = ?", "u"),
+    ("sum by an index", "SELECT sum(amount), max(ts) FROM {t} WHERE user_id = ?", "u"),
+    ("exists", "SELECT EXISTS (SELECT 1 FROM {t} WHERE user_id = ?)", "u"),
+    ("the last rows", "SELECT id, kind, amount FROM {t} ORDER BY id DESC LIMIT 10", ""),
+    ("a page", "SELECT id, kind, amount FROM {t} WHERE id > ? ORDER BY id LIMIT 20", "i"),
+    ("a range of keys", "SELECT count(*), sum(amount) FROM {t} WHERE id BETWEEN ? AND ?", "r"),
+    ("max of the key", "SELECT max(id) FROM {t}", ""),
+    ("all rows", "SELECT count(*) FROM {t}", ""),
+    ("count where", "SELECT count(*) FROM {t} WHERE kind = 'buy'", ""),
+    ("sum", "SELECT sum(amount), avg(amount) FROM {t}", ""),
+    ("sum where", "SELECT sum(amount) FROM {t} WHERE kind = 'buy' AND amount > ?", "a"),
+    ("few groups", "SELECT kind, count(*), sum(amount) FROM {t} GROUP BY kind ORDER BY 2 DESC", ""),
+    ("many groups", "SELECT user_id, count(*) AS c, avg(amount) FROM {t} GROUP BY user_id ORDER BY c DESC, user_id LIMIT 10", ""),
+    ("days", "SELECT date(ts) AS day, count(*) FROM {t} GROUP BY day ORDER BY day", ""),
+    ("distinct", "SELECT DISTINCT kind FROM {t}", ""),
+    ("rows that a scan finds", "SELECT id, amount FROM {t} WHERE amount > 99990 ORDER BY id", ""),
+    ("the first that fit", "SELECT id FROM {t} WHERE kind = 'buy' AND amount < ? LIMIT 5", "a"),
+    ("text that does not repeat", "SELECT count(*) FROM {t} WHERE note LIKE '%99%'", ""),
+    ("a join", "SELECT u.country, count(*) FROM {t} AS e JOIN users AS u ON u.id = e.user_id GROUP BY u.country", ""),
+    ("a subquery", "SELECT count(*) FROM (SELECT kind FROM {t} WHERE amount > ?)", "a"),
+    ("after an insert", "+INSERT INTO {t}(user_id, kind, amount, ts, note) VALUES(1, 'buy', 1, '2024-01-01', 'x')", ""),
+)
+AFTER = "SELECT count(*), max(amount) FROM {t} WHERE kind = 'buy'"
+
+
+def make(path, sizes):
+    """The database: a table of each size, with an index, and users."""
+    rng = random.Random(1)
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("CREATE TABLE users(id INTEGER PRIMARY KEY, country TEXT)")
+    db.executemany("INSERT INTO users VALUES(?, ?)", ((i, rng.choice("ABCDEFGH")) for i in range(1000)))
+    for size in sizes:
+        db.execute(f"CREATE TABLE t{size}(id INTEGER PRIMARY KEY, user_id INT, kind TEXT, amount INT, ts TEXT, note TEXT)")
+        db.executemany(f"INSERT INTO t{size} VALUES(?, ?, ?, ?, ?, ?)", (
+            (i, rng.randrange(1000), rng.choice(("view", "view", "click", "buy")), rng.randrange(100_000),
+             f"2024-{i * 12 // size % 12 + 1:02}-{i * 336 // size % 28 + 1:02} 10:00:{i % 60:02}", f"note {i * 7919 % size}")
+            for i in range(size)))
+        db.execute(f"CREATE INDEX by_user{size} ON t{size}(user_id)")
+        db.commit()
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+
+
+def parameters_of(rng, kind, size):
+    """Values for the parameters of a statement."""
+    low = rng.randrange(size)
+    return {"": (), "i": (low,), "u": (rng.randrange(1000),), "a": (rng.randrange(99_000),), "r": (low, low + 50)}[kind]
+
+
+def child(path, sizes):
+    """Runs the statements, and prints for each its first time, the median of the later ones, and its rows."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("SELECT count(*) FROM users").fetchall()
+    for size in sizes:
+        for name, sql, kind in STATEMENTS:
+            rng = random.Random(name + str(size))
+            times, rows, end = [], [], time.perf_counter() + SECONDS
+            while not times or (len(times) <= RUNS and time.perf_counter() < end) or len(times) < 4:
+                text = sql.replace("{t}", f"t{size}").replace("{i}", str(rng.randrange(size)))
+                if text.startswith("+"):
+                    db.execute("BEGIN")
+                    db.execute(text[1:])
+                    db.execute("COMMIT")
+                    text = AFTER.replace("{t}", f"t{size}")
+                parameters = parameters_of(rng, kind, size)
+                start = time.perf_counter()
+                found = db.execute(text, parameters).fetchall()
+                times.append(time.perf_counter() - start)
+                if len(times) <= 4:
+                    rows.append(found)
+            print(json.dumps([name, size, times[0], statistics.median(times[1:]), repr(rows)]), flush=True)
+    db.close()
+
+
+def run(build, path, sizes, preloaded):
+    """What a process measured, by cell; and the texts that it had accelerated."""
+    command = [PYTHON, __file__, "--child", path, json.dumps(sizes)]
+    if preloaded:
+        command = [str(build / "clreduce-run"), "--report", "--", *command]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off"})
+    cells = {(name, size): (first, later, rows) for name, size, first, later, rows in map(json.loads, ran.stdout.splitlines())}
+    return cells, ran.stderr
+
+
+def measure_cells(build, sizes=SIZES):
+    """All cells: the best of the rounds of both ways, and whether all rows were the same."""
+    rounds = {False: [], True: []}
+    with tempfile.TemporaryDirectory(prefix="clreduce-gate-") as folder:
+        original = os.path.join(folder, "original.db")
+        make(original, sizes)
+        for number in range(ROUNDS):
+            for preloaded in (False, True) if number % 2 == 0 else (True, False):
+                path = os.path.join(folder, "gate.db")
+                for old in pathlib.Path(folder).glob("gate.db*"):
+                    old.unlink()
+                pathlib.Path(path).write_bytes(pathlib.Path(original).read_bytes())
+                cells, told = run(build, path, sizes, preloaded)
+                rounds[preloaded].append(cells)
+    found = []
+    for key in rounds[False][0]:
+        plain, through = ([cells[key] for cells in rounds[way]] for way in (False, True))
+        found.append({
+            "name": key[0], "rows": key[1],
+            "first": [min(cell[0] for cell in way) for way in (plain, through)],
+            "later": [min(cell[1] for cell in way) for way in (plain, through)],
+            "same": len({cell[2] for cell in plain + through}) == 1,
+        })
+    return found, told
+
+
+def is_slower(pair):
+    """Whether the second of two times is."""
+    return pair[1] > pair[0] * FACTOR + MORE
+
+
+def summary(found):
+    """What a user wants to know of the cells."""
+    return {
+        "cells": 2 * len(found),
+        "quicker": sum(cell[when][1] * 2 < cell[when][0] for cell in found for when in ("first", "later")),
+        "slower": [(cell["name"], cell["rows"], when, cell[when][1] / cell[when][0]) for cell in found for when in ("first", "later")
+                   if is_slower(cell[when])],
+        "different": [(cell["name"], cell["rows"]) for cell in found if not cell["same"]],
+    }
+
+
+def table(found):
+    """The cells as Markdown: how many times as fast, first and later."""
+    sizes = sorted({cell["rows"] for cell in found})
+    by = {(cell["name"], cell["rows"]): cell for cell in found}
+    lines = ["| first, later | " + " | ".join(f"{size:,}" for size in sizes) + " |", "| --- |" + " ---: |" * len(sizes)]
+    for name in dict.fromkeys(cell["name"] for cell in found):
+        ratios = [[by[name, size][when][0] / by[name, size][when][1] for when in ("first", "later")] for size in sizes]
+        lines.append(f"| {name} | " + " | ".join(", ".join(f"{ratio:.3g}" for ratio in pair) for pair in ratios) + " |")
+    return "\n".join(lines)
+
+
+def measure(tools, _machine):
+    """The part of bench/run.py."""
+    sizes = [size for size in SIZES if size <= max(1_000, tools.rows)]
+    found, _ = measure_cells(pathlib.Path(os.environ.get("CLREDUCE_BUILD", ".")).resolve(), sizes)
+    told = summary(found)
+    print(table(found), told, sep="\n", file=sys.stderr)
+    failure = f"{len(told['different'])} cells differ" if told["different"] else None
+    return {"cells": found, **told}, failure
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--child":
+        child(sys.argv[2], json.loads(sys.argv[3]))
+    else:
+        most = int(sys.argv[2]) if len(sys.argv) > 2 else max(SIZES)
+        CELLS, _ = measure_cells(pathlib.Path(sys.argv[1]).resolve(), [size for size in SIZES if size <= most])
+        print(table(CELLS), *(f"{name}: {value}" for name, value in summary(CELLS).items()), sep="\n")

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Random scripts of statements, run by two processes: plainly, and through the preloaded library, print the same.
+
+A script writes, asks, begins and ends transactions, changes the schema, and leaves statements half read, by two
+connections of one database; every table is answered by views (view_threshold 0).
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "sqlite"))
+
+import support  # noqa: E402
+import tap  # noqa: E402
+from domains import DAYS, NUMBERS, WORDS, Groups  # noqa: E402
+from generate import Writer  # noqa: E402
+
+#: The tests' own variables are for nobody else.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CLREDUCE_")}
+PYTHON = "/usr/bin/python3"
+RUN = pathlib.Path(os.environ.get("CLREDUCE_BUILD", ".")) / "clreduce-run"
+#: What a program does with SQLite's own functions alone.
+OWN = re.compile(r"\bgpu_(sum|total|avg|min|max)\(")
+#: A line of the report: runs, and those that were accelerated.
+COUNTS = re.compile(r"^clreduce-run: +(\d+) +(\d+) ", re.MULTILINE)
+CHANGES = (
+    "INSERT INTO t(x, n, city, day, kind, price) SELECT x + 1, n, city, day, kind, price FROM t WHERE id % 50 = {n}",
+    "UPDATE t SET n = n + 1 WHERE id % 17 = {n}", "DELETE FROM t WHERE id % 97 = {n}", "UPDATE t SET city = 'new' || id WHERE id % 331 = {n}",
+    "CREATE INDEX IF NOT EXISTS i{n} ON t(kind)", "DROP INDEX IF EXISTS i{n}", "ALTER TABLE t ADD COLUMN extra{n}", "ALTER TABLE t DROP COLUMN extra{n}",
+    "CREATE TEMP TABLE t AS SELECT * FROM main.t WHERE id < 40", "DROP TABLE temp.t", "ALTER TABLE t RENAME TO u", "ALTER TABLE u RENAME TO t",
+    "CREATE VIEW v{n} AS SELECT kind, count(*) AS c FROM t GROUP BY kind", "DROP VIEW v{n}", "ATTACH ':memory:' AS other", "DETACH other",
+    "CREATE TABLE other.t(x, n, city)", "ANALYZE", "REINDEX", "VACUUM", "PRAGMA user_version = {n}", "INSERT INTO t(id) VALUES({n})",
+    "UPDATE t SET x = (SELECT avg(x) FROM t) WHERE id = {n} RETURNING x", "PRAGMA case_sensitive_like = 1", "PRAGMA case_sensitive_like = 0",
+    "PRAGMA query_only = 1", "PRAGMA query_only = 0", "PRAGMA count_changes = 0", "PRAGMA full_column_names = 1", "PRAGMA full_column_names = 0",
+)
+TRANSACTIONS = ("BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s")
+ASIDE = ("SELECT changes(), total_changes(), last_insert_rowid()", "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 2",
+         "SELECT type, name, sql FROM temp.sqlite_master", "PRAGMA table_info(t)", "EXPLAIN SELECT 1", "SELECT name FROM pragma_database_list",
+         "SELECT * FROM v3", "SELECT nosuch FROM t", "SELECT * FROM nosuch", "SELECT count(*) FROM t WHERE", "SELECT abs('x'), 1/0")
+TABLE = "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, n INTEGER, " + ", ".join(f'"{name}" {kind}' for name, kind in Groups.columns.items()) + ")"
+
+
+def write_script(rng, steps):
+    """Steps: the connection's number, the statement, its parameters, and how many of its rows are read; None: all."""
+    writer = Writer(rng, "groups", Groups.words, lambda rng: rng.choice((*WORDS, *NUMBERS, *DAYS, None)))
+    selects, script = [], []
+    for _ in range(steps):
+        kind, db = rng.random(), rng.choice((0, 0, 0, 1))
+        if kind < 0.55:
+            if not selects or rng.random() < 0.4:
+                text, values = writer.select()
+                text = OWN.sub(r"\1(", text)
+                if "gpu_" in text or "backwards" in text:
+                    continue
+                selects.append((text, values))
+            text, values = rng.choice(selects[-6:])
+            script.append((db, text, values, rng.choice((None, None, None, 1, 3))))
+        elif kind < 0.75:
+            script.append((db, rng.choice(CHANGES).replace("{n}", str(rng.randrange(5))), (), None))
+        elif kind < 0.88:
+            script.append((db, rng.choice(TRANSACTIONS), (), None))
+        else:
+            script.append((db, rng.choice(ASIDE), (), None))
+    return script
+
+
+def run(rng, folder, script, preloaded, seed):
+    """What a process prints, and how many of its runs were accelerated."""
+    database = folder / f"{preloaded}.db"
+    db = sqlite3.connect(database)
+    db.execute(TABLE)
+    rng.seed(seed)
+    Groups.add(db, rng, 800)
+    db.commit()
+    db.close()
+    command = [PYTHON, str(HERE / "run_script.py"), str(script), str(database)]
+    if preloaded:
+        command = [str(RUN), "--report", "--", *command]
+    ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, check=False,
+                         env={**ENVIRONMENT, "CLREDUCE_SETTINGS": "view_threshold=0,device=host,override=off"})
+    counts = [sum(map(int, column)) for column in zip(*COUNTS.findall(ran.stderr))] or [0, 0]
+    return ran.stdout + f"exit {ran.returncode}", counts, ran.stderr
+
+
+def main():
+    """Compares the scripts' outputs."""
+    if not RUN.exists() or not shutil.which(PYTHON):
+        tap.skip_all(f"there is no {RUN}, or no {PYTHON}")
+    rng = support.seed()
+    batch, runs, accelerated = support.Batch("the same output"), 0, 0
+    with tempfile.TemporaryDirectory(prefix="clreduce-random-") as name:
+        for number in range(12 if tap.QUICK else 120):
+            folder = pathlib.Path(name) / str(number)
+            folder.mkdir()
+            script = folder / "script"
+            script.write_text(repr(write_script(rng, 120)), encoding="utf-8")
+            seed = rng.randrange(2**32)
+            want, _, _ = run(rng, folder, script, False, seed)
+            got, counts, errors = run(rng, folder, script, True, seed)
+            rng.seed(seed)
+            runs, accelerated = runs + counts[0], accelerated + counts[1]
+            if not batch.compare(got.splitlines(), want.splitlines(), f"script {number}"):
+                tap.diag(errors[-400:])
+    batch.end()
+    tap.ok(accelerated * 20 > runs > 0, f"one in twenty is accelerated: {accelerated} of {runs}")
+    tap.done()
+
+
+main()

@@ -1,0 +1,237 @@
+/*
+ * The gate: which statements it lets through, what it remembers of them, and that the accelerated
+ * statement gives the plain one's rows.
+ */
+#include "sqlite/access/gate.h"
+#include "sqlite/database.h"
+
+#include "tap.h"
+
+#include <unistd.h>
+
+enum { ROWS = 150000 };
+
+static char path[200];
+static const struct clreduce_gate *gate;
+
+static sqlite3 *open_file(void)
+{
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database: %s", sqlite3_errmsg(db));
+    database_set(db, "device", "host");
+    database_set(db, "column_retention", "0"); /* nothing is left when it is closed */
+    return db;
+}
+
+static void fill(void)
+{
+    sqlite3 *db;
+
+    unlink(path);
+    db = open_file();
+    database_run(db, "CREATE TABLE large(k INTEGER PRIMARY KEY, i INT, s);"
+                     "CREATE INDEX by_i ON large(i); CREATE TABLE small AS SELECT 1 AS k, 2 AS i");
+    database_run(db,
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+                 " INSERT INTO large SELECT i, i %% 9973, 'text ' || i %% 7 FROM n",
+                 ROWS);
+    sqlite3_close(db);
+}
+
+/* A statement and what watches it, and which of the two the last run was of. */
+struct watched {
+    sqlite3_stmt *plain;
+    struct clreduce_watched *watched;
+};
+
+static struct watched prepare(sqlite3 *db, const char *sql)
+{
+    struct watched result = {NULL, NULL};
+
+    if (sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) != SQLITE_OK)
+        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    result.watched = gate->watch(result.plain);
+    return result;
+}
+
+static void finalize(struct watched *of)
+{
+    if (of->watched != NULL)
+        gate->unwatch(of->watched);
+    sqlite3_finalize(of->plain);
+}
+
+/* Runs it once, which is said to take so long. Returns the sum of its integers; was_accelerated
+   says how it ran. */
+static sqlite3_int64 run(struct watched *of, sqlite3_int64 nanoseconds, bool *was_accelerated)
+{
+    sqlite3_stmt *companion = of->watched == NULL ? NULL : gate->begin(of->watched);
+    sqlite3_stmt *statement = companion == NULL ? of->plain : companion;
+    sqlite3_int64 sum = 0;
+    int i;
+
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        for (i = 0; i < sqlite3_column_count(statement); i++)
+            sum += sqlite3_column_int64(statement, i);
+    }
+    sqlite3_reset(statement);
+    if (of->watched != NULL)
+        gate->end(of->watched, companion != NULL, nanoseconds, true);
+    *was_accelerated = companion != NULL;
+    return sum;
+}
+
+/* Prepares and runs a SELECT. Returns whether the sum was that, and the way was that. */
+static bool gives(sqlite3 *db, const char *sql, sqlite3_int64 want, bool accelerated,
+                  sqlite3_int64 nanoseconds)
+{
+    struct watched of = prepare(db, sql);
+    bool was_accelerated;
+    sqlite3_int64 sum = run(&of, nanoseconds, &was_accelerated);
+
+    finalize(&of);
+    if (sum != want || was_accelerated != accelerated)
+        tap_diag("%s: %lld, %s", sql, (long long)sum, was_accelerated ? "accelerated" : "plain");
+    return sum == want && was_accelerated == accelerated;
+}
+
+static void test_texts(void)
+{
+    static const struct {
+        const char *sql;
+        bool is_watched;
+    } texts[] = {
+        {"SELECT count(*) FROM large", true},
+        {" -- a comment\n/* and */ select k from large where i = 5", true},
+        {"WITH a AS (SELECT k FROM large) SELECT * FROM a", true},
+        {"SELECT DISTINCT i FROM large", true},
+        {"SELECT k FROM large LIMIT 3", false},
+        {"SELECT k, 'where (' FROM large", false},
+        {"INSERT INTO small SELECT count(*), 1 FROM large", false},
+        {"WITH a AS (SELECT 1) DELETE FROM small WHERE k IN (SELECT * FROM a)", false},
+        {"EXPLAIN SELECT count(*) FROM large", false},
+        {"PRAGMA table_info(large)", false},
+        {"VALUES (1)", false},
+    };
+    sqlite3 *db = open_file();
+    struct watched of;
+    size_t i;
+
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        of = prepare(db, texts[i].sql);
+        tap_ok((of.watched != NULL) == texts[i].is_watched, "%s: %s",
+               texts[i].is_watched ? "watched" : "not watched", texts[i].sql);
+        finalize(&of);
+    }
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
+static const sqlite3_int64 sum_of_keys = (sqlite3_int64)ROWS * (ROWS + 1) / 2;
+
+static void test_ways(void)
+{
+    sqlite3 *db = open_file(), *other;
+
+    tap_ok(gives(db, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000), "a large table");
+    tap_ok(gives(db, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000), "and again");
+    tap_ok(gives(db, "SELECT k FROM large WHERE k = 17", 17, false, 2000), "one row by its key");
+    tap_ok(gives(db, "SELECT k FROM large WHERE k = 18", 18, false, 2000), "and another");
+    tap_ok(gives(db, "SELECT sum(i) FROM small", 2, false, 2000), "a small table");
+    other = open_file();
+    tap_ok(gives(other, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000),
+           "another connection knows it");
+    gate->closing(other);
+    tap_ok(sqlite3_close(other) == SQLITE_OK, "and can be closed");
+    database_run(db, "BEGIN; INSERT INTO small VALUES (3, 4)");
+    tap_ok(gives(db, "SELECT sum(k) FROM large", sum_of_keys, false, 9000000),
+           "while a transaction writes");
+    database_run(db, "ROLLBACK");
+    database_set(db, "view_threshold", "0");
+    tap_ok(gives(db, "SELECT sum(i) FROM small", 2, true, 2000), "everything, for tests");
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
+/* What the application's own runs take decides. */
+static void test_times(void)
+{
+    static const char slow[] = "SELECT count(DISTINCT i) FROM large WHERE +i < 30000";
+    sqlite3 *db = open_file();
+    bool right = true;
+    int i;
+
+    tap_ok(gives(db, "SELECT sum(i) + 1 FROM small", 3, false, 5000000), "it was slow");
+    tap_ok(gives(db, "SELECT sum(i) + 1 FROM small", 3, true, 1000),
+           "so that another way is tried");
+    tap_ok(gives(db, "SELECT sum(i) + 1 FROM small", 3, false, 1000),
+           "which SQLite went itself, as the table is small");
+    for (i = 0; i < 4; i++)
+        right &= gives(db, slow, 9973, true, 900000000);
+    tap_ok(right, "a slow way is tried");
+    tap_ok(gives(db, slow, 9973, false, 1000000), "then the plain one");
+    tap_ok(gives(db, slow, 9973, true, 900000000), "and the slow one");
+    tap_ok(gives(db, slow, 9973, false, 1000000), "which is given up");
+    tap_ok(gives(db, slow, 9973, false, 1000000), "for a while");
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
+/* The companion has the bindings, and is known. */
+static void test_companion(void)
+{
+    sqlite3 *db = open_file();
+    struct watched of = prepare(db, "SELECT sum(k), count(*) FROM large WHERE k <= :most");
+    struct watched second = prepare(db, "SELECT sum(k), count(*) FROM large WHERE k <= :most");
+    sqlite3_stmt *companion = NULL, *another = NULL;
+
+    database_set(db, "view_threshold", "0");
+    companion = gate->begin(of.watched);
+    another = gate->begin(second.watched);
+    tap_ok(companion != NULL && another != NULL && companion != another, "each has its own");
+    tap_ok(gate->is_own(companion) && !gate->is_own(of.plain), "which is known");
+    sqlite3_bind_int(companion, 1, 10);
+    tap_ok(sqlite3_step(companion) == SQLITE_ROW && sqlite3_column_int(companion, 0) == 55 &&
+               sqlite3_column_int(companion, 1) == 10,
+           "parameters");
+    tap_ok(strcmp(sqlite3_column_name(companion, 0), "sum(k)") == 0, "names");
+    sqlite3_reset(companion);
+    gate->failed(of.watched);
+    tap_ok(gate->begin(second.watched) != NULL, "one that failed is nobody else's loss");
+    finalize(&of);
+    finalize(&second);
+    tap_ok(sqlite3_next_stmt(db, NULL) != NULL, "it waits for the next of the same text");
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "until the connection is closed");
+}
+
+static void look(void *found, const struct clreduce_gate_line *line)
+{
+    int *bits = found;
+
+    if (strcmp(line->sql, "SELECT sum(k) FROM large") == 0)
+        *bits |= line->reason == NULL && line->runs == 4 && line->accelerated_runs == 3 ? 1 : 0;
+    if (strcmp(line->sql, "SELECT k FROM large WHERE k = 17") == 0)
+        *bits |= line->reason != NULL && line->runs == 2 && line->plain > 0 ? 2 : 0;
+}
+
+int main(void)
+{
+    const char *parent = getenv("TMPDIR");
+    int found = 0;
+
+    database_register();
+    gate = clreduce_gate();
+    snprintf(path, sizeof path, "%s/clreduce-gate-%ld.db", parent != NULL ? parent : "/tmp",
+             (long)getpid());
+    fill();
+    test_texts();
+    test_ways();
+    test_times();
+    test_companion();
+    gate->report(look, &found);
+    tap_ok(found == 3, "the report has every statement: %d", found);
+    unlink(path);
+    return tap_done();
+}
