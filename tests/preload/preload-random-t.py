@@ -25,7 +25,7 @@ from generate import Writer  # noqa: E402
 #: The tests' own variables are for nobody else.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CLREDUCE_")}
 PYTHON = "/usr/bin/python3"
-RUN = pathlib.Path(os.environ.get("CLREDUCE_BUILD", ".")) / "clreduce-run"
+RUN = pathlib.Path(os.environ.get("CLREDUCE_BUILD", tap.BUILDDIR)).resolve() / "clreduce-run"
 #: What a program does with SQLite's own functions alone.
 OWN = re.compile(r"\bgpu_(sum|total|avg|min|max)\(")
 #: A line of the report: runs, and those that were accelerated.
