@@ -7,12 +7,14 @@
 #ifndef CLR_TESTS_FAILING_H
 #define CLR_TESTS_FAILING_H
 
+#include "base/memory.h"
 #include "engine/shards.h"
 #include "engine/worker/worker.h"
 
 #include "tap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 

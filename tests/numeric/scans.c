@@ -147,6 +147,39 @@ struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count)
     return lookup;
 }
 
+void scans_begin(struct scans_made *made, struct clr_column *const *columns, int count)
+{
+    int i;
+
+    memset(made, 0, sizeof *made);
+    made->scan = (struct clr_scan){.column_count = count,
+                                   .filter = -1,
+                                   .instructions = made->instructions,
+                                   .constants = made->constants,
+                                   .columns = made->columns,
+                                   .rows = columns[0]->rows,
+                                   .lookups = made->lookups,
+                                   .tallies = made->tallies};
+    for (i = 0; i < count; i++) {
+        made->columns[i] = columns[i];
+        scans_add(made, CLR_OP_COLUMN, i, -1);
+    }
+}
+
+int scans_add(struct scans_made *made, enum clr_opcode opcode, int a, int b)
+{
+    const int number = made->scan.instruction_count++;
+
+    made->instructions[number] = (struct clr_instruction){opcode, a, b, -1};
+    return number;
+}
+
+void scans_tally(struct scans_made *made, unsigned operations, int x, int y)
+{
+    made->tallies[made->scan.tally_count++] =
+        (struct clr_tally){.operations = operations, .x = x, .y = y, .filter = -1};
+}
+
 static int earlier(int number)
 {
     return (int)random_below((uint64_t)number);
@@ -157,43 +190,32 @@ void scans_make(struct scans_made *made, struct clr_column *const *columns)
     static const unsigned masks[] = {0, 1u << CLR_SUM, 1u << CLR_DOT, 1u << CLR_EXTREMES,
                                      1u << CLR_SUM | 1u << CLR_EXTREMES};
     struct clr_scan *scan = &made->scan;
-    int i, all = SCANS_INSTRUCTIONS;
+    int i;
 
-    memset(made, 0, sizeof *made);
-    for (i = 0; i < SCANS_CONSTANTS; i++)
-        made->constants[i] = scans_value((uint8_t)(i < 3 ? 1 + i % 2 : CLR_TAG_NULL));
-    for (i = 0; i < SCANS_COLUMNS; i++)
-        made->columns[i] = columns[i];
-    for (i = 0; i < all; i++) {
-        struct clr_instruction *instruction = &made->instructions[i];
-        if (i < SCANS_COLUMNS - 1) {
-            *instruction = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
-        } else if (i < SCANS_COLUMNS - 1 + SCANS_CONSTANTS) {
-            *instruction = (struct clr_instruction){CLR_OP_CONSTANT, i - SCANS_COLUMNS + 1, -1, -1};
-        } else {
-            instruction->opcode =
-                (enum clr_opcode)(CLR_OP_ADD + random_below(CLR_OPCODES - CLR_OP_ADD));
-            instruction->a = earlier(i);
-            instruction->b = earlier(i);
-            instruction->c = earlier(i);
-        }
-    }
-    scan->instruction_count = all;
+    scans_begin(made, columns, SCANS_COLUMNS);
+    scan->instruction_count--; /* not the last column */
     scan->constant_count = SCANS_CONSTANTS;
-    scan->column_count = SCANS_COLUMNS;
-    scan->tally_count = 1 + (int)random_below(SCANS_TALLIES);
-    scan->filter = random_below(3) > 0 ? earlier(all) : -1;
-    scan->instructions = made->instructions;
-    scan->constants = made->constants;
-    scan->columns = made->columns;
-    scan->rows = columns[0]->rows;
-    scan->tallies = made->tallies;
+    for (i = 0; i < SCANS_CONSTANTS; i++) {
+        made->constants[i] = scans_value((uint8_t)(i < 3 ? 1 + i % 2 : CLR_TAG_NULL));
+        scans_add(made, CLR_OP_CONSTANT, i, -1);
+    }
+    while (scan->instruction_count < SCANS_INSTRUCTIONS) {
+        const int number = scan->instruction_count,
+                  opcode = CLR_OP_ADD + earlier(CLR_OPCODES - CLR_OP_ADD);
+        const int a = earlier(number), b = earlier(number);
+
+        scans_add(made, (enum clr_opcode)opcode, a, b);
+        made->instructions[number].c = earlier(number);
+    }
+    scan->tally_count = 1 + earlier(SCANS_TALLIES);
+    scan->filter = random_below(3) > 0 ? earlier(SCANS_INSTRUCTIONS) : -1;
     for (i = 0; i < scan->tally_count; i++) {
         struct clr_tally *tally = &made->tallies[i];
+
         tally->operations = masks[random_below(5)];
-        tally->x = random_below(8) > 0 || tally->operations != 0 ? earlier(all) : -1;
-        tally->y = tally->operations & 1u << CLR_DOT ? earlier(all) : -1;
-        tally->filter = random_below(4) == 0 ? earlier(all) : -1;
+        tally->x = random_below(8) > 0 || tally->operations != 0 ? earlier(SCANS_INSTRUCTIONS) : -1;
+        tally->y = tally->operations & 1u << CLR_DOT ? earlier(SCANS_INSTRUCTIONS) : -1;
+        tally->filter = random_below(4) == 0 ? earlier(SCANS_INSTRUCTIONS) : -1;
     }
 }
 

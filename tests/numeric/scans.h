@@ -4,15 +4,23 @@
 
 #include "numeric/scan/scan.h"
 
-enum { SCANS_INSTRUCTIONS = 24, SCANS_CONSTANTS = 4, SCANS_COLUMNS = 6, SCANS_TALLIES = 4 };
+/* What scans made at random have, but for the most that any may have. */
+enum {
+    SCANS_INSTRUCTIONS = 24,
+    SCANS_CONSTANTS = 4,
+    SCANS_COLUMNS = 6,
+    SCANS_TALLIES = 4,
+    SCANS_MOST = 32
+};
 
 /* A scan and the arrays that it points to. */
 struct scans_made {
     struct clr_scan scan;
-    struct clr_instruction instructions[SCANS_INSTRUCTIONS];
+    struct clr_instruction instructions[SCANS_MOST];
     struct clr_scalar constants[SCANS_CONSTANTS];
     struct clr_column *columns[SCANS_COLUMNS];
-    struct clr_tally tallies[SCANS_TALLIES];
+    struct clr_tally tallies[SCANS_MOST];
+    struct clr_lookup lookups[SCANS_MOST];
 };
 
 /* The bits of a REAL. */
@@ -36,6 +44,16 @@ struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows);
 
 /* A lookup of count entries: of one type, or of several; of bytes, or of any values. */
 struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count);
+
+/* Begins a scan made by hand over all rows of the columns, which stay the caller's, with an
+   instruction for each. */
+void scans_begin(struct scans_made *made, struct clr_column *const *columns, int count);
+
+/* Adds an instruction, and returns its number. */
+int scans_add(struct scans_made *made, enum clr_opcode opcode, int a, int b);
+
+/* Adds a tally, of what the filter lets pass. */
+void scans_tally(struct scans_made *made, unsigned operations, int x, int y);
 
 /* Expressions over the columns but the last, and tallies of all sorts. */
 void scans_make(struct scans_made *made, struct clr_column *const *columns);

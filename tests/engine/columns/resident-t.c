@@ -4,9 +4,10 @@
  */
 #include "engine/columns/copies.h"
 
-#include "engine/workers.h"
-#include "engine/world.h"
+#include "base/clock.h"
+#include "engine/shards.h"
 #include "opencl/devices.h"
+#include "random.h"
 
 #include "tap.h"
 
@@ -39,7 +40,7 @@ static void test_freeing(struct clr_worker *worker)
         }
     }
     tap_ok(shards_settle(copies[1]) == CLR_RESIDENT_READY, "copies while others are freed");
-    tap_ok(clr_sharded_size(copies[1], NULL) == (world_shares(worker) ? 0 : rows * 9), "the size");
+    tap_ok(clr_sharded_size(copies[1], NULL) == (workers_share(worker) ? 0 : rows * 9), "the size");
     for (i = 0; i < MANY; i++)
         clr_sharded_release(copies[i]);
     copies[0] = shards_copy(worker, column);

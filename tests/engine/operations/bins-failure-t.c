@@ -2,6 +2,7 @@
  * Histograms that are wanted of a device whose OpenCL fails: they are the right ones or none at
  * all, and whoever wants them is told why. See failing.h.
  */
+#include "base/clock.h"
 #include "engine/failing.h"
 #include "engine/operations/resident.h"
 #include "engine/shards.h"

@@ -4,16 +4,16 @@
  */
 #include "engine/operations/resident.h"
 #include "engine/shards.h"
-#include "engine/workers.h"
 #include "numeric/scan_reference.h"
 #include "numeric/scans.h"
 #include "opencl/devices.h"
+#include "random.h"
 
 #include "tap.h"
 
 #include <unistd.h>
 
-enum { ROWS = 20011, COLUMNS = 5, CODES = 2, LOOKUPS = 8, MANY = 200 };
+enum { ROWS = 20011, COLUMNS = 5, CODES = 2, MANY = 200 };
 
 /* Two columns of values, and three of codes, whose dictionaries have so many entries. */
 static const uint32_t entries[COLUMNS - CODES] = {256, 1000, 70000};
@@ -51,74 +51,22 @@ static void close_columns(void)
     }
 }
 
-static enum clr_scan_outcome scan_once(struct clr_scan *scan, struct clr_device_work *work)
-{
-    enum clr_scan_outcome outcome;
-    struct clr_status status;
-
-    clr_status_clear(&status);
-    outcome = clr_resident_scan(clr_sharded_division(copies[0]), scan, copies, SHARDS_TIMEOUT_MS,
-                                NULL, work, &status);
-    if (outcome == CLR_SCAN_FAILED)
-        tap_diag("%s", status.message);
-    return outcome;
-}
-
-/* Scans until the device has what it needs. */
-static enum clr_scan_outcome scan_in_time(struct clr_scan *scan)
-{
-    const int64_t start = clr_clock_ns();
-    struct clr_device_work work = {0};
-    enum clr_scan_outcome outcome;
-
-    while ((outcome = scan_once(scan, &work)) == CLR_SCAN_NOT_NOW && !shards_late(start))
-        usleep(2000);
-    return outcome;
-}
-
 /* A scan by hand: the columns of values, and after them lookups. */
-struct made {
-    struct clr_scan scan;
-    struct clr_instruction instructions[32];
-    struct clr_tally tallies[8];
-    struct clr_lookup lookups[LOOKUPS];
-};
-
-static void begin(struct made *made)
+static void begin(struct scans_made *made)
 {
-    memset(made, 0, sizeof *made);
-    made->instructions[0] = (struct clr_instruction){CLR_OP_COLUMN, 0, -1, -1};
-    made->instructions[1] = (struct clr_instruction){CLR_OP_COLUMN, 1, -1, -1};
-    made->scan = (struct clr_scan){.instruction_count = 2,
-                                   .column_count = COLUMNS,
-                                   .filter = -1,
-                                   .instructions = made->instructions,
-                                   .columns = columns,
-                                   .rows = ROWS,
-                                   .lookups = made->lookups,
-                                   .tallies = made->tallies};
-}
-
-static int add(struct made *made, enum clr_opcode opcode, int a, int b)
-{
-    made->instructions[made->scan.instruction_count] = (struct clr_instruction){opcode, a, b, -1};
-    return made->scan.instruction_count++;
+    scans_begin(made, columns, CODES);
+    made->scan.column_count = COLUMNS;
+    memcpy(made->columns, columns, sizeof columns);
 }
 
 /* Adds a lookup over a column of codes, and returns its instruction. */
-static int add_lookup(struct made *made, int column, uint8_t kind, bool is_short)
+static int add_lookup(struct scans_made *made, int column, uint8_t kind, bool is_short)
 {
     made->lookups[made->scan.lookup_count] = scans_lookup(kind, is_short, entries[column - CODES]);
-    return add(made, CLR_OP_LOOKUP, column, made->scan.lookup_count++);
+    return scans_add(made, CLR_OP_LOOKUP, column, made->scan.lookup_count++);
 }
 
-static void add_tally(struct made *made, unsigned operations, int x, int y)
-{
-    made->tallies[made->scan.tally_count++] =
-        (struct clr_tally){.operations = operations, .x = x, .y = y, .filter = -1};
-}
-
-static void drop(struct made *made)
+static void drop(struct scans_made *made)
 {
     int i;
 
@@ -126,7 +74,7 @@ static void drop(struct made *made)
         clr_lookup_results_release(made->lookups[i].results);
 }
 
-static bool agrees(struct made *made, enum clr_scan_outcome expected,
+static bool agrees(struct scans_made *made, enum clr_scan_outcome expected,
                    const struct clr_tally *tallies, enum clr_scan_outcome found)
 {
     bool same = found == expected;
@@ -142,7 +90,7 @@ static bool agrees(struct made *made, enum clr_scan_outcome expected,
 }
 
 /* One check: the device gives what the rows do, at once if it has the program. */
-static void compare(struct made *made, bool at_once, const char *what)
+static void compare(struct scans_made *made, bool at_once, const char *what)
 {
     struct clr_tally tallies[8];
     struct clr_device_work work = {0};
@@ -150,12 +98,13 @@ static void compare(struct made *made, bool at_once, const char *what)
 
     memcpy(tallies, made->tallies, sizeof tallies);
     tap_ok(agrees(made, expected, tallies,
-                  at_once ? scan_once(&made->scan, &work) : scan_in_time(&made->scan)),
+                  at_once ? shards_scan_once(&made->scan, copies, &work)
+                          : shards_scan(&made->scan, copies)),
            "%s: outcome %d", what, (int)expected);
 }
 
 /* The kind of shape that views have: a condition, and sums of lookups and of values. */
-static void make_mixture(struct made *made)
+static void make_mixture(struct scans_made *made)
 {
     int truth, mixed, reals, integers, sum;
 
@@ -164,19 +113,19 @@ static void make_mixture(struct made *made)
     mixed = add_lookup(made, CODES + 1, CLR_TAG_MIXED, false);
     reals = add_lookup(made, CODES + 2, CLR_TAG_REAL, false);
     integers = add_lookup(made, CODES, CLR_TAG_INTEGER, false);
-    sum = add(made, CLR_OP_ADD, mixed, integers);
+    sum = scans_add(made, CLR_OP_ADD, mixed, integers);
     made->scan.filter =
-        add(made, CLR_OP_GREATER, truth, add_lookup(made, CODES, CLR_TAG_MIXED, true));
-    add_tally(made, 1u << CLR_SUM, 0, -1);
-    add_tally(made, 1u << CLR_SUM | 1u << CLR_EXTREMES, mixed, -1);
-    add_tally(made, 1u << CLR_DOT, reals, 0);
-    add_tally(made, 1u << CLR_EXTREMES, integers, -1);
-    add_tally(made, 0, sum, -1);
+        scans_add(made, CLR_OP_GREATER, truth, add_lookup(made, CODES, CLR_TAG_MIXED, true));
+    scans_tally(made, 1u << CLR_SUM, 0, -1);
+    scans_tally(made, 1u << CLR_SUM | 1u << CLR_EXTREMES, mixed, -1);
+    scans_tally(made, 1u << CLR_DOT, reals, 0);
+    scans_tally(made, 1u << CLR_EXTREMES, integers, -1);
+    scans_tally(made, 0, sum, -1);
 }
 
 static void test_mixture(void)
 {
-    struct made made;
+    struct scans_made made;
     int i;
 
     make_mixture(&made);
@@ -195,22 +144,22 @@ static void test_others(void)
 {
     static const uint8_t kinds[] = {CLR_TAG_NULL, CLR_TAG_BYTES, CLR_TAG_UNSURE};
     struct clr_lookup_results *results;
-    struct made made;
+    struct scans_made made;
     size_t i;
     int lookup;
 
     for (i = 0; i < sizeof kinds; i++) {
         begin(&made);
         lookup = add_lookup(&made, CODES + 1, kinds[i], true);
-        add_tally(&made, 0, lookup, -1);
-        add_tally(&made, 1u << CLR_SUM, 1, -1);
+        scans_tally(&made, 0, lookup, -1);
+        scans_tally(&made, 1u << CLR_SUM, 1, -1);
         compare(&made, false, "results of one kind that has no values");
         drop(&made);
     }
     begin(&made);
     lookup = add_lookup(&made, CODES + 1, CLR_TAG_MIXED, true);
     made.scan.filter = lookup;
-    add_tally(&made, 1u << CLR_SUM, 0, -1);
+    scans_tally(&made, 1u << CLR_SUM, 0, -1);
     compare(&made, false, "a lookup is the filter");
     drop(&made);
     made.lookups[0] = scans_lookup(CLR_TAG_MIXED, true, entries[1]);
@@ -223,7 +172,7 @@ static void test_others(void)
 }
 
 /* Scans with other results, the program of which is there. Returns whether the answer is right. */
-static bool scan_others(struct made *made, uint8_t kind, bool is_short,
+static bool scan_others(struct scans_made *made, uint8_t kind, bool is_short,
                         struct clr_device_work *work)
 {
     struct clr_tally tallies[8];
@@ -234,7 +183,7 @@ static bool scan_others(struct made *made, uint8_t kind, bool is_short,
     expected = reference_expect(&made->scan);
     memcpy(tallies, made->tallies, sizeof tallies);
     memset(work, 0, sizeof *work);
-    return agrees(made, expected, tallies, scan_once(&made->scan, work));
+    return agrees(made, expected, tallies, shards_scan_once(&made->scan, copies, work));
 }
 
 /* The device keeps what was used last, and lets go of the rest. Few results are known by what they
@@ -243,26 +192,26 @@ static void test_many(void)
 {
     struct clr_lookup_results *first, *again;
     struct clr_device_work work = {0};
-    struct made made;
+    struct scans_made made;
     int i, right = 0;
 
     begin(&made);
     made.scan.filter = add_lookup(&made, CODES + 2, CLR_TAG_INTEGER, true);
-    add_tally(&made, 1u << CLR_SUM, 1, -1);
+    scans_tally(&made, 1u << CLR_SUM, 1, -1);
     compare(&made, false, "many lookups: the first");
     for (i = 0; i < MANY; i++)
         right += scan_others(&made, CLR_TAG_INTEGER, true, &work);
     tap_is_int64(right, MANY, "and others");
     tap_is_int64(work.bytes, entries[2], "each is sent, a byte for each entry");
     memset(&work, 0, sizeof work);
-    scan_once(&made.scan, &work);
+    shards_scan_once(&made.scan, copies, &work);
     tap_is_int64(work.bytes, 0, "once");
     tap_is_int64(atomic_load(&made.lookups[0].results->references), 1, "and needed there only");
     drop(&made);
 
     begin(&made);
     made.scan.filter = add_lookup(&made, CODES, CLR_TAG_MIXED, false);
-    add_tally(&made, 1u << CLR_SUM, 1, -1);
+    scans_tally(&made, 1u << CLR_SUM, 1, -1);
     compare(&made, false, "few results");
     first = made.lookups[0].results;
     again = clr_lookup_results_new(entries[0]);
@@ -272,7 +221,7 @@ static void test_many(void)
     memcpy(again->tags, first->tags, entries[0]);
     clr_lookup_set(&made.lookups[0], again, entries[0]);
     clr_lookup_results_release(first);
-    scan_once(&made.scan, &work);
+    shards_scan_once(&made.scan, copies, &work);
     tap_is_int64(work.bytes, 0, "the same once more are not sent");
     for (i = right = 0; i < MANY; i++)
         right += scan_others(&made, CLR_TAG_MIXED, false, &work);

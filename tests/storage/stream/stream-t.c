@@ -42,7 +42,7 @@ static enum clr_scan_outcome stream(const struct clr_source *source, uint32_t ro
     enum clr_load_outcome outcome;
     struct clr_groups *groups;
 
-    memcpy(tallies, made->tallies, sizeof made->tallies);
+    memcpy(tallies, made->tallies, (size_t)made->scan.tally_count * sizeof *tallies);
     scan.tallies = tallies;
     scan.columns = NULL;
     scan.rows = 0;
