@@ -87,8 +87,7 @@ struct clr_originals {
     CLR_EXPORTED(CLR_FIELD)
     CLR_CALLED(CLR_FIELD)
 #undef CLR_FIELD
-        const char *begin,
-        *end; /* of the file's memory that has them */
+    const char *begin, *end; /* of the file's memory that has them */
 };
 
 /* The copy that was found first, or NULL; and whether there is another one. */

@@ -9,8 +9,8 @@
 _Atomic(int) clr_watched_count, clr_companion_count;
 struct clr_pointer_map clr_statements = CLR_POINTER_MAP;
 
-/* The first steps of a run are all timed, and then one of every so many. */
-enum { TIMED_STEPS = 64, STEPS_BY_TIME = 16 };
+/* The first steps of a run are all timed, and then one of so many that it takes no time. */
+enum { TIMED_STEPS = 64 };
 
 /* Takes the connection's mutex, which may outlive what is known of the connection. */
 static sqlite3_mutex *lock(const struct clr_connected *connected)
@@ -106,21 +106,30 @@ static sqlite3_int64 now(void)
     return (sqlite3_int64)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* Returns which of the steps are timed, by the mean of the first ones in nanoseconds. */
+static sqlite3_int64 choose_interval(sqlite3_int64 mean)
+{
+    return mean < 200 ? 256 : mean < 2000 ? 32 : 1;
+}
+
 /* Steps what runs, and adds to the run's time. */
 static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 {
     const struct clr_originals *originals = statement->connected->originals;
-    const sqlite3_int64 weight = statement->steps < TIMED_STEPS ? 1 : STEPS_BY_TIME;
     sqlite3_int64 begin;
     int rc;
 
+    if (statement->steps == 0)
+        statement->interval = 1;
+    else if (statement->steps == TIMED_STEPS)
+        statement->interval = choose_interval(statement->nanoseconds / TIMED_STEPS);
     statement->is_in_step = true;
-    if (statement->steps++ % weight != 0) {
+    if (statement->steps++ % statement->interval != 0) {
         rc = originals->step(running);
     } else {
         begin = now();
         rc = originals->step(running);
-        statement->nanoseconds += (now() - begin) * weight;
+        statement->nanoseconds += (now() - begin) * statement->interval;
     }
     statement->is_in_step = false;
     return rc;
@@ -268,8 +277,8 @@ int clr_statement_step(struct clr_statement *statement)
     int rc;
 
     /* Most steps of a plain statement take SQLite less time than what is below. */
-    if (statement->is_running && statement->steps >= TIMED_STEPS &&
-        statement->steps % STEPS_BY_TIME != 0) {
+    if (statement->is_running && statement->steps > TIMED_STEPS &&
+        statement->steps % statement->interval != 0) {
         statement->steps++;
         rc = originals->step(statement->plain);
         if (rc == SQLITE_ROW)

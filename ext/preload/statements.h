@@ -41,7 +41,8 @@ struct clr_statement {
     bool is_running;  /* the plain one, from its first step to its last */
     bool has_ended;   /* what ran gives no more rows: the next step begins anew */
     bool was_stepped; /* the plain one, since its last reset */
-    sqlite3_int64 steps, nanoseconds;
+    /* Of the run: how many, how long, and one of how many is timed. */
+    sqlite3_int64 steps, nanoseconds, interval;
     int counters[CLR_COUNTERS]; /* of companions, for sqlite3_stmt_status() */
 };
 
