@@ -189,7 +189,7 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
     const struct clr_originals *originals = connected->originals;
     sqlite3_stmt *companion;
 
-    if (!clr_may_accelerate(connected) || originals->stmt_isexplain(statement->plain) != 0)
+    if (!clr_may_accelerate(connected))
         return NULL;
     clr_inside++;
     companion = atomic_load(&clr_gate)->begin(statement->watched);

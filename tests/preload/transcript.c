@@ -481,7 +481,7 @@ static void select_texts(void)
     sqlite3_finalize(statement);
     say("v2", sqlite3_prepare_v2(db, "  ;", -1, &statement, NULL));
     printf("%d\n", statement == NULL);
-    statement = prepare("EXPLAIN QUERY PLAN SELECT count(*) FROM t WHERE k > 1");
+    statement = prepare("EXPLAIN QUERY PLAN SELECT k FROM t"); /* others say what will run */
     printf("%d\n", sqlite3_stmt_isexplain(statement));
     run(statement, 9);
     sqlite3_finalize(statement);

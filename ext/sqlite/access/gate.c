@@ -337,8 +337,9 @@ static struct companion *take_companion(struct clr_connection *connection, sqlit
 
     *reason = NULL;
     *is_refused = false;
-    while (companion != NULL && (companion->is_taken || is_outdated(companion->statement) ||
-                                 strcmp(companion->sql, sql) != 0))
+    while (companion != NULL &&
+           (companion->is_taken || companion->sql == NULL || is_outdated(companion->statement) ||
+            strcmp(companion->sql, sql) != 0))
         companion = companion->next;
     if (companion == NULL && companions != NULL && may_make(connection->db)) {
         companion = make_companion(connection, companions, plain, reason);
@@ -355,11 +356,24 @@ struct clreduce_watched {
     struct clr_connection *connection;
     sqlite3_stmt *plain;
     uint64_t key;
-    bool computes;                  /* its text has a call, or DISTINCT or GROUP BY */
+    int explains;  /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
+    bool computes; /* its text has a call, or DISTINCT or GROUP BY */
     struct companion *companion;    /* NULL: none is taken */
     sqlite3_uint64 selects_by_rows; /* of the connection, before the run */
     bool is_loaded;                 /* a run of the companion has ended */
 };
+
+/* Returns the statement that a text explains, or the text itself. */
+static const char *skip_explain(const char *sql)
+{
+    sql = skip_blank(sql);
+    if (!starts_with(sql, "EXPLAIN"))
+        return sql;
+    sql = skip_blank(sql + strlen("EXPLAIN"));
+    if (starts_with(sql, "QUERY"))
+        sql = skip_blank(skip_blank(sql + strlen("QUERY")) + strlen("PLAN"));
+    return sql;
+}
 
 static struct clreduce_watched *watch(sqlite3_stmt *plain)
 {
@@ -368,9 +382,8 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
     struct clr_connection *connection;
     struct text_kind kind;
 
-    if (!read_text(sqlite3_sql(plain), &kind) || (!kind.computes && !kind.finds) ||
-        sqlite3_stmt_isexplain(plain) != 0 || !sqlite3_stmt_readonly(plain) ||
-        sqlite3_column_count(plain) == 0)
+    if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || (!kind.computes && !kind.finds) ||
+        !sqlite3_stmt_readonly(plain) || sqlite3_column_count(plain) == 0)
         return NULL;
     connection = clr_connection_of(db);
     watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
@@ -378,8 +391,11 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
         return NULL;
     /* The same text means another statement in another database. */
     *watched = (struct clreduce_watched){
-        connection, plain, hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
-        kind.computes, .companion = NULL};
+        .connection = connection,
+        .plain = plain,
+        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
+        .explains = sqlite3_stmt_isexplain(plain),
+        .computes = kind.computes};
     return watched;
 }
 
@@ -509,6 +525,73 @@ static bool is_worth_it(const struct memory *memory, int64_t now)
            now >= memory->pause_end;
 }
 
+/* Prepares the statement that says what the accelerated one of a text will do, in the columns of
+   SQLite's own EXPLAIN. NULL: there is none. */
+static sqlite3_stmt *prepare_explanation(struct clr_connection *connection, const char *sql,
+                                         sqlite3_stmt *explain)
+{
+    sqlite3_stmt *plain = NULL, *accelerated = NULL, *result = NULL;
+    char *message = NULL, *line = NULL, *text = NULL;
+
+    if (reads_main_alone(connection->db, sql) &&
+        clr_statement_make(connection->db, sql, 0, &plain) == SQLITE_OK &&
+        clr_accelerated_prepare(connection, plain, 0, &accelerated, &message) == SQLITE_OK) {
+        if (sqlite3_stmt_isexplain(explain) == 1) {
+            text = sqlite3_mprintf("EXPLAIN %s", sqlite3_sql(accelerated));
+        } else {
+            line = clr_accelerated_describe(connection, plain);
+            if (line != NULL)
+                text = sqlite3_mprintf(
+                    "SELECT 2 AS \"%w\", 0 AS \"%w\", 0 AS \"%w\", %Q AS \"%w\"",
+                    sqlite3_column_name(explain, 0), sqlite3_column_name(explain, 1),
+                    sqlite3_column_name(explain, 2), line, sqlite3_column_name(explain, 3));
+        }
+    }
+    if (text != NULL)
+        clr_statement_make(connection->db, text, 0, &result);
+    sqlite3_free(text);
+    sqlite3_free(line);
+    sqlite3_free(message);
+    sqlite3_finalize(accelerated);
+    sqlite3_finalize(plain);
+    return result;
+}
+
+/* The same as begin(), of EXPLAIN. What is said is of the moment, and so nothing is kept. */
+static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
+{
+    struct clr_connection *connection = watched->connection;
+    const char *sql = skip_explain(sqlite3_sql(watched->plain));
+    struct companions *companions = clr_connection_attach(connection, &companions_kind);
+    const struct memory *memory;
+    struct companion *companion;
+    bool wanted = connection->settings.view_threshold == 0, is_new;
+    int64_t rows;
+
+    take_lock();
+    memory = find_memory(watched->key, NULL);
+    is_new = memory == NULL;
+    wanted =
+        wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory, clr_clock_ns()));
+    give_lock();
+    if (!wanted && is_new)
+        wanted = watched->computes && takes_long(connection->db, sql, &rows);
+    companion = wanted && companions != NULL && may_make(connection->db)
+                    ? sqlite3_malloc(sizeof *companion)
+                    : NULL;
+    if (companion == NULL)
+        return NULL;
+    *companion = (struct companion){.next = companions->first, .is_taken = true};
+    companion->statement = prepare_explanation(connection, sql, watched->plain);
+    if (companion->statement == NULL) {
+        free_companion(companion);
+        return NULL;
+    }
+    companions->first = companion;
+    watched->companion = companion;
+    return companion->statement;
+}
+
 static sqlite3_stmt *begin(struct clreduce_watched *watched)
 {
     struct clr_connection *connection = watched->connection;
@@ -525,9 +608,14 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
         let_go(watched, false);
         return NULL;
     }
+    /* sqlite3_stmt_explain() makes another statement of it. */
+    if (sqlite3_stmt_isexplain(watched->plain) != watched->explains)
+        return NULL;
     if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
         return NULL;
     pthread_once(&prepared, heed_forks);
+    if (watched->explains != 0)
+        return begin_explanation(watched);
     take_lock();
     memory = find_memory(watched->key, sql);
     memory->used = now;
@@ -562,6 +650,8 @@ static void failed(struct clreduce_watched *watched)
     struct memory *memory;
 
     let_go(watched, false);
+    if (watched->explains != 0)
+        return;
     take_lock();
     memory = find_memory(watched->key, NULL);
     if (memory != NULL)
@@ -584,6 +674,10 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
     struct memory *memory;
     bool is_refused = false;
 
+    if (watched->explains != 0) {
+        let_go(watched, false);
+        return;
+    }
     take_lock();
     memory = find_memory(watched->key, NULL);
     if (memory != NULL) {

@@ -6,6 +6,7 @@
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/view/module.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -177,6 +178,34 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
         return rc;
     *accelerated = prepare_view(plain, flags, name);
     return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
+}
+
+char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *plain)
+{
+    static const char accelerated[] = "accelerated: ", absent[] = ": not resident";
+    char *trimmed = trim(sqlite3_sql(plain), strlen(sqlite3_sql(plain))), *message = NULL;
+    char where[CLR_REASON_TEXT], name[CLR_MADE_NAME];
+    const struct clr_view *view = NULL;
+    const char *line, *columns = "columns resident";
+    int i;
+
+    if (trimmed != NULL && clr_made_view_get(connection, trimmed, name, &message) == SQLITE_OK)
+        view = clr_view_find(connection, name);
+    sqlite3_free(message);
+    sqlite3_free(trimmed);
+    if (view == NULL || view->acceleration->plan == NULL)
+        return NULL;
+    line = clr_acceleration_explain(view->acceleration, 0);
+    if (line == NULL || strncmp(line, accelerated, sizeof accelerated - 1) != 0)
+        return NULL;
+    sqlite3_snprintf(sizeof where, where, "%s", line + sizeof accelerated - 1);
+    for (i = 1; (line = clr_acceleration_explain(view->acceleration, i)) != NULL; i++) {
+        if (strlen(line) >= sizeof absent &&
+            strcmp(line + strlen(line) - (sizeof absent - 1), absent) == 0)
+            columns = "columns not resident";
+    }
+    return sqlite3_mprintf("SCAN %s BY clreduce (%s, %s)", view->acceleration->plan->table.name,
+                           where, columns);
 }
 
 /* Puts an accelerated statement in the place of the plain one, and returns whether there is one.

@@ -18,6 +18,11 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
 int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
                             sqlite3_stmt **accelerated, char **message);
 
+/* Returns how the accelerated statement of a plain one goes over its table, as a line of EXPLAIN
+   QUERY PLAN says it for people, to be freed with sqlite3_free(); NULL if there is none, or without
+   memory. */
+char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *plain);
+
 /* Registers the functions. Returns SQLite's result code. */
 int clr_rewrite_register(struct clr_connection *connection);
 

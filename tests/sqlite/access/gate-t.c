@@ -111,7 +111,10 @@ static void test_texts(void)
         {"SELECT k, 'where (' FROM large", false},
         {"INSERT INTO small SELECT count(*), 1 FROM large", false},
         {"WITH a AS (SELECT 1) DELETE FROM small WHERE k IN (SELECT * FROM a)", false},
-        {"EXPLAIN SELECT count(*) FROM large", false},
+        {"EXPLAIN SELECT count(*) FROM large", true},
+        {"explain query plan SELECT count(*) FROM large", true},
+        {"EXPLAIN SELECT k FROM large", false},
+        {"EXPLAIN DELETE FROM large WHERE k = 1", false},
         {"PRAGMA table_info(large)", false},
         {"VALUES (1)", false},
     };
@@ -206,6 +209,44 @@ static void test_companion(void)
     tap_ok(sqlite3_close(db) == SQLITE_OK, "until the connection is closed");
 }
 
+/* EXPLAIN says what will run. */
+static void test_explain(void)
+{
+    static const char *const texts[] = {
+        "EXPLAIN QUERY PLAN SELECT sum(k) FROM large WHERE s <> 'x' -- end",
+        "EXPLAIN SELECT sum(k) FROM large WHERE s <> 'x'",
+        "EXPLAIN QUERY PLAN SELECT k FROM large WHERE k = 1000",
+    };
+    static const char *const wanted[] = {
+        "SCAN large BY clreduce (not run yet, columns not resident)", "VFilter", NULL};
+    sqlite3 *db = open_file();
+    size_t i;
+
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct watched of = prepare(db, texts[i]);
+        sqlite3_stmt *companion = gate->begin(of.watched);
+        bool found = companion == NULL && wanted[i] == NULL;
+        int j;
+        while (companion != NULL && sqlite3_step(companion) == SQLITE_ROW) {
+            for (j = 0; j < sqlite3_column_count(companion); j++) {
+                const char *text = (const char *)sqlite3_column_text(companion, j);
+                found |= text != NULL && strcmp(text, wanted[i]) == 0;
+            }
+        }
+        for (j = 0; companion != NULL && j < sqlite3_column_count(of.plain); j++)
+            found &=
+                strcmp(sqlite3_column_name(companion, j), sqlite3_column_name(of.plain, j)) == 0;
+        sqlite3_reset(companion);
+        gate->end(of.watched, companion != NULL, 1000, true);
+        tap_ok(found, "%s", texts[i]);
+        finalize(&of);
+    }
+    tap_ok(gives(db, "SELECT sum(k) FROM large WHERE s <> 'x'", sum_of_keys, true, 1000),
+           "and that runs");
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
 static void look(void *found, const struct clreduce_gate_line *line)
 {
     int *bits = found;
@@ -230,6 +271,7 @@ int main(void)
     test_ways();
     test_times();
     test_companion();
+    test_explain();
     gate->report(look, &found);
     tap_ok(found == 3, "the report has every statement: %d", found);
     unlink(path);
