@@ -143,6 +143,28 @@ def measure_cells(build, sizes=SIZES):
     return found, told
 
 
+#: What the README's first lines ask.
+SHELL = "SELECT kind, count(*), sum(amount) FROM t{size} GROUP BY kind"
+
+
+def shell_times(build, sizes=SIZES):
+    """Seconds of the shell with one SELECT over the largest table, plainly and through clreduce-run, and of a run when it
+    comes again: medians of five processes of each, which alternate."""
+    sql, times = SHELL.replace("{size}", str(max(sizes))), {"plain": [], "first": [], "again": []}
+    with tempfile.TemporaryDirectory(prefix="clreduce-gate-") as folder:
+        path = os.path.join(folder, "gate.db")
+        make(path, (max(sizes),))
+        for _ in range(5):
+            for name, start in (("plain", []), ("first", [str(build / "clreduce-run"), "--quiet", "--"])):
+                begin = time.perf_counter()
+                subprocess.run([*start, "sqlite3", path, sql], check=True, capture_output=True)
+                times[name].append(time.perf_counter() - begin)
+            told = subprocess.run([str(build / "clreduce-run"), "--quiet", "--", "sqlite3", path, sql, ".timer on", *[sql] * 9],
+                                  check=True, capture_output=True, text=True).stdout
+            times["again"].append(statistics.median(float(line.split()[3]) for line in told.splitlines() if line.startswith("Run Time: real")))
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
 def is_slower(pair):
     """Whether the second of two times is."""
     return pair[1] > pair[0] * FACTOR + MORE
@@ -173,17 +195,24 @@ def table(found):
 def measure(tools, _machine):
     """The part of bench/run.py."""
     sizes = [size for size in SIZES if size <= max(1_000, tools.rows)]
-    found, _ = measure_cells(pathlib.Path(os.environ.get("CLREDUCE_BUILD", ".")).resolve(), sizes)
-    told = summary(found)
+    build = pathlib.Path(os.environ.get("CLREDUCE_BUILD", ".")).resolve()
+    found, _ = measure_cells(build, sizes)
+    told = {**summary(found), "shell": shell_times(build, sizes)}
     print(table(found), told, sep="\n", file=sys.stderr)
     failure = f"{len(told['different'])} cells differ" if told["different"] else None
     return {"cells": found, **told}, failure
 
 
-if __name__ == "__main__":
+def main():
+    """A process of the measurement, or the table by itself."""
     if sys.argv[1] == "--child":
         child(sys.argv[2], json.loads(sys.argv[3]))
-    else:
-        most = int(sys.argv[2]) if len(sys.argv) > 2 else max(SIZES)
-        CELLS, _ = measure_cells(pathlib.Path(sys.argv[1]).resolve(), [size for size in SIZES if size <= most])
-        print(table(CELLS), *(f"{name}: {value}" for name, value in summary(CELLS).items()), sep="\n")
+        return
+    build, most = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else max(SIZES)
+    sizes = [size for size in SIZES if size <= most]
+    found, _ = measure_cells(build, sizes)
+    print(table(found), *(f"{name}: {value}" for name, value in summary(found).items()), f"shell: {shell_times(build, sizes)}", sep="\n")
+
+
+if __name__ == "__main__":
+    main()
