@@ -1,11 +1,11 @@
 """Exact aggregates and accelerated views for SQLite.
 
-    connection = sqlite3.connect("flights.db")
-    clreduce.load(connection)
-    clreduce.execute(connection, "SELECT origin, gpu_avg(delay) FROM flights GROUP BY origin").fetchall()
+    connection = sqlite3.connect("flights.db", factory=clreduce.Connection)
+    connection.execute("SELECT origin, avg(delay) FROM flights GROUP BY origin").fetchall()
 """
 
-from .loading import LoadError, connect, load, loadable_path
+from .connections import Connection, connect
+from .loading import LoadError, load, loadable_path
 from .statements import accelerate, execute, rewrite
 
-__all__ = ["LoadError", "accelerate", "connect", "execute", "load", "loadable_path", "rewrite"]
+__all__ = ["Connection", "LoadError", "accelerate", "connect", "execute", "load", "loadable_path", "rewrite"]

@@ -95,7 +95,7 @@ def capable_module():
     raise LoadError(unable(f"module sqlite3 of this Python ({sys.executable})"))
 
 
-def connect(database, read_only=False, **options):
+def open_database(database, read_only=False, **options):
     """A connection with the extension, of sqlite3, or else of pysqlite3 or sqlean: the first that can load it.
 
     database is a path. read_only opens a file that exists for reading alone. The options are those of sqlite3.connect().

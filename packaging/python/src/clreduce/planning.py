@@ -9,7 +9,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
 
-from .loading import connect
+from .loading import open_database
+from .statements import plan_of
 
 
 class NotDistributable(ValueError):
@@ -120,7 +121,7 @@ def make_plan(sql, schema, parameters=None):
     parameters = dict(parameters or {})
     if any(isinstance(value, str) and value.lower() in MOMENTS for value in parameters.values()):
         raise NotDistributable("'now', 'localtime' and 'utc' mean other things in other tasks")
-    database = connect(":memory:")
+    database = open_database(":memory:")
     try:
         database.execute(schema[1])
         cursor = database.execute(sql, parameters)
@@ -296,11 +297,16 @@ class Planning:
             if self.is_aggregate(call):
                 return self.aggregate(call, part)
             if isinstance(part, exp.Column) and (part.name.lower() in self.names or not has_names):
-                raise NotDistributable(f"{text_of(part)} is neither a key of GROUP BY nor in an aggregate: SQLite takes it "
-                                       "from some row")
+                raise NotDistributable(f"{text_of(part)}: {self.why_no_key()}")
             return part
 
         return node.transform(replaced)
+
+    def why_no_key(self):
+        """Why a column that is neither a key nor in an aggregate has no certain value, in the library's words."""
+        self.database.execute('CREATE TEMP TABLE IF NOT EXISTS "clreduce rows"(key, value)')
+        plan = plan_of(self.database, 'SELECT value, count(*) FROM temp."clreduce rows" GROUP BY key')
+        return plan[0].partition(": ")[2]
 
     def aggregate(self, call, part):
         """The merging call for an aggregate; part is the call with its FILTER, if it has one."""

@@ -1,5 +1,7 @@
 """Statements that read accelerated views which nobody had to write."""
 
+import re
+
 
 def rewrite(connection, sql):
     """The SELECT that reads the accelerated view of a SELECT, which is made in temp where it is not there yet.
@@ -29,6 +31,21 @@ def accelerate(connection, view=None):
     return ask(connection, "SELECT clreduce_accelerate(?)", view)
 
 
+def plan_of(connection, sql):
+    """What clreduce_plan() says of a SELECT, line by line; an error of SQLite for what is no SELECT."""
+    def lines(name):
+        return [line for (line,) in connection.execute("SELECT line FROM clreduce_plan(?)", (name,))]
+
+    text = rewrite(connection, sql)
+    if text != sql:  # names of columns stand in quotes, in which others are doubled: so the first match is the view
+        return lines(re.search(r'temp\."(clreduce_view_\d+)"', text)[1])
+    connection.execute("CREATE VIRTUAL TABLE temp.clreduce_planned USING clreduce((" + sql.rstrip("; \t\r\n") + "\n))")
+    try:
+        return lines("clreduce_planned")
+    finally:
+        connection.execute("DROP TABLE temp.clreduce_planned")
+
+
 def ask(connection, sql, *parameters):
     """The one value of a query, whatever the application makes of its own rows."""
     cursor = connection.cursor()
@@ -38,7 +55,8 @@ def ask(connection, sql, *parameters):
         else:  # apsw
             cursor.exec_trace = lambda *_: True
             cursor.row_trace = lambda _, row: row
-        cursor.execute(sql, parameters)
+        # Of accelerated connections: their own cursors ask for the statements to run.
+        getattr(cursor, "plain_execute", cursor.execute)(sql, parameters)
         return cursor.fetchone()[0]
     finally:
         cursor.close()

@@ -10,7 +10,7 @@ refused (NotDistributable).
 
 import math
 
-from .loading import connect
+from .loading import open_database
 from .planning import NotDistributable, Plan, column, make_plan, parse
 from .statements import execute
 
@@ -19,7 +19,7 @@ __all__ = ["NotDistributable", "Plan", "finish", "make_plan", "merge_states", "p
 
 def read_schema(file, table):
     """The columns of a file's table, and its CREATE TABLE."""
-    connection = connect(file, read_only=True)
+    connection = open_database(file, read_only=True)
     try:
         found = connection.execute("SELECT sql, sql LIKE 'CREATE VIRTUAL%' FROM main.sqlite_master"
                                    " WHERE type = 'table' AND name = ? COLLATE NOCASE", (table,)).fetchone()
@@ -36,7 +36,7 @@ def read_states(file, plan):
     schema = read_schema(file, plan.table)
     if schema[0] != plan.schema[0] or schema[1] != plan.schema[1] and "collate" in (schema[1] + plan.schema[1]).lower():
         raise NotDistributable(f"{file} has another table {plan.table} than the first file")
-    connection = connect(file, read_only=True)
+    connection = open_database(file, read_only=True)
     try:
         return execute(connection, plan.shard, plan.parameters).fetchall()
     finally:
@@ -45,7 +45,7 @@ def read_states(file, plan):
 
 def hold(plan, parts):
     """A database in memory that has all rows of keys and states."""
-    connection = connect(":memory:", isolation_level=None)
+    connection = open_database(":memory:", isolation_level=None)
     count = len(plan.key_types) + len(plan.merges)
     types = [*plan.key_types, *[""] * len(plan.merges)]
     connection.execute(f"CREATE TABLE parts({', '.join(f'{column(i)} {types[i]}' for i in range(count))})")

@@ -1,7 +1,6 @@
 """What the commands do."""
 
 import os
-import re
 import time
 
 from rich.console import Console
@@ -9,8 +8,8 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from ..loading import LoadError, capable_module, connect
-from ..statements import ask, rewrite
+from ..loading import LoadError, capable_module, open_database
+from ..statements import ask, plan_of, rewrite
 from .running import in_background
 
 OUT = Console(highlight=False)
@@ -35,29 +34,14 @@ def run(options):
     return 1
 
 
-def open_database(options):
+def database_of(options):
     """The database, for reading alone and for any thread."""
     if not os.path.exists(options.database):
         raise FileNotFoundError(f"there is no database {options.database}")
-    connection = connect(options.database, read_only=True, check_same_thread=False, isolation_level=None)
+    connection = open_database(options.database, read_only=True, check_same_thread=False, isolation_level=None)
     if options.device is not None:
         ask(connection, "SELECT clreduce_set('device', ?)", options.device)
     return connection
-
-
-def plan_of(connection, sql):
-    """What clreduce_plan() says of a SELECT, line by line; an error of SQLite for what is no SELECT."""
-    def lines(name):
-        return [line for (line,) in connection.execute("SELECT line FROM clreduce_plan(?)", (name,))]
-
-    text = rewrite(connection, sql)
-    if text != sql:  # names of columns stand in quotes, in which others are doubled: so the first match is the view
-        return lines(re.search(r'temp\."(clreduce_view_\d+)"', text)[1])
-    connection.execute("CREATE VIRTUAL TABLE temp.clreduce_planned USING clreduce((" + sql.rstrip("; \t\r\n") + "\n))")
-    try:
-        return lines("clreduce_planned")
-    finally:
-        connection.execute("DROP TABLE temp.clreduce_planned")
 
 
 def show(value):
@@ -82,7 +66,7 @@ def table_of(columns, rows):
 
 def devices(_options):
     """Shows the OpenCL devices."""
-    with_devices = connect(":memory:")
+    with_devices = open_database(":memory:")
     cursor = with_devices.execute("SELECT name, platform, type, compute_units AS units, memory_bytes / 1048576 AS MiB,"
                                   " iif(fp64, 'yes', 'no') AS fp64, iif(in_use, 'yes', 'no: ' || reason) AS \"in use\""
                                   " FROM clreduce_devices")
@@ -96,7 +80,7 @@ def devices(_options):
 
 def query(options):
     """Shows the rows of a SELECT, the time, and what ran where."""
-    connection = open_database(options)
+    connection = database_of(options)
 
     def answer():
         cursor = connection.execute(rewrite(connection, options.sql))
@@ -157,7 +141,7 @@ def advise(options):
     module = capable_module()
     with open(options.queries, encoding="utf-8") as file:
         statements = list(statements_of(file.read(), module.complete_statement))
-    connection = open_database(options)
+    connection = database_of(options)
     size = os.path.getsize(options.database)
     for sql in statements:
         OUT.print(escape(sql))

@@ -1,0 +1,314 @@
+"""Which statements of an application are run as accelerated ones, whatever module runs them.
+
+A guess here chooses the quicker way and never the answer: the plain statement is always there to run instead.
+"""
+
+import os
+import re
+from time import perf_counter
+
+from .statements import ask
+
+#: Seconds of a plain run from which it is worth to ask for another way, in a database that is small.
+WORTH = 0.002
+#: A database of fewer bytes is small: SQLite reads all of it in about a millisecond.
+SMALL = 1 << 20
+#: Seconds in which SQLite goes from a row to the next at best, where it does not just count them.
+LEAST_ROW = 2e-8
+#: Seconds until a statement that was refused, or no quicker, is looked at again. Each time it is twice as long.
+PAUSE, MOST_DOUBLINGS = 60.0, 6
+#: Seconds between looks at the schema and at the size of the database.
+LOOK = 1.0
+#: What is remembered at most, and the longest text that is.
+MOST_TEXTS, MOST_SHAPES, LONGEST = 2048, 1024, 16384
+#: Runs that are counted before a statement is compared: the first has loaded the columns.
+WARM = 2
+#: So many calls that fetch rows are timed in a run.
+MOST_FETCHES = 10000
+
+FIRST_WORD = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*([a-z]+)", re.IGNORECASE | re.DOTALL)
+#: Without any of these nothing is computed or found.
+MATTERS = re.compile(r"\(|\b(?:where|distinct|group)\b", re.IGNORECASE)
+WRITES_BEHIND_WITH = re.compile(r"\b(?:insert|update|delete|replace)\b", re.IGNORECASE)
+LITERAL = re.compile(r"'(?:[^']|'')*'|(?<![\w.:@$?])\d[\w.]*")
+LIST = re.compile(r"\?\d*(?:\s*,\s*\?\d*)+")
+VIEW = re.compile(r'clreduce_view_\d+')
+ROWS = re.compile(r", (\d+) rows when last read")
+
+#: The application's text_factory has nothing to do with BLOBs.
+PLAN = "SELECT CAST(group_concat(line, char(10)) AS BLOB) FROM clreduce_plan(?)"
+REWRITE = "SELECT CAST(clreduce_rewrite(?) AS BLOB)"
+
+
+class Shape:
+    """What is known of all texts that differ in literals alone. Times are seconds."""
+
+    def __init__(self):
+        self.pause_end = 0.0  # until then SQLite runs them
+        self.pauses = 0
+        self.reset()
+
+    def reset(self):
+        """Forgets the times."""
+        self.is_worth = False  # whatever the size of the database is
+        self.runs = 0  # accelerated ones
+        self.warm = None  # the Measure of the last accelerated run
+        self.trial = None  # the Measure of a plain run after these
+        self.plain = 0.0  # of a plain run until its first row; 0: not known
+        self.is_settled = False  # accelerated is quicker
+        self.slow = 0  # runs in a row that were slower than they should be
+
+    def refuse(self, now):
+        """Has SQLite run them for a while."""
+        self.pause_end = now + PAUSE * 2 ** self.pauses
+        self.pauses = min(self.pauses + 1, MOST_DOUBLINGS)
+        self.reset()
+
+
+class Measure:
+    """The seconds of one run, with those of fetching its rows."""
+
+    __slots__ = ("seconds", "fetches")
+
+    def __init__(self, seconds):
+        self.seconds, self.fetches = seconds, 0
+
+
+class Statement:
+    """One text. shape is None if it is no SELECT that could be accelerated."""
+
+    __slots__ = ("shape", "text")
+
+    def __init__(self, shape=None):
+        self.shape, self.text = shape, None
+
+
+#: Statements of other kinds: those that change no data, those that do, and those that may change the schema.
+NEUTRAL, WRITES, SCHEMA = Statement(), Statement(), Statement()
+KINDS = {word: SCHEMA for word in ("create", "drop", "alter", "attach", "detach", "pragma", "vacuum", "reindex", "analyze",
+                                   "rollback")} | \
+        {word: NEUTRAL for word in ("select", "with", "explain", "values", "begin", "commit", "end", "savepoint", "release")}
+
+
+def fetched(cursor, start):
+    """Adds the time since start to the run that is measured, which ends with many calls."""
+    measure = cursor.measure
+    measure.seconds += perf_counter() - start
+    measure.fetches += 1
+    if measure.fetches > MOST_FETCHES:
+        cursor.stop_measuring()
+
+
+class Acceleration:
+    """What one connection remembers of its statements. It doesn't hold the connection.
+
+    A cursor of the connection has plain_execute(), which is the one of its module; connection; is_interrupt(), whether an
+    error is of an interrupt; error, the class of its errors; run_until(), which is plain_execute() until a time, and then
+    returns None; measure_run(), which has the calls that fetch be timed; and is_watched(), whether the application would see
+    what is run.
+    """
+
+    def __init__(self):
+        self.texts = {}
+        self.shapes = {}
+        self.next_look = 0.0
+        self.schema, self.size, self.is_small = None, 0, True
+        self.wrote = False  # statements of this transaction may have written
+
+    def clear(self):
+        """Forgets all: the schema may be another one."""
+        self.texts.clear()
+        self.shapes.clear()
+        self.next_look = 0.0
+
+    def note_write(self):
+        """A statement may write."""
+        self.wrote = True
+
+    def note_script(self):
+        """Statements that nobody has seen may do anything."""
+        self.clear()
+        self.wrote = True
+
+    def learn(self, sql):
+        """The Statement of a text that was not known."""
+        word = FIRST_WORD.match(sql) if type(sql) is str and len(sql) <= LONGEST else None
+        if word is None:
+            return WRITES if not isinstance(sql, str) or len(sql) > LONGEST else NEUTRAL
+        kind = KINDS.get(word[1].lower(), WRITES)
+        if word[1].lower() == "with" and WRITES_BEHIND_WITH.search(sql):
+            kind = WRITES
+        elif word[1].lower() in ("select", "with") and MATTERS.search(sql):
+            key = LIST.sub("?", LITERAL.sub("?", sql))
+            if key not in self.shapes:
+                if len(self.shapes) >= MOST_SHAPES:
+                    self.clear()
+                self.shapes[key] = Shape()
+            kind = Statement(self.shapes[key])
+        if len(self.texts) >= MOST_TEXTS:
+            self.texts.clear()
+        self.texts[sql] = kind
+        return kind
+
+    def look(self, connection, now):
+        """Forgets what does not hold any more: now and then."""
+        self.next_look = now + LOOK
+        try:
+            schema, pages, size, others = (
+                ask(connection, sql) for sql in ("PRAGMA main.schema_version", "PRAGMA main.page_count", "PRAGMA main.page_size",
+                                                 "SELECT count(*) FROM pragma_database_list WHERE name <> 'main'"))
+        except Exception:  # as it is locked, or closed: the application's own statement tells
+            return
+        if self.schema is None:
+            pass
+        elif schema != self.schema:
+            self.clear()
+            self.next_look = now + LOOK
+        elif pages > 1.5 * self.size:
+            for shape in self.shapes.values():
+                shape.pause_end = 0.0
+        else:
+            pages = self.size
+        self.schema, self.size, self.is_small = schema, pages, pages * size < SMALL and not others
+
+    def run(self, cursor, statement, sql, execute):
+        """Runs a SELECT that is not refused. execute(text) is the cursor's plain_execute() with the parameters."""
+        shape, connection = statement.shape, cursor.connection
+        if cursor.is_watched() or self.wrote and self.is_in_transaction(connection):
+            return execute(sql)
+        start = perf_counter()
+        if start < shape.pause_end:
+            return execute(sql)
+        if self.is_small and not shape.is_worth:
+            return self.run_plain(shape, sql, execute, start)
+        if shape.runs >= WARM and not shape.is_settled:
+            done, result = self.compare(cursor, statement, sql, execute)
+            if done:
+                return result
+        return self.run_accelerated(cursor, statement, sql, execute)
+
+    def is_in_transaction(self, connection):
+        """Whether the transaction that may have written is still open."""
+        self.wrote = connection.in_transaction
+        return self.wrote
+
+    def run_plain(self, shape, sql, execute, start):
+        """Runs the statement as it is, and takes note if that is long."""
+        result = execute(sql)
+        shape.plain = perf_counter() - start
+        shape.is_worth = shape.plain >= WORTH
+        return result
+
+    def run_accelerated(self, cursor, statement, sql, execute):
+        """Runs the accelerated statement, and the plain one where there is none, or where it fails before its first row."""
+        shape, connection = statement.shape, cursor.connection
+        start = perf_counter()
+        was_known = statement.text is not None
+        if not was_known:
+            statement.text = self.rewrite(connection, sql)
+        while statement.text is not None:
+            try:
+                result = execute(statement.text)
+                break
+            except cursor.error as error:
+                if cursor.is_interrupt(error):
+                    raise
+            # What was known may be gone; what was just given fails for the statement's own reason, or is none.
+            statement.text = self.rewrite(connection, sql) if was_known else None
+            was_known = False
+        else:
+            result = execute(sql)
+            shape.refuse(start)
+            return result
+        seconds = perf_counter() - start
+        shape.runs += 1
+        if shape.is_settled:
+            self.watch(shape, seconds)
+        else:
+            shape.warm = Measure(seconds)
+            cursor.measure_run(shape.warm)
+        return result
+
+    @staticmethod
+    def rewrite(connection, sql):
+        """The accelerated statement's text; None: there is none."""
+        try:
+            text = ask(connection, REWRITE, sql)
+        except Exception:  # the plain statement tells what is wrong
+            return None
+        return None if text is None else text.decode()
+
+    @staticmethod
+    def watch(shape, seconds):
+        """Compares anew what has become slow."""
+        usual = shape.warm.seconds
+        if seconds <= 4 * usual or seconds < WORTH:
+            shape.slow = 0
+            return
+        shape.slow += 1
+        if shape.slow > WARM:
+            shape.reset()
+            shape.is_worth, shape.runs = True, 1
+
+    def compare(self, cursor, statement, sql, execute):
+        """Finds out whether the accelerated statement is quicker. Returns whether the plain one has run, and its result."""
+        shape, warm = statement.shape, statement.shape.warm.seconds
+        now = perf_counter()
+        if shape.trial is not None:
+            if shape.trial.seconds > warm:
+                shape.is_settled = True
+                return False, None
+            shape.refuse(now)
+            return True, execute(sql)
+        rows = self.rows_scanned(cursor.connection, statement)
+        if rows is None:
+            shape.refuse(now)
+            return True, execute(sql)
+        if rows * LEAST_ROW > warm or shape.plain > warm:
+            shape.is_settled = True
+            return False, None
+        start = perf_counter()
+        result = cursor.run_until(start + max(warm, WORTH), sql, execute)
+        if result is None:
+            shape.is_settled = True
+            return False, None
+        shape.trial = Measure(perf_counter() - start)
+        cursor.measure_run(shape.trial)
+        return True, result
+
+    @staticmethod
+    def rows_scanned(connection, statement):
+        """How many rows the accelerated statement has gone over; None: SQLite has run it."""
+        name = VIEW.search(statement.text) if statement.text else None
+        if name is None:
+            return 0
+        try:
+            plan = ask(connection, PLAN, name[0]).decode()
+        except Exception:
+            return 0
+        rows = ROWS.search(plan)
+        return None if not plan.startswith("accelerated") else int(rows[1]) if rows else 0
+
+
+def settings_of(own):
+    """The settings of a connection whose statements nobody has written for clreduce: its own, and the environment's.
+
+    CLREDUCE_SETTINGS is as "override=off,device=host", with commas or spaces.
+    """
+    settings = dict(own)
+    for word in re.split(r"[,\s]+", os.environ.get("CLREDUCE_SETTINGS", "")):
+        if word:
+            name, _, value = word.partition("=")
+            settings[name] = value
+    return settings
+
+
+def configure(connection, own):
+    """Sets these settings. Columns take an eighth of the machine's memory at most, if nobody has said otherwise."""
+    settings = settings_of(own)
+    own_memory = ask(connection, "SELECT CAST(value AS INTEGER) FROM clreduce_settings WHERE name = 'column_memory'")
+    if "column_memory" not in settings and own_memory == 0:
+        settings["column_memory"] = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
+    for name, value in settings.items():
+        if (name, value) != ("override", "off"):  # which it is, and cannot become again
+            ask(connection, "SELECT clreduce_set(?, ?)", name, value)
