@@ -4,6 +4,7 @@
  */
 #include "engine/columns/copies.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/host/host_scan.h"
 #include "engine/operations/resident.h"
@@ -90,26 +91,54 @@ static struct clr_sharded *upload(const struct clr_division *division, struct cl
 
 static void test_scan(struct clr_column *column, struct clr_sharded *copy)
 {
-    const struct clr_instruction load = {.opcode = CLR_OP_COLUMN, .a = 0};
-    struct clr_tally found = {.operations = 1u << CLR_SUM | 1u << CLR_EXTREMES,
-                              .x = 0,
-                              .y = -1,
-                              .filter = -1},
-                     wanted = found;
-    struct clr_scan scan = {.instruction_count = 1,
-                            .column_count = 1,
-                            .tally_count = 1,
-                            .filter = -1,
-                            .instructions = &load,
-                            .columns = &column,
-                            .rows = column->rows,
-                            .tallies = &wanted};
+    struct clr_state wanted;
+    struct scans_made made;
 
-    if (clr_host_scan(&scan, NULL) != CLR_SCAN_DONE)
+    scans_begin(&made, &column, 1);
+    scans_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 0, -1);
+    if (clr_host_scan(&made.scan, NULL) != CLR_SCAN_DONE)
         tap_bail("the host can't scan");
-    scan.tallies = &found;
-    tap_is_int64(shards_scan(&scan, &copy), CLR_SCAN_DONE, "a scan");
-    tap_ok(reference_same_answer(&found.state, &wanted.state), "has the host's sum and extremes");
+    wanted = made.tallies[0].state;
+    tap_is_int64(shards_scan(&made.scan, &copy), CLR_SCAN_DONE, "a scan");
+    tap_ok(reference_same_answer(&made.tallies[0].state, &wanted),
+           "has the host's sum and extremes");
+}
+
+/* Which histograms the devices make: of as many bins as rows, in the memory that they take, and of
+   all rows. */
+static void test_bins(struct clr_column *column, struct clr_sharded *copy)
+{
+    static const struct {
+        int more, filter;
+        bool is_poor;
+    } cases[] = {{0, -1, false}, {1, -1, false}, {0, -1, true}, {0, 0, false}};
+    static uint64_t counts[ROWS + 3];
+    const struct clr_value low = {.kind = CLR_KIND_INTEGER, .as.integer = -100},
+                           high = {.kind = CLR_KIND_INTEGER, .as.integer = 100};
+    struct clr_question question = {.kind = CLR_ASK_BINS, .counts = counts};
+    const int64_t start = clr_clock_ns();
+    struct clr_device_work work = {0};
+    enum clr_scan_outcome outcome;
+    struct clr_status status;
+    struct scans_made made;
+    int i;
+
+    scans_begin(&made, &column, 1);
+    scans_tally(&made, CLR_KEEP | 1u << CLR_EXTREMES, 0, -1);
+    made.scan.questions = &question;
+    made.scan.question_count = 1;
+    for (i = 0; i < 4; i++) {
+        clr_bins_init(&question.bins, &low, &high, ROWS + cases[i].more);
+        made.scan.filter = cases[i].filter;
+        made.scan.values_memory =
+            cases[i].is_poor ? clr_resident_bins_memory(&question.bins) - 1 : UINT64_MAX;
+        do {
+            clr_status_clear(&status);
+            outcome = clr_resident_histograms(clr_sharded_division(copy), &made.scan, &copy,
+                                              SHARDS_TIMEOUT_MS, NULL, &work, &status);
+        } while (outcome == CLR_SCAN_NOT_NOW && i == 0 && !shards_late(start));
+        tap_is_int64(outcome, i == 0 ? CLR_SCAN_DONE : CLR_SCAN_NOT_NOW, "histogram %d", i);
+    }
 }
 
 /* With memory for some of what it takes, a copy is there or not, and all of it. */
@@ -184,6 +213,7 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
                           clr_sharded_size(copy, devices.list[1].worker),
                       shares ? 0 : ROWS * 8, "that on either device");
         test_scan(column, copy);
+        test_bins(column, copy);
         test_memory(&division, column);
         tap_ok(!clr_sharded_is_lost(copy), "it is not lost");
         if (i == 1) {
