@@ -22,9 +22,9 @@ static int exec_plainly(const struct call *call, const char *sql, callback_funct
 {
     int rc;
 
-    clr_inside++;
+    clr_in_sqlite++;
     rc = call->connected->originals->exec(call->connected->db, sql, callback, argument, message);
-    clr_inside--;
+    clr_in_sqlite--;
     return rc;
 }
 
@@ -157,9 +157,9 @@ int clr_exec(struct clr_connected *connected, const char *sql, callback_function
     int rc, end_rc;
 
     while (clr_may_accelerate(connected) && is_select(sql)) {
-        clr_inside++;
+        clr_in_sqlite++;
         rc = originals->prepare_v2(connected->db, sql, -1, &handle, &tail);
-        clr_inside--;
+        clr_in_sqlite--;
         /* SQLite says what is wrong. */
         if (rc != SQLITE_OK || handle == NULL)
             break;

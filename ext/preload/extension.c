@@ -24,6 +24,7 @@ typedef const struct clreduce_gate *gate_function(void);
 
 _Atomic(const struct clreduce_gate *) clr_gate;
 _Thread_local int clr_inside __attribute__((tls_model("initial-exec")));
+_Thread_local int clr_in_sqlite __attribute__((tls_model("initial-exec")));
 
 /* The copy of SQLite that is served, and the extension. */
 static struct {

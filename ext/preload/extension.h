@@ -10,9 +10,14 @@
 /* The gate of the extension; NULL before it is loaded. */
 extern _Atomic(const struct clreduce_gate *) clr_gate;
 
-/* How many calls of the extension this thread is in: what is prepared meanwhile is not the
-   application's. Without a call of the dynamic linker, as this library is there from the start. */
+/*
+ * How many calls of the extension this thread is in, and how many of SQLite's functions that
+ * prepare statements of their own by the exported functions: what is prepared meanwhile is not the
+ * application's. They are found without the dynamic linker, as this library is there from the
+ * start.
+ */
 extern _Thread_local int clr_inside __attribute__((tls_model("initial-exec")));
+extern _Thread_local int clr_in_sqlite __attribute__((tls_model("initial-exec")));
 
 /*
  * Before a copy of SQLite opens a connection: has it hand over its table of functions, if it is the

@@ -10,9 +10,11 @@
 #include "preload/report.h"
 #include "preload/statements.h"
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
@@ -158,7 +160,7 @@ static void look(sqlite3 *db, sqlite3_stmt *statement)
 {
     struct clr_connected *connected;
 
-    if (statement != NULL && clr_inside == 0 &&
+    if (statement != NULL && clr_inside == 0 && clr_in_sqlite == 0 &&
         (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served)
         clr_statement_watch(connected, statement);
 }
@@ -169,9 +171,9 @@ static void look(sqlite3 *db, sqlite3_stmt *statement)
     const struct clr_originals *originals = originals_of_db(db, CALLER);                           \
     int rc;                                                                                        \
                                                                                                    \
-    clr_inside++;                                                                                  \
+    clr_in_sqlite++;                                                                               \
     rc = originals->call;                                                                          \
-    clr_inside--;                                                                                  \
+    clr_in_sqlite--;                                                                               \
     if (rc == SQLITE_OK)                                                                           \
         look(db, *statement);                                                                      \
     return rc
@@ -211,7 +213,8 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
     sqlite3_mutex *mutex;
     int rc;
 
-    if (clr_inside == 0 && sql != NULL && db != NULL && !clr_originals_have(originals, CALLER) &&
+    if (clr_inside == 0 && clr_in_sqlite == 0 && sql != NULL && db != NULL &&
+        !clr_originals_have(originals, CALLER) &&
         (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served) {
         mutex = originals->db_mutex(db);
         originals->mutex_enter(mutex);
@@ -219,9 +222,9 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
         originals->mutex_leave(mutex);
         return rc;
     }
-    clr_inside++;
+    clr_in_sqlite++;
     rc = originals->exec(db, sql, callback, argument, message);
-    clr_inside--;
+    clr_in_sqlite--;
     return rc;
 }
 
@@ -337,6 +340,46 @@ OF_RUNNING(int, bind_zeroblob64, (sqlite3_stmt * handle, int number, sqlite3_uin
            (RUNNING, number, bytes))
 OF_RUNNING(int, transfer_bindings, (sqlite3_stmt * handle, sqlite3_stmt *to),
            (RUNNING, clr_statement_running(to)))
+
+/* ---- The application's log. */
+
+static struct {
+    void (*write)(void *, int, const char *);
+    void *argument;
+} application_log;
+
+/* Leaves out what the extension's statements have SQLite write. */
+static void write_log(void *unused, int code, const char *text)
+{
+    (void)unused;
+    if (clr_inside == 0)
+        application_log.write(application_log.argument, code, text);
+}
+
+/* Each option has up to three arguments, and none is wider than a pointer: so they are passed on
+   as pointers, whatever they are. */
+int sqlite3_config(int option, ...)
+{
+    /* A copy of SQLite that nobody has called yet may be calling itself. */
+    const struct clr_originals *originals = originals_of_caller(CALLER);
+    void *arguments[3];
+    va_list list;
+    int i, rc;
+
+    va_start(list, option);
+    for (i = 0; i < 3; i++)
+        arguments[i] = va_arg(list, void *);
+    va_end(list);
+    if (option != SQLITE_CONFIG_LOG || arguments[0] == NULL ||
+        originals != atomic_load(&clr_first_originals))
+        return originals->config(option, arguments[0], arguments[1], arguments[2]);
+    rc = originals->config(option, write_log, NULL);
+    if (rc == SQLITE_OK) {
+        memcpy(&application_log.write, &arguments[0], sizeof arguments[0]);
+        application_log.argument = arguments[1];
+    }
+    return rc;
+}
 
 /* ---- Callbacks that would see what the application has not sent. */
 

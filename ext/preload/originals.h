@@ -67,6 +67,7 @@
     X(cancel_auto_extension)                                                                       \
     X(column_count)                                                                                \
     X(column_name)                                                                                 \
+    X(config)                                                                                      \
     X(compileoption_used)                                                                          \
     X(db_handle)                                                                                   \
     X(db_mutex)                                                                                    \

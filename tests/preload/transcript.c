@@ -561,6 +561,149 @@ static void select_functions(void)
     say("finalize", sqlite3_finalize(statement));
 }
 
+/* Counts by a statement of its own. */
+static void count_rows(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    sqlite3_stmt *statement = NULL;
+
+    (void)count;
+    (void)values;
+    sqlite3_prepare_v2(sqlite3_context_db_handle(context), "SELECT count(*) FROM t WHERE k > 2", -1,
+                       &statement, NULL);
+    sqlite3_step(statement);
+    sqlite3_result_int(context, sqlite3_column_int(statement, 0));
+    sqlite3_finalize(statement);
+}
+
+static void fail(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    (void)values;
+    sqlite3_result_error(context, "it fails", -1);
+}
+
+/* Statements within others, and two of one text. */
+static void select_nested(void)
+{
+    sqlite3_stmt *outer, *inner;
+
+    sqlite3_create_function(db, "count_rows", 0, SQLITE_UTF8, NULL, count_rows, NULL, NULL);
+    sqlite3_create_function(db, "fail", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, fail, NULL,
+                            NULL);
+    outer = prepare("SELECT count_rows(), count(*) FROM t WHERE k > 1");
+    run(outer, 2);
+    sqlite3_finalize(outer);
+    outer = prepare("SELECT count(*) FROM t WHERE fail(s) = 'x'");
+    run(outer, 1);
+    run(outer, 1);
+    say("finalize", sqlite3_finalize(outer));
+    outer = prepare(groups);
+    inner = prepare(groups);
+    while (sqlite3_step(outer) == SQLITE_ROW) {
+        run(inner, 1);
+        printf("%d %d\n", sqlite3_column_int(outer, 0), sqlite3_column_int(inner, 0));
+    }
+    sqlite3_finalize(inner);
+    sqlite3_finalize(outer);
+}
+
+/* A statement that is kept while what it reads changes, by this connection and by another. */
+static void select_kept(void)
+{
+    static const char *const own[] = {
+        "SAVEPOINT a; INSERT INTO t VALUES (77, 1, 'new', 0)",
+        "ROLLBACK TO a; RELEASE a",
+        "INSERT INTO t VALUES (78, 1, 'newer', 0)",
+        "DELETE FROM t WHERE k = 78",
+        "CREATE TEMP TABLE t(k, v, s, big); INSERT INTO temp.t VALUES (1, 2, 'temp', 3)",
+        "DROP TABLE temp.t",
+        "PRAGMA query_only = 1; PRAGMA case_sensitive_like = 1",
+        "PRAGMA reverse_unordered_selects = 1",
+    };
+    static const char *const others[] = {
+        "CREATE INDEX i ON t(k)",
+        "DROP INDEX i",
+        "ALTER TABLE t RENAME COLUMN s TO w",
+        "ALTER TABLE t RENAME COLUMN w TO s",
+        "ALTER TABLE t RENAME TO t2; CREATE TABLE t(k, v, s, big); "
+        "INSERT INTO t VALUES (1, 2, 'other', 3)",
+        "DROP TABLE t; ALTER TABLE t2 RENAME TO t",
+        "VACUUM",
+    };
+    sqlite3_stmt *statement = prepare("SELECT s, count(*), max(v) FROM t GROUP BY s"), *few;
+    sqlite3 *other = open_file();
+    size_t i;
+
+    few = prepare("SELECT k, s FROM t WHERE v = 1.5 OR v = 700 OR s LIKE 'N%'");
+    for (i = 0; i < sizeof others / sizeof others[0]; i++) {
+        printf("%s: %d\n", others[i], sqlite3_exec(other, others[i], NULL, NULL, NULL));
+        run(statement, 1000);
+        run(few, 1000);
+        sqlite3_reset(i % 2 ? few : statement);
+    }
+    for (i = 0; i < sizeof own / sizeof own[0]; i++) {
+        run(few, 2);
+        exec(own[i]);
+        run(statement, 1000);
+        run(few, 1000);
+    }
+    sqlite3_close(other);
+    say("finalize", sqlite3_finalize(statement));
+    say("finalize", sqlite3_finalize(few));
+}
+
+static void select_backup(void)
+{
+    sqlite3_stmt *from = prepare("SELECT count(*), max(v) FROM t WHERE k > 1"), *to = NULL;
+    sqlite3 *memory = NULL;
+    sqlite3_backup *backup;
+    sqlite3_blob *blob;
+
+    say("blob", sqlite3_blob_open(db, "main", "t", "s", 1, 0, &blob));
+    run(from, 9);
+    sqlite3_blob_close(blob);
+    sqlite3_open(":memory:", &memory);
+    backup = sqlite3_backup_init(memory, "main", db, "main");
+    printf("%d\n", sqlite3_backup_step(backup, 5));
+    run(from, 1);
+    printf("%d\n", sqlite3_close(db));
+    printf("%d\n", sqlite3_backup_step(backup, -1));
+    printf("%d\n", sqlite3_backup_finish(backup));
+    sqlite3_prepare_v2(memory, "SELECT count(*), max(v) FROM t WHERE k > 1", -1, &to, NULL);
+    run(to, 9);
+    sqlite3_finalize(to);
+    sqlite3_finalize(from);
+    sqlite3_close(memory);
+}
+
+static void write_log(void *argument, int code, const char *message)
+{
+    printf("  %s %d: %s\n", (const char *)argument, code, message);
+}
+
+/* Opens the database anew, with a log. */
+static void select_log(void)
+{
+    static char begin[] = "log";
+    sqlite3_stmt *statement;
+
+    sqlite3_close(db);
+    sqlite3_shutdown();
+    printf("%d %d %d\n", sqlite3_config(SQLITE_CONFIG_LOG, write_log, begin),
+           sqlite3_config(SQLITE_CONFIG_URI, 1), sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 512, 100));
+    db = open_file();
+    sqlite3_create_function(db, "odd", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, odd, NULL,
+                            NULL);
+    statement = prepare("SELECT count(*) FROM t WHERE odd(s) = 1 AND json_extract(s, '$.x') > 1");
+    run(statement, 3);
+    say("finalize", sqlite3_finalize(statement));
+    statement = prepare(groups);
+    run(statement, 2);
+    sqlite3_finalize(statement);
+    exec("SELEC 1");
+    say("finalize", sqlite3_finalize(prepare("SELECT nosuch FROM t WHERE k > 1")));
+}
+
 static int sum_groups(const char *where, int flags)
 {
     sqlite3_stmt *statement = NULL;
@@ -640,13 +783,24 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"authorizer", select_authorizer}, {"changes", select_changes},
-    {"close", select_close},           {"columns", select_columns},
-    {"errors", select_errors},         {"exec", select_exec},
-    {"flags", select_flags},           {"fork", select_fork},
-    {"functions", select_functions},   {"interrupt", select_interrupt},
-    {"parameters", select_parameters}, {"statements", select_statements},
-    {"texts", select_texts},           {"threads", select_threads},
+    {"authorizer", select_authorizer},
+    {"backup", select_backup},
+    {"changes", select_changes},
+    {"close", select_close},
+    {"columns", select_columns},
+    {"errors", select_errors},
+    {"exec", select_exec},
+    {"flags", select_flags},
+    {"fork", select_fork},
+    {"functions", select_functions},
+    {"interrupt", select_interrupt},
+    {"log", select_log},
+    {"kept", select_kept},
+    {"nested", select_nested},
+    {"parameters", select_parameters},
+    {"statements", select_statements},
+    {"texts", select_texts},
+    {"threads", select_threads},
     {"trace", select_trace},
 };
 
