@@ -97,6 +97,30 @@ static inline void image_sql(sqlite3 *db, const char *sql)
         tap_bail("%s: %s", sql, message);
 }
 
+/* Opens a database in memory, and runs SQL in it. */
+static inline sqlite3 *image_open(const char *sql)
+{
+    sqlite3 *db;
+
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
+        tap_bail("no database");
+    image_sql(db, sql);
+    return db;
+}
+
+/* Stores a database's bytes as they are now, and returns the source that reads them. */
+static inline struct clr_source image_store(sqlite3 *db, struct image_bytes *bytes)
+{
+    *bytes = image_serialize(db);
+    return image_bytes_source(bytes);
+}
+
+static inline void image_close(sqlite3 *db, struct image_bytes *bytes)
+{
+    sqlite3_free(bytes->data);
+    sqlite3_close(db);
+}
+
 static inline int64_t image_number(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *statement;

@@ -198,20 +198,17 @@ void failures_tests(void)
     struct image_bytes bytes;
     struct clr_source source;
     struct image image = new_image();
-    sqlite3 *db;
+    sqlite3 *db =
+        image_open("PRAGMA page_size = 512; CREATE TABLE t(a, b, d REAL);"
+                   "CREATE INDEX x ON t(a); CREATE TABLE s(a); CREATE TABLE w(a PRIMARY KEY, b) "
+                   "WITHOUT ROWID; INSERT INTO w VALUES (1, 2);"
+                   "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 4000)"
+                   "INSERT INTO t SELECT i, zeroblob(iif(i % 100, 20, 2000)), i / 8.0 FROM n;"
+                   "INSERT INTO s SELECT a FROM t; ALTER TABLE s ADD COLUMN b; ALTER TABLE s "
+                   "ADD COLUMN c DEFAULT 7");
     uint32_t root;
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE t(a, b, d REAL);"
-                  "CREATE INDEX x ON t(a); CREATE TABLE s(a); CREATE TABLE w(a PRIMARY KEY, b) "
-                  "WITHOUT ROWID; INSERT INTO w VALUES (1, 2);"
-                  "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 4000)"
-                  "INSERT INTO t SELECT i, zeroblob(iif(i % 100, 20, 2000)), i / 8.0 FROM n;"
-                  "INSERT INTO s SELECT a FROM t; ALTER TABLE s ADD COLUMN b; ALTER TABLE s "
-                  "ADD COLUMN c DEFAULT 7");
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    source = image_store(db, &bytes);
     root = image_root(db, "t");
     test_memory(&source, root);
     test_reads(source, &bytes, root);
@@ -247,6 +244,5 @@ void failures_tests(void)
                  "or whose code");
     tap_is_int64(image_load(&image, &source, 1), CLR_LOAD_DONE, "the schema itself");
     image_free(&image);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }

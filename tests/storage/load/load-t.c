@@ -18,12 +18,10 @@ struct form {
 
 static sqlite3 *open_form(const struct form *form)
 {
-    sqlite3 *db;
+    sqlite3 *db = image_open("");
     char sql[200];
     int reserved = form->reserved;
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
     sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
     snprintf(sql, sizeof sql,
              "PRAGMA page_size = %d; PRAGMA auto_vacuum = %d; PRAGMA encoding = '%s'",
@@ -196,8 +194,7 @@ static void test_form(const struct form *form)
     struct clr_source source;
     char name[200];
 
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    source = image_store(db, &bytes);
     snprintf(name, sizeof name, "pages of %u less %u, auto_vacuum %d, %s, %s rowids",
              (unsigned)source.page_size, (unsigned)(source.page_size - source.usable_size),
              form->auto_vacuum, form->encoding, form->any_rowid ? "any" : "small");
@@ -224,8 +221,7 @@ static void test_form(const struct form *form)
     if (empty.columns[1] != NULL)
         tap_is_int64(empty.columns[1]->kind, CLR_TAG_NULL, "has no kind of value");
     image_free(&empty);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 /* One row of each kind that a record can have, and columns of one kind. */
@@ -253,8 +249,7 @@ static void test_values(void)
               "(5, -0.0, 1, 'm'), (5, 1e-320, 2.5, 9e18);"
               "INSERT INTO t(rowid, i, r, o) VALUES (-9223372036854775808, 9, 9, 9),"
               "(9223372036854775807, 9, 9.5, ''), (-1, 0, 0, '')");
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    source = image_store(db, &bytes);
     image_add(&image, "i", 0, false);
     image_add(&image, "r", 1, true);
     image_add(&image, "o", 2, false);
@@ -272,8 +267,7 @@ static void test_values(void)
                          "kind of column %d", i);
         image_free(&image);
     }
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 /* Small rows: of few shapes, of more than are kept, and of one, through all lengths of rowids; and
@@ -305,8 +299,7 @@ static void test_shapes(void)
               "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
               "INSERT INTO long(rowid, a, b, c, d) SELECT i * 13, iif(i % 3, i / 8.0, i), i % 7,"
               " i / 3.0, printf('%.*c', iif(i % 900, 85 + i % 29, 16400), i % 10) FROM n");
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    source = image_store(db, &bytes);
     image_add(&image, "a", 0, true);
     image_add(&image, "b", 1, false);
     image_add(&image, "c", 2, true);
@@ -322,8 +315,7 @@ static void test_shapes(void)
         test_table(db, &source, &image, tables[i % 4], tables[i % 4]);
         image_free(&image);
     }
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 /* Numbers of values at which codes become wider, or are given up. */
@@ -403,12 +395,10 @@ static void test_late(bool fails)
     struct image image = {0};
     struct late late = {.fails = fails};
     struct clr_source source;
-    sqlite3 *db;
+    sqlite3 *db =
+        image_open("CREATE TABLE t(a INT, b); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+                   " INSERT INTO t SELECT i, zeroblob(300) FROM n LIMIT 20000");
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, "CREATE TABLE t(a INT, b); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-                  " INSERT INTO t SELECT i, zeroblob(300) FROM n LIMIT 20000");
     late.bytes = image_serialize(db);
     atomic_init(&late.has_begun, false);
     source = image_source(late.bytes.data);

@@ -5,16 +5,6 @@
 
 #include <stdatomic.h>
 
-static sqlite3 *fill(const char *sql)
-{
-    sqlite3 *db;
-
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, sql);
-    return db;
-}
-
 /* Loads column a of the table t, and compares it. */
 static void test_load(sqlite3 *db, const struct clr_source *source, struct image *image,
                       const char *name)
@@ -45,9 +35,8 @@ static void test_misleading(int header_size, int bytes_of_b, bool is_rowid)
              "INSERT INTO t(rowid, a, b) SELECT iif(i <= %d, i, %d + i), (1 << %d) + i,"
              " zeroblob(%d) FROM n LIMIT 9",
              rowid, is_rowid ? 127 : 0, 8 * bytes_of_a - 3, bytes_of_b);
-    db = fill(sql);
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    db = image_open(sql);
+    source = image_store(db, &bytes);
     image_add(&image, "a", 0, false);
     if (!is_rowid) {
         /* The row's cell goes to before all others. */
@@ -62,8 +51,7 @@ static void test_misleading(int header_size, int bytes_of_b, bool is_rowid)
     }
     test_load(db, &source, &image, is_rowid ? "a misleading rowid" : "a misleading size");
     image_free(&image);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 /* Bytes of which it is counted how many are read. */
@@ -88,8 +76,9 @@ static void test_mapped(int parts, bool parallel)
     struct image image = {0};
     struct counted counted;
     struct clr_source source;
-    sqlite3 *db = fill("CREATE TABLE t(a INT, b); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
-                       " FROM n) INSERT INTO t SELECT i, zeroblob(i % 300) FROM n LIMIT 20000");
+    sqlite3 *db =
+        image_open("CREATE TABLE t(a INT, b); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+                   " FROM n) INSERT INTO t SELECT i, zeroblob(i % 300) FROM n LIMIT 20000");
     size_t left;
     int read;
 

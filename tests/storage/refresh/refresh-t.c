@@ -184,12 +184,9 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     uint32_t root;
     long failures = 0, refreshed = 0, grown = 0, unchanged = 0;
     bool changed[IMAGE_COLUMNS];
-    sqlite3 *db;
+    sqlite3 *db = image_open(pragmas);
     int i, k;
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, pragmas);
     image_sql(db, "CREATE TABLE t(a INT, b, c, d REAL);"
                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
                   " INSERT INTO t SELECT i, i * 0.5, 'text' || (i % 254), i FROM n");
@@ -205,8 +202,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     }
     if (has_chains)
         image_add_bytes(&image, "c", 2);
-    before = image_serialize(db);
-    source = image_bytes_source(&before);
+    source = image_store(db, &before);
     batch_begin();
     batch_ok(image_load(&image, &source, root) == CLR_LOAD_DONE, "loaded");
     for (i = 0; i < 60; i++) {
@@ -216,8 +212,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
         enum clr_load_outcome outcome;
 
         change(db);
-        after = image_serialize(db);
-        source = image_bytes_source(&after);
+        source = image_store(db, &after);
         changes = compare_pages(&before, &after, &source);
         outcome = refresh(&image, &source, root, changes, changed, &failures);
         if (shared != NULL)
@@ -254,8 +249,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     if (with_codes)
         tap_ok(grown > 0, "codes became wider: %ld times", grown);
     image_free(&image);
-    sqlite3_free(before.data);
-    sqlite3_close(db);
+    image_close(db, &before);
 }
 
 /* A column of codes, of so many values at first, whose dictionary grows by what each refresh finds,
@@ -271,12 +265,9 @@ static void test_growth(int values, int refreshes, int code_bytes)
     uint32_t root;
     bool changed[IMAGE_COLUMNS];
     char sql[200];
-    sqlite3 *db;
+    sqlite3 *db = image_open("PRAGMA page_size = 4096; CREATE TABLE t(a, b)");
     int i, bytes = 0;
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, "PRAGMA page_size = 4096; CREATE TABLE t(a, b)");
     snprintf(sql, sizeof sql,
              "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
              " INSERT INTO t SELECT 'a' || (i * %d / 300001), 1 FROM n",
@@ -285,8 +276,7 @@ static void test_growth(int values, int refreshes, int code_bytes)
     root = image_root(db, "t");
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
     image_add_codes(&image, "a", 0, false);
-    before = image_serialize(db);
-    source = image_bytes_source(&before);
+    source = image_store(db, &before);
     tap_is_int64(image_load(&image, &source, root), CLR_LOAD_DONE, "%d values", values);
     for (i = 0; i < refreshes && outcome == CLR_LOAD_DONE; i++) {
         tap_is_int64(image.columns[1]->code_bytes,
@@ -296,8 +286,7 @@ static void test_growth(int values, int refreshes, int code_bytes)
                  "UPDATE t SET a = rowid * 10 + %d WHERE rowid BETWEEN 1000 AND %d", i,
                  i == 0 ? 2000 : 18000);
         image_sql(db, sql);
-        after = image_serialize(db);
-        source = image_bytes_source(&after);
+        source = image_store(db, &after);
         changes = compare_pages(&before, &after, &source);
         bytes = image.columns[1]->code_bytes;
         outcome = clr_refresh(&source, root, changes, image.fields, image.count, &image.layout,
@@ -311,8 +300,7 @@ static void test_growth(int values, int refreshes, int code_bytes)
     tap_is_int64(i, refreshes, "after so many changes");
     tap_is_int64(bytes, code_bytes, "bytes of the codes before that");
     image_free(&image);
-    sqlite3_free(before.data);
-    sqlite3_close(db);
+    image_close(db, &before);
 }
 
 int main(void)

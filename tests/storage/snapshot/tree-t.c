@@ -316,16 +316,13 @@ static void test_index(void)
     bool are_told = true;
     struct walk walk;
     uint32_t root;
-    sqlite3 *db;
+    sqlite3 *db =
+        image_open("PRAGMA page_size = 512; CREATE TABLE w(a PRIMARY KEY, b) WITHOUT ROWID;"
+                   "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+                   "INSERT INTO w SELECT i * 7919 % 10007, zeroblob(i % 90) FROM n");
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE w(a PRIMARY KEY, b) WITHOUT ROWID;"
-                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
-                  "INSERT INTO w SELECT i * 7919 % 10007, zeroblob(i % 90) FROM n");
     root = image_root(db, "w");
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    source = image_store(db, &bytes);
     sqlite3_close(db);
     walk_down(&walk, &source, root);
     tap_is_int64(walk.outcome, CLR_LOAD_UNSUPPORTED, "an index is no table");

@@ -100,8 +100,7 @@ static void test_table(int page_size, int rows, bool parallel)
         tap_bail("%s: the empty table was not loaded", name);
     test_scans(&source, image_root(db, "empty"), &image, ROUNDS_EMPTY, "an empty table");
     image_free(&image);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 static void test_memory(const struct clr_source *source, uint32_t root)
@@ -163,15 +162,12 @@ static void test_order(void)
     struct image_bytes bytes;
     unsigned char *page, *cells[2], child[4];
     uint32_t root;
-    sqlite3 *db;
+    sqlite3 *db =
+        image_open("PRAGMA page_size = 512; CREATE TABLE t(i);"
+                   "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 400)"
+                   "INSERT INTO t SELECT i FROM n");
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
-    image_sql(db, "PRAGMA page_size = 512; CREATE TABLE t(i);"
-                  "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 400)"
-                  "INSERT INTO t SELECT i FROM n");
-    bytes = image_serialize(db);
-    source = image_bytes_source(&bytes);
+    source = image_store(db, &bytes);
     root = image_root(db, "t");
     page = bytes.data + (size_t)(root - 1) * 512;
     tap_is_int64(page[0], CLR_PAGE_TABLE_INTERIOR, "a table with a page above its leaves");
@@ -186,8 +182,7 @@ static void test_order(void)
     tap_is_int64(streamed.report.page, clr_get_u32(child), "the second of them is named");
     tap_is_int64(image_load(&image, &source, root), CLR_LOAD_MALFORMED, "nor can they be loaded");
     image_free(&image);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 static void test_failures(void)
@@ -204,8 +199,7 @@ static void test_failures(void)
     test_reads(source, &bytes, root);
     test_stop(source, root, true);
     test_stop(source, root, false);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
 
 int main(void)

@@ -215,6 +215,5 @@ void stream_codes_tests(void)
 
     test_codes(&source, image_root(db, "t"), db);
     test_unusual(&source, db);
-    sqlite3_free(bytes.data);
-    sqlite3_close(db);
+    image_close(db, &bytes);
 }
