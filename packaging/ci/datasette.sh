@@ -22,13 +22,13 @@ extension()
 environment()
 {
     { [ -x "$1/bin/python" ] || /usr/bin/python3 -m venv "$1"; } &&
-        "$1/bin/python" -m pip install --quiet httpx pytest "$2" ./packaging/datasette
+        CLREDUCE_EXTENSION=$build/clreduce "$1/bin/python" -m pip install --quiet httpx pytest "$2" ./packaging/python ./packaging/datasette
 }
 
 # try FOLDER DATASETTE: what the tests of the plugin say with that version.
 try()
 {
-    check "pip installs the plugin and $2" environment "$1" "$2" &&
+    check "pip installs the plugin, the package and $2" environment "$1" "$2" &&
         CLREDUCE_EXTENSION=$build/clreduce pytest_checks "$1/tests.log" "$1/bin/python" -m pytest packaging/datasette
 }
 

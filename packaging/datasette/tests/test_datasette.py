@@ -144,6 +144,41 @@ def test_visitors_change_nothing(server, call):
     assert server.rows(QUERY, sql="SELECT value FROM clreduce_settings WHERE name = 'device'") == [["auto"]]
 
 
+@pytest.mark.parametrize("call", ["Clreduce_Rewrite('SELECT 1')", "\"clreduce_rewrite\"('SELECT count(*) FROM flights')",
+                                  "count(*) FROM flights WHERE clreduce_rewrite('SELECT 1') IS NULL", "CAST(clreduce_rewrite(:p) AS BLOB)"])
+def test_visitors_do_not_rewrite(server, call):
+    for _ in range(4):
+        answer = server.get(QUERY, sql=f"SELECT {call}", p="SELECT count(*) FROM flights")
+        assert answer.status_code == 400 and "not authorized to use function" in answer.text
+
+
+def test_pages_are_accelerated(flights, tmp_path):
+    """Counts, facets and visitors' statements, without any configuration, and with the same answers."""
+    pytest.importorskip("clreduce", reason="the Python package is not there")
+    file = tmp_path / "empty.json"
+    path = os.environ.get("CLREDUCE_EXTENSION")
+    file.write_text(json.dumps({"plugins": {"datasette-clreduce": {"path": path} if path else {}}}))
+    large = str(tmp_path / "large.db")
+    shutil.copy(flights, large)
+    with sqlite3.connect(large) as connection:
+        connection.execute("INSERT INTO flights SELECT f.* FROM flights AS f, json_each('[1, 2, 3, 4, 5]')")
+        expected = connection.execute("SELECT origin, count(*) FROM flights WHERE origin IS NOT NULL GROUP BY origin"
+                                      " ORDER BY count(*) DESC, origin LIMIT 5").fetchall()
+        late = connection.execute("SELECT count(*), max(delay) FROM flights WHERE delay > 60").fetchall()
+    connection.close()
+    with Server(large, str(file), "--setting", "facet_time_limit_ms", "20000") as running:
+        for _ in range(4):
+            page = running.get("/large/flights.json", _facet="origin", _size=0, _extra="count,facet_results").json()
+            count = page.get("filtered_table_rows_count", page.get("count"))
+            facets = page["facet_results"].get("results", page["facet_results"])["origin"]["results"]
+            assert count in (120000, 10001)  # 1.0 counts no further
+            assert [(facet["value"], facet["count"]) for facet in facets[:5]] == expected
+            assert running.rows(QUERY.replace("flights", "large"), sql="SELECT count(*), max(delay) FROM flights WHERE delay > :n",
+                                n="60") == [list(row) for row in late]
+        scans = running.rows(QUERY.replace("flights", "large"), sql="SELECT sum(value) FROM clreduce_stats WHERE name LIKE 'scans_on%'")
+        assert scans[0][0] >= 4
+
+
 def test_settings_are_the_configurations(flights, tmp_path):
     with Server(flights, configuration(tmp_path, {"settings": {"device": "host", "values_memory": 1000000}}), "-i") as running:
         rows = running.rows(QUERY, sql="SELECT name, value FROM clreduce_settings WHERE value <> \"default\"")

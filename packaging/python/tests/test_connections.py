@@ -8,7 +8,7 @@ import threading
 
 import clreduce
 import pytest
-from clreduce import acceleration
+from clreduce import acceleration, connections
 from conftest import names_of
 
 #: So often a statement is run: cold, warm, compared, and after that.
@@ -375,10 +375,10 @@ def test_small_databases(sqlite, tmp_path, monkeypatch):
 
 
 def test_what_fails_is_run_as_it_is(sqlite, flights, monkeypatch):
-    monkeypatch.setattr(acceleration, "REWRITE", "SELECT CAST('SELECT nosuch' AS BLOB) WHERE ? <> ''")
+    monkeypatch.setattr(connections, "REWRITE", "SELECT CAST('SELECT nosuch' AS BLOB) WHERE ? <> ''")
     connection = sqlite.connect(flights, factory=clreduce.Connection)
     assert connection.execute("SELECT max(delay) FROM flights").fetchall() == [(919,)]
-    monkeypatch.setattr(acceleration, "REWRITE", "SELECT nosuch(?)")
+    monkeypatch.setattr(connections, "REWRITE", "SELECT nosuch(?)")
     assert connection.execute("SELECT min(delay) FROM flights").fetchall() == connection.execute(
         "SELECT +min(delay) FROM flights").fetchall()
 

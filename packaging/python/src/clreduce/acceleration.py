@@ -103,7 +103,7 @@ class Acceleration:
     """What one connection remembers of its statements. It doesn't hold the connection.
 
     A cursor of the connection has plain_execute(), which is the one of its module; connection; is_interrupt(), whether an
-    error is of an interrupt; error, the class of its errors; run_until(), which is plain_execute() until a time, and then
+    error is of an interrupt; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which is plain_execute() until a time, and then
     returns None; measure_run(), which has the calls that fetch be timed; and is_watched(), whether the application would see
     what is run.
     """
@@ -201,11 +201,10 @@ class Acceleration:
 
     def run_accelerated(self, cursor, statement, sql, execute):
         """Runs the accelerated statement, and the plain one where there is none, or where it fails before its first row."""
-        shape, connection = statement.shape, cursor.connection
-        start = perf_counter()
+        shape, start = statement.shape, perf_counter()
         was_known = statement.text is not None
         if not was_known:
-            statement.text = self.rewrite(connection, sql)
+            statement.text = self.rewrite(cursor, sql)
         while statement.text is not None:
             try:
                 result = execute(statement.text)
@@ -214,7 +213,7 @@ class Acceleration:
                 if cursor.is_interrupt(error):
                     raise
             # What was known may be gone; what was just given fails for the statement's own reason, or is none.
-            statement.text = self.rewrite(connection, sql) if was_known else None
+            statement.text = self.rewrite(cursor, sql) if was_known else None
             was_known = False
         else:
             result = execute(sql)
@@ -230,10 +229,10 @@ class Acceleration:
         return result
 
     @staticmethod
-    def rewrite(connection, sql):
+    def rewrite(cursor, sql):
         """The accelerated statement's text; None: there is none."""
         try:
-            text = ask(connection, REWRITE, sql)
+            text = cursor.rewrite(sql)
         except Exception:  # the plain statement tells what is wrong
             return None
         return None if text is None else text.decode()

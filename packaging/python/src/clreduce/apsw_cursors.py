@@ -5,9 +5,10 @@ from time import perf_counter
 
 import apsw
 
-from .acceleration import NEUTRAL, WRITES, Acceleration, configure
+from .acceleration import NEUTRAL, REWRITE, WRITES, Acceleration, configure
 from .connections import INSTRUCTIONS, Measured, cursor_class_of
 from .loading import load
+from .statements import ask
 
 WRITING = 2  # SQLITE_TXN_WRITE
 
@@ -53,6 +54,10 @@ class Cursor(Measured, apsw.Cursor):
     def plain_execute(self, statements, bindings=None):
         """apsw's own execute()."""
         return plain(self, statements, bindings)
+
+    def rewrite(self, sql):
+        """The text of the accelerated statement of a SELECT, as bytes, or None."""
+        return ask(self.connection, REWRITE, sql)
 
     def is_watched(self):
         """Whether the application would see other statements than its own, or the transaction has written."""

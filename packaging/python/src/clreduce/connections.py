@@ -4,8 +4,9 @@ import functools
 import sqlite3
 from time import perf_counter
 
-from .acceleration import NEUTRAL, SCHEMA, WRITES, Acceleration, configure, fetched
+from .acceleration import NEUTRAL, REWRITE, WRITES, Acceleration, configure, fetched
 from .loading import capable_module, load, open_database
+from .statements import ask
 
 #: The settings of a connection whose statements are not written for clreduce.
 SETTINGS = {"override": "on"}
@@ -130,6 +131,10 @@ def connection_class(module):
             """sqlite3's own execute()."""
             return plain(self, sql, parameters)
 
+        def rewrite(self, sql):
+            """The connection's rewrite()."""
+            return self.connection.rewrite(sql)
+
         def is_watched(self):
             """Whether the application would see other statements than its own."""
             return bool(self.connection.watchers)
@@ -184,11 +189,19 @@ def connection_class(module):
             self.is_of_one_thread = bool(options.get("check_same_thread", arguments[4] if len(arguments) > 4 else True))
             super().__init__(*arguments, **options)
             try:
-                load(self)
-                configure(self, self.settings)
+                self.prepare()
             except BaseException:
                 self.close()
                 raise
+
+        def prepare(self):
+            """Loads the extension."""
+            load(self)
+            configure(self, self.settings)
+
+        def rewrite(self, sql):
+            """The text of the accelerated statement of a SELECT, as bytes, or None."""
+            return ask(self, REWRITE, sql)
 
         def cursor(self, factory=Cursor):
             """As sqlite3's. The SELECTs of subclasses of sqlite3's cursors are accelerated as well."""
