@@ -2,7 +2,9 @@
 # Runs the kernels of every kind on Oclgrind, a device that is simulated and watches them: no access
 # outside of a buffer, no data race, no wrong use of OpenCL's functions.
 #
-#     oclgrind.sh tests/opencl/core/kernels-t
+#     oclgrind.sh tests/opencl/core/kernels-t [FIRST STEP]
+#
+# FIRST STEP: of the many scans and groups each STEP-th from FIRST on, counted from 0.
 #
 # Fails on any report, and where results differ from the host's. What Oclgrind 21.10 cannot do:
 #
@@ -15,6 +17,7 @@ set -eu
 
 oclgrind=${OCLGRIND:-oclgrind}
 program=$1
+shift
 options='-Drestrict='
 log=$(mktemp)
 output=$(mktemp)
@@ -27,7 +30,7 @@ fi
 
 failures=0
 
-# watch SIZE KIND: runs the program for that kind, with groups of so many work-items at most.
+# watch SIZE KIND ARGUMENT...: runs the program for that kind, with groups of so many work-items at most.
 watch() {
     size=$1
     shift
@@ -56,7 +59,7 @@ for kind in sum dot extremes histogram; do
     watch 256 "$kind"
 done
 # Smaller groups go over fewer values: these are slow.
-watch 64 scan
-watch 32 groups
+watch 64 scan "$@"
+watch 32 groups "$@"
 echo 1..6
 test "$failures" = 0

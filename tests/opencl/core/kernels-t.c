@@ -1,7 +1,9 @@
 /*
  * The kernels of every kind, by the self-tests that compare them with the host: on each device,
  * with groups as large as a GPU's, with doubles and without. build-aux/oclgrind.sh runs this with a
- * device that watches what the kernels do. An argument selects one kind.
+ * device that watches what the kernels do.
+ *
+ *     kernels-t [KIND [FIRST STEP]]     that kind; of scans and groups each STEP-th from FIRST
  */
 #include "base/clock.h"
 #include "numeric/scans.h"
@@ -18,18 +20,13 @@
 enum { ROWS = 64 };
 
 static const char *wanted; /* a kind, or NULL: all */
+static size_t first, step = 1;
 static struct clr_device *device;
 static const char *as;
 
 static bool is_wanted(const char *kind)
 {
     return wanted == NULL || strcmp(wanted, kind) == 0;
-}
-
-/* Quick runs compile every third one, as a driver for CPUs takes a second for each. */
-static size_t stride(void)
-{
-    return tap_is_quick() && wanted == NULL ? 3 : 1;
 }
 
 static void check(const char *kind, const char *what, int64_t start,
@@ -221,7 +218,7 @@ static void test_views(struct clr_column *const *columns)
     uint8_t kinds[COLUMNS];
     size_t view;
 
-    for (view = 0; view < sizeof views / sizeof views[0] && is_wanted("scan"); view += stride()) {
+    for (view = first; view < sizeof views / sizeof views[0] && is_wanted("scan"); view += step) {
         const int64_t start = clr_clock_ns();
         bool requested;
         struct clr_scan_plan plan;
@@ -309,7 +306,7 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
     static struct clr_group_plan plan;
     size_t i;
 
-    for (i = 0; i < sizeof groups / sizeof groups[0] && is_wanted("groups"); i += stride()) {
+    for (i = first; i < sizeof groups / sizeof groups[0] && is_wanted("groups"); i += step) {
         const int64_t start = clr_clock_ns();
         struct view view = {.looks_up = false};
         struct clr_group_result none = {.records = NULL};
@@ -392,6 +389,12 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         wanted = argv[1];
+    else if (tap_is_quick())
+        step = 3; /* as a driver for CPUs takes a second to compile each */
+    if (argc > 3) {
+        first = strtoull(argv[2], NULL, 10);
+        step = strtoull(argv[3], NULL, 10);
+    }
     random_start();
     devices_each(test_device, false);
     return tap_done();
