@@ -159,8 +159,8 @@ def shell_times(build, sizes=SIZES):
                 begin = time.perf_counter()
                 subprocess.run([*start, "sqlite3", path, sql], check=True, capture_output=True)
                 times[name].append(time.perf_counter() - begin)
-            told = subprocess.run([str(build / "clreduce-run"), "--quiet", "--", "sqlite3", path, sql, ".timer on", *[sql] * 9],
-                                  check=True, capture_output=True, text=True).stdout
+            told = subprocess.run([str(build / "clreduce-run"), "--quiet", "--", "sqlite3", "-init", "/dev/null", path], check=True,
+                                  capture_output=True, text=True, input=f"{sql};\n.timer on\n" + f"{sql};\n" * 9).stdout
             times["again"].append(statistics.median(float(line.split()[3]) for line in told.splitlines() if line.startswith("Run Time: real")))
     return {name: statistics.median(found) for name, found in times.items()}
 
@@ -211,7 +211,8 @@ def main():
     build, most = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else max(SIZES)
     sizes = [size for size in SIZES if size <= most]
     found, _ = measure_cells(build, sizes)
-    print(table(found), *(f"{name}: {value}" for name, value in summary(found).items()), f"shell: {shell_times(build, sizes)}", sep="\n")
+    print(table(found), *(f"{name}: {value}" for name, value in summary(found).items()), sep="\n", flush=True)
+    print(f"shell: {shell_times(build, sizes)}")
 
 
 if __name__ == "__main__":
