@@ -1,5 +1,8 @@
 """The command: devices, query and advise."""
 
+import csv
+import io
+import json
 import os
 import subprocess
 import sys
@@ -11,11 +14,11 @@ pytest.importorskip("rich")
 HOST = {**os.environ, "CLREDUCE_DEVICE": "host"}
 
 
-def run(*arguments, before="pass", columns="200"):
+def run(*arguments, before="pass", columns="200", settings=""):
     """What the command says on a terminal of so many columns: its status, output and errors."""
     script = f"import sys; {before}; from clreduce.command import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True,
-                          env={**HOST, "COLUMNS": columns}, check=False)
+                          env={**HOST, "COLUMNS": columns, "CLREDUCE_SETTINGS": settings}, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -56,18 +59,47 @@ def test_errors(flights, arguments, message):
     assert status == 1 and out == "" and message in errors and "Traceback" not in errors
 
 
-def test_advise(flights, tmp_path):
-    queries = tmp_path / "queries.sql"
-    queries.write_text("SELECT gpu_avg(delay) FROM flights; -- a comment; with a semicolon\n"
-                       "SELECT count(*) FROM flights WHERE origin = 'a;b';\n"
-                       "SELECT count(*) FROM flights a JOIN flights b ON a.rowid = b.rowid;\nDELETE FROM flights", encoding="utf-8")
-    status, out, errors = run("advise", flights, str(queries), columns="80")
+QUERIES = ("SELECT gpu_avg(delay) FROM flights; -- a comment; with a semicolon\n"
+           "SELECT count(*) FROM flights WHERE origin = 'a;b';\n"
+           "SELECT count(*) FROM flights a JOIN flights b ON a.rowid = b.rowid;\n"
+           "SELECT origin, 'sum(x)', sum(fare) FROM flights GROUP BY origin;\nDELETE FROM flights")
+
+
+@pytest.fixture
+def queries(tmp_path):
+    """The path of a file of statements."""
+    path = tmp_path / "queries.sql"
+    path.write_text(QUERIES, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_advise(flights, queries, columns):
+    status, out, errors = run("advise", flights, queries, columns=str(columns))
     assert (status, errors) == (0, "")
-    lines = [line.rstrip() for line in out.split("\n")]
-    assert all(len(line) <= 80 for line in lines)
-    assert lines.count("    yes: host") == 2 and out.count("times as fast") == 2
-    assert "    no: a join is not accelerated: let the view read one table" in lines
-    assert "4 queries" in out and "a view holds a SELECT" in out and "WHERE origin = 'a;b'" in out
+    assert all(len(line.rstrip()) <= columns for line in out.split("\n"))
+    assert out.count("yes: host") == 3 and out.count(" x ") == 3 and "5 queries" in out
+
+
+def test_advise_for_programs(flights, queries):
+    status, out, errors = run("advise", flights, queries, "--json", settings="override=off")
+    rows = json.loads(out)
+    assert (status, errors) == (0, "") and [row["accelerated"] for row in rows] == ["yes", "yes", "no", "no", "error"]
+    assert rows[1]["statement"].endswith("WHERE origin = 'a;b'") and rows[1]["again_ms"] > 0 and rows[1]["instead"] is None
+    assert rows[2]["reason"] == "a join is not accelerated: let the view read one table" and rows[2]["factor"] is None
+    assert rows[3]["instead"] == "SELECT origin, 'sum(x)', gpu_sum(fare) FROM flights GROUP BY origin"
+    assert rows[3]["same_rows"] == "no" and rows[3]["instead_ms"] > 0 and rows[3]["factor"] > 0
+    assert "a view holds a SELECT" in rows[4]["reason"]
+    status, out, _ = run("advise", flights, queries, "--csv", settings="override=off")
+    assert status == 0 and [row["instead"] for row in csv.DictReader(io.StringIO(out))] == ["", "", "", rows[3]["instead"], ""]
+
+
+def test_query_for_programs(flights):
+    sql = "SELECT NULL AS a, x'00ff' AS b, 'c,\"d' AS c, 1.5 AS d FROM flights WHERE delay = 919"
+    status, out, errors = run("query", flights, sql, "--csv")
+    assert (status, out, errors) == (0, "a,b,c,d\n,x'00ff',\"c,\"\"d\",1.5\n", "")
+    status, out, errors = run("query", flights, sql, "--json")
+    assert (status, errors) == (0, "") and json.loads(out) == [{"a": None, "b": {"base64": "AP8="}, "c": 'c,"d', "d": 1.5}]
 
 
 def test_without_rich():

@@ -18,6 +18,9 @@ def main(arguments=None):
     advise.add_argument("database", help="the database file, which is opened for reading alone")
     advise.add_argument("queries", help="a file of SELECTs with a semicolon behind each")
     for command in (query, advise):
+        form = command.add_mutually_exclusive_group()
+        form.add_argument("--csv", action="store_true", help="write CSV, with the names in the first line")
+        form.add_argument("--json", action="store_true", help="write a JSON array of objects")
         command.add_argument("--device", help="the setting device: auto, gpu, cpu, host or a part of a name")
     options = parser.parse_args(arguments)
     try:

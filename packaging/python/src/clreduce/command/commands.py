@@ -1,13 +1,19 @@
 """What the commands do."""
 
+import base64
+import csv
+import json
 import os
+import re
+import sys
 import time
 
 from rich.console import Console
 from rich.markup import escape
-from rich.padding import Padding
 from rich.table import Table
 
+from ..acceleration import configure
+from ..connections import SETTINGS
 from ..loading import LoadError, capable_module, open_database
 from ..statements import ask, plan_of, rewrite
 from .running import in_background
@@ -64,6 +70,18 @@ def table_of(columns, rows):
     return table
 
 
+def write_plainly(options, columns, rows):
+    """Writes rows as the options say for programs. BLOBs are x'..' in CSV, and in JSON objects with base64."""
+    if options.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows([f"x'{value.hex()}'" if isinstance(value, bytes) else value for value in row] for row in rows)
+    else:
+        json.dump([dict(zip(columns, row)) for row in rows], sys.stdout, ensure_ascii=False, indent=1,
+                  default=lambda value: {"base64": base64.b64encode(value).decode()})
+        print()
+
+
 def devices(_options):
     """Shows the OpenCL devices."""
     with_devices = open_database(":memory:")
@@ -89,6 +107,9 @@ def query(options):
     start = time.perf_counter()
     columns, rows = in_background(connection, answer, ERRORS, os.path.getsize(options.database))
     seconds = time.perf_counter() - start
+    if options.csv or options.json:
+        write_plainly(options, columns, rows)
+        return 0
     OUT.print(table_of(columns, rows[:max(options.rows, 0)]))
     if len(rows) > options.rows:
         OUT.print(f"… and {len(rows) - options.rows} more rows")
@@ -114,47 +135,131 @@ def statements_of(text, is_complete):
         yield statement.rstrip("; \t\r\n").strip()
 
 
-def measure(connection, sql, size):
-    """The seconds that SQLite takes for a SELECT, those that the view takes first and again, and its plan's first line."""
-    def seconds(text):
+class Pair:
+    """Two connections: SQLite's own, and that of an unchanged program, whose sums are exact."""
+
+    def __init__(self, options):
+        self.plain, self.own, self.size = database_of(options), database_of(options), os.path.getsize(options.database)
+        configure(self.own, SETTINGS)
+
+    def seconds(self, connection, text):
+        """How long a statement takes."""
         start = time.perf_counter()
-        in_background(connection, lambda: connection.execute(text).fetchall(), ERRORS, size)
+        in_background(connection, lambda: connection.execute(text).fetchall(), ERRORS, self.size)
         return time.perf_counter() - start
 
-    plan = plan_of(connection, sql)[0]
-    plain = seconds(sql)
-    ask(connection, "SELECT clreduce_evict()")
-    view = rewrite(connection, sql)
-    if view == sql:
-        return plain, None, None, plan
-    return plain, seconds(view), seconds(view), plan_of(connection, sql)[0]
+    def measure(self, sql):
+        """The seconds that the view of a SELECT takes first and again, None without one, and its plan's first line."""
+        plan = plan_of(self.own, sql)[0]
+        ask(self.own, "SELECT clreduce_evict()")
+        view = rewrite(self.own, sql)
+        if view == sql:
+            return None, None, plan
+        return self.seconds(self.own, view), self.seconds(self.own, view), plan_of(self.own, sql)[0]
 
 
-def tell(plan):
-    """A plan's first line as an answer to whether the query is accelerated."""
-    answer, _, reason = plan.partition(": ")
-    return f"{'[green]yes' if answer == 'accelerated' else '[yellow]no'}[/]: {escape(reason)}"
+#: A string, a name in quotes or a comment, in which nothing is changed; or what is.
+QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/"""
+
+#: Changes by a part of the plan's reason: a pattern of the text, and what takes its place.
+CHANGES = [
+    ("write gpu_", r"\b(sum|total|avg|min|max)(?=\s*\()", r"gpu_\1"),
+    ("INDEXED BY", r"\bINDEXED\s+BY\s+\w+", ""),
+    ("TRUE", r"\bTRUE\b", "1"),
+    ("FALSE", r"\bFALSE\b", "0"),
+    ("write SELECT +column", r"(\bIN\s*\(\s*SELECT\s+)(?=\w)", r"\1+"),
+]
+
+
+def replace_outside(pattern, replacement, sql):
+    """re.sub() outside of strings, quoted names and comments."""
+    def replaced(match):
+        return match[0] if match.lastgroup == "quoted" else re.sub(pattern, replacement, match[0], flags=re.IGNORECASE)
+
+    return re.sub(rf"(?P<quoted>{QUOTED})|[^'\"`\[/-]+|.", replaced, sql, flags=re.IGNORECASE | re.DOTALL)
+
+
+def changed_of(sql, plan):
+    """A text of a SELECT that is likely to be accelerated instead, by its plan's reason; None: nobody knows one."""
+    for reason, pattern, replacement in CHANGES:
+        if reason in plan:
+            changed = replace_outside(pattern, replacement, sql)
+            if changed != sql:
+                return changed
+    keys = re.search(r"\bGROUP\s+BY\s+([\w\s,.\"]+)\Z", sql, re.IGNORECASE)
+    if keys and "write ORDER BY with all keys" in plan:
+        return f"{sql.rstrip()} ORDER BY {keys[1].strip()}"
+    return None
+
+
+#: Changes of the schema, by a part of the plan's reason.
+SCHEMA_CHANGES = [
+    ("is a virtual table", "copy the virtual table: CREATE TABLE copy AS SELECT * FROM it"),
+    ("virtual generated column", "make the generated column STORED"),
+    ("is a view, which", "read the view's table, or call clreduce_accelerate('view')"),
+]
+
+
+def advice_of(pair, sql, plan):
+    """What would be accelerated in a statement's place: a text, its seconds again, and whether its rows are the same."""
+    changed = changed_of(sql, plan)
+    if changed is None:
+        hints = [hint for reason, hint in SCHEMA_CHANGES if reason in plan]
+        return (hints[0] if hints else None), None, None
+    _, again, plan = pair.measure(changed)
+    if again is None or not plan.startswith("accelerated"):
+        return None, None, None
+    rows = [sorted(map(repr, connection.execute(text))) for connection, text in ((pair.plain, sql), (pair.own, changed))]
+    return changed, again, rows[0] == rows[1]
+
+
+#: The columns of advise; times are in milliseconds.
+ADVICE = ("statement", "accelerated", "reason", "plain_ms", "first_ms", "again_ms", "factor", "instead", "instead_ms", "same_rows")
+
+
+def advise_on(pair, sql, errors):
+    """One statement's row of ADVICE."""
+    try:
+        first, again, plan = pair.measure(sql)
+        plain = pair.seconds(pair.plain, sql)
+        answer, _, reason = plan.partition(": ")
+        instead, seconds, same = None, None, None
+        if answer != "accelerated":
+            instead, seconds, same = advice_of(pair, sql, plan)
+    except errors as error:
+        return (sql, "error", str(error), *[None] * 7)
+    best = seconds if answer != "accelerated" else again
+    times = [None if value is None else round(value * 1000, 3) for value in (plain, first, again)]
+    return (sql, "yes" if answer == "accelerated" else "no", reason, *times, round(plain / best, 1) if best else None, instead,
+            None if seconds is None else round(seconds * 1000, 3), None if same is None else "yes" if same else "no")
 
 
 def advise(options):
-    """Shows for each query of a file whether it is accelerated, its times, and why not."""
+    """Shows for each query of a file what an unchanged program gains, and what would be gained by another text."""
     module = capable_module()
     with open(options.queries, encoding="utf-8") as file:
         statements = list(statements_of(file.read(), module.complete_statement))
-    connection = database_of(options)
-    size = os.path.getsize(options.database)
-    for sql in statements:
-        OUT.print(escape(sql))
-        try:
-            plain, first, again, plan = measure(connection, sql, size)
-        except module.Error as error:
-            lines = [f"[red]{escape(str(error))}"]
-        else:
-            lines = [tell(plan), f"SQLite {plain * 1000:.1f} ms"]
-            if again is not None:
-                lines[1] += (f", first {first * 1000:.1f} ms, again {again * 1000:.1f} ms: "
-                             f"{plain / again:.1f} times as fast")
-        OUT.print(Padding("\n".join(lines), (0, 0, 1, 4), expand=False))
-    OUT.print(f"{len(statements)} queries, each once by SQLite, once with no columns kept (first), and again. "
-              "Files were in the page cache after SQLite's.")
+    pair = Pair(options)
+    rows = [advise_on(pair, sql, module.Error) for sql in statements]
+    if options.csv or options.json:
+        write_plainly(options, ADVICE, rows)
+        return 0
+    table = Table(show_lines=True)
+    table.add_column("statement", ratio=3, overflow="fold")
+    for name in ("SQLite", "first", "again"):
+        table.add_column(f"{name} ms", justify="right", no_wrap=True)
+    table.add_column("gain", justify="right", no_wrap=True)
+    table.add_column("accelerated", ratio=3, overflow="fold")
+    for sql, accelerated, reason, *times, factor, instead, seconds, same in rows:
+        colour = {"yes": "green", "no": "yellow", "error": "red"}[accelerated]
+        text = f"[{colour}]{accelerated}[/]: {escape(reason)}"
+        if instead is not None:
+            text += f"\n[bold]instead[/]: {escape(instead)}"
+        if seconds is not None:
+            text += f"\n{seconds:.1f} ms, {'the same rows' if same == 'yes' else 'other bits or types in some rows'}"
+        table.add_row(escape(sql), *("" if value is None else f"{value:.1f}" for value in times),
+                      "" if factor is None else f"{factor:.1f} x", text)
+    OUT.print(table)
+    OUT.print(f"{len(statements)} queries, each once with no columns kept (first), again, and once by SQLite. "
+              "The gain is SQLite's time by the one of again, or of what is to be written instead.")
     return 0
