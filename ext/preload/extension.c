@@ -292,6 +292,20 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
     return rc == SQLITE_OK;
 }
 
+sqlite3_int64 clr_extension_memory(sqlite3 *db)
+{
+    const struct clr_originals *originals = served.originals;
+    sqlite3_stmt *statement = NULL;
+    sqlite3_int64 bytes = 0;
+
+    if (originals->prepare_v2(db, "SELECT sum(bytes) FROM clreduce_columns", -1, &statement,
+                              NULL) == SQLITE_OK &&
+        originals->step(statement) == SQLITE_ROW)
+        bytes = originals->column_int64(statement, 0);
+    originals->finalize(statement);
+    return bytes;
+}
+
 void clr_extension_tell_failures(void (*line)(const char *format, ...)
                                      __attribute__((format(printf, 1, 2))),
                                  bool all)

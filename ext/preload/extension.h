@@ -31,6 +31,9 @@ void clr_extension_close_hook(const struct clr_originals *originals);
    it is there. */
 bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db);
 
+/* Returns how many bytes the columns of a connection's files take now; with clr_inside. */
+sqlite3_int64 clr_extension_memory(sqlite3 *db);
+
 /* Whether a statement was prepared by the extension for itself. */
 bool clr_extension_owns(sqlite3_stmt *statement);
 

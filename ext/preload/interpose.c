@@ -122,6 +122,8 @@ static struct clr_connected *prepare_close(const struct clr_originals *originals
     mutex = originals->db_mutex(db);
     originals->mutex_enter(mutex);
     clr_inside++;
+    if (clr_report_is_wanted() && clr_may_accelerate(connected))
+        clr_report_note_memory(clr_extension_memory(db));
     if (for_good) {
         connected->is_closed = true;
         clr_statements_let_go(connected);

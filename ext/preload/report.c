@@ -18,6 +18,28 @@
 #endif
 
 static _Atomic(bool) was_called;
+static _Atomic(long long) most_memory;
+
+/* Whether CLREDUCE_RUN has a word. */
+static bool is_told(const char *word)
+{
+    const char *words = getenv("CLREDUCE_RUN");
+
+    return words != NULL && strstr(words, word) != NULL;
+}
+
+bool clr_report_is_wanted(void)
+{
+    return is_told("report");
+}
+
+void clr_report_note_memory(long long bytes)
+{
+    long long most = atomic_load(&most_memory);
+
+    while (bytes > most && !atomic_compare_exchange_weak(&most_memory, &most, bytes))
+        ;
+}
 
 void clr_report_note_call(void)
 {
@@ -122,6 +144,8 @@ static void report(const struct lines *lines)
              write_time(plain, line->plain), write_time(accelerated, line->accelerated),
              lines->list[i].sql == NULL ? "" : lines->list[i].sql);
     }
+    tell("columns took %.1f MB when a connection was closed, at most",
+         (double)atomic_load(&most_memory) / 1e6);
 }
 
 static void tell_lines(bool explains, bool reports)
@@ -218,14 +242,14 @@ __attribute__((destructor)) static void end(void)
 
     if (words == NULL)
         return;
-    explains = strstr(words, "explain") != NULL;
-    reports = strstr(words, "report") != NULL;
+    explains = is_told("explain");
+    reports = is_told("report");
     if (!atomic_load(&was_called)) {
-        if (strstr(words, "quiet") == NULL && strtol(words, NULL, 10) == (long)getpid())
+        if (!is_told("quiet") && strtol(words, NULL, 10) == (long)getpid())
             tell_nothing_taken();
         return;
     }
-    if (explains || reports || strstr(words, "quiet") == NULL)
+    if (explains || reports || !is_told("quiet"))
         clr_extension_tell_failures(tell, explains || reports);
     if (clr_originals_count() > 1 && (explains || reports))
         tell("the program has %d copies of SQLite; the first that opened a database was taken over",
