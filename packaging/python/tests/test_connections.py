@@ -257,6 +257,18 @@ def test_changes_of_the_schema(sqlite, tmp_path):
         connection.execute(sql)
 
 
+@pytest.mark.parametrize("create", ["CREATE TEMP TABLE T(x)", "CREATE TEMP VIEW t AS SELECT NULL AS x WHERE 0"])
+def test_names_that_temp_hides(sqlite, tmp_path, create):
+    connection = sqlite.connect(tmp_path / "new.db", factory=clreduce.Connection, isolation_level=None)
+    fill(connection)
+    sql = "SELECT max(x) FROM t WHERE x > 5"
+    assert accelerated_runs(connection, sql) > 0
+    connection.executescript(create)
+    assert accelerated_runs(connection, sql) == 0 and connection.execute(sql).fetchall() == [(None,)]
+    connection.execute("DROP " + create.split()[2] + " temp.t")
+    assert accelerated_runs(connection, sql) > 0 and connection.execute(sql).fetchall() == [(2999,)]
+
+
 def test_nothing_is_left(sqlite, flights, tmp_path):
     connection, plain = sqlite.connect(flights, factory=clreduce.Connection), sqlite.connect(flights)
     accelerated_runs(connection, STATEMENTS[0][0])

@@ -40,6 +40,15 @@ PLAN = "SELECT CAST(group_concat(line, char(10)) AS BLOB) FROM clreduce_plan(?)"
 REWRITE = "SELECT CAST(clreduce_rewrite(?) AS BLOB)"
 
 
+#: The version of the schema, the size, other schemas, and tables of temp that hide others or may: those names change their
+#: meaning while accelerated statements wait.
+LOOKS = ("PRAGMA main.schema_version", "PRAGMA main.page_count", "PRAGMA main.page_size",
+         "SELECT count(*) FROM pragma_database_list WHERE name <> 'main'",
+         "SELECT count(*) FROM sqlite_temp_master AS t WHERE type IN ('table', 'view')"
+         " AND (EXISTS (SELECT 1 FROM main.sqlite_master AS m WHERE m.name = t.name COLLATE NOCASE)"
+         " OR (SELECT count(*) FROM pragma_database_list WHERE name NOT IN ('main', 'temp')) > 0)")
+
+
 class Shape:
     """What is known of all texts that differ in literals alone. Times are seconds."""
 
@@ -113,6 +122,7 @@ class Acceleration:
         self.shapes = {}
         self.next_look = 0.0
         self.schema, self.size, self.is_small = None, 0, True
+        self.is_hidden = False  # temp hides tables of other schemas
         self.wrote = False  # statements of this transaction may have written
 
     def clear(self):
@@ -154,11 +164,10 @@ class Acceleration:
         """Forgets what does not hold any more: now and then."""
         self.next_look = now + LOOK
         try:
-            schema, pages, size, others = (
-                ask(connection, sql) for sql in ("PRAGMA main.schema_version", "PRAGMA main.page_count", "PRAGMA main.page_size",
-                                                 "SELECT count(*) FROM pragma_database_list WHERE name <> 'main'"))
+            schema, pages, size, others, hiding = (ask(connection, sql) for sql in LOOKS)
         except Exception:  # as it is locked, or closed: the application's own statement tells
             return
+        self.is_hidden = hiding > 0
         if self.schema is None:
             pass
         elif schema != self.schema:
@@ -174,7 +183,7 @@ class Acceleration:
     def run(self, cursor, statement, sql, execute):
         """Runs a SELECT that is not refused. execute(text) is the cursor's plain_execute() with the parameters."""
         shape, connection = statement.shape, cursor.connection
-        if cursor.is_watched() or self.wrote and self.is_in_transaction(connection):
+        if cursor.is_watched() or self.is_hidden or self.wrote and self.is_in_transaction(connection):
             return execute(sql)
         start = perf_counter()
         if start < shape.pause_end:
