@@ -1,9 +1,9 @@
 #include "preload/extension.h"
 
+#include "preload/lock.h"
 #include "preload/pointer_map.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,7 +28,6 @@ _Thread_local int clr_in_sqlite __attribute__((tls_model("initial-exec")));
 
 /* The copy of SQLite that is served, and the extension. */
 static struct {
-    pthread_mutex_t lock;
     const struct clr_originals *originals;
     const sqlite3_api_routines *captured; /* SQLite's own table */
     sqlite3_api_routines routines;        /* the same with SQLite's own functions everywhere */
@@ -36,11 +35,11 @@ static struct {
     bool was_tried;
     char failure[400];         /* of loading it; "": none */
     char setting_failure[400]; /* the first one */
-} served = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} served;
 
 /* ---- The extension's own statements. */
 
-static struct clr_pointer_map own = CLR_POINTER_MAP;
+static struct clr_pointer_map own;
 
 bool clr_extension_owns(sqlite3_stmt *statement)
 {
@@ -89,12 +88,12 @@ bool clr_extension_open_hook(const struct clr_originals *originals)
 {
     bool hooked;
 
-    pthread_mutex_lock(&served.lock);
+    clr_lock();
     if (served.originals == NULL && originals->auto_extension != NULL &&
         originals->cancel_auto_extension != NULL)
         served.originals = originals;
     hooked = served.originals == originals && served.captured == NULL && !served.was_tried;
-    pthread_mutex_unlock(&served.lock);
+    clr_unlock();
     return hooked && originals->auto_extension((void (*)(void))capture) == SQLITE_OK;
 }
 
@@ -208,11 +207,11 @@ static void set(sqlite3 *db, const char *name, const char *value)
         rc = originals->step(statement);
     }
     if (rc != SQLITE_ROW) {
-        pthread_mutex_lock(&served.lock);
+        clr_lock();
         if (served.setting_failure[0] == '\0')
             snprintf(served.setting_failure, sizeof served.setting_failure, "%s=%s: %s", name,
                      value, originals->errmsg(db));
-        pthread_mutex_unlock(&served.lock);
+        clr_unlock();
     }
     originals->finalize(statement);
 }
@@ -270,9 +269,9 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
 
     if (originals != served.originals)
         return false;
-    pthread_mutex_lock(&served.lock);
+    clr_lock();
     open_extension();
-    pthread_mutex_unlock(&served.lock);
+    clr_unlock();
     if (served.entry == NULL)
         return false;
     clr_inside++;
@@ -282,10 +281,10 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
     if (rc == SQLITE_OK) {
         set_all(db);
     } else {
-        pthread_mutex_lock(&served.lock);
+        clr_lock();
         snprintf(served.failure, sizeof served.failure, "%s",
                  error == NULL ? originals->errstr(rc) : error);
-        pthread_mutex_unlock(&served.lock);
+        clr_unlock();
     }
     originals->free(error);
     clr_inside--;

@@ -20,7 +20,7 @@
 
 /* ---- Connections, and the copy of SQLite that a call is for. */
 
-static struct clr_pointer_map connections = CLR_POINTER_MAP;
+static struct clr_pointer_map connections;
 
 /* Returns the copy for a call that has no connection that is known. Where there is none the program
    has been linked with this library alone, and could not run. */

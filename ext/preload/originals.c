@@ -1,7 +1,8 @@
 #include "preload/originals.h"
 
+#include "preload/lock.h"
+
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,10 +22,9 @@ struct copy {
 };
 
 static struct {
-    pthread_mutex_t lock;
     struct copy *list;
     int count;
-} copies = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+} copies;
 
 /* Names of SQLite's own library, for code that is not linked with it, as a loadable extension. */
 static const char *const libraries[] = {"libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib"};
@@ -147,11 +147,11 @@ const struct clr_originals *clr_originals_of_code(const void *address)
     const struct clr_originals *originals = NULL;
     void *scope;
 
-    pthread_mutex_lock(&copies.lock);
+    clr_lock();
     scope = find_scope(address);
     if (scope != NULL)
         originals = find_copy(scope);
-    pthread_mutex_unlock(&copies.lock);
+    clr_unlock();
     return originals;
 }
 

@@ -1,5 +1,7 @@
 #include "preload/pointer_map.h"
 
+#include "preload/lock.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,14 +98,14 @@ bool clr_pointer_map_put(struct clr_pointer_map *map, const void *key, void *val
     struct clr_pointer_table *table;
     struct slot *slot;
 
-    pthread_mutex_lock(&map->lock);
+    clr_lock();
     table = make_room(map);
     slot = table == NULL ? NULL : find(table, key);
     if (slot != NULL)
         atomic_store_explicit(&slot->value, value, memory_order_release);
     else if (table != NULL)
         insert(table, key, value);
-    pthread_mutex_unlock(&map->lock);
+    clr_unlock();
     return table != NULL;
 }
 
@@ -127,7 +129,7 @@ void *clr_pointer_map_take(struct clr_pointer_map *map, const void *key)
     struct slot *slot;
     void *value = NULL;
 
-    pthread_mutex_lock(&map->lock);
+    clr_lock();
     table = atomic_load(&map->table);
     slot = table == NULL ? NULL : find(table, key);
     if (slot != NULL) {
@@ -135,6 +137,6 @@ void *clr_pointer_map_take(struct clr_pointer_map *map, const void *key)
         atomic_store_explicit(&slot->key, &gone, memory_order_release);
         free_slots(table, (size_t)(slot - table->slots));
     }
-    pthread_mutex_unlock(&map->lock);
+    clr_unlock();
     return value;
 }

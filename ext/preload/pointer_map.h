@@ -3,21 +3,14 @@
 #ifndef CLR_PRELOAD_POINTER_MAP_H
 #define CLR_PRELOAD_POINTER_MAP_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 struct clr_pointer_table;
 
-/* Begins as CLR_POINTER_MAP. */
+/* Begins as zeros. */
 struct clr_pointer_map {
     _Atomic(struct clr_pointer_table *) table;
-    pthread_mutex_t lock; /* of those who change it */
 };
-
-#define CLR_POINTER_MAP                                                                            \
-    {                                                                                              \
-        NULL, PTHREAD_MUTEX_INITIALIZER                                                            \
-    }
 
 /* Returns a key's value, or NULL. */
 void *clr_pointer_map_get(struct clr_pointer_map *map, const void *key);

@@ -7,7 +7,7 @@
 #include <time.h>
 
 _Atomic(int) clr_watched_count, clr_companion_count;
-struct clr_pointer_map clr_statements = CLR_POINTER_MAP;
+struct clr_pointer_map clr_statements;
 
 /* The first steps of a run are all timed, and then one of so many that it takes no time. */
 enum { TIMED_STEPS = 64 };
