@@ -43,7 +43,7 @@ def eager(monkeypatch):
 
 def plain_of(path, **options):
     """A connection that gives the same without acceleration."""
-    connection = clreduce.load(sqlite3.connect(path, **options))
+    connection = clreduce.loading.open_database(path, **options)
     connection.execute("SELECT clreduce_set('override', 'on')")
     return connection
 
@@ -77,6 +77,7 @@ def test_connect(request, monkeypatch, flights, name):
     """connect() takes the first module that can, and connections of apsw."""
     sql = STATEMENTS[0][0]
     module = request.getfixturevalue("sqlite") if name == "sqlite3" else pytest.importorskip(name)
+    expected = plain_of(flights).execute(sql).fetchall()
     monkeypatch.setattr("clreduce.loading.MODULES", (name,))
     if name == "apsw":
         connection = module.Connection(flights)
@@ -84,7 +85,7 @@ def test_connect(request, monkeypatch, flights, name):
     else:
         connection = clreduce.connect(flights)
         assert isinstance(connection, module.Connection) and isinstance(connection.cursor(), module.Cursor)
-    assert connection.execute(sql).fetchall() == plain_of(flights).execute(sql).fetchall()
+    assert connection.execute(sql).fetchall() == expected
     assert names_of(connection.execute(sql))[2] == 'a "b'
     assert accelerated_runs(connection, sql) > 0
     for wrong in ("SELECT nosuch FROM flights WHERE 1", "SELECT abs(-9223372036854775808), count(*) FROM flights", "nonsense"):
