@@ -218,22 +218,28 @@ static int make(struct clr_connection *connection, struct made_views *views, con
     memset(made, 0, sizeof *made);
     made->sql = sqlite3_mprintf("%s", sql);
     rc = made->sql == NULL ? SQLITE_NOMEM : make_room(connection, views);
-    if (rc == SQLITE_OK)
-        rc = choose_name(connection->db, views, made->name);
+    if (rc != SQLITE_OK) {
+        free_made(made);
+        return rc;
+    }
+    rc = choose_name(connection->db, views, made->name);
     if (rc == SQLITE_OK)
         rc = clr_view_make(connection, made->name, made->sql);
     if (rc == SQLITE_OK)
         rc = connect(connection->db, made);
+    /* Giving the view up must not hide what was wrong. */
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
     if (rc == SQLITE_OK)
         rc = check_plan(connection, made, message);
     made->next = views->first;
     views->first = made;
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
         *result = made;
-    else
+    } else {
         drop(connection->db, views, made);
+        views->numbers--; /* nobody has been told the name */
+    }
     return rc;
 }
 
@@ -277,10 +283,10 @@ int clr_made_view_get(struct clr_connection *connection, const char *sql, char n
     rc = clr_schema_renew(connection, &hold);
     if (rc == SQLITE_OK)
         rc = find(connection, views, sql, &made);
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
-        *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
     if (rc == SQLITE_OK && made == NULL)
         rc = make(connection, views, sql, &made, message);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
     sqlite3_finalize(hold);
     clr_views_end(connection);
     if (rc != SQLITE_OK)
