@@ -371,7 +371,8 @@ static char *write_counted(const struct clr_query *query)
     char term[64];
 
     snprintf(term, sizeof term, CLR_ROW_COUNTER "(?%d)", query->parameter_count + 1);
-    clr_print_select(&printer, &query->syntax->select, query->source_schema, term, NULL);
+    /* Without the schema that the name means now: a table of temp may hide it by the next run. */
+    clr_print_select(&printer, &query->syntax->select, NULL, term, NULL);
     return clr_text_end(&printer.text);
 }
 

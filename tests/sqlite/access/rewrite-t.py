@@ -233,8 +233,33 @@ def test_changes():
         each.close()
 
 
+def test_hidden():
+    """A table of temp hides another one, which SQLite finds few rows of by an index."""
+    db = views.connect(FOLDER.new(), isolation_level=None)
+    db.execute("SELECT clreduce_set('view_threshold', 1000)")
+    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, n INTEGER)")
+    db.execute("CREATE INDEX by_n ON t(n)")
+    db.execute("INSERT INTO t WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, i % 1000 FROM n")
+    select = "SELECT count(*), max(k) FROM t WHERE n = 7"
+    text = rewritten(db, select)
+    tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "few rows")
+    held = db.execute("SELECT * FROM t")
+    held.fetchone()
+    db.execute("CREATE TEMP TABLE t(k INTEGER PRIMARY KEY, n INTEGER)")
+    db.execute("CREATE INDEX temp.by_n ON t(n)")
+    db.execute("INSERT INTO temp.t VALUES (1, 7)")
+    for what in ("hidden by a table of temp", "and again"):
+        tap.is_equal(db.execute(text).fetchall(), [(1, 1)], what)
+        tap.is_equal(db.execute(rewritten(db, select)).fetchall(), [(1, 1)], f"{what}, asked for again")
+    held.close()
+    db.execute("DROP TABLE temp.t")
+    tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "and no more")
+    db.close()
+
+
 def main():
     """Runs the tests."""
+    test_hidden()
     test_stale_schema()
     test_places()
     test_transactions()
