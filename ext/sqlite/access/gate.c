@@ -4,6 +4,7 @@
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 
@@ -13,9 +14,9 @@
 #include <string.h>
 
 /*
- * A statement is tried at once if it goes over a table of at least MANY_ROWS, which takes SQLite
- * milliseconds at least; else when a run of the plain one has taken WORTH_NS. A first look takes
- * the time of a millisecond, as long as a database of SMALL_BYTES takes to read.
+ * A statement is tried at once if it computes something over all of a table of at least MANY_ROWS,
+ * which takes SQLite milliseconds; else when a run of the plain one has taken WORTH_NS. Nothing in
+ * a database of SMALL_BYTES takes so long.
  */
 enum { MANY_ROWS = 100000, SMALL_BYTES = 1 << 20, WORTH_NS = 2000000 };
 
@@ -604,7 +605,8 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
     int64_t rows = 0, now = clr_clock_ns();
     char *reason = NULL;
 
-    if (is_outdated(watched->plain)) {
+    /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
+    if (is_outdated(watched->plain) || clr_schema_may_go(db)) {
         let_go(watched, false);
         return NULL;
     }

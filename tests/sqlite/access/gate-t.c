@@ -209,6 +209,32 @@ static void test_companion(void)
     tap_ok(sqlite3_close(db) == SQLITE_OK, "until the connection is closed");
 }
 
+/* sqlite3_deserialize() takes the schema away that views of modules of their own are of. */
+static void test_deserialize(void)
+{
+    static const char sql[] = "SELECT sum(k), count(s) FROM large";
+    sqlite3 *db = open_file(), *small = database_open();
+    struct watched of = prepare(db, sql);
+    bool was_accelerated;
+    sqlite3_int64 size;
+    unsigned char *image;
+
+    database_run(small, "CREATE TABLE large(k INTEGER PRIMARY KEY, i INT, s);"
+                        "INSERT INTO large VALUES (5, 6, 'seven')");
+    image = sqlite3_serialize(small, "main", &size, 0);
+    tap_ok(run(&of, 1000000, &was_accelerated) == sum_of_keys + ROWS && was_accelerated, "a file");
+    tap_ok(sqlite3_deserialize(db, "main", image, size, size, SQLITE_DESERIALIZE_FREEONCLOSE) ==
+               SQLITE_OK,
+           "another database comes in its place");
+    tap_ok(run(&of, 1000000, &was_accelerated) == 6 && !was_accelerated, "a kept statement");
+    finalize(&of);
+    tap_ok(gives(db, sql, 6, false, 900000000) && gives(db, sql, 6, false, 900000000),
+           "and the same again");
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    sqlite3_close(small);
+}
+
 /* EXPLAIN says what will run. */
 static void test_explain(void)
 {
@@ -272,6 +298,7 @@ int main(void)
     test_times();
     test_companion();
     test_explain();
+    test_deserialize();
     gate->report(look, &found);
     tap_ok(found == 3, "the report has every statement: %d", found);
     unlink(path);
