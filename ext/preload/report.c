@@ -74,7 +74,10 @@ struct lines {
     struct line *list;
 };
 
-/* Returns a text in one line. */
+/* Bytes of a text that are shown. */
+enum { MOST_SHOWN = 200 };
+
+/* Returns the beginning of a text in one line, without a part of a character at its end. */
 static char *copy_line(const char *text)
 {
     char *copy = text == NULL ? NULL : strdup(text), *to = copy;
@@ -87,6 +90,10 @@ static char *copy_line(const char *text)
 
         if (!is_space || (to > copy && to[-1] != ' '))
             *to++ = is_space ? ' ' : *from;
+    }
+    if (to - copy > MOST_SHOWN) {
+        for (to = copy + MOST_SHOWN; to > copy && ((unsigned char)*to & 0xc0) == 0x80; to--)
+            ;
     }
     *to = '\0';
     return copy;
@@ -123,7 +130,7 @@ static void explain(const struct line *line)
 {
     char plain[16], accelerated[16];
 
-    tell("%s%s: %s s by SQLite, %s s accelerated: %.200s",
+    tell("%s%s: %s s by SQLite, %s s accelerated: %s",
          line->reason == NULL ? "accelerated" : "by SQLite, as ",
          line->reason == NULL ? "" : line->reason, write_time(plain, line->of_gate.plain),
          write_time(accelerated, line->of_gate.accelerated), line->sql == NULL ? "" : line->sql);
@@ -139,7 +146,7 @@ static void report(const struct lines *lines)
     for (i = 0; i < lines->count; i++) {
         const struct clreduce_gate_line *line = &lines->list[i].of_gate;
 
-        tell("%8lld %11lld %12s %12s %12s  %.200s", (long long)line->runs,
+        tell("%8lld %11lld %12s %12s %12s  %s", (long long)line->runs,
              (long long)line->accelerated_runs, write_time(total, line->total),
              write_time(plain, line->plain), write_time(accelerated, line->accelerated),
              lines->list[i].sql == NULL ? "" : lines->list[i].sql);
