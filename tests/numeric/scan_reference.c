@@ -198,7 +198,7 @@ static enum clr_scan_outcome scan_rows(const struct clr_scan *scan, struct clr_s
 
 enum clr_scan_outcome reference_scan(const struct clr_scan *scan, struct clr_state *states)
 {
-    bool inexact;
+    bool inexact = false;
 
     return scan_rows(scan, states, &inexact);
 }

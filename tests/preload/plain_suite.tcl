@@ -73,11 +73,25 @@ foreach {name value} {
 set argv {}
 set argv0 [file join $testdir $file]
 info script $argv0
-# How many rows SQLite went over is another number where it did not go over them.
-set channel [open $argv0]
-fconfigure $channel -encoding utf-8
-regsub -all {\mdb status (step|sort|autoindex|vmstep)\M} [read $channel] {expr 0} script
-close $channel
-if {[catch {eval $script} message]} {
+# Two things tell what was run: the number of rows that SQLite went over, and EXPLAIN. The first is 0 here,
+# and of the second what it would explain is run.
+rename source sqlite_source
+proc source name {
+    set channel [open $name]
+    fconfigure $channel -encoding utf-8
+    regsub -all {\mdb status (step|sort|autoindex|vmstep)\M} [read $channel] {expr 0} script
+    close $channel
+    set explained {\m(?:EXPLAIN|explain) +(?:QUERY +PLAN +|query +plan +)?(?=SELECT|select|WITH|with|VALUES|[\$\[])}
+    regsub -all $explained $script {} script
+    set before [info script]
+    info script $name
+    set code [catch {uplevel 1 $script} result options]
+    info script $before
+    # A script may end by return.
+    if {$code == 2} {return $result}
+    return -options $options $result
+}
+
+if {[catch {source $argv0} message]} {
     puts "ended: [lindex [split $message \n] 0]"
 }
