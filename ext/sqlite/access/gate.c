@@ -18,7 +18,7 @@
  * which takes SQLite milliseconds; else when a run of the plain one has taken WORTH_NS. Nothing in
  * a database of SMALL_BYTES takes so long.
  */
-enum { MANY_ROWS = 100000, SMALL_BYTES = 1 << 20, WORTH_NS = 2000000 };
+enum { MANY_ROWS = 250000, SMALL_BYTES = 1 << 20, WORTH_NS = 2000000 };
 
 /* SQLite goes over no table faster: from a row to the next, by its own count of rows. */
 enum { LEAST_ROW_NS = 10 };

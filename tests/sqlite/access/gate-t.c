@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-enum { ROWS = 150000 };
+enum { ROWS = 260000 };
 
 static char path[200];
 static const struct clreduce_gate *gate;
