@@ -1,6 +1,7 @@
 #include "preload/exec.h"
 
 #include "preload/extension.h"
+#include "query/syntax/blank.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,18 +67,9 @@ static bool wants_empty(const struct call *call)
 
 static bool is_select(const char *sql)
 {
-    const char *end;
     size_t length;
 
-    for (;;) {
-        sql += strspn(sql, " \t\n\f\r");
-        if (sql[0] == '-' && sql[1] == '-')
-            sql += strcspn(sql, "\n");
-        else if (sql[0] == '/' && sql[1] == '*' && (end = strstr(sql + 2, "*/")) != NULL)
-            sql = end + 2;
-        else
-            break;
-    }
+    sql = clr_blank_skip(sql);
     length = strspn(sql, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
     return (length == 6 && strncasecmp(sql, "select", 6) == 0) ||
            (length == 4 && strncasecmp(sql, "with", 4) == 0);

@@ -1,5 +1,6 @@
 #include "sqlite/schema/schema_entries.h"
 
+#include "query/syntax/blank.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "sqlite/session/statement.h"
@@ -64,27 +65,6 @@ int clr_schema_has(sqlite3 *db, const char *schema, unsigned kinds, int column, 
 
 /* ---- The SELECTs of ordinary views. */
 
-static const char spaces[] = " \t\n\f\r", byte_order_mark[] = "\xef\xbb\xbf";
-
-const char *clr_view_text_skip_blank(const char *text)
-{
-    const char *end;
-
-    for (;;) {
-        text += strspn(text, spaces);
-        if (strncmp(text, "--", 2) == 0) {
-            text += strcspn(text, "\n");
-        } else if (strncmp(text, "/*", 2) == 0) {
-            end = strstr(text + 2, "*/");
-            text = end == NULL ? text + strlen(text) : end + 2;
-        } else if (strncmp(text, byte_order_mark, 3) == 0) {
-            text += 3;
-        } else {
-            return text;
-        }
-    }
-}
-
 /* Returns the part of CREATE VIEW name [(columns)] AS select, as SQLite writes it into the schema,
    that is the SELECT, or NULL if the text is another one. */
 static const char *find_select(const char *sql)
@@ -99,7 +79,7 @@ static const char *find_select(const char *sql)
         if (number < 2 && !clr_token_is(&token, number == 0 ? "CREATE" : "VIEW"))
             return NULL;
         if (number > 2 && depth == 0 && clr_token_is(&token, "AS"))
-            return clr_view_text_skip_blank(sql);
+            return clr_blank_skip(sql);
     }
     return NULL;
 }

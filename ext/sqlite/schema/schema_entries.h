@@ -43,7 +43,4 @@ int clr_schema_has(sqlite3 *db, const char *schema, unsigned kinds, int column, 
  */
 int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char **select);
 
-/* Returns the text behind spaces, comments and the marks of byte order that SQLite passes over. */
-const char *clr_view_text_skip_blank(const char *text);
-
 #endif

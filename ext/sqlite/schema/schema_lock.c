@@ -1,5 +1,6 @@
 #include "sqlite/schema/schema_lock.h"
 
+#include "query/syntax/blank.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/statement.h"
@@ -190,7 +191,7 @@ static bool is_creating(sqlite3 *db)
     while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
         const char *sql = sqlite3_sql(statement);
         if (sql != NULL && sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement) &&
-            sqlite3_strnicmp(clr_view_text_skip_blank(sql), "CREATE", 6) == 0)
+            sqlite3_strnicmp(clr_blank_skip(sql), "CREATE", 6) == 0)
             return true;
     }
     return false;

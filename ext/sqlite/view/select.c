@@ -2,6 +2,7 @@
 
 #include "base/float_environment.h"
 #include "numeric/dictionary/dictionary.h"
+#include "query/syntax/blank.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "sqlite/schema/schema_entries.h"
@@ -20,9 +21,9 @@ static int is_letter(char c)
 /* Returns the text of the first statement that is not empty, or the text's end. */
 static const char *skip_empty(const char *text)
 {
-    text = clr_view_text_skip_blank(text);
+    text = clr_blank_skip(text);
     while (*text == ';')
-        text = clr_view_text_skip_blank(text + 1);
+        text = clr_blank_skip(text + 1);
     return text;
 }
 
@@ -334,7 +335,7 @@ int clr_select_read(sqlite3 *db, const char *argument, bool compares, struct clr
     if (rc != SQLITE_OK) {
         *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
     } else if (refusal != NULL) {
-        const char *first = clr_view_text_skip_blank(select->sql);
+        const char *first = clr_blank_skip(select->sql);
         size_t length = strlen(first);
         while (length > 0 && strchr(spaces, first[length - 1]) != NULL)
             length--;
