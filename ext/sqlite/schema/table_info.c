@@ -426,6 +426,19 @@ int clr_table_info_find(const struct clr_table_info *info, const char *name)
     return -1;
 }
 
+sqlite3_int64 clr_last_rowid(sqlite3 *db, const char *schema, const char *name)
+{
+    sqlite3_stmt *statement;
+    sqlite3_int64 last = 0;
+
+    if (clr_statement_prepare(db, &statement, "SELECT max(rowid) FROM \"%w\".\"%w\"", schema,
+                              name) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        last = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return last > 0 ? last : 0;
+}
+
 /* ---- Names. */
 
 /* A database in which the name was looked for, and its generation then. */

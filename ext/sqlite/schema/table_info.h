@@ -62,6 +62,10 @@ void clr_table_info_free(struct clr_table_info *info);
  */
 int clr_table_info_find(const struct clr_table_info *info, const char *name);
 
+/* Returns the greatest rowid of a table: a guess at how many rows it has. 0: it has none that is
+   above, or no rowids, or SQLite does not tell. */
+sqlite3_int64 clr_last_rowid(sqlite3 *db, const char *schema, const char *name);
+
 /* Evaluates the text of a number as SQLite does, to be used as a literal. False: it is none. */
 bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value);
 

@@ -180,17 +180,10 @@ static uint64_t hash_parameters(sqlite3_value *const *parameters, int count)
 /* Returns the number of a table's rows, by its greatest rowid if it has any: a guess. */
 static int64_t guess_rows(sqlite3 *db, const struct clr_table_info *table)
 {
-    sqlite3_stmt *statement;
-    int64_t rows = 0;
+    const bool has_rowids = !table->without_rowid && table->columns[table->column_count].readable;
+    const int64_t last = has_rowids ? clr_last_rowid(db, table->schema, table->name) : 0;
 
-    if (table->without_rowid || !table->columns[table->column_count].readable)
-        return UNKNOWN_ROWS;
-    if (clr_statement_prepare(db, &statement, "SELECT max(rowid) FROM \"%w\".\"%w\"", table->schema,
-                              table->name) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        rows = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return rows > 0 ? rows : UNKNOWN_ROWS;
+    return last > 0 ? last : UNKNOWN_ROWS;
 }
 
 /* Returns how many nanoseconds SQLite may take. */
