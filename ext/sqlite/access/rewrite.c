@@ -26,25 +26,24 @@ static char *trim(const char *sql, size_t length)
     return sqlite3_mprintf("%.*s", (int)(end - sql), sql);
 }
 
-/* Whether the text is that of a SELECT which is planned at all: most others are found out at once.
+/* Finds out whether a text is that of a SELECT which is planned at all: most others are found out
+   at once. Returns SQLITE_OK, SQLITE_NOTFOUND with the reason, which may be NULL, or SQLITE_NOMEM.
  */
-static bool is_promising(const char *sql)
+static int look_at(const char *trimmed, char **message)
 {
     struct clr_query *query = NULL;
-    struct clr_reason reason;
-    const bool promising = clr_query_parse(sql, &query, &reason) == CLR_OK;
-
-    clr_query_free(query);
-    return promising;
-}
-
-/* Returns what a reason says, to be freed with sqlite3_free(). */
-static char *describe(const struct clr_reason *reason)
-{
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    const bool is_promising = clr_query_parse(trimmed, &query, &reason) == CLR_OK;
     char text[CLR_REASON_TEXT];
 
-    clr_reason_print(reason, text);
-    return sqlite3_mprintf("%s", text);
+    clr_query_free(query);
+    if (is_promising)
+        return SQLITE_OK;
+    if (reason.code == CLR_WHY_NONE)
+        return SQLITE_NOMEM;
+    clr_reason_print(&reason, text);
+    *message = sqlite3_mprintf("%s", text);
+    return SQLITE_NOTFOUND;
 }
 
 /* So many arguments of a view may be NULL: see view.c. */
@@ -151,33 +150,38 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, unsigned flags, const cha
     return NULL;
 }
 
-int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
-                            sqlite3_stmt **accelerated, char **message)
+/* The same as clr_accelerated_prepare(), of a text without spaces around it that is promising. */
+static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
+                               const char *trimmed, unsigned flags, sqlite3_stmt **accelerated,
+                               char **message)
 {
-    const char *sql = sqlite3_sql(plain);
-    char *trimmed = trim(sql, strlen(sql)), name[CLR_MADE_NAME];
-    struct clr_query *query = NULL;
-    struct clr_reason reason = {.code = CLR_WHY_NONE};
-    int rc = trimmed == NULL ? SQLITE_NOMEM : SQLITE_NOTFOUND;
+    char name[CLR_MADE_NAME];
+    int rc = SQLITE_NOTFOUND;
 
-    *accelerated = NULL;
-    *message = NULL;
-    /* Most statements are found out at once, and some PRAGMAs take effect by being prepared. */
-    if (trimmed != NULL && sqlite3_stmt_readonly(plain) && sqlite3_column_count(plain) > 0 &&
-        sqlite3_stmt_isexplain(plain) == 0 && !clr_is_writing(connection->db)) {
-        if (clr_query_parse(trimmed, &query, &reason) == CLR_OK)
-            rc = clr_made_view_get(connection, trimmed, name, message);
-        else if (reason.code != CLR_WHY_NONE)
-            *message = describe(&reason);
-        else
-            rc = SQLITE_NOMEM;
-    }
-    clr_query_free(query);
-    sqlite3_free(trimmed);
+    if (sqlite3_stmt_readonly(plain) && sqlite3_column_count(plain) > 0 &&
+        sqlite3_stmt_isexplain(plain) == 0 && !clr_is_writing(connection->db))
+        rc = clr_made_view_get(connection, trimmed, name, message);
     if (rc != SQLITE_OK)
         return rc;
     *accelerated = prepare_view(plain, flags, name);
     return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
+}
+
+int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
+                            sqlite3_stmt **accelerated, char **message)
+{
+    const char *sql = sqlite3_sql(plain);
+    char *trimmed = trim(sql, strlen(sql));
+    int rc = SQLITE_NOMEM;
+
+    *accelerated = NULL;
+    *message = NULL;
+    if (trimmed != NULL)
+        rc = look_at(trimmed, message);
+    if (rc == SQLITE_OK)
+        rc = prepare_accelerated(connection, plain, trimmed, flags, accelerated, message);
+    sqlite3_free(trimmed);
+    return rc;
 }
 
 char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *plain)
@@ -208,36 +212,28 @@ char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *
                            where, columns);
 }
 
-/* Puts an accelerated statement in the place of the plain one, and returns whether there is one.
-   Whatever goes wrong on the way is no error of the connection's. */
-static bool accelerate(struct clr_connection *connection, unsigned flags, sqlite3_stmt **statement)
-{
-    sqlite3_stmt *accelerated;
-    char *message;
-    const bool is_accelerated =
-        clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) == SQLITE_OK;
-
-    sqlite3_free(message);
-    if (is_accelerated) {
-        sqlite3_finalize(*statement);
-        *statement = accelerated;
-    }
-    sqlite3_exec(connection->db, "", NULL, NULL, NULL);
-    return is_accelerated;
-}
-
 int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
                 const char **tail)
 {
     struct clr_connection *connection = clr_connection_of(db);
+    sqlite3_stmt *accelerated;
+    char *message;
     int rc;
 
     if (connection == NULL || (flags & SQLITE_PREPARE_NO_VTAB) != 0)
         return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
     sqlite3_mutex_enter(sqlite3_db_mutex(db));
     rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    if (rc == SQLITE_OK && *statement != NULL)
-        accelerate(connection, flags, statement);
+    if (rc == SQLITE_OK && *statement != NULL) {
+        if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
+            SQLITE_OK) {
+            sqlite3_finalize(*statement);
+            *statement = accelerated;
+        }
+        sqlite3_free(message);
+        /* Whatever went wrong on the way is no error of this call. */
+        sqlite3_exec(db, "", NULL, NULL, NULL);
+    }
     sqlite3_mutex_leave(sqlite3_db_mutex(db));
     return rc;
 }
@@ -247,15 +243,18 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
    memory; the text is then to be prepared as it is, which also tells what is wrong with it. */
 static char *rewrite_text(struct clr_connection *connection, const char *sql)
 {
-    char *trimmed = trim(sql, strlen(sql)), *text = NULL;
-    sqlite3_stmt *statement = NULL;
+    char *trimmed = trim(sql, strlen(sql)), *message = NULL, *text = NULL;
+    sqlite3_stmt *plain = NULL, *accelerated = NULL;
 
     /* Some PRAGMAs take effect by being prepared. */
-    if (trimmed != NULL && is_promising(trimmed) &&
-        sqlite3_prepare_v2(connection->db, trimmed, -1, &statement, NULL) == SQLITE_OK &&
-        statement != NULL && accelerate(connection, 0, &statement))
-        text = sqlite3_mprintf("%s", sqlite3_sql(statement));
-    sqlite3_finalize(statement);
+    if (trimmed != NULL && look_at(trimmed, &message) == SQLITE_OK &&
+        sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL) == SQLITE_OK &&
+        plain != NULL &&
+        prepare_accelerated(connection, plain, trimmed, 0, &accelerated, &message) == SQLITE_OK)
+        text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
+    sqlite3_finalize(accelerated);
+    sqlite3_finalize(plain);
+    sqlite3_free(message);
     sqlite3_free(trimmed);
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
     return text;
