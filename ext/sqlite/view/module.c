@@ -847,20 +847,14 @@ static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
     return rc;
 }
 
+/* How a view is read, whichever module it is of. */
+#define READING                                                                                    \
+    .xBestIndex = view_best_index, .xDisconnect = disconnect_view, .xOpen = open_cursor,           \
+    .xClose = close_cursor, .xFilter = filter, .xNext = next, .xEof = at_end, .xColumn = column,   \
+    .xRowid = rowid
+
 static const sqlite3_module module = {
-    .xCreate = create_view,
-    .xConnect = connect_view,
-    .xBestIndex = view_best_index,
-    .xDisconnect = disconnect_view,
-    .xDestroy = destroy_view,
-    .xOpen = open_cursor,
-    .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = at_end,
-    .xColumn = column,
-    .xRowid = rowid,
-};
+    .xCreate = create_view, .xConnect = connect_view, .xDestroy = destroy_view, READING};
 
 int clr_view_register(struct clr_connection *connection)
 {
@@ -907,18 +901,7 @@ static int connect_made(sqlite3 *db, void *pointer, int count, const char *const
 
 /* Without xCreate: the table is there as soon as its module is, and in no schema
    (https://sqlite.org/vtab.html, section 2.1.2). */
-static const sqlite3_module made_module = {
-    .xConnect = connect_made,
-    .xBestIndex = view_best_index,
-    .xDisconnect = disconnect_view,
-    .xOpen = open_cursor,
-    .xClose = close_cursor,
-    .xFilter = filter,
-    .xNext = next,
-    .xEof = at_end,
-    .xColumn = column,
-    .xRowid = rowid,
-};
+static const sqlite3_module made_module = {.xConnect = connect_made, READING};
 
 int clr_view_make(struct clr_connection *connection, const char *name, const char *sql)
 {
