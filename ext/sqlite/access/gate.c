@@ -1,10 +1,12 @@
 #include "sqlite/access/gate.h"
 
 #include "base/clock.h"
+#include "query/syntax/blank.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 
@@ -121,22 +123,6 @@ static bool starts_with(const char *text, const char *word)
     return sqlite3_strnicmp(text, word, (int)length) == 0 && !is_word(text[length]);
 }
 
-/* Returns what is behind spaces and comments. */
-static const char *skip_blank(const char *text)
-{
-    const char *end;
-
-    for (;;) {
-        text += strspn(text, " \t\n\f\r");
-        if (text[0] == '-' && text[1] == '-')
-            text += strcspn(text, "\n");
-        else if (text[0] == '/' && text[1] == '*' && (end = strstr(text + 2, "*/")) != NULL)
-            text = end + 2;
-        else
-            return text;
-    }
-}
-
 /* The FNV-1a hash. */
 #define FNV_OFFSET ((uint64_t)0xcbf29ce484222325u)
 #define FNV_PRIME ((uint64_t)0x100000001b3u)
@@ -162,7 +148,7 @@ static bool read_text(const char *sql, struct text_kind *kind)
     char c, before = ' ';
 
     *kind = (struct text_kind){.fingerprint = 0};
-    sql = skip_blank(sql);
+    sql = clr_blank_skip(sql);
     if (!starts_with(sql, "SELECT") && !starts_with(sql, "WITH"))
         return false;
     for (; (c = *sql) != '\0'; before = c) {
@@ -238,6 +224,37 @@ static void free_companions(struct clr_connection *connection, void *companions)
 static const struct clr_attachment_kind companions_kind = {sizeof(struct companions),
                                                            free_companions};
 
+/* Returns those of a connection, or NULL. */
+static struct companions *companions_of(sqlite3 *db)
+{
+    const struct clr_connection *connection = clr_connection_of(db);
+
+    return connection == NULL ? NULL : clr_connection_find(connection, &companions_kind);
+}
+
+/* Adds a statement, which is taken; sql: the text that it serves, or NULL. Returns NULL without
+   memory: then the statement is finalized. */
+static struct companion *add_companion(struct companions *companions, const char *sql,
+                                       sqlite3_stmt *statement)
+{
+    struct companion *companion = sqlite3_malloc(sizeof *companion);
+
+    if (companion == NULL) {
+        sqlite3_finalize(statement);
+        return NULL;
+    }
+    *companion = (struct companion){.next = companions->first,
+                                    .sql = sql == NULL ? NULL : sqlite3_mprintf("%s", sql),
+                                    .statement = statement,
+                                    .is_taken = true};
+    if (sql != NULL && companion->sql == NULL) {
+        free_companion(companion);
+        return NULL;
+    }
+    companions->first = companion;
+    return companion;
+}
+
 /* Gives one back, or for good if it can't serve any more. */
 static void give_companion(struct clr_connection *connection, struct companion *companion,
                            bool can_serve)
@@ -307,24 +324,16 @@ static struct companion *make_companion(struct clr_connection *connection,
                                         char **reason)
 {
     const char *sql = sqlite3_sql(plain);
-    struct companion *companion;
+    sqlite3_stmt *accelerated;
 
     if (!reads_main_alone(connection->db, sql)) {
         *reason = sqlite3_mprintf("it reads another database than main");
         return NULL;
     }
-    companion = sqlite3_malloc(sizeof *companion);
-    if (companion == NULL)
+    if (clr_accelerated_prepare(connection, plain, SQLITE_PREPARE_PERSISTENT, &accelerated,
+                                reason) != SQLITE_OK)
         return NULL;
-    *companion = (struct companion){.next = companions->first, .sql = sqlite3_mprintf("%s", sql)};
-    if (companion->sql == NULL ||
-        clr_accelerated_prepare(connection, plain, SQLITE_PREPARE_PERSISTENT, &companion->statement,
-                                reason) != SQLITE_OK) {
-        free_companion(companion);
-        return NULL;
-    }
-    companions->first = companion;
-    return companion;
+    return add_companion(companions, sql, accelerated);
 }
 
 /* Returns one for the statement; NULL: there is none, with the reason, or without one if it is only
@@ -345,9 +354,9 @@ static struct companion *take_companion(struct clr_connection *connection, sqlit
     if (companion == NULL && companions != NULL && may_make(connection->db)) {
         companion = make_companion(connection, companions, plain, reason);
         *is_refused = companion == NULL;
-    }
-    if (companion != NULL)
+    } else if (companion != NULL) {
         companion->is_taken = true;
+    }
     return companion;
 }
 
@@ -367,12 +376,12 @@ struct clreduce_watched {
 /* Returns the statement that a text explains, or the text itself. */
 static const char *skip_explain(const char *sql)
 {
-    sql = skip_blank(sql);
+    sql = clr_blank_skip(sql);
     if (!starts_with(sql, "EXPLAIN"))
         return sql;
-    sql = skip_blank(sql + strlen("EXPLAIN"));
+    sql = clr_blank_skip(sql + strlen("EXPLAIN"));
     if (starts_with(sql, "QUERY"))
-        sql = skip_blank(skip_blank(sql + strlen("QUERY")) + strlen("PLAN"));
+        sql = clr_blank_skip(clr_blank_skip(sql + strlen("QUERY")) + strlen("PLAN"));
     return sql;
 }
 
@@ -443,7 +452,6 @@ static int64_t count_rows(sqlite3 *db, const char *table)
 {
     const uint64_t key = hash_text(hash_text(FNV_OFFSET, table), sqlite3_db_filename(db, "main"));
     const int64_t now = clr_clock_ns();
-    sqlite3_stmt *statement;
     int64_t rows = -1;
 
     take_lock();
@@ -452,18 +460,13 @@ static int64_t count_rows(sqlite3 *db, const char *table)
     give_lock();
     if (rows >= 0)
         return rows;
-    rows = 0;
-    if (clr_statement_prepare(db, &statement, "SELECT max(_rowid_) FROM main.\"%w\"", table) ==
-            SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        rows = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+    rows = clr_last_rowid(db, "main", table);
     take_lock();
     tables[key % TABLES].key = key;
-    tables[key % TABLES].rows = rows < 0 ? 0 : rows;
+    tables[key % TABLES].rows = rows;
     tables[key % TABLES].end = now + PAUSE_NS;
     give_lock();
-    return rows < 0 ? 0 : rows;
+    return rows;
 }
 
 /* Names that are longer are not looked up. */
@@ -480,7 +483,7 @@ static bool find_table(const char *sql, char name[LONGEST_NAME])
     for (; *sql != '\0'; before = *sql++) {
         if ((*sql | ' ') != 'f' || is_word(before) || !starts_with(sql, "from"))
             continue;
-        sql = skip_blank(sql + 4);
+        sql = clr_blank_skip(sql + 4);
         quote = *sql == '"' || *sql == '`' ? *sql : '\0';
         sql += quote != '\0';
         for (length = 0; quote == '\0' ? is_word(sql[length]) : sql[length] != quote; length++) {
@@ -565,7 +568,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     const char *sql = skip_explain(sqlite3_sql(watched->plain));
     struct companions *companions = clr_connection_attach(connection, &companions_kind);
     const struct memory *memory;
-    struct companion *companion;
+    sqlite3_stmt *explanation;
     bool wanted = connection->settings.view_threshold == 0, is_new;
     int64_t rows;
 
@@ -577,20 +580,12 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     give_lock();
     if (!wanted && is_new)
         wanted = watched->computes && takes_long(connection->db, sql, &rows);
-    companion = wanted && companions != NULL && may_make(connection->db)
-                    ? sqlite3_malloc(sizeof *companion)
-                    : NULL;
-    if (companion == NULL)
+    if (!wanted || companions == NULL || !may_make(connection->db))
         return NULL;
-    *companion = (struct companion){.next = companions->first, .is_taken = true};
-    companion->statement = prepare_explanation(connection, sql, watched->plain);
-    if (companion->statement == NULL) {
-        free_companion(companion);
-        return NULL;
-    }
-    companions->first = companion;
-    watched->companion = companion;
-    return companion->statement;
+    explanation = prepare_explanation(connection, sql, watched->plain);
+    if (explanation != NULL)
+        watched->companion = add_companion(companions, NULL, explanation);
+    return watched->companion == NULL ? NULL : explanation;
 }
 
 static sqlite3_stmt *begin(struct clreduce_watched *watched)
@@ -714,9 +709,7 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
 
 static void closing(sqlite3 *db)
 {
-    struct clr_connection *connection = clr_connection_of(db);
-    struct companions *companions =
-        connection == NULL ? NULL : clr_connection_find(connection, &companions_kind);
+    struct companions *companions = companions_of(db);
 
     if (companions != NULL)
         free_waiting(companions, 0);
@@ -724,9 +717,7 @@ static void closing(sqlite3 *db)
 
 static int is_own(sqlite3_stmt *statement)
 {
-    struct clr_connection *connection = clr_connection_of(sqlite3_db_handle(statement));
-    struct companions *companions =
-        connection == NULL ? NULL : clr_connection_find(connection, &companions_kind);
+    const struct companions *companions = companions_of(sqlite3_db_handle(statement));
     const struct companion *companion = companions == NULL ? NULL : companions->first;
 
     while (companion != NULL && companion->statement != statement)
