@@ -1,10 +1,10 @@
 #include "preload/statements.h"
 
+#include "base/clock.h"
 #include "preload/extension.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 _Atomic(int) clr_watched_count, clr_companion_count;
 struct clr_pointer_map clr_statements;
@@ -98,14 +98,6 @@ void clr_statements_let_go(struct clr_connected *connected)
 
 /* ---- Runs. */
 
-static sqlite3_int64 now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (sqlite3_int64)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /* Returns which of the steps are timed, by the mean of the first ones in nanoseconds. */
 static sqlite3_int64 choose_interval(sqlite3_int64 mean)
 {
@@ -127,9 +119,9 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
     if (statement->steps++ % statement->interval != 0) {
         rc = originals->step(running);
     } else {
-        begin = now();
+        begin = clr_clock_ns();
         rc = originals->step(running);
-        statement->nanoseconds += (now() - begin) * statement->interval;
+        statement->nanoseconds += (clr_clock_ns() - begin) * statement->interval;
     }
     statement->is_in_step = false;
     return rc;
