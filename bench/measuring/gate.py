@@ -108,13 +108,12 @@ def child(path, sizes):
 
 
 def run(build, path, sizes, preloaded):
-    """What a process measured, by cell; and the texts that it had accelerated."""
+    """What a process measured, by cell."""
     command = [PYTHON, __file__, "--child", path, json.dumps(sizes)]
     if preloaded:
-        command = [str(build / "clreduce-run"), "--report", "--", *command]
+        command = [str(build / "clreduce-run"), "--quiet", "--", *command]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off"})
-    cells = {(name, size): (first, later, rows) for name, size, first, later, rows in map(json.loads, ran.stdout.splitlines())}
-    return cells, ran.stderr
+    return {(name, size): (first, later, rows) for name, size, first, later, rows in map(json.loads, ran.stdout.splitlines())}
 
 
 def measure_cells(build, sizes=SIZES):
@@ -129,8 +128,7 @@ def measure_cells(build, sizes=SIZES):
                 for old in pathlib.Path(folder).glob("gate.db*"):
                     old.unlink()
                 pathlib.Path(path).write_bytes(pathlib.Path(original).read_bytes())
-                cells, told = run(build, path, sizes, preloaded)
-                rounds[preloaded].append(cells)
+                rounds[preloaded].append(run(build, path, sizes, preloaded))
     found = []
     for key in rounds[False][0]:
         plain, through = ([cells[key] for cells in rounds[way]] for way in (False, True))
@@ -140,7 +138,7 @@ def measure_cells(build, sizes=SIZES):
             "later": [min(cell[1] for cell in way) for way in (plain, through)],
             "same": len({cell[2] for cell in plain + through}) == 1,
         })
-    return found, told
+    return found
 
 
 #: What the README's first lines ask.
@@ -196,7 +194,7 @@ def measure(tools, _machine):
     """The part of bench/run.py."""
     sizes = [size for size in SIZES if size <= max(1_000, tools.rows)]
     build = pathlib.Path(os.environ.get("CLREDUCE_BUILD", ".")).resolve()
-    found, _ = measure_cells(build, sizes)
+    found = measure_cells(build, sizes)
     told = {**summary(found), "shell": shell_times(build, sizes)}
     print(table(found), told, sep="\n", file=sys.stderr)
     failure = f"{len(told['different'])} cells differ" if told["different"] else None
@@ -210,7 +208,7 @@ def main():
         return
     build, most = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]) if len(sys.argv) > 2 else max(SIZES)
     sizes = [size for size in SIZES if size <= most]
-    found, _ = measure_cells(build, sizes)
+    found = measure_cells(build, sizes)
     print(table(found), *(f"{name}: {value}" for name, value in summary(found).items()), sep="\n", flush=True)
     print(f"shell: {shell_times(build, sizes)}")
 

@@ -72,7 +72,7 @@ foreach {name value} {
 
 set argv {}
 set argv0 [file join $testdir $file]
-info script $argv0
+
 # Two things tell what was run: the number of rows that SQLite went over, and EXPLAIN. The first is 0 here,
 # and of the second what it would explain is run.
 rename source sqlite_source
