@@ -149,6 +149,18 @@ static inline void database_set(sqlite3 *db, const char *name, const char *value
     database_run(db, "SELECT clreduce_set(%Q, %Q)", name, value);
 }
 
+/* Opens a file for the host. Nothing of its columns is left when it is closed. */
+static inline sqlite3 *database_open_file(const char *path)
+{
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        tap_bail("no database: %s", sqlite3_errmsg(db));
+    database_set(db, "device", "host");
+    database_set(db, "column_retention", "0");
+    return db;
+}
+
 /* Reads a figure of clreduce_stats, into a static buffer; "" for NULL. */
 static inline const char *database_stat_text(sqlite3 *db, const char *name)
 {

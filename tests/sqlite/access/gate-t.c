@@ -14,23 +14,12 @@ enum { ROWS = 260000 };
 static char path[200];
 static const struct clreduce_gate *gate;
 
-static sqlite3 *open_file(void)
-{
-    sqlite3 *db = NULL;
-
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database: %s", sqlite3_errmsg(db));
-    database_set(db, "device", "host");
-    database_set(db, "column_retention", "0"); /* nothing is left when it is closed */
-    return db;
-}
-
 static void fill(void)
 {
     sqlite3 *db;
 
     unlink(path);
-    db = open_file();
+    db = database_open_file(path);
     database_run(db, "CREATE TABLE large(k INTEGER PRIMARY KEY, i INT, s);"
                      "CREATE INDEX by_i ON large(i); CREATE TABLE small AS SELECT 1 AS k, 2 AS i");
     database_run(db,
@@ -118,7 +107,7 @@ static void test_texts(void)
         {"PRAGMA table_info(large)", false},
         {"VALUES (1)", false},
     };
-    sqlite3 *db = open_file();
+    sqlite3 *db = database_open_file(path);
     struct watched of;
     size_t i;
 
@@ -135,14 +124,14 @@ static const sqlite3_int64 sum_of_keys = (sqlite3_int64)ROWS * (ROWS + 1) / 2;
 
 static void test_ways(void)
 {
-    sqlite3 *db = open_file(), *other;
+    sqlite3 *db = database_open_file(path), *other;
 
     tap_ok(gives(db, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000), "a large table");
     tap_ok(gives(db, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000), "and again");
     tap_ok(gives(db, "SELECT k FROM large WHERE k = 17", 17, false, 2000), "one row by its key");
     tap_ok(gives(db, "SELECT k FROM large WHERE k = 18", 18, false, 2000), "and another");
     tap_ok(gives(db, "SELECT sum(i) FROM small", 2, false, 2000), "a small table");
-    other = open_file();
+    other = database_open_file(path);
     tap_ok(gives(other, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000),
            "another connection knows it");
     gate->closing(other);
@@ -161,7 +150,7 @@ static void test_ways(void)
 static void test_times(void)
 {
     static const char slow[] = "SELECT count(DISTINCT i) FROM large WHERE +i < 30000";
-    sqlite3 *db = open_file();
+    sqlite3 *db = database_open_file(path);
     bool right = true;
     int i;
 
@@ -184,7 +173,7 @@ static void test_times(void)
 /* The companion has the bindings, and is known. */
 static void test_companion(void)
 {
-    sqlite3 *db = open_file();
+    sqlite3 *db = database_open_file(path);
     struct watched of = prepare(db, "SELECT sum(k), count(*) FROM large WHERE k <= :most");
     struct watched second = prepare(db, "SELECT sum(k), count(*) FROM large WHERE k <= :most");
     sqlite3_stmt *companion = NULL, *another = NULL;
@@ -213,7 +202,7 @@ static void test_companion(void)
 static void test_deserialize(void)
 {
     static const char sql[] = "SELECT sum(k), count(s) FROM large";
-    sqlite3 *db = open_file(), *small = database_open();
+    sqlite3 *db = database_open_file(path), *small = database_open();
     struct watched of = prepare(db, sql);
     bool was_accelerated;
     sqlite3_int64 size;
@@ -245,7 +234,7 @@ static void test_explain(void)
     };
     static const char *const wanted[] = {
         "SCAN large BY clreduce (not run yet, columns not resident)", "VFilter", NULL};
-    sqlite3 *db = open_file();
+    sqlite3 *db = database_open_file(path);
     size_t i;
 
     for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {

@@ -16,13 +16,9 @@ static char path[200];
 
 static sqlite3 *open_file(void)
 {
-    sqlite3 *db = NULL;
+    sqlite3 *db = database_open_file(path);
 
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database: %s", sqlite3_errmsg(db));
-    database_set(db, "device", "host");
     database_set(db, "view_threshold", "0");
-    database_set(db, "column_retention", "0"); /* nothing is left when it is closed */
     return db;
 }
 
