@@ -115,6 +115,7 @@ enum clr_code clr_query_run_begin(const struct clr_query *query, const struct cl
     run->query = query;
     run->question_count = 0;
     run->lookups = NULL;
+    run->columns = NULL;
     begin_tallies(run);
     code = take_constants(run, values, reason);
     while (code == CLR_OK && run->question_count < query->question_count) {

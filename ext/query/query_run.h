@@ -14,6 +14,8 @@ struct clr_query_run {
     int question_count;
     struct clr_question questions[CLR_MOST_QUESTIONS]; /* the counts are the run's */
     const struct clr_lookup *lookups;                  /* those that the scan had; the caller's */
+    /* The columns that the scan had, likewise; NULL: their rows have only passed. */
+    struct clr_column *const *columns;
 };
 
 /*

@@ -136,10 +136,10 @@ CLR_WHY(PRESENT_TIME, "the present time ('now', CURRENT_DATE and the like) and t
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed: run PRAGMA integrity_check")
 CLR_WHY(LOAD_FAILED, "%n")
-CLR_WHY(ROUNDING, "SQLite's own %n() rounds or fails by the order of the rows: write gpu_%n()")
+CLR_WHY(ROUNDING, "SQLite's own %n rounds or fails by the order of the rows: write gpu_%n")
 CLR_WHY(FIRST_OF_EQUALS,
-        "SQLite's own %n() gives the first of equal values, 1 or 1.0, 0.0 or -0.0: write gpu_%n()")
-CLR_WHY(RESULT_ERROR, "%n() may be an error, which SQLite reports")
+        "SQLite's own %n gives the first of equal values, 1 or 1.0, 0.0 or -0.0: write gpu_%n")
+CLR_WHY(RESULT_ERROR, "%n may be an error, which SQLite reports")
 CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error or "
                 "left out by LIMIT")
 CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")

@@ -255,6 +255,23 @@ void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones)
         clr_zones_free(zones);
 }
 
+bool clr_column_may_have_negative_zero(const struct clr_column *column)
+{
+    enum { PIECE = 1024 }; /* rows that are compared at once */
+    const int64_t negative_zero = clr_bits_of(-0.0);
+    size_t row, end;
+    bool found = false;
+
+    if (column->words != NULL)
+        return column->frame.power == 0.0 && column->frame.known_least == negative_zero;
+    for (row = 0; row < column->rows && !found; row = end) {
+        end = column->rows - row < PIECE ? column->rows : row + PIECE;
+        for (; row < end; row++)
+            found |= column->values[row] == negative_zero;
+    }
+    return found;
+}
+
 size_t clr_column_size(const struct clr_column *column)
 {
     const size_t zones = clr_zones_size(clr_column_zones(column));

@@ -292,6 +292,7 @@ static int make_answer(struct clr_acceleration *acceleration, const struct clr_v
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     const struct clr_finish_input input = {.db = acceleration->connection->db,
                                            .select = acceleration->select,
+                                           .table = &acceleration->plan->table,
                                            .run = run->query_run,
                                            .groups = run->groups,
                                            .parameters = run->parameters,

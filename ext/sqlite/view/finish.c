@@ -169,11 +169,18 @@ static bool pass_probes(const struct clr_finish_input *input, struct clr_finishe
     return pass;
 }
 
-/* Says why SQLite has to compute a call. */
-static void refuse_call(const struct clr_call *call, struct clr_reason *reason)
+/* Says why SQLite has to compute a call, by its name, and its argument if that is a column. */
+static void refuse_call(const struct clr_finish_input *input, const struct clr_call *call,
+                        struct clr_reason *reason)
 {
-    const char *name = clr_call_name(call);
+    const struct clr_query *query = input->run->query;
+    const struct clr_tally_plan *tally = &query->tallies[call->tally];
+    const char *column = "";
+    char name[CLR_REASON_NAME];
 
+    if (tally->y < 0 && tally->x >= 0 && query->instructions[tally->x].opcode == CLR_OP_COLUMN)
+        column = input->table->columns[query->columns[query->instructions[tally->x].a]].name;
+    sqlite3_snprintf(sizeof name, name, "%s(%s)", clr_call_name(call), column);
     clr_reason_set_name(reason,
                         !call->builtin || call->is_exact              ? CLR_WHY_RESULT_ERROR
                         : call->aggregate->needs == CLR_NEEDS_EXTREME ? CLR_WHY_FIRST_OF_EQUALS
@@ -196,7 +203,7 @@ static int make_values(const struct clr_finish_input *input, struct clr_answer *
     if (outcome == CLR_SCAN_STOPPED)
         return SQLITE_INTERRUPT;
     if (outcome == CLR_SCAN_UNSURE)
-        refuse_call(unsure, reason);
+        refuse_call(input, unsure, reason);
     else if (outcome == CLR_SCAN_LIMIT)
         clr_reason_set(reason, CLR_WHY_VALUES_MEMORY);
     else if (outcome != CLR_SCAN_DONE)

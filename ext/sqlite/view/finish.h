@@ -8,6 +8,7 @@
 #define CLR_SQLITE_FINISH_H
 
 #include "base/float_environment.h"
+#include "sqlite/schema/table_info.h"
 #include "sqlite/view/groups.h"
 #include "sqlite/view/select.h"
 
@@ -48,6 +49,7 @@ struct clr_answer {
 struct clr_finish_input {
     sqlite3 *db;
     const struct clr_select *select;
+    const struct clr_table_info *table; /* the query's */
     struct clr_query_run *run;
     const struct clr_groups *groups;  /* NULL: there is one, of all rows */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */

@@ -5,6 +5,7 @@
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 
+#include <math.h>
 #include <string.h>
 
 /* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
@@ -111,6 +112,9 @@ struct filling {
     atomic_int_least64_t *known[CLR_MOST_KEYS];
     atomic_int_least64_t left; /* bytes */
     atomic_size_t next;        /* group */
+    /* Of the scan's columns, whether they may have a -0.0: 1 or 0, and 2 as well if that is known.
+     */
+    atomic_int negative_zeros[CLR_MOST_COLUMNS];
     int worker_count;
     struct worker {
         struct clr_query_run *run; /* with states of its own, unless there is one worker */
@@ -225,12 +229,37 @@ static bool sums_agree(const struct clr_state *state)
     return greatest * state->count <= EXACT_IN_DOUBLE;
 }
 
-/* SQLite's min and max keep the first of equal values, in the order of the rows: 1 or 1.0, 0.0 or
-   -0.0. */
-static bool extremes_agree(const struct clr_state *state, const struct clr_value *value)
+/* Whether a tally's values may have a -0.0 among them. Two threads may both find that out. */
+static bool may_have_negative_zero(struct filling *filling, int tally)
 {
-    return !(state->integers.seen && state->reals.seen) &&
-           !(value->kind == CLR_KIND_REAL && value->as.real == 0.0);
+    const struct clr_query_run *run = filling->run;
+    const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+    atomic_int *known;
+
+    if (x->opcode != CLR_OP_COLUMN || run->columns == NULL)
+        return true;
+    known = &filling->negative_zeros[x->a];
+    if (atomic_load(known) == 0)
+        atomic_store(known, 2 + clr_column_may_have_negative_zero(run->columns[x->a]));
+    return atomic_load(known) != 2;
+}
+
+/*
+ * SQLite's min and max keep the first of equal values, in the order of the rows: 1 or 1.0, 0.0 or
+ * -0.0. Here -0.0 is less than 0.0: where the least is 0.0, or the greatest -0.0, all zeros are.
+ */
+static bool extremes_agree(struct filling *filling, const struct clr_call *call,
+                           const struct clr_state *state, const struct clr_value *value)
+{
+    const bool is_least = call->aggregate->finish < 0;
+
+    if (state->integers.seen && state->reals.seen)
+        return false;
+    if (value->kind != CLR_KIND_REAL || value->as.real != 0.0)
+        return true;
+    if (signbit(value->as.real))
+        return !is_least;
+    return is_least || !may_have_negative_zero(filling, call->tally);
 }
 
 /* Makes the output of sums. Returns whether SQLite's own result, if it is one, would be the same.
@@ -259,19 +288,20 @@ static void resolve_rank(const struct clr_query_run *run, int tally, struct clr_
         *value = run->lookups[x->b].ranked[value->as.integer];
 }
 
-static bool finish_extreme(const struct clr_query_run *run, const struct clr_call *call,
-                           const struct clr_state *state, struct clr_output *output)
+static bool finish_extreme(struct filling *filling, const struct clr_query_run *run,
+                           const struct clr_call *call, const struct clr_state *state,
+                           struct clr_output *output)
 {
     struct clr_value value;
 
     clr_state_extreme(state, call->aggregate->finish, &value);
     resolve_rank(run, call->tally, &value);
     clr_finish_extreme(call->aggregate, call->form, &value, output);
-    return !call->builtin || extremes_agree(state, &value);
+    return !call->builtin || extremes_agree(filling, call, state, &value);
 }
 
 /* As finish_sums(), for any call. */
-static bool finish(struct clr_query_run *run, const struct clr_call *call,
+static bool finish(struct filling *filling, struct clr_query_run *run, const struct clr_call *call,
                    struct clr_output *output)
 {
     const struct clr_tally *tally = &run->tallies[call->tally];
@@ -284,7 +314,7 @@ static bool finish(struct clr_query_run *run, const struct clr_call *call,
     case CLR_NEEDS_SUMS:
         return finish_sums(run, call, output);
     case CLR_NEEDS_EXTREME:
-        return finish_extreme(run, call, &tally->state, output);
+        return finish_extreme(filling, run, call, &tally->state, output);
     case CLR_NEEDS_BINS:
         clr_finish_bins(call->aggregate, call->form, &question->bins, question->counts, output);
         return true;
@@ -314,15 +344,15 @@ static void take_group(struct clr_query_run *run, const struct clr_groups *group
     }
 }
 
-static enum clr_scan_outcome finish_call(const struct filling *filling, struct worker *worker,
-                                         int call, size_t place)
+static enum clr_scan_outcome finish_call(struct filling *filling, struct worker *worker, int call,
+                                         size_t place)
 {
     struct clr_output output;
     bool fine;
 
     worker->unsure = &worker->run->query->calls[call];
     clr_output_init(&output);
-    if (!finish(worker->run, worker->unsure, &output) || output.code == CLR_INVALID) {
+    if (!finish(filling, worker->run, worker->unsure, &output) || output.code == CLR_INVALID) {
         clr_memory_free(output.memory);
         return CLR_SCAN_UNSURE;
     }
@@ -336,7 +366,7 @@ static enum clr_scan_outcome finish_call(const struct filling *filling, struct w
 
 /* ---- All. */
 
-static enum clr_scan_outcome fill_group(const struct filling *filling, struct worker *worker,
+static enum clr_scan_outcome fill_group(struct filling *filling, struct worker *worker,
                                         size_t group)
 {
     const struct clr_group_values *values = filling->values;

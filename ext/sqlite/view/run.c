@@ -350,7 +350,7 @@ static int scan_image(struct clr_view_run *run)
     if (!clr_column_request_check_rows(request, request->image->layout.rows))
         return SQLITE_OK;
     release_columns(run);
-    run->scan.columns = run->columns;
+    run->scan.columns = run->query_run->columns = run->columns;
     run->scan.rows = request->image->layout.rows;
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
