@@ -1,5 +1,6 @@
 #include "clreduce.h"
 
+#include "base/lock.h"
 #include "engine/worker/runtime.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/aggregates/aggregates.h"
@@ -9,7 +10,6 @@
 #include "sqlite/session/connection.h"
 #include "sqlite/view/module.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 SQLITE_EXTENSION_INIT1
@@ -28,27 +28,8 @@ static const char too_old[] =
 #ifndef SQLITE_CORE
 /* The first copy of SQLite that loads the library is the one that all calls go to: its table of
    functions, and its version, which is asked for once, since that copy may be gone some day. */
-static struct {
-    pthread_mutex_t lock;
-    pthread_once_t prepared;
-    char version[16];
-} served = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, ""};
-
-/* A child after fork() finds the lock free. */
-static void take_lock(void)
-{
-    pthread_mutex_lock(&served.lock);
-}
-
-static void give_lock(void)
-{
-    pthread_mutex_unlock(&served.lock);
-}
-
-static void heed_forks(void)
-{
-    pthread_atfork(take_lock, give_lock, give_lock);
-}
+static char served_version[16];
+CLR_LOCK(lock)
 
 /* Takes the functions of the SQLite that loads the library. Returns SQLITE_OK, or SQLITE_ERROR with
    the reason in *error: it is too old, or another copy of SQLite has loaded the library before. */
@@ -56,24 +37,23 @@ static int take_routines(const struct sqlite3_api_routines *routines, char **err
 {
     int rc = SQLITE_ERROR;
 
-    pthread_once(&served.prepared, heed_forks);
-    pthread_mutex_lock(&served.lock);
+    take_lock();
     if (sqlite3_api == NULL && routines->libversion_number() < CLR_OLDEST_SQLITE) {
         *error = routines->mprintf(too_old, routines->libversion());
     } else if (sqlite3_api != NULL && sqlite3_api->malloc != routines->malloc) {
         *error = routines->mprintf("clreduce: this file serves another copy of SQLite (%s) in this "
                                    "process; let this one (%s) load a copy of the file under "
                                    "another name",
-                                   served.version, routines->libversion());
+                                   served_version, routines->libversion());
     } else {
         /* Every connection of one copy brings the same functions; others may be using them now. */
         if (sqlite3_api == NULL) {
-            snprintf(served.version, sizeof served.version, "%s", routines->libversion());
+            snprintf(served_version, sizeof served_version, "%s", routines->libversion());
             SQLITE_EXTENSION_INIT2(routines);
         }
         rc = SQLITE_OK;
     }
-    pthread_mutex_unlock(&served.lock);
+    give_lock();
     return rc;
 }
 #endif

@@ -112,7 +112,7 @@ def run(build, path, sizes, preloaded):
     command = [PYTHON, __file__, "--child", path, json.dumps(sizes)]
     if preloaded:
         command = [str(build / "clreduce-run"), "--quiet", "--", *command]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off"})
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off," + os.environ.get("CLREDUCE_SETTINGS", "")})
     return {(name, size): (first, later, rows) for name, size, first, later, rows in map(json.loads, ran.stdout.splitlines())}
 
 

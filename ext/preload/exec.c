@@ -2,10 +2,9 @@
 
 #include "preload/extension.h"
 #include "query/syntax/blank.h"
+#include "query/syntax/word.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 typedef int callback_function(void *, int, char **, char **);
 
@@ -67,12 +66,8 @@ static bool wants_empty(const struct call *call)
 
 static bool is_select(const char *sql)
 {
-    size_t length;
-
     sql = clr_blank_skip(sql);
-    length = strspn(sql, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-    return (length == 6 && strncasecmp(sql, "select", 6) == 0) ||
-           (length == 4 && strncasecmp(sql, "with", 4) == 0);
+    return clr_word_is(sql, "select") || clr_word_is(sql, "with");
 }
 
 static int step(const struct call *call, sqlite3_stmt *handle)

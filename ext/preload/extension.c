@@ -1,6 +1,6 @@
 #include "preload/extension.h"
 
-#include "preload/lock.h"
+#include "base/lock.h"
 #include "preload/pointer_map.h"
 
 #include <dlfcn.h>
@@ -36,6 +36,7 @@ static struct {
     char failure[400];         /* of loading it; "": none */
     char setting_failure[400]; /* the first one */
 } served;
+CLR_LOCK(lock)
 
 /* ---- The extension's own statements. */
 
@@ -88,12 +89,12 @@ bool clr_extension_open_hook(const struct clr_originals *originals)
 {
     bool hooked;
 
-    clr_lock();
+    take_lock();
     if (served.originals == NULL && originals->auto_extension != NULL &&
         originals->cancel_auto_extension != NULL)
         served.originals = originals;
     hooked = served.originals == originals && served.captured == NULL && !served.was_tried;
-    clr_unlock();
+    give_lock();
     return hooked && originals->auto_extension((void (*)(void))capture) == SQLITE_OK;
 }
 
@@ -207,11 +208,11 @@ static void set(sqlite3 *db, const char *name, const char *value)
         rc = originals->step(statement);
     }
     if (rc != SQLITE_ROW) {
-        clr_lock();
+        take_lock();
         if (served.setting_failure[0] == '\0')
             snprintf(served.setting_failure, sizeof served.setting_failure, "%s=%s: %s", name,
                      value, originals->errmsg(db));
-        clr_unlock();
+        give_lock();
     }
     originals->finalize(statement);
 }
@@ -269,9 +270,9 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
 
     if (originals != served.originals)
         return false;
-    clr_lock();
+    take_lock();
     open_extension();
-    clr_unlock();
+    give_lock();
     if (served.entry == NULL)
         return false;
     clr_inside++;
@@ -281,10 +282,10 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
     if (rc == SQLITE_OK) {
         set_all(db);
     } else {
-        clr_lock();
+        take_lock();
         snprintf(served.failure, sizeof served.failure, "%s",
                  error == NULL ? originals->errstr(rc) : error);
-        clr_unlock();
+        give_lock();
     }
     originals->free(error);
     clr_inside--;

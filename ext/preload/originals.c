@@ -1,6 +1,6 @@
 #include "preload/originals.h"
 
-#include "preload/lock.h"
+#include "base/lock.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -25,6 +25,7 @@ static struct {
     struct copy *list;
     int count;
 } copies;
+CLR_LOCK(lock)
 
 /* Names of SQLite's own library, for code that is not linked with it, as a loadable extension. */
 static const char *const libraries[] = {"libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib"};
@@ -147,11 +148,11 @@ const struct clr_originals *clr_originals_of_code(const void *address)
     const struct clr_originals *originals = NULL;
     void *scope;
 
-    clr_lock();
+    take_lock();
     scope = find_scope(address);
     if (scope != NULL)
         originals = find_copy(scope);
-    clr_unlock();
+    give_lock();
     return originals;
 }
 

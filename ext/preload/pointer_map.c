@@ -1,6 +1,6 @@
 #include "preload/pointer_map.h"
 
-#include "preload/lock.h"
+#include "base/lock.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -20,6 +20,9 @@ struct clr_pointer_table {
 };
 
 enum { FIRST_BITS = 6 };
+
+/* Of all that change a map. */
+CLR_LOCK(lock)
 
 /* A key was here: a search goes on. */
 static const char gone;
@@ -98,14 +101,14 @@ bool clr_pointer_map_put(struct clr_pointer_map *map, const void *key, void *val
     struct clr_pointer_table *table;
     struct slot *slot;
 
-    clr_lock();
+    take_lock();
     table = make_room(map);
     slot = table == NULL ? NULL : find(table, key);
     if (slot != NULL)
         atomic_store_explicit(&slot->value, value, memory_order_release);
     else if (table != NULL)
         insert(table, key, value);
-    clr_unlock();
+    give_lock();
     return table != NULL;
 }
 
@@ -129,7 +132,7 @@ void *clr_pointer_map_take(struct clr_pointer_map *map, const void *key)
     struct slot *slot;
     void *value = NULL;
 
-    clr_lock();
+    take_lock();
     table = atomic_load(&map->table);
     slot = table == NULL ? NULL : find(table, key);
     if (slot != NULL) {
@@ -137,6 +140,6 @@ void *clr_pointer_map_take(struct clr_pointer_map *map, const void *key)
         atomic_store_explicit(&slot->key, &gone, memory_order_release);
         free_slots(table, (size_t)(slot - table->slots));
     }
-    clr_unlock();
+    give_lock();
     return value;
 }

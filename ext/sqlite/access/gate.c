@@ -1,26 +1,28 @@
 #include "sqlite/access/gate.h"
 
 #include "base/clock.h"
+#include "base/fnv.h"
+#include "base/lock.h"
 #include "query/syntax/blank.h"
+#include "query/syntax/word.h"
+#include "sqlite/access/long_scan.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_lock.h"
-#include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 /*
- * A statement is tried at once if it computes something over all of a table of at least MANY_ROWS,
- * which takes SQLite milliseconds; else when a run of the plain one has taken WORTH_NS. Nothing in
- * a database of SMALL_BYTES takes so long.
+ * A statement is tried at once if it computes something and is sure to take SQLite long; else when
+ * a run of the plain one has taken SURE_NS, or each of several has taken WORTH_NS: one alone may
+ * have waited for the processor.
  */
-enum { MANY_ROWS = 250000, SMALL_BYTES = 1 << 20, WORTH_NS = 2000000 };
+enum { WORTH_NS = 2000000, SURE_NS = 10000000 };
 
 /* SQLite goes over no table faster: from a row to the next, by its own count of rows. */
 enum { LEAST_ROW_NS = 10 };
@@ -54,34 +56,50 @@ struct memory {
     int64_t rows; /* of the table, about; 0: not known */
 };
 
-/* A statement's place is one of WAYS, where it takes that of the one not used for longest. */
-enum { PLACES = 4096, WAYS = 8 };
+/* A statement's place is one of WAYS. Where all are taken there are twice as many places, up to
+   MOST_PLACES: the memory that is not touched costs nothing, and a new page of it microseconds.
+   Then a statement takes the place of the one that was not used for longest. */
+enum { FIRST_PLACES = 64, MOST_PLACES = 4096, WAYS = 8 };
 
-static struct memory memories[PLACES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static struct memory first_memories[FIRST_PLACES], *memories = first_memories;
+static size_t places = FIRST_PLACES;
+CLR_LOCK(lock)
 
-/* A child after fork() finds the lock free. */
-static void take_lock(void)
+static struct memory *find_ways(uint64_t key)
 {
-    pthread_mutex_lock(&lock);
+    return &memories[(key >> 32) % (places / WAYS) * WAYS];
 }
 
-static void give_lock(void)
+/* Makes twice as many places, in which each of the statements that shared some finds one. Returns
+   whether there are more now. */
+static bool make_places(void)
 {
-    pthread_mutex_unlock(&lock);
-}
+    struct memory *old = memories, *place;
+    const size_t count = places;
+    size_t i;
 
-static void heed_forks(void)
-{
-    pthread_atfork(take_lock, give_lock, give_lock);
+    if (count == MOST_PLACES || (place = sqlite3_malloc64(2 * count * sizeof *place)) == NULL)
+        return false;
+    memset(place, 0, 2 * count * sizeof *place);
+    memories = place;
+    places = 2 * count;
+    for (i = 0; i < count; i++) {
+        if (old[i].key == 0)
+            continue;
+        for (place = find_ways(old[i].key); place->key != 0; place++)
+            ;
+        *place = old[i];
+    }
+    if (old != first_memories)
+        sqlite3_free(old);
+    return true;
 }
 
 /* Returns what is known of a statement; with the lock, until it is given back. sql: to be kept
    where nothing is known; NULL: it is not to be known then, and the result may be NULL. */
 static struct memory *find_memory(uint64_t key, const char *sql)
 {
-    struct memory *first = &memories[key % (PLACES / WAYS) * WAYS], *oldest = first;
+    struct memory *first = find_ways(key), *oldest = first;
     int i;
 
     for (i = 0; i < WAYS; i++) {
@@ -92,6 +110,8 @@ static struct memory *find_memory(uint64_t key, const char *sql)
     }
     if (sql == NULL)
         return NULL;
+    if (oldest->key != 0 && make_places())
+        return find_memory(key, sql);
     sqlite3_free(oldest->sql);
     sqlite3_free(oldest->reason);
     *oldest = (struct memory){.key = key, .sql = sqlite3_mprintf("%s", sql)};
@@ -111,29 +131,6 @@ static void refuse(struct memory *memory, char *reason)
 
 /* ---- Texts. */
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool starts_with(const char *text, const char *word)
-{
-    const size_t length = strlen(word);
-
-    return sqlite3_strnicmp(text, word, (int)length) == 0 && !is_word(text[length]);
-}
-
-/* The FNV-1a hash. */
-#define FNV_OFFSET ((uint64_t)0xcbf29ce484222325u)
-#define FNV_PRIME ((uint64_t)0x100000001b3u)
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text != NULL && *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
-    return hash;
-}
-
 /* What a text is about. */
 struct text_kind {
     uint64_t fingerprint; /* of all texts that differ in numbers and strings alone */
@@ -141,36 +138,45 @@ struct text_kind {
     bool finds;           /* it has a condition */
 };
 
+/* Takes note of what a word of a text says. */
+static void note_word(const char *word, struct text_kind *kind)
+{
+    if ((*word | ' ') == 'w')
+        kind->finds = kind->finds || clr_word_is(word, "where");
+    else if ((*word | ' ') == 'd' || (*word | ' ') == 'g')
+        kind->computes =
+            kind->computes || clr_word_is(word, "distinct") || clr_word_is(word, "group");
+}
+
 /* Reads a text once. Returns false for that of no SELECT. */
 static bool read_text(const char *sql, struct text_kind *kind)
 {
-    uint64_t hash = FNV_OFFSET;
-    char c, before = ' ';
+    uint64_t hash = CLR_FNV_OFFSET;
+    char c;
 
     *kind = (struct text_kind){.fingerprint = 0};
     sql = clr_blank_skip(sql);
-    if (!starts_with(sql, "SELECT") && !starts_with(sql, "WITH"))
+    if (!clr_word_is(sql, "select") && !clr_word_is(sql, "with"))
         return false;
-    for (; (c = *sql) != '\0'; before = c) {
+    while ((c = *sql) != '\0') {
+        if (clr_is_letter(c)) {
+            note_word(sql, kind);
+            for (; clr_is_word(c); c = *++sql)
+                hash = clr_fnv_add(hash, c);
+            continue;
+        }
         if (c == '\'') {
-            for (sql++; *sql != '\0' && (*sql != '\'' || *++sql == '\''); sql++)
-                ;
+            sql = clr_string_end(sql);
             c = '?';
-        } else if (c >= '0' && c <= '9' && !is_word(before)) {
-            while (is_word(*sql) || *sql == '.')
+        } else if (clr_is_word(c)) {
+            while (clr_is_word(*sql) || *sql == '.')
                 sql++;
             c = '?';
         } else {
-            if (c == '(')
-                kind->computes = true;
-            else if (!is_word(before) && (c | ' ') == 'w' && starts_with(sql, "where"))
-                kind->finds = true;
-            else if (!is_word(before) && ((c | ' ') == 'd' || (c | ' ') == 'g'))
-                kind->computes =
-                    kind->computes || starts_with(sql, "distinct") || starts_with(sql, "group");
+            kind->computes = kind->computes || c == '(';
             sql++;
         }
-        hash = (hash ^ (unsigned char)c) * FNV_PRIME;
+        hash = clr_fnv_add(hash, c);
     }
     kind->fingerprint = hash;
     return true;
@@ -377,10 +383,10 @@ struct clreduce_watched {
 static const char *skip_explain(const char *sql)
 {
     sql = clr_blank_skip(sql);
-    if (!starts_with(sql, "EXPLAIN"))
+    if (!clr_word_is(sql, "explain"))
         return sql;
     sql = clr_blank_skip(sql + strlen("EXPLAIN"));
-    if (starts_with(sql, "QUERY"))
+    if (clr_word_is(sql, "query"))
         sql = clr_blank_skip(clr_blank_skip(sql + strlen("QUERY")) + strlen("PLAN"));
     return sql;
 }
@@ -403,7 +409,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
     *watched = (struct clreduce_watched){
         .connection = connection,
         .plain = plain,
-        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
+        .key = clr_fnv_add_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
         .explains = sqlite3_stmt_isexplain(plain),
         .computes = kind.computes};
     return watched;
@@ -424,100 +430,6 @@ static void unwatch(struct clreduce_watched *watched)
     sqlite3_free(watched);
 }
 
-/* Whether main is too small for a statement to take long. One in memory may be large. */
-static bool is_small(sqlite3 *db)
-{
-    sqlite3_file *file;
-    sqlite3_int64 size = 0, logged = 0;
-
-    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
-        file->pMethods == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
-        return false;
-    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK &&
-        file->pMethods != NULL)
-        file->pMethods->xFileSize(file, &logged);
-    return size + logged < SMALL_BYTES;
-}
-
-/* About how many rows tables have: by a key of file and name, the latest of each place. */
-enum { TABLES = 256 };
-
-static struct {
-    uint64_t key;
-    int64_t rows, end; /* after which it is counted again, by the clock */
-} tables[TABLES];
-
-/* Returns about how many rows a table of main has, by its last rowid; 0: that is not known. */
-static int64_t count_rows(sqlite3 *db, const char *table)
-{
-    const uint64_t key = hash_text(hash_text(FNV_OFFSET, table), sqlite3_db_filename(db, "main"));
-    const int64_t now = clr_clock_ns();
-    int64_t rows = -1;
-
-    take_lock();
-    if (tables[key % TABLES].key == key && now < tables[key % TABLES].end)
-        rows = tables[key % TABLES].rows;
-    give_lock();
-    if (rows >= 0)
-        return rows;
-    rows = clr_last_rowid(db, "main", table);
-    take_lock();
-    tables[key % TABLES].key = key;
-    tables[key % TABLES].rows = rows;
-    tables[key % TABLES].end = now + PAUSE_NS;
-    give_lock();
-    return rows;
-}
-
-/* Names that are longer are not looked up. */
-enum { LONGEST_NAME = 64 };
-
-/* Stores the name behind the first FROM of a text that has one, without quotes. Returns whether
-   there is one: it may be another thing's than a table's. */
-static bool find_table(const char *sql, char name[LONGEST_NAME])
-{
-    char before = ' ';
-    size_t length;
-    char quote;
-
-    for (; *sql != '\0'; before = *sql++) {
-        if ((*sql | ' ') != 'f' || is_word(before) || !starts_with(sql, "from"))
-            continue;
-        sql = clr_blank_skip(sql + 4);
-        quote = *sql == '"' || *sql == '`' ? *sql : '\0';
-        sql += quote != '\0';
-        for (length = 0; quote == '\0' ? is_word(sql[length]) : sql[length] != quote; length++) {
-            if (sql[length] == '\0' || length == LONGEST_NAME - 1)
-                return false;
-        }
-        memcpy(name, sql, length);
-        name[length] = '\0';
-        if (length > 0)
-            return true;
-        before = ' ';
-        sql--;
-    }
-    return false;
-}
-
-/* Whether a statement is sure to take SQLite long: it goes over a large table from one end to the
-   other. Stores the number of its rows. */
-static bool takes_long(sqlite3 *db, const char *sql, int64_t *rows)
-{
-    struct clr_bytecode program = {.operations = NULL};
-    char name[LONGEST_NAME];
-    struct clr_walk walk;
-    bool is_long = false;
-
-    *rows = is_small(db) || !find_table(sql, name) ? 0 : count_rows(db, name);
-    if (*rows >= MANY_ROWS && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK) {
-        walk = clr_bytecode_walk(&program);
-        is_long = walk.kind == CLR_WALK_TREE && walk.is_whole && !walk.ends_early;
-    }
-    clr_bytecode_free(&program);
-    return is_long;
-}
-
 /* Whether the accelerated statement should run now, by what is known; with the lock. */
 static bool is_worth_it(const struct memory *memory, int64_t now)
 {
@@ -525,8 +437,8 @@ static bool is_worth_it(const struct memory *memory, int64_t now)
         /* The time of the plain one decides, unless no run could be that quick. */
         return memory->plain_ns > 0 || memory->accelerated_runs <= FAIR_RUNS ||
                memory->accelerated_ns < memory->rows * LEAST_ROW_NS;
-    return memory->state == RUN_BY_SQLITE && memory->plain_ns >= WORTH_NS &&
-           now >= memory->pause_end;
+    return memory->state == RUN_BY_SQLITE &&
+           memory->plain_ns >= (memory->runs > 1 ? WORTH_NS : SURE_NS) && now >= memory->pause_end;
 }
 
 /* Prepares the statement that says what the accelerated one of a text will do, in the columns of
@@ -579,7 +491,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
         wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory, clr_clock_ns()));
     give_lock();
     if (!wanted && is_new)
-        wanted = watched->computes && takes_long(connection->db, sql, &rows);
+        wanted = watched->computes && clr_long_scan_is_sure(connection->db, sql, &rows);
     if (!wanted || companions == NULL || !may_make(connection->db))
         return NULL;
     explanation = prepare_explanation(connection, sql, watched->plain);
@@ -610,7 +522,6 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
         return NULL;
     if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
         return NULL;
-    pthread_once(&prepared, heed_forks);
     if (watched->explains != 0)
         return begin_explanation(watched);
     take_lock();
@@ -620,7 +531,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
     wanted = always || is_worth_it(memory, now);
     give_lock();
     if (is_new && !always) {
-        is_long = watched->computes && takes_long(db, sql, &rows);
+        is_long = watched->computes && clr_long_scan_is_sure(db, sql, &rows);
         wanted = is_long;
     }
     if (wanted && watched->companion == NULL)
@@ -727,10 +638,10 @@ static int is_own(sqlite3_stmt *statement)
 
 static void report(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument)
 {
-    int i;
+    size_t i;
 
     take_lock();
-    for (i = 0; i < PLACES; i++) {
+    for (i = 0; i < places; i++) {
         const struct memory *memory = &memories[i];
         const struct clreduce_gate_line told = {
             memory->sql == NULL ? "" : memory->sql,

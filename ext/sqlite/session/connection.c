@@ -1,42 +1,25 @@
 #include "sqlite/session/connection.h"
 
+#include "base/lock.h"
 #include "base/memory.h"
 #include "engine/worker/runtime.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* Connections of different threads are opened and closed at the same time. */
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct clr_connection *list;
 static int64_t numbers; /* given out so far */
-static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-
-/* A child after fork() finds the list whole, and its lock free. */
-static void take_lock(void)
-{
-    pthread_mutex_lock(&list_lock);
-}
-
-static void give_lock(void)
-{
-    pthread_mutex_unlock(&list_lock);
-}
-
-static void prepare(void)
-{
-    pthread_atfork(take_lock, give_lock, give_lock);
-}
+CLR_LOCK(lock)
 
 struct clr_connection *clr_connection_of(sqlite3 *db)
 {
     struct clr_connection *connection;
 
-    pthread_mutex_lock(&list_lock);
+    take_lock();
     connection = list;
     while (connection != NULL && !(connection->db == db && connection->complete))
         connection = connection->next;
-    pthread_mutex_unlock(&list_lock);
+    give_lock();
     return connection;
 }
 
@@ -49,11 +32,11 @@ bool clr_connection_is_open(int64_t number)
 {
     const struct clr_connection *connection;
 
-    pthread_mutex_lock(&list_lock);
+    take_lock();
     connection = list;
     while (connection != NULL && connection->number != number)
         connection = connection->next;
-    pthread_mutex_unlock(&list_lock);
+    give_lock();
     return connection != NULL;
 }
 
@@ -61,7 +44,6 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
 {
     struct clr_connection *connection = clr_memory_alloc(sizeof *connection);
 
-    pthread_once(&prepared, prepare);
     if (connection == NULL)
         return NULL;
     memset(connection, 0, sizeof *connection);
@@ -70,11 +52,11 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
     clr_settings_init(&connection->settings);
     clr_connection_heed_settings(connection);
     clr_pool_init(&connection->pool, &connection->settings, &connection->stats);
-    pthread_mutex_lock(&list_lock);
+    take_lock();
     connection->number = ++numbers;
     connection->next = list;
     list = connection;
-    pthread_mutex_unlock(&list_lock);
+    give_lock();
     return connection;
 }
 
@@ -132,11 +114,11 @@ void clr_connection_release(void *pointer)
 
     if (--connection->references > 0)
         return;
-    pthread_mutex_lock(&list_lock);
+    take_lock();
     while (*link != connection)
         link = &(*link)->next;
     *link = connection->next;
-    pthread_mutex_unlock(&list_lock);
+    give_lock();
     clr_runtime_rest();
     while ((attachment = connection->attachments) != NULL) {
         if (attachment->kind->free != NULL)

@@ -5,6 +5,7 @@
 #include "query/syntax/blank.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
+#include "query/syntax/word.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/table_info.h"
@@ -13,11 +14,6 @@
 
 static const char spaces[] = " \t\n\f\r";
 
-static int is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /* Returns the text of the first statement that is not empty, or the text's end. */
 static const char *skip_empty(const char *text)
 {
@@ -25,12 +21,6 @@ static const char *skip_empty(const char *text)
     while (*text == ';')
         text = clr_blank_skip(text + 1);
     return text;
-}
-
-static int starts_with(const char *text, const char *word)
-{
-    size_t length = strlen(word);
-    return sqlite3_strnicmp(text, word, (int)length) == 0 && !is_letter(text[length]);
 }
 
 /* Copies what is between the parentheses. */
@@ -59,7 +49,7 @@ static const char *refuse_text(const char *sql)
 {
     const char *first = skip_empty(sql);
 
-    return starts_with(first, "PRAGMA") || starts_with(first, "EXPLAIN") ? other_statement : NULL;
+    return clr_word_is(first, "pragma") || clr_word_is(first, "explain") ? other_statement : NULL;
 }
 
 /* Returns why the statement is none that a view can hold, or NULL. */
@@ -71,8 +61,8 @@ static const char *refuse(sqlite3_stmt *statement, const char *sql, const char *
         return "there is no SELECT";
     if (*skip_empty(tail) != '\0')
         return "a view holds one statement, and these are several";
-    if (!starts_with(first, "SELECT") && !starts_with(first, "WITH") &&
-        !starts_with(first, "VALUES"))
+    if (!clr_word_is(first, "select") && !clr_word_is(first, "with") &&
+        !clr_word_is(first, "values"))
         return other_statement;
     if (!sqlite3_stmt_readonly(statement) || sqlite3_column_count(statement) == 0)
         return "a view holds a SELECT, and this statement writes";

@@ -1,0 +1,60 @@
+/* Words of a statement's text, for who only looks at it. */
+#ifndef CLR_QUERY_WORD_H
+#define CLR_QUERY_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline bool clr_is_letter(char c)
+{
+    return (unsigned char)((c | ' ') - 'a') < 26 || c == '_';
+}
+
+/* Whether a character belongs to a word that begins with a letter. */
+static inline bool clr_is_word(char c)
+{
+    return clr_is_letter(c) || (unsigned char)(c - '0') < 10;
+}
+
+/* Whether a text begins with that word, given in small letters, without regard to ASCII case. */
+static inline bool clr_word_is(const char *text, const char *word)
+{
+    for (; *word != '\0'; text++, word++) {
+        if ((*text | ' ') != *word || !clr_is_letter(*text))
+            return false;
+    }
+    return !clr_is_word(*text);
+}
+
+/* Returns the text behind a word that it begins with. */
+static inline const char *clr_word_end(const char *text)
+{
+    while (clr_is_word(*text))
+        text++;
+    return text;
+}
+
+/* Returns the text behind the string in single quotes that it begins with. */
+static inline const char *clr_string_end(const char *text)
+{
+    for (text++; *text != '\0' && (*text != '\'' || *++text == '\''); text++)
+        ;
+    return text;
+}
+
+/* Returns the text from its first word on, which may be in other quotes than a string's; NULL:
+   there is none. */
+static inline const char *clr_word_find(const char *text)
+{
+    while (*text != '\0' && !clr_is_letter(*text)) {
+        if (*text == '\'')
+            text = clr_string_end(text);
+        else if (clr_is_word(*text))
+            text = clr_word_end(text);
+        else
+            text++;
+    }
+    return *text == '\0' ? NULL : text;
+}
+
+#endif
