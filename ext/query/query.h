@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "numeric/scan/scan.h"
 #include "numeric/states/aggregate_table.h"
+#include "numeric/values/timestamp.h"
 #include "query/reason.h"
 #include "query/table_facts.h"
 
@@ -116,6 +117,9 @@ struct clr_query {
     int columns[CLR_MOST_COLUMNS];     /* the environment's numbers of the scan's columns */
     bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
     bool with_codes[CLR_MOST_COLUMNS]; /* and which with codes: those of lookups alone */
+    enum clr_time_unit
+        units[CLR_MOST_COLUMNS]; /* of these; see struct clr_field, also for the next */
+    clr_time_format times[CLR_MOST_COLUMNS];
     int lookup_count;
     struct clr_lookup_plan lookups[CLR_MOST_LOOKUPS];
     struct clr_tally_plan tallies[CLR_MOST_TALLIES];

@@ -5,6 +5,8 @@
 #ifndef CLR_QUERY_TABLE_FACTS_H
 #define CLR_QUERY_TABLE_FACTS_H
 
+#include "numeric/values/timestamp.h"
+
 #include <stdbool.h>
 
 /* Room for the name of a collating sequence. */
@@ -22,6 +24,11 @@ struct clr_known_column {
     /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
        is brought, and not what comes of it. */
     bool seems_text;
+    /* All TEXT in it seems to be timestamps of that format, or 0: a guess as the last one. What has
+       been found to be wrong of it: that times of a unit are alike to an expression, or that there
+       is nothing else. */
+    clr_time_format times;
+    bool has_no_units, has_no_counts;
     bool is_numeric; /* of NUMERIC, INTEGER or REAL affinity */
     bool is_real;    /* of the last one */
     bool is_binary;  /* TEXT is compared by the collating sequence BINARY */

@@ -40,5 +40,6 @@ void decimals_tests(void);
 void int192_tests(void);
 void narrow_tests(void);
 void reals_tests(void);
+void timestamp_tests(void);
 
 #endif

@@ -3,6 +3,7 @@
 #define CLR_NUMERIC_FIELD_H
 
 #include "numeric/values/column.h"
+#include "numeric/values/timestamp.h"
 
 #include <stdbool.h>
 
@@ -18,6 +19,12 @@ struct clr_field {
     /* The column is to have codes, and a dictionary of all its values. Not with_bytes as well; a
        field of the same index without codes may stand beside it. */
     bool with_codes;
+    /* Of a field with codes: of which values the first of their unit has the code. A field of
+       another unit is as one of another index. */
+    enum clr_time_unit unit;
+    /* Of one with values: TEXT of this format is its count (clr_timestamp_read()), an INTEGER. But
+       for NULL, any other value ends the load with CLR_LOAD_MANY_VALUES. 0: not so. */
+    clr_time_format times;
     /* The column is declared NOT NULL. A NULL in it ends the load with CLR_LOAD_UNSURE: SQLite may
        take tests for it to be settled, and then again not. */
     bool never_null;
@@ -29,14 +36,20 @@ struct clr_field {
 /* Whether the bytes of TEXT and BLOBs are to be read: for the column, or for its dictionary. */
 static inline bool clr_field_wants_bytes(const struct clr_field *field)
 {
-    return field->with_bytes || field->with_codes;
+    return field->with_bytes || field->with_codes || field->times != 0;
 }
 
-/* Whether fields have one place and type, both with codes or both with values; the value of short
-   records follows from these. */
+/* Whether fields have one place, and the same made of it: codes of one unit, times or values. */
+static inline bool clr_field_is_like(const struct clr_field *a, const struct clr_field *b)
+{
+    return a->index == b->index && a->with_codes == b->with_codes && a->unit == b->unit &&
+           a->times == b->times;
+}
+
+/* The same, and one type; the value of short records follows from these. */
 static inline bool clr_field_is_same(const struct clr_field *a, const struct clr_field *b)
 {
-    return a->index == b->index && a->with_codes == b->with_codes && a->is_real == b->is_real &&
+    return clr_field_is_like(a, b) && a->is_real == b->is_real &&
            a->missing.tag == b->missing.tag && a->missing.bits == b->missing.bits;
 }
 

@@ -1,6 +1,7 @@
 #include "query/binding/lower.h"
 
 #include "base/memory.h"
+#include "query/binding/times.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
 
@@ -53,25 +54,29 @@ static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int
 }
 
 /* Returns the place among the scan's columns of a column of the table, by the environment's
-   number, with codes or with values; -1 once it has failed. */
-static int place_column(struct clr_binder *binder, int number, bool with_codes)
+   number, with codes of a unit, times or values; -1 once it has failed. */
+static int place_column(struct clr_binder *binder, int number, bool with_codes,
+                        enum clr_time_unit unit, clr_time_format times)
 {
     struct clr_query *query = binder->query;
     int i;
 
     for (i = 0; i < query->column_count; i++)
-        if (query->columns[i] == number && query->with_codes[i] == with_codes)
+        if (query->columns[i] == number && query->with_codes[i] == with_codes &&
+            query->units[i] == unit && query->times[i] == times)
             return i;
     if (i == CLR_MOST_COLUMNS)
         return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
     query->columns[i] = number;
     query->with_codes[i] = with_codes;
+    query->units[i] = unit;
+    query->times[i] = times;
     return query->column_count++;
 }
 
 int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
 {
-    const int place = place_column(binder, number, false);
+    const int place = place_column(binder, number, false, CLR_TIME_NONE, 0);
 
     if (place >= 0 && with_bytes)
         binder->query->with_bytes[place] = true;
@@ -346,13 +351,14 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
 {
     const int number =
         equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
+    const enum clr_time_unit unit = equal == NULL ? clr_times_unit(node) : CLR_TIME_NONE;
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
 
-    if (!check_varied(binder, node->reads >= 0 ? node : equal) ||
+    if ((unit == CLR_TIME_NONE && !check_varied(binder, node->reads >= 0 ? node : equal)) ||
         !check_held(binder, node, &plan.is_timed) ||
         (equal != NULL && !check_held(binder, equal, &plan.is_timed)))
         return -1;
-    plan.column = place_column(binder, number, true);
+    plan.column = place_column(binder, number, true, unit, 0);
     if (plan.column < 0)
         return -1;
     plan.text = write_lookup(binder->syntax, node, equal);

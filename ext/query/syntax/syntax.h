@@ -110,6 +110,7 @@ struct clr_node {
     struct clr_scalar value; /* an INTEGER or a REAL, as SQLite gives the literal, with its sign */
     bool is_deterministic;   /* of a function: all of that name are, and none is an aggregate; of
                                 an operator too, named "like", "glob", "regexp", "match", "->" */
+    bool is_builtin;         /* of the same: all of that name are SQLite's own */
     unsigned subtypes;       /* bits of enum clr_subtype_use: what those of the name do */
 
     /* From here on: once bound. */

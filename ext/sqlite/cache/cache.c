@@ -13,41 +13,42 @@
 /* ---- Columns with too many values. */
 
 /* Returns the link to the column's note, or to the list's end. */
-static struct clr_many_values **find_note(struct clr_many_values **list, int index)
+static struct clr_many_values **find_note(struct clr_many_values **list,
+                                          const struct clr_field *field)
 {
-    while (*list != NULL && (*list)->index != index)
+    while (*list != NULL && !clr_field_is_like(&(*list)->field, field))
         list = &(*list)->next;
     return list;
 }
 
-bool clr_many_values_expected(struct clr_many_values *list, int index,
+bool clr_many_values_expected(struct clr_many_values *list, const struct clr_field *field,
                               const struct clr_database_version *token)
 {
-    struct clr_many_values *note = *find_note(&list, index);
+    struct clr_many_values *note = *find_note(&list, field);
 
     return note != NULL &&
            (memcmp(&note->token, token, sizeof *token) == 0 || clr_backoff_skips(&note->skips));
 }
 
-void clr_many_values_found(struct clr_many_values **list, int index,
+void clr_many_values_found(struct clr_many_values **list, const struct clr_field *field,
                            const struct clr_database_version *token)
 {
-    struct clr_many_values *note = *find_note(list, index);
+    struct clr_many_values *note = *find_note(list, field);
 
     if (note == NULL) {
         note = clr_memory_alloc(sizeof *note);
         if (note == NULL)
             return;
-        *note = (struct clr_many_values){.next = *list, .index = index};
+        *note = (struct clr_many_values){.next = *list, .field = *field};
         *list = note;
     }
     note->token = *token;
     clr_backoff_failed(&note->skips, 2);
 }
 
-void clr_many_values_forget(struct clr_many_values **list, int index)
+void clr_many_values_forget(struct clr_many_values **list, const struct clr_field *field)
 {
-    struct clr_many_values **link = find_note(list, index), *note = *link;
+    struct clr_many_values **link = find_note(list, field), *note = *link;
 
     if (note == NULL)
         return;
@@ -58,7 +59,7 @@ void clr_many_values_forget(struct clr_many_values **list, int index)
 static void free_many_values(struct clr_many_values **list)
 {
     while (*list != NULL)
-        clr_many_values_forget(list, (*list)->index);
+        clr_many_values_forget(list, &(*list)->field);
 }
 
 /* ---- A table and its images. */

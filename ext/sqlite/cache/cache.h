@@ -47,29 +47,30 @@ struct clr_kept_dictionary {
 };
 
 /*
- * Columns that have too many different values for a dictionary: what was found once for a version
- * of the database is not found again for the same, and for later ones only once in a while.
+ * Columns that have too many different values for a dictionary, or others than times: what was
+ * found once for a version of the database is not found again for the same, and for later ones only
+ * once in a while.
  */
 
 /* One column, in a list of those of an image. */
 struct clr_many_values {
     struct clr_many_values *next;
-    int index;                         /* of the image's field */
+    struct clr_field field;            /* of the image: clr_field_is_like() */
     struct clr_database_version token; /* of the version for which it was found */
     struct clr_backoff skips;          /* queries of other versions that do without */
 };
 
 /* Takes note of a query that needs the column in that version. Returns whether the column is to be
    taken for one with too many values. */
-bool clr_many_values_expected(struct clr_many_values *list, int index,
+bool clr_many_values_expected(struct clr_many_values *list, const struct clr_field *field,
                               const struct clr_database_version *token);
 
 /* Takes note that it has. Without memory it is found again. */
-void clr_many_values_found(struct clr_many_values **list, int index,
+void clr_many_values_found(struct clr_many_values **list, const struct clr_field *field,
                            const struct clr_database_version *token);
 
 /* Takes note that it has not. */
-void clr_many_values_forget(struct clr_many_values **list, int index);
+void clr_many_values_forget(struct clr_many_values **list, const struct clr_field *field);
 
 /* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
    a bit each, see clr_image_bit(). */
@@ -120,7 +121,7 @@ struct clr_cached_table {
     bool is_refreshed; /* who has made it busy is one of them */
 
     struct clr_attempts attempts;             /* the owner's: to fill it */
-    struct clr_many_values *many_values;      /* columns that are not to have codes */
+    struct clr_many_values *many_values;      /* columns that are to have no codes or times */
     struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
     /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
     atomic_size_t rows;

@@ -90,7 +90,10 @@ struct clr_image_column *clr_image_find(const struct clr_image *image,
    another column. In tables of more than 20 columns some share one. */
 static inline uint64_t clr_image_bit(const struct clr_field *field)
 {
-    const int form = field->with_codes ? 2 : field->with_bytes ? 1 : 0;
+    const int form = field->times != 0   ? 3
+                     : field->with_codes ? 2 + 2 * (int)field->unit
+                     : field->with_bytes ? 1
+                                         : 0;
 
     return UINT64_C(1) << ((field->index + 21 * form) & 63);
 }

@@ -67,6 +67,8 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
                                    .never_null = field.never_null};
     field.with_bytes = query->with_bytes[i];
     field.with_codes = query->with_codes[i];
+    field.unit = query->units[i];
+    field.times = query->times[i];
     return field;
 }
 
@@ -170,31 +172,44 @@ bool clr_column_request_expects_many_values(struct clr_column_request *request)
     for (i = 0; i < request->query->column_count; i++) {
         const struct clr_field field =
             clr_column_field(request->query, request->table, image->table->is_filled, i);
-        const char *name = clr_column_request_info(request, i)->name;
 
-        if (!field.with_codes || clr_column_request_find(request, i) != NULL)
+        if ((!field.with_codes && field.times == 0) || clr_column_request_find(request, i) != NULL)
             continue;
         clr_cache_lock();
-        is_expected =
-            clr_many_values_expected(image->table->many_values, field.index, &image->token);
+        is_expected = clr_many_values_expected(image->table->many_values, &field, &image->token);
         clr_cache_unlock();
         if (!is_expected)
             continue;
-        clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
+        clr_column_request_refuse_values(request, i);
         return true;
     }
     return false;
 }
 
-void clr_column_request_has_many_values(struct clr_column_request *request, const char *name,
+void clr_column_request_refuse_values(struct clr_column_request *request, int i)
+{
+    const char *name = clr_column_request_info(request, i)->name;
+
+    clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
+    request->refused_column = i;
+}
+
+void clr_column_request_has_many_values(struct clr_column_request *request,
                                         const struct clr_field *field)
 {
     struct clr_image *image = request->image;
+    int i;
 
     clr_cache_lock();
-    clr_many_values_found(&image->table->many_values, field->index, &image->token);
+    clr_many_values_found(&image->table->many_values, field, &image->token);
     clr_cache_unlock();
-    clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
+    for (i = 0; i < request->query->column_count; i++) {
+        const struct clr_field own =
+            clr_column_field(request->query, request->table, image->table->is_filled, i);
+
+        if (clr_field_is_like(&own, field))
+            clr_column_request_refuse_values(request, i);
+    }
 }
 
 /* ---- Pages: beginning, and what has changed. */
@@ -472,8 +487,7 @@ static int keep(struct clr_column_request *request, const struct lacking *load)
                              .amount = load->report.bytes_read};
     clr_cache_lock();
     for (i = 0; i < load->count; i++) {
-        if (load->fields[i].with_codes)
-            clr_many_values_forget(&image->table->many_values, load->fields[i].index);
+        clr_many_values_forget(&image->table->many_values, &load->fields[i]);
         if (clr_image_add(image, load->names[i], &load->fields[i], load->columns[i]) == NULL)
             rc = SQLITE_NOMEM;
     }
@@ -516,8 +530,7 @@ static int load_columns(struct clr_column_request *request)
         return keep(request, &load);
     if (outcome == CLR_LOAD_MANY_VALUES) {
         request->connection->stats.bytes_decoded += load.report.bytes_read;
-        clr_column_request_has_many_values(request, load.names[load.report.field],
-                                           &load.fields[load.report.field]);
+        clr_column_request_has_many_values(request, &load.fields[load.report.field]);
         return SQLITE_OK;
     }
     if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(request->query))

@@ -55,6 +55,7 @@ struct clr_column_request {
     bool is_too_large;             /* the columns do not fit into column_memory */
     bool is_scanned;               /* the columns have served */
     bool is_outdated;              /* the plan is of an older schema */
+    int refused_column;            /* the scan's that has too many values, or -1 */
     enum clr_reason_code no_pages; /* why pages can't be read */
     struct clr_reason reason;      /* why there is no way but SQLite */
     struct clr_reading reading;
@@ -121,13 +122,17 @@ void clr_column_request_pin(struct clr_column_request *request);
    NULL. */
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i);
 
-/* Returns whether a column that the image lacks is known to have too many values for codes; then
-   the reason says so. To be asked once before columns are brought. */
+/* Returns whether a column that the image lacks is known to have too many values for codes, or
+   others than times; then the reason says so. To be asked once before columns are brought. */
 bool clr_column_request_expects_many_values(struct clr_column_request *request);
 
-/* Takes note that the column of that name and field has too many values for codes. */
-void clr_column_request_has_many_values(struct clr_column_request *request, const char *name,
+/* Takes note that the image's column of that field has too many values for codes, or others than
+   times. */
+void clr_column_request_has_many_values(struct clr_column_request *request,
                                         const struct clr_field *field);
+
+/* Gives that of the scan's column i as the reason. */
+void clr_column_request_refuse_values(struct clr_column_request *request, int i);
 
 /* Takes note of pages that could not be read: by a load or a stream. Returns as
  * clr_page_columns_bring() does. */

@@ -114,11 +114,13 @@ static int row_version_begin(struct clr_database *database, struct clr_database_
    within what is left, and those of codes, in four bytes, the entries. */
 struct row_load {
     struct clr_column *const *columns;
+    const struct clr_field *fields; /* theirs */
     int count;
     size_t most, rows;
     int encoding;    /* of the TEXT that is kept: the database's */
     bool is_full;    /* whether it ended for lack of room */
-    int many_values; /* or since this column had too many values for codes; else -1 */
+    int many_values; /* or since this column had too many values for codes, or other values than
+                        times; else -1 */
 };
 
 /*
@@ -157,17 +159,22 @@ static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argumen
 }
 
 /* Puts a value's code into the column. */
-static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_value *argument,
-                              int encoding)
+static enum clr_code put_code(struct clr_column *column, size_t row, enum clr_time_unit unit,
+                              sqlite3_value *argument, int encoding)
 {
     uint32_t *code = (uint32_t *)column->codes + row;
     const struct clr_scalar number = clr_scalar_of(argument);
+    unsigned char first[CLR_TIMESTAMP_MOST];
     struct clr_value value;
 
     if (number.tag != CLR_TAG_BYTES)
-        return clr_dictionary_add(column->dictionary, number, code);
+        return clr_dictionary_add(column->dictionary, clr_time_unit_of_number(unit, false, number),
+                                  code);
     if (!clr_value_read_in(argument, encoding, &value))
         return CLR_NOMEM;
+    if (unit != CLR_TIME_NONE && value.kind == CLR_KIND_TEXT &&
+        clr_time_unit_of_text(unit, false, value.bytes, value.as.size, first))
+        value.bytes = first;
     return clr_dictionary_add_bytes(column->dictionary, value.kind, value.bytes, value.as.size,
                                     code);
 }
@@ -176,7 +183,8 @@ static enum clr_code put_code(struct clr_column *column, size_t row, sqlite3_val
 static enum clr_code put_coded(struct row_load *load, int i, sqlite3_value *argument)
 {
     const struct clr_dictionary *dictionary = load->columns[i]->dictionary;
-    enum clr_code code = put_code(load->columns[i], load->rows, argument, load->encoding);
+    enum clr_code code =
+        put_code(load->columns[i], load->rows, load->fields[i].unit, argument, load->encoding);
 
     if ((code == CLR_OK && clr_dictionary_is_large(dictionary, load->rows + 1)) ||
         (code == CLR_LIMIT && dictionary->count == CLR_DICTIONARY_MOST)) {
@@ -184,6 +192,25 @@ static enum clr_code put_coded(struct row_load *load, int i, sqlite3_value *argu
         code = CLR_LIMIT;
     }
     return code;
+}
+
+/* Puts a row into the column number i, of times. */
+static enum clr_code put_time(struct row_load *load, int i, sqlite3_value *argument)
+{
+    const int type = sqlite3_value_type(argument);
+    struct clr_scalar count = {.tag = type == SQLITE_NULL ? CLR_TAG_NULL : CLR_TAG_INTEGER};
+    struct clr_value value;
+
+    if (type == SQLITE_TEXT && !clr_value_read_in(argument, load->encoding, &value))
+        return CLR_NOMEM;
+    if (type != SQLITE_NULL &&
+        (type != SQLITE_TEXT ||
+         clr_timestamp_read(value.bytes, value.as.size, &count.bits) != load->fields[i].times)) {
+        load->many_values = i;
+        return CLR_LIMIT;
+    }
+    put(load->columns[i], load->rows, count);
+    return CLR_OK;
 }
 
 /* Puts a row into the columns. */
@@ -197,6 +224,10 @@ static enum clr_code put_row(struct row_load *load, sqlite3_value **values)
 
         if (load->columns[i]->codes != NULL) {
             code = put_coded(load, i, values[i]);
+            continue;
+        }
+        if (load->fields[i].times != 0) {
+            code = put_time(load, i, values[i]);
             continue;
         }
         value = clr_scalar_of(values[i]);
@@ -317,12 +348,6 @@ static void want(struct wanted *wanted, const char *name, const struct clr_field
     wanted->fields[wanted->count++] = *field;
 }
 
-/* Whether one column serves both fields, which is with bytes if one of them is. */
-static bool is_same(const struct clr_field *a, const struct clr_field *b)
-{
-    return a->index == b->index && a->with_codes == b->with_codes;
-}
-
 /*
  * What the query needs, and what the image has: SQLite need not read the rows in the same order the
  * next time (PRAGMA reverse_unordered_selects), so all columns are filled at once. Names are the
@@ -341,8 +366,10 @@ static void collect(const struct clr_column_request *request, struct wanted *wan
     }
     for (column = request->image->columns; column != NULL && wanted->count < CLR_MOST_COLUMNS;
          column = column->next) {
-        for (i = 0; i < wanted->count && !is_same(&wanted->fields[i], &column->field); i++)
+        for (i = 0; i < wanted->count && !clr_field_is_like(&wanted->fields[i], &column->field);
+             i++)
             ;
+        /* One column serves both fields, with bytes if one of them is. */
         if (i < wanted->count)
             wanted->fields[i].with_bytes |= column->field.with_bytes;
         else
@@ -458,6 +485,7 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
     if (sql == NULL)
         return SQLITE_NOMEM;
     load->columns = wanted->columns;
+    load->fields = wanted->fields;
     load->count = wanted->count;
     rc = row_load(request->connection, sql, load);
     sqlite3_free(sql);
@@ -485,8 +513,7 @@ static int keep(struct clr_column_request *request, struct wanted *wanted, size_
         if (clr_image_add(image, wanted->names[i], &wanted->fields[i], wanted->columns[i]) == NULL)
             rc = SQLITE_NOMEM;
         table->attempts.filled |= clr_image_bit(&wanted->fields[i]);
-        if (wanted->fields[i].with_codes)
-            clr_many_values_forget(&table->many_values, wanted->fields[i].index);
+        clr_many_values_forget(&table->many_values, &wanted->fields[i]);
     }
     clr_image_measure(image);
     clr_cache_unlock();
@@ -553,8 +580,9 @@ static int row_fill(struct clr_column_request *request)
     request->is_too_large = load.is_full;
     if (load.many_values < 0 || rc != SQLITE_TOOBIG)
         return rc;
-    clr_column_request_has_many_values(request, wanted.names[load.many_values],
-                                       &wanted.fields[load.many_values]);
+    clr_column_request_has_many_values(request, &wanted.fields[load.many_values]);
+    if (request->reason.code == CLR_WHY_NONE) /* it was that of another query */
+        clr_reason_set(&request->reason, CLR_WHY_ROWS_FAILED);
     return SQLITE_OK;
 }
 

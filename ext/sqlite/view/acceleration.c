@@ -157,6 +157,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                              .query = plan->query,
                                              .watch = watch,
                                              .keeping = &acceleration->keeping,
+                                             .refused_column = -1,
                                              .no_pages = acceleration->no_pages}};
     read_parameters(plan->query, asking->parameters, values);
     if (clr_query_run_begin(plan->query, values, &run->query_run, &run->request.reason) ==
@@ -232,23 +233,31 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
 }
 
 /*
- * Takes note of a column with too many different values, if there may be a plan without lookups
- * over it. Returns whether to plan anew.
+ * Takes note of a column that can't be had in the form that the plan needs, if there may be a plan
+ * without it. Returns whether to plan anew.
  */
 static bool avoid_column(struct clr_acceleration *acceleration, const struct clr_view_run *run)
 {
     struct clr_varied_columns *varied = &acceleration->varied;
-    const struct clr_reason *reason = &run->request.reason;
-    int number, i;
+    const struct clr_query *query = acceleration->plan->query;
+    const int refused = run->request.refused_column;
+    struct clr_varied_column column;
+    int i;
 
-    if (reason->code != CLR_WHY_MANY_VALUES || !acceleration->plan->query->may_find_rows)
+    if (run->request.reason.code != CLR_WHY_MANY_VALUES || refused < 0)
         return false;
-    number = clr_table_info_find(&acceleration->plan->table, reason->name);
-    for (i = 0; i < varied->count && varied->numbers[i] != number; i++)
-        ;
-    if (number < 0 || i < varied->count || varied->count == CLR_MOST_COLUMNS)
+    column = (struct clr_varied_column){query->columns[refused], query->units[refused],
+                                        query->times[refused]};
+    if (column.unit == CLR_TIME_NONE && column.times == 0 && !query->may_find_rows)
         return false;
-    varied->numbers[varied->count++] = number;
+    for (i = 0; i < varied->count; i++) {
+        if (varied->list[i].number == column.number && varied->list[i].unit == column.unit &&
+            varied->list[i].times == column.times)
+            return false;
+    }
+    if (varied->count == CLR_MOST_COLUMNS)
+        return false;
+    varied->list[varied->count++] = column;
     return true;
 }
 

@@ -84,6 +84,7 @@ static unsigned subtype_use(const char *name, bool is_builtin, int flags)
 struct found {
     bool is_found, has_scalar;
     bool has_other;    /* one that will not do */
+    bool has_own;      /* one of the application's */
     unsigned any, all; /* of their uses of subtypes */
 };
 
@@ -100,6 +101,7 @@ static void take(sqlite3_stmt *list, const struct clr_functions *functions, stru
     if (function == NULL)
         return;
     found += function - functions->list;
+    found->has_own = found->has_own || sqlite3_column_int(list, 1) == 0;
     use = subtype_use(name, sqlite3_column_int(list, 1) != 0, flags);
     found->is_found = true;
     found->all &= use;
@@ -129,6 +131,7 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions)
         struct clr_function *function = &functions->list[i];
 
         function->is_deterministic = is_known && found[i].has_scalar && !found[i].has_other;
+        function->is_builtin = function->is_deterministic && !found[i].has_own;
         function->subtypes = is_known && found[i].is_found
                                  ? (found[i].any & ~(unsigned)CLR_SUBTYPE_OWN) | found[i].all
                                  : CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;
@@ -148,7 +151,8 @@ bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions)
         memcpy(now.list, functions->list, size);
         are = clr_functions_read(db, &now);
         for (i = 0; i < now.count; i++)
-            are = are && (now.list[i].is_deterministic || !functions->list[i].is_deterministic);
+            are = are && (now.list[i].is_deterministic || !functions->list[i].is_deterministic) &&
+                  (now.list[i].is_builtin || !functions->list[i].is_builtin);
     }
     sqlite3_free(now.list);
     return are;

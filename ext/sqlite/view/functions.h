@@ -13,6 +13,7 @@
 struct clr_function {
     char *name;
     bool is_deterministic; /* all are, and none is an aggregate; false also if that is not known */
+    bool is_builtin;       /* all are SQLite's own; likewise */
     unsigned subtypes;     /* bits of enum clr_subtype_use: what they may do with subtypes */
 };
 
@@ -32,7 +33,8 @@ void clr_functions_free(struct clr_functions *functions);
 /* Finds out what they are and do. Returns false without memory. */
 bool clr_functions_read(sqlite3 *db, struct clr_functions *functions);
 
-/* Whether those that were deterministic when they were read are so now; false without memory. */
+/* Whether those that were deterministic, or SQLite's own, when they were read are so now; false
+   without memory. */
 bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions);
 
 /* Whether the application has functions of its own in place of some that a scan computes: in place

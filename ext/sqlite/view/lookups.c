@@ -25,6 +25,8 @@ struct entries {
     const struct clr_dictionary *dictionary;
     int encoding; /* of TEXT: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE */
     uint32_t first, end;
+    /* Of each entry that stands for the times of a unit the last one of them takes its place. */
+    enum clr_time_unit last_of;
 };
 
 struct module {
@@ -83,15 +85,38 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int c
     return SQLITE_OK;
 }
 
+/* Gives the last time of the unit that an entry stands for. */
+static void set_last(sqlite3_context *result, const struct entries *entries,
+                     const struct clr_scalar *entry)
+{
+    unsigned char last[CLR_TIMESTAMP_MOST];
+    struct clr_scalar number;
+    struct clr_value value;
+
+    if (entry->tag != CLR_TAG_BYTES) {
+        number = clr_time_unit_of_number(entries->last_of, true, *entry);
+        clr_scalar_set(result, &number, entries->encoding, SQLITE_STATIC);
+        return;
+    }
+    value = clr_bytes_value(entry->bits);
+    if (value.kind == CLR_KIND_TEXT &&
+        clr_time_unit_of_text(entries->last_of, true, value.bytes, value.as.size, last))
+        sqlite3_result_text(result, (const char *)last, (int)value.as.size, SQLITE_TRANSIENT);
+    else
+        clr_scalar_set(result, entry, entries->encoding, SQLITE_STATIC);
+}
+
 /* The bytes stay the dictionary's, which outlives the statement's step. */
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
 {
     const struct clr_bound_cursor *cursor = (const struct clr_bound_cursor *)base;
     const struct entries *entries = cursor->source;
+    const struct clr_scalar *entry = &entries->dictionary->entries[cursor->row];
 
-    if (number == ENTRY)
-        clr_scalar_set(result, &entries->dictionary->entries[cursor->row], entries->encoding,
-                       SQLITE_STATIC);
+    if (number == ENTRY && entries->last_of != CLR_TIME_NONE)
+        set_last(result, entries, entry);
+    else if (number == ENTRY)
+        clr_scalar_set(result, entry, entries->encoding, SQLITE_STATIC);
     return SQLITE_OK;
 }
 
@@ -196,6 +221,7 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
     statement->source = parameter_count + 1;
     statement->is_ranked = plan->is_ranked;
     statement->is_timed = plan->is_timed;
+    statement->unit = query->units[plan->column];
     if (rc != SQLITE_OK)
         return rc;
     name = entries_name(&statement->type);
@@ -373,7 +399,7 @@ static int evaluate_entries(sqlite3_stmt *statement, int source,
                             const struct clr_lookup_input *input, uint32_t code, uint32_t count,
                             struct results *results)
 {
-    struct entries entries = {input->dictionary, input->encoding, code, count};
+    struct entries entries = {input->dictionary, input->encoding, code, count, CLR_TIME_NONE};
     int errors = 0, rc = bind_entries(statement, source, &entries);
 
     while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
@@ -419,6 +445,92 @@ static void refuse_as_sqlite(sqlite3 *db, int rc, struct clr_reason *reason)
         sqlite3_errcode(db) == SQLITE_OK ? sqlite3_errstr(rc) : sqlite3_errmsg(db);
 
     clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
+}
+
+/* ---- Whether the times of a unit are alike. */
+
+/* Whether two values are of one type, and the same. */
+static bool are_same(sqlite3_value *a, sqlite3_value *b)
+{
+    const int type = sqlite3_value_type(a);
+    const void *x_bytes, *y_bytes;
+    double x, y;
+    int size;
+
+    if (type != sqlite3_value_type(b))
+        return false;
+    switch (type) {
+    case SQLITE_NULL:
+        return true;
+    case SQLITE_INTEGER:
+        return sqlite3_value_int64(a) == sqlite3_value_int64(b);
+    case SQLITE_FLOAT:
+        x = sqlite3_value_double(a);
+        y = sqlite3_value_double(b);
+        return memcmp(&x, &y, sizeof x) == 0;
+    default:
+        break;
+    }
+    /* The bytes as they are, without a conversion: asked for before their number. */
+    x_bytes = sqlite3_value_blob(a);
+    y_bytes = sqlite3_value_blob(b);
+    size = sqlite3_value_bytes(a);
+    return sqlite3_value_bytes(b) == size &&
+           (size == 0 || memcmp(x_bytes, y_bytes, (size_t)size) == 0);
+}
+
+/* How many entries are looked at. */
+enum { SAMPLED_ENTRIES = 64 };
+
+/* Keeps what the statement gives of an entry's last time, if it gives anything. Returns SQLite's
+   code. */
+static int take_last(sqlite3_stmt *statement, int source, struct entries *entries,
+                     sqlite3_value **value)
+{
+    int rc;
+
+    *value = NULL;
+    rc = bind_entries(statement, source, entries);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        *value = sqlite3_value_dup(sqlite3_column_value(statement, 0));
+        sqlite3_reset(statement);
+        return *value == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    rc = sqlite3_reset(statement);
+    return is_entrys(rc) ? SQLITE_OK : rc;
+}
+
+/*
+ * The rules by which an expression is said to be alike for all times of a unit are checked by some
+ * of the entries: SQLite evaluates it for the first and for the last time of each. *alike: whether
+ * all were.
+ */
+static int check_units(sqlite3_stmt *prepared, const struct clr_lookup_statement *statement,
+                       const struct clr_lookup_input *input, bool *alike)
+{
+    const uint32_t count = input->dictionary->count;
+    const uint32_t step = count / SAMPLED_ENTRIES + 1;
+    int rc = bind(prepared, input);
+    uint32_t code;
+
+    *alike = true;
+    for (code = 0; code < count && rc == SQLITE_OK && *alike; code += step) {
+        struct entries entries = {input->dictionary, input->encoding, code, code + 1,
+                                  CLR_TIME_NONE};
+        sqlite3_value *first, *last = NULL;
+
+        rc = take_last(prepared, statement->source, &entries, &first);
+        entries.last_of = statement->unit;
+        if (rc == SQLITE_OK)
+            rc = take_last(prepared, statement->source, &entries, &last);
+        *alike = (first == NULL) == (last == NULL) && (first == NULL || are_same(first, last));
+        sqlite3_value_free(first);
+        sqlite3_value_free(last);
+    }
+    sqlite3_clear_bindings(prepared);
+    return rc;
 }
 
 /* Copies what is known of the first entries, which may be all NULL. */
@@ -487,36 +599,6 @@ void clr_lookup_memo_free(struct clr_lookup_memo *memo)
 
 /* ---- Whether what was kept still holds. */
 
-/* Whether two values are of one type, and the same. */
-static bool are_same(sqlite3_value *a, sqlite3_value *b)
-{
-    const int type = sqlite3_value_type(a);
-    const void *x_bytes, *y_bytes;
-    double x, y;
-    int size;
-
-    if (type != sqlite3_value_type(b))
-        return false;
-    switch (type) {
-    case SQLITE_NULL:
-        return true;
-    case SQLITE_INTEGER:
-        return sqlite3_value_int64(a) == sqlite3_value_int64(b);
-    case SQLITE_FLOAT:
-        x = sqlite3_value_double(a);
-        y = sqlite3_value_double(b);
-        return memcmp(&x, &y, sizeof x) == 0;
-    default:
-        break;
-    }
-    /* The bytes as they are, without a conversion: asked for before their number. */
-    x_bytes = sqlite3_value_blob(a);
-    y_bytes = sqlite3_value_blob(b);
-    size = sqlite3_value_bytes(a);
-    return sqlite3_value_bytes(b) == size &&
-           (size == 0 || memcmp(x_bytes, y_bytes, (size_t)size) == 0);
-}
-
 static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_lookup_input *input)
 {
     int i;
@@ -573,7 +655,7 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
                   const struct clr_lookup_statement *statement,
                   const struct clr_lookup_input *input)
 {
-    struct entries none = {input->dictionary, input->encoding, 0, 0};
+    struct entries none = {input->dictionary, input->encoding, 0, 0, CLR_TIME_NONE};
     int limits[2];
     bool same;
 
@@ -696,6 +778,17 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
         if (rc != SQLITE_OK) {
             refuse_as_sqlite(connection->db, rc, reason);
             return SQLITE_OK;
+        }
+    }
+    if (statement->unit != CLR_TIME_NONE && !memo->has_units) {
+        rc = check_units(memo->statement, statement, input, &memo->has_units);
+        if (rc == SQLITE_OK && !memo->has_units)
+            clr_reason_set(reason, CLR_WHY_MANY_VALUES);
+        else if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+            refuse_as_sqlite(connection->db, rc, reason);
+        if (rc != SQLITE_OK || !memo->has_units) {
+            clr_lookup_memo_free(memo);
+            return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
         }
     }
     rc = evaluate(connection->db, memo->statement, statement, input, &memo->lookup, reason);

@@ -19,6 +19,7 @@ struct clr_lookup_statement {
     char *sql;                   /* over the entries that parameter `source` points to */
     int source;
     bool is_ranked, is_timed; /* as the query's plan has them */
+    enum clr_time_unit unit;  /* of the column */
 };
 
 /*
@@ -45,6 +46,7 @@ struct clr_lookup_input {
  */
 struct clr_lookup_memo {
     struct clr_lookup lookup;
+    bool has_units;      /* the times of a unit are alike to it */
     bool is_kept;        /* it may serve another query of the same dictionary */
     uint64_t dictionary; /* its id */
     sqlite3_value **parameters;
@@ -59,7 +61,7 @@ struct clr_lookup_memo {
  * Brings the memo's lookup up to date for a query. functions are those of the statement. Returns
  * SQLITE_OK, with the lookup complete, or with the reason why SQLite is to run the SELECT, and the
  * memo empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. An entry that SQLite reports an error for
- * is UNSURE.
+ * is UNSURE. CLR_WHY_MANY_VALUES: the times of a unit are not alike to the expression.
  */
 int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
                           const struct clr_lookup_statement *statement,

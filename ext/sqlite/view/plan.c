@@ -299,27 +299,47 @@ void clr_plan_free(struct clr_plan *plan)
 
 /* ---- What is known of what the SELECT names. */
 
+/* Takes note of a value among a column's first ones: *times is the format of all TEXT so far, or 0
+   if it has none or several. */
+static void take_sample(sqlite3_stmt *statement, struct clr_known_column *known, bool *is_first)
+{
+    clr_time_format format;
+    int64_t count;
+
+    if (sqlite3_column_type(statement, 0) != SQLITE_TEXT)
+        return;
+    format = clr_timestamp_read(sqlite3_column_text(statement, 0),
+                                (size_t)sqlite3_column_bytes(statement, 0), &count);
+    known->seems_text = true;
+    known->times = *is_first || format == known->times ? format : 0;
+    *is_first = false;
+}
+
 /*
  * Guesses whether a column has TEXT, by its first rows: a date in a column of type TIMESTAMP, whose
- * affinity is NUMERIC. If they cannot be read it seems to have none.
+ * affinity is NUMERIC; and whether that is timestamps. If they cannot be read it seems to have
+ * none.
  */
-static bool seems_text(sqlite3 *db, const struct clr_table_info *table,
-                       const struct clr_column_info *column)
+static void guess_types(sqlite3 *db, const struct clr_plan *plan,
+                        const struct clr_column_info *column, struct clr_known_column *known)
 {
+    const struct clr_table_info *table = &plan->table;
     sqlite3_stmt *statement;
-    bool found = false;
+    bool is_first = true;
 
     /* A generated column may call functions of the application. */
-    if (column->is_text || !column->is_stored || column->field.is_real ||
+    if (!known->readable || !column->is_stored || column->field.is_real ||
         column->field.index == CLR_FIELD_ROWID)
-        return false;
+        return;
     if (clr_statement_prepare(db, &statement, "SELECT \"%w\" FROM \"%w\".\"%w\" LIMIT 8",
                               column->name, table->schema, table->name) == SQLITE_OK) {
-        while (!found && sqlite3_step(statement) == SQLITE_ROW)
-            found = sqlite3_column_type(statement, 0) == SQLITE_TEXT;
+        while (sqlite3_step(statement) == SQLITE_ROW)
+            take_sample(statement, known, &is_first);
     }
     sqlite3_finalize(statement);
-    return found;
+    known->seems_text = known->seems_text && !column->is_text;
+    if (plan->encoding != SQLITE_UTF8)
+        known->times = 0;
 }
 
 /* Finds out how a column is compared. What the schema does not tell is taken for what is not
@@ -360,8 +380,15 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
         columns[i].is_text = table->columns[i].is_text;
         columns[i].readable = table->columns[i].readable || table->columns[i].loadable;
     }
-    for (i = 0; i < plan->varied->count; i++)
-        columns[plan->varied->numbers[i]].is_varied = true;
+    for (i = 0; i < plan->varied->count; i++) {
+        const struct clr_varied_column *varied = &plan->varied->list[i];
+        struct clr_known_column *known = &columns[varied->number];
+
+        known->has_no_counts = known->has_no_counts || varied->times != 0;
+        known->has_no_units = known->has_no_units || varied->unit != CLR_TIME_NONE;
+        known->is_varied =
+            known->is_varied || (varied->times == 0 && varied->unit == CLR_TIME_NONE);
+    }
     for (node = plan->query->syntax->nodes; node != NULL; node = node->allocated) {
         if (node->kind != CLR_N_COLUMN)
             continue;
@@ -369,7 +396,7 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
         if (i < 0 || columns[i].is_named)
             continue;
         columns[i].is_named = true;
-        columns[i].seems_text = columns[i].readable && seems_text(db, table, &table->columns[i]);
+        guess_types(db, plan, &table->columns[i], &columns[i]);
         find_comparison(db, table, &columns[i]);
     }
     return columns;
@@ -417,6 +444,7 @@ static bool know_functions(sqlite3 *db, const struct clr_syntax *syntax,
         const struct clr_function *function = clr_functions_add(functions, node->names[0].name);
 
         node->is_deterministic = function->is_deterministic;
+        node->is_builtin = function->is_builtin;
         node->subtypes = function->subtypes;
     }
     return true;

@@ -13,10 +13,18 @@
 #include "sqlite/view/lookups.h"
 #include "sqlite/view/select.h"
 
-/* Columns of a table, by their numbers, that lookups are not worth: see struct clr_environment. */
+/* A column of a table, by its number, that is not to be had in a form, which struct clr_field tells
+   of: with codes, of all values or of a unit, or as times. */
+struct clr_varied_column {
+    int number;
+    enum clr_time_unit unit;
+    clr_time_format times;
+};
+
+/* What runs have found: see struct clr_known_column. */
 struct clr_varied_columns {
     int count;
-    int numbers[CLR_MOST_COLUMNS];
+    struct clr_varied_column list[CLR_MOST_COLUMNS];
 };
 
 /* It never changes, and serves any number of runs; the schema may go on without it. */
@@ -36,7 +44,7 @@ struct clr_plan {
 
 /*
  * Makes a plan, to be freed with clr_plan_free(). SQLITE_OK, with NULL and a reason if there is no
- * way but SQLite. SQLITE_NOMEM: nothing is known yet. varied: of the table's columns. Within a
+ * way but SQLite. SQLITE_NOMEM: nothing is known yet. varied: of the table's. Within a
  * statement SQLite has no memory from then on until that statement ends: it must be told so, or it
  * would create a view and lose track of it.
  */

@@ -59,14 +59,6 @@ static bool read_version(const struct clr_view_run *run, unsigned *version)
                SQLITE_OK;
 }
 
-static int refuse_values(struct clr_view_run *run, const struct clr_lookup_plan *plan)
-{
-    const char *name = clr_column_request_info(&run->request, plan->column)->name;
-
-    clr_reason_set_name(&run->request.reason, CLR_WHY_MANY_VALUES, name, strlen(name));
-    return SQLITE_OK;
-}
-
 /* Brings the lookups over the columns, to which there are references, up to date, and gives them to
    the scan: then the database is what it was. */
 static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
@@ -80,8 +72,10 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_column *column = columns[query->lookups[i].column];
         /* SQLite is as quick over the rows. */
-        if (column->dictionary->count > column->rows / CLR_DICTIONARY_PART)
-            return refuse_values(run, &query->lookups[i]);
+        if (column->dictionary->count > column->rows / CLR_DICTIONARY_PART) {
+            clr_column_request_refuse_values(&run->request, query->lookups[i].column);
+            return SQLITE_OK;
+        }
     }
     is_known = query->lookup_count > 0 && read_version(run, &before);
     for (i = 0; i < query->lookup_count && goes_on(run, rc); i++) {
@@ -89,6 +83,8 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
 
         rc = clr_lookup_memo_bring(connection, &run->memos[i], &run->plan->lookups[i],
                                    &run->plan->functions, &input, &run->request.reason);
+        if (run->request.reason.code == CLR_WHY_MANY_VALUES)
+            clr_column_request_refuse_values(&run->request, query->lookups[i].column);
         run->lookups[i] = run->memos[i].lookup;
     }
     if (!goes_on(run, rc))
@@ -394,9 +390,9 @@ static int give_up(struct clr_view_run *run, enum clr_load_outcome outcome,
 /* Collects the dictionaries of count fields, the scan's columns of these numbers, and keeps them;
    stores the rows that they are of.
    *complete says whether they are all there. */
-static int collect(struct clr_view_run *run, const struct clr_field *fields, const int *numbers,
-                   int count, size_t memory, int64_t used, struct clr_dictionary **dictionaries,
-                   size_t *rows, bool *complete)
+static int collect(struct clr_view_run *run, const struct clr_field *fields, int count,
+                   size_t memory, int64_t used, struct clr_dictionary **dictionaries, size_t *rows,
+                   bool *complete)
 {
     struct clr_column_request *request = &run->request;
     struct clr_cached_table *table = request->image->table;
@@ -414,9 +410,7 @@ static int collect(struct clr_view_run *run, const struct clr_field *fields, con
         return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
     request->connection->stats.bytes_decoded += report.bytes_read;
     if (outcome == CLR_LOAD_MANY_VALUES) {
-        const char *name = clr_column_request_info(request, numbers[report.field])->name;
-
-        clr_column_request_has_many_values(request, name, &fields[report.field]);
+        clr_column_request_has_many_values(request, &fields[report.field]);
         return SQLITE_OK;
     }
     atomic_store(&table->rows, *rows);
@@ -457,7 +451,7 @@ static int bring_dictionaries(struct clr_view_run *run, const struct clr_field *
     if (count == 0)
         return SQLITE_OK;
     clr_column_memory_trim(clr_column_memory() - (int64_t)memory, used);
-    rc = collect(run, lacking, numbers, count, memory, used, collected, rows, complete);
+    rc = collect(run, lacking, count, memory, used, collected, rows, complete);
     for (i = 0; i < count && *complete; i++)
         dictionaries[numbers[i]] = collected[i];
     return rc;
@@ -504,6 +498,11 @@ static int stream_rows(struct clr_view_run *run, const struct clr_field *fields,
     clr_status_clear(&status);
     outcome = clr_stream(&request->snapshot.source, request->table->root, fields, &run->scan,
                          (size_t)memory, &run->groups, &rows, run->watch, &report, &status);
+    if (outcome == CLR_LOAD_MANY_VALUES) {
+        connection->stats.bytes_decoded += report.bytes_read;
+        clr_column_request_has_many_values(request, &fields[report.field]);
+        return SQLITE_OK;
+    }
     if (outcome != CLR_LOAD_DONE)
         return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_KEEPS_CODES,
                        &report, &status);

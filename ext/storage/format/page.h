@@ -32,7 +32,8 @@ struct clr_pages {
     int64_t asked_at;
     int64_t bytes_read;
     uint32_t page; /* that was not as it must be, or could not be read */
-    int code;      /* of the read that failed; 0: no memory */
+    int code;      /* of the read that failed; 0: no memory. CLR_LOAD_MANY_VALUES: the field's
+                      position */
 };
 
 /*

@@ -246,18 +246,78 @@ static inline __attribute__((always_inline)) void find_serial(struct clr_target 
     }
 }
 
-/* Stores a row's value as clr_record_read() has it. */
-static void target_put_record(struct clr_target *target, size_t row, struct clr_scalar value)
+/* Stores the code of the first value of the unit that the row's value is in. */
+static __attribute__((noinline)) void find_unit(struct clr_target *target, size_t row,
+                                                const struct clr_field *field, uint32_t type,
+                                                const unsigned char *from)
 {
-    struct clr_value bytes;
+    const struct clr_serial *serial = &clr_serials[type];
+    unsigned char first[CLR_TIMESTAMP_MOST + CLR_PAGE_SLACK];
 
-    if (target->codes == NULL) {
-        target_put(target, row, value);
-    } else if (value.tag == CLR_TAG_BYTES) {
+    if (serial->tag != CLR_TAG_BYTES) {
+        find_number(target, row,
+                    clr_time_unit_of_number(field->unit, false,
+                                            clr_serial_value(serial, from, field->is_real)));
+        return;
+    }
+    if (type % 2 != 0 &&
+        clr_time_unit_of_text(field->unit, false, from, clr_serial_sizes[type], first))
+        from = first;
+    find_serial(target, row, type, from, field->is_real);
+}
+
+/* Stores the count of a timestamp; what is none of the format ends the load. */
+static void put_time(struct clr_target *target, size_t row, clr_time_format format,
+                     const unsigned char *text, size_t size)
+{
+    struct clr_scalar count = {.tag = CLR_TAG_INTEGER};
+
+    if (clr_timestamp_read(text, size, &count.bits) != format)
+        target->code = CLR_INVALID;
+    target_put(target, row, count);
+}
+
+/* The same of a value that is no TEXT. */
+static void put_no_time(struct clr_target *target, size_t row, struct clr_scalar value)
+{
+    if (value.tag != CLR_TAG_NULL)
+        target->code = CLR_INVALID;
+    target_put(target, row, (struct clr_scalar){.tag = CLR_TAG_NULL});
+}
+
+static __attribute__((noinline)) void put_serial_time(struct clr_target *target, size_t row,
+                                                      clr_time_format format, uint32_t type,
+                                                      const unsigned char *from)
+{
+    if (clr_serials[type].tag == CLR_TAG_BYTES && type % 2 != 0)
+        put_time(target, row, format, from, clr_serial_sizes[type]);
+    else
+        put_no_time(target, row, (struct clr_scalar){.tag = clr_serials[type].tag});
+}
+
+/* Stores a row's value as clr_record_read() has it. */
+static void target_put_record(struct clr_target *target, size_t row, const struct clr_field *field,
+                              struct clr_scalar value)
+{
+    const bool is_bytes = value.tag == CLR_TAG_BYTES && clr_field_wants_bytes(field);
+    struct clr_value bytes = {.kind = CLR_KIND_NONE};
+    unsigned char first[CLR_TIMESTAMP_MOST];
+
+    if (is_bytes)
         bytes = clr_bytes_value(value.bits);
+    if (field->times != 0 && bytes.kind == CLR_KIND_TEXT) {
+        put_time(target, row, field->times, bytes.bytes, bytes.as.size);
+    } else if (field->times != 0) {
+        put_no_time(target, row, value);
+    } else if (target->codes == NULL) {
+        target_put(target, row, value);
+    } else if (is_bytes) {
+        if (field->unit != CLR_TIME_NONE && bytes.kind == CLR_KIND_TEXT &&
+            clr_time_unit_of_text(field->unit, false, bytes.bytes, bytes.as.size, first))
+            bytes.bytes = first;
         put_code_of_bytes(target, row, bytes.kind, bytes.bytes, bytes.as.size);
     } else {
-        put_code(target, row, value);
+        put_code(target, row, clr_time_unit_of_number(field->unit, false, value));
     }
 }
 
@@ -326,7 +386,8 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
                 .bits = rowids == CLR_ROWIDS_LONG ? rowid : clr_order_rowid(key)};
 
             if (with_bytes && field->with_codes)
-                find_number(&loop->targets[i], row, value);
+                find_number(&loop->targets[i], row,
+                            clr_time_unit_of_number(field->unit, false, value));
             else
                 target_put(&loop->targets[i], row, value);
             continue;
@@ -342,8 +403,16 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
             if (next > size || (types == types_end && next != size))
                 return false;
         }
+        if (with_bytes && field->with_codes && field->unit != CLR_TIME_NONE) {
+            find_unit(&loop->targets[i], row, field, type, payload + body);
+            continue;
+        }
         if (with_bytes && field->with_codes) {
             find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
+            continue;
+        }
+        if (with_bytes && field->times != 0) {
+            put_serial_time(&loop->targets[i], row, field->times, type, payload + body);
             continue;
         }
         if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {
@@ -403,8 +472,8 @@ static size_t take_integers(const struct clr_cells *cells, struct clr_place plac
     return rows;
 }
 
-static void take_rowids(const struct clr_cells *cells, struct clr_target *target, size_t row,
-                        bool with_codes)
+static void take_rowids(const struct clr_cells *cells, const struct clr_field *field,
+                        struct clr_target *target, size_t row)
 {
     const uint32_t bytes = cells->key_bytes;
     size_t i;
@@ -414,8 +483,8 @@ static void take_rowids(const struct clr_cells *cells, struct clr_target *target
         int64_t key = (int64_t)(clr_get_u64(payload - bytes) >> (64 - 8 * bytes));
         struct clr_scalar value = {.tag = CLR_TAG_INTEGER, .bits = clr_order_rowid(key)};
 
-        if (with_codes)
-            find_number(target, row + i, value);
+        if (field->with_codes)
+            find_number(target, row + i, clr_time_unit_of_number(field->unit, false, value));
         else
             target_put(target, row + i, value);
     }
@@ -486,6 +555,25 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
 
         find_serial(target, row + i, place.type, cells->page + cells->payloads[i] + place.at,
                     field->is_real);
+    }
+}
+
+/* Takes the units of a field, or its times. */
+static __attribute__((noinline)) void take_times(const struct clr_cells *cells,
+                                                 const struct clr_field *field,
+                                                 const struct clr_place *places,
+                                                 struct clr_target *target, size_t row)
+{
+    size_t i;
+
+    for (i = 0; i < cells->rows; i++) {
+        const struct clr_place place = places[cells->slots[i]];
+        const unsigned char *from = cells->page + cells->payloads[i] + place.at;
+
+        if (field->times != 0)
+            put_serial_time(target, row + i, field->times, place.type, from);
+        else
+            find_unit(target, row + i, field, place.type, from);
     }
 }
 
@@ -575,7 +663,11 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
     size_t taken = 0;
 
     if (field->index == CLR_FIELD_ROWID) {
-        take_rowids(cells, target, row, field->with_codes);
+        take_rowids(cells, field, target, row);
+        return;
+    }
+    if (field->unit != CLR_TIME_NONE || field->times != 0) {
+        take_times(cells, field, places, target, row);
         return;
     }
     if (field->with_codes && clr_dictionary_is_far(target->dictionary)) {
@@ -621,16 +713,16 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
 
 enum { PAGES_WITHOUT_SHAPES = 31 }; /* once most rows of a page had none that was known */
 
-/* Says why a row has no code. */
+/* Says why a row has no code, or is no time. */
 static enum clr_load_outcome no_code(struct clr_decoder *decoder, int k)
 {
     const struct clr_target *target = &decoder->targets[k];
 
-    if (target->code != CLR_LIMIT)
+    if (target->code == CLR_NOMEM)
         return clr_pages_no_memory(decoder->reader.pages);
-    if (target->dictionary->count < CLR_DICTIONARY_MOST)
+    if (target->code == CLR_LIMIT && target->dictionary->count < CLR_DICTIONARY_MOST)
         return CLR_LOAD_TOO_LARGE;
-    decoder->full = decoder->fields[k].position;
+    decoder->reader.pages->code = decoder->fields[k].position;
     return CLR_LOAD_MANY_VALUES;
 }
 
@@ -671,15 +763,15 @@ static enum clr_load_outcome check_nulls(const struct clr_decoder *decoder, size
     return CLR_LOAD_DONE;
 }
 
-/* Makes what fields with codes need. */
+/* Makes what fields with codes or times need. */
 static bool prepare_codes(struct clr_decoder *decoder)
 {
     int k;
 
     for (k = 0; k < decoder->count; k++) {
+        decoder->bytes[k] = &decoder->passing;
         if (!decoder->fields[k].with_codes)
             continue;
-        decoder->bytes[k] = &decoder->passing;
         decoder->caches[k] = clr_memory_alloc_zero(sizeof *decoder->caches[k]);
         if (decoder->caches[k] == NULL)
             return false;
@@ -739,7 +831,7 @@ void clr_decoder_begin_columns(struct clr_decoder *decoder, struct clr_column *c
 
         decoder->targets[k] = clr_target_at(column, 0);
         decoder->targets[k].cache = decoder->caches[k];
-        if (!decoder->fields[k].with_codes)
+        if (decoder->fields[k].with_bytes)
             decoder->bytes[k] = &column->bytes;
     }
 }
@@ -786,7 +878,7 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
     outcome = clr_record_read(&decoder->reader, number, page->data, offset, decoder->fields,
                               decoder->count, &rowid, decoder->values);
     for (i = 0; i < decoder->count && outcome == CLR_LOAD_DONE; i++)
-        target_put_record(&decoder->targets[i], row, decoder->values[i]);
+        target_put_record(&decoder->targets[i], row, &decoder->fields[i], decoder->values[i]);
     if (decoder->passing.blocks != NULL)
         clr_bytes_clear(&decoder->passing);
     if (outcome == CLR_LOAD_DONE && !is_index && !clr_order_take(&decoder->order, rowid, row == 0))

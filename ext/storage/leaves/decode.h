@@ -21,7 +21,8 @@ struct clr_target {
     uint32_t *codes; /* NULL: values */
     struct clr_dictionary *dictionary; /* of the codes */
     struct clr_code_cache *cache;      /* the same */
-    enum clr_code code;                /* CLR_OK, or why a row has no code */
+    enum clr_code code; /* CLR_OK, or why a row has no code; INVALID: it has another value than
+                           a time of the field's format */
 };
 
 /* Returns the target for rows of a column from that one on. Codes, with the column's dictionary,
@@ -43,13 +44,12 @@ struct clr_decoder {
     int count;
     struct clr_target *targets; /* one for each field */
     struct clr_scalar *values;  /* of one record; one for each field */
-    bool with_bytes;            /* of some field, or with codes */
+    bool with_bytes;            /* of some field, or with codes or times */
     bool never_null;            /* the same */
     struct clr_bytes **bytes;   /* one for each field: where those go that it wants */
-    struct clr_bytes passing;   /* those of one record that codes are made of; the caller may limit
-                                   them */
+    struct clr_bytes passing;   /* those of one record that codes and times are made of; the caller
+                                   may limit them */
     struct clr_code_cache **caches; /* one for each field with codes, else NULL */
-    int full;                       /* of CLR_LOAD_MANY_VALUES: the field's position */
     size_t rows;                    /* decoded since it began */
     struct clr_order order;         /* of those */
     struct clr_shapes shapes;
@@ -77,7 +77,8 @@ void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_colum
 /*
  * Decodes all cells of a leaf, whose number the caller has set, and describes it. Rowids must
  * ascend since the decoder began. CLR_LOAD_TOO_LARGE: bytes take more than is left
- * for them. CLR_LOAD_MANY_VALUES: a dictionary has no room for more. CLR_LOAD_UNSURE: a NULL is
+ * for them. CLR_LOAD_MANY_VALUES: a dictionary has no room for more, or times have a value of
+ * another format. CLR_LOAD_UNSURE: a NULL is
  * there that may not be, or a value is longer than may be.
  */
 enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,

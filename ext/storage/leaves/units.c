@@ -358,7 +358,8 @@ void clr_units_report(const struct clr_units *units, enum clr_load_outcome outco
                       struct clr_load_report *report, struct clr_status *status)
 {
     *report = (struct clr_load_report){.bytes_read = atomic_load(&units->bytes_read),
-                                       .page = outcome == CLR_LOAD_MALFORMED ? units->page : 0};
+                                       .page = outcome == CLR_LOAD_MALFORMED ? units->page : 0,
+                                       .field = outcome == CLR_LOAD_MANY_VALUES ? units->code : 0};
     if (outcome == CLR_LOAD_FAILED && units->code == 0)
         clr_status_set(status, CLR_NOMEM, 0, "no memory for the table's columns");
     else if (outcome == CLR_LOAD_FAILED)

@@ -846,7 +846,7 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
     if (outcome == CLR_LOAD_DONE)
         outcome = coding_check(&load->coding, thread, rows);
     else if (outcome == CLR_LOAD_MANY_VALUES)
-        atomic_store(&load->coding.full, decoder->full);
+        atomic_store(&load->coding.full, decoder->reader.pages->code);
     if (load->placement.leaves != NULL)
         memcpy(load->placement.leaves + load->units.units[i].place, reader->leaves,
                reader->count * sizeof *reader->leaves);
@@ -861,7 +861,7 @@ static enum clr_load_outcome load_units(void *argument, int thread, struct clr_l
     int k;
 
     for (k = 0; k < load->count; k++) {
-        if (!load->units.fields[k].with_codes)
+        if (load->units.fields[k].with_bytes)
             reader->decoder.bytes[k] = &bytes_of(load, thread)[k];
     }
     atomic_fetch_add(&load->begun, 1);

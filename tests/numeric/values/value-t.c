@@ -197,5 +197,6 @@ int main(void)
     int192_tests();
     narrow_tests();
     reals_tests();
+    timestamp_tests();
     return tap_done();
 }

@@ -1,0 +1,331 @@
+#include "numeric/values/timestamp.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Formats. */
+
+/* Where the time ends, and how many bytes are behind it, which no two formats have the same size
+   by. A format's number is 1 + twice that of its shape, and one more with T. */
+static const struct shape {
+    uint8_t end, behind;
+    int64_t steps; /* of a day */
+} shapes[] = {
+    {16, 0, 1440},     {16, 1, 1440},        {16, 6, 1440},        {19, 0, 86400},
+    {19, 1, 86400},    {19, 6, 86400},       {23, 0, 86400000},    {23, 1, 86400000},
+    {23, 6, 86400000}, {26, 0, 86400000000}, {26, 1, 86400000000}, {26, 6, 86400000000},
+};
+
+static const char behind[] = "+00:00", zulu[] = "Z";
+
+/* Of a size the shape's number + 1, or 0. */
+static const uint8_t shapes_by_size[CLR_TIMESTAMP_MOST + 1] = {
+    [16] = 1, [17] = 2, [22] = 3, [19] = 4,  [20] = 5,  [25] = 6,
+    [23] = 7, [24] = 8, [29] = 9, [26] = 10, [27] = 11, [32] = 12,
+};
+
+static const struct shape *shape_of(clr_time_format format)
+{
+    return &shapes[(format - 1) / 2];
+}
+
+/* ---- Dates: proleptic Gregorian, from 0000-01-01 on. */
+
+enum { DAYS_OF_400_YEARS = 146097, MOST_YEAR = 9999 };
+
+static const uint16_t days_before_month[] = {0,   0,   31,  59,  90,  120, 151,
+                                             181, 212, 243, 273, 304, 334};
+static const uint8_t days_of_month[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+
+static bool is_leap(unsigned year)
+{
+    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static int64_t days_before_year(unsigned year)
+{
+    return 365 * (int64_t)year + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400;
+}
+
+static unsigned length_of_month(unsigned year, unsigned month)
+{
+    return (unsigned)days_of_month[month] + (month == 2 && is_leap(year));
+}
+
+/* ---- Reading. */
+
+/* The numbers of a timestamp; fraction: of a second, its digits as a number. */
+struct parts {
+    unsigned year, month, day, hour, minute, second, fraction;
+};
+
+/* Returns eight bytes, the first one as the highest. */
+static inline uint64_t big_word(const unsigned char *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* What is left of eight bytes that are digits and separators: the digits' values and zeros.
+   *is_wrong gets bits if they are something else. pattern: zeros and separators; room: of each byte
+   127 less the most that may be left of it. */
+static inline uint64_t take_pattern(const unsigned char *text, uint64_t pattern, uint64_t room,
+                                    uint64_t *is_wrong)
+{
+    const uint64_t left = big_word(text) ^ pattern;
+
+    *is_wrong |= (left | (left + room)) & UINT64_C(0x8080808080808080);
+    return left;
+}
+
+/* Returns the number of two digits, of which the second is so many bytes before a word's end. */
+static inline unsigned two_digits(uint64_t word, int at)
+{
+    return (unsigned)(word >> (8 * at + 8) & 15) * 10 + (unsigned)(word >> (8 * at) & 15);
+}
+
+static bool read_digits(const unsigned char *text, size_t count, unsigned *number)
+{
+    size_t i;
+
+    *number = 0;
+    for (i = 0; i < count; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        *number = *number * 10 + (text[i] - '0');
+    }
+    return true;
+}
+
+/* Reads what is behind the minutes. */
+static bool read_end(const struct shape *shape, const unsigned char *text, struct parts *parts)
+{
+    if (shape->end > 16 && (text[16] != ':' || !read_digits(text + 17, 2, &parts->second)))
+        return false;
+    if (shape->end > 19 &&
+        (text[19] != '.' || !read_digits(text + 20, shape->end - 20u, &parts->fraction)))
+        return false;
+    return memcmp(text + shape->end, shape->behind == 1 ? zulu : behind, shape->behind) == 0;
+}
+
+/* Returns the format, or 0. */
+static inline clr_time_format read_parts(const unsigned char *text, size_t size,
+                                         struct parts *parts)
+{
+    const uint8_t number = size > CLR_TIMESTAMP_MOST ? 0 : shapes_by_size[size];
+    uint64_t wrong = 0, date, time;
+    bool has_t;
+
+    if (number == 0)
+        return 0;
+    has_t = text[10] == 'T';
+    /* "0000-00-", "00 00:00" */
+    date = take_pattern(text, UINT64_C(0x303030302d30302d), UINT64_C(0x767676767f76767f), &wrong);
+    time = take_pattern(text + 8, UINT64_C(0x30302030303a3030) ^ (has_t ? UINT64_C(0x74) << 40 : 0),
+                        UINT64_C(0x76767f76767f7676), &wrong);
+    *parts = (struct parts){.year = two_digits(date, 6) * 100 + two_digits(date, 4),
+                            .month = two_digits(date, 1),
+                            .day = two_digits(time, 6),
+                            .hour = two_digits(time, 3),
+                            .minute = two_digits(time, 0)};
+    if (wrong != 0 || !read_end(&shapes[number - 1], text, parts) || parts->month - 1 > 11 ||
+        parts->day - 1 >= length_of_month(parts->year, parts->month) || parts->hour > 23 ||
+        parts->minute > 59 || parts->second > 59)
+        return 0;
+    return (clr_time_format)(2 * number - 1 + has_t);
+}
+
+clr_time_format clr_timestamp_read(const unsigned char *text, size_t size, int64_t *count)
+{
+    struct parts parts;
+    const clr_time_format format = read_parts(text, size, &parts);
+    int64_t minutes, day;
+
+    if (format == 0)
+        return 0;
+    day = days_before_year(parts.year) + days_before_month[parts.month] +
+          (parts.month > 2 && is_leap(parts.year)) + parts.day - 1;
+    minutes = day * 1440 + parts.hour * 60 + parts.minute;
+    switch (shape_of(format)->end) {
+    case 16:
+        *count = minutes;
+        break;
+    case 19:
+        *count = minutes * 60 + parts.second;
+        break;
+    case 23:
+        *count = (minutes * 60 + parts.second) * 1000 + parts.fraction;
+        break;
+    default:
+        *count = (minutes * 60 + parts.second) * 1000000 + parts.fraction;
+        break;
+    }
+    return format;
+}
+
+/* ---- Writing. */
+
+static void write_digits(unsigned char *text, size_t count, uint64_t number)
+{
+    while (count-- > 0) {
+        text[count] = (unsigned char)('0' + number % 10);
+        number /= 10;
+    }
+}
+
+static void write_date(int64_t day, unsigned char *text)
+{
+    unsigned year = (unsigned)(day * 400 / DAYS_OF_400_YEARS), month = 12, before;
+
+    while (days_before_year(year + 1) <= day)
+        year++;
+    while (days_before_year(year) > day)
+        year--;
+    day -= days_before_year(year);
+    do
+        before = (unsigned)days_before_month[month] + (month > 2 && is_leap(year));
+    while (before > day && month-- > 0);
+    write_digits(text, 4, year);
+    text[4] = text[7] = '-';
+    write_digits(text + 5, 2, month);
+    write_digits(text + 8, 2, (uint64_t)(day - before + 1));
+}
+
+size_t clr_timestamp_write(clr_time_format format, int64_t count,
+                           unsigned char text[CLR_TIMESTAMP_MOST])
+{
+    const struct shape *shape = shape_of(format);
+    const uint64_t rest = (uint64_t)(count % shape->steps);
+    const uint64_t minute = rest / (uint64_t)(shape->steps / 1440);
+    const uint64_t left = rest % (uint64_t)(shape->steps / 1440);
+    const uint64_t second = (uint64_t)shape->steps / 86400;
+
+    write_date(count / shape->steps, text);
+    text[10] = format % 2 == 0 ? 'T' : ' ';
+    write_digits(text + 11, 2, minute / 60);
+    text[13] = ':';
+    write_digits(text + 14, 2, minute % 60);
+    if (shape->end > 16) {
+        text[16] = ':';
+        write_digits(text + 17, 2, left / second);
+    }
+    if (shape->end > 19) {
+        text[19] = '.';
+        write_digits(text + 20, shape->end - 20u, left % second);
+    }
+    memcpy(text + shape->end, shape->behind == 1 ? zulu : behind, shape->behind);
+    return (size_t)shape->end + shape->behind;
+}
+
+int64_t clr_timestamp_all(clr_time_format format)
+{
+    return days_before_year(MOST_YEAR + 1) * shape_of(format)->steps;
+}
+
+int64_t clr_timestamp_below(clr_time_format format, const unsigned char *text, size_t size)
+{
+    int64_t least = 0, most = clr_timestamp_all(format);
+    unsigned char written[CLR_TIMESTAMP_MOST];
+
+    /* The timestamps below `least` are less, and none from `most` on is. */
+    while (least < most) {
+        const int64_t middle = least + (most - least) / 2;
+        const size_t length = clr_timestamp_write(format, middle, written);
+        const int order = memcmp(written, text, length < size ? length : size);
+
+        if (order < 0 || (order == 0 && length < size))
+            least = middle + 1;
+        else
+            most = middle;
+    }
+    return least;
+}
+
+/* ---- Units. */
+
+bool clr_time_unit_of_text(enum clr_time_unit unit, bool is_last, const unsigned char *text,
+                           size_t size, unsigned char to[CLR_TIMESTAMP_MOST])
+{
+    static const char first[] = "0000-01-01 00:00:00.000000";
+    static const char last[] = "0000-01-01 23:59:59.998999"; /* is not rounded up */
+    const char *const end = is_last ? last : first;
+    const struct shape *shape;
+    struct parts parts;
+    clr_time_format format;
+    size_t at;
+
+    if (size < CLR_TIMESTAMP_LEAST)
+        return false;
+    format = read_parts(text, size, &parts);
+    if (format == 0)
+        return false;
+    shape = shape_of(format);
+    /* SQLite's times are in milliseconds. */
+    if (shape->end == 26 && parts.second == 59 && parts.fraction >= 999000)
+        return false;
+    at = unit == CLR_TIME_DAY ? 11 : unit == CLR_TIME_HOUR ? 14 : 16;
+    memcpy(to, text, size);
+    memcpy(to + at, end + at, shape->end - at);
+    return true;
+}
+
+/* Seconds from 0000-01-01 to 1970-01-01, and to 10000-01-01. */
+#define UNIX_LEAST (-INT64_C(62167219200))
+#define UNIX_END INT64_C(253402300800)
+
+/* SQLite takes a number from here on for one of seconds: "auto" aside, a Julian day is less. */
+#define JULIAN_END 5373484.5
+
+/* Returns a number of seconds rounded down to a multiple of a unit's, or the last one there. */
+static struct clr_scalar unit_of_seconds(double seconds, bool is_last, struct clr_scalar value)
+{
+    const double real = clr_real_of(value.bits);
+    int64_t integer = value.bits, rest;
+
+    if (value.tag == CLR_TAG_INTEGER) {
+        if (integer < UNIX_LEAST || integer >= UNIX_END)
+            return value;
+        rest = integer % (int64_t)seconds;
+        integer -= rest < 0 ? rest + (int64_t)seconds : rest;
+        value.bits = is_last ? integer + (int64_t)seconds - 1 : integer;
+        return value;
+    }
+    if (value.tag == CLR_TAG_REAL && real >= (double)UNIX_LEAST && real < (double)UNIX_END) {
+        const double begin = floor(real / seconds) * seconds;
+
+        /* SQLite rounds to milliseconds. */
+        if (real >= begin && real - begin < seconds - 0.002)
+            value.bits = clr_bits_of(is_last ? begin + seconds - 0.5 : begin);
+    }
+    return value;
+}
+
+struct clr_scalar clr_time_unit_of_number(enum clr_time_unit unit, bool is_last,
+                                          struct clr_scalar value)
+{
+    const double real = clr_real_of(value.bits);
+    double begin;
+
+    switch (unit) {
+    case CLR_TIME_UNIX_MINUTE:
+        return unit_of_seconds(60, is_last, value);
+    case CLR_TIME_UNIX_HOUR:
+        return unit_of_seconds(3600, is_last, value);
+    case CLR_TIME_UNIX_DAY:
+        return unit_of_seconds(86400, is_last, value);
+    case CLR_TIME_JULIAN_DAY:
+        if (value.tag != CLR_TAG_REAL || !(real >= 1.0 && real < JULIAN_END - 1.0))
+            return value;
+        begin = floor(real + 0.5) - 0.5; /* days begin at noon */
+        if (real - begin < 1.0 - 1e-7)
+            value.bits = clr_bits_of(is_last ? begin + 0.999 : begin);
+        return value;
+    default:
+        return value;
+    }
+}

@@ -1,0 +1,17 @@
+/* Expressions that are alike for all times of a day, an hour or a minute. */
+#ifndef CLR_QUERY_TIMES_H
+#define CLR_QUERY_TIMES_H
+
+#include "numeric/values/timestamp.h"
+#include "query/syntax/syntax.h"
+
+#include <stdbool.h>
+
+/*
+ * Returns the unit of times of one column within each of which an expression that reads that column
+ * alone has one value: date(ts) of a day's timestamps. CLR_TIME_NONE: no such unit is known. The
+ * expression's names have been resolved.
+ */
+enum clr_time_unit clr_times_unit(const struct clr_node *node);
+
+#endif
