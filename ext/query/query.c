@@ -474,6 +474,8 @@ void clr_query_free(struct clr_query *query)
         return;
     for (i = 0; i < query->lookup_count; i++)
         clr_memory_free(query->lookups[i].text);
+    for (i = 0; i < query->operand_count; i++)
+        clr_memory_free(query->operands[i]);
     clr_syntax_free(query->syntax);
     clr_memory_free(query->syntax);
     clr_memory_free(query->probes);

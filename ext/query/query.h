@@ -88,7 +88,20 @@ struct clr_lookup_plan {
     bool is_ranked;
 };
 
-enum { CLR_MOST_LISTS = 32 };
+/*
+ * A constant that timestamps of a column are compared with, as counts: clr_timestamp_count().
+ * BELOW: the first one that is not less than the value; UPTO: the last one that is not greater;
+ * EQUAL: the one that it is. Where there is none it is one that no value has.
+ */
+enum clr_bound_kind { CLR_BOUND_NONE, CLR_BOUND_BELOW, CLR_BOUND_UPTO, CLR_BOUND_EQUAL };
+
+struct clr_bound {
+    enum clr_bound_kind kind;
+    clr_time_format format;
+    bool is_text, is_numeric; /* the column's affinity, by which the value is converted */
+};
+
+enum { CLR_MOST_LISTS = 32, CLR_MOST_OPERANDS = 32 };
 
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
@@ -110,7 +123,14 @@ struct clr_query {
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */
-    int parameters[CLR_MOST_CONSTANTS]; /* the parameter's number, from 1; 0: a literal */
+    /* The number of a parameter, from 1, or of an operand, from parameter_count + 1; 0: a literal
+     */
+    int parameters[CLR_MOST_CONSTANTS];
+    struct clr_bound bounds[CLR_MOST_CONSTANTS]; /* what the constant is of that value */
+    /* Expressions without columns, with parameters as ?N, that SQLite evaluates once a run. In a
+       lookup's text one is as a parameter. */
+    int operand_count;
+    char *operands[CLR_MOST_OPERANDS];
     /* A parameter may be no more than CLR_MOST_OF_A_PARAMETER: something that is compared is
        computed of it. */
     bool is_bounded[CLR_MOST_CONSTANTS];

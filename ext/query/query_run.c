@@ -83,7 +83,10 @@ static enum clr_code take_constants(struct clr_query_run *run, const struct clr_
 
         *constant = number == 0 ? query->constants[i] : values[i];
         if (number != 0 && !is_fine(constant, query->is_bounded[i])) {
-            clr_reason_set_numbers(reason, CLR_WHY_PARAMETER_VALUE, number, 0);
+            if (number > query->parameter_count)
+                clr_reason_set(reason, CLR_WHY_OPERAND_VALUE);
+            else
+                clr_reason_set_numbers(reason, CLR_WHY_PARAMETER_VALUE, number, 0);
             return CLR_INVALID;
         }
     }

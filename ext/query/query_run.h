@@ -16,13 +16,15 @@ struct clr_query_run {
     const struct clr_lookup *lookups;                  /* those that the scan had; the caller's */
     /* The columns that the scan had, likewise; NULL: their rows have only passed. */
     struct clr_column *const *columns;
+    unsigned char time[CLR_TIMESTAMP_MOST]; /* the text of the last time that is a value */
 };
 
 /*
- * Makes a run of a bound query. values: of each of its constants that is a parameter the value that
- * is given, BYTES for TEXT and BLOBs; the others are not read. Returns CLR_OK with *run, to be
- * freed before the query; CLR_INVALID, with the reason, if a value is not for a scan, or a function
- * may have an error for its arguments; CLR_NOMEM.
+ * Makes a run of a bound query. values: of each of its constants that is a parameter or an operand
+ * the value that is given, BYTES for TEXT and BLOBs, or the bound that is made of it; the others
+ * are not read. Returns CLR_OK with *run, to be freed before the query; CLR_INVALID, with the
+ * reason, if a value is not for a scan, or a function may have an error for its arguments;
+ * CLR_NOMEM.
  */
 enum clr_code clr_query_run_begin(const struct clr_query *query, const struct clr_scalar *values,
                                   struct clr_query_run **run, struct clr_reason *reason);

@@ -112,6 +112,7 @@ CLR_WHY(NO_MEMORY, "out of memory")
 
 /* Why this query, this time. */
 CLR_WHY(PARAMETER_VALUE, "parameter %1 is no number, or too large where it is compared")
+CLR_WHY(OPERAND_VALUE, "a function of times gives TEXT where numbers are compared: CAST it")
 CLR_WHY(ARGUMENTS, "an aggregate's arguments may be an error, which SQLite reports")
 CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environment (rounding "
                            "mode, flushing of subnormal numbers, traps) is not the default one")
@@ -131,8 +132,10 @@ CLR_WHY(ROWS_MOVED, "DISTINCT gives values in the order of the rows, and rows ha
                     "among those that were read: write GROUP BY")
 CLR_WHY(KEEPS_CODES, "the columns take more than column_memory, and so do the different values of "
                      "text: raise that setting")
-CLR_WHY(PRESENT_TIME, "the present time ('now', CURRENT_DATE and the like) and time zones are not "
+CLR_WHY(PRESENT_TIME, "the present time ('now') of a column's value and time zones are not "
                       "accelerated: make the result a parameter")
+CLR_WHY(TWO_INSTANTS, "the present time both in the rows' expressions and in the select list, HAVING "
+                      "or ORDER BY is not accelerated: make one of them a parameter")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed: run PRAGMA integrity_check")
 CLR_WHY(LOAD_FAILED, "%n")

@@ -13,9 +13,10 @@
 
 sqlite3 *database;
 
-/* ---- The environment: a table of six numbers, a TEXT and a generated column. */
+/* ---- The environment: a table of six numbers, TEXT, timestamps and a generated column. */
 
-static const char *const columns[] = {"a", "b", "c", "d", "e f", "true", "s", "u", "g", "rowid"};
+static const char *const columns[] = {"a", "b", "c",    "d", "e f",  "true",
+                                      "s", "u", "time", "g", "rowid"};
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -28,8 +29,11 @@ static void know_columns(struct clr_known_column known[COLUMNS])
         known[i] = (struct clr_known_column){.name = columns[i],
                                              .number = 100 + i,
                                              .is_text = strcmp(columns[i], "s") == 0 ||
-                                                        strcmp(columns[i], "u") == 0,
+                                                        strcmp(columns[i], "u") == 0 ||
+                                                        strcmp(columns[i], "time") == 0,
+                                             .times = strcmp(columns[i], "time") == 0 ? 7 : 0,
                                              .is_numeric = i == 1 || i == 2 || i == COLUMNS - 1,
+                                             .is_real = i == 2,
                                              .is_binary = strcmp(columns[i], "u") != 0,
                                              .collation = "nocase",
                                              .is_rowid = i == COLUMNS - 1,
@@ -110,7 +114,8 @@ void open_database(void)
 
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
         sqlite3_exec(database,
-                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT, u TEXT);"
+                     "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT, u TEXT, "
+                     "time TEXT);"
                      "CREATE TABLE \"t\"\"2\"(a)",
                      NULL, NULL, NULL) != SQLITE_OK)
         tap_bail("no database");
@@ -138,6 +143,7 @@ static void know_nodes(struct clr_syntax *syntax)
         node->is_known = find_literal(node, &node->value);
     for (node = syntax->functions.first; node != NULL; node = node->listed) {
         node->is_deterministic = is_deterministic(node->names[0].name);
+        node->is_builtin = node->is_deterministic;
         node->subtypes = find_subtypes(node->names[0].name);
     }
 }
@@ -214,11 +220,12 @@ void print(const char *format, ...)
 
 static void print_constant(const struct clr_query *query, int i)
 {
+    static const char *const bounds[] = {"", "below ", "up to ", "that is "};
     double real;
 
     memcpy(&real, &query->constants[i].bits, sizeof real);
     if (query->parameters[i] != 0)
-        print("?%d", query->parameters[i]);
+        print("%s?%d", bounds[query->bounds[i].kind], query->parameters[i]);
     else if (query->constants[i].tag == CLR_TAG_INTEGER)
         print("%" PRId64, query->constants[i].bits);
     else if (query->constants[i].tag == CLR_TAG_REAL)
@@ -271,15 +278,24 @@ static const struct {
 void print_value(const struct clr_query *query, int i)
 {
     const struct clr_instruction *instruction = &query->instructions[i];
+    static const char *const units[] = {"",
+                                        " by minute",
+                                        " by hour",
+                                        " by day",
+                                        " by unix minute",
+                                        " by unix hour",
+                                        " by unix day",
+                                        " by Julian day"};
     int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
 
     if (instruction->opcode == CLR_OP_CONSTANT) {
         print_constant(query, instruction->a);
     } else if (instruction->opcode == CLR_OP_COLUMN) {
-        print("%s", columns[query->columns[instruction->a] - 100]);
+        print("%s%s", columns[query->columns[instruction->a] - 100],
+              query->times[instruction->a] != 0 ? "'s count" : "");
     } else if (instruction->opcode == CLR_OP_LOOKUP) {
-        print("[%s: %s%s]", columns[query->columns[instruction->a] - 100],
-              query->lookups[instruction->b].text,
+        print("[%s%s: %s%s]", columns[query->columns[instruction->a] - 100],
+              units[query->units[instruction->a]], query->lookups[instruction->b].text,
               query->lookups[instruction->b].is_timed ? " (timed)" : "");
     } else {
         print("(%s", operators[instruction->opcode].name);

@@ -22,7 +22,7 @@ struct clr_field {
     /* Of a field with codes: of which values the first of their unit has the code. A field of
        another unit is as one of another index. */
     enum clr_time_unit unit;
-    /* Of one with values: TEXT of this format is its count (clr_timestamp_read()), an INTEGER. But
+    /* Of one with values: TEXT of this format is its count (clr_timestamp_count()), an INTEGER. But
        for NULL, any other value ends the load with CLR_LOAD_MANY_VALUES. 0: not so. */
     clr_time_format times;
     /* The column is declared NOT NULL. A NULL in it ends the load with CLR_LOAD_UNSURE: SQLite may

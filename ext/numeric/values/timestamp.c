@@ -168,6 +168,15 @@ clr_time_format clr_timestamp_read(const unsigned char *text, size_t size, int64
     return format;
 }
 
+bool clr_timestamp_count(clr_time_format format, const unsigned char *text, size_t size,
+                         int64_t *count)
+{
+    if (size > 0)
+        return clr_timestamp_read(text, size, count) == format;
+    *count = CLR_TIMESTAMP_EMPTY;
+    return true;
+}
+
 /* ---- Writing. */
 
 static void write_digits(unsigned char *text, size_t count, uint64_t number)
@@ -205,6 +214,8 @@ size_t clr_timestamp_write(clr_time_format format, int64_t count,
     const uint64_t left = rest % (uint64_t)(shape->steps / 1440);
     const uint64_t second = (uint64_t)shape->steps / 86400;
 
+    if (count == CLR_TIMESTAMP_EMPTY)
+        return 0;
     write_date(count / shape->steps, text);
     text[10] = format % 2 == 0 ? 'T' : ' ';
     write_digits(text + 11, 2, minute / 60);
@@ -229,14 +240,15 @@ int64_t clr_timestamp_all(clr_time_format format)
 
 int64_t clr_timestamp_below(clr_time_format format, const unsigned char *text, size_t size)
 {
-    int64_t least = 0, most = clr_timestamp_all(format);
+    int64_t least = CLR_TIMESTAMP_EMPTY, most = clr_timestamp_all(format);
     unsigned char written[CLR_TIMESTAMP_MOST];
 
-    /* The timestamps below `least` are less, and none from `most` on is. */
+    /* What is below `least` is less, and nothing from `most` on is. */
     while (least < most) {
         const int64_t middle = least + (most - least) / 2;
         const size_t length = clr_timestamp_write(format, middle, written);
-        const int order = memcmp(written, text, length < size ? length : size);
+        const size_t both = length < size ? length : size;
+        const int order = both == 0 ? 0 : memcmp(written, text, both);
 
         if (order < 0 || (order == 0 && length < size))
             least = middle + 1;

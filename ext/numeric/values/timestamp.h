@@ -28,14 +28,23 @@ typedef uint8_t clr_time_format;
    last unit (minutes, seconds, milliseconds or microseconds) after 0000-01-01 00:00 it is. */
 clr_time_format clr_timestamp_read(const unsigned char *text, size_t size, int64_t *count);
 
-/* Writes the timestamp of that format and count, which is in range, and returns its size. */
+/* The count of empty TEXT, which often stands for a time that is not known, and is less than any
+   timestamp; and one that nothing has. */
+enum { CLR_TIMESTAMP_EMPTY = -1, CLR_TIMESTAMP_NEVER = -2 };
+
+/* Whether TEXT is a timestamp of that format, or empty; then stores its count. */
+bool clr_timestamp_count(clr_time_format format, const unsigned char *text, size_t size,
+                         int64_t *count);
+
+/* Writes the timestamp of that format and count, which some TEXT has, and returns its size. */
 size_t clr_timestamp_write(clr_time_format format, int64_t count,
                            unsigned char text[CLR_TIMESTAMP_MOST]);
 
 /* Returns how many timestamps of a format there are. */
 int64_t clr_timestamp_all(clr_time_format format);
 
-/* Returns how many timestamps of a format are less than TEXT of any kind, compared byte by byte. */
+/* Returns the least count of a format's timestamps, or of empty TEXT, that is not less than TEXT of
+   any kind, compared byte by byte: clr_timestamp_all() if all are. */
 int64_t clr_timestamp_below(clr_time_format format, const unsigned char *text, size_t size);
 
 /*

@@ -5,6 +5,7 @@
 #include "numeric/states/finish.h"
 #include "query/binding/lower.h"
 #include "query/binding/names.h"
+#include "query/binding/times.h"
 #include "query/syntax/grammar.h"
 
 #include <stdbool.h>
@@ -238,7 +239,8 @@ static int bind_argument(struct clr_binder *binder, const char *function, struct
 static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *node)
 {
     return node->aggregate->needs == CLR_NEEDS_FREQUENCIES && node->first->kind == CLR_N_COLUMN &&
-           binder->environment->is_utf8 && !binder->query->is_grouped;
+           !clr_times_has_counts(node->first) && binder->environment->is_utf8 &&
+           !binder->query->is_grouped;
 }
 
 /* A function of all values together: x and filter are bound, what is beside x is constant. */
@@ -291,7 +293,7 @@ static int bind_first(struct clr_binder *binder, const struct clr_node *node)
     if (takes_bytes(binder, node))
         return clr_emit_column(binder, node->first->reads, true);
     return node->aggregate->needs == CLR_NEEDS_COUNT && node->first->kind == CLR_N_COLUMN
-               ? clr_emit_column(binder, node->first->reads, false)
+               ? clr_emit_any(binder, node->first)
                : clr_lower(binder, node->first);
 }
 
@@ -526,6 +528,46 @@ static bool computes(const struct clr_query *query)
     return false;
 }
 
+/* ---- Instants. */
+
+/* Whether an expression that finishes the query is made anew by SQLite of the present time, or of
+   what else a scan has as an operand. */
+static bool is_momentary(const struct clr_node *node)
+{
+    const struct clr_node *child;
+    bool is = node->is_momentary;
+
+    if (node->kind == CLR_N_AGGREGATE || node->item != NULL || node->key != 0)
+        return false;
+    for (child = node->first; child != NULL && !is; child = child->next)
+        is = is_momentary(child);
+    return is;
+}
+
+static bool has_momentary(const struct clr_list *list)
+{
+    const struct clr_node *node;
+
+    for (node = list->first; node != NULL; node = node->next) {
+        if (is_momentary(node->first))
+            return true;
+    }
+    return false;
+}
+
+/* Refuses a query that would have two instants for the present time: SQLite has one in a step, but
+   the operands are those of another statement. Rows are found again by the SELECT itself. */
+static bool check_instants(struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = &binder->syntax->select;
+
+    if (binder->query->operand_count == 0 || binder->query->has_rows ||
+        !(has_momentary(&select->items) || has_momentary(&select->terms) ||
+          (select->having != NULL && is_momentary(select->having))))
+        return true;
+    return clr_refuse(binder->syntax, CLR_WHY_TWO_INSTANTS) >= 0;
+}
+
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason)
 {
@@ -542,6 +584,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     is_bound = bind_whole(&binder);
     if (syntax->code == CLR_INVALID && environment->takes_parts && query->may_find_rows)
         is_bound = bind_part(&binder);
+    is_bound = is_bound && check_instants(&binder);
     query->computes = computes(query);
     return is_bound ? clr_query_write(query) : syntax->code;
 }

@@ -6,6 +6,7 @@
 #include "query/syntax/print.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int refuse(struct clr_binder *binder, enum clr_reason_code why)
@@ -33,21 +34,30 @@ int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, in
     return query->instruction_count++;
 }
 
-/* A literal's value, or NULL and the number of a parameter. */
-static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int parameter)
+/* A literal's value, or NULL and the number of a parameter or an operand, of which a bound is made
+   unless that is NULL. */
+static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int parameter,
+                         const struct clr_bound *bound)
 {
+    static const struct clr_bound none = {.kind = CLR_BOUND_NONE};
     struct clr_query *query = binder->query;
     int i;
 
+    if (bound == NULL)
+        bound = &none;
     for (i = 0; i < query->constant_count; i++)
         if (query->parameters[i] == parameter && query->constants[i].tag == value.tag &&
-            query->constants[i].bits == value.bits)
+            query->constants[i].bits == value.bits && query->bounds[i].kind == bound->kind &&
+            query->bounds[i].format == bound->format &&
+            query->bounds[i].is_text == bound->is_text &&
+            query->bounds[i].is_numeric == bound->is_numeric)
             break;
     if (i == CLR_MOST_CONSTANTS)
         return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "literals and parameters");
     if (i == query->constant_count) {
         query->constants[i] = value;
         query->parameters[i] = parameter;
+        query->bounds[i] = *bound;
         query->constant_count++;
     }
     return clr_emit(binder, CLR_OP_CONSTANT, i, 0, 0);
@@ -83,6 +93,53 @@ int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
     return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
 }
 
+/* The times of a column, which clr_times_has_counts(). */
+static int emit_times(struct clr_binder *binder, const struct clr_node *column)
+{
+    const int place =
+        place_column(binder, column->reads, false, CLR_TIME_NONE, column->column.times);
+
+    return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
+}
+
+int clr_emit_any(struct clr_binder *binder, const struct clr_node *column)
+{
+    return clr_times_has_counts(column) ? emit_times(binder, column)
+                                        : clr_emit_column(binder, column->reads, false);
+}
+
+static int emit_null(struct clr_binder *binder, int parameter)
+{
+    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, parameter, NULL);
+}
+
+/* Returns the number of an expression without columns as an operand, or as the parameter that it
+   is; -1 once it has failed. */
+static int place_operand(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_printer printer = {.syntax = binder->syntax};
+    struct clr_query *query = binder->query;
+    char *text;
+    int i;
+
+    if (node->kind == CLR_N_PARAMETER || node->number > 0)
+        return node->number;
+    clr_print_inside(&printer, node);
+    text = clr_text_end(&printer.text);
+    if (text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    for (i = 0; i < query->operand_count && strcmp(query->operands[i], text) != 0; i++)
+        ;
+    if (i == CLR_MOST_OPERANDS || i < query->operand_count)
+        clr_memory_free(text);
+    else
+        query->operands[query->operand_count++] = text;
+    if (i == CLR_MOST_OPERANDS)
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "expressions without columns");
+    node->number = query->parameter_count + 1 + i;
+    return node->number;
+}
+
 /* Whether a literal that is NULL or a number has a value; returns false once it has failed. */
 static bool check_literal(struct clr_binder *binder, const struct clr_node *node)
 {
@@ -95,20 +152,6 @@ static bool check_literal(struct clr_binder *binder, const struct clr_node *node
 static bool refuse_lookup(struct clr_binder *binder, enum clr_reason_code why)
 {
     refuse(binder, why);
-    return false;
-}
-
-/* Whether a function of SQLite that calculates with times has that name. */
-static bool is_timed(const char *name)
-{
-    static const char *const names[] = {"date",      "time",     "datetime", "julianday",
-                                        "unixepoch", "strftime", "timediff"};
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
     return false;
 }
 
@@ -151,7 +194,7 @@ static bool may_make_zero(const struct clr_node *node)
                                         "substr", "substring", "trim",    "upper"};
     const char *name = node->names[0].name;
     const struct clr_node *child;
-    bool may = (node->kind == CLR_N_FUNCTION && !is_timed(name)) ||
+    bool may = (node->kind == CLR_N_FUNCTION && !clr_times_is_function(name)) ||
                (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_BLOB) ||
                (node->kind == CLR_N_OPERATOR && node->names[0].kind != CLR_T_CONCAT);
     size_t i;
@@ -189,7 +232,7 @@ static bool check_time(struct clr_binder *binder, const struct clr_node *node, b
     case CLR_N_LITERAL:
         return check_time_literal(binder, &node->names[0], is_value);
     case CLR_N_FUNCTION:
-        return (is_timed(name) && strcmp(name, "strftime") != 0) ||
+        return (clr_times_is_function(name) && strcmp(name, "strftime") != 0) ||
                refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
     case CLR_N_OPERATOR:
         return node->names[0].kind != CLR_T_CONCAT ||
@@ -241,6 +284,13 @@ static bool check_times(struct clr_binder *binder, const struct clr_node *node)
     return true;
 }
 
+/* Whether a lookup has the expression as an operand: it is momentary and has no affinity. */
+static bool is_operand(const struct clr_node *node)
+{
+    return node->is_momentary && node->kind != CLR_N_CAST && node->kind != CLR_N_PLUS &&
+           node->kind != CLR_N_HINT;
+}
+
 /*
  * Refuses an expression whose value may be another one where SQLite evaluates it for an entry of a
  * dictionary. Sets *timed, which is the caller's to begin, if it has functions of times. Returns
@@ -250,6 +300,8 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 {
     const struct clr_node *child;
 
+    if (is_operand(node))
+        return true;
     for (child = node->first; child != NULL; child = child->next) {
         if (!check_held(binder, child, timed))
             return false;
@@ -259,8 +311,8 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
         /* SQLite's parser makes FALSE of it, which IS around the lookup takes for a test. */
         return node->first->next != NULL || refuse_lookup(binder, CLR_WHY_EMPTY_IN);
     case CLR_N_FUNCTION:
-        *timed = *timed || is_timed(node->names[0].name);
-        return !is_timed(node->names[0].name) || check_times(binder, node);
+        *timed = *timed || clr_times_is_function(node->names[0].name);
+        return !clr_times_is_function(node->names[0].name) || check_times(binder, node);
     default:
         return true;
     }
@@ -275,12 +327,32 @@ static int refuse_column(struct clr_binder *binder, enum clr_reason_code why,
 
 /* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
 
-/* In a lookup's text a column is that of the entries. */
+/* In a lookup's text a column is that of the entries, and an operand is as a parameter. */
 static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
 {
-    if (node->kind == CLR_N_COLUMN)
+    char word[16];
+
+    if (node->kind == CLR_N_COLUMN) {
         clr_print_word(printer, "\"" CLR_LOOKUP_COLUMN "\"");
-    return node->kind == CLR_N_COLUMN;
+    } else if (is_operand(node)) {
+        snprintf(word, sizeof word, "?%d", node->number);
+        clr_print_word(printer, word);
+    }
+    return node->kind == CLR_N_COLUMN || is_operand(node);
+}
+
+/* Places the operands of a lookup. Returns false once it has failed. */
+static bool place_operands(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *child;
+
+    if (is_operand(node))
+        return place_operand(binder, node) >= 0;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!place_operands(binder, child))
+            return false;
+    }
+    return true;
 }
 
 /* Returns the text of the lookup of an expression, or of its comparison with `equal`: parentheses
@@ -355,8 +427,9 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
 
     if ((unit == CLR_TIME_NONE && !check_varied(binder, node->reads >= 0 ? node : equal)) ||
-        !check_held(binder, node, &plan.is_timed) ||
-        (equal != NULL && !check_held(binder, equal, &plan.is_timed)))
+        !check_held(binder, node, &plan.is_timed) || !place_operands(binder, node) ||
+        (equal != NULL &&
+         (!check_held(binder, equal, &plan.is_timed) || !place_operands(binder, equal))))
         return -1;
     plan.column = place_column(binder, number, true, unit, 0);
     if (plan.column < 0)
@@ -369,6 +442,8 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
 
 int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
 {
+    if (clr_times_has_counts(node))
+        return emit_times(binder, node);
     return emit_lookup(binder, node, NULL, true);
 }
 
@@ -502,6 +577,8 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
     double most;
     int value;
 
+    if (node->is_momentary)
+        return emit_null(binder, place_operand(binder, node));
     if (!node->is_foreign && !magnitude_find(binder, node, &most))
         return -1;
     if (!node->is_foreign && !(most <= CLR_EXACT_INTEGERS))
@@ -530,7 +607,8 @@ static bool is_signed_column(const struct clr_node *node)
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
-    if (node->is_foreign && (clr_content_is_text(node) || is_signed_column(node)))
+    if ((node->is_foreign || node->is_momentary) &&
+        (clr_content_is_text(node) || is_signed_column(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
         if (!check_literal(binder, node))
@@ -606,11 +684,6 @@ static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *v
     return clr_emit(binder, CLR_OP_EQUAL, *value, lower_compared(binder, choice), 0);
 }
 
-static int emit_null(struct clr_binder *binder, int parameter)
-{
-    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, parameter);
-}
-
 /* The value of a CASE whose pairs begin at child; base may be NULL, and parts has room for two
    numbers a pair. */
 static int lower_pairs(struct clr_binder *binder, struct clr_node *base, struct clr_node *child,
@@ -674,15 +747,97 @@ static int lower_cast(struct clr_binder *binder, struct clr_node *node)
                     value, 0, 0);
 }
 
+/* ---- Comparisons of timestamps. */
+
+/* The bound that a value is for a column. */
+static int emit_bound(struct clr_binder *binder, const struct clr_node *column,
+                      struct clr_node *value, enum clr_bound_kind kind)
+{
+    const struct clr_bound bound = {kind, column->column.times, column->column.is_text,
+                                    column->column.is_numeric};
+
+    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL},
+                         place_operand(binder, value), &bound);
+}
+
+/* A comparison of a column of times with a value. */
+static int emit_compared(struct clr_binder *binder, const struct clr_node *column,
+                         enum clr_opcode opcode, struct clr_node *value)
+{
+    const bool is_below = opcode == CLR_OP_LESS || opcode == CLR_OP_GREATER_EQUAL;
+    const bool is_upto = opcode == CLR_OP_LESS_EQUAL || opcode == CLR_OP_GREATER;
+    const int bound = emit_bound(binder, column, value,
+                                 is_below  ? CLR_BOUND_BELOW
+                                 : is_upto ? CLR_BOUND_UPTO
+                                           : CLR_BOUND_EQUAL);
+
+    return clr_emit(binder, opcode, emit_times(binder, column), bound, 0);
+}
+
+/* Returns the comparison with its operands in the other order. */
+static enum clr_opcode turn(enum clr_opcode opcode)
+{
+    switch (opcode) {
+    case CLR_OP_LESS:
+        return CLR_OP_GREATER;
+    case CLR_OP_LESS_EQUAL:
+        return CLR_OP_GREATER_EQUAL;
+    case CLR_OP_GREATER:
+        return CLR_OP_LESS;
+    case CLR_OP_GREATER_EQUAL:
+        return CLR_OP_LESS_EQUAL;
+    default:
+        return opcode;
+    }
+}
+
+static int lower_times(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *first = node->first, *other = first->next;
+    int value, equal;
+
+    if (node->kind == CLR_N_FOLD)
+        return clr_times_has_counts(first)
+                   ? emit_compared(binder, first, node->opcode, other)
+                   : emit_compared(binder, other, turn(node->opcode), first);
+    if (node->kind == CLR_N_BETWEEN) {
+        value = emit_compared(binder, first, CLR_OP_GREATER_EQUAL, other);
+        return clr_emit(binder, CLR_OP_AND, value,
+                        emit_compared(binder, first, CLR_OP_LESS_EQUAL, other->next), 0);
+    }
+    value = emit_compared(binder, first, CLR_OP_EQUAL, other);
+    while ((other = other->next) != NULL) {
+        equal = emit_compared(binder, first, CLR_OP_EQUAL, other);
+        value = clr_emit(binder, CLR_OP_OR, value, equal, 0);
+    }
+    return value;
+}
+
+/* Whether an expression is one of comparisons of timestamps, and maybe others: then it is no lookup
+   as a whole. */
+static bool joins_times(const struct clr_node *node)
+{
+    const bool joins =
+        node->kind == CLR_N_CASE || node->kind == CLR_N_HINT ||
+        (node->kind == CLR_N_FOLD && (node->opcode == CLR_OP_AND || node->opcode == CLR_OP_OR)) ||
+        (node->kind == CLR_N_UNARY && node->opcode == CLR_OP_NOT);
+
+    return joins && clr_node_find(node, clr_times_compare) != NULL;
+}
+
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
 {
     int zero;
 
     if (binder->syntax->code != CLR_OK)
         return -1;
+    if (node->is_momentary)
+        return emit_null(binder, place_operand(binder, node));
+    if (clr_times_compare(node))
+        return lower_times(binder, node);
     /* The largest expression over one column that has something foreign. A column by itself is
        none: as TEXT it would be of use to no one. */
-    if (node->is_foreign && !is_signed_column(node)) {
+    if (node->is_foreign && !is_signed_column(node) && !joins_times(node)) {
         if (node->reads >= 0)
             return emit_lookup(binder, node, NULL, false);
         if (node->reads == CLR_READS_NONE)
@@ -695,20 +850,20 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_LITERAL:
         if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
             return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
-        return check_literal(binder, node) ? emit_constant(binder, node->value, 0) : -1;
+        return check_literal(binder, node) ? emit_constant(binder, node->value, 0, NULL) : -1;
     case CLR_N_PARAMETER:
         return emit_null(binder, node->number);
     case CLR_N_PLUS:
         return clr_lower(binder, node->first);
     case CLR_N_MINUS:
-        zero = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0);
+        zero = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0, NULL);
         return clr_emit(binder, CLR_OP_SUBTRACT, zero, clr_lower(binder, node->first), 0);
     case CLR_N_UNARY:
         /* Any column will do where no more is asked than whether a value is NULL. */
         return clr_emit(binder, node->opcode,
                         (node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
                                 node->first->kind == CLR_N_COLUMN
-                            ? clr_emit_column(binder, node->first->reads, false)
+                            ? clr_emit_any(binder, node->first)
                             : clr_lower(binder, node->first),
                         0, 0);
     case CLR_N_FOLD:

@@ -20,4 +20,7 @@ int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, in
 /* A column of the table, by the environment's number, perhaps with the bytes of TEXT and BLOBs. */
 int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes);
 
+/* The same column in any form, where no more is asked than whether it is NULL. */
+int clr_emit_any(struct clr_binder *binder, const struct clr_node *column);
+
 #endif

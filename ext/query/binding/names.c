@@ -1,5 +1,6 @@
 #include "query/binding/names.h"
 
+#include "query/binding/times.h"
 #include "query/syntax/grammar.h"
 
 #include <stdlib.h>
@@ -199,7 +200,7 @@ static bool compares_parameter(const struct clr_node *node)
 
     for (child = node->first; child != NULL; child = child->next) {
         column = column || (child->kind == CLR_N_COLUMN && child->column.seems_text);
-        parameter = parameter || child->kind == CLR_N_PARAMETER;
+        parameter = parameter || child->kind == CLR_N_PARAMETER || child->is_momentary;
     }
     return compares && column && parameter && node->reads >= 0;
 }
@@ -220,6 +221,22 @@ static struct clr_node *find_item(const struct clr_binder *binder, const struct 
     return clr_syntax_find_item(binder->syntax, node);
 }
 
+/* Whether an expression whose children are known is momentary: see struct clr_node. A sequence that
+   COLLATE names is not a value's. */
+static bool is_momentary(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    if (node->has != 0)
+        return false;
+    if ((node->kind == CLR_N_FUNCTION && clr_times_is_function(node->names[0].name)) ||
+        (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_CTIME_KW))
+        return true;
+    for (child = node->first; child != NULL && !child->is_momentary; child = child->next)
+        ;
+    return child != NULL;
+}
+
 /*
  * Looks up the names of an expression, and sets what is known of each node once it is bound.
  * Refuses columns that there are not, and functions that are not deterministic. Items of the select
@@ -231,7 +248,7 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
     struct clr_node *child;
 
     node->reads = CLR_READS_NONE;
-    node->is_foreign = false;
+    node->is_foreign = node->is_momentary = false;
     node->item = items ? find_item(binder, node) : NULL;
     if (node->kind == CLR_N_AGGREGATE || node->item != NULL)
         return true;
@@ -248,6 +265,13 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
     if (node->written != NULL && node->kind != CLR_N_COLUMN &&
         clr_node_find(node, is_collated) != NULL)
         return refuse(binder, CLR_WHY_COLLATION);
+    if (node->kind == CLR_N_FUNCTION && !node->is_deterministic)
+        return refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, node->names[0].name);
+    node->is_momentary = is_momentary(node);
+    if (node->is_momentary) {
+        node->is_foreign = false;
+        return true;
+    }
     switch (node->kind) {
     case CLR_N_COLUMN:
         if (!bind_column(binder, node))
@@ -261,9 +285,6 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
         return true;
     case CLR_N_FUNCTION:
-        node->is_foreign = true;
-        return node->is_deterministic ||
-               refuse_name(binder, CLR_WHY_NOT_DETERMINISTIC, node->names[0].name);
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
         node->is_foreign = true;

@@ -165,6 +165,19 @@ static bool is_unixepoch(const struct clr_node *node)
            clr_name_begins(text, length, "UNIXEPOCH");
 }
 
+bool clr_times_is_function(const char *name)
+{
+    static const char *const names[] = {"date",      "time",     "datetime", "julianday",
+                                        "unixepoch", "strftime", "timediff"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* How much of the column a function of times reads, whose time it is. */
 static enum level read_by_time(const struct clr_node *node, enum kind_of_time kind)
 {
@@ -272,6 +285,8 @@ static enum level read_of_text(const struct clr_node *node)
             return read_by_pattern(node, "%_", '%');
         if (is_named(node, "glob"))
             return read_by_pattern(node, "*?[", '*');
+        if (is_named(node, "length") || is_named(node, "typeof"))
+            return READS_DAY;
         return is_named(node, "substr") || is_named(node, "substring") ? read_by_part(node)
                                                                        : READS_ALL;
     default:
@@ -319,4 +334,47 @@ enum clr_time_unit clr_times_unit(const struct clr_node *node)
     if (level == READS_ALL && column->column.is_real && read_by(node, JULIAN_TIMES) == READS_DAY)
         return CLR_TIME_JULIAN_DAY;
     return of_seconds[level];
+}
+
+bool clr_times_has_counts(const struct clr_node *node)
+{
+    return is_column(node) && node->column.times != 0 && !node->column.has_no_counts &&
+           node->column.is_binary;
+}
+
+/* Whether an operand is the same for all rows, and has no affinity. */
+static bool is_bound(const struct clr_node *node)
+{
+    switch (node->kind) {
+    case CLR_N_LITERAL:
+        return node->names[0].kind != CLR_T_TRUE && node->names[0].kind != CLR_T_FALSE;
+    case CLR_N_PARAMETER:
+        return true;
+    case CLR_N_FUNCTION:
+    case CLR_N_OPERATOR:
+        return node->has == 0;
+    default:
+        return false;
+    }
+}
+
+bool clr_times_compare(const struct clr_node *node)
+{
+    const struct clr_node *first = node->first, *other;
+
+    if (node->kind == CLR_N_FOLD) {
+        if (node->opcode < CLR_OP_EQUAL || node->opcode > CLR_OP_IS_NOT ||
+            first->next->next != NULL)
+            return false;
+        return (clr_times_has_counts(first) && is_bound(first->next)) ||
+               (clr_times_has_counts(first->next) && is_bound(first));
+    }
+    if ((node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN) || !clr_times_has_counts(first) ||
+        first->next == NULL)
+        return false;
+    for (other = first->next; other != NULL; other = other->next) {
+        if (!is_bound(other))
+            return false;
+    }
+    return true;
 }

@@ -14,4 +14,15 @@
  */
 enum clr_time_unit clr_times_unit(const struct clr_node *node);
 
+/* Whether a function of SQLite that calculates with times has that name. */
+bool clr_times_is_function(const char *name);
+
+/* Whether an expression is a column whose TEXT is taken for timestamps, and is compared byte by
+   byte: its times will do in its place. */
+bool clr_times_has_counts(const struct clr_node *node);
+
+/* Whether an expression is a comparison of a column, whose values are taken for timestamps, with
+   others that have no columns: then bounds of the column's times will do. */
+bool clr_times_compare(const struct clr_node *node);
+
 #endif

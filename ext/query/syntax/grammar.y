@@ -124,7 +124,7 @@ expr(A) ::= ID(X) DOT ID(Y). { A = column(syntax, 2, (struct clr_token[]){X, Y})
 expr(A) ::= ID(X) DOT ID(Y) DOT ID(Z). {
     A = column(syntax, 3, (struct clr_token[]){X, Y, Z});
 }
-expr(A) ::= NULL|NUMBER|STRING|BLOB|TRUE|FALSE(X). { A = literal(syntax, &X); }
+expr(A) ::= NULL|NUMBER|STRING|BLOB|TRUE|FALSE|CTIME_KW(X). { A = literal(syntax, &X); }
 expr(A) ::= VARIABLE(X). { A = parameter(syntax, &X); }
 
 expr(A) ::= ID(N) LP list(L) RP filter(F). { A = call(syntax, &N, false, L, F); }

@@ -118,7 +118,11 @@ struct clr_node {
     struct clr_known_column column; /* of CLR_N_COLUMN; else zeros */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
-    int number;       /* of a parameter; of a subquery: see struct clr_query's lists, or 0 */
+    /* It has functions of times and no columns: SQLite evaluates it once a run, where 'now' is one
+       instant. */
+    bool is_momentary;
+    int number;       /* of a parameter, or an operand; of a subquery: see struct clr_query's lists,
+                         or 0 */
     int key;          /* of an expression that is what a key is: the key's number, from 1 */
     bool is_constant; /* of a term of GROUP BY: no key, as it is the same in all rows */
     struct clr_node

@@ -240,9 +240,14 @@ void clr_image_measure_column(struct clr_image *image, struct clr_image_column *
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed)
 {
     static const char *const names[] = {"NULL", "INTEGER", "REAL", "TEXT or BLOB"};
+    static const char *const units[] = {"codes",         "codes of minutes", "codes of hours",
+                                        "codes of days", "codes of minutes", "codes of hours",
+                                        "codes of days", "codes of days"};
 
     if (column->column->codes != NULL)
-        return "codes";
+        return units[column->field.unit];
+    if (column->field.times != 0)
+        return "times";
     return column->column->kind == CLR_TAG_MIXED ? mixed : names[column->column->kind];
 }
 

@@ -119,7 +119,8 @@ void clr_image_measure_column(struct clr_image *image, struct clr_image_column *
    when that is done. */
 void clr_image_measure(struct clr_image *image);
 
-/* Returns the name of the column's type, "codes", or `mixed` if it has values of several. */
+/* Returns the name of the column's type, "codes", maybe of times, "times", or `mixed` if it has
+   values of several. */
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed);
 
 /* Returns whether there is a complete copy on devices. */

@@ -205,7 +205,7 @@ static enum clr_code put_time(struct row_load *load, int i, sqlite3_value *argum
         return CLR_NOMEM;
     if (type != SQLITE_NULL &&
         (type != SQLITE_TEXT ||
-         clr_timestamp_read(value.bytes, value.as.size, &count.bits) != load->fields[i].times)) {
+         !clr_timestamp_count(load->fields[i].times, value.bytes, value.as.size, &count.bits))) {
         load->many_values = i;
         return CLR_LIMIT;
     }

@@ -96,20 +96,6 @@ void clr_acceleration_free(struct clr_acceleration *acceleration)
 
 /* ---- A run. */
 
-/* Stores the values of the query's constants that are parameters; one that is not given is NULL. */
-static void read_parameters(const struct clr_query *query, sqlite3_value *const *parameters,
-                            struct clr_scalar *values)
-{
-    int i;
-
-    for (i = 0; i < query->constant_count; i++) {
-        sqlite3_value *value =
-            query->parameters[i] > 0 ? parameters[query->parameters[i] - 1] : NULL;
-
-        values[i] = value == NULL ? (struct clr_scalar){CLR_TAG_NULL, 0} : clr_scalar_of(value);
-    }
-}
-
 /* Whether SQLite computes nothing in the SELECT but the result row, or if it does so in the default
    floating-point environment, as scans do. */
 static bool suits_environment(const struct clr_plan *plan,
@@ -143,6 +129,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
     struct clr_scalar values[CLR_MOST_CONSTANTS];
     const struct clr_budget *budget = &connection->values;
     struct clr_plan *plan = acceleration->plan;
+    int rc;
 
     *run = (struct clr_view_run){.watch = watch,
                                  .plan = plan,
@@ -159,7 +146,13 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                              .keeping = &acceleration->keeping,
                                              .refused_column = -1,
                                              .no_pages = acceleration->no_pages}};
-    read_parameters(plan->query, asking->parameters, values);
+    rc = clr_operands_evaluate(connection->db, plan->query, asking->parameters,
+                               run->parameter_count, &run->operands, &run->request.reason);
+    if (rc != SQLITE_OK || run->request.reason.code != CLR_WHY_NONE)
+        return rc;
+    rc = clr_operands_read(&run->operands, plan->query, values);
+    if (rc != SQLITE_OK)
+        return rc;
     if (clr_query_run_begin(plan->query, values, &run->query_run, &run->request.reason) ==
         CLR_NOMEM)
         return SQLITE_NOMEM;

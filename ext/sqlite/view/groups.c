@@ -195,11 +195,34 @@ static bool set_rank(const struct filling *filling, struct worker *worker, int k
     return true;
 }
 
+/* Returns the TEXT of a time, in room that the next one takes. */
+static struct clr_value time_text(struct clr_query_run *run, clr_time_format format, int64_t count)
+{
+    const size_t size = clr_timestamp_write(format, count, run->time);
+
+    return (struct clr_value){CLR_KIND_TEXT, {.size = size}, (const char *)run->time};
+}
+
+/* Returns the format of the times that an instruction gives, or 0. */
+static clr_time_format format_of(const struct clr_query *query, int instruction)
+{
+    const struct clr_instruction *x = &query->instructions[instruction];
+
+    return x->opcode == CLR_OP_COLUMN ? query->times[x->a] : 0;
+}
+
 static bool set_key(const struct filling *filling, struct worker *worker, int key, size_t group,
                     size_t place)
 {
+    const struct clr_query *query = filling->run->query;
     const struct clr_scalar value = clr_groups_key(filling->groups, group, key);
+    const clr_time_format format = format_of(query, query->grouping.keys[key]);
 
+    if (format != 0 && value.tag == CLR_TAG_INTEGER) {
+        const struct clr_value text = time_text(worker->run, format, value.bits);
+
+        return set_value(filling, worker, place, &text);
+    }
     if (filling->ranked[key] != NULL && value.tag == CLR_TAG_INTEGER)
         return set_rank(filling, worker, key, place, value.bits);
     filling->values->tags[place] = value.tag;
@@ -278,17 +301,21 @@ static bool finish_sums(struct clr_query_run *run, const struct clr_call *call,
     return !call->builtin || call->is_exact || sums_agree(state);
 }
 
-/* Puts the value in the place of its rank, if the tally is of a lookup that has ranks. */
-static void resolve_rank(const struct clr_query_run *run, int tally, struct clr_value *value)
+/* Puts the value in the place of its rank, if the tally is of a lookup that has ranks, or of the
+   count of a time. */
+static void resolve_rank(struct clr_query_run *run, int tally, struct clr_value *value)
 {
     const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+    const clr_time_format format = format_of(run->query, run->tallies[tally].x);
 
-    if (value->kind == CLR_KIND_INTEGER && x->opcode == CLR_OP_LOOKUP &&
-        run->lookups[x->b].ranked != NULL)
+    if (value->kind == CLR_KIND_INTEGER && format != 0)
+        *value = time_text(run, format, value->as.integer);
+    else if (value->kind == CLR_KIND_INTEGER && x->opcode == CLR_OP_LOOKUP &&
+             run->lookups[x->b].ranked != NULL)
         *value = run->lookups[x->b].ranked[value->as.integer];
 }
 
-static bool finish_extreme(struct filling *filling, const struct clr_query_run *run,
+static bool finish_extreme(struct filling *filling, struct clr_query_run *run,
                            const struct clr_call *call, const struct clr_state *state,
                            struct clr_output *output)
 {

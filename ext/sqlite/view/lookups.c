@@ -697,6 +697,17 @@ static bool is_present(const char *text, size_t size)
     return false;
 }
 
+/* Whether a parameter may do so. */
+static bool is_present_value(sqlite3_value *value)
+{
+    const int type = sqlite3_value_type(value);
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+
+    return type == SQLITE_BLOB ||
+           (type == SQLITE_TEXT &&
+            (text == NULL || is_present(text, (size_t)sqlite3_value_bytes(value))));
+}
+
 /* Whether results may be others at another time. TEXT of UTF-16 is not looked at. */
 static bool may_be_present(const struct clr_lookup_statement *statement,
                            const struct clr_lookup_input *input)
@@ -707,9 +718,7 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     if (!statement->is_timed)
         return false;
     for (i = 0; i < input->parameter_count; i++) {
-        const int type =
-            input->parameters[i] == NULL ? SQLITE_NULL : sqlite3_value_type(input->parameters[i]);
-        if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+        if (input->parameters[i] != NULL && is_present_value(input->parameters[i]))
             return true;
     }
     for (code = 0; code < input->dictionary->count; code++) {

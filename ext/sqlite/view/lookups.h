@@ -9,9 +9,9 @@
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "query/reason.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
-#include "sqlite/view/functions.h"
 
 /* The statement of a lookup: a part of a view's plan, which never changes. */
 struct clr_lookup_statement {
@@ -24,8 +24,8 @@ struct clr_lookup_statement {
 
 /*
  * Writes the statement of a query's lookup over a table's column, to be freed with
- * clr_lookup_statement_free() in any case. parameter_count: the largest number of the SELECT's
- * parameters. Returns SQLITE_OK; SQLITE_NOMEM; or SQLite's code if the schema does not tell the
+ * clr_lookup_statement_free() in any case. parameter_count: the largest number of parameters and
+ * operands. Returns SQLITE_OK; SQLITE_NOMEM; or SQLite's code if the schema does not tell the
  * column's type.
  */
 int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
@@ -37,7 +37,8 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement);
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;
     int encoding;                     /* of the entries' TEXT, the database's */
-    sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */
+    sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
+                                         not given */
     int parameter_count;
 };
 

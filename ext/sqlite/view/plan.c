@@ -5,12 +5,12 @@
 #include "query/query.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
-#include "sqlite/view/functions.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -308,9 +308,11 @@ static void take_sample(sqlite3_stmt *statement, struct clr_known_column *known,
 
     if (sqlite3_column_type(statement, 0) != SQLITE_TEXT)
         return;
+    known->seems_text = true;
+    if (sqlite3_column_bytes(statement, 0) == 0)
+        return;
     format = clr_timestamp_read(sqlite3_column_text(statement, 0),
                                 (size_t)sqlite3_column_bytes(statement, 0), &count);
-    known->seems_text = true;
     known->times = *is_first || format == known->times ? format : 0;
     *is_first = false;
 }
@@ -566,7 +568,8 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
     }
     for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++)
         rc = clr_lookup_statement_write(db, &plan->table, query, &query->lookups[i],
-                                        select->parameter_count, &plan->lookups[i]);
+                                        select->parameter_count + query->operand_count,
+                                        &plan->lookups[i]);
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
     refuse_as_sqlite(db, reason);

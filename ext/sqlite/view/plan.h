@@ -8,8 +8,8 @@
 
 #include "query/query.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
-#include "sqlite/view/functions.h"
 #include "sqlite/view/lookups.h"
 #include "sqlite/view/select.h"
 

@@ -44,8 +44,8 @@ static struct clr_lookup_input input_of(const struct clr_view_run *run,
 {
     return (struct clr_lookup_input){.dictionary = column->dictionary,
                                      .encoding = run->plan->encoding,
-                                     .parameters = run->parameters,
-                                     .parameter_count = run->parameter_count};
+                                     .parameters = run->operands.values,
+                                     .parameter_count = run->operands.count};
 }
 
 /* Says which version of the database the connection sees. Returns false if it is writing. */
@@ -616,6 +616,7 @@ int clr_view_run_answer(struct clr_view_run *run)
 void clr_view_run_end(struct clr_view_run *run)
 {
     clr_query_run_free(run->query_run);
+    clr_operands_free(&run->operands);
     clr_groups_free(run->groups);
     release_columns(run);
     run->query_run = NULL;

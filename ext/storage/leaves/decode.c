@@ -272,7 +272,7 @@ static void put_time(struct clr_target *target, size_t row, clr_time_format form
 {
     struct clr_scalar count = {.tag = CLR_TAG_INTEGER};
 
-    if (clr_timestamp_read(text, size, &count.bits) != format)
+    if (!clr_timestamp_count(format, text, size, &count.bits))
         target->code = CLR_INVALID;
     target_put(target, row, count);
 }

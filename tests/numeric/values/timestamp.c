@@ -120,8 +120,9 @@ static void test_bounds(void)
     for (format = 1; format <= FORMATS; format++) {
         for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
             below = clr_timestamp_below(format, (const unsigned char *)texts[i], strlen(texts[i]));
-            size = clr_timestamp_write(format, below == 0 ? 0 : below - 1, text);
-            batch_ok(below == 0 || compare(text, size, texts[i], strlen(texts[i])) < 0,
+            size = clr_timestamp_write(format, below <= 0 ? 0 : below - 1, text);
+            batch_ok((below < 0) == (texts[i][0] == '\0'), "empty TEXT and \"%s\"", texts[i]);
+            batch_ok(below <= 0 || compare(text, size, texts[i], strlen(texts[i])) < 0,
                      "format %d: too many are below \"%s\"", format, texts[i]);
             if (below < clr_timestamp_all(format))
                 size = clr_timestamp_write(format, below, text);

@@ -1,7 +1,7 @@
 /* What is known of functions, by PRAGMA function_list: whether they give the same result for the
    same arguments, what they do with subtypes, and which the application has in place of others. */
-#ifndef CLR_SQLITE_VIEW_FUNCTIONS_H
-#define CLR_SQLITE_VIEW_FUNCTIONS_H
+#ifndef CLR_SQLITE_SCHEMA_FUNCTIONS_H
+#define CLR_SQLITE_SCHEMA_FUNCTIONS_H
 
 #include "query/query.h"
 #include "sqlite/api.h"

@@ -1,4 +1,4 @@
-#include "sqlite/view/functions.h"
+#include "sqlite/schema/functions.h"
 
 #include "query/query.h"
 #include "sqlite/aggregates/aggregates.h"
