@@ -134,8 +134,9 @@ CLR_WHY(KEEPS_CODES, "the columns take more than column_memory, and so do the di
                      "text: raise that setting")
 CLR_WHY(PRESENT_TIME, "the present time ('now') of a column's value and time zones are not "
                       "accelerated: make the result a parameter")
-CLR_WHY(TWO_INSTANTS, "the present time both in the rows' expressions and in the select list, HAVING "
-                      "or ORDER BY is not accelerated: make one of them a parameter")
+CLR_WHY(TWO_INSTANTS,
+        "the present time both in the rows' expressions and in the select list, HAVING "
+        "or ORDER BY is not accelerated: make one of them a parameter")
 CLR_WHY(SCAN_MEMORY, "there was no memory for the scan")
 CLR_WHY(MALFORMED_PAGE, "page %1 of the database is malformed: run PRAGMA integrity_check")
 CLR_WHY(LOAD_FAILED, "%n")

@@ -281,8 +281,8 @@ static inline size_t clr_kind_value_bytes(uint8_t kind)
     return clr_kind_has_values(kind) ? sizeof(int64_t) : clr_kind_code_bytes(kind);
 }
 
-/* Whether a row of a column of values may be -0.0: false is certain. Reads the rows of a column that
-   is not narrow. */
+/* Whether a row of a column of values may be -0.0: false is certain. Reads the rows of a column
+   that is not narrow. */
 bool clr_column_may_have_negative_zero(const struct clr_column *column);
 
 /* Returns the size of the longest TEXT or BLOB whose bytes the column has, in bytes; 0: none. */
