@@ -292,10 +292,8 @@ static bool is_outdated(sqlite3_stmt *statement)
 #endif
 }
 
-/*
- * Whether a statement can be made without a trace. Making one reads the schemas of all databases,
- * whose locks last as long as another statement runs, or a transaction.
- */
+/* Whether it is the time to make a statement: amid another one, or a transaction, which snapshot of
+   a write-ahead log its view would read is not known. */
 static bool may_make(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;

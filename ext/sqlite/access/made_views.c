@@ -280,7 +280,7 @@ int clr_made_view_get(struct clr_connection *connection, const char *sql, char n
     if (views == NULL)
         return SQLITE_NOMEM;
     /* SQLite finds out about a stale schema here, and about none while the view is made. */
-    rc = clr_schema_renew(connection, &hold);
+    rc = clr_schema_renew(connection, sql, &hold);
     if (rc == SQLITE_OK)
         rc = find(connection, views, sql, &made);
     if (rc == SQLITE_OK && made == NULL)

@@ -2,6 +2,7 @@
 
 #include "query/syntax/blank.h"
 #include "sqlite/database/snapshot.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
@@ -111,17 +112,39 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
     return rc == SQLITE_OK ? SQLITE_ERROR : rc;
 }
 
-/* Begins read transactions, and has SQLite check schemas, as clr_schema_check() says. */
-static int read_all(sqlite3 *db, sqlite3_stmt **hold)
+/* Whether a program reads the database of that number: main is 0, temp 1, and the others follow. */
+static bool reads(const struct clr_bytecode *program, int number)
 {
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        if (clr_vdbe_op_is(&program->operations[i], "Transaction") &&
+            program->operations[i].p1 == number)
+            return true;
+    }
+    return false;
+}
+
+/* Begins read transactions, and has SQLite check schemas, as clr_schema_check() says. */
+static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
+{
+    const int first_attached = clr_temp_is_open(db) ? 2 : 1;
     sqlite3_str *text = sqlite3_str_new(NULL);
+    struct clr_bytecode program = {.count = 0};
     struct clr_schema_names names;
     int rc = clr_schema_names_read(db, &names), i;
+    /* A comment may end the text. */
+    const bool is_known =
+        select != NULL && rc == SQLITE_OK && names.count > first_attached &&
+        clr_bytecode_read(db, &program, "SELECT * FROM (%s\n)", select) == SQLITE_OK;
 
     *hold = NULL;
-    for (i = 0; rc == SQLITE_OK && i < names.count; i++)
-        sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)",
-                            i == 0 ? "SELECT" : ",", names.list[i]);
+    for (i = 0; rc == SQLITE_OK && i < names.count; i++) {
+        if (!is_known || i < first_attached || reads(&program, i + 2 - first_attached))
+            sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)",
+                                i == 0 ? "SELECT" : ",", names.list[i]);
+    }
+    clr_bytecode_free(&program);
     if (rc == SQLITE_OK) {
         clr_schema_names_free(&names);
         rc = clr_statement_prepare_text(db, hold, sqlite3_str_finish(text));
@@ -133,7 +156,7 @@ static int read_all(sqlite3 *db, sqlite3_stmt **hold)
     return (rc & 0xff) == SQLITE_SCHEMA || (rc & 0xff) == SQLITE_NOMEM ? rc & 0xff : SQLITE_OK;
 }
 
-int clr_schema_check(struct clr_connection *connection, sqlite3_stmt **hold)
+int clr_schema_check(struct clr_connection *connection, const char *select, sqlite3_stmt **hold)
 {
     struct clr_database *database = clr_database_get(connection, "main");
     struct clr_snapshot snapshot;
@@ -141,7 +164,7 @@ int clr_schema_check(struct clr_connection *connection, sqlite3_stmt **hold)
 
     if (database != NULL)
         clr_snapshot_lead(database, &snapshot);
-    rc = read_all(connection->db, hold);
+    rc = read_schemas(connection->db, select, hold);
     if (database != NULL)
         clr_snapshot_end(database, &snapshot);
     return rc;
@@ -150,6 +173,7 @@ int clr_schema_check(struct clr_connection *connection, sqlite3_stmt **hold)
 /* A check as work, and where it stores the statement. */
 struct check {
     struct clr_connection *connection;
+    const char *select;
     sqlite3_stmt **hold;
 };
 
@@ -157,14 +181,14 @@ static int run_check(void *pointer)
 {
     const struct check *check = pointer;
 
-    return clr_schema_check(check->connection, check->hold);
+    return clr_schema_check(check->connection, check->select, check->hold);
 }
 
 /* Checks as work and, where a schema is stale, has SQLite read it anew, which takes the views
    along. Returns what the check has; SQLITE_OK if it could not be made. */
-static int renew(struct clr_connection *connection, sqlite3_stmt **hold)
+static int renew(struct clr_connection *connection, const char *select, sqlite3_stmt **hold)
 {
-    struct check check = {connection, hold};
+    struct check check = {connection, select, hold};
     int rc;
 
     *hold = NULL;
@@ -172,13 +196,13 @@ static int renew(struct clr_connection *connection, sqlite3_stmt **hold)
     if (rc != SQLITE_SCHEMA)
         return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
     sqlite3_finalize(*hold);
-    rc = read_all(connection->db, hold);
+    rc = read_schemas(connection->db, select, hold);
     return rc == SQLITE_OK ? SQLITE_SCHEMA : rc;
 }
 
-int clr_schema_renew(struct clr_connection *connection, sqlite3_stmt **hold)
+int clr_schema_renew(struct clr_connection *connection, const char *select, sqlite3_stmt **hold)
 {
-    const int rc = renew(connection, hold);
+    const int rc = renew(connection, select, hold);
 
     return rc == SQLITE_SCHEMA ? SQLITE_OK : rc;
 }
@@ -200,5 +224,5 @@ static bool is_creating(sqlite3 *db)
 int clr_schema_settle(struct clr_connection *connection, bool has_columns, sqlite3_stmt **hold)
 {
     *hold = NULL;
-    return has_columns && !is_creating(connection->db) ? SQLITE_OK : renew(connection, hold);
+    return has_columns && !is_creating(connection->db) ? SQLITE_OK : renew(connection, NULL, hold);
 }

@@ -26,20 +26,21 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
                         void *argument);
 
 /*
- * Within such work: begins a read transaction on each database and checks that the schema which
- * SQLite has in memory is the database's. Returns SQLITE_OK, also for databases that cannot be
- * read; SQLITE_SCHEMA if one is stale: SQLite repeats what fails with that code, with the new
- * schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends the transactions.
- * If the transaction on main begins here, its snapshot is proved: views that read in it need that.
- * That leaves a record of main, which clr_databases_free() frees.
+ * Within such work: begins a read transaction on each database that is needed, and checks that the
+ * schema which SQLite has in memory is the database's. select: a SELECT, in parentheses or not,
+ * which needs main, temp and the databases that it reads; NULL: all are needed. Returns SQLITE_OK,
+ * also for databases that cannot be read; SQLITE_SCHEMA if one is stale: SQLite repeats what fails
+ * with that code, with the new schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends
+ * the transactions. If the transaction on main begins here, its snapshot is proved: views that read
+ * in it need that. That leaves a record of main, which clr_databases_free() frees.
  */
-int clr_schema_check(struct clr_connection *connection, sqlite3_stmt **hold);
+int clr_schema_check(struct clr_connection *connection, const char *select, sqlite3_stmt **hold);
 
 /*
  * Elsewhere: the same, but SQLite reads a stale schema anew, which disconnects views. Returns
  * SQLITE_OK or SQLITE_NOMEM.
  */
-int clr_schema_renew(struct clr_connection *connection, sqlite3_stmt **hold);
+int clr_schema_renew(struct clr_connection *connection, const char *select, sqlite3_stmt **hold);
 
 /*
  * For xFilter of a view, which has no columns that are known, or some. SQLite clears temp's schema

@@ -287,7 +287,7 @@ static int learn(void *pointer)
     struct making *making = pointer;
     struct clr_view *view = making->view;
     sqlite3_stmt *hold;
-    int rc = clr_schema_check(view->connection, &hold);
+    int rc = clr_schema_check(view->connection, view->is_made ? view->argument : NULL, &hold);
 
     if (rc == SQLITE_OK)
         rc = read_select(view, making->is_new, making->error);

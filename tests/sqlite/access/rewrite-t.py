@@ -145,6 +145,28 @@ def test_transactions():
     db.close()
 
 
+def test_attached():
+    """Databases that a SELECT does not read are not locked until the end of a transaction."""
+    db, path = open_database(), FOLDER.new()
+    other = sqlite3.connect(path, isolation_level=None, timeout=0)
+    other.execute("CREATE TABLE o AS SELECT 1 AS a")
+    db.execute("ATTACH ? AS other", (path,))
+    db.execute("INSERT INTO other.o SELECT x FROM t")
+    for temp in ("without temp", "with temp"):
+        db.execute("BEGIN")
+        text = rewritten(db, f"SELECT gpu_sum(x) AS \"{temp}\" FROM t -- end")
+        tap.ok(text is not None, f"{temp}: a view of main")
+        other.execute("BEGIN EXCLUSIVE")
+        other.execute("COMMIT")
+        tap.is_equal(db.execute(text).fetchall(), db.execute("SELECT sum(x) FROM t").fetchall(), "and others may write elsewhere")
+        read = f"SELECT gpu_sum(a) AS \"{temp}\" FROM other.o"
+        tap.is_equal(db.execute(rewritten(db, read)).fetchall(), db.execute("SELECT sum(a) FROM other.o").fetchall(), "a view of the other")
+        db.execute("COMMIT")
+        db.execute("CREATE TEMP TABLE IF NOT EXISTS few AS SELECT 1")
+    db.close()
+    other.close()
+
+
 def test_rights():
     """Read-only databases, query_only and authorizers."""
     path = FOLDER.new()
@@ -263,6 +285,7 @@ def main():
     test_stale_schema()
     test_places()
     test_transactions()
+    test_attached()
     test_rights()
     test_few()
     test_changes()
