@@ -16,7 +16,7 @@ static const struct shape {
     {23, 6, 86400000}, {26, 0, 86400000000}, {26, 1, 86400000000}, {26, 6, 86400000000},
 };
 
-static const char behind[] = "+00:00", zulu[] = "Z";
+static const char behind[] = "+00:00";
 
 /* Of a size the shape's number + 1, or 0. */
 static const uint8_t shapes_by_size[CLR_TIMESTAMP_MOST + 1] = {
@@ -39,7 +39,7 @@ static const uint8_t days_of_month[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 3
 
 static bool is_leap(unsigned year)
 {
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return year % 4 == 0 && (year % 25 != 0 || year % 16 == 0);
 }
 
 static int64_t days_before_year(unsigned year)
@@ -71,22 +71,24 @@ static inline uint64_t big_word(const unsigned char *bytes)
     return word;
 }
 
-/* What is left of eight bytes that are digits and separators: the digits' values and zeros.
-   *is_wrong gets bits if they are something else. pattern: zeros and separators; room: of each byte
-   127 less the most that may be left of it. */
+/*
+ * Takes eight bytes that are digits and separators: in each byte of the result, but the first, is
+ * the number of two digits that ends there. *is_wrong gets bits if they are something else.
+ * pattern: zeros and separators; room: of each byte 127 less the most that may be left of it.
+ */
 static inline uint64_t take_pattern(const unsigned char *text, uint64_t pattern, uint64_t room,
                                     uint64_t *is_wrong)
 {
     const uint64_t left = big_word(text) ^ pattern;
 
     *is_wrong |= (left | (left + room)) & UINT64_C(0x8080808080808080);
-    return left;
+    return left + 10 * (left >> 8);
 }
 
-/* Returns the number of two digits, of which the second is so many bytes before a word's end. */
-static inline unsigned two_digits(uint64_t word, int at)
+/* Returns the number that ends so many bytes before the last. */
+static inline unsigned number_at(uint64_t numbers, int at)
 {
-    return (unsigned)(word >> (8 * at + 8) & 15) * 10 + (unsigned)(word >> (8 * at) & 15);
+    return (unsigned)(numbers >> (8 * at)) & 255;
 }
 
 static bool read_digits(const unsigned char *text, size_t count, unsigned *number)
@@ -102,15 +104,24 @@ static bool read_digits(const unsigned char *text, size_t count, unsigned *numbe
     return true;
 }
 
-/* Reads what is behind the minutes. */
-static bool read_end(const struct shape *shape, const unsigned char *text, struct parts *parts)
+/* Reads the fraction of a second, if there is one, and what is behind the time. */
+static inline bool read_end(const struct shape *shape, const unsigned char *text,
+                            struct parts *parts)
 {
-    if (shape->end > 16 && (text[16] != ':' || !read_digits(text + 17, 2, &parts->second)))
-        return false;
     if (shape->end > 19 &&
         (text[19] != '.' || !read_digits(text + 20, shape->end - 20u, &parts->fraction)))
         return false;
-    return memcmp(text + shape->end, shape->behind == 1 ? zulu : behind, shape->behind) == 0;
+    return shape->behind == 0 ||
+           (shape->behind == 1 ? text[shape->end] == 'Z'
+                               : memcmp(text + shape->end, behind, sizeof behind - 1) == 0);
+}
+
+/* Whether the numbers are those of a time. */
+static inline bool are_in_range(const struct parts *parts)
+{
+    return parts->month - 1 < 12 && parts->day - 1 < 31 && parts->hour < 24 && parts->minute < 60 &&
+           parts->second < 60 &&
+           (parts->day <= 28 || parts->day <= length_of_month(parts->year, parts->month));
 }
 
 /* Returns the format, or 0. */
@@ -118,24 +129,28 @@ static inline clr_time_format read_parts(const unsigned char *text, size_t size,
                                          struct parts *parts)
 {
     const uint8_t number = size > CLR_TIMESTAMP_MOST ? 0 : shapes_by_size[size];
+    const struct shape *shape = &shapes[number - (number > 0)];
     uint64_t wrong = 0, date, time;
     bool has_t;
 
     if (number == 0)
         return 0;
     has_t = text[10] == 'T';
-    /* "0000-00-", "00 00:00" */
+    /* "0000-00-", "00 00:00" and "00:00:00" */
     date = take_pattern(text, UINT64_C(0x303030302d30302d), UINT64_C(0x767676767f76767f), &wrong);
     time = take_pattern(text + 8, UINT64_C(0x30302030303a3030) ^ (has_t ? UINT64_C(0x74) << 40 : 0),
                         UINT64_C(0x76767f76767f7676), &wrong);
-    *parts = (struct parts){.year = two_digits(date, 6) * 100 + two_digits(date, 4),
-                            .month = two_digits(date, 1),
-                            .day = two_digits(time, 6),
-                            .hour = two_digits(time, 3),
-                            .minute = two_digits(time, 0)};
-    if (wrong != 0 || !read_end(&shapes[number - 1], text, parts) || parts->month - 1 > 11 ||
-        parts->day - 1 >= length_of_month(parts->year, parts->month) || parts->hour > 23 ||
-        parts->minute > 59 || parts->second > 59)
+    *parts = (struct parts){.year = number_at(date, 6) * 100 + number_at(date, 4),
+                            .month = number_at(date, 1),
+                            .day = number_at(time, 6),
+                            .hour = number_at(time, 3),
+                            .minute = number_at(time, 0)};
+    if (shape->end > 16) {
+        time = take_pattern(text + 11, UINT64_C(0x30303a30303a3030), UINT64_C(0x76767f76767f7676),
+                            &wrong);
+        parts->second = number_at(time, 0);
+    }
+    if (wrong != 0 || !are_in_range(parts) || !read_end(shape, text, parts))
         return 0;
     return (clr_time_format)(2 * number - 1 + has_t);
 }
@@ -229,7 +244,7 @@ size_t clr_timestamp_write(clr_time_format format, int64_t count,
         text[19] = '.';
         write_digits(text + 20, shape->end - 20u, left % second);
     }
-    memcpy(text + shape->end, shape->behind == 1 ? zulu : behind, shape->behind);
+    memcpy(text + shape->end, shape->behind == 1 ? "Z" : behind, shape->behind);
     return (size_t)shape->end + shape->behind;
 }
 
@@ -269,7 +284,6 @@ bool clr_time_unit_of_text(enum clr_time_unit unit, bool is_last, const unsigned
     const struct shape *shape;
     struct parts parts;
     clr_time_format format;
-    size_t at;
 
     if (size < CLR_TIMESTAMP_LEAST)
         return false;
@@ -280,9 +294,17 @@ bool clr_time_unit_of_text(enum clr_time_unit unit, bool is_last, const unsigned
     /* SQLite's times are in milliseconds. */
     if (shape->end == 26 && parts.second == 59 && parts.fraction >= 999000)
         return false;
-    at = unit == CLR_TIME_DAY ? 11 : unit == CLR_TIME_HOUR ? 14 : 16;
-    memcpy(to, text, size);
-    memcpy(to + at, end + at, shape->end - at);
+    /* The two copies overlap. */
+    memcpy(to, text, CLR_TIMESTAMP_LEAST);
+    memcpy(to + size - CLR_TIMESTAMP_LEAST, text + size - CLR_TIMESTAMP_LEAST, CLR_TIMESTAMP_LEAST);
+    if (unit == CLR_TIME_DAY)
+        memcpy(to + 11, end + 11, 5);
+    else if (unit == CLR_TIME_HOUR)
+        memcpy(to + 14, end + 14, 2);
+    if (shape->end > 16)
+        memcpy(to + 16, end + 16, 3);
+    if (shape->end > 19)
+        memcpy(to + 19, end + 19, shape->end - 19u);
     return true;
 }
 
