@@ -112,6 +112,21 @@ static const struct step groups[] = {
     {"DROP TABLE m", "SELECT 1 WHERE 0"},
 };
 
+/* And of views of timestamps: their counts, their days, and an operand. */
+#define TIMES(from)                                                                                \
+    "SELECT date(ts) AS day, min(ts), count(*), gpu_sum(julianday(ts)) FROM t WHERE ts >= " from   \
+    " AND ts <> datetime('2023-11-20', '+1 day') GROUP BY day"
+static const struct step times[] = {
+    {"CREATE VIRTUAL TABLE temp.d USING clreduce((" TIMES(":start") "))", "SELECT 1 WHERE 0"},
+    {"SELECT * FROM d('2023-11-19')", TIMES("'2023-11-19'")},
+    {"SELECT * FROM d('2023-11-19')", TIMES("'2023-11-19'")},
+    {"SELECT line FROM clreduce_plan('d')", NULL},
+    {"SELECT * FROM clreduce_columns", NULL},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM d(5)", TIMES("5")},
+    {"DROP TABLE d", "SELECT 1 WHERE 0"},
+};
+
 /* And of views whose WHERE a scan computes in part, or whose sums share one. */
 static const struct step parts[] = {
     {"CREATE VIRTUAL TABLE temp.p USING clreduce((SELECT gpu_sum(r), max(s || i) FROM t WHERE "
@@ -155,6 +170,7 @@ FITS(bytes);
 FITS(lookups);
 FITS(groups);
 FITS(parts);
+FITS(times);
 FITS(ordinary);
 
 static const struct life {
@@ -162,9 +178,10 @@ static const struct life {
     const struct step *steps;
     int count; /* STEPS at most */
 } lives[] = {
-    {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
-    {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
-    {"parts", parts, COUNT(parts)},       {"ordinary", ordinary, COUNT(ordinary)},
+    {"numbers", numbers, COUNT(numbers)},    {"bytes", bytes, COUNT(bytes)},
+    {"lookups", lookups, COUNT(lookups)},    {"groups", groups, COUNT(groups)},
+    {"times", times, COUNT(times)},          {"parts", parts, COUNT(parts)},
+    {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };

@@ -29,6 +29,11 @@ static const struct shape *shape_of(clr_time_format format)
     return &shapes[(format - 1) / 2];
 }
 
+int64_t clr_timestamp_steps(clr_time_format format)
+{
+    return shape_of(format)->steps;
+}
+
 /* ---- Dates: proleptic Gregorian, from 0000-01-01 on. */
 
 enum { DAYS_OF_400_YEARS = 146097, MOST_YEAR = 9999 };

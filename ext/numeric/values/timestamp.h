@@ -24,6 +24,10 @@ enum { CLR_TIMESTAMP_LEAST = 16, CLR_TIMESTAMP_MOST = 32 };
 /* A format's number, from 1 on; 0: none. */
 typedef uint8_t clr_time_format;
 
+/* How many steps of a format's last unit a day has; and so many seconds. */
+enum { CLR_DAY_SECONDS = 86400 };
+int64_t clr_timestamp_steps(clr_time_format format);
+
 /* Returns the format of TEXT, or 0 if it is not canonical. *count: how many steps of the format's
    last unit (minutes, seconds, milliseconds or microseconds) after 0000-01-01 00:00 it is. */
 clr_time_format clr_timestamp_read(const unsigned char *text, size_t size, int64_t *count);

@@ -813,6 +813,44 @@ static int lower_times(struct clr_binder *binder, struct clr_node *node)
     return value;
 }
 
+/* ---- Numbers of timestamps. */
+
+/* Seconds from 0000-01-01 to 1970-01-01, and milliseconds to there from the first Julian day. */
+#define UNIX_SECONDS INT64_C(62167219200)
+#define JULIAN_MILLISECONDS INT64_C(148699540800000)
+#define DAY_MILLISECONDS 86400000.0
+
+static int emit_integer(struct clr_binder *binder, int64_t integer)
+{
+    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer}, 0,
+                         NULL);
+}
+
+/* A function of a column's timestamp as SQLite computes it of milliseconds; NULL of empty TEXT. */
+static int lower_time_number(struct clr_binder *binder, const struct clr_node *node,
+                             enum clr_time_number number)
+{
+    const struct clr_node *column =
+        number == CLR_TIME_SECONDS_TEXT ? node->first->next : node->first;
+    const int64_t step = CLR_DAY_SECONDS / clr_timestamp_steps(column->column.times);
+    const bool is_julian = number == CLR_TIME_JULIAN;
+    const int count = emit_times(binder, column);
+    const int is_there = clr_emit(binder, CLR_OP_GREATER_EQUAL, count, emit_integer(binder, 0), 0);
+    int value = clr_emit(binder, CLR_OP_MULTIPLY, count,
+                         emit_integer(binder, is_julian ? step * 1000 : step), 0);
+
+    value = clr_emit(binder, CLR_OP_ADD, value,
+                     emit_integer(binder, is_julian ? JULIAN_MILLISECONDS : -UNIX_SECONDS), 0);
+    if (is_julian)
+        value = clr_emit(binder, CLR_OP_DIVIDE, value,
+                         emit_constant(binder,
+                                       (struct clr_scalar){.tag = CLR_TAG_REAL,
+                                                           .bits = clr_bits_of(DAY_MILLISECONDS)},
+                                       0, NULL),
+                         0);
+    return clr_emit(binder, CLR_OP_IF, is_there, value, emit_null(binder, 0));
+}
+
 /* Whether an expression is one of comparisons of timestamps, and maybe others: then it is no lookup
    as a whole. */
 static bool joins_times(const struct clr_node *node)
@@ -835,6 +873,8 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         return emit_null(binder, place_operand(binder, node));
     if (clr_times_compare(node))
         return lower_times(binder, node);
+    if (!node->is_foreign && clr_times_number(node) != CLR_TIME_NO_NUMBER)
+        return lower_time_number(binder, node, clr_times_number(node));
     /* The largest expression over one column that has something foreign. A column by itself is
        none: as TEXT it would be of use to no one. */
     if (node->is_foreign && !is_signed_column(node) && !joins_times(node)) {

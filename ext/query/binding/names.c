@@ -237,6 +237,16 @@ static bool is_momentary(const struct clr_node *node)
     return child != NULL;
 }
 
+/* Whether SQLite makes numbers of the operands. */
+static bool takes_number(const struct clr_node *node)
+{
+    return node->kind == CLR_N_MINUS ||
+           (node->kind == CLR_N_CAST && node->cast != CLR_CAST_TO_TEXT &&
+            node->cast != CLR_CAST_TO_BLOB) ||
+           (node->kind == CLR_N_FOLD && node->opcode >= CLR_OP_ADD &&
+            node->opcode <= CLR_OP_REMAINDER);
+}
+
 /*
  * Looks up the names of an expression, and sets what is known of each node once it is bound.
  * Refuses columns that there are not, and functions that are not deterministic. Items of the select
@@ -256,6 +266,8 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         if (!find_content(binder, child, items))
             return false;
         node->reads = clr_content_together(node->reads, child->reads);
+        if (clr_times_number(child) == CLR_TIME_SECONDS_TEXT && takes_number(node))
+            child->is_foreign = false;
         node->is_foreign = node->is_foreign || child->is_foreign;
     }
     if (!check_name(binder, node))
@@ -285,6 +297,9 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
         return true;
     case CLR_N_FUNCTION:
+        node->is_foreign = clr_times_number(node) == CLR_TIME_NO_NUMBER ||
+                           clr_times_number(node) == CLR_TIME_SECONDS_TEXT;
+        return true;
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
         node->is_foreign = true;

@@ -378,3 +378,29 @@ bool clr_times_compare(const struct clr_node *node)
     }
     return true;
 }
+
+enum clr_time_number clr_times_number(const struct clr_node *node)
+{
+    const struct clr_node *time = node->first;
+    enum clr_time_number number = CLR_TIME_NO_NUMBER;
+    size_t length;
+    const char *format;
+
+    if (node->kind != CLR_N_FUNCTION || !node->is_builtin || time == NULL)
+        return CLR_TIME_NO_NUMBER;
+    if (is_named(node, "unixepoch")) {
+        number = CLR_TIME_SECONDS;
+    } else if (is_named(node, "julianday")) {
+        number = CLR_TIME_JULIAN;
+    } else if (is_named(node, "strftime")) {
+        format = string_of(time, &length);
+        time = time->next;
+        if (format != NULL && length == 2 && memcmp(format, "%s", 2) == 0)
+            number = CLR_TIME_SECONDS_TEXT;
+    }
+    /* Of fractions of a second SQLite's versions round some. */
+    return time != NULL && time->next == NULL && clr_times_has_counts(time) &&
+                   clr_timestamp_steps(time->column.times) <= CLR_DAY_SECONDS
+               ? number
+               : CLR_TIME_NO_NUMBER;
+}

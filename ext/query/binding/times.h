@@ -25,4 +25,15 @@ bool clr_times_has_counts(const struct clr_node *node);
    others that have no columns: then bounds of the column's times will do. */
 bool clr_times_compare(const struct clr_node *node);
 
+/* What a function of a column's timestamp, which clr_times_has_counts(), is as a number. */
+enum clr_time_number {
+    CLR_TIME_NO_NUMBER,    /* it is none that a scan computes from the count */
+    CLR_TIME_SECONDS,      /* since 1970: unixepoch(ts) */
+    CLR_TIME_SECONDS_TEXT, /* the same as TEXT, of which arithmetic makes a number: strftime('%s',
+                              ts) */
+    CLR_TIME_JULIAN        /* julianday(ts) */
+};
+
+enum clr_time_number clr_times_number(const struct clr_node *node);
+
 #endif
