@@ -307,7 +307,7 @@ enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resid
 /* ---- The test. */
 
 /* Several launches of several groups each; multiples of nothing. */
-enum { VALUES = 30011, LAUNCH = 9001, MOST_BINS = 6007 };
+enum { VALUES = 10007, LAUNCH = 3001, MOST_BINS = 6007 };
 
 /* What the test needs on the host. */
 struct room {

@@ -301,7 +301,7 @@ def test_hasty_exit():
     for name, (turns, ending) in ENDINGS.items():
         batch = support.Batch(f"a process that ends {name}, while the device starts")
         slowest = 0
-        for turn in range(turns):
+        for turn in range(0, turns, 2 if tap.QUICK else 1):
             code = HASTY.format(rows=(16, 100, 5000)[turn % 3], ending=ending.format(turn=turn))
             start = time.monotonic()
             process = support.child(code, timeout=30)

@@ -249,17 +249,17 @@ def test_growing():
         ("from far away", "i + 1000000000000", 4),
         ("descending", "-i", 4),
         ("ever faster", "i * i * i", 8),
-        ("late", "CASE WHEN i > 199990 THEN 300 ELSE 1 END", 2),
-        ("NULL for long", "CASE WHEN i > 150000 THEN i END", 4),
-        ("REAL at the end", "CASE WHEN i > 199999 THEN 0.5 ELSE i END", 8),
+        ("late", "CASE WHEN i > 69990 THEN 300 ELSE 1 END", 2),
+        ("NULL for long", "CASE WHEN i > 50000 THEN i END", 4),
+        ("REAL at the end", "CASE WHEN i > 69999 THEN 0.5 ELSE i END", 8),
         ("prices", "i / 100.0", 4),
         ("small prices", "i % 900 / 100.0", 2),
-        ("more decimals soon", "CASE WHEN i < 50000 THEN i / 10.0 ELSE i / 1000.0 END", 4),
-        ("more decimals late", "CASE WHEN i < 190000 THEN i % 9 / 10.0 ELSE i % 9 / 100.0 END", 1),
-        ("a third at the end", "CASE WHEN i > 199999 THEN 1 / 3.0 ELSE i / 100.0 END", 8),
-        ("INTEGER at the end", "CASE WHEN i > 199999 THEN 7 ELSE i / 100.0 END", 8),
-        ("NULL, then prices", "CASE WHEN i > 150000 THEN i % 900 / 100.0 END", 2),
-        ("INTEGERs, then REALs", "CASE WHEN i > 150000 THEN i / 100.0 ELSE i % 2 END", 8),
+        ("more decimals soon", "CASE WHEN i < 20000 THEN i / 10.0 ELSE i / 1000.0 END", 4),
+        ("more decimals late", "CASE WHEN i < 66000 THEN i % 9 / 10.0 ELSE i % 9 / 100.0 END", 1),
+        ("a third at the end", "CASE WHEN i > 69999 THEN 1 / 3.0 ELSE i / 100.0 END", 8),
+        ("INTEGER at the end", "CASE WHEN i > 69999 THEN 7 ELSE i / 100.0 END", 8),
+        ("NULL, then prices", "CASE WHEN i > 50000 THEN i % 900 / 100.0 END", 2),
+        ("INTEGERs, then REALs", "CASE WHEN i > 50000 THEN i / 100.0 ELSE i % 2 END", 8),
     )
     for name, expression, bytes_each in growths[:: 2 if tap.QUICK else 1]:
         batch = support.Batch(f"growing: {name}")
@@ -267,7 +267,7 @@ def test_growing():
         db.execute("PRAGMA synchronous = OFF")
         db.execute("CREATE TABLE t(x, y INT)")
         db.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
             f" INSERT INTO t SELECT {expression}, i % 7 FROM n"
         )
         check(db, batch, (256, 100000), name)

@@ -309,7 +309,7 @@ def test_ranges(device):
     """A device goes over ranges of rows: those of one piece, or of several far from each other; with groups, of
     which there are few or many, as well."""
     db = views.connect(FOLDER.new(), device)
-    rows = 2200 * BLOCK
+    rows = 1300 * BLOCK
     db.execute("CREATE TABLE t(i INTEGER, few INTEGER, many INTEGER, r REAL)")
     db.execute(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)"
@@ -319,9 +319,9 @@ def test_ranges(device):
     apart = "i BETWEEN ?1 AND ?2 OR i > ?3"
     for keys in ("", "few", "many"):
         for condition, parameters, blocks, ranges in (
-            ("i BETWEEN ?1 AND ?2", (70 * BLOCK + 5, 490 * BLOCK - 6), 2200 - 420, 1),
-            (apart, (10 * BLOCK, 409 * BLOCK, rows - 3), 2200 - 401, 2),
-            (apart, (1000 * BLOCK, 1409 * BLOCK, rows - 3), 2200 - 411, 1),
+            ("i BETWEEN ?1 AND ?2", (70 * BLOCK + 5, 130 * BLOCK - 6), 1300 - 60, 1),
+            (apart, (10 * BLOCK, 69 * BLOCK, rows - 3), 1300 - 61, 2),
+            (apart, (400 * BLOCK, 459 * BLOCK, rows - 3), 1300 - 61, 1),
         ):
             # Extremes by group are two launches on some devices.
             most = ", gpu_max(i)" if keys != "few" else ""

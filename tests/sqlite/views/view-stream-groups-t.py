@@ -155,10 +155,11 @@ def test_changes(rng, mode):
         "DELETE FROM t WHERE n > 90",
         "UPDATE t SET day = upper(city) WHERE k % 1000 = 7",
     )
-    for change in changes:
-        for connection in (db, other):
+    step = 2 if tap.QUICK else 1
+    for number, change in enumerate(changes):
+        for turn, connection in enumerate((db, other)):
             connection.execute(change)
-            for name, select in enumerate(SELECTS.values()):
+            for name, select in list(enumerate(SELECTS.values()))[(number + turn) % step :: step]:
                 want = views.outcome(db, select)
                 batch.compare(views.ask(db, f"v{name}"), want, f"{change}: {select}")
     db.execute("BEGIN")
