@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "storage/leaves/layout.h"
 #include "storage/leaves/units.h"
+#include "storage/load/sample.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -931,6 +932,22 @@ static bool prepare(struct load *load)
            coding_init(&load->coding, units, layout->seed, &load->placement.left);
 }
 
+/* Has a sample tell of fields with too many values for codes. */
+static enum clr_load_outcome sample(struct load *load, const struct clr_layout *layout,
+                                    const struct clr_watch *watch)
+{
+    const size_t memory = layout->most_bytes > 0 ? layout->most_bytes : SIZE_MAX;
+    int position = 0;
+    enum clr_load_outcome outcome;
+
+    if (!is_wanted(&load->units))
+        return CLR_LOAD_DONE;
+    outcome = clr_sample_many_values(&load->units, layout->seed, memory, watch, &position);
+    if (outcome == CLR_LOAD_MANY_VALUES)
+        atomic_store(&load->coding.full, position);
+    return outcome;
+}
+
 /* Decodes the units, which have been found, and stores how many rows they have. */
 static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout,
                                     const struct clr_watch *watch, size_t *rows)
@@ -941,6 +958,9 @@ static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout
 
     if (units->threads > load->most_threads)
         units->threads = load->most_threads;
+    outcome = sample(load, layout, watch);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
     if (!placement_init(&load->placement, units, layout, load->columns != NULL) || !prepare(load))
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     outcome = clr_units_run(units, load_units, load, watch);
