@@ -112,17 +112,18 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
     return rc == SQLITE_OK ? SQLITE_ERROR : rc;
 }
 
-/* Whether a program reads the database of that number: main is 0, temp 1, and the others follow. */
-static bool reads(const struct clr_bytecode *program, int number)
+/* Returns the number of the last database that a program reads: main is 0, temp 1, and the others
+   follow. */
+static int find_last(const struct clr_bytecode *program)
 {
-    int i;
+    int last = 0, i;
 
     for (i = 0; i < program->count; i++) {
         if (clr_vdbe_op_is(&program->operations[i], "Transaction") &&
-            program->operations[i].p1 == number)
-            return true;
+            program->operations[i].p1 > last)
+            last = program->operations[i].p1;
     }
-    return false;
+    return last;
 }
 
 /* Begins read transactions, and has SQLite check schemas, as clr_schema_check() says. */
@@ -132,18 +133,21 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
     sqlite3_str *text = sqlite3_str_new(NULL);
     struct clr_bytecode program = {.count = 0};
     struct clr_schema_names names;
-    int rc = clr_schema_names_read(db, &names), i;
-    /* A comment may end the text. */
-    const bool is_known =
-        select != NULL && rc == SQLITE_OK && names.count > first_attached &&
-        clr_bytecode_read(db, &program, "SELECT * FROM (%s\n)", select) == SQLITE_OK;
+    int rc = clr_schema_names_read(db, &names), needed = 0, i;
 
     *hold = NULL;
-    for (i = 0; rc == SQLITE_OK && i < names.count; i++) {
-        if (!is_known || i < first_attached || reads(&program, i + 2 - first_attached))
-            sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)",
-                                i == 0 ? "SELECT" : ",", names.list[i]);
+    if (rc == SQLITE_OK) {
+        needed = names.count;
+        /* A comment may end the text. */
+        if (needed > first_attached &&
+            clr_bytecode_read(db, &program, "SELECT * FROM (%s\n)", select) == SQLITE_OK)
+            needed = first_attached - 1 + find_last(&program);
+        if (needed < first_attached)
+            needed = first_attached;
     }
+    for (i = 0; i < needed && i < names.count; i++)
+        sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)",
+                            i == 0 ? "SELECT" : ",", names.list[i]);
     clr_bytecode_free(&program);
     if (rc == SQLITE_OK) {
         clr_schema_names_free(&names);
@@ -221,8 +225,10 @@ static bool is_creating(sqlite3 *db)
     return false;
 }
 
-int clr_schema_settle(struct clr_connection *connection, bool has_columns, sqlite3_stmt **hold)
+int clr_schema_settle(struct clr_connection *connection, const char *select, bool has_columns,
+                      sqlite3_stmt **hold)
 {
     *hold = NULL;
-    return has_columns && !is_creating(connection->db) ? SQLITE_OK : renew(connection, NULL, hold);
+    return has_columns && !is_creating(connection->db) ? SQLITE_OK
+                                                       : renew(connection, select, hold);
 }

@@ -28,11 +28,12 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
 /*
  * Within such work: begins a read transaction on each database that is needed, and checks that the
  * schema which SQLite has in memory is the database's. select: a SELECT, in parentheses or not,
- * which needs main, temp and the databases that it reads; NULL: all are needed. Returns SQLITE_OK,
- * also for databases that cannot be read; SQLITE_SCHEMA if one is stale: SQLite repeats what fails
- * with that code, with the new schema; or SQLITE_NOMEM. *hold is to be finalized at last, and ends
- * the transactions. If the transaction on main begins here, its snapshot is proved: views that read
- * in it need that. That leaves a record of main, which clr_databases_free() frees.
+ * which needs main, temp and the attached databases up to the last one that it reads: its names are
+ * looked for in these. Returns SQLITE_OK, also for databases that cannot be read; SQLITE_SCHEMA if
+ * one is stale: SQLite repeats what fails with that code, with the new schema; or SQLITE_NOMEM.
+ * *hold is to be finalized at last, and ends the transactions. If the transaction on main begins
+ * here, its snapshot is proved: views that read in it need that. That leaves a record of main, which
+ * clr_databases_free() frees.
  */
 int clr_schema_check(struct clr_connection *connection, const char *select, sqlite3_stmt **hold);
 
@@ -51,7 +52,8 @@ int clr_schema_renew(struct clr_connection *connection, const char *select, sqli
  * otherwise. Or SQLITE_SCHEMA, with which SQLite begins the statement again, by the new schema; or
  * SQLITE_NOMEM.
  */
-int clr_schema_settle(struct clr_connection *connection, bool has_columns, sqlite3_stmt **hold);
+int clr_schema_settle(struct clr_connection *connection, const char *select, bool has_columns,
+                      sqlite3_stmt **hold);
 
 /*
  * Whether main may be a database that sqlite3_deserialize() made. SQLite keeps an eponymous table

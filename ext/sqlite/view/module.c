@@ -287,7 +287,7 @@ static int learn(void *pointer)
     struct making *making = pointer;
     struct clr_view *view = making->view;
     sqlite3_stmt *hold;
-    int rc = clr_schema_check(view->connection, view->is_made ? view->argument : NULL, &hold);
+    int rc = clr_schema_check(view->connection, view->argument, &hold);
 
     if (rc == SQLITE_OK)
         rc = read_select(view, making->is_new, making->error);
@@ -772,7 +772,8 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *plan, int co
 {
     const struct clr_view *view = view_of((struct cursor *)base);
     sqlite3_stmt *hold;
-    int rc = clr_schema_settle(view->connection, view->select.column_count > 0, &hold);
+    int rc =
+        clr_schema_settle(view->connection, view->argument, view->select.column_count > 0, &hold);
 
     if (rc == SQLITE_OK)
         rc = fill(base, index, plan, count, values);
