@@ -204,6 +204,10 @@ int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags
     PREPARE(prepare16_v3(db, sql, bytes, flags, statement, tail));
 }
 
+/* The connection of the sqlite3_get_table() that this thread is in and that has not called
+   sqlite3_exec() yet. */
+static _Thread_local sqlite3 *reads_table __attribute__((tls_model("initial-exec")));
+
 /* SQLite's function prepares and steps by the exported functions, and ends its statements by others
    of its own: so none of them may be watched. The SELECTs that an application's text begins with
    are run here. */
@@ -211,12 +215,13 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
                  void *argument, char **message)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
+    const bool is_applications = !clr_originals_have(originals, CALLER) || reads_table == db;
     struct clr_connected *connected;
     sqlite3_mutex *mutex;
     int rc;
 
-    if (clr_inside == 0 && clr_in_sqlite == 0 && sql != NULL && db != NULL &&
-        !clr_originals_have(originals, CALLER) &&
+    reads_table = NULL;
+    if (clr_inside == 0 && clr_in_sqlite == 0 && sql != NULL && db != NULL && is_applications &&
         (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served) {
         mutex = originals->db_mutex(db);
         originals->mutex_enter(mutex);
@@ -227,6 +232,18 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
     clr_in_sqlite++;
     rc = originals->exec(db, sql, callback, argument, message);
     clr_in_sqlite--;
+    return rc;
+}
+
+int sqlite3_get_table(sqlite3 *db, const char *sql, char ***table, int *rows, int *columns,
+                      char **message)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    int rc;
+
+    reads_table = db;
+    rc = originals->get_table(db, sql, table, rows, columns, message);
+    reads_table = NULL;
     return rc;
 }
 

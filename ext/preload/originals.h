@@ -42,6 +42,7 @@
     X(exec)                                                                                        \
     X(expanded_sql)                                                                                \
     X(finalize)                                                                                    \
+    X(get_table)                                                                                   \
     X(next_stmt)                                                                                   \
     X(open)                                                                                        \
     X(open16)                                                                                      \

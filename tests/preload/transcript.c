@@ -401,8 +401,8 @@ static int print_row(void *left, int count, char **values, char **names)
 
 static void select_exec(void)
 {
-    int left = 1000, rows, columns, i;
-    char **table, *message = NULL;
+    int left = 1000;
+    char *message = NULL;
 
     say("exec", sqlite3_exec(db, groups, print_row, &left, NULL));
     left = 2;
@@ -438,11 +438,55 @@ static void select_exec(void)
                      "SELECT count(*) FROM t WHERE k < 3; CREATE TEMP TABLE e(x); "
                      "INSERT INTO e SELECT k FROM t; SELECT max(x) FROM e WHERE x > 0",
                      print_row, &left, NULL));
-    say("get_table", sqlite3_get_table(db, groups, &table, &rows, &columns, NULL));
-    for (i = 0; i < (rows + 1) * columns; i++)
+}
+
+static void get_table(sqlite3 *of, const char *sql)
+{
+    int rows = -1, columns = -1, i;
+    char **table = NULL, *message = NULL;
+
+    printf("%s: %d\n", sql, sqlite3_get_table(of, sql, &table, &rows, &columns, &message));
+    printf("%d rows, %d columns, %s\n", rows, columns, text(message));
+    for (i = 0; table != NULL && i < (rows + 1) * columns; i++)
         printf("%s ", text(table[i]));
     printf("\n");
+    sqlite3_free(message);
     sqlite3_free_table(table);
+}
+
+/* Reads a table amid another one. */
+static void read_within(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    get_table(db, (const char *)sqlite3_value_text(values[0]));
+    sqlite3_result_int(context, 1);
+}
+
+static void select_tables(void)
+{
+    sqlite3 *other = open_file();
+
+    get_table(db, groups);
+    get_table(db, groups);
+    get_table(other, groups);
+    say("after it", 0);
+    get_table(db, "SELECT max(v) AS \"the most\" FROM t WHERE k > 99");
+    get_table(db, "SELECT k FROM t WHERE k > 99 AND v > 1");
+    get_table(db, "SELECT count(*) FROM t WHERE k > 3; SELECT max(v) FROM t WHERE k < 9");
+    say("other columns", 0);
+    get_table(db, "SELECT count(*) FROM t WHERE k > 3; SELECT max(v), 1 FROM t WHERE k < 9");
+    say("after it", 0);
+    get_table(db, "SELECT sum(big) FROM t WHERE k > 1");
+    say("after it", 0);
+    get_table(db, "SELECT nosuch(k) FROM t WHERE k > 1");
+    get_table(
+        db,
+        "CREATE TEMP TABLE e(x); INSERT INTO e SELECT k FROM t; SELECT max(x) FROM e WHERE x > 0");
+    get_table(db, "");
+    say("a function",
+        sqlite3_create_function(db, "read_within", 1, SQLITE_UTF8, NULL, read_within, NULL, NULL));
+    get_table(db, "SELECT read_within('SELECT count(*) FROM t WHERE v > 7')");
+    sqlite3_close(other);
 }
 
 /* ASCII as UTF-16. */
@@ -799,6 +843,7 @@ static const struct {
     {"nested", select_nested},
     {"parameters", select_parameters},
     {"statements", select_statements},
+    {"tables", select_tables},
     {"texts", select_texts},
     {"threads", select_threads},
     {"trace", select_trace},
