@@ -3,8 +3,13 @@
 
 A script writes, asks, begins and ends transactions, changes the schema, and leaves statements half read, by two
 connections of one database; every table is answered by views (view_threshold 0).
+
+    preload-random-t.py [SECONDS]
+
+goes on for so long; otherwise it runs some scripts.
 """
 
+import itertools
 import os
 import pathlib
 import re
@@ -13,6 +18,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "sqlite"))
@@ -96,9 +102,14 @@ def main():
     rng = support.seed()
     batch, runs, accelerated = support.Batch("the same output"), 0, 0
     with tempfile.TemporaryDirectory(prefix="clreduce-random-") as name:
-        for number in range(12 if tap.QUICK else 120):
+        end = time.monotonic() + float(sys.argv[1]) if len(sys.argv) > 1 else None
+        for number in range(12 if tap.QUICK else 120) if end is None else itertools.count():
+            if end is not None and time.monotonic() > end:
+                break
             folder = pathlib.Path(name) / str(number)
             folder.mkdir()
+            if number > 0:
+                shutil.rmtree(folder.with_name(str(number - 1)))
             script = folder / "script"
             script.write_text(repr(write_script(rng, 120)), encoding="utf-8")
             seed = rng.randrange(2**32)

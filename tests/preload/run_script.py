@@ -16,6 +16,10 @@ def main(path, database):
     for number, (which, sql, values, most) in enumerate(script):
         db = dbs[which]
         cursor = db.cursor()
+        # Where two statements run SQLite keeps the read transactions by which it looks for a missing table, and an accelerated
+        # statement may be two.
+        if sql.startswith("DETACH"):
+            held = []
         try:
             cursor.execute(sql, values)
             rows = cursor.fetchall() if most is None else cursor.fetchmany(most)
