@@ -24,6 +24,8 @@
     make bench BENCH=pool BENCH_CONNECTIONS="1 8" BENCH_COMMITS="0 20" BENCH_SECONDS=5
                                        connections that ask the same views, beside a writer; 4
                                        million rows, where the feed has ten; by itself alone
+    make bench BENCH=time              views of TEXT that hardly repeats, timestamps and URLs;
+                                       likewise
 
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
 measured, and NAME.md, NAME-tables.md and their pictures. What is published is made by three runs:
@@ -51,6 +53,7 @@ from measuring import queries
 from measuring import scale
 from measuring import stats
 from measuring import text
+from measuring import times
 from measuring import views
 from measuring.tools import Tools
 from page import files
@@ -63,13 +66,13 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,
-           "pool": pool, "gate": gate}
+           "pool": pool, "gate": gate, "time": times}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
 #: What takes longer than all others, and is measured when it is asked for.
-APART = ("pool",)
+APART = ("pool", "time")
 
 
 def device_part(tools, part):

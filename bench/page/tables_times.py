@@ -1,0 +1,35 @@
+"""The raw table of views of times, as Markdown; None where it was not measured."""
+
+from page import found
+from page.words import duration, same, table, times, times_as_fast
+
+
+def wanted(limit):
+    """How many times as fast something is wanted to be."""
+    return "" if limit is None else f"≥ {times_as_fast(limit)}"
+
+
+def rows_of(part):
+    """A line for each question, on each device, of a first query and of later ones."""
+    for row in part["results"]:
+        theirs = []
+        for peer in ("duckdb", "duckdb_text"):
+            theirs += [duration(row[f"{peer}_ns"]["median"]), times_as_fast(row[f"{peer}_speed"])
+                       ] if f"{peer}_ns" in row else ["", ""]
+        yield (row["name"], row["device"], found.view_state(row), times(row["time_ns"]),
+               duration(row["sqlite_ns"]), times_as_fast(row["speed"]), wanted(row["wanted"]), *theirs[:2],
+               wanted(row["wanted_duckdb"]), *theirs[2:], row["plan"], same(row["same"]))
+
+
+def times_of_events(results):
+    """Views of TEXT that hardly repeats: timestamps and URLs."""
+    part = results["parts"].get("time")
+    if not part:
+        return None
+    return ("### Times\n\n"
+            f"{part['rows']:,} events of five years, whose timestamp and URL are TEXT and hardly repeat.\n"
+            "SQLite runs each SELECT once, with its own functions. DuckDB has the events in memory, their\n"
+            "times as TIMESTAMP and as text, and all threads. A view's rows are compared with its SELECT's,\n"
+            "to the bit, and DuckDB's with SQLite's, but for the rounding of sums.\n\n"
+            + table(("question", "device", "columns", "time:", "SQLite:", "speed:", "wanted:", "DuckDB, TIMESTAMP:",
+                     "speed:", "wanted:", "DuckDB, text:", "speed:", "plan", "result"), rows_of(part)))
