@@ -429,3 +429,41 @@ class IndexedEdges(Edges):
     """The same, with an index on each column."""
 
     indexes = ("r", "n", "i DESC", "b", "m", "i + 0")
+
+
+class Times(Domain):
+    """Timestamps of one format, mostly. Of some tables a few values are none, or come later."""
+
+    section = "times"
+    rows = 2_000
+    #: What is nearly a timestamp, and what is none.
+    odd = ("2024-02-30 00:00:00", "2024-01-01 24:00:00", "2024-01-02t10:00:00", " 2024-01-02 10:00", "12024-01-02 10:00",
+           "2024-01-02 10:00:00\0x", "2024-01-02 10:00+01:00", "2024-01-02", "x", "10:00", 5, 2.5, b"2024-01-02 10:00:00")
+    changes = ("UPDATE t SET ts = ended WHERE id % 90 = {n}", "UPDATE t SET n = n + 1 WHERE id % 50 = {n} % 50",
+               "UPDATE t SET ended = '' WHERE id = {n}", "UPDATE t SET ts = '2024-01-02T10:00' WHERE id = {n}",
+               "INSERT INTO t SELECT NULL, ts, ended, u, j, n FROM t WHERE id % 60 = {n} % 60", "DELETE FROM t WHERE id % 70 = {n} % 70")
+
+    def stamp(self, rng):
+        """A timestamp in the table's format."""
+        date = f"{rng.choice((0, 1999, 9999)) if rng.random() < 0.01 else 2024:04}-{rng.choice((1, 2, 12)):02}-{rng.choice((1, 2, 15, 28)):02}"
+        time = f"{rng.choice((0, 10, 23)):02}:{rng.choice((0, 59)):02}:{rng.choice((0, 7, 59)):02}"
+        fraction = rng.choice((0, 999_999, 999_500, 5_000, 123_456))
+        return date + self.middle + (time + f".{fraction:06}")[:self.length] + self.behind
+
+    def value(self, rng):
+        """A timestamp, or none."""
+        if rng.random() < self.odd_share:
+            return rng.choice(self.odd)
+        return rng.choice((None, "")) if rng.random() < 0.01 else self.stamp(rng)
+
+    def fill(self, rng):
+        self.middle, self.length, self.behind = rng.choice(" T"), rng.choice((5, 8, 8, 12, 15)), rng.choice(("", "", "Z", "+00:00"))
+        self.odd_share = rng.choice((0, 0, 0, 0.01))
+        self.words = {"stamp": [repr(self.stamp(rng)[:length]) for length in (32, 32, 32, 32, 18, 13, 11, 10, 7)]}
+        kind = rng.choice(("TEXT", "DATETIME", "", "TIMESTAMP", "TEXT COLLATE NOCASE"))
+        self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, ts {kind}, ended TEXT, u INTEGER, j REAL, n INT)")
+        self.insert("t", ((None, self.value(rng), self.value(rng), rng.randrange(1_700_000_000, 1_705_000_000, 7_919),
+                           2_460_000.5 + rng.randrange(400) / 8, rng.randrange(100)) for _ in range(self.rows)))
+
+    def parameter(self, rng):
+        return rng.choice((self.stamp(rng), self.stamp(rng), self.stamp(rng)[:rng.randrange(20)], rng.choice(self.odd), None))

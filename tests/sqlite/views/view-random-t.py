@@ -1,4 +1,4 @@
-"""Random SELECTs over a table of text, dates and numbers, with subqueries and collating sequences, and their views.
+"""Random SELECTs over a table of text, dates and numbers, or of timestamps, with subqueries and collating sequences, and their views.
 
 A line says what is asked of which tables, how often, on which device, in how much memory, and how much of it has to be
 accelerated. view-differential-t.py has tables of numbers in all forms of storage, view-random-groups-t.py and
@@ -8,7 +8,7 @@ view-random-orders-t.py the other kinds.
 import support
 import tap
 import view_support as views
-from domains import Collations, Subqueries, Texts
+from domains import Collations, Subqueries, Texts, Times
 from matrix import Run, run_all, times
 
 #: Two columns do not fit, and the dictionaries of a few do: the table streams.
@@ -23,9 +23,12 @@ def matrix():
         yield Run(Texts, times(100, 1_600) // 3, encoding=encoding, between=40, fast=0.3, memories=LITTLE, told=STREAMS)
     yield Run(Subqueries, times(150, 800), between=15, fast=0.3)
     yield Run(Collations, times(60, 160), between=60, fast=0.7)
+    yield Run(Times, times(160, 3_200), on_table=16, between=8, fast=0.3)
+    yield Run(Times, times(40, 800), on_table=20, between=10, fast=0.1, memories=(12_000,), told={"accelerated: host, streaming": (0.05, 1)})
     # A device compiles nearly each of them.
     for device in views.devices()[1:]:
         yield Run(Texts, times(10, 80), device=device, between=10, fast=0.6, on_device=0.8)
+        yield Run(Times, times(6, 80), device=device, on_table=6, between=6, fast=0.2, on_device=0.5)
 
 
 run_all(support.seed(), list(matrix()))
