@@ -445,7 +445,7 @@ class Times(Domain):
 
     def stamp(self, rng):
         """A timestamp in the table's format."""
-        date = f"{rng.choice((0, 1999, 9999)) if rng.random() < 0.01 else 2024:04}-{rng.choice((1, 2, 12)):02}-{rng.choice((1, 2, 15, 28)):02}"
+        date = f"{rng.choice((0, 1999, 9999)) if rng.random() < 0.01 else 2024:04}-{rng.choice((1, 3, 12)):02}-{rng.choice((1, 2, 15, 31)):02}"
         time = f"{rng.choice((0, 10, 23)):02}:{rng.choice((0, 59)):02}:{rng.choice((0, 7, 59)):02}"
         fraction = rng.choice((0, 999_999, 999_500, 5_000, 123_456))
         return date + self.middle + (time + f".{fraction:06}")[:self.length] + self.behind
@@ -467,3 +467,10 @@ class Times(Domain):
 
     def parameter(self, rng):
         return rng.choice((self.stamp(rng), self.stamp(rng), self.stamp(rng)[:rng.randrange(20)], rng.choice(self.odd), None))
+
+
+class FilledTimes(Times):
+    """The same in memory, so that SQLite fills the columns."""
+
+    def __init__(self, rng, path, device, encoding="UTF-8"):
+        super().__init__(rng, ":memory:", device, encoding)
