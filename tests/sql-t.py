@@ -1,6 +1,7 @@
 """Runs the cases of tests/sql/*.test, which are text. A line there is one of these; lines that begin with blanks go on with it:
 
     # ...                                       a comment
+    let NAME = TEXT | TEXT                      further on $NAME is each of these: a line with names stands for all that they make of it
     == NAME                                     a new database; "== NAME, on devices": once on the host and once on each device
     set NAME VALUE                              a setting
     run SQL                                     a statement
@@ -11,30 +12,41 @@
     FUNCTION of VALUES is RESULT  # WHAT        an aggregate of a column, or of two, whose rows are then in parentheses
     FUNCTION of VALUES is RESULT, as OWN()      and SQLite's own function gives it, too
     FUNCTION over VALUES is RESULTS  # WHAT     the same in frames of two rows
+    statistics of ROWS are ANSWERS  # WHAT      all functions of statistics_reference.py, of rows (y, x)
 
 ROWS are tuples, with commas between, "none", "same" for what the SELECT gives by itself, or "error", or "error: " and a part of its message; before
 "=>" may stand "with" and the parameters, and after the rows "=> accelerated", or "=> " and how the view's plan begins. Values are as
-Python has them, with NULL, Inf, INT_MIN, INT_MAX, HUGE and TINY for the greatest and the least double, and ULP for 2.0**-52.
+Python has them, with NULL, Inf, INT_MIN, INT_MAX, HUGE and TINY for the greatest and the least double, and ULP for 2.0**-52. ANSWERS are of functions by their names, as in "ALONE, corr=1.0", where ALONE has those of the pair (3, 2).
 
 An aggregate is asked for in all ways that there are: by rows as they stand, by rows that fill chunks of 16 on the host and on a device,
 forwards and backwards, by a view, and where that is said by SQLite's own function.
 """
 
 import glob
+import itertools
 import math
 import os
 import re
 
+import statistics_runs as statistics
 import support
 import tap
 import view_support as views
 from reference import INT_MAX, INT_MIN, Failure, answer
+from statistics_reference import FUNCTIONS, SINGLE
 
 NAMES = {"NULL": None, "Inf": math.inf, "INT_MIN": INT_MIN, "INT_MAX": INT_MAX, "HUGE": 1.7976931348623157e308, "TINY": 5e-324,
-         "ULP": 2.0**-52, "nextafter": math.nextafter}
+         "ULP": 2.0**-52, "nextafter": math.nextafter, "sqrt": math.sqrt}
+#: Answers of all statistics: where there is nothing to answer from, for the one pair (3, 2), and where x alone has a row.
+NOTHING = dict.fromkeys((name.removeprefix("gpu_") for name in FUNCTIONS), None) | {"regr_count": 0}
+ALONE = NOTHING | {"var_pop": 0.0, "stddev_pop": 0.0, "norm": 2.0, "covar_pop": 0.0, "regr_count": 1, "regr_avgx": 2.0,
+                   "regr_avgy": 3.0, "regr_sxx": 0.0, "regr_syy": 0.0, "regr_sxy": 0.0}
+SINGLE_ALONE = NOTHING | {name: ALONE[name] for name in (name.removeprefix("gpu_") for name in SINGLE)}
 #: Copies of a case that fill chunks of 16 values and leave a remainder.
 COPIES = 37
 CASE = re.compile(r"(\w+) (of|over) (.*) is (.*?)(?:, as (\w+)\(\))?")
+STATISTICS = re.compile(r"statistics of (.*) are (.*)")
+NAME = re.compile(r"\$([A-Z]\w*)")
 FOLDER = views.Folder()
 
 
@@ -46,7 +58,7 @@ def read(text):
 
 
 def lines_of(path):
-    """The lines of a file, each with its number and without its comment."""
+    """The lines of a file, each with its number, and those that go on with one behind it."""
     result = []
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -56,6 +68,13 @@ def lines_of(path):
             elif line and not line.startswith("#"):
                 result.append([number, line])
     return result
+
+
+def expand(line, names):
+    """All texts that a line stands for."""
+    found = list(dict.fromkeys(NAME.findall(line)))
+    for chosen in itertools.product(*(names[name] for name in found)):
+        yield NAME.sub(lambda match: chosen[found.index(match[1])], line)
 
 
 class Aggregates:
@@ -117,26 +136,55 @@ class Aggregates:
         self.viewed.close()
 
 
+class Statistics:
+    """Connections for every way to ask for the statistics."""
+
+    #: Copies of the rows of a case that fill chunks of 16 values; no statistic of a population changes.
+    COPIES = 20
+
+    def __init__(self):
+        self.runs = statistics.connections()
+
+    def case(self, what, rows, wanted):
+        """One check, of the reference too: all answers, and such as are worth writing down."""
+        batch = support.Batch(what)
+        want = statistics.answers(rows)
+        for name, right in wanted.items():
+            batch.compare(want[FUNCTIONS.index("gpu_" + name)], right, f"{name}, the reference")
+        for label, db in self.runs:
+            for order, given in (("", rows), (", reversed", rows[::-1]), (f", {self.COPIES} times", rows * self.COPIES)):
+                statistics.fill(db, given)
+                lingers = "times" in order and label != "host"
+                source = support.lingering(len(given) / 16) if lingers else "t"
+                got = db.execute(f"SELECT {statistics.CALLS} FROM {source}").fetchone()
+                statistics.same(batch, got, statistics.answers(given), label + order)
+        batch.end()
+
+
 class File:
     """A file of cases, on one device."""
 
-    def __init__(self, path, device, aggregates):
-        self.name, self.path, self.device, self.aggregates = os.path.basename(path), path, device, aggregates
+    def __init__(self, path, device, aggregates, moments):
+        self.name, self.path, self.device, self.aggregates, self.moments = os.path.basename(path), path, device, aggregates, moments
         self.db = None
 
     def run(self):
         """All of it that is for the device."""
-        applies = self.device == "host"
+        applies, names = self.device == "host", {}
         for number, line in lines_of(self.path):
             word, _, rest = line.partition(" ")
-            where = f"{self.name}:{number}"
             if word == "==":
                 self.end()
                 applies = self.device == "host" or rest.endswith(", on devices")
                 if applies:
                     self.db = views.connect(FOLDER.new(), self.device)
+            elif word == "let":
+                name, _, texts = rest.partition(" = ")
+                names[name] = [made for text in texts.split(" | ") for made in expand(text.strip(), names)]
             elif applies:
-                self.line(where, word, rest, line)
+                for text in expand(line, names):
+                    word, _, rest = text.partition(" ")
+                    self.line(f"{self.name}:{number}", word, rest, text)
         self.end()
 
     def line(self, where, word, rest, line):
@@ -151,6 +199,11 @@ class File:
                 tap.ok(False, f"{where} {problem}")
         elif word in ("ask", "try", "SELECT", "WITH", "VALUES"):
             self.query(where, rest if word in ("ask", "try") else line, word != "ask")
+        elif word == "statistics":
+            text, _, what = line.partition("  # ")
+            case = STATISTICS.fullmatch(text.strip())
+            wanted = eval(f"dict({case[2]})", {**NAMES, "NOTHING": NOTHING, "ALONE": ALONE, "SINGLE_ALONE": SINGLE_ALONE})
+            self.moments.case(f"{where} {text.strip()[:90]}: {what}", read(case[1]), wanted)
         else:
             text, _, what = line.partition("  # ")
             case = CASE.fullmatch(text.strip())
@@ -190,10 +243,10 @@ class File:
 
 
 def main():
-    aggregates = Aggregates()
+    aggregates, moments = Aggregates(), Statistics()
     for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql", "*.test"))):
         for device in views.devices():
-            File(path, device, aggregates).run()
+            File(path, device, aggregates, moments).run()
     aggregates.end()
     support.skip_device(1, "a device takes part")
     tap.ok(aggregates.cases > 250, f"{aggregates.cases} cases of aggregates")
