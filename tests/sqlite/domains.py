@@ -8,6 +8,7 @@ import datetime
 import sqlite3
 
 import support
+import tap
 import view_data
 import view_support as views
 from generate import Writer
@@ -42,7 +43,7 @@ class Domain:
     other = None  #: another connection that changes the table
 
     def __init__(self, rng, path, device, encoding="UTF-8"):
-        self.rng, self.log = rng, []
+        self.rng, self.path, self.log = rng, path, []
         self.db = connect(path, device)
         self.db.execute(f"PRAGMA encoding = '{encoding}'")
         self.encoding = encoding
@@ -474,3 +475,158 @@ class FilledTimes(Times):
 
     def __init__(self, rng, path, device, encoding="UTF-8"):
         super().__init__(rng, ":memory:", device, encoding)
+
+
+class Zones(Domain):
+    """Numbers that follow each other in an order, or in none: of their blocks of rows a filter lets nothing of some through."""
+
+    section = "zones"
+    rows = 6_144 if tap.QUICK else 9_216
+    orders = {
+        "ascending": lambda rng, rows: list(range(rows)),
+        "descending": lambda rng, rows: list(range(rows, 0, -1)),
+        "random": lambda rng, rows: [rng.randrange(rows) for _ in range(rows)],
+        "clustered": lambda rng, rows: [i // 700 * 977 % rows for i in range(rows)],
+    }
+    #: What columns have of a row's number: without a type, where TEXT would come to be compared, there is none.
+    columns = {
+        "i": ("INTEGER", lambda rng, n: n),
+        "r": ("REAL", lambda rng, n: n / 8),
+        "n": ("INTEGER", lambda rng, n: None if n % 50 < 25 else n),
+        "m": ("", lambda rng, n: n if rng.random() < 0.5 else n + 0.5),
+        "few": ("", lambda rng, n: 2**53 + n // 3000 if n % 3000 else float(2**53 + n // 3000)),
+        "zero": ("REAL", lambda rng, n: -0.0 if n % 2 else 0.0),
+        "d": ("TEXT", lambda rng, n: f"2024-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}"),
+    }
+    numbers = (0, -0.0, 0.5, -1, 2**53, 2**53 + 1, 2.0**53, 2**53 + 2, 2**63 - 1, -(2**63), 2.0**63, 1e300, -1e300, None)
+    words = {"day": [f"'2024-{month:02}-{day:02}'" for month in range(14) for day in range(1, 29)],
+             "month": [f"'2024-{month:02}'" for month in range(14)]}
+    changes = ("INSERT INTO t(i, r, n, m, few, zero, d) SELECT i + 7, r, n, m, few, zero, d FROM t LIMIT 3",
+               "UPDATE t SET i = -5, r = 1e6, n = NULL WHERE id = (SELECT max(id) / 2 FROM t)",
+               "UPDATE t SET i = iif(typeof(i) = 'text', 17, 'not a number') WHERE id = 1030",
+               "DELETE FROM t WHERE id BETWEEN 2000 AND 2010",
+               "DELETE FROM t WHERE id > (SELECT max(id) - 40 FROM t)",
+               "INSERT OR REPLACE INTO t(id, i, d) VALUES (2005, 99999, '1999-01-01')",
+               "DELETE FROM t WHERE id % 5 = 0", "VACUUM")
+
+    @classmethod
+    def create(cls, db, rng, order, rows):
+        """The table in any database."""
+        db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, {', '.join(f'{name} {kind}' for name, (kind, _) in cls.columns.items())})")
+        cls.add(db, rng, cls.orders[order](rng, rows))
+
+    @classmethod
+    def add(cls, db, rng, numbers):
+        """More rows."""
+        marks = ", ".join("?" * len(cls.columns))
+        db.executemany(f"INSERT INTO t({', '.join(cls.columns)}) VALUES({marks})", (
+            [make(rng, n) for _, make in cls.columns.values()] for n in numbers))
+
+    def fill(self, rng):
+        self.run(f"PRAGMA journal_mode = {rng.choice(('WAL', 'DELETE'))}")
+        order = rng.choice(list(self.orders))
+        self.log.append(order)
+        self.create(self.db, rng, order, self.rows)
+
+    def parameter(self, rng):
+        if rng.random() < 0.2:
+            return rng.choice(self.numbers)
+        n = rng.randint(-5, self.rows + 5) / rng.choice((1, 1, 8))
+        return rng.choice((int(n), float(n), n + 0.5))
+
+
+class Keyed(Domain):
+    """Tables WITHOUT ROWID of every page size, with keys of several columns, DESC and collating sequences, long keys with
+    overflow pages, and other indexes."""
+
+    section = "keyed"
+    parameters = (3, 0, 1.5, "a", None)
+    types = ("INT", "INTEGER", "REAL", "TEXT", "NUMERIC", "BLOB", "", "DOUBLE", "VARCHAR(9)")
+    collations = ("", "", "", "COLLATE NOCASE", "COLLATE RTRIM", "COLLATE BINARY")
+
+    def fill(self, rng):
+        self.run(f"PRAGMA encoding = '{rng.choice(('UTF-8', 'UTF-8', 'UTF-16le'))}'")
+        self.run(f"PRAGMA page_size = {512 << rng.choice((0, 0, 0, 1, 2, 3, 5, 7))}")
+        self.run(f"PRAGMA auto_vacuum = {rng.randrange(3)}")
+        self.run(f"PRAGMA journal_mode = {rng.choice(('DELETE', 'WAL', 'WAL'))}")
+        self.create(rng, [f"c{number}" for number in range(rng.randint(2, 7))])
+        self.longest = rng.choice((0, 30, 300, 3000))
+        self.pool = [self.value() for _ in range(30)]
+        self.add(rng.choice((0, 1, 20, 300, 900, 900, 2500)))
+
+    def create(self, rng, columns):
+        """The table and its indexes, some of which have all of some columns."""
+        parts = [f"{name} {rng.choice(self.types)} {rng.choice(self.collations)}" for name in columns]
+        key = rng.sample(columns, rng.randint(1, min(3, len(columns))))
+        if rng.random() < 0.3:
+            key.append(rng.choice(key))
+        key = ", ".join(f"{name} {rng.choice(self.collations)} {rng.choice(('', 'ASC', 'DESC'))}" for name in key)
+        if rng.random() < 0.15:
+            parts = ["id INTEGER PRIMARY KEY"] + parts
+        else:
+            parts.append(f"PRIMARY KEY ({key})")
+        self.made = rng.random() < 0.2
+        if self.made:
+            parts.insert(0, f"made AS ({rng.choice(columns)}) {rng.choice(('VIRTUAL', 'STORED'))}")
+        self.run(f"CREATE TABLE t({', '.join(parts)}) WITHOUT ROWID")
+        for number in range(rng.randrange(3)):
+            self.run(f"CREATE INDEX x{number} ON t({', '.join(rng.sample(columns, rng.randint(1, 2)))})")
+
+    def value(self):
+        """Any value, in a key as well."""
+        rng = self.rng
+        kind = rng.randrange(8)
+        if kind == 0:
+            return rng.choice((0, 1, -1, 127, 128, -(2**63), 2**63 - 1, rng.getrandbits(40)))
+        if kind == 1:
+            return rng.choice((0.0, 1.5, -3.0, 1e300, 5e-324, float(rng.getrandbits(60))))
+        if kind == 2:
+            return rng.randbytes(rng.randint(0, self.longest))
+        if kind == 3:
+            return rng.choice(("a", "A", "a ", "")) * rng.randint(0, self.longest or 3)
+        return rng.choice((rng.randrange(10**6), rng.randrange(5), rng.random(), str(rng.random())))
+
+    def names(self):
+        """The columns that there are now and that values can be given for."""
+        return [name for _, name, *_ in self.db.execute("PRAGMA table_info(t)") if name != "made"]
+
+    def add(self, count):
+        """More rows, some with NULLs where they may be: not in a key."""
+        rng, names = self.rng, self.names()
+        self.log.append(f"{count} rows, longest {self.longest}")
+        self.db.executemany(f"INSERT OR IGNORE INTO t({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", (
+            [None if rng.random() < 0.1 / len(names) else rng.choice(self.pool) if rng.random() < 0.9 else rng.randrange(100) for _ in names]
+            for _ in range(count)))
+
+    def select(self):
+        names = self.names()
+        self.writer.words = {"column": names, "made": ["made" if self.made else names[0]]}
+        for rule, call in (("counts", "count({0})"), ("maxima", "count({0}), gpu_max({0})"), ("distincts", "gpu_count_distinct({0})")):
+            self.writer.words[rule] = [", ".join(map(call.format, names))]
+        return self.writer.select()
+
+    def change(self):
+        rng = self.rng
+        column, kind = rng.choice(self.names()), rng.randrange(11)
+        if kind < 3:
+            self.add(rng.choice((1, 1, 5, 50)))
+        elif kind == 3:
+            self.run(f"DELETE FROM t WHERE abs(random()) % {rng.choice((2, 20, 200))} = 0")
+        elif kind == 4:
+            self.run(f"UPDATE OR IGNORE t SET {column} = ? WHERE abs(random()) % 30 = 0", (self.value(),))
+        elif kind == 5:
+            default = rng.choice(("5", "-2.5", "NULL", "'text'"))
+            self.run(f"ALTER TABLE t ADD COLUMN added{len(self.log)} {rng.choice(self.types)} DEFAULT {default}")
+        elif kind == 6:
+            self.run(f"CREATE INDEX x{len(self.log)} ON t({column})")
+        elif kind == 7 and not self.db.in_transaction:
+            self.log.append("elsewhere: DELETE")
+            other = sqlite3.connect(self.path, isolation_level=None)
+            other.execute("DELETE FROM t WHERE abs(random()) % 50 = 0")
+            other.close()
+        elif kind == 8:
+            self.run(rng.choice(("PRAGMA wal_checkpoint(TRUNCATE)", "REINDEX", "ANALYZE", "PRAGMA incremental_vacuum")))
+        elif kind == 9:
+            self.run("VACUUM")
+        else:
+            views.evict(self.db)

@@ -5,140 +5,14 @@ overflow pages, and other indexes. Whatever happens to them, a view gives what i
 """
 
 import itertools
-import sqlite3
 
 import support
 import tap
 import view_support as views
-from random_table import COLLATIONS, TABLES, TYPES, RandomTable
+from domains import Keyed
+from matrix import Run, run_all, times
 
 FOLDER = views.Folder()
-
-
-class Keyed(RandomTable):
-    """A table WITHOUT ROWID."""
-
-    def __init__(self, rng, check, tally):
-        super().__init__(rng, check, FOLDER.new(), 512 << rng.choice((0, 0, 0, 1, 2, 3, 5, 7)))
-        self.tally = tally
-        self.columns = [f"c{number}" for number in range(rng.randint(2, 7))]
-        self.create()
-        self.longest = rng.choice((0, 30, 300, 3000))
-        self.pool = [self.value() for _ in range(30)]
-        self.fill(rng.choice((0, 1, 20, 300, 900, 900, 2500)))
-        self.selects = self.questions()
-
-    def create(self):
-        """The table and its indexes, some of which have all of some columns."""
-        rng, columns = self.rng, self.columns
-        parts = [f"{name} {rng.choice(TYPES)} {rng.choice(COLLATIONS)}" for name in columns]
-        key = rng.sample(columns, rng.randint(1, min(3, len(columns))))
-        if rng.random() < 0.3:
-            key.append(rng.choice(key))
-        key = ", ".join(f"{name} {rng.choice(COLLATIONS)} {rng.choice(('', 'ASC', 'DESC'))}" for name in key)
-        if rng.random() < 0.15:
-            parts = ["id INTEGER PRIMARY KEY"] + parts
-        else:
-            parts.append(f"PRIMARY KEY ({key})")
-        if rng.random() < 0.2:
-            parts.insert(0, f"made AS ({rng.choice(columns)}) {rng.choice(('VIRTUAL', 'STORED'))}")
-        self.run(f"CREATE TABLE t({', '.join(parts)}) WITHOUT ROWID")
-        for number in range(rng.randrange(3)):
-            some = ", ".join(rng.sample(columns, rng.randint(1, 2)))
-            self.run(f"CREATE INDEX x{number} ON t({some})")
-
-    def value(self):
-        """Any value, in a key as well."""
-        rng = self.rng
-        kind = rng.randrange(8)
-        if kind == 0:
-            return rng.choice((0, 1, -1, 127, 128, -(2**63), 2**63 - 1, rng.getrandbits(40)))
-        if kind == 1:
-            return rng.choice((0.0, 1.5, -3.0, 1e300, 5e-324, float(rng.getrandbits(60))))
-        if kind == 2:
-            return rng.randbytes(rng.randint(0, self.longest))
-        if kind == 3:
-            return rng.choice(("a", "A", "a ", "")) * rng.randint(0, self.longest or 3)
-        return rng.choice((rng.randrange(10**6), rng.randrange(5), rng.random(), str(rng.random())))
-
-    def fill(self, count):
-        """More rows, some with NULLs where they may be."""
-        rng = self.rng
-        names = [row[1] for row in self.db.execute("PRAGMA table_info(t)") if row[1] != "made"]
-        sql = f"INSERT OR REPLACE INTO t({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-        self.log.append(f"{count} rows, longest {self.longest}")
-        self.db.execute("SAVEPOINT filling")
-        for _ in range(count):
-            row = [rng.choice(self.pool) if rng.random() < 0.9 else rng.randrange(100) for _ in names]
-            if rng.random() < 0.1:
-                row[rng.randrange(len(row))] = None
-            try:
-                self.db.execute(sql, row)
-            except sqlite3.Error:  # a NULL in a key
-                continue
-        self.db.execute("RELEASE filling")
-
-    def questions(self):
-        """Some SELECTs of the table."""
-        rng = self.rng
-        one, two = rng.choice(self.columns), rng.choice(self.columns)
-        made = "SELECT gpu_sum(made), count(*) FROM t"
-        has_made = [made] * any(row[1] == "made" for row in self.db.execute("PRAGMA table_xinfo(t)"))
-        return has_made + [
-            "SELECT count(*) FROM t",
-            f"SELECT {', '.join(f'count({name}), gpu_max({name})' for name in self.columns)} FROM t",
-            f"SELECT {', '.join(f'count({name})' for name in self.columns)} FROM t",
-            f"SELECT {', '.join(f'gpu_count_distinct({name})' for name in self.columns)} FROM t",
-            f"SELECT count({one}), count(*) FROM t WHERE {two} IS NOT NULL",
-            f"SELECT gpu_count_distinct({one}), gpu_mode({two}), gpu_median(CAST({one} AS REAL)) FROM t",
-            f"SELECT gpu_sum({one}), gpu_total({two}), count(*) FROM t WHERE typeof({one}) IN ('real', 'integer')",
-            f"SELECT {one}, count(*), gpu_min({two}) FROM t GROUP BY {one} ORDER BY {one}",
-            f"SELECT count(*), gpu_max({two}) FROM t WHERE {one} > 3 AND {two} IS NOT NULL",
-            f"SELECT DISTINCT typeof({one}) FROM t ORDER BY 1",
-        ]
-
-    def change(self):
-        """Something happens to the table."""
-        rng = self.rng
-        column, kind = rng.choice(self.columns), rng.randrange(12)
-        if kind < 3:
-            self.fill(rng.choice((1, 1, 5, 50)))
-        elif kind == 3:
-            self.run(f"DELETE FROM t WHERE abs(random()) % {rng.choice((2, 20, 200))} = 0")
-        elif kind == 4:
-            self.run(f"UPDATE OR IGNORE t SET {column} = ? WHERE abs(random()) % 30 = 0", (self.value(),))
-        elif kind == 5:
-            self.fill_in_transaction()
-        elif kind == 6:
-            self.run("VACUUM")
-        elif kind == 7:
-            default = rng.choice(("5", "-2.5", "NULL", "'text'"))
-            name = f"added{len(self.log)}"
-            self.run(f"ALTER TABLE t ADD COLUMN {name} {rng.choice(TYPES)} DEFAULT {default}")
-            self.columns.append(name)
-            self.selects = self.questions()
-        elif kind == 8:
-            self.run(f"CREATE INDEX x{len(self.log)} ON t({column})")
-        elif kind == 9:
-            self.run_elsewhere("DELETE FROM t WHERE abs(random()) % 50 = 0")
-        elif kind == 10:
-            self.run(rng.choice(("PRAGMA wal_checkpoint(TRUNCATE)", "REINDEX", "ANALYZE", "PRAGMA incremental_vacuum")))
-        else:
-            views.evict(self.db)
-
-    def turn_ends(self):
-        """Counts the views that are accelerated."""
-        for number in range(len(self.selects)):
-            self.tally.add(self.db, f"v{number}")
-
-
-def test_random(rng):
-    """One check: tables that change."""
-    check, tally = support.Batch(f"{TABLES} tables"), views.Tally()
-    for _ in range(TABLES):
-        Keyed(rng, check, tally).live()
-    check.end()
-    tally.require(0.25, "WITHOUT ROWID tables")
 
 
 def large(db, rows=20_000, table="t"):
@@ -168,6 +42,19 @@ def test_pages():
         lines = views.plan(db, "v")
         tap.ok("accelerated" in lines[0] and "bytes: the columns were not" in lines[-1], f"{what}: {lines}")
         tap.is_equal(support.stats(db)["rows_loaded"], 0, f"{what}: none of SQLite's rows")
+        db.close()
+
+
+def test_lengths():
+    """Rows that just fit into a page's part of theirs, and others that have overflow pages, with a value behind."""
+    for size in (512, 1024, 4096):
+        db = views.connect(FOLDER.new())
+        db.execute(f"PRAGMA page_size = {size}")
+        db.execute("CREATE TABLE t(k INT PRIMARY KEY, s TEXT, z INT) WITHOUT ROWID")
+        fits = (size - 12) * 64 // 255 - 23
+        db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i, "x" * i, 2**40 + i) for i in range(fits - 40, fits + 20)))
+        select = "SELECT gpu_sum(z), gpu_max(z), gpu_sum(k), count(s) FROM t"
+        views.is_fast(db, select)
         db.close()
 
 
@@ -280,8 +167,9 @@ def test_devices():
 
 def main():
     rng = support.seed()
-    test_random(rng)
+    run_all(rng, [Run(Keyed, times(900, 9_000), memories=(0, 0, 1, 30_000), on_table=30, between=5, fast=0.25, asks_again=2)])
     test_pages()
+    test_lengths()
     test_refresh()
     test_stream()
     test_other_indexes()
