@@ -34,8 +34,8 @@ COLUMNS = (("kind", "TEXT", f"'kind' || ({MIXED.format(2246822519)} % 8)"),
 
 #: sql: what a view holds; SQLite is timed with its own functions. duckdb, text: DuckDB's twins, of its TIMESTAMP and of
 #: the text ts_text. wanted: how many times as fast the view's later queries are to be as SQLite and DuckDB's
-#: TIMESTAMP, and its first one as SQLite. {first}, {last}: two days, a hundredth of the time apart; {month}: a day 30 days
-#: ago.
+#: TIMESTAMP, and its first one as SQLite. {first}, {last}: two days, a hundredth of the time apart; {month}: 30 days
+#: before this one.
 Question = collections.namedtuple("Question", "name sql duckdb text wanted")
 Wanted = collections.namedtuple("Wanted", "sqlite duckdb first")
 

@@ -199,6 +199,85 @@ class Subqueries(Texts):
         self.create_others(self.db)
 
 
+class Times(Domain):
+    """Columns of timestamps, each of one format, mostly; and some values that are not quite what the others are. None is
+    'now', which is another time for the SELECT than for its view."""
+
+    section = "times"
+    columns = {"ts": "TEXT", "dt": "DATETIME", "bare": "", "folded": "TEXT COLLATE NOCASE"}
+    odd = ("2024-02-30", "2024-13-01", "2024-01-05 24:00:00", "2024-01-05 23:59:60", "2024-01-05t10:20:30", "2024-01-05T10:20:30z",
+           " 2024-01-05", "2024-01-05 ", "2024-01-05  10:20", "12024-01-05", "-2024-01-05", "2024-1-5", "2024-01-05T", "2024-01", "2024",
+           "2024-01-05 10:20:30.", "2024-01-05 10:20:30.1", "2024-01-05 10:20:30+01:00", "2024-01-05 10:20:30 Z", "0000-01-01",
+           "9999-12-31 23:59:59", "2024-02-29", "2023-02-29", "10:20:30", "x", "", "~", "2460000.5", "20240105", "\uff12024-01-05")
+    stranger = (5, -1, 2024, 2460000.5, 1704448800, 0.0, 2**53 + 1, b"2024-01-05", b"", "2024-01-05\0", "\0", "2024-01-05 10:20:30\0x")
+
+    @property
+    def parameters(self):
+        """Values for parameters."""
+        return (*self.odd, *self.stranger, *self.stored, None, "+1 day")
+
+    @staticmethod
+    def formats(rng):
+        """How strftime() writes a column's times, and how many digits of a second come behind."""
+        day, between = "%Y-%m-%d", rng.choice(" T")
+        clock, digits = rng.choice((("", 0), ("%H:%M", 0), ("%H:%M:%S", 0), ("%H:%M:%S", 0), ("%H:%M:%S.", 3), ("%H:%M:%S.", 6)))
+        return (day + (between + clock if clock else "")), digits, rng.choice(("", "", "Z", "+00:00")) if clock else ""
+
+    def time(self, column):
+        """Some time, as that column has it."""
+        form, digits, zone = self.forms[column]
+        at = self.begin + datetime.timedelta(microseconds=self.rng.randrange(self.span * 10**6))
+        return at.strftime(form) + (f"{at.microsecond:06}"[:digits] if digits else "") + zone
+
+    def value(self, column):
+        """A value for a column of times."""
+        luck = self.rng.random()
+        if luck < self.oddity:
+            return self.rng.choice(self.odd + self.stranger)
+        return self.rng.choice((None, "")) if luck > self.emptiness else self.time(column)
+
+    def row(self):
+        """All values of a row but the key."""
+        at = int((self.begin - datetime.datetime(1970, 1, 1)).total_seconds()) + self.rng.randrange(self.span)
+        return (*(self.value(column) for column in self.columns), at if self.rng.random() < 0.98 else None,
+                at + self.rng.randrange(8) / 8, 2440587.5 + at / 86400, self.rng.randint(-999, 999) / 8, self.rng.randint(-9, 9))
+
+    def fill(self, rng):
+        self.begin = datetime.datetime(*rng.choice(((2024, 1, 1), (2023, 12, 31, 23), (2024, 2, 28), (1999, 12, 30), (1969, 12, 31))))
+        self.span = rng.choice((90, 7_200, 3 * 86_400, 40 * 86_400, 40 * 86_400, 5 * 365 * 86_400))
+        self.forms = {column: self.formats(rng) for column in self.columns}
+        self.oddity, self.emptiness = rng.choice((0, 0, 0, 0.001, 0.05)), rng.choice((1, 0.99, 0.9))
+        self.stored = [self.time(column) for column in self.columns for _ in range(4)]
+        self.stored += [text[:rng.randrange(len(text))] for text in self.stored]
+        quoted = {name: ["'" + text.replace("\0", "") + "'" for text in texts]
+                  for name, texts in (("stored", self.stored), ("odd", self.odd))}
+        self.words = {"column": list(self.columns), **quoted}
+        declared = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
+        self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, {declared}, epoch INTEGER, seconds REAL, julian REAL, x REAL, n INTEGER)")
+        self.add(rng.choice((300, 2_000)))
+
+    def add(self, rows):
+        """More rows."""
+        self.insert("t", ((None, *self.row()) for _ in range(rows)))
+
+    def change(self):
+        column, kind = self.rng.choice(list(self.columns)), self.rng.randrange(6)
+        if kind == 0:
+            self.add(50)
+        elif kind == 1:
+            self.run(f"UPDATE t SET {column} = ? WHERE id % 67 = ?", (self.time(column), self.rng.randrange(67)))
+        elif kind == 2:
+            self.run(f"UPDATE t SET {column} = ? WHERE id % 97 = ?",
+                     (self.rng.choice(self.odd + self.stranger), self.rng.randrange(97)))
+        elif kind == 3:  # all are of one format again, or of another one
+            form = self.rng.choice(("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M"))
+            self.run(f"UPDATE t SET {column} = strftime('{form}', epoch, 'unixepoch')")
+        elif kind == 4:
+            self.run(f"UPDATE t SET {column} = date({column}) WHERE id % 31 = ?", (self.rng.randrange(31),))
+        else:
+            self.run("DELETE FROM t WHERE id % 97 = ?", (self.rng.randrange(97),))
+
+
 class Affinities(Domain):
     """Columns of every affinity, and another table's."""
 
