@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #ifdef __linux__
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #endif
@@ -181,8 +182,7 @@ static void tell_lines(bool explains, bool reports)
 /* ---- Programs that have no SQLite to be taken over. */
 
 #ifdef __linux__
-/* Whether memory has the first bytes of a database's file, as every SQLite does. This library
-   must not have them. */
+/* Whether memory has the first bytes of a database's file, as every SQLite does. */
 static bool has_header(const char *memory, size_t size)
 {
     static const char begin[] = "SQLite form";
@@ -196,13 +196,17 @@ static bool has_header(const char *memory, size_t size)
     return false;
 }
 
-/* Looks for a SQLite in an object's constant data. Returns 1, and the object's name at pointer, if
-   there is one. */
+/* Looks for a SQLite in the constant data of an object, but of this library. Returns 1, and the
+   object's name at pointer, if there is one. */
 static int look_into(struct dl_phdr_info *object, size_t size, void *pointer)
 {
+    Dl_info own;
     int i;
 
     (void)size;
+    if (dladdr((const void *)&was_called, &own) != 0 &&
+        own.dli_fbase == (const void *)object->dlpi_addr)
+        return 0;
     for (i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
 
