@@ -154,6 +154,26 @@ static void test_scans(void)
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
 }
 
+/* A statement that is accelerated stays so amid a transaction that another one has begun. */
+static void test_log(void)
+{
+    static const char sql[] = "SELECT sum(k), count(s) FROM large WHERE s <> 'a'";
+    sqlite3 *db = database_open_file(path), *writer;
+
+    database_run(db, "PRAGMA journal_mode = WAL");
+    tap_ok(gives(db, sql, sum_of_keys + ROWS, true, 1000000), "with a write-ahead log");
+    writer = database_open_file(path);
+    database_run(writer, "UPDATE small SET k = 1");
+    sqlite3_close(writer);
+    database_run(db, "BEGIN; SELECT * FROM small");
+    tap_ok(gives(db, sql, sum_of_keys + ROWS, true, 9000000), "amid a transaction");
+    database_run(db, "COMMIT");
+    tap_ok(gives(db, sql, sum_of_keys + ROWS, true, 1000000), "and after it");
+    gate->closing(db);
+    database_run(db, "PRAGMA journal_mode = DELETE");
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
 /* More statements than there are places at first. */
 static void test_places(void)
 {
@@ -341,6 +361,7 @@ int main(void)
     test_explain();
     test_deserialize();
     test_scans();
+    test_log();
     test_places();
     gate->report(look, &found);
     tap_ok(found == 3, "the report has every statement: %d", found);
