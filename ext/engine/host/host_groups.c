@@ -14,7 +14,7 @@ enum { PART_BITS = 48 };
 #define MOST_ROWS ((size_t)1 << 31)
 
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
-enum { ROWS_PER_THREAD = 65536, ROWS_ALONE = 1 << 18 };
+enum { ROWS_PER_THREAD = 1 << 17, ROWS_ALONE = 1 << 18 };
 
 /* Plans that take into account what has been found out; then one does that doubts all. */
 enum { DOUBTFUL = 4 };

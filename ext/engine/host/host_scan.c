@@ -260,7 +260,7 @@ static enum clr_scan_outcome questions_answer(struct clr_scan *scan, struct clr_
 /* ---- The scan. */
 
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
-enum { ROWS_PER_THREAD = 65536, ROWS_ALONE = 1 << 20 };
+enum { ROWS_PER_THREAD = 1 << 17, ROWS_ALONE = 1 << 20 };
 
 /* What the threads work on: parts of the rows, each with states and shares of its own. */
 struct work {
