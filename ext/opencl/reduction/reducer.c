@@ -245,7 +245,7 @@ enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr
 
 /* ---- The examination of a program before its answers are trusted. */
 
-enum { HARD_VALUES = 5003 };
+enum { HARD_VALUES = CLR_TRIAL_ROWS };
 
 /* Any bits but those of infinities and NaN; every 64th value cancels the one before. */
 static double hard_real(uint64_t *seed, size_t i, double previous)

@@ -35,7 +35,7 @@ static void *ask_on(void *argument)
         answer = pool_ask(db, i % POOL_VIEWS);
         if (answer != POOL_SAME && answer != POOL_BUSY)
             atomic_fetch_add(&differing, 1);
-        sqlite3_sleep(4);
+        sqlite3_sleep(10);
     }
     return NULL;
 }

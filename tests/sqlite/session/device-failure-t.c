@@ -34,7 +34,7 @@ static int run_queries(sqlite3 *db, char *const expected[DATABASE_QUERIES])
         if (database_stat(db, "host_device_failed") + database_stat(db, "host_no_device") > failed)
             failed_rounds++;
         else if (database_stat(db, "host_device_starting") > starting)
-            usleep(5000);
+            usleep(20000);
         else if (database_stat(db, "chunks_to_device") > served)
             served_rounds++;
     }

@@ -19,7 +19,7 @@ enum { MOST_SKIPPED = 200, MOST_SKIPPED_IN_FULL = 30 };
 #elif defined __SANITIZE_ADDRESS__
 enum { MOST_SKIPPED = 600, MOST_SKIPPED_IN_FULL = 30 };
 #else
-enum { MOST_SKIPPED = 700, MOST_SKIPPED_IN_FULL = 30 };
+enum { MOST_SKIPPED = 450, MOST_SKIPPED_IN_FULL = 30 };
 #endif
 enum { MOST_SKIPPED_OF_OURS = 40 }; /* in full: none */
 
