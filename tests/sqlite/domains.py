@@ -199,11 +199,11 @@ class Subqueries(Texts):
         self.create_others(self.db)
 
 
-class Times(Domain):
+class Timestamps(Domain):
     """Columns of timestamps, each of one format, mostly; and some values that are not quite what the others are. None is
     'now', which is another time for the SELECT than for its view."""
 
-    section = "times"
+    section = "timestamps"
     columns = {"ts": "TEXT", "dt": "DATETIME", "bare": "", "folded": "TEXT COLLATE NOCASE"}
     odd = ("2024-02-30", "2024-13-01", "2024-01-05 24:00:00", "2024-01-05 23:59:60", "2024-01-05t10:20:30", "2024-01-05T10:20:30z",
            " 2024-01-05", "2024-01-05 ", "2024-01-05  10:20", "12024-01-05", "-2024-01-05", "2024-1-5", "2024-01-05T", "2024-01", "2024",

@@ -6,7 +6,7 @@ A line says what is asked of which tables, how often, in how much memory, and ho
 
 import support
 import tap
-from domains import Times
+from domains import Timestamps
 from matrix import Run, run_all, times
 
 #: Two columns do not fit: the table streams.
@@ -16,8 +16,8 @@ LITTLE = (20_000,)
 def matrix():
     """All lines."""
     for encoding in ("UTF-8", "UTF-16le"):
-        yield Run(Times, times(400, 6_000), encoding=encoding, on_table=40, between=10, fast=0.1)
-    yield Run(Times, times(100, 2_000), on_table=40, between=10, fast=0.03, memories=LITTLE)
+        yield Run(Timestamps, times(400, 6_000), encoding=encoding, on_table=40, between=10, fast=0.1)
+    yield Run(Timestamps, times(100, 2_000), on_table=40, between=10, fast=0.03, memories=LITTLE)
 
 
 run_all(support.seed(), list(matrix()))
