@@ -25,12 +25,12 @@ def matrix():
     yield Run(Collations, times(60, 160), between=60, fast=0.7)
     yield Run(Times, times(160, 3_200), on_table=16, between=8, fast=0.3)
     yield Run(Times, times(32, 640), encoding="UTF-16le", on_table=16, between=8, fast=0.02)
-    yield Run(FilledTimes, times(40, 800), on_table=20, between=20, fast=0.02, filled=0.02)
+    yield Run(FilledTimes, times(40, 800), on_table=20, between=20, fast=0.02)
     yield Run(Times, times(40, 800), on_table=20, between=10, fast=0.1, memories=(12_000,), told={"accelerated: host, streaming": (0.05, 1)})
     # A device compiles nearly each of them.
     for device in views.devices()[1:]:
         yield Run(Texts, times(10, 80), device=device, between=10, fast=0.6, on_device=0.8)
-        yield Run(Times, times(6, 80), device=device, on_table=6, between=6, fast=0.2, on_device=0.5)
+        yield Run(Times, times(12, 80), device=device, on_table=12, between=12, fast=0.2, on_device=0.1)
 
 
 run_all(support.seed(), list(matrix()))
