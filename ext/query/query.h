@@ -111,6 +111,7 @@ struct clr_query {
     struct clr_syntax *syntax; /* the tree, on whose nodes the caller notes facts, too */
     bool has_subqueries;       /* in expressions: SQLite evaluates them as it finishes the query */
     bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
+    bool has_part;             /* once it is bound: it is such a scan */
 
     /* From clr_query_bind(). */
     bool is_utf8; /* the environment's, as is the next one */
@@ -134,7 +135,13 @@ struct clr_query {
     /* A parameter may be no more than CLR_MOST_OF_A_PARAMETER: something that is compared is
        computed of it. */
     bool is_bounded[CLR_MOST_CONSTANTS];
-    int columns[CLR_MOST_COLUMNS];     /* the environment's numbers of the scan's columns */
+    /* The environment's numbers of the scan's columns; -1: the column is derived. */
+    int columns[CLR_MOST_COLUMNS];
+    /* Of such a one the expression of a row that it is, over columns of the table by their names,
+       which SQLite evaluates; else NULL. All connections get the same of it: it has no functions
+       but SQLite's own, and no parameters. */
+    char *derived[CLR_MOST_COLUMNS];
+    bool has_derived;                  /* there is one */
     bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
     bool with_codes[CLR_MOST_COLUMNS]; /* and which with codes: those of lookups alone */
     enum clr_time_unit

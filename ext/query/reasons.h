@@ -152,6 +152,9 @@ CLR_WHY(OTHER_ROWS,
 CLR_WHY(ROWS_TOO_LARGE, "the columns take more than column_memory, and the table's pages cannot "
                         "stream: raise that setting")
 CLR_WHY(ROWS_FAILED, "SQLite found an error when it filled the columns")
+CLR_WHY(ROW_EXPRESSION,
+        "it needs an expression with text or functions of several columns, or of one "
+        "with too many different values")
 CLR_WHY(ASKED_ONCE, "%c; will be kept when asked again")
 CLR_WHY(ASKED_SELDOM, "%c; will be kept when asked %1 times more, as the database changes often")
 

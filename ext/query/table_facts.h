@@ -19,6 +19,7 @@ struct clr_known_column {
     bool is_rowid;
     bool is_text;   /* of TEXT affinity: comparisons would convert their operands to TEXT */
     bool readable;  /* false: its value can't be had (some virtual generated columns) */
+    bool is_stored; /* in the records of the table, and SQLite reads it there */
     bool is_varied; /* with so many different values that no lookup is to read it */
     bool is_named;  /* in the SELECT; of others no more is known */
     /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
@@ -44,12 +45,14 @@ struct clr_environment {
     /* The table's, and then the rowid if it has one, whose names mean it where no column has them.
      */
     const struct clr_known_column *columns;
-    int column_count;    /* with the rowid */
-    int parameter_count; /* the largest parameter number of the statement */
-    bool takes_parts;    /* a query may become one of rows, for a part of WHERE: see bind.c */
-    bool is_utf8;        /* the encoding of the database's TEXT */
-    bool is_exact;       /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
-    const char *schema;  /* the table's, for as long as the query is there; NULL: not known */
+    int column_count;     /* with the rowid */
+    int parameter_count;  /* the largest parameter number of the statement */
+    bool takes_parts;     /* a query may become one of rows, for a part of WHERE: see bind.c */
+    bool derives;         /* columns may be derived, where a query can't be bound otherwise, */
+    bool prefers_derived; /* or else only as one of rows */
+    bool is_utf8;         /* the encoding of the database's TEXT */
+    bool is_exact;      /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
+    const char *schema; /* the table's, for as long as the query is there; NULL: not known */
 };
 
 #endif

@@ -143,6 +143,23 @@ static const struct step parts[] = {
     {"DROP TABLE c", "SELECT 1 WHERE 0"},
 };
 
+#define DERIVED                                                                                    \
+    "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r LIKE '%t 1%'" \
+    " GROUP BY 1"
+
+/* And of a view with derived columns, which are made when it is asked again. */
+static const struct step derived[] = {
+    {"CREATE VIRTUAL TABLE temp.d USING clreduce((" DERIVED "))", "SELECT 1 WHERE 0"},
+    {"SELECT * FROM d", DERIVED},
+    {"SELECT * FROM d", DERIVED},
+    {"SELECT line FROM clreduce_plan('d')", NULL},
+    {"SELECT * FROM d", DERIVED},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM d", DERIVED},
+    {"SELECT * FROM d", DERIVED},
+    {"DROP TABLE d", "SELECT 1 WHERE 0"},
+};
+
 /* And of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
     "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
@@ -171,6 +188,7 @@ FITS(lookups);
 FITS(groups);
 FITS(parts);
 FITS(times);
+FITS(derived);
 FITS(ordinary);
 
 static const struct life {
@@ -178,10 +196,10 @@ static const struct life {
     const struct step *steps;
     int count; /* STEPS at most */
 } lives[] = {
-    {"numbers", numbers, COUNT(numbers)},    {"bytes", bytes, COUNT(bytes)},
-    {"lookups", lookups, COUNT(lookups)},    {"groups", groups, COUNT(groups)},
-    {"times", times, COUNT(times)},          {"parts", parts, COUNT(parts)},
-    {"ordinary", ordinary, COUNT(ordinary)},
+    {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
+    {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
+    {"times", times, COUNT(times)},       {"parts", parts, COUNT(parts)},
+    {"derived", derived, COUNT(derived)}, {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };

@@ -6,6 +6,9 @@
 #include "numeric/values/timestamp.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 enum { CLR_FIELD_ROWID = -1 };
 
@@ -31,6 +34,14 @@ struct clr_field {
     /* The value of rows whose record ends before this column. UNSURE: such a row ends the load with
        CLR_LOAD_UNSUPPORTED, and so does one of BYTES if bytes or codes are wanted. */
     struct clr_scalar missing;
+    /*
+     * It is no column of the table but derived: an expression over the table's columns, which
+     * SQLite evaluates row by row. The text belongs to the query, or to the column that is kept;
+     * NULL: it is not derived. Then nothing above is set but with_codes. program: a hash of what
+     * SQLite makes of the text.
+     */
+    const char *derived;
+    uint64_t program;
 };
 
 /* Whether the bytes of TEXT and BLOBs are to be read: for the column, or for its dictionary. */
@@ -39,11 +50,15 @@ static inline bool clr_field_wants_bytes(const struct clr_field *field)
     return field->with_bytes || field->with_codes || field->times != 0;
 }
 
-/* Whether fields have one place, and the same made of it: codes of one unit, times or values. */
+/* Whether fields have one place, or expression, and the same made of it: codes of one unit, times
+   or values. */
 static inline bool clr_field_is_like(const struct clr_field *a, const struct clr_field *b)
 {
-    return a->index == b->index && a->with_codes == b->with_codes && a->unit == b->unit &&
-           a->times == b->times;
+    if (a->with_codes != b->with_codes || (a->derived == NULL) != (b->derived == NULL))
+        return false;
+    if (a->derived != NULL)
+        return a->program == b->program && strcmp(a->derived, b->derived) == 0;
+    return a->index == b->index && a->unit == b->unit && a->times == b->times;
 }
 
 /* The same, and one type; the value of short records follows from these. */

@@ -30,8 +30,6 @@ static int emit_key(struct clr_binder *binder, struct clr_node *node)
 {
     if (!has_text(node))
         return clr_lower(binder, node);
-    if (node->reads < 0)
-        return clr_refuse(binder->syntax, CLR_WHY_TWO_COLUMNS);
     return clr_lower_ranks(binder, node);
 }
 
@@ -278,7 +276,8 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
     const struct clr_node *x = node->first;
 
     if ((node->builtin && !(clr_content_compares_binary(x) && binder->environment->is_utf8)) ||
-        x->reads < 0 || !(x->is_foreign || x->column.seems_text))
+        x->reads == CLR_READS_NONE || (x->reads == CLR_READS_SEVERAL && !binder->derives) ||
+        !(x->is_foreign || x->column.seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
@@ -413,40 +412,25 @@ static bool bind_whole(struct clr_binder *binder)
  * is true, and SQLite runs the SELECT over these.
  */
 
-/* How much of everything a query has. */
-struct size {
-    int instructions, constants, columns, lookups;
-};
-
-static struct size size_of(const struct clr_query *query)
-{
-    return (struct size){query->instruction_count, query->constant_count, query->column_count,
-                         query->lookup_count};
-}
-
-/* Takes away what was added since the query had that size. */
-static void shrink(struct clr_query *query, const struct size *size)
-{
-    while (query->lookup_count > size->lookups)
-        clr_memory_free(query->lookups[--query->lookup_count].text);
-    query->instruction_count = size->instructions;
-    query->constant_count = size->constants;
-    query->column_count = size->columns;
-}
-
-/* Begins anew, with a query of rows. */
+/* Begins anew, of a query of which nothing was found to be refused before it was bound. */
 static void begin(struct clr_query *query)
 {
-    const struct size nothing = {0, 0, 0, 0};
+    const struct clr_query_size nothing = {0, 0, 0, 0};
+    struct clr_node *node;
 
-    shrink(query, &nothing);
+    clr_query_shrink(query, &nothing);
+    while (query->operand_count > 0)
+        clr_memory_free(query->operands[--query->operand_count]);
+    for (node = query->syntax->nodes; node != NULL; node = node->allocated) {
+        if (node->kind != CLR_N_PARAMETER && node->kind != CLR_N_SUBQUERY)
+            node->number = 0; /* of an operand, or a call */
+    }
     memset(query->is_bounded, 0, sizeof query->is_bounded);
     memset(query->with_bytes, 0, sizeof query->with_bytes);
     memset(&query->grouping, 0, sizeof query->grouping);
     query->tally_count = query->call_count = query->question_count = 0;
     query->filter = -1;
-    query->is_grouped = query->is_ordered = false;
-    query->has_rows = true;
+    query->is_ordered = false;
 }
 
 static bool is_and(const struct clr_node *node)
@@ -458,7 +442,7 @@ static bool is_and(const struct clr_node *node)
 static bool add_terms(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_query *query = binder->query;
-    const struct size before = size_of(query);
+    const struct clr_query_size before = clr_query_size_of(query);
     struct clr_node *child;
     int value;
 
@@ -474,7 +458,7 @@ static bool add_terms(struct clr_binder *binder, struct clr_node *node)
     if (value >= 0)
         query->filter = value;
     else if (binder->syntax->code == CLR_INVALID)
-        shrink(query, &before);
+        clr_query_shrink(query, &before);
     if (binder->syntax->code == CLR_INVALID)
         binder->syntax->code = CLR_OK;
     return is_fine(binder);
@@ -491,6 +475,8 @@ static bool bind_part(struct clr_binder *binder)
     const struct clr_reason first = *syntax->reason;
 
     begin(binder->query);
+    binder->query->is_grouped = false;
+    binder->query->has_rows = binder->query->has_part = true;
     syntax->code = CLR_OK;
     if (!add_terms(binder, syntax->select.where))
         return false;
@@ -504,11 +490,63 @@ static bool bind_part(struct clr_binder *binder)
     return false;
 }
 
+/* Binds the query, which could not be bound as it was, with derived columns. Returns false once it
+   has failed; the reason is what could not be bound first. */
+static bool bind_derived(struct clr_binder *binder, bool is_grouped, bool has_rows)
+{
+    struct clr_syntax *syntax = binder->syntax;
+    const struct clr_reason first = *syntax->reason;
+    bool is_bound;
+
+    begin(binder->query);
+    binder->query->is_grouped = is_grouped;
+    binder->query->has_rows = has_rows;
+    binder->query->has_part = false;
+    syntax->code = CLR_OK;
+    binder->derives = true;
+    is_bound = bind_whole(binder);
+    binder->derives = false;
+    if (is_bound)
+        clr_reason_set(syntax->reason, CLR_WHY_NONE);
+    else
+        *syntax->reason = first;
+    return is_bound;
+}
+
+/* Binds all that a scan computes, in the first of the ways that there are. */
+static bool bind_any(struct clr_binder *binder)
+{
+    const struct clr_environment *environment = binder->environment;
+    struct clr_query *query = binder->query;
+    const bool is_grouped = query->is_grouped, has_rows = query->has_rows;
+    const bool takes_part = environment->takes_parts && query->may_find_rows;
+    bool is_bound = bind_whole(binder);
+
+    if (binder->syntax->code == CLR_INVALID && takes_part && !environment->prefers_derived)
+        is_bound = bind_part(binder);
+    if (binder->syntax->code == CLR_INVALID && environment->derives)
+        is_bound = bind_derived(binder, is_grouped, has_rows);
+    if (binder->syntax->code == CLR_INVALID && takes_part && environment->prefers_derived)
+        is_bound = bind_part(binder);
+    return is_bound;
+}
+
+static bool has_derived(const struct clr_query *query)
+{
+    int i;
+
+    for (i = 0; i < query->column_count && query->derived[i] == NULL; i++)
+        ;
+    return i < query->column_count;
+}
+
 /* Whether SQLite computes: see struct clr_query. */
 static bool computes(const struct clr_query *query)
 {
     int i;
 
+    if (query->has_derived)
+        return true;
     for (i = 0; i < query->instruction_count; i++) {
         switch (query->instructions[i].opcode) {
         case CLR_OP_CONSTANT:
@@ -572,7 +610,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
                              struct clr_reason *reason)
 {
     struct clr_syntax *syntax = query->syntax;
-    struct clr_binder binder = {query, syntax, environment};
+    struct clr_binder binder = {query, syntax, environment, false};
     bool is_bound;
 
     query->is_utf8 = environment->is_utf8;
@@ -581,10 +619,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     syntax->reason = reason;
     if (!clr_names_resolve(&binder))
         return syntax->code;
-    is_bound = bind_whole(&binder);
-    if (syntax->code == CLR_INVALID && environment->takes_parts && query->may_find_rows)
-        is_bound = bind_part(&binder);
-    is_bound = is_bound && check_instants(&binder);
+    is_bound = bind_any(&binder) && check_instants(&binder);
+    query->has_derived = has_derived(query);
     query->computes = computes(query);
     return is_bound ? clr_query_write(query) : syntax->code;
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static int lower(struct clr_binder *binder, struct clr_node *node);
+
 static int refuse(struct clr_binder *binder, enum clr_reason_code why)
 {
     return clr_refuse(binder->syntax, why);
@@ -63,6 +65,41 @@ static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int
     return clr_emit(binder, CLR_OP_CONSTANT, i, 0, 0);
 }
 
+struct clr_query_size clr_query_size_of(const struct clr_query *query)
+{
+    return (struct clr_query_size){query->instruction_count, query->constant_count,
+                                   query->column_count, query->lookup_count};
+}
+
+void clr_query_shrink(struct clr_query *query, const struct clr_query_size *size)
+{
+    while (query->lookup_count > size->lookups)
+        clr_memory_free(query->lookups[--query->lookup_count].text);
+    while (query->column_count > size->columns) {
+        clr_memory_free(query->derived[--query->column_count]);
+        query->derived[query->column_count] = NULL;
+    }
+    query->instruction_count = size->instructions;
+    query->constant_count = size->constants;
+}
+
+/* Adds a column of the scan. Returns its place, or -1 once it has failed. */
+static int add_column(struct clr_binder *binder, int number, bool with_codes,
+                      enum clr_time_unit unit, clr_time_format times)
+{
+    struct clr_query *query = binder->query;
+    const int i = query->column_count;
+
+    if (i == CLR_MOST_COLUMNS)
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
+    query->columns[i] = number;
+    query->with_codes[i] = with_codes;
+    query->with_bytes[i] = false;
+    query->units[i] = unit;
+    query->times[i] = times;
+    return query->column_count++;
+}
+
 /* Returns the place among the scan's columns of a column of the table, by the environment's
    number, with codes of a unit, times or values; -1 once it has failed. */
 static int place_column(struct clr_binder *binder, int number, bool with_codes,
@@ -75,13 +112,7 @@ static int place_column(struct clr_binder *binder, int number, bool with_codes,
         if (query->columns[i] == number && query->with_codes[i] == with_codes &&
             query->units[i] == unit && query->times[i] == times)
             return i;
-    if (i == CLR_MOST_COLUMNS)
-        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
-    query->columns[i] = number;
-    query->with_codes[i] = with_codes;
-    query->units[i] = unit;
-    query->times[i] = times;
-    return query->column_count++;
+    return add_column(binder, number, with_codes, unit, times);
 }
 
 int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
@@ -440,11 +471,167 @@ static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct 
     return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
 }
 
+/* ---- Derived columns: expressions of a row that SQLite evaluates once, row by row. */
+
+/* Whether an expression is a column, plus signs aside. */
+static bool is_signed_column(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS)
+        node = node->first;
+    return node->kind == CLR_N_COLUMN;
+}
+
+static bool compares(enum clr_opcode opcode)
+{
+    return opcode >= CLR_OP_EQUAL && opcode <= CLR_OP_IS_NOT;
+}
+
+/* Whether SQLite may search an index for what an expression compares a column with, and so find
+   other rows than those for which it is true: see lower_compared(). It finds TEXT as it compares
+   it, and so it does numbers that are no REALs past all INTEGERs. */
+static bool may_search(const struct clr_node *node)
+{
+    const struct clr_node *child;
+    bool has_column = false, has_others = false;
+
+    if (node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN &&
+        (node->kind != CLR_N_FOLD || !compares(node->opcode)))
+        return false;
+    for (child = node->first; child != NULL; child = child->next) {
+        has_column = has_column || (is_signed_column(child) && !clr_content_is_text(child));
+        has_others =
+            has_others || (child->reads == CLR_READS_NONE &&
+                           !(child->is_known && !clr_scalar_is_past_integers(&child->value)));
+    }
+    return has_column && has_others;
+}
+
+/* Whether an expression follows from the row alone, whichever connection has it evaluated. What a
+   function of times makes of a value may follow from the present time. */
+static bool follows_from_row(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        if (!node->column.is_stored || !node->column.is_binary || node->column.is_rowid ||
+            node->item != NULL)
+            return false;
+        break;
+    case CLR_N_FUNCTION:
+        if (!node->is_builtin || !node->is_deterministic ||
+            clr_times_is_function(node->names[0].name))
+            return false;
+        break;
+    case CLR_N_PARAMETER:
+    case CLR_N_AGGREGATE:
+    case CLR_N_COLLATE:
+    case CLR_N_SUBQUERY:
+    case CLR_N_STAR:
+    case CLR_N_ITEM:
+    case CLR_N_TERM:
+        return false;
+    case CLR_N_IN:
+        /* SQLite's parser makes FALSE of it. */
+        if (node->first->next == NULL)
+            return false;
+        break;
+    default:
+        break;
+    }
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!follows_from_row(child))
+            return false;
+    }
+    return !node->is_momentary && !may_search(node);
+}
+
+/* Whether something was refused for what makes no sense in a derived column, either. */
+static bool is_underivable(enum clr_reason_code why)
+{
+    return why != CLR_WHY_TWO_COLUMNS && why != CLR_WHY_MANY_VALUES && why != CLR_WHY_TEXT_COLUMN &&
+           why != CLR_WHY_NUMBER && why != CLR_WHY_NO_COLUMN_IN_IT;
+}
+
+/* In the text of a derived column the table's columns have their own names, without the table's. */
+static bool print_name(struct clr_printer *printer, const struct clr_node *node)
+{
+    const char *name = node->column.name;
+
+    if (node->kind != CLR_N_COLUMN)
+        return false;
+    clr_print_word(printer, "\"");
+    for (; *name != '\0'; name++)
+        clr_text_add(&printer->text, *name == '"' ? "\"%c" : "%c", *name);
+    clr_text_add(&printer->text, "\"");
+    return true;
+}
+
+/* Returns the place among the scan's columns of a derived one; -1 once it has failed. */
+static int place_derived(struct clr_binder *binder, const struct clr_node *node, bool with_codes)
+{
+    struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
+    struct clr_query *query = binder->query;
+    char *text;
+    int i;
+
+    clr_print_inside(&printer, node);
+    text = clr_text_end(&printer.text);
+    if (text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    for (i = 0; i < query->column_count; i++) {
+        if (query->derived[i] != NULL && query->with_codes[i] == with_codes &&
+            strcmp(query->derived[i], text) == 0)
+            break;
+    }
+    if (i == query->column_count)
+        i = add_column(binder, -1, with_codes, CLR_TIME_NONE, 0);
+    if (i < 0 || query->derived[i] != NULL)
+        clr_memory_free(text);
+    else
+        query->derived[i] = text;
+    return i;
+}
+
+/*
+ * Has an expression be a derived column if it could not be lowered otherwise, with its ranks or as
+ * values; before: the query's size until then; value: what came of it. Returns the instruction, or
+ * -1 with what it was refused for.
+ */
+static int derive_instead(struct clr_binder *binder, const struct clr_node *node,
+                          const struct clr_query_size *before, int value, bool is_ranked)
+{
+    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
+    struct clr_text entry = {.text = NULL};
+
+    if (value >= 0 || !binder->derives || binder->syntax->code != CLR_INVALID ||
+        is_underivable(binder->syntax->reason->code) || node->reads == CLR_READS_NONE ||
+        is_signed_column(node) || !follows_from_row(node))
+        return value;
+    clr_query_shrink(binder->query, before);
+    binder->syntax->code = CLR_OK;
+    plan.column = place_derived(binder, node, is_ranked);
+    if (plan.column < 0 || !is_ranked)
+        return clr_emit(binder, CLR_OP_COLUMN, plan.column, 0, 0);
+    clr_text_add(&entry, "\"" CLR_LOOKUP_COLUMN "\"");
+    plan.text = clr_text_end(&entry);
+    if (plan.text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
+}
+
 int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
 {
+    const struct clr_query_size before = clr_query_size_of(binder->query);
+    int value;
+
+    if (binder->syntax->code != CLR_OK)
+        return -1;
     if (clr_times_has_counts(node))
         return emit_times(binder, node);
-    return emit_lookup(binder, node, NULL, true);
+    value = node->reads == CLR_READS_SEVERAL ? refuse(binder, CLR_WHY_TWO_COLUMNS)
+                                             : emit_lookup(binder, node, NULL, true);
+    return derive_instead(binder, node, &before, value, true);
 }
 
 /* ---- How large the numbers can be that expressions without columns have. */
@@ -583,17 +770,9 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
         return -1;
     if (!node->is_foreign && !(most <= CLR_EXACT_INTEGERS))
         return refuse(binder, CLR_WHY_PAST_INTEGERS);
-    value = clr_lower(binder, node);
+    value = lower(binder, node);
     bound_parameters(binder->query, node);
     return value;
-}
-
-/* Whether an expression is a column, plus signs aside. */
-static bool is_signed_column(const struct clr_node *node)
-{
-    while (node->kind == CLR_N_PLUS)
-        node = node->first;
-    return node->kind == CLR_N_COLUMN;
 }
 
 /*
@@ -619,23 +798,18 @@ static int lower_compared(struct clr_binder *binder, struct clr_node *node)
                !(node->has & CLR_HAS_COLUMN)) {
         return lower_computed(binder, node);
     }
-    return clr_lower(binder, node);
-}
-
-static bool compares(enum clr_opcode opcode)
-{
-    return opcode >= CLR_OP_EQUAL && opcode <= CLR_OP_IS_NOT;
+    return lower(binder, node);
 }
 
 static int lower_fold(struct clr_binder *binder, struct clr_node *node)
 {
-    int (*lower)(struct clr_binder *, struct clr_node *) =
-        compares(node->opcode) ? lower_compared : clr_lower;
+    int (*lower_operand)(struct clr_binder *, struct clr_node *) =
+        compares(node->opcode) ? lower_compared : lower;
     struct clr_node *child = node->first;
-    int value = lower(binder, child);
+    int value = lower_operand(binder, child);
 
     while (value >= 0 && (child = child->next) != NULL)
-        value = clr_emit(binder, node->opcode, value, lower(binder, child), 0);
+        value = clr_emit(binder, node->opcode, value, lower_operand(binder, child), 0);
     return value;
 }
 
@@ -693,12 +867,12 @@ static int lower_pairs(struct clr_binder *binder, struct clr_node *base, struct 
 
     for (; child != NULL && child->next != NULL; child = child->next->next) {
         parts[count++] =
-            base == NULL ? clr_lower(binder, child) : lower_choice(binder, base, &compared, child);
-        parts[count++] = clr_lower(binder, child->next);
+            base == NULL ? lower(binder, child) : lower_choice(binder, base, &compared, child);
+        parts[count++] = lower(binder, child->next);
         if (binder->syntax->code != CLR_OK)
             return -1;
     }
-    value = has_else ? clr_lower(binder, child) : emit_null(binder, 0);
+    value = has_else ? lower(binder, child) : emit_null(binder, 0);
     /* From the last choice to the first: each needs the next. */
     for (; count > 0; count -= 2)
         value = clr_emit(binder, CLR_OP_IF, parts[count - 2], parts[count - 1], value);
@@ -725,8 +899,8 @@ static int lower_case(struct clr_binder *binder, struct clr_node *node)
 /* No index is searched for what nullif() compares, and no affinity is applied. */
 static int lower_nullif(struct clr_binder *binder, struct clr_node *node)
 {
-    const int value = clr_lower(binder, node->first);
-    const int other = clr_lower(binder, node->first->next);
+    const int value = lower(binder, node->first);
+    const int other = lower(binder, node->first->next);
     const int equal = clr_emit(binder, CLR_OP_EQUAL, value, other, 0);
 
     return clr_emit(binder, CLR_OP_IF, equal, emit_null(binder, 0), value);
@@ -740,7 +914,7 @@ static int lower_cast(struct clr_binder *binder, struct clr_node *node)
 
     if (node->cast == CLR_CAST_TO_TEXT || node->cast == CLR_CAST_TO_BLOB)
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
-    value = clr_lower(binder, node->first);
+    value = lower(binder, node->first);
     if (node->cast == CLR_CAST_TO_NUMERIC)
         return clr_emit(binder, CLR_OP_LEAST, value, value, 0);
     return clr_emit(binder, node->cast == CLR_CAST_TO_REAL ? CLR_OP_TO_REAL : CLR_OP_TO_INTEGER,
@@ -863,12 +1037,17 @@ static bool joins_times(const struct clr_node *node)
     return joins && clr_node_find(node, clr_times_compare) != NULL;
 }
 
-int clr_lower(struct clr_binder *binder, struct clr_node *node)
+/* Whether an expression over one column is no lookup as a whole, as parts of it may be derived. */
+static bool is_divided(const struct clr_binder *binder, const struct clr_node *node)
+{
+    return binder->derives && clr_node_find(node, is_column)->column.is_varied &&
+           clr_times_unit(node) == CLR_TIME_NONE;
+}
+
+static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
 {
     int zero;
 
-    if (binder->syntax->code != CLR_OK)
-        return -1;
     if (node->is_momentary)
         return emit_null(binder, place_operand(binder, node));
     if (clr_times_compare(node))
@@ -878,7 +1057,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     /* The largest expression over one column that has something foreign. A column by itself is
        none: as TEXT it would be of use to no one. */
     if (node->is_foreign && !is_signed_column(node) && !joins_times(node)) {
-        if (node->reads >= 0)
+        if (node->reads >= 0 && !is_divided(binder, node))
             return emit_lookup(binder, node, NULL, false);
         if (node->reads == CLR_READS_NONE)
             return refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
@@ -894,17 +1073,17 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_PARAMETER:
         return emit_null(binder, node->number);
     case CLR_N_PLUS:
-        return clr_lower(binder, node->first);
+        return lower(binder, node->first);
     case CLR_N_MINUS:
         zero = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0, NULL);
-        return clr_emit(binder, CLR_OP_SUBTRACT, zero, clr_lower(binder, node->first), 0);
+        return clr_emit(binder, CLR_OP_SUBTRACT, zero, lower(binder, node->first), 0);
     case CLR_N_UNARY:
         /* Any column will do where no more is asked than whether a value is NULL. */
         return clr_emit(binder, node->opcode,
                         (node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
                                 node->first->kind == CLR_N_COLUMN
                             ? clr_emit_any(binder, node->first)
-                            : clr_lower(binder, node->first),
+                            : lower(binder, node->first),
                         0, 0);
     case CLR_N_FOLD:
         return lower_fold(binder, node);
@@ -917,7 +1096,7 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_NULLIF:
         return lower_nullif(binder, node);
     case CLR_N_HINT:
-        return clr_lower(binder, node->first);
+        return lower(binder, node->first);
     case CLR_N_CAST:
         return lower_cast(binder, node);
     case CLR_N_FUNCTION:
@@ -932,4 +1111,65 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
         break;
     }
     return refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
+}
+
+/* Whether an expression has no other results than numbers and NULL, whatever it reads. */
+static bool gives_numbers(const struct clr_node *node)
+{
+    static const char *const functions[] = {"glob",   "instr", "json_array_length", "json_valid",
+                                            "length", "like",  "octet_length",      "unicode"};
+    const char *name = node->names[0].name;
+    size_t i;
+
+    switch (node->kind) {
+    case CLR_N_MINUS:
+    case CLR_N_UNARY:
+    case CLR_N_BETWEEN:
+    case CLR_N_IN:
+        return true;
+    case CLR_N_FOLD:
+        return node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
+               node->opcode != CLR_OP_GREATEST;
+    case CLR_N_CAST:
+        return node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB;
+    case CLR_N_FUNCTION:
+        for (i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+            if (strcmp(name, functions[i]) == 0)
+                return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* Whether its results are TEXT or BLOBs, or NULL. */
+static bool gives_text(const struct clr_node *node)
+{
+    return (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT) ||
+           (node->kind == CLR_N_CAST && !gives_numbers(node));
+}
+
+/* The smallest expressions that give numbers are derived, where they have to be: what is around
+   them a scan computes. */
+static int lower(struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_query_size before = clr_query_size_of(binder->query);
+    int value;
+
+    if (binder->syntax->code != CLR_OK)
+        return -1;
+    value = lower_as_is(binder, node);
+    return gives_numbers(node) ? derive_instead(binder, node, &before, value, false) : value;
+}
+
+int clr_lower(struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_query_size before = clr_query_size_of(binder->query);
+    int value;
+
+    if (binder->syntax->code != CLR_OK)
+        return -1;
+    value = lower(binder, node);
+    return gives_text(node) ? value : derive_instead(binder, node, &before, value, false);
 }

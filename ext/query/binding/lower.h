@@ -7,11 +7,22 @@
 /* All return the number of an instruction, one that is there already if it does the same. Once
    something has failed they return -1 and add nothing, so that it may be looked for in the end. */
 
+/* How much of everything a query has. */
+struct clr_query_size {
+    int instructions, constants, columns, lookups;
+};
+
+struct clr_query_size clr_query_size_of(const struct clr_query *query);
+
+/* Takes away what was added since the query had that size. */
+void clr_query_shrink(struct clr_query *query, const struct clr_query_size *size);
+
 /* The instruction that leaves the expression's value. */
 int clr_lower(struct clr_binder *binder, struct clr_node *node);
 
 /* The ranks of an expression's results among all of them, where these are needed in their order:
-   of an expression that reads one column, for each of whose entries SQLite evaluates it. */
+   of an expression that reads one column, for each of whose entries SQLite evaluates it, or of one
+   that may be derived. */
 int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node);
 
 /* An operation. */

@@ -15,6 +15,7 @@ struct clr_binder {
     struct clr_query *query;
     struct clr_syntax *syntax; /* the query's */
     const struct clr_environment *environment;
+    bool derives; /* columns may be derived */
 };
 
 /*

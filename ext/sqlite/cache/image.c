@@ -28,6 +28,13 @@ struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
     return image;
 }
 
+/* Has the field of a derived column have the text that is the column's own: its name. */
+static void own_expression(struct clr_image_column *column)
+{
+    if (column->field.derived != NULL)
+        column->field.derived = column->name;
+}
+
 /* Returns another column of the same content, or NULL. */
 static struct clr_image_column *clone_column(const struct clr_image_column *column)
 {
@@ -47,6 +54,7 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
         free_column(clone);
         return NULL;
     }
+    own_expression(clone);
     memcpy(clone->users, column->users, (size_t)column->user_count * sizeof *clone->users);
     return clone;
 }
@@ -151,6 +159,7 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
         clr_column_release(added->column);
         clr_image_replace(added, column, NULL);
         added->field = *field;
+        own_expression(added);
         return added;
     }
     added = sqlite3_malloc(sizeof *added);
@@ -166,6 +175,7 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
         free_column(added);
         return NULL;
     }
+    own_expression(added);
     added->next = image->columns;
     image->columns = added;
     return added;

@@ -15,7 +15,7 @@ struct clr_cached_table;
 
 struct clr_image_column {
     struct clr_image_column *next; /* in the image's list */
-    char *name;
+    char *name;                    /* of a derived column the expression */
     struct clr_field field;
     struct clr_column *column;
     struct clr_sorted_copy *sorted; /* of its rows, with a reference, or NULL */

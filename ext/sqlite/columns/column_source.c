@@ -55,12 +55,23 @@ bool clr_column_request_check_rows(struct clr_column_request *request, size_t ro
     return request->reason.code == CLR_WHY_NONE;
 }
 
+const char *clr_column_name(const struct clr_query *query, const struct clr_table_info *table,
+                            int i)
+{
+    return query->derived[i] != NULL ? query->derived[i] : table->columns[query->columns[i]].name;
+}
+
 struct clr_field clr_column_field(const struct clr_query *query, const struct clr_table_info *table,
-                                  bool is_filled, int i)
+                                  const struct clr_deriving *deriving, bool is_filled, int i)
 {
     const int number = query->columns[i];
-    struct clr_field field = table->columns[number].field;
+    struct clr_field field;
 
+    if (query->derived[i] != NULL)
+        return (struct clr_field){.with_codes = query->with_codes[i],
+                                  .derived = query->derived[i],
+                                  .program = deriving->programs[i]};
+    field = table->columns[number].field;
     if (is_filled)
         field = (struct clr_field){.index = number == table->column_count ? (int)CLR_FIELD_ROWID
                                                                           : number,
@@ -149,16 +160,14 @@ void clr_column_request_pin(struct clr_column_request *request)
     int i;
 
     for (i = 0; i < request->query->column_count; i++)
-        fields[i] =
-            clr_column_field(request->query, request->table, request->image->table->is_filled, i);
+        fields[i] = clr_column_request_field(request, i);
     request->has_columns =
         clr_cache_pin(request->image, fields, request->query->column_count, request->found);
 }
 
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i)
 {
-    const struct clr_field field =
-        clr_column_field(request->query, request->table, request->image->table->is_filled, i);
+    const struct clr_field field = clr_column_request_field(request, i);
 
     return clr_image_find(request->image, &field);
 }
@@ -170,10 +179,10 @@ bool clr_column_request_expects_many_values(struct clr_column_request *request)
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
-        const struct clr_field field =
-            clr_column_field(request->query, request->table, image->table->is_filled, i);
+        const struct clr_field field = clr_column_request_field(request, i);
 
-        if ((!field.with_codes && field.times == 0) || clr_column_request_find(request, i) != NULL)
+        if (field.derived != NULL || (!field.with_codes && field.times == 0) ||
+            clr_column_request_find(request, i) != NULL)
             continue;
         clr_cache_lock();
         is_expected = clr_many_values_expected(image->table->many_values, &field, &image->token);
@@ -188,7 +197,7 @@ bool clr_column_request_expects_many_values(struct clr_column_request *request)
 
 void clr_column_request_refuse_values(struct clr_column_request *request, int i)
 {
-    const char *name = clr_column_request_info(request, i)->name;
+    const char *name = clr_column_name(request->query, request->table, i);
 
     clr_reason_set_name(&request->reason, CLR_WHY_MANY_VALUES, name, strlen(name));
     request->refused_column = i;
@@ -204,8 +213,7 @@ void clr_column_request_has_many_values(struct clr_column_request *request,
     clr_many_values_found(&image->table->many_values, field, &image->token);
     clr_cache_unlock();
     for (i = 0; i < request->query->column_count; i++) {
-        const struct clr_field own =
-            clr_column_field(request->query, request->table, image->table->is_filled, i);
+        const struct clr_field own = clr_column_request_field(request, i);
 
         if (clr_field_is_like(&own, field))
             clr_column_request_refuse_values(request, i);
@@ -272,8 +280,8 @@ static bool make_room(struct clr_column_request *request)
     return columns == 0 || rows <= most;
 }
 
-/* Drops the columns with bytes that somebody still refers to: a refresh would take them their
-   bytes. */
+/* Drops derived columns, and those with bytes that somebody still refers to: a refresh would take
+   them their bytes. */
 static void drop_held(struct clr_image *image)
 {
     struct clr_image_column **link = &image->columns;
@@ -281,7 +289,8 @@ static void drop_held(struct clr_image *image)
     while (*link != NULL) {
         const struct clr_column *column = (*link)->column;
 
-        if (clr_column_has_addresses(column) && atomic_load(&column->references) > 1)
+        if ((*link)->field.derived != NULL ||
+            (clr_column_has_addresses(column) && atomic_load(&column->references) > 1))
             clr_image_remove(link);
         else
             link = &(*link)->next;
@@ -390,7 +399,10 @@ int clr_page_columns_begin(struct clr_column_request *request)
     request->decoded = request->connection->stats.bytes_decoded;
     if (why != CLR_WHY_NONE)
         clr_column_request_refuse(request, why);
-    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request)) {
+    if (rc == SQLITE_OK && why == CLR_WHY_NONE && clr_column_request_is_current(request))
+        rc = clr_derived_check(request);
+    if (rc != SQLITE_OK || why != CLR_WHY_NONE || request->is_outdated ||
+        request->reason.code != CLR_WHY_NONE) {
         clr_cache_turn_back(&request->arrival);
         return rc;
     }
@@ -405,6 +417,8 @@ int clr_page_columns_begin(struct clr_column_request *request)
     clr_column_request_pin(request);
     if (request->has_columns && request->reading.kind == CLR_READ_NOTHING)
         request->reading.kind = CLR_READ_RESIDENT;
+    if (request->has_columns)
+        clr_derived_served(request);
     return SQLITE_OK;
 }
 
@@ -496,23 +510,25 @@ static int keep(struct clr_column_request *request, const struct lacking *load)
     return rc;
 }
 
-/* For a table that is busy: loads the columns that the image lacks. */
+/* For a table that is busy: loads the columns that the image lacks from pages. */
 static int load_columns(struct clr_column_request *request)
 {
     struct lacking load = {.count = 0};
     struct clr_image *image = request->image;
     struct clr_status status;
     enum clr_load_outcome outcome;
-    enum clr_reason_code why =
-        clr_snapshot_open(request->database, &request->snapshot, request->watch);
+    enum clr_reason_code why;
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
-        if (clr_column_request_find(request, i) != NULL)
+        if (request->query->derived[i] != NULL || clr_column_request_find(request, i) != NULL)
             continue;
-        load.names[load.count] = clr_column_request_info(request, i)->name;
-        load.fields[load.count++] = clr_column_field(request->query, request->table, false, i);
+        load.names[load.count] = clr_column_name(request->query, request->table, i);
+        load.fields[load.count++] = clr_column_request_field(request, i);
     }
+    if (load.count == 0 && image->layout.known)
+        return SQLITE_OK;
+    why = clr_snapshot_open(request->database, &request->snapshot, request->watch);
     if (why != CLR_WHY_NONE) {
         clr_reason_set(&request->reason, why);
         return request->snapshot.is_stopped ? SQLITE_INTERRUPT : SQLITE_OK;
@@ -538,6 +554,34 @@ static int load_columns(struct clr_column_request *request)
     return clr_column_request_unread(request, outcome, &load.report, &status);
 }
 
+/* Whether the image lacks a derived column. */
+static bool lacks_derived(const struct clr_column_request *request)
+{
+    const struct clr_query *query = request->query;
+    int i;
+
+    for (i = 0; i < query->column_count; i++) {
+        if (query->derived[i] != NULL && clr_column_request_find(request, i) == NULL)
+            return true;
+    }
+    return false;
+}
+
+/* For a table that is busy: brings the columns that the image lacks. */
+static int bring(struct clr_column_request *request)
+{
+    const bool derives = lacks_derived(request);
+    int rc;
+
+    if (derives && !clr_derived_are_due(request))
+        return SQLITE_OK;
+    rc = load_columns(request);
+    if (derives && rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE &&
+        request->no_pages == CLR_WHY_NONE && request->image->layout.known && !request->is_too_large)
+        rc = clr_derived_make(request);
+    return rc;
+}
+
 int clr_page_columns_bring(struct clr_column_request *request)
 {
     bool is_busy;
@@ -548,7 +592,7 @@ int clr_page_columns_bring(struct clr_column_request *request)
             request->reading.kind = CLR_READ_RESIDENT;
         return rc;
     }
-    rc = load_columns(request);
+    rc = bring(request);
     if (rc == SQLITE_OK)
         clr_column_request_pin(request);
     clr_cache_end_load(request->image);

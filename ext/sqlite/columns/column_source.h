@@ -1,6 +1,7 @@
 /*
  * Where a query's columns come from: the database's pages (column_source.c), or rows that SQLite
- * reads (row_source.c), where there are no pages to be read.
+ * reads (row_source.c), where there are no pages to be read; and expressions that SQLite evaluates
+ * for the rows of pages (derived.c).
  */
 #ifndef CLR_SQLITE_COLUMN_SOURCE_H
 #define CLR_SQLITE_COLUMN_SOURCE_H
@@ -10,6 +11,7 @@
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/database/snapshot.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
 
 /* What was read for a query, for a user. */
@@ -31,6 +33,16 @@ struct clr_reading {
     enum clr_reason_code cause;
 };
 
+/* What a view remembers of its derived columns; zeros at first. */
+struct clr_deriving {
+    struct clr_backoff waiting;   /* queries that SQLite runs before it makes columns */
+    bool was_asked;               /* a query needed them, and they were not there */
+    bool is_made, has_served;     /* they were made; and have served another query since then */
+    enum clr_reason_code refusal; /* why they could not be made the last time */
+    /* Of each of the query's columns that is derived: what its field has, by the last check. */
+    uint64_t programs[CLR_MOST_COLUMNS];
+};
+
 /* One query's request for columns. */
 struct clr_column_request {
     /* What is asked for, and by whom. */
@@ -41,6 +53,8 @@ struct clr_column_request {
     const struct clr_query *query;
     const struct clr_watch *watch;
     struct clr_backoff *keeping; /* holds while columns with bytes are too large to be kept */
+    const struct clr_functions *functions; /* that the SELECT calls */
+    struct clr_deriving *deriving;         /* of the query's derived columns, if it has any */
 
     /* What is known so far. */
     bool is_begun;
@@ -78,9 +92,6 @@ int clr_row_columns_bring(struct clr_column_request *request);
 /* Ends what was begun, if anything was: the image, and the transaction. */
 void clr_column_request_end(struct clr_column_request *request);
 
-/* Registers the aggregate by which SQLite fills columns with rows. Returns SQLite's code. */
-int clr_row_loader_register(struct clr_connection *connection);
-
 /* Takes note of why this version can't be read: for lack of pages, or not at all. */
 void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why);
 
@@ -90,17 +101,22 @@ bool clr_column_request_is_current(struct clr_column_request *request);
 /* Returns whether a table of so many rows is worth a scan; if not, the reason says so. */
 bool clr_column_request_check_rows(struct clr_column_request *request, size_t rows);
 
-/* Returns the table's column that the scan's column i is. */
-static inline const struct clr_column_info *
-clr_column_request_info(const struct clr_column_request *request, int i)
-{
-    return &request->table->columns[request->query->columns[i]];
-}
+/* Returns the name of the scan's column i, or the expression that it is. */
+const char *clr_column_name(const struct clr_query *query, const struct clr_table_info *table,
+                            int i);
 
 /* Returns what an image knows the scan's column i by: its place in a record, or, where SQLite fills
-   it, its number in the table. */
+   it, its number in the table, or the expression that it is. */
 struct clr_field clr_column_field(const struct clr_query *query, const struct clr_table_info *table,
-                                  bool is_filled, int i);
+                                  const struct clr_deriving *deriving, bool is_filled, int i);
+
+/* The same, of the request's image. */
+static inline struct clr_field clr_column_request_field(const struct clr_column_request *request,
+                                                        int i)
+{
+    return clr_column_field(request->query, request->table, request->deriving, request->is_filled,
+                            i);
+}
 
 /* Enters the image of a version of the request's table; file is the known file that it is of, or
    NULL. */
@@ -139,5 +155,37 @@ void clr_column_request_refuse_values(struct clr_column_request *request, int i)
 int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
                               const struct clr_load_report *report,
                               const struct clr_status *status);
+
+/* ---- Derived columns (derived.c). */
+
+/*
+ * Expressions of a table's rows that SQLite evaluates once, row by row, and that are kept with the
+ * columns which are decoded from pages, in the same order. They serve all connections for which
+ * SQLite would evaluate the expression by the same code, with functions of its own alone.
+ *
+ * SQLite runs a query that lacks one, the first time: it may never come again. When it is asked
+ * again the columns are made, at about the cost of the SELECT. Columns that went before they served
+ * any other query are made after more askings the next time, twice as many each time.
+ */
+
+/* Returns a name of the table's rowid that is no column's, or NULL: without one its columns can't
+   be derived. */
+const char *clr_derived_rowid(const struct clr_table_info *table);
+
+/* Within the version's transaction: finds out by what code SQLite evaluates the query's derived
+   columns now. The reason says if functions are no longer SQLite's own. Returns SQLITE_OK,
+   SQLITE_INTERRUPT or SQLITE_NOMEM. */
+int clr_derived_check(struct clr_column_request *request);
+
+/* Takes note that all columns were here, derived ones among them. */
+void clr_derived_served(struct clr_column_request *request);
+
+/* Takes note of a query for which some are lacking. Returns whether these are to be made now; if
+   not the reason says so. */
+bool clr_derived_are_due(struct clr_column_request *request);
+
+/* Makes those that are lacking, for who has made the table busy: the image has its layout. Returns
+   as clr_page_columns_bring() does. */
+int clr_derived_make(struct clr_column_request *request);
 
 #endif

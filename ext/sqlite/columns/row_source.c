@@ -1,5 +1,6 @@
 #include "sqlite/columns/column_source.h"
 
+#include "sqlite/columns/row_loader.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
@@ -108,195 +109,6 @@ static int row_version_begin(struct clr_database *database, struct clr_database_
     return SQLITE_OK;
 }
 
-/* ---- Rows to columns: through SQLite, row by row, but without handing each row out. */
-
-/* The columns that are being filled; all have room for `most` rows. Those with bytes get these
-   within what is left, and those of codes, in four bytes, the entries. */
-struct row_load {
-    struct clr_column *const *columns;
-    const struct clr_field *fields; /* theirs */
-    int count;
-    size_t most, rows;
-    int encoding;    /* of the TEXT that is kept: the database's */
-    bool is_full;    /* whether it ended for lack of room */
-    int many_values; /* or since this column had too many values for codes, or other values than
-                        times; else -1 */
-};
-
-/*
- * The aggregate that does it: clreduce_load(?1, column, ...) over a table, where ?1 is a pointer
- * that only row_load() can give. It costs what sum() does of the same columns, where a step for
- * each row costs nearly twice as much.
- */
-#define CLR_ROW_LOADER "clreduce_load"
-
-static void put(struct clr_column *column, size_t row, struct clr_scalar value)
-{
-    column->values[row] = value.bits;
-    if (row == 0) {
-        column->kind = value.tag;
-    } else if (column->kind != CLR_TAG_MIXED && column->kind != value.tag) {
-        memset(column->tags, column->kind, row);
-        column->kind = CLR_TAG_MIXED;
-    }
-    if (column->kind == CLR_TAG_MIXED)
-        column->tags[row] = value.tag;
-}
-
-/* Adds a TEXT or BLOB to the column, and stores its address. */
-static enum clr_code add_bytes(struct clr_column *column, sqlite3_value *argument, int encoding,
-                               int64_t *address)
-{
-    struct clr_value value;
-    unsigned char *to;
-
-    if (!clr_value_read_in(argument, encoding, &value))
-        return CLR_NOMEM;
-    to = clr_bytes_add(&column->bytes, value.kind, value.as.size, address);
-    if (to != NULL && value.as.size > 0)
-        memcpy(to, value.bytes, value.as.size);
-    return column->bytes.code;
-}
-
-/* Puts a value's code into the column. */
-static enum clr_code put_code(struct clr_column *column, size_t row, enum clr_time_unit unit,
-                              sqlite3_value *argument, int encoding)
-{
-    uint32_t *code = (uint32_t *)column->codes + row;
-    const struct clr_scalar number = clr_scalar_of(argument);
-    unsigned char first[CLR_TIMESTAMP_MOST];
-    struct clr_value value;
-
-    if (number.tag != CLR_TAG_BYTES)
-        return clr_dictionary_add(column->dictionary, clr_time_unit_of_number(unit, false, number),
-                                  code);
-    if (!clr_value_read_in(argument, encoding, &value))
-        return CLR_NOMEM;
-    if (unit != CLR_TIME_NONE && value.kind == CLR_KIND_TEXT &&
-        clr_time_unit_of_text(unit, false, value.bytes, value.as.size, first))
-        value.bytes = first;
-    return clr_dictionary_add_bytes(column->dictionary, value.kind, value.bytes, value.as.size,
-                                    code);
-}
-
-/* Puts a row into the column number i, of codes. */
-static enum clr_code put_coded(struct row_load *load, int i, sqlite3_value *argument)
-{
-    const struct clr_dictionary *dictionary = load->columns[i]->dictionary;
-    enum clr_code code =
-        put_code(load->columns[i], load->rows, load->fields[i].unit, argument, load->encoding);
-
-    if ((code == CLR_OK && clr_dictionary_is_large(dictionary, load->rows + 1)) ||
-        (code == CLR_LIMIT && dictionary->count == CLR_DICTIONARY_MOST)) {
-        load->many_values = i;
-        code = CLR_LIMIT;
-    }
-    return code;
-}
-
-/* Puts a row into the column number i, of times. */
-static enum clr_code put_time(struct row_load *load, int i, sqlite3_value *argument)
-{
-    const int type = sqlite3_value_type(argument);
-    struct clr_scalar count = {.tag = type == SQLITE_NULL ? CLR_TAG_NULL : CLR_TAG_INTEGER};
-    struct clr_value value;
-
-    if (type == SQLITE_TEXT && !clr_value_read_in(argument, load->encoding, &value))
-        return CLR_NOMEM;
-    if (type != SQLITE_NULL &&
-        (type != SQLITE_TEXT ||
-         !clr_timestamp_count(load->fields[i].times, value.bytes, value.as.size, &count.bits))) {
-        load->many_values = i;
-        return CLR_LIMIT;
-    }
-    put(load->columns[i], load->rows, count);
-    return CLR_OK;
-}
-
-/* Puts a row into the columns. */
-static enum clr_code put_row(struct row_load *load, sqlite3_value **values)
-{
-    enum clr_code code = CLR_OK;
-    int i;
-
-    for (i = 0; i < load->count && code == CLR_OK; i++) {
-        struct clr_scalar value;
-
-        if (load->columns[i]->codes != NULL) {
-            code = put_coded(load, i, values[i]);
-            continue;
-        }
-        if (load->fields[i].times != 0) {
-            code = put_time(load, i, values[i]);
-            continue;
-        }
-        value = clr_scalar_of(values[i]);
-        if (value.tag == CLR_TAG_BYTES && load->columns[i]->with_bytes)
-            code = add_bytes(load->columns[i], values[i], load->encoding, &value.bits);
-        put(load->columns[i], load->rows, value);
-    }
-    load->rows += code == CLR_OK;
-    return code;
-}
-
-static const char pointer_type[] = "clreduce row load";
-
-static void step(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    struct row_load *load = count > 0 ? sqlite3_value_pointer(values[0], pointer_type) : NULL;
-    enum clr_code code = CLR_LIMIT;
-
-    if (load == NULL || load->count != count - 1) {
-        sqlite3_result_error(context, CLR_ROW_LOADER "() is for accelerated views alone", -1);
-        return;
-    }
-    if (load->rows < load->most)
-        code = put_row(load, values + 1);
-    if (code == CLR_LIMIT) {
-        load->is_full = load->many_values < 0;
-        sqlite3_result_error_toobig(context);
-    } else if (code != CLR_OK) {
-        sqlite3_result_error_nomem(context);
-    }
-}
-
-/* What it gives, NULL, nobody looks at. */
-static void end_aggregate(sqlite3_context *context)
-{
-    sqlite3_result_null(context);
-}
-
-int clr_row_loader_register(struct clr_connection *connection)
-{
-    return sqlite3_create_function_v2(
-        connection->db, CLR_ROW_LOADER, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-        clr_connection_retain(connection), NULL, step, end_aggregate, clr_connection_release);
-}
-
-/*
- * Runs a SELECT of nothing but a call of the loader with ?1 and load->count arguments, and so fills
- * the columns, each with its rows and kind. Returns SQLITE_OK, or SQLite's code: SQLITE_INTERRUPT
- * if it has to stop, SQLITE_TOOBIG with more rows, bytes or entries than there is room for,
- * whatever a row's value is an error with; the columns' content is undefined then.
- */
-static int row_load(struct clr_connection *connection, const char *sql, struct row_load *load)
-{
-    sqlite3_stmt *statement = NULL;
-    int rc = clr_statement_make(connection->db, sql, 0, &statement), i;
-
-    load->rows = 0;
-    load->is_full = false;
-    load->many_values = -1;
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = sqlite3_bind_pointer(statement, 1, load, pointer_type, NULL);
-    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        ;
-    for (i = 0; i < load->count; i++)
-        load->columns[i]->rows = load->rows;
-    return clr_statement_end(statement, rc);
-}
-
 /* ---- Filling an image with columns through SQLite. */
 
 /* What to fill: names and fields side by side. */
@@ -361,8 +173,8 @@ static void collect(const struct clr_column_request *request, struct wanted *wan
 
     wanted->count = 0;
     for (i = 0; i < request->query->column_count; i++) {
-        const struct clr_field field = clr_column_field(request->query, table, true, i);
-        want(wanted, clr_column_request_info(request, i)->name, &field);
+        const struct clr_field field = clr_column_request_field(request, i);
+        want(wanted, clr_column_name(request->query, table, i), &field);
     }
     for (column = request->image->columns; column != NULL && wanted->count < CLR_MOST_COLUMNS;
          column = column->next) {
@@ -402,71 +214,9 @@ static bool has_null(const struct clr_column *column)
                                  memchr(column->tags, CLR_TAG_NULL, column->rows) != NULL));
 }
 
-/* Returns a column that is to be filled, or NULL. */
-static struct clr_column *new_column(const struct clr_field *field, size_t rows,
-                                     atomic_int_least64_t *left)
-{
-    struct clr_dictionary *dictionary;
-    struct clr_column *column;
-    uint64_t seed;
-
-    if (!field->with_codes) {
-        column = clr_column_new(rows);
-        if (column == NULL)
-            return NULL;
-        column->with_bytes = field->with_bytes;
-        column->bytes.left = left;
-        return column;
-    }
-    sqlite3_randomness(sizeof seed, &seed);
-    dictionary = clr_dictionary_new(seed, left);
-    column = dictionary == NULL ? NULL : clr_column_new_codes(dictionary, rows, sizeof(uint32_t));
-    clr_dictionary_release(dictionary);
-    return column;
-}
-
-/* Has a column's values take no more bytes than they need. */
-static void narrow_values(struct clr_column **column)
-{
-    struct clr_column *narrow = clr_column_new_narrow(*column);
-
-    if (narrow == NULL)
-        return;
-    clr_column_release(*column);
-    *column = narrow;
-}
-
-/* Completes a column that was filled: values and codes take no more bytes than they need. */
-static bool finish(struct clr_column **column)
-{
-    struct clr_column *wide = *column, *narrow;
-    struct clr_dictionary *dictionary = wide->dictionary;
-    uint8_t code_bytes;
-
-    wide->bytes.left = NULL;
-    if (dictionary == NULL) {
-        narrow_values(column);
-        return true;
-    }
-    dictionary->bytes.left = NULL;
-    wide->entries_read = dictionary->count;
-    code_bytes = clr_column_code_bytes(dictionary->count);
-    if (code_bytes == wide->code_bytes)
-        return true;
-    narrow = clr_column_new_codes(dictionary, wide->rows, code_bytes);
-    if (narrow == NULL)
-        return false;
-    clr_column_map_codes(narrow, 0, wide, 0, wide->rows, NULL);
-    narrow->rows = wide->rows;
-    narrow->entries_read = wide->entries_read;
-    clr_column_release(wide);
-    *column = narrow;
-    return true;
-}
-
 /* Makes room for so many rows, and has SQLite fill it. Returns SQLite's code. */
 static int fill(const struct clr_column_request *request, struct wanted *wanted,
-                struct row_load *load)
+                struct clr_row_load *load)
 {
     const int64_t rows = (int64_t)load->most * CLR_ROW_BYTES * (wanted->count + 1);
     atomic_int_least64_t left;
@@ -477,7 +227,7 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
         wanted->columns[i] = NULL;
     atomic_init(&left, clr_column_memory() - rows);
     for (i = 0; i < wanted->count; i++) {
-        wanted->columns[i] = new_column(&wanted->fields[i], load->most, &left);
+        wanted->columns[i] = clr_row_load_column(&wanted->fields[i], load->most, &left);
         if (wanted->columns[i] == NULL)
             return SQLITE_NOMEM;
     }
@@ -487,10 +237,10 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
     load->columns = wanted->columns;
     load->fields = wanted->fields;
     load->count = wanted->count;
-    rc = row_load(request->connection, sql, load);
+    rc = clr_row_load_run(request->connection, sql, NULL, 0, load);
     sqlite3_free(sql);
     for (i = 0; i < wanted->count; i++) {
-        if (rc == SQLITE_OK && !finish(&wanted->columns[i]))
+        if (rc == SQLITE_OK && !clr_row_load_finish(&wanted->columns[i]))
             rc = SQLITE_NOMEM;
         if (rc == SQLITE_OK && wanted->fields[i].never_null && has_null(wanted->columns[i]))
             rc = SQLITE_ERROR;
@@ -548,7 +298,7 @@ static int row_fill(struct clr_column_request *request)
 {
     const int columns = request->query->column_count;
     struct clr_cached_table *table = request->image->table;
-    struct row_load load = {.many_values = -1};
+    struct clr_row_load load = {.many_values = -1};
     struct wanted wanted;
     int rc;
 
@@ -616,7 +366,8 @@ static bool are_loadable(const struct clr_column_request *request)
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
-        const struct clr_column_info *info = clr_column_request_info(request, i);
+        const struct clr_column_info *info = &table->columns[request->query->columns[i]];
+
         if (!info->loadable)
             return false;
         if (info->has_calls &&
@@ -693,7 +444,7 @@ static uint64_t find_lacking(const struct clr_column_request *request)
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
-        const struct clr_field field = clr_column_field(request->query, request->table, true, i);
+        const struct clr_field field = clr_column_request_field(request, i);
         if (clr_image_find(request->image, &field) == NULL)
             lacking |= clr_image_bit(&field);
     }

@@ -4,7 +4,7 @@
 #include "opencl/core/catalog.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/cache/cache_memory.h"
-#include "sqlite/columns/column_source.h"
+#include "sqlite/columns/row_loader.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"

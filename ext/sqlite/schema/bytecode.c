@@ -1,5 +1,6 @@
 #include "sqlite/schema/bytecode.h"
 
+#include "numeric/values/bytes.h"
 #include "numeric/values/field.h"
 #include "sqlite/session/statement.h"
 
@@ -96,6 +97,32 @@ void clr_bytecode_free(struct clr_bytecode *program)
         sqlite3_free((char *)program->operations[--program->count].opcode);
     sqlite3_free(program->operations);
     program->operations = NULL;
+}
+
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
+{
+    struct clr_bytecode program;
+    uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
+    int i, k;
+
+    for (i = 0; i < program.count; i++) {
+        const struct clr_vdbe_op *operation = &program.operations[i];
+        /* By p3 it names the database, which has another number in another connection. */
+        const int p3 = clr_vdbe_op_is(operation, "OpenRead") ? 0 : operation->p3;
+        const int numbers[] = {operation->p1, operation->p2, p3, operation->p5};
+        const char *const parts[] = {operation->opcode, operation->p4, (const char *)numbers};
+
+        if (clr_vdbe_op_is(operation, "Transaction"))
+            continue;
+        for (k = 0; k < 3; k++) {
+            const struct clr_value value = {.kind = CLR_KIND_TEXT,
+                                            .as.size = k < 2 ? strlen(parts[k]) : sizeof numbers,
+                                            .bytes = parts[k]};
+            hash = clr_bytes_hash(&value, hash);
+        }
+    }
+    clr_bytecode_free(&program);
+    return hash;
 }
 
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode)

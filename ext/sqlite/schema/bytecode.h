@@ -33,6 +33,13 @@ int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *for
 /* Frees what it has; zeros are fine. */
 void clr_bytecode_free(struct clr_bytecode *program);
 
+/*
+ * Hashes the code of a statement: it names functions with their numbers of arguments, collating
+ * sequences, and what an authorizer puts in the place of anything. It is the same for all
+ * connections to a database. 0: it can't be had.
+ */
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
+
 /* Whether an operation is of that opcode. */
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
 

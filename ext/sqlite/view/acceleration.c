@@ -58,7 +58,7 @@ static int make_plan(struct clr_acceleration *acceleration)
     if (acceleration->plan != NULL)
         acceleration->no_pages = acceleration->plan->no_pages;
     else
-        acceleration->varied.count = 0;
+        acceleration->varied = (struct clr_varied_columns){.count = 0};
     return rc;
 }
 
@@ -107,7 +107,8 @@ static bool suits_environment(const struct clr_plan *plan,
     if (clr_float_environment_is_default(environment))
         return true;
     for (i = 0; i < plan->query->column_count; i++)
-        computes = computes || !plan->table.columns[plan->query->columns[i]].readable;
+        computes = computes || plan->query->derived[i] != NULL ||
+                   !plan->table.columns[plan->query->columns[i]].readable;
     return !computes;
 }
 
@@ -144,6 +145,8 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                              .query = plan->query,
                                              .watch = watch,
                                              .keeping = &acceleration->keeping,
+                                             .functions = &plan->functions,
+                                             .deriving = &acceleration->deriving,
                                              .refused_column = -1,
                                              .no_pages = acceleration->no_pages}};
     rc = clr_operands_evaluate(connection->db, plan->query, asking->parameters,
@@ -237,11 +240,17 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
     struct clr_varied_column column;
     int i;
 
-    if (run->request.reason.code != CLR_WHY_MANY_VALUES || refused < 0)
+    if (run->request.reason.code == CLR_WHY_MANY_ROWS && query->has_part && !varied->finds_many) {
+        varied->finds_many = acceleration->plan->may_derive;
+        return varied->finds_many;
+    }
+    if (run->request.reason.code != CLR_WHY_MANY_VALUES || refused < 0 ||
+        query->derived[refused] != NULL)
         return false;
     column = (struct clr_varied_column){query->columns[refused], query->units[refused],
                                         query->times[refused]};
-    if (column.unit == CLR_TIME_NONE && column.times == 0 && !query->may_find_rows)
+    if (column.unit == CLR_TIME_NONE && column.times == 0 && !query->may_find_rows &&
+        !acceleration->plan->may_derive)
         return false;
     for (i = 0; i < varied->count; i++) {
         if (varied->list[i].number == column.number && varied->list[i].unit == column.unit &&
@@ -270,7 +279,7 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
     acceleration->settings_changes = acceleration->connection->settings_changes;
     for (i = 0; i < MOST_PLANS && rc == SQLITE_OK; i++) {
         if (acceleration->is_outdated)
-            acceleration->varied.count = 0;
+            acceleration->varied = (struct clr_varied_columns){.count = 0};
         if (is_unplanned(acceleration) || acceleration->is_outdated || i > 0)
             rc = make_plan(acceleration);
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
@@ -435,7 +444,7 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
                             char line[CLR_REASON_TEXT])
 {
     const struct clr_plan *plan = acceleration->plan;
-    const char *name = plan->table.columns[plan->query->columns[i]].name;
+    const char *name = clr_column_name(plan->query, &plan->table, i);
     const struct clr_image_column *column = NULL;
     struct clr_image *image;
     struct clr_field field;
@@ -444,7 +453,8 @@ static void describe_column(struct clr_acceleration *acceleration, int i,
     clr_cache_lock_unchanging(acceleration->connection);
     image = find_image(acceleration);
     if (image != NULL) {
-        field = clr_column_field(plan->query, &plan->table, image->table->is_filled, i);
+        field = clr_column_field(plan->query, &plan->table, &acceleration->deriving,
+                                 image->table->is_filled, i);
         column = clr_image_find(image, &field);
     }
     if (column == NULL)

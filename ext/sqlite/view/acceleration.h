@@ -37,6 +37,7 @@ struct clr_acceleration {
     struct clr_backoff looking;    /* queries that SQLite runs without another look at them */
     struct clr_backoff keeping;    /* queries that stream columns that were too large to keep */
     struct clr_varied_columns varied; /* of the table, as runs have found */
+    struct clr_deriving deriving;     /* of the plan's derived columns */
     int settings_changes;             /* of the connection, at the last run */
     struct clr_limits limits;         /* likewise, when the plan was made */
     bool is_running; /* a function of the application may ask the view that calls it */

@@ -1,6 +1,7 @@
 #include "sqlite/view/finish.h"
 
 #include "base/memory.h"
+#include "sqlite/columns/column_source.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
@@ -179,7 +180,7 @@ static void refuse_call(const struct clr_finish_input *input, const struct clr_c
     char name[CLR_REASON_NAME];
 
     if (tally->y < 0 && tally->x >= 0 && query->instructions[tally->x].opcode == CLR_OP_COLUMN)
-        column = input->table->columns[query->columns[query->instructions[tally->x].a]].name;
+        column = clr_column_name(query, input->table, query->instructions[tally->x].a);
     sqlite3_snprintf(sizeof name, name, "%s(%s)", clr_call_name(call), column);
     clr_reason_set_name(reason,
                         !call->builtin || call->is_exact              ? CLR_WHY_RESULT_ERROR

@@ -215,7 +215,9 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
                                int parameter_count, struct clr_lookup_statement *statement)
 {
     char *name;
-    int rc = clr_column_type_find(db, table, query->columns[plan->column], &statement->type);
+    int rc = query->derived[plan->column] != NULL
+                 ? clr_column_type_none(&statement->type)
+                 : clr_column_type_find(db, table, query->columns[plan->column], &statement->type);
 
     statement->sql = NULL;
     statement->source = parameter_count + 1;
@@ -614,32 +616,6 @@ static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_
     return true;
 }
 
-/*
- * Hashes what SQLite makes of the text now: it names functions with their numbers of arguments,
- * collating sequences, and what an authorizer puts in the place of anything. 0: it can't be had.
- */
-static uint64_t hash_program(sqlite3 *db, const char *sql)
-{
-    struct clr_bytecode program;
-    uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
-    int i, k;
-
-    for (i = 0; i < program.count; i++) {
-        const struct clr_vdbe_op *operation = &program.operations[i];
-        const int numbers[] = {operation->p1, operation->p2, operation->p3, operation->p5};
-        const char *const parts[] = {operation->opcode, operation->p4, (const char *)numbers};
-
-        for (k = 0; k < 3; k++) {
-            const struct clr_value value = {.kind = CLR_KIND_TEXT,
-                                            .as.size = k < 2 ? strlen(parts[k]) : sizeof numbers,
-                                            .bytes = parts[k]};
-            hash = clr_bytes_hash(&value, hash);
-        }
-    }
-    clr_bytecode_free(&program);
-    return hash;
-}
-
 static void read_limits(sqlite3 *db, int limits[2])
 {
     limits[0] = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
@@ -672,7 +648,7 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
     return same &&
            sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0) ==
                memo->preparations &&
-           hash_program(connection->db, statement->sql) == memo->program;
+           clr_bytecode_hash(connection->db, statement->sql) == memo->program;
 }
 
 /* ---- Keeping it. */
@@ -759,7 +735,7 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
     read_limits(db, memo->limits);
     memo->dictionary = input->dictionary->id;
     memo->preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
-    memo->program = hash_program(db, statement->sql);
+    memo->program = clr_bytecode_hash(db, statement->sql);
     memo->is_kept = memo->program != 0;
 }
 

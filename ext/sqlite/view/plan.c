@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "query/query.h"
 #include "query/syntax/syntax.h"
+#include "sqlite/columns/column_source.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
@@ -380,6 +381,7 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
         columns[i].number = i;
         columns[i].is_rowid = i == table->column_count;
         columns[i].is_text = table->columns[i].is_text;
+        columns[i].is_stored = table->columns[i].readable;
         columns[i].readable = table->columns[i].readable || table->columns[i].loadable;
     }
     for (i = 0; i < plan->varied->count; i++) {
@@ -500,6 +502,8 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
                                                     table->column_count + !table->without_rowid,
                                                 .parameter_count = select->parameter_count,
                                                 .takes_parts = true,
+                                                .derives = plan->may_derive,
+                                                .prefers_derived = plan->varied->finds_many,
                                                 .is_utf8 = plan->encoding == SQLITE_UTF8,
                                                 .is_exact = connection->settings.override != 0,
                                                 .schema = table->schema};
@@ -520,6 +524,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
     sqlite3_stmt *statement = NULL;
     int rc = clr_encoding_find(connection->db, &plan->encoding);
 
+    plan->may_derive = clr_derived_rowid(&plan->table) != NULL;
     /* What SQLite refuses is refused with its message. */
     if (rc == SQLITE_OK)
         rc = clr_select_prepare(connection->db, select, &statement);
@@ -549,7 +554,7 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
     int i;
 
     for (i = 0; i < query->column_count; i++) {
-        if (!table->columns[query->columns[i]].readable)
+        if (query->derived[i] == NULL && !table->columns[query->columns[i]].readable)
             return CLR_WHY_READS_GENERATED;
     }
     return CLR_WHY_NONE;

@@ -25,6 +25,7 @@ struct clr_varied_column {
 struct clr_varied_columns {
     int count;
     struct clr_varied_column list[CLR_MOST_COLUMNS];
+    bool finds_many; /* more rows pass a part of WHERE than it is worth while to find */
 };
 
 /* It never changes, and serves any number of runs; the schema may go on without it. */
@@ -35,6 +36,7 @@ struct clr_plan {
     struct clr_table_names names;            /* which the table's name was looked for in */
     struct clr_database *database;           /* of the table */
     int generation;                          /* of the database, when the plan was made */
+    bool may_derive;                         /* columns of the table may be derived */
     enum clr_reason_code no_pages;           /* why its columns can't be decoded from pages */
     const struct clr_varied_columns *varied; /* the maker's, while the plan is made */
     int encoding;                            /* of the database's TEXT: SQLITE_UTF8, ... */

@@ -526,7 +526,7 @@ static bool find_fields(const struct clr_view_run *run, struct clr_field *fields
     int i;
 
     for (i = 0; i < run->scan.column_count; i++) {
-        fields[i] = clr_column_field(request->query, request->table, false, i);
+        fields[i] = clr_column_request_field(request, i);
         with_codes = with_codes || fields[i].with_codes;
     }
     return with_codes;
@@ -573,7 +573,7 @@ static int read_pages(struct clr_view_run *run)
     if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
         rc = clr_page_columns_bring(request);
     if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
-        rc = stream(run);
+        rc = request->query->has_derived ? refuse(run, CLR_WHY_ROWS_TOO_LARGE) : stream(run);
     return rc;
 }
 
@@ -583,6 +583,8 @@ static int read_rows(struct clr_view_run *run)
     struct clr_column_request *request = &run->request;
     int rc;
 
+    if (request->query->has_derived)
+        return refuse(run, CLR_WHY_ROW_EXPRESSION);
     clr_column_request_end(request); /* of pages, if they were begun */
     rc = clr_row_columns_begin(request);
     if (goes_on(run, rc) && !request->has_columns)

@@ -27,16 +27,17 @@ def test_asked(rng):
         ("SELECT gpu_sum(y) FROM t WHERE url LIKE '%1%' AND x = 7 AND ref > 'r2'", True),
         ("SELECT gpu_max(url) FROM t WHERE x = 7", True),
         ("SELECT gpu_sum(length(url || city)) FROM t WHERE x = 7", True),
-        ("SELECT gpu_sum(y) FROM t WHERE x > 7 AND url LIKE '%1%'", False),
-        ("SELECT gpu_sum(y) FROM t WHERE x = 7 OR url LIKE '%1%'", False),
-        ("SELECT gpu_sum(y) FROM t WHERE url LIKE '%1%'", False),
+        ("SELECT gpu_sum(y) FROM t WHERE x > 7 AND url LIKE '%1%'", True),
+        ("SELECT gpu_sum(y) FROM t WHERE x = 7 OR url LIKE '%1%'", True),
+        ("SELECT gpu_sum(y) FROM t WHERE url LIKE '%1%'", True),
         ("SELECT gpu_sum(y) FROM t WHERE x = 7 AND random() > length(url)", False),
         ("SELECT gpu_sum(y + random()) FROM t WHERE x = 7", False),
         ("SELECT url FROM t WHERE x = 7 AND url LIKE '%1%' LIMIT 1", False),
     )
     for select, fast in cases:
         views.create(db, "v", select)
-        for _ in range(2):
+        # Of what more rows pass is derived, when it is asked again.
+        for _ in range(3):
             want, got = views.outcome(db, select), views.ask(db, "v")
         if "random" not in select:
             tap.is_equal(repr(got), repr(want), select)

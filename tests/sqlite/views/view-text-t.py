@@ -321,7 +321,7 @@ def test_many_values(rng):
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, url TEXT)")
     db.executemany("INSERT INTO t(x, url) VALUES(?, ?)", ((i, f"http://{i}.org") for i in range(5_000)))
     db.commit()
-    select = "SELECT count(*), gpu_sum(x) FROM t WHERE url LIKE '%7%'"
+    select = "SELECT url, count(*), gpu_sum(x) FROM t GROUP BY url LIMIT 3"
     tap.is_equal(views.through_view(db, select), views.outcome(db, select), "many values")
     tap.ok("url" in views.plan(db, "view_of_it")[0], "as the plan says")
     db.close()

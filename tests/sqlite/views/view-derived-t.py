@@ -1,0 +1,257 @@
+"""Derived columns: expressions that neither a scan nor a lookup can compute, which SQLite evaluates row by row, once.
+
+A view gives what its SELECT gives (clause 1 of view.h): whatever changes between two runs, and whoever made the columns.
+"""
+
+import sqlite3
+
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+ROWS = 3_000 if tap.QUICK else 20_000
+
+#: Of one row, and of columns that repeat and those that do not: numbers, and what groups have in common.
+NUMBERS = ("url LIKE '%checkout%'", "kind || country = 'ade'", "length(kind || country)", "instr(url, kind)",
+           "json_extract(doc, '$.k') > 3", "length(url) + y", "kind < country", "kind IN (country, 'b')",
+           "substr(url, 1, instr(url, kind)) <> country", "CAST(kind || y AS INTEGER)", "unicode(url) = unicode(doc)",
+           "CASE kind WHEN country THEN 1 WHEN lower(mail) THEN 2 ELSE length(doc) END", "y BETWEEN length(url) AND length(doc)")
+GROUPS = ("kind || ':' || country", "substr(url, 1, instr(substr(url, 9), '/') + 8)", "json_extract(doc, '$.k')",
+          "coalesce(country, kind)", "y || kind", "min(kind, country)", "kind || y % 3", "json_extract(doc, '$.' || kind)", "x || country")
+
+
+def value(rng, number):
+    """A row, beside its id."""
+    page = rng.choice(("checkout", "cart", "", "é"))
+    doc = rng.choice(('{"k":%d,"a":"x%d"}' % (number % 7, number), '{"k":null}', '{"k":1.0,"n":%d}' % number, "[]"))
+    return (rng.choice("abc"), rng.choice(("de", "fr", "a", None)), f"http://h{number % 40}.org/{page}/{number}", doc,
+            number % 90 if rng.random() > 0.02 else None, rng.choice((0.0, -0.0, 1.0, 2.5, None)), f"User{number}@Mail.org")
+
+
+def fill(path, rng, mode="WAL", rows=ROWS, encoding="UTF-8"):
+    """The database with its table."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute(f"PRAGMA encoding = '{encoding}'")
+    db.execute(f"PRAGMA journal_mode = {mode}")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT, country TEXT, url TEXT, doc TEXT, y INT, x REAL, mail TEXT)")
+    db.execute("BEGIN")
+    db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ((i * 10, *value(rng, i)) for i in range(rows)))
+    db.execute("COMMIT")
+    db.close()
+
+
+def select_of(rng):
+    """A SELECT with such expressions."""
+    number, other, group = rng.choice(NUMBERS), rng.choice(NUMBERS), rng.choice(GROUPS)
+    return rng.choice((
+        f"SELECT count(*), gpu_sum(y) FROM t WHERE {number}",
+        f"SELECT gpu_sum({number}), count({other}), max({number}) FROM t",
+        f"SELECT {group}, count(*), gpu_sum(x) FROM t GROUP BY 1",
+        f"SELECT {group} AS g, sum(y), min({rng.choice(GROUPS)}) FROM t WHERE {number} OR y = 7 GROUP BY g ORDER BY 2 DESC, 1",
+        f"SELECT count(DISTINCT {group}), gpu_max({group}) FROM t WHERE y > 5",
+        f"SELECT id, url FROM t WHERE {number} AND {other} AND +y = 3 ORDER BY url LIMIT 5",
+        f"SELECT y, gpu_sum({number}) FILTER (WHERE {other}) FROM t GROUP BY y ORDER BY y",
+    ))
+
+
+CHANGES = (
+    "UPDATE t SET kind = 'zz', url = url || '/checkout' WHERE id % 970 = 0",
+    "DELETE FROM t WHERE id BETWEEN 1000 AND 1900",
+    "UPDATE t SET doc = '{\"k\":9}' WHERE id = 400",
+    "INSERT OR IGNORE INTO t SELECT id + 3, country, kind, mail, doc, y, x, url FROM t WHERE id % 10 = 0 AND id BETWEEN 4000 AND 6000 AND country > ''",
+)
+
+
+def test_random(rng, mode, encoding):
+    """Two connections ask, and change rows between."""
+    path = FOLDER.new()
+    fill(path, rng, mode, encoding=encoding)
+    connections = [views.connect(path, isolation_level=None) for _ in range(2)]
+    tally = views.Tally()
+    for turn in range(12 if tap.QUICK else 60):
+        selects = [select_of(rng) for _ in range(4)]
+        for db in connections:
+            for i, select in enumerate(selects):
+                views.create(db, f"v{i}", select)
+        for ask in range(24):
+            db, i = rng.choice(connections), rng.randrange(len(selects))
+            if not views.agree(db, f"v{i}", selects[i], (), f"{mode}: {selects[i]}"):
+                tap.diag(views.plan(db, f"v{i}")[0])
+            tally.add(db, f"v{i}")
+            if ask in (9, 16):
+                rng.choice(connections).execute(rng.choice(CHANGES[:3] if turn % 3 else CHANGES))
+    tally.require(0.2, f"{mode}, {encoding}")
+    tap.ok(not connections[0].execute("PRAGMA integrity_check").fetchone()[0] != "ok", "the database is sound")
+    for db in connections:
+        db.close()
+
+
+def asked(db, select, times=3, parameters=()):
+    """Whether a view is accelerated in the end; all that it gives is checked."""
+    views.create(db, "v", select)
+    for _ in range(times):
+        views.agree(db, "v", select, parameters, select)
+    return views.accelerated(db, "v")
+
+
+def test_rules(rng):
+    """When a column is made, what of, and who is told of it."""
+    path = FOLDER.new()
+    fill(path, rng)
+    db, other = views.connect(path, isolation_level=None), views.connect(path, isolation_level=None)
+    select = "SELECT count(*) FROM t WHERE url LIKE '%checkout%'"
+    tap.ok(not asked(db, select, 1), "SQLite runs the first query")
+    tap.ok("asked again" in views.plan(db, "v")[0], "the plan says when that ends")
+    views.agree(db, "v", select, (), select)
+    tap.ok(views.plan(db, "v")[-1].startswith(f"read the last time: {ROWS} rows through SQLite"), "the second one makes the column")
+    views.agree(db, "v", select, (), select)
+    tap.ok(views.accelerated(db, "v"), "which is scanned from then on")
+    tap.ok("LIKE '%checkout%'" in views.plan(db, "v")[2], "the plan names it")
+    tap.ok(asked(other, select, 1), "and serves another connection at once")
+    tap.ok(any("LIKE" in name for (name,) in db.execute("SELECT \"column\" FROM clreduce_columns")), "clreduce_columns has it")
+    db.execute("UPDATE t SET url = 'checkout' WHERE id = 10")
+    tap.ok(asked(db, select), "after a change it is made again")
+    for select, fast in (
+        ("SELECT gpu_sum(length(url)) FROM t WHERE length(url) > :least", True),
+        ("SELECT count(*) FROM t WHERE kind || country = :both", False),
+        ("SELECT lower(mail), count(*) FROM t GROUP BY 1", False),
+        ("SELECT gpu_sum(json_extract(doc, '$.a')) FROM t", False),
+        ("SELECT count(*) FROM t WHERE kind || country = 'ade' COLLATE NOCASE", False),
+        ("SELECT count(*) FROM t WHERE date(y, '+' || length(url) || ' days') > '2000'", False),
+        ("SELECT gpu_sum(length(url || random())) > 1 FROM t", False),
+    ):
+        parameters = (25,) if ":least" in select else ("ade",) if ":both" in select else ()
+        tap.is_equal(asked(db, select, 4, parameters), fast, "is accelerated" if fast else "is not")
+    other.execute("CREATE TABLE w(a TEXT PRIMARY KEY, b TEXT) WITHOUT ROWID")
+    other.execute("INSERT INTO w SELECT id, kind FROM t")
+    tap.ok(not asked(db, "SELECT count(*) FROM w WHERE a || b LIKE '1%'"), "there are none of a table WITHOUT ROWID")
+    db.execute("CREATE TABLE o(rowid TEXT, oid TEXT, _rowid_ TEXT)")
+    db.execute("INSERT INTO o SELECT id, kind, 2 FROM t")
+    tap.ok(not asked(db, "SELECT count(*) FROM o WHERE rowid || oid LIKE '1%'"), "nor without a name of the rowid")
+    db.execute("PRAGMA reverse_unordered_selects = 1")
+    asked(db, "SELECT y, count(*) FROM t WHERE kind || country LIKE '%d%' GROUP BY y")
+    db.close()
+    other.close()
+
+
+def test_errors(rng):
+    """A row's error is the SELECT's."""
+    path = FOLDER.new()
+    fill(path, rng)
+    db = views.connect(path, isolation_level=None)
+    db.execute("UPDATE t SET doc = '{' WHERE id = 700")
+    for select in ("SELECT gpu_sum(json_extract(doc, '$.k')) FROM t", "SELECT json_extract(doc, '$.k') k, count(*) FROM t GROUP BY k",
+                   "SELECT count(*) FROM t WHERE id <> 700 AND json_extract(doc, '$.k') = 1"):
+        asked(db, select, 5)
+    db.execute("UPDATE t SET doc = '{}' WHERE id = 700")
+    tap.ok(asked(db, "SELECT gpu_sum(json_extract(doc, '$.k') + length(url)) FROM t"), "a column can be made without them")
+    db.close()
+
+
+SELECTS = ("SELECT count(*), gpu_sum(instr(url, kind)) FROM t WHERE kind || country LIKE 'a%'",
+           "SELECT upper(kind || country) AS k, count(*) FROM t GROUP BY k")
+
+
+def both_agree(connections, times=3):
+    """What both connections' views give, several times."""
+    for _ in range(times):
+        for db in connections:
+            for i, select in enumerate(SELECTS):
+                views.agree(db, f"v{i}", select, (), f"{select}, on either side")
+
+
+def test_trust(rng):
+    """Functions, rights and limits are a connection's own: they change between runs."""
+    path = FOLDER.new()
+    fill(path, rng)
+    connections = [views.connect(path, isolation_level=None) for _ in range(2)]
+    db, other = connections
+    for each in connections:
+        for i, select in enumerate(SELECTS):
+            views.create(each, f"v{i}", select)
+    both_agree(connections)
+    tap.ok(views.accelerated(db, "v0") and views.accelerated(other, "v1"), "both are accelerated")
+
+    def authorize(*arguments):
+        return sqlite3.SQLITE_IGNORE if arguments[0] == sqlite3.SQLITE_READ and arguments[2] == "country" else sqlite3.SQLITE_OK
+
+    def allow():
+        """Also for statements that were prepared without these rights: that an authorizer goes SQLite does not tell them."""
+        db.set_authorizer(lambda *arguments: sqlite3.SQLITE_OK)
+        db.set_authorizer(None)
+
+    def forbid(*arguments):
+        return sqlite3.SQLITE_IGNORE if arguments[0] == sqlite3.SQLITE_FUNCTION and arguments[2] == "upper" else sqlite3.SQLITE_OK
+
+    for change, undo in (
+        (lambda: db.execute("PRAGMA case_sensitive_like = 1"), lambda: db.execute("PRAGMA case_sensitive_like = 0")),
+        (lambda: db.set_authorizer(authorize), allow),
+        (lambda: db.set_authorizer(forbid), allow),
+        (lambda: db.create_function("instr", 2, lambda x, y: 7, deterministic=True), lambda: None),
+        (lambda: db.create_function("upper", 1, lambda x: "U", deterministic=True), lambda: None),
+    ):
+        change()
+        both_agree(connections)
+        tap.ok(views.accelerated(other, "v0") and views.accelerated(other, "v1"), "the other connection's are still accelerated")
+        views.evict(other)
+        both_agree(connections)
+        undo()
+        both_agree(connections)
+    tap.ok(not views.accelerated(db, "v1"), "with an application's function SQLite runs the SELECT")
+    if hasattr(other, "setlimit"):
+        other.execute(f"UPDATE t SET kind = '{'b' * 60}' WHERE id = 50")
+        views.create(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'")
+        for _ in range(3):
+            views.agree(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'", (), "a long pattern")
+        other.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 20)
+        for _ in range(3):
+            views.agree(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'", (), "one that is too long")
+    for each in connections:
+        each.close()
+
+
+def test_interrupted(rng):
+    """Interrupted wherever it is, the next query is right."""
+    path = FOLDER.new()
+    fill(path, rng)
+    db = views.connect(path, isolation_level=None)
+    other = views.connect(path, isolation_level=None)
+    told = 0
+    for turn in range(30):
+        views.create(db, "v", SELECTS[turn % 2])
+        want = views.outcome(db, SELECTS[turn % 2])
+        views.ask(db, "v")
+        left = [turn * 3]
+
+        def stop():
+            left[0] -= 1
+            return left[0] < 0
+
+        db.set_progress_handler(stop, 400)
+        got = views.ask(db, "v")
+        db.set_progress_handler(None, 0)
+        told += got != want
+        if got != want:
+            tap.ok("interrupted" in str(views.comparable(got)), f"interrupted after {turn * 3}: {got!r:.100}")
+        tap.is_equal(views.ask(db, "v"), want, "and asked again")
+        tap.is_equal(views.through_view(other, SELECTS[turn % 2]), want, "and by another connection")
+        views.evict(db)
+    tap.ok(told > 3, f"{told} of 30 were interrupted")
+    db.close()
+    other.close()
+
+
+def main():
+    rng = support.seed()
+    test_rules(rng)
+    test_errors(rng)
+    test_trust(rng)
+    test_interrupted(rng)
+    for mode, encoding in (("WAL", "UTF-8"), ("DELETE", "UTF-8"), ("WAL", "UTF-16le")):
+        test_random(rng, mode, encoding)
+    tap.done()
+
+
+main()
