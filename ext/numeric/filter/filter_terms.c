@@ -3,23 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Returns the comparison that is the same with its operands the other way round. */
-static enum clr_opcode turn(enum clr_opcode opcode)
-{
-    switch (opcode) {
-    case CLR_OP_LESS:
-        return CLR_OP_GREATER;
-    case CLR_OP_LESS_EQUAL:
-        return CLR_OP_GREATER_EQUAL;
-    case CLR_OP_GREATER:
-        return CLR_OP_LESS;
-    case CLR_OP_GREATER_EQUAL:
-        return CLR_OP_LESS_EQUAL;
-    default:
-        return opcode;
-    }
-}
-
 static bool is_upper(enum clr_opcode opcode)
 {
     return opcode == CLR_OP_LESS || opcode == CLR_OP_LESS_EQUAL;
@@ -127,7 +110,7 @@ static bool find_comparison(const struct clr_scan *scan, int number, int *column
         return false;
     turned = scan->instructions[compared->a].opcode == CLR_OP_CONSTANT;
     if (turned)
-        *opcode = turn(*opcode);
+        *opcode = clr_opcode_turn(*opcode);
     *column = turned ? compared->b : compared->a;
     other = &scan->instructions[turned ? compared->a : compared->b];
     if (scan->instructions[*column].opcode != CLR_OP_COLUMN || other->opcode != CLR_OP_CONSTANT)

@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+enum clr_opcode clr_opcode_turn(enum clr_opcode opcode)
+{
+    switch (opcode) {
+    case CLR_OP_LESS:
+        return CLR_OP_GREATER;
+    case CLR_OP_LESS_EQUAL:
+        return CLR_OP_GREATER_EQUAL;
+    case CLR_OP_GREATER:
+        return CLR_OP_LESS;
+    case CLR_OP_GREATER_EQUAL:
+        return CLR_OP_LESS_EQUAL;
+    default:
+        return opcode;
+    }
+}
+
 int clr_opcode_operands(enum clr_opcode opcode)
 {
     switch (opcode) {

@@ -233,6 +233,15 @@ struct clr_scan {
 /* Returns how many operands an operator takes: 1 to 3; 0 for a constant or a column. */
 int clr_opcode_operands(enum clr_opcode opcode);
 
+/* Whether an operator compares two operands. */
+static inline bool clr_opcode_compares(enum clr_opcode opcode)
+{
+    return opcode >= CLR_OP_EQUAL && opcode <= CLR_OP_IS_NOT;
+}
+
+/* Returns the comparison that is the same with its operands the other way round. */
+enum clr_opcode clr_opcode_turn(enum clr_opcode opcode);
+
 /* Stores which of the scan's instructions a tally takes part in: operands come before what uses
    them. */
 void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,

@@ -481,11 +481,6 @@ static bool is_signed_column(const struct clr_node *node)
     return node->kind == CLR_N_COLUMN;
 }
 
-static bool compares(enum clr_opcode opcode)
-{
-    return opcode >= CLR_OP_EQUAL && opcode <= CLR_OP_IS_NOT;
-}
-
 /* Whether SQLite may search an index for what an expression compares a column with, and so find
    other rows than those for which it is true: see lower_compared(). It finds TEXT as it compares
    it, and so it does numbers that are no REALs past all INTEGERs. */
@@ -495,7 +490,7 @@ static bool may_search(const struct clr_node *node)
     bool has_column = false, has_others = false;
 
     if (node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN &&
-        (node->kind != CLR_N_FOLD || !compares(node->opcode)))
+        (node->kind != CLR_N_FOLD || !clr_opcode_compares(node->opcode)))
         return false;
     for (child = node->first; child != NULL; child = child->next) {
         has_column = has_column || (is_signed_column(child) && !clr_content_is_text(child));
@@ -804,7 +799,7 @@ static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 static int lower_fold(struct clr_binder *binder, struct clr_node *node)
 {
     int (*lower_operand)(struct clr_binder *, struct clr_node *) =
-        compares(node->opcode) ? lower_compared : lower;
+        clr_opcode_compares(node->opcode) ? lower_compared : lower;
     struct clr_node *child = node->first;
     int value = lower_operand(binder, child);
 
@@ -948,23 +943,6 @@ static int emit_compared(struct clr_binder *binder, const struct clr_node *colum
     return clr_emit(binder, opcode, emit_times(binder, column), bound, 0);
 }
 
-/* Returns the comparison with its operands in the other order. */
-static enum clr_opcode turn(enum clr_opcode opcode)
-{
-    switch (opcode) {
-    case CLR_OP_LESS:
-        return CLR_OP_GREATER;
-    case CLR_OP_LESS_EQUAL:
-        return CLR_OP_GREATER_EQUAL;
-    case CLR_OP_GREATER:
-        return CLR_OP_LESS;
-    case CLR_OP_GREATER_EQUAL:
-        return CLR_OP_LESS_EQUAL;
-    default:
-        return opcode;
-    }
-}
-
 static int lower_times(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *first = node->first, *other = first->next;
@@ -973,7 +951,7 @@ static int lower_times(struct clr_binder *binder, struct clr_node *node)
     if (node->kind == CLR_N_FOLD)
         return clr_times_has_counts(first)
                    ? emit_compared(binder, first, node->opcode, other)
-                   : emit_compared(binder, other, turn(node->opcode), first);
+                   : emit_compared(binder, other, clr_opcode_turn(node->opcode), first);
     if (node->kind == CLR_N_BETWEEN) {
         value = emit_compared(binder, first, CLR_OP_GREATER_EQUAL, other);
         return clr_emit(binder, CLR_OP_AND, value,

@@ -192,9 +192,8 @@ int clr_content_together(int reads, int other)
  */
 static bool compares_parameter(const struct clr_node *node)
 {
-    const bool compares =
-        node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN ||
-        (node->kind == CLR_N_FOLD && node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_IS_NOT);
+    const bool compares = node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN ||
+                          (node->kind == CLR_N_FOLD && clr_opcode_compares(node->opcode));
     const struct clr_node *child;
     bool column = false, parameter = false;
 

@@ -275,9 +275,7 @@ static enum level read_of_text(const struct clr_node *node)
     case CLR_N_IN:
         return read_by_literals(node);
     case CLR_N_FOLD:
-        return node->opcode >= CLR_OP_EQUAL && node->opcode <= CLR_OP_IS_NOT
-                   ? read_by_literals(node)
-                   : READS_ALL;
+        return clr_opcode_compares(node->opcode) ? read_by_literals(node) : READS_ALL;
     case CLR_N_FUNCTION:
         if (!node->is_builtin)
             return READS_ALL;
@@ -363,8 +361,7 @@ bool clr_times_compare(const struct clr_node *node)
     const struct clr_node *first = node->first, *other;
 
     if (node->kind == CLR_N_FOLD) {
-        if (node->opcode < CLR_OP_EQUAL || node->opcode > CLR_OP_IS_NOT ||
-            first->next->next != NULL)
+        if (!clr_opcode_compares(node->opcode) || first->next->next != NULL)
             return false;
         return (clr_times_has_counts(first) && is_bound(first->next)) ||
                (clr_times_has_counts(first->next) && is_bound(first));

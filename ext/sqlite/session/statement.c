@@ -88,6 +88,14 @@ int clr_statement_end(sqlite3_stmt *statement, int rc)
     return rc == SQLITE_OK ? ended : rc;
 }
 
+void clr_statement_refuse(sqlite3 *db, int rc, struct clr_reason *reason)
+{
+    const char *message =
+        sqlite3_errcode(db) == SQLITE_OK ? sqlite3_errstr(rc) : sqlite3_errmsg(db);
+
+    clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
+}
+
 /* ---- Interruption. */
 
 bool clr_interruption_is_wanted(void *interruption)

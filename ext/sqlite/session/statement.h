@@ -2,6 +2,7 @@
 #ifndef CLR_SQLITE_STATEMENT_H
 #define CLR_SQLITE_STATEMENT_H
 
+#include "query/reason.h"
 #include "sqlite/api.h"
 
 #include <stdbool.h>
@@ -41,6 +42,10 @@ int clr_statement_prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql)
 /* Finalizes a statement, which may be NULL. Returns rc, or if that is SQLITE_OK the code with which
    the statement ended. */
 int clr_statement_end(sqlite3_stmt *statement, int rc);
+
+/* Sets SQLite's message as the reason: that of the connection's last error, or of rc, the code with
+   which a statement failed. */
+void clr_statement_refuse(sqlite3 *db, int rc, struct clr_reason *reason);
 
 /* ---- Interruption. */
 

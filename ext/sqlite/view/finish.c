@@ -139,8 +139,7 @@ static bool prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement,
     rc = clr_statement_make(db, sql, SQLITE_PREPARE_PERSISTENT, statement);
     clr_float_environment_end(&before);
     if (rc != SQLITE_OK)
-        clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, sqlite3_errmsg(db),
-                            strlen(sqlite3_errmsg(db)));
+        clr_statement_refuse(db, rc, reason);
     return rc == SQLITE_OK;
 }
 

@@ -441,14 +441,6 @@ static int rank(struct results *results, uint32_t count, struct clr_lookup *look
     return SQLITE_OK;
 }
 
-static void refuse_as_sqlite(sqlite3 *db, int rc, struct clr_reason *reason)
-{
-    const char *message =
-        sqlite3_errcode(db) == SQLITE_OK ? sqlite3_errstr(rc) : sqlite3_errmsg(db);
-
-    clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
-}
-
 /* ---- Whether the times of a unit are alike. */
 
 /* Whether two values are of one type, and the same. */
@@ -569,7 +561,7 @@ static int evaluate(sqlite3 *db, sqlite3_stmt *prepared,
     } else {
         clr_lookup_results_release(results.shared);
         if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
-            refuse_as_sqlite(db, rc, reason);
+            clr_statement_refuse(db, rc, reason);
     }
     sqlite3_clear_bindings(prepared);
     clr_memory_free(results.unranked);
@@ -761,7 +753,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
         if (rc == SQLITE_NOMEM)
             return rc;
         if (rc != SQLITE_OK) {
-            refuse_as_sqlite(connection->db, rc, reason);
+            clr_statement_refuse(connection->db, rc, reason);
             return SQLITE_OK;
         }
     }
@@ -770,7 +762,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
         if (rc == SQLITE_OK && !memo->has_units)
             clr_reason_set(reason, CLR_WHY_MANY_VALUES);
         else if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
-            refuse_as_sqlite(connection->db, rc, reason);
+            clr_statement_refuse(connection->db, rc, reason);
         if (rc != SQLITE_OK || !memo->has_units) {
             clr_lookup_memo_free(memo);
             return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;

@@ -45,7 +45,6 @@ int clr_operands_evaluate(sqlite3 *db, const struct clr_query *query,
                           sqlite3_value *const *parameters, int parameter_count,
                           struct clr_operands *operands, struct clr_reason *reason)
 {
-    const char *message;
     int rc;
 
     operands->count = operands->first = parameter_count;
@@ -60,8 +59,7 @@ int clr_operands_evaluate(sqlite3 *db, const struct clr_query *query,
     rc = step(db, query, operands);
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT)
         return rc;
-    message = sqlite3_errcode(db) == SQLITE_OK ? sqlite3_errstr(rc) : sqlite3_errmsg(db);
-    clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
+    clr_statement_refuse(db, rc, reason);
     return SQLITE_OK;
 }
 

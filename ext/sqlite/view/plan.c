@@ -454,14 +454,6 @@ static bool know_functions(sqlite3 *db, const struct clr_syntax *syntax,
     return true;
 }
 
-/* Sets SQLite's own message as the reason. */
-static void refuse_as_sqlite(sqlite3 *db, struct clr_reason *reason)
-{
-    const char *message = sqlite3_errmsg(db);
-
-    clr_reason_set_name(reason, CLR_WHY_SQLITE_ERROR, message, strlen(message));
-}
-
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
    gives groups. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
@@ -487,7 +479,7 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
-    refuse_as_sqlite(db, reason);
+    clr_statement_refuse(db, rc, reason);
     return SQLITE_OK;
 }
 
@@ -529,7 +521,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
     if (rc == SQLITE_OK)
         rc = clr_select_prepare(connection->db, select, &statement);
     if (rc != SQLITE_OK) {
-        refuse_as_sqlite(connection->db, reason);
+        clr_statement_refuse(connection->db, rc, reason);
         return SQLITE_OK;
     }
     if (select->view_name != NULL)
@@ -577,7 +569,7 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
                                         &plan->lookups[i]);
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
-    refuse_as_sqlite(db, reason);
+    clr_statement_refuse(db, rc, reason);
     return SQLITE_OK;
 }
 
