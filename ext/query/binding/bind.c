@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "numeric/states/finish.h"
+#include "query/binding/emit.h"
 #include "query/binding/lower.h"
 #include "query/binding/names.h"
 #include "query/binding/times.h"

@@ -1,12 +1,12 @@
 #include "query/binding/lower.h"
 
 #include "base/memory.h"
+#include "query/binding/derive.h"
+#include "query/binding/lookup.h"
 #include "query/binding/times.h"
 #include "query/syntax/grammar.h"
-#include "query/syntax/print.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static int lower(struct clr_binder *binder, struct clr_node *node);
@@ -16,603 +16,11 @@ static int refuse(struct clr_binder *binder, enum clr_reason_code why)
     return clr_refuse(binder->syntax, why);
 }
 
-/* ---- What is added to a query: instructions, and the constants and columns that they refer to. */
-
-int clr_emit(struct clr_binder *binder, enum clr_opcode opcode, int a, int b, int c)
-{
-    struct clr_query *query = binder->query;
-    struct clr_instruction *instruction = query->instructions;
-    int i;
-
-    if (binder->syntax->code != CLR_OK)
-        return -1;
-    for (i = 0; i < query->instruction_count; i++, instruction++)
-        if (instruction->opcode == opcode && instruction->a == a && instruction->b == b &&
-            instruction->c == c)
-            return i;
-    if (i == CLR_MOST_INSTRUCTIONS)
-        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "operations");
-    *instruction = (struct clr_instruction){.opcode = opcode, .a = a, .b = b, .c = c};
-    return query->instruction_count++;
-}
-
-/* A literal's value, or NULL and the number of a parameter or an operand, of which a bound is made
-   unless that is NULL. */
-static int emit_constant(struct clr_binder *binder, struct clr_scalar value, int parameter,
-                         const struct clr_bound *bound)
-{
-    static const struct clr_bound none = {.kind = CLR_BOUND_NONE};
-    struct clr_query *query = binder->query;
-    int i;
-
-    if (bound == NULL)
-        bound = &none;
-    for (i = 0; i < query->constant_count; i++)
-        if (query->parameters[i] == parameter && query->constants[i].tag == value.tag &&
-            query->constants[i].bits == value.bits && query->bounds[i].kind == bound->kind &&
-            query->bounds[i].format == bound->format &&
-            query->bounds[i].is_text == bound->is_text &&
-            query->bounds[i].is_numeric == bound->is_numeric)
-            break;
-    if (i == CLR_MOST_CONSTANTS)
-        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "literals and parameters");
-    if (i == query->constant_count) {
-        query->constants[i] = value;
-        query->parameters[i] = parameter;
-        query->bounds[i] = *bound;
-        query->constant_count++;
-    }
-    return clr_emit(binder, CLR_OP_CONSTANT, i, 0, 0);
-}
-
-struct clr_query_size clr_query_size_of(const struct clr_query *query)
-{
-    return (struct clr_query_size){query->instruction_count, query->constant_count,
-                                   query->column_count, query->lookup_count};
-}
-
-void clr_query_shrink(struct clr_query *query, const struct clr_query_size *size)
-{
-    while (query->lookup_count > size->lookups)
-        clr_memory_free(query->lookups[--query->lookup_count].text);
-    while (query->column_count > size->columns) {
-        clr_memory_free(query->derived[--query->column_count]);
-        query->derived[query->column_count] = NULL;
-    }
-    query->instruction_count = size->instructions;
-    query->constant_count = size->constants;
-}
-
-/* Adds a column of the scan. Returns its place, or -1 once it has failed. */
-static int add_column(struct clr_binder *binder, int number, bool with_codes,
-                      enum clr_time_unit unit, clr_time_format times)
-{
-    struct clr_query *query = binder->query;
-    const int i = query->column_count;
-
-    if (i == CLR_MOST_COLUMNS)
-        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
-    query->columns[i] = number;
-    query->with_codes[i] = with_codes;
-    query->with_bytes[i] = false;
-    query->units[i] = unit;
-    query->times[i] = times;
-    return query->column_count++;
-}
-
-/* Returns the place among the scan's columns of a column of the table, by the environment's
-   number, with codes of a unit, times or values; -1 once it has failed. */
-static int place_column(struct clr_binder *binder, int number, bool with_codes,
-                        enum clr_time_unit unit, clr_time_format times)
-{
-    struct clr_query *query = binder->query;
-    int i;
-
-    for (i = 0; i < query->column_count; i++)
-        if (query->columns[i] == number && query->with_codes[i] == with_codes &&
-            query->units[i] == unit && query->times[i] == times)
-            return i;
-    return add_column(binder, number, with_codes, unit, times);
-}
-
-int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
-{
-    const int place = place_column(binder, number, false, CLR_TIME_NONE, 0);
-
-    if (place >= 0 && with_bytes)
-        binder->query->with_bytes[place] = true;
-    return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
-}
-
-/* The times of a column, which clr_times_has_counts(). */
-static int emit_times(struct clr_binder *binder, const struct clr_node *column)
-{
-    const int place =
-        place_column(binder, column->reads, false, CLR_TIME_NONE, column->column.times);
-
-    return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
-}
-
-int clr_emit_any(struct clr_binder *binder, const struct clr_node *column)
-{
-    return clr_times_has_counts(column) ? emit_times(binder, column)
-                                        : clr_emit_column(binder, column->reads, false);
-}
-
-static int emit_null(struct clr_binder *binder, int parameter)
-{
-    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL}, parameter, NULL);
-}
-
-/* Returns the number of an expression without columns as an operand, or as the parameter that it
-   is; -1 once it has failed. */
-static int place_operand(struct clr_binder *binder, struct clr_node *node)
-{
-    struct clr_printer printer = {.syntax = binder->syntax};
-    struct clr_query *query = binder->query;
-    char *text;
-    int i;
-
-    if (node->kind == CLR_N_PARAMETER || node->number > 0)
-        return node->number;
-    clr_print_inside(&printer, node);
-    text = clr_text_end(&printer.text);
-    if (text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    for (i = 0; i < query->operand_count && strcmp(query->operands[i], text) != 0; i++)
-        ;
-    if (i == CLR_MOST_OPERANDS || i < query->operand_count)
-        clr_memory_free(text);
-    else
-        query->operands[query->operand_count++] = text;
-    if (i == CLR_MOST_OPERANDS)
-        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "expressions without columns");
-    node->number = query->parameter_count + 1 + i;
-    return node->number;
-}
-
 /* Whether a literal that is NULL or a number has a value; returns false once it has failed. */
 static bool check_literal(struct clr_binder *binder, const struct clr_node *node)
 {
     return node->is_known || node->names[0].kind == CLR_T_NULL ||
            clr_refuse_token(binder->syntax, CLR_WHY_NUMBER, &node->names[0]) >= 0;
-}
-
-/* ---- What a lookup may hold: expressions that mean the same wherever SQLite evaluates them. */
-
-static bool refuse_lookup(struct clr_binder *binder, enum clr_reason_code why)
-{
-    refuse(binder, why);
-    return false;
-}
-
-/* Whether a literal is a word, spaces and ASCII case aside. */
-static bool is_word(const struct clr_token *token, const char *word)
-{
-    const char *begin = token->text + 1, *end = token->text + token->length - 1;
-
-    while (begin < end && *begin == ' ')
-        begin++;
-    while (begin < end && end[-1] == ' ')
-        end--;
-    return (size_t)(end - begin) == strlen(word) &&
-           clr_name_begins(begin, (size_t)(end - begin), word);
-}
-
-/* Whether a part of a concatenation has something that no word has which stands for the present
-   time or the time zone. */
-static bool has_more_than_letters(const struct clr_node *node)
-{
-    const struct clr_token *token = &node->names[0];
-    size_t i;
-
-    if (node->kind == CLR_N_OPERATOR && token->kind == CLR_T_CONCAT)
-        return has_more_than_letters(node->first) || has_more_than_letters(node->first->next);
-    if (node->kind != CLR_N_LITERAL || token->kind != CLR_T_STRING)
-        return node->kind == CLR_N_LITERAL && token->kind == CLR_T_NUMBER;
-    for (i = 1; i + 1 < token->length; i++) {
-        if (strchr("+-.: 0123456789", token->text[i]) != NULL)
-            return true;
-    }
-    return false;
-}
-
-/* Whether an expression may have a zero, behind which no function of times reads, where neither an
-   entry nor a parameter has one, at which the caller looks. */
-static bool may_make_zero(const struct clr_node *node)
-{
-    static const char *const plain[] = {"lower",  "ltrim",     "replace", "rtrim",
-                                        "substr", "substring", "trim",    "upper"};
-    const char *name = node->names[0].name;
-    const struct clr_node *child;
-    bool may = (node->kind == CLR_N_FUNCTION && !clr_times_is_function(name)) ||
-               (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_BLOB) ||
-               (node->kind == CLR_N_OPERATOR && node->names[0].kind != CLR_T_CONCAT);
-    size_t i;
-
-    for (i = 0; i < sizeof plain / sizeof plain[0] && node->kind == CLR_N_FUNCTION; i++)
-        may = may && strcmp(name, plain[i]) != 0;
-    for (child = node->first; child != NULL && !may; child = child->next)
-        may = may_make_zero(child);
-    return may;
-}
-
-static bool check_time_literal(struct clr_binder *binder, const struct clr_token *token,
-                               bool is_value)
-{
-    if (token->kind == CLR_T_BLOB)
-        return refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
-    if (token->kind == CLR_T_STRING &&
-        (is_word(token, "NOW") || is_word(token, "LOCALTIME") || is_word(token, "UTC") ||
-         (is_value && (is_word(token, "SUBSEC") || is_word(token, "SUBSECOND")))))
-        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
-    return true;
-}
-
-/*
- * Checks an argument that is a time (is_value) or changes one. What it is may be said by a literal,
- * or by an entry or a parameter, at which the caller looks; not by what is computed of them, unless
- * that is no such word whatever they are.
- */
-static bool check_time(struct clr_binder *binder, const struct clr_node *node, bool is_value)
-{
-    const struct clr_node *child;
-    const char *name = node->names[0].name;
-
-    switch (node->kind) {
-    case CLR_N_LITERAL:
-        return check_time_literal(binder, &node->names[0], is_value);
-    case CLR_N_FUNCTION:
-        return (clr_times_is_function(name) && strcmp(name, "strftime") != 0) ||
-               refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
-    case CLR_N_OPERATOR:
-        return node->names[0].kind != CLR_T_CONCAT ||
-               (has_more_than_letters(node) && !may_make_zero(node)) ||
-               refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
-    case CLR_N_CAST:
-        return (node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB) ||
-               check_time(binder, node->first, is_value);
-    case CLR_N_FOLD:
-        if (node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
-            node->opcode != CLR_OP_GREATEST)
-            return true;
-        break;
-    case CLR_N_PLUS:
-    case CLR_N_COLLATE:
-    case CLR_N_CASE:
-    case CLR_N_NULLIF:
-    case CLR_N_HINT:
-        break;
-    default:
-        return true; /* the column, a parameter, or a number */
-    }
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!check_time(binder, child, is_value))
-            return false;
-    }
-    return true;
-}
-
-/* Checks the arguments of a function of times: (time, modifiers...), strftime(format, time,
-   modifiers...), timediff(time, time). */
-static bool check_times(struct clr_binder *binder, const struct clr_node *node)
-{
-    const char *name = node->names[0].name;
-    const struct clr_node *argument = node->first;
-    const bool is_difference = strcmp(name, "timediff") == 0;
-    bool is_value = true;
-
-    if (argument != NULL && strcmp(name, "strftime") == 0)
-        argument = argument->next;
-    /* Without a time it is the present one. */
-    if (argument == NULL)
-        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
-    for (; argument != NULL; argument = argument->next) {
-        if (!check_time(binder, argument, is_value))
-            return false;
-        is_value = is_difference;
-    }
-    return true;
-}
-
-/* Whether a lookup has the expression as an operand: it is momentary and has no affinity. */
-static bool is_operand(const struct clr_node *node)
-{
-    return node->is_momentary && node->kind != CLR_N_CAST && node->kind != CLR_N_PLUS &&
-           node->kind != CLR_N_HINT;
-}
-
-/*
- * Refuses an expression whose value may be another one where SQLite evaluates it for an entry of a
- * dictionary. Sets *timed, which is the caller's to begin, if it has functions of times. Returns
- * false once it has failed.
- */
-static bool check_held(struct clr_binder *binder, const struct clr_node *node, bool *timed)
-{
-    const struct clr_node *child;
-
-    if (is_operand(node))
-        return true;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!check_held(binder, child, timed))
-            return false;
-    }
-    switch (node->kind) {
-    case CLR_N_IN:
-        /* SQLite's parser makes FALSE of it, which IS around the lookup takes for a test. */
-        return node->first->next != NULL || refuse_lookup(binder, CLR_WHY_EMPTY_IN);
-    case CLR_N_FUNCTION:
-        *timed = *timed || clr_times_is_function(node->names[0].name);
-        return !clr_times_is_function(node->names[0].name) || check_times(binder, node);
-    default:
-        return true;
-    }
-}
-
-/* Refuses a column by its name. */
-static int refuse_column(struct clr_binder *binder, enum clr_reason_code why,
-                         const struct clr_node *node)
-{
-    return clr_refuse_name(binder->syntax, why, node->names[node->name_count - 1].name);
-}
-
-/* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
-
-/* In a lookup's text a column is that of the entries, and an operand is as a parameter. */
-static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
-{
-    char word[16];
-
-    if (node->kind == CLR_N_COLUMN) {
-        clr_print_word(printer, "\"" CLR_LOOKUP_COLUMN "\"");
-    } else if (is_operand(node)) {
-        snprintf(word, sizeof word, "?%d", node->number);
-        clr_print_word(printer, word);
-    }
-    return node->kind == CLR_N_COLUMN || is_operand(node);
-}
-
-/* Places the operands of a lookup. Returns false once it has failed. */
-static bool place_operands(struct clr_binder *binder, struct clr_node *node)
-{
-    struct clr_node *child;
-
-    if (is_operand(node))
-        return place_operand(binder, node) >= 0;
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!place_operands(binder, child))
-            return false;
-    }
-    return true;
-}
-
-/* Returns the text of the lookup of an expression, or of its comparison with `equal`: parentheses
-   change neither the affinity nor the collating sequence of what is in them. NULL without memory.
- */
-static char *write_lookup(const struct clr_syntax *syntax, const struct clr_node *node,
-                          const struct clr_node *equal)
-{
-    struct clr_printer printer = {.syntax = syntax, .replace = print_entry};
-
-    if (equal == NULL) {
-        clr_print_inside(&printer, node);
-    } else {
-        clr_print_word(&printer, "(");
-        clr_print_inside(&printer, node);
-        clr_print_word(&printer, ") = (");
-        clr_print_inside(&printer, equal);
-        clr_print_word(&printer, ")");
-    }
-    return clr_text_end(&printer.text);
-}
-
-/* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
-   failed, without it. */
-static int place_lookup(struct clr_binder *binder, const struct clr_lookup_plan *plan)
-{
-    struct clr_query *query = binder->query;
-    int i;
-
-    for (i = 0; i < query->lookup_count; i++) {
-        const struct clr_lookup_plan *known = &query->lookups[i];
-
-        if (known->column == plan->column && known->is_ranked == plan->is_ranked &&
-            strcmp(known->text, plan->text) == 0)
-            break;
-    }
-    if (i == query->lookup_count && i < CLR_MOST_LOOKUPS) {
-        query->lookups[i] = *plan;
-        return query->lookup_count++;
-    }
-    clr_memory_free(plan->text);
-    return i < CLR_MOST_LOOKUPS ? i
-                                : clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY,
-                                                  "expressions with text or functions");
-}
-
-static bool is_column(const struct clr_node *node)
-{
-    return node->kind == CLR_N_COLUMN;
-}
-
-/* Refuses lookups over a column with too many different values, the one that the expression reads.
-   Returns false once it has failed. */
-static bool check_varied(struct clr_binder *binder, const struct clr_node *node)
-{
-    const struct clr_node *column = clr_node_find(node, is_column);
-
-    return !column->column.is_varied || refuse_column(binder, CLR_WHY_MANY_VALUES, column) >= 0;
-}
-
-/*
- * Returns the instruction that looks up the result of an expression, or of a comparison of it with
- * `equal` unless that is NULL, which read one column together; -1 once it has failed. A lookup that
- * is there already is used again. is_ranked: see clr_lower_ranks().
- */
-static int emit_lookup(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
-                       bool is_ranked)
-{
-    const int number =
-        equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
-    const enum clr_time_unit unit = equal == NULL ? clr_times_unit(node) : CLR_TIME_NONE;
-    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
-
-    if ((unit == CLR_TIME_NONE && !check_varied(binder, node->reads >= 0 ? node : equal)) ||
-        !check_held(binder, node, &plan.is_timed) || !place_operands(binder, node) ||
-        (equal != NULL &&
-         (!check_held(binder, equal, &plan.is_timed) || !place_operands(binder, equal))))
-        return -1;
-    plan.column = place_column(binder, number, true, unit, 0);
-    if (plan.column < 0)
-        return -1;
-    plan.text = write_lookup(binder->syntax, node, equal);
-    if (plan.text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
-}
-
-/* ---- Derived columns: expressions of a row that SQLite evaluates once, row by row. */
-
-/* Whether an expression is a column, plus signs aside. */
-static bool is_signed_column(const struct clr_node *node)
-{
-    while (node->kind == CLR_N_PLUS)
-        node = node->first;
-    return node->kind == CLR_N_COLUMN;
-}
-
-/* Whether SQLite may search an index for what an expression compares a column with, and so find
-   other rows than those for which it is true: see lower_compared(). It finds TEXT as it compares
-   it, and so it does numbers that are no REALs past all INTEGERs. */
-static bool may_search(const struct clr_node *node)
-{
-    const struct clr_node *child;
-    bool has_column = false, has_others = false;
-
-    if (node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN &&
-        (node->kind != CLR_N_FOLD || !clr_opcode_compares(node->opcode)))
-        return false;
-    for (child = node->first; child != NULL; child = child->next) {
-        has_column = has_column || (is_signed_column(child) && !clr_content_is_text(child));
-        has_others =
-            has_others || (child->reads == CLR_READS_NONE &&
-                           !(child->is_known && !clr_scalar_is_past_integers(&child->value)));
-    }
-    return has_column && has_others;
-}
-
-/* Whether an expression follows from the row alone, whichever connection has it evaluated. What a
-   function of times makes of a value may follow from the present time. */
-static bool follows_from_row(const struct clr_node *node)
-{
-    const struct clr_node *child;
-
-    switch (node->kind) {
-    case CLR_N_COLUMN:
-        if (!node->column.is_stored || !node->column.is_binary || node->column.is_rowid ||
-            node->item != NULL)
-            return false;
-        break;
-    case CLR_N_FUNCTION:
-        if (!node->is_builtin || !node->is_deterministic ||
-            clr_times_is_function(node->names[0].name))
-            return false;
-        break;
-    case CLR_N_PARAMETER:
-    case CLR_N_AGGREGATE:
-    case CLR_N_COLLATE:
-    case CLR_N_SUBQUERY:
-    case CLR_N_STAR:
-    case CLR_N_ITEM:
-    case CLR_N_TERM:
-        return false;
-    case CLR_N_IN:
-        /* SQLite's parser makes FALSE of it. */
-        if (node->first->next == NULL)
-            return false;
-        break;
-    default:
-        break;
-    }
-    for (child = node->first; child != NULL; child = child->next) {
-        if (!follows_from_row(child))
-            return false;
-    }
-    return !node->is_momentary && !may_search(node);
-}
-
-/* Whether something was refused for what makes no sense in a derived column, either. */
-static bool is_underivable(enum clr_reason_code why)
-{
-    return why != CLR_WHY_TWO_COLUMNS && why != CLR_WHY_MANY_VALUES && why != CLR_WHY_TEXT_COLUMN &&
-           why != CLR_WHY_NUMBER && why != CLR_WHY_NO_COLUMN_IN_IT;
-}
-
-/* In the text of a derived column the table's columns have their own names, without the table's. */
-static bool print_name(struct clr_printer *printer, const struct clr_node *node)
-{
-    const char *name = node->column.name;
-
-    if (node->kind != CLR_N_COLUMN)
-        return false;
-    clr_print_word(printer, "\"");
-    for (; *name != '\0'; name++)
-        clr_text_add(&printer->text, *name == '"' ? "\"%c" : "%c", *name);
-    clr_text_add(&printer->text, "\"");
-    return true;
-}
-
-/* Returns the place among the scan's columns of a derived one; -1 once it has failed. */
-static int place_derived(struct clr_binder *binder, const struct clr_node *node, bool with_codes)
-{
-    struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
-    struct clr_query *query = binder->query;
-    char *text;
-    int i;
-
-    clr_print_inside(&printer, node);
-    text = clr_text_end(&printer.text);
-    if (text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    for (i = 0; i < query->column_count; i++) {
-        if (query->derived[i] != NULL && query->with_codes[i] == with_codes &&
-            strcmp(query->derived[i], text) == 0)
-            break;
-    }
-    if (i == query->column_count)
-        i = add_column(binder, -1, with_codes, CLR_TIME_NONE, 0);
-    if (i < 0 || query->derived[i] != NULL)
-        clr_memory_free(text);
-    else
-        query->derived[i] = text;
-    return i;
-}
-
-/*
- * Has an expression be a derived column if it could not be lowered otherwise, with its ranks or as
- * values; before: the query's size until then; value: what came of it. Returns the instruction, or
- * -1 with what it was refused for.
- */
-static int derive_instead(struct clr_binder *binder, const struct clr_node *node,
-                          const struct clr_query_size *before, int value, bool is_ranked)
-{
-    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
-    struct clr_text entry = {.text = NULL};
-
-    if (value >= 0 || !binder->derives || binder->syntax->code != CLR_INVALID ||
-        is_underivable(binder->syntax->reason->code) || node->reads == CLR_READS_NONE ||
-        is_signed_column(node) || !follows_from_row(node))
-        return value;
-    clr_query_shrink(binder->query, before);
-    binder->syntax->code = CLR_OK;
-    plan.column = place_derived(binder, node, is_ranked);
-    if (plan.column < 0 || !is_ranked)
-        return clr_emit(binder, CLR_OP_COLUMN, plan.column, 0, 0);
-    clr_text_add(&entry, "\"" CLR_LOOKUP_COLUMN "\"");
-    plan.text = clr_text_end(&entry);
-    if (plan.text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
 }
 
 int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
@@ -623,10 +31,10 @@ int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
     if (binder->syntax->code != CLR_OK)
         return -1;
     if (clr_times_has_counts(node))
-        return emit_times(binder, node);
+        return clr_emit_times(binder, node);
     value = node->reads == CLR_READS_SEVERAL ? refuse(binder, CLR_WHY_TWO_COLUMNS)
-                                             : emit_lookup(binder, node, NULL, true);
-    return derive_instead(binder, node, &before, value, true);
+                                             : clr_lookup_emit(binder, node, NULL, true);
+    return clr_derive_instead(binder, node, &before, value, true);
 }
 
 /* ---- How large the numbers can be that expressions without columns have. */
@@ -760,7 +168,7 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
     int value;
 
     if (node->is_momentary)
-        return emit_null(binder, place_operand(binder, node));
+        return clr_emit_null(binder, clr_place_operand(binder, node));
     if (!node->is_foreign && !magnitude_find(binder, node, &most))
         return -1;
     if (!node->is_foreign && !(most <= CLR_EXACT_INTEGERS))
@@ -782,7 +190,7 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
     if ((node->is_foreign || node->is_momentary) &&
-        (clr_content_is_text(node) || is_signed_column(node)))
+        (clr_content_is_text(node) || clr_content_is_signed_column(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
         if (!check_literal(binder, node))
@@ -847,7 +255,7 @@ static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *v
 
     if ((base->is_foreign || choice->is_foreign) && reads >= 0 &&
         ((base->has | choice->has) & CLR_HAS_COLLATE) == 0)
-        return emit_lookup(binder, base, choice, false);
+        return clr_lookup_emit(binder, base, choice, false);
     if (*value < 0)
         *value = lower_compared(binder, base);
     return clr_emit(binder, CLR_OP_EQUAL, *value, lower_compared(binder, choice), 0);
@@ -867,7 +275,7 @@ static int lower_pairs(struct clr_binder *binder, struct clr_node *base, struct 
         if (binder->syntax->code != CLR_OK)
             return -1;
     }
-    value = has_else ? lower(binder, child) : emit_null(binder, 0);
+    value = has_else ? lower(binder, child) : clr_emit_null(binder, 0);
     /* From the last choice to the first: each needs the next. */
     for (; count > 0; count -= 2)
         value = clr_emit(binder, CLR_OP_IF, parts[count - 2], parts[count - 1], value);
@@ -898,7 +306,7 @@ static int lower_nullif(struct clr_binder *binder, struct clr_node *node)
     const int other = lower(binder, node->first->next);
     const int equal = clr_emit(binder, CLR_OP_EQUAL, value, other, 0);
 
-    return clr_emit(binder, CLR_OP_IF, equal, emit_null(binder, 0), value);
+    return clr_emit(binder, CLR_OP_IF, equal, clr_emit_null(binder, 0), value);
 }
 
 /* A cast of numbers. One to NUMERIC leaves them as they are, as the least of a number and itself
@@ -925,8 +333,8 @@ static int emit_bound(struct clr_binder *binder, const struct clr_node *column,
     const struct clr_bound bound = {kind, column->column.times, column->column.is_text,
                                     column->column.is_numeric};
 
-    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL},
-                         place_operand(binder, value), &bound);
+    return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_NULL},
+                             clr_place_operand(binder, value), &bound);
 }
 
 /* A comparison of a column of times with a value. */
@@ -940,7 +348,7 @@ static int emit_compared(struct clr_binder *binder, const struct clr_node *colum
                                  : is_upto ? CLR_BOUND_UPTO
                                            : CLR_BOUND_EQUAL);
 
-    return clr_emit(binder, opcode, emit_times(binder, column), bound, 0);
+    return clr_emit(binder, opcode, clr_emit_times(binder, column), bound, 0);
 }
 
 static int lower_times(struct clr_binder *binder, struct clr_node *node)
@@ -974,8 +382,8 @@ static int lower_times(struct clr_binder *binder, struct clr_node *node)
 
 static int emit_integer(struct clr_binder *binder, int64_t integer)
 {
-    return emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer}, 0,
-                         NULL);
+    return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer},
+                             0, NULL);
 }
 
 /* A function of a column's timestamp as SQLite computes it of milliseconds; NULL of empty TEXT. */
@@ -986,7 +394,7 @@ static int lower_time_number(struct clr_binder *binder, const struct clr_node *n
         number == CLR_TIME_SECONDS_TEXT ? node->first->next : node->first;
     const int64_t step = CLR_DAY_SECONDS / clr_timestamp_steps(column->column.times);
     const bool is_julian = number == CLR_TIME_JULIAN;
-    const int count = emit_times(binder, column);
+    const int count = clr_emit_times(binder, column);
     const int is_there = clr_emit(binder, CLR_OP_GREATER_EQUAL, count, emit_integer(binder, 0), 0);
     int value = clr_emit(binder, CLR_OP_MULTIPLY, count,
                          emit_integer(binder, is_julian ? step * 1000 : step), 0);
@@ -994,13 +402,14 @@ static int lower_time_number(struct clr_binder *binder, const struct clr_node *n
     value = clr_emit(binder, CLR_OP_ADD, value,
                      emit_integer(binder, is_julian ? JULIAN_MILLISECONDS : -UNIX_SECONDS), 0);
     if (is_julian)
-        value = clr_emit(binder, CLR_OP_DIVIDE, value,
-                         emit_constant(binder,
+        value =
+            clr_emit(binder, CLR_OP_DIVIDE, value,
+                     clr_emit_constant(binder,
                                        (struct clr_scalar){.tag = CLR_TAG_REAL,
                                                            .bits = clr_bits_of(DAY_MILLISECONDS)},
                                        0, NULL),
-                         0);
-    return clr_emit(binder, CLR_OP_IF, is_there, value, emit_null(binder, 0));
+                     0);
+    return clr_emit(binder, CLR_OP_IF, is_there, value, clr_emit_null(binder, 0));
 }
 
 /* Whether an expression is one of comparisons of timestamps, and maybe others: then it is no lookup
@@ -1018,7 +427,7 @@ static bool joins_times(const struct clr_node *node)
 /* Whether an expression over one column is no lookup as a whole, as parts of it may be derived. */
 static bool is_divided(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return binder->derives && clr_node_find(node, is_column)->column.is_varied &&
+    return binder->derives && clr_node_find(node, clr_node_is_column)->column.is_varied &&
            clr_times_unit(node) == CLR_TIME_NONE;
 }
 
@@ -1027,33 +436,33 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
     int zero;
 
     if (node->is_momentary)
-        return emit_null(binder, place_operand(binder, node));
+        return clr_emit_null(binder, clr_place_operand(binder, node));
     if (clr_times_compare(node))
         return lower_times(binder, node);
     if (!node->is_foreign && clr_times_number(node) != CLR_TIME_NO_NUMBER)
         return lower_time_number(binder, node, clr_times_number(node));
     /* The largest expression over one column that has something foreign. A column by itself is
        none: as TEXT it would be of use to no one. */
-    if (node->is_foreign && !is_signed_column(node) && !joins_times(node)) {
+    if (node->is_foreign && !clr_content_is_signed_column(node) && !joins_times(node)) {
         if (node->reads >= 0 && !is_divided(binder, node))
-            return emit_lookup(binder, node, NULL, false);
+            return clr_lookup_emit(binder, node, NULL, false);
         if (node->reads == CLR_READS_NONE)
             return refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
     }
     switch (node->kind) {
     case CLR_N_COLUMN:
-        return node->column.is_text ? refuse_column(binder, CLR_WHY_TEXT_COLUMN, node)
+        return node->column.is_text ? clr_refuse_column(binder->syntax, CLR_WHY_TEXT_COLUMN, node)
                                     : clr_emit_column(binder, node->reads, false);
     case CLR_N_LITERAL:
         if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
             return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
-        return check_literal(binder, node) ? emit_constant(binder, node->value, 0, NULL) : -1;
+        return check_literal(binder, node) ? clr_emit_constant(binder, node->value, 0, NULL) : -1;
     case CLR_N_PARAMETER:
-        return emit_null(binder, node->number);
+        return clr_emit_null(binder, node->number);
     case CLR_N_PLUS:
         return lower(binder, node->first);
     case CLR_N_MINUS:
-        zero = emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0, NULL);
+        zero = clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER}, 0, NULL);
         return clr_emit(binder, CLR_OP_SUBTRACT, zero, lower(binder, node->first), 0);
     case CLR_N_UNARY:
         /* Any column will do where no more is asked than whether a value is NULL. */
@@ -1091,43 +500,6 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
     return refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
 }
 
-/* Whether an expression has no other results than numbers and NULL, whatever it reads. */
-static bool gives_numbers(const struct clr_node *node)
-{
-    static const char *const functions[] = {"glob",   "instr", "json_array_length", "json_valid",
-                                            "length", "like",  "octet_length",      "unicode"};
-    const char *name = node->names[0].name;
-    size_t i;
-
-    switch (node->kind) {
-    case CLR_N_MINUS:
-    case CLR_N_UNARY:
-    case CLR_N_BETWEEN:
-    case CLR_N_IN:
-        return true;
-    case CLR_N_FOLD:
-        return node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
-               node->opcode != CLR_OP_GREATEST;
-    case CLR_N_CAST:
-        return node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB;
-    case CLR_N_FUNCTION:
-        for (i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-            if (strcmp(name, functions[i]) == 0)
-                return true;
-        }
-        return false;
-    default:
-        return false;
-    }
-}
-
-/* Whether its results are TEXT or BLOBs, or NULL. */
-static bool gives_text(const struct clr_node *node)
-{
-    return (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT) ||
-           (node->kind == CLR_N_CAST && !gives_numbers(node));
-}
-
 /* The smallest expressions that give numbers are derived, where they have to be: what is around
    them a scan computes. */
 static int lower(struct clr_binder *binder, struct clr_node *node)
@@ -1138,7 +510,8 @@ static int lower(struct clr_binder *binder, struct clr_node *node)
     if (binder->syntax->code != CLR_OK)
         return -1;
     value = lower_as_is(binder, node);
-    return gives_numbers(node) ? derive_instead(binder, node, &before, value, false) : value;
+    return clr_derive_gives_numbers(node) ? clr_derive_instead(binder, node, &before, value, false)
+                                          : value;
 }
 
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
@@ -1149,5 +522,6 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     if (binder->syntax->code != CLR_OK)
         return -1;
     value = lower(binder, node);
-    return gives_text(node) ? value : derive_instead(binder, node, &before, value, false);
+    return clr_derive_gives_text(node) ? value
+                                       : clr_derive_instead(binder, node, &before, value, false);
 }

@@ -319,6 +319,13 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
     }
 }
 
+bool clr_content_is_signed_column(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_PLUS)
+        node = node->first;
+    return node->kind == CLR_N_COLUMN;
+}
+
 bool clr_content_is_text(const struct clr_node *node)
 {
     /* A hint has the affinity of its argument, as some versions of SQLite see it; to others it has

@@ -37,6 +37,9 @@ struct clr_node *clr_names_keys(const struct clr_syntax *syntax);
 /* What two expressions read together. */
 int clr_content_together(int reads, int other);
 
+/* Whether an expression is a column, plus signs aside. */
+bool clr_content_is_signed_column(const struct clr_node *node);
+
 /* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
 bool clr_content_is_text(const struct clr_node *node);
 

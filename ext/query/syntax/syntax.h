@@ -185,6 +185,8 @@ int clr_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
 int clr_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name);
 int clr_refuse_token(struct clr_syntax *syntax, enum clr_reason_code why,
                      const struct clr_token *token);
+int clr_refuse_column(struct clr_syntax *syntax, enum clr_reason_code why,
+                      const struct clr_node *column);
 int clr_syntax_no_memory(struct clr_syntax *syntax);
 
 /* Adds a node of a kind that has those children, and names[0]; NULL is none. All else is zeros.
@@ -194,6 +196,11 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
 
 /* Returns how many nodes there are, as siblings. */
 int clr_list_count(const struct clr_list *list);
+
+static inline bool clr_node_is_column(const struct clr_node *node)
+{
+    return node->kind == CLR_N_COLUMN;
+}
 
 /* Returns the first node of an expression, itself and then its children from the left, for which
    the test is true; NULL if there is none. */

@@ -1,0 +1,174 @@
+#include "query/binding/derive.h"
+
+#include "base/memory.h"
+#include "query/binding/lookup.h"
+#include "query/binding/times.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/print.h"
+
+#include <string.h>
+
+/* Whether SQLite may search an index for what an expression compares a column with, and so find
+   other rows than those for which it is true: see lower_compared(). It finds TEXT as it compares
+   it, and so it does numbers that are no REALs past all INTEGERs. */
+static bool may_search(const struct clr_node *node)
+{
+    const struct clr_node *child;
+    bool has_column = false, has_others = false;
+
+    if (node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN &&
+        (node->kind != CLR_N_FOLD || !clr_opcode_compares(node->opcode)))
+        return false;
+    for (child = node->first; child != NULL; child = child->next) {
+        has_column =
+            has_column || (clr_content_is_signed_column(child) && !clr_content_is_text(child));
+        has_others =
+            has_others || (child->reads == CLR_READS_NONE &&
+                           !(child->is_known && !clr_scalar_is_past_integers(&child->value)));
+    }
+    return has_column && has_others;
+}
+
+/* Whether an expression follows from the row alone, whichever connection has it evaluated. What a
+   function of times makes of a value may follow from the present time. */
+static bool follows_from_row(const struct clr_node *node)
+{
+    const struct clr_node *child;
+
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        if (!node->column.is_stored || !node->column.is_binary || node->column.is_rowid ||
+            node->item != NULL)
+            return false;
+        break;
+    case CLR_N_FUNCTION:
+        if (!node->is_builtin || !node->is_deterministic ||
+            clr_times_is_function(node->names[0].name))
+            return false;
+        break;
+    case CLR_N_PARAMETER:
+    case CLR_N_AGGREGATE:
+    case CLR_N_COLLATE:
+    case CLR_N_SUBQUERY:
+    case CLR_N_STAR:
+    case CLR_N_ITEM:
+    case CLR_N_TERM:
+        return false;
+    case CLR_N_IN:
+        /* SQLite's parser makes FALSE of it. */
+        if (node->first->next == NULL)
+            return false;
+        break;
+    default:
+        break;
+    }
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!follows_from_row(child))
+            return false;
+    }
+    return !node->is_momentary && !may_search(node);
+}
+
+/* Whether something was refused for what makes no sense in a derived column, either. */
+static bool is_underivable(enum clr_reason_code why)
+{
+    return why != CLR_WHY_TWO_COLUMNS && why != CLR_WHY_MANY_VALUES && why != CLR_WHY_TEXT_COLUMN &&
+           why != CLR_WHY_NUMBER && why != CLR_WHY_NO_COLUMN_IN_IT;
+}
+
+/* In the text of a derived column the table's columns have their own names, without the table's. */
+static bool print_name(struct clr_printer *printer, const struct clr_node *node)
+{
+    const char *name = node->column.name;
+
+    if (node->kind != CLR_N_COLUMN)
+        return false;
+    clr_print_word(printer, "\"");
+    for (; *name != '\0'; name++)
+        clr_text_add(&printer->text, *name == '"' ? "\"%c" : "%c", *name);
+    clr_text_add(&printer->text, "\"");
+    return true;
+}
+
+/* Returns the place among the scan's columns of a derived one; -1 once it has failed. */
+static int place_derived(struct clr_binder *binder, const struct clr_node *node, bool with_codes)
+{
+    struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
+    struct clr_query *query = binder->query;
+    char *text;
+    int i;
+
+    clr_print_inside(&printer, node);
+    text = clr_text_end(&printer.text);
+    if (text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    for (i = 0; i < query->column_count; i++) {
+        if (query->derived[i] != NULL && query->with_codes[i] == with_codes &&
+            strcmp(query->derived[i], text) == 0)
+            break;
+    }
+    if (i == query->column_count)
+        i = clr_add_column(binder, -1, with_codes, CLR_TIME_NONE, 0);
+    if (i < 0 || query->derived[i] != NULL)
+        clr_memory_free(text);
+    else
+        query->derived[i] = text;
+    return i;
+}
+
+int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
+                       const struct clr_query_size *before, int value, bool is_ranked)
+{
+    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
+    struct clr_text entry = {.text = NULL};
+
+    if (value >= 0 || !binder->derives || binder->syntax->code != CLR_INVALID ||
+        is_underivable(binder->syntax->reason->code) || node->reads == CLR_READS_NONE ||
+        clr_content_is_signed_column(node) || !follows_from_row(node))
+        return value;
+    clr_query_shrink(binder->query, before);
+    binder->syntax->code = CLR_OK;
+    plan.column = place_derived(binder, node, is_ranked);
+    if (plan.column < 0 || !is_ranked)
+        return clr_emit(binder, CLR_OP_COLUMN, plan.column, 0, 0);
+    clr_text_add(&entry, "\"" CLR_LOOKUP_COLUMN "\"");
+    plan.text = clr_text_end(&entry);
+    if (plan.text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, clr_lookup_place(binder, &plan), 0);
+}
+
+bool clr_derive_gives_numbers(const struct clr_node *node)
+{
+    static const char *const functions[] = {"glob",   "instr", "json_array_length", "json_valid",
+                                            "length", "like",  "octet_length",      "unicode"};
+    const char *name = node->names[0].name;
+    size_t i;
+
+    switch (node->kind) {
+    case CLR_N_MINUS:
+    case CLR_N_UNARY:
+    case CLR_N_BETWEEN:
+    case CLR_N_IN:
+        return true;
+    case CLR_N_FOLD:
+        return node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
+               node->opcode != CLR_OP_GREATEST;
+    case CLR_N_CAST:
+        return node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB;
+    case CLR_N_FUNCTION:
+        for (i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+            if (strcmp(name, functions[i]) == 0)
+                return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+bool clr_derive_gives_text(const struct clr_node *node)
+{
+    return (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT) ||
+           (node->kind == CLR_N_CAST && !clr_derive_gives_numbers(node));
+}

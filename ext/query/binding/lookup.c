@@ -1,0 +1,285 @@
+#include "query/binding/lookup.h"
+
+#include "base/memory.h"
+#include "query/binding/emit.h"
+#include "query/binding/times.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- What a lookup may hold: expressions that mean the same wherever SQLite evaluates them. */
+
+static bool refuse_lookup(struct clr_binder *binder, enum clr_reason_code why)
+{
+    clr_refuse(binder->syntax, why);
+    return false;
+}
+
+/* Whether a literal is a word, spaces and ASCII case aside. */
+static bool is_word(const struct clr_token *token, const char *word)
+{
+    const char *begin = token->text + 1, *end = token->text + token->length - 1;
+
+    while (begin < end && *begin == ' ')
+        begin++;
+    while (begin < end && end[-1] == ' ')
+        end--;
+    return (size_t)(end - begin) == strlen(word) &&
+           clr_name_begins(begin, (size_t)(end - begin), word);
+}
+
+/* Whether a part of a concatenation has something that no word has which stands for the present
+   time or the time zone. */
+static bool has_more_than_letters(const struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+    size_t i;
+
+    if (node->kind == CLR_N_OPERATOR && token->kind == CLR_T_CONCAT)
+        return has_more_than_letters(node->first) || has_more_than_letters(node->first->next);
+    if (node->kind != CLR_N_LITERAL || token->kind != CLR_T_STRING)
+        return node->kind == CLR_N_LITERAL && token->kind == CLR_T_NUMBER;
+    for (i = 1; i + 1 < token->length; i++) {
+        if (strchr("+-.: 0123456789", token->text[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether an expression may have a zero, behind which no function of times reads, where neither an
+   entry nor a parameter has one, at which the caller looks. */
+static bool may_make_zero(const struct clr_node *node)
+{
+    static const char *const plain[] = {"lower",  "ltrim",     "replace", "rtrim",
+                                        "substr", "substring", "trim",    "upper"};
+    const char *name = node->names[0].name;
+    const struct clr_node *child;
+    bool may = (node->kind == CLR_N_FUNCTION && !clr_times_is_function(name)) ||
+               (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_BLOB) ||
+               (node->kind == CLR_N_OPERATOR && node->names[0].kind != CLR_T_CONCAT);
+    size_t i;
+
+    for (i = 0; i < sizeof plain / sizeof plain[0] && node->kind == CLR_N_FUNCTION; i++)
+        may = may && strcmp(name, plain[i]) != 0;
+    for (child = node->first; child != NULL && !may; child = child->next)
+        may = may_make_zero(child);
+    return may;
+}
+
+static bool check_time_literal(struct clr_binder *binder, const struct clr_token *token,
+                               bool is_value)
+{
+    if (token->kind == CLR_T_BLOB)
+        return refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
+    if (token->kind == CLR_T_STRING &&
+        (is_word(token, "NOW") || is_word(token, "LOCALTIME") || is_word(token, "UTC") ||
+         (is_value && (is_word(token, "SUBSEC") || is_word(token, "SUBSECOND")))))
+        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
+    return true;
+}
+
+/*
+ * Checks an argument that is a time (is_value) or changes one. What it is may be said by a literal,
+ * or by an entry or a parameter, at which the caller looks; not by what is computed of them, unless
+ * that is no such word whatever they are.
+ */
+static bool check_time(struct clr_binder *binder, const struct clr_node *node, bool is_value)
+{
+    const struct clr_node *child;
+    const char *name = node->names[0].name;
+
+    switch (node->kind) {
+    case CLR_N_LITERAL:
+        return check_time_literal(binder, &node->names[0], is_value);
+    case CLR_N_FUNCTION:
+        return (clr_times_is_function(name) && strcmp(name, "strftime") != 0) ||
+               refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
+    case CLR_N_OPERATOR:
+        return node->names[0].kind != CLR_T_CONCAT ||
+               (has_more_than_letters(node) && !may_make_zero(node)) ||
+               refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
+    case CLR_N_CAST:
+        return (node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB) ||
+               check_time(binder, node->first, is_value);
+    case CLR_N_FOLD:
+        if (node->opcode != CLR_OP_COALESCE && node->opcode != CLR_OP_LEAST &&
+            node->opcode != CLR_OP_GREATEST)
+            return true;
+        break;
+    case CLR_N_PLUS:
+    case CLR_N_COLLATE:
+    case CLR_N_CASE:
+    case CLR_N_NULLIF:
+    case CLR_N_HINT:
+        break;
+    default:
+        return true; /* the column, a parameter, or a number */
+    }
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!check_time(binder, child, is_value))
+            return false;
+    }
+    return true;
+}
+
+/* Checks the arguments of a function of times: (time, modifiers...), strftime(format, time,
+   modifiers...), timediff(time, time). */
+static bool check_times(struct clr_binder *binder, const struct clr_node *node)
+{
+    const char *name = node->names[0].name;
+    const struct clr_node *argument = node->first;
+    const bool is_difference = strcmp(name, "timediff") == 0;
+    bool is_value = true;
+
+    if (argument != NULL && strcmp(name, "strftime") == 0)
+        argument = argument->next;
+    /* Without a time it is the present one. */
+    if (argument == NULL)
+        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
+    for (; argument != NULL; argument = argument->next) {
+        if (!check_time(binder, argument, is_value))
+            return false;
+        is_value = is_difference;
+    }
+    return true;
+}
+
+/* Whether a lookup has the expression as an operand: it is momentary and has no affinity. */
+static bool is_operand(const struct clr_node *node)
+{
+    return node->is_momentary && node->kind != CLR_N_CAST && node->kind != CLR_N_PLUS &&
+           node->kind != CLR_N_HINT;
+}
+
+/*
+ * Refuses an expression whose value may be another one where SQLite evaluates it for an entry of a
+ * dictionary. Sets *timed, which is the caller's to begin, if it has functions of times. Returns
+ * false once it has failed.
+ */
+static bool check_held(struct clr_binder *binder, const struct clr_node *node, bool *timed)
+{
+    const struct clr_node *child;
+
+    if (is_operand(node))
+        return true;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!check_held(binder, child, timed))
+            return false;
+    }
+    switch (node->kind) {
+    case CLR_N_IN:
+        /* SQLite's parser makes FALSE of it, which IS around the lookup takes for a test. */
+        return node->first->next != NULL || refuse_lookup(binder, CLR_WHY_EMPTY_IN);
+    case CLR_N_FUNCTION:
+        *timed = *timed || clr_times_is_function(node->names[0].name);
+        return !clr_times_is_function(node->names[0].name) || check_times(binder, node);
+    default:
+        return true;
+    }
+}
+
+/* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
+
+/* In a lookup's text a column is that of the entries, and an operand is as a parameter. */
+static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
+{
+    char word[16];
+
+    if (node->kind == CLR_N_COLUMN) {
+        clr_print_word(printer, "\"" CLR_LOOKUP_COLUMN "\"");
+    } else if (is_operand(node)) {
+        snprintf(word, sizeof word, "?%d", node->number);
+        clr_print_word(printer, word);
+    }
+    return node->kind == CLR_N_COLUMN || is_operand(node);
+}
+
+/* Places the operands of a lookup. Returns false once it has failed. */
+static bool place_operands(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_node *child;
+
+    if (is_operand(node))
+        return clr_place_operand(binder, node) >= 0;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!place_operands(binder, child))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the text of the lookup of an expression, or of its comparison with `equal`: parentheses
+   change neither the affinity nor the collating sequence of what is in them. NULL without memory.
+ */
+static char *write_lookup(const struct clr_syntax *syntax, const struct clr_node *node,
+                          const struct clr_node *equal)
+{
+    struct clr_printer printer = {.syntax = syntax, .replace = print_entry};
+
+    if (equal == NULL) {
+        clr_print_inside(&printer, node);
+    } else {
+        clr_print_word(&printer, "(");
+        clr_print_inside(&printer, node);
+        clr_print_word(&printer, ") = (");
+        clr_print_inside(&printer, equal);
+        clr_print_word(&printer, ")");
+    }
+    return clr_text_end(&printer.text);
+}
+
+int clr_lookup_place(struct clr_binder *binder, const struct clr_lookup_plan *plan)
+{
+    struct clr_query *query = binder->query;
+    int i;
+
+    for (i = 0; i < query->lookup_count; i++) {
+        const struct clr_lookup_plan *known = &query->lookups[i];
+
+        if (known->column == plan->column && known->is_ranked == plan->is_ranked &&
+            strcmp(known->text, plan->text) == 0)
+            break;
+    }
+    if (i == query->lookup_count && i < CLR_MOST_LOOKUPS) {
+        query->lookups[i] = *plan;
+        return query->lookup_count++;
+    }
+    clr_memory_free(plan->text);
+    return i < CLR_MOST_LOOKUPS ? i
+                                : clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY,
+                                                  "expressions with text or functions");
+}
+
+/* Refuses lookups over a column with too many different values, the one that the expression reads.
+   Returns false once it has failed. */
+static bool check_varied(struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_node *column = clr_node_find(node, clr_node_is_column);
+
+    return !column->column.is_varied ||
+           clr_refuse_column(binder->syntax, CLR_WHY_MANY_VALUES, column) >= 0;
+}
+
+int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
+                    bool is_ranked)
+{
+    const int number =
+        equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
+    const enum clr_time_unit unit = equal == NULL ? clr_times_unit(node) : CLR_TIME_NONE;
+    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
+
+    if ((unit == CLR_TIME_NONE && !check_varied(binder, node->reads >= 0 ? node : equal)) ||
+        !check_held(binder, node, &plan.is_timed) || !place_operands(binder, node) ||
+        (equal != NULL &&
+         (!check_held(binder, equal, &plan.is_timed) || !place_operands(binder, equal))))
+        return -1;
+    plan.column = clr_place_column(binder, number, true, unit, 0);
+    if (plan.column < 0)
+        return -1;
+    plan.text = write_lookup(binder->syntax, node, equal);
+    if (plan.text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, clr_lookup_place(binder, &plan), 0);
+}

@@ -1,0 +1,19 @@
+/* Lookups: expressions over one column that SQLite evaluates for each of the column's entries. */
+#ifndef CLR_QUERY_LOOKUP_H
+#define CLR_QUERY_LOOKUP_H
+
+#include "query/binding/names.h"
+
+/*
+ * Returns the instruction that looks up the result of an expression, or of a comparison of it with
+ * `equal` unless that is NULL, which read one column together; -1 once it has failed. A lookup that
+ * is there already is used again. is_ranked: see clr_lower_ranks().
+ */
+int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
+                    bool is_ranked);
+
+/* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
+   failed, without it. */
+int clr_lookup_place(struct clr_binder *binder, const struct clr_lookup_plan *plan);
+
+#endif
