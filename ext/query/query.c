@@ -477,7 +477,7 @@ void clr_query_free(struct clr_query *query)
     for (i = 0; i < query->operand_count; i++)
         clr_memory_free(query->operands[i]);
     for (i = 0; i < query->column_count; i++)
-        clr_memory_free(query->derived[i]);
+        clr_memory_free(query->columns[i].derived);
     clr_syntax_free(query->syntax);
     clr_memory_free(query->syntax);
     clr_memory_free(query->probes);

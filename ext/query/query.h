@@ -103,6 +103,19 @@ struct clr_bound {
 
 enum { CLR_MOST_LISTS = 32, CLR_MOST_OPERANDS = 32 };
 
+/* A column of the scan. */
+struct clr_query_column {
+    int number; /* the environment's; -1: it is derived */
+    /* Then the expression of a row that it is, over columns of the table by their names, which
+       SQLite evaluates; else NULL. All connections get the same of it: it has no functions but
+       SQLite's own, and no parameters. */
+    char *derived;
+    /* In which form it is needed: see struct clr_field. Only lookups need codes. */
+    bool with_bytes, with_codes;
+    enum clr_time_unit unit;
+    clr_time_format times;
+};
+
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
@@ -135,18 +148,8 @@ struct clr_query {
     /* A parameter may be no more than CLR_MOST_OF_A_PARAMETER: something that is compared is
        computed of it. */
     bool is_bounded[CLR_MOST_CONSTANTS];
-    /* The environment's numbers of the scan's columns; -1: the column is derived. */
-    int columns[CLR_MOST_COLUMNS];
-    /* Of such a one the expression of a row that it is, over columns of the table by their names,
-       which SQLite evaluates; else NULL. All connections get the same of it: it has no functions
-       but SQLite's own, and no parameters. */
-    char *derived[CLR_MOST_COLUMNS];
-    bool has_derived;                  /* there is one */
-    bool with_bytes[CLR_MOST_COLUMNS]; /* which of them are needed with bytes */
-    bool with_codes[CLR_MOST_COLUMNS]; /* and which with codes: those of lookups alone */
-    enum clr_time_unit
-        units[CLR_MOST_COLUMNS]; /* of these; see struct clr_field, also for the next */
-    clr_time_format times[CLR_MOST_COLUMNS];
+    struct clr_query_column columns[CLR_MOST_COLUMNS]; /* of the scan */
+    bool has_derived;                                  /* one of them is derived */
     int lookup_count;
     struct clr_lookup_plan lookups[CLR_MOST_LOOKUPS];
     struct clr_tally_plan tallies[CLR_MOST_TALLIES];

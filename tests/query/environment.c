@@ -291,11 +291,11 @@ void print_value(const struct clr_query *query, int i)
     if (instruction->opcode == CLR_OP_CONSTANT) {
         print_constant(query, instruction->a);
     } else if (instruction->opcode == CLR_OP_COLUMN) {
-        print("%s%s", columns[query->columns[instruction->a] - 100],
-              query->times[instruction->a] != 0 ? "'s count" : "");
+        print("%s%s", columns[query->columns[instruction->a].number - 100],
+              query->columns[instruction->a].times != 0 ? "'s count" : "");
     } else if (instruction->opcode == CLR_OP_LOOKUP) {
-        print("[%s%s: %s%s]", columns[query->columns[instruction->a] - 100],
-              units[query->units[instruction->a]], query->lookups[instruction->b].text,
+        print("[%s%s: %s%s]", columns[query->columns[instruction->a].number - 100],
+              units[query->columns[instruction->a].unit], query->lookups[instruction->b].text,
               query->lookups[instruction->b].is_timed ? " (timed)" : "");
     } else {
         print("(%s", operators[instruction->opcode].name);
@@ -310,7 +310,7 @@ void print_value(const struct clr_query *query, int i)
 /* A lookup's text, with the column's own name. */
 static void print_lookup(const struct clr_query *query, const struct clr_lookup_plan *lookup)
 {
-    const char *column = columns[query->columns[lookup->column] - 100], *p;
+    const char *column = columns[query->columns[lookup->column].number - 100], *p;
     const size_t length = strlen("\"" CLR_LOOKUP_COLUMN "\"");
 
     print("(+(");
@@ -331,7 +331,7 @@ void print_sql(const struct clr_query *query, int i)
     const char *form = operators[instruction->opcode].sql;
 
     if (instruction->opcode == CLR_OP_COLUMN)
-        print("(+\"%s\")", columns[query->columns[instruction->a] - 100]);
+        print("(+\"%s\")", columns[query->columns[instruction->a].number - 100]);
     else if (instruction->opcode == CLR_OP_LOOKUP)
         print_lookup(query, &query->lookups[instruction->b]);
     else if (form == NULL)

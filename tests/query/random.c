@@ -23,7 +23,7 @@ static bool is_valid(const struct clr_query *query)
             instruction->b > i || instruction->c < 0 || instruction->c > i)
             return false;
         if ((is_lookup || instruction->opcode == CLR_OP_COLUMN) &&
-            (query->with_codes[instruction->a] != is_lookup ||
+            (query->columns[instruction->a].with_codes != is_lookup ||
              (is_lookup && instruction->b >= query->lookup_count)))
             return false;
     }

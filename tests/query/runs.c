@@ -151,7 +151,7 @@ static int count_columns(const struct clr_query *query, int number, bool with_co
     int i, count = 0;
 
     for (i = 0; i < query->column_count; i++)
-        count += query->columns[i] == number && query->with_codes[i] == with_codes;
+        count += query->columns[i].number == number && query->columns[i].with_codes == with_codes;
     return count;
 }
 
@@ -174,10 +174,11 @@ static void test_columns(void)
                count_columns(query, 100, false) == 1 && count_columns(query, 100, true) == 0,
            "a column with codes and one with values");
     for (i = 0; i < query->column_count; i++)
-        tap_ok(query->with_bytes[i] == (query->columns[i] == 106 && !query->with_codes[i]),
+        tap_ok(query->columns[i].with_bytes ==
+                   (query->columns[i].number == 106 && !query->columns[i].with_codes),
                "bytes are those of the column with values: %d", i);
     for (i = 0; i < query->lookup_count; i++)
-        tap_ok(query->with_codes[query->lookups[i].column], "lookup %d has codes", i);
+        tap_ok(query->columns[query->lookups[i].column].with_codes, "lookup %d has codes", i);
     tap_ok(query->computes, "SQLite computes");
     tap_ok(clr_query_run_begin(query, NULL, &run, &reason) == CLR_OK, "a run begins");
     scan = clr_query_run_scan(run);

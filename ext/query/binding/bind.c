@@ -427,7 +427,6 @@ static void begin(struct clr_query *query)
             node->number = 0; /* of an operand, or a call */
     }
     memset(query->is_bounded, 0, sizeof query->is_bounded);
-    memset(query->with_bytes, 0, sizeof query->with_bytes);
     memset(&query->grouping, 0, sizeof query->grouping);
     query->tally_count = query->call_count = query->question_count = 0;
     query->filter = -1;
@@ -536,7 +535,7 @@ static bool has_derived(const struct clr_query *query)
 {
     int i;
 
-    for (i = 0; i < query->column_count && query->derived[i] == NULL; i++)
+    for (i = 0; i < query->column_count && query->columns[i].derived == NULL; i++)
         ;
     return i < query->column_count;
 }

@@ -94,26 +94,12 @@ static bool print_name(struct clr_printer *printer, const struct clr_node *node)
 static int place_derived(struct clr_binder *binder, const struct clr_node *node, bool with_codes)
 {
     struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
-    struct clr_query *query = binder->query;
-    char *text;
-    int i;
+    struct clr_query_column column = {.number = -1, .with_codes = with_codes};
 
     clr_print_inside(&printer, node);
-    text = clr_text_end(&printer.text);
-    if (text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    for (i = 0; i < query->column_count; i++) {
-        if (query->derived[i] != NULL && query->with_codes[i] == with_codes &&
-            strcmp(query->derived[i], text) == 0)
-            break;
-    }
-    if (i == query->column_count)
-        i = clr_add_column(binder, -1, with_codes, CLR_TIME_NONE, 0);
-    if (i < 0 || query->derived[i] != NULL)
-        clr_memory_free(text);
-    else
-        query->derived[i] = text;
-    return i;
+    column.derived = clr_text_end(&printer.text);
+    return column.derived == NULL ? clr_syntax_no_memory(binder->syntax)
+                                  : clr_place_column(binder, &column);
 }
 
 int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,

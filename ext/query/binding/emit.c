@@ -61,58 +61,51 @@ void clr_query_shrink(struct clr_query *query, const struct clr_query_size *size
 {
     while (query->lookup_count > size->lookups)
         clr_memory_free(query->lookups[--query->lookup_count].text);
-    while (query->column_count > size->columns) {
-        clr_memory_free(query->derived[--query->column_count]);
-        query->derived[query->column_count] = NULL;
-    }
+    while (query->column_count > size->columns)
+        clr_memory_free(query->columns[--query->column_count].derived);
     query->instruction_count = size->instructions;
     query->constant_count = size->constants;
 }
 
-int clr_add_column(struct clr_binder *binder, int number, bool with_codes, enum clr_time_unit unit,
-                   clr_time_format times)
+/* Whether two columns of the scan are one, with bytes or not. */
+static bool are_same(const struct clr_query_column *a, const struct clr_query_column *b)
 {
-    struct clr_query *query = binder->query;
-    const int i = query->column_count;
-
-    if (i == CLR_MOST_COLUMNS)
-        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
-    query->columns[i] = number;
-    query->with_codes[i] = with_codes;
-    query->with_bytes[i] = false;
-    query->units[i] = unit;
-    query->times[i] = times;
-    return query->column_count++;
+    if (a->number != b->number || a->with_codes != b->with_codes || a->unit != b->unit ||
+        a->times != b->times)
+        return false;
+    return a->derived == NULL || strcmp(a->derived, b->derived) == 0;
 }
 
-int clr_place_column(struct clr_binder *binder, int number, bool with_codes,
-                     enum clr_time_unit unit, clr_time_format times)
+int clr_place_column(struct clr_binder *binder, const struct clr_query_column *column)
 {
     struct clr_query *query = binder->query;
     int i;
 
-    for (i = 0; i < query->column_count; i++)
-        if (query->columns[i] == number && query->with_codes[i] == with_codes &&
-            query->units[i] == unit && query->times[i] == times)
-            return i;
-    return clr_add_column(binder, number, with_codes, unit, times);
+    for (i = 0; i < query->column_count && !are_same(&query->columns[i], column); i++)
+        ;
+    if (i == query->column_count && i < CLR_MOST_COLUMNS) {
+        query->columns[i] = *column;
+        return query->column_count++;
+    }
+    clr_memory_free(column->derived);
+    return i < CLR_MOST_COLUMNS ? i : clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
 }
 
 int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
 {
-    const int place = clr_place_column(binder, number, false, CLR_TIME_NONE, 0);
+    const struct clr_query_column column = {.number = number};
+    const int place = clr_place_column(binder, &column);
 
     if (place >= 0 && with_bytes)
-        binder->query->with_bytes[place] = true;
+        binder->query->columns[place].with_bytes = true;
     return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
 }
 
 int clr_emit_times(struct clr_binder *binder, const struct clr_node *column)
 {
-    const int place =
-        clr_place_column(binder, column->reads, false, CLR_TIME_NONE, column->column.times);
+    const struct clr_query_column times = {.number = column->reads, .times = column->column.times};
 
-    return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
+    return clr_emit(binder, CLR_OP_COLUMN, clr_place_column(binder, &times), 0, 0);
 }
 
 int clr_emit_any(struct clr_binder *binder, const struct clr_node *column)

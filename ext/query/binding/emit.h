@@ -38,14 +38,9 @@ int clr_emit_times(struct clr_binder *binder, const struct clr_node *column);
 /* The same column in any form, where no more is asked than whether it is NULL. */
 int clr_emit_any(struct clr_binder *binder, const struct clr_node *column);
 
-/* Adds a column of the scan. Returns its place, or -1 once it has failed. */
-int clr_add_column(struct clr_binder *binder, int number, bool with_codes, enum clr_time_unit unit,
-                   clr_time_format times);
-
-/* Returns the place among the scan's columns of a column of the table, by the environment's
-   number, with codes of a unit, times or values; -1 once it has failed. */
-int clr_place_column(struct clr_binder *binder, int number, bool with_codes,
-                     enum clr_time_unit unit, clr_time_format times);
+/* Returns the place among the scan's columns of a column, which is added unless it is there; -1
+   once it has failed. The text of a derived one is taken. */
+int clr_place_column(struct clr_binder *binder, const struct clr_query_column *column);
 
 /* Returns the number of an expression without columns as an operand, or as the parameter that it
    is; -1 once it has failed. */

@@ -275,7 +275,8 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr
         (equal != NULL &&
          (!check_held(binder, equal, &plan.is_timed) || !place_operands(binder, equal))))
         return -1;
-    plan.column = clr_place_column(binder, number, true, unit, 0);
+    plan.column = clr_place_column(
+        binder, &(struct clr_query_column){.number = number, .with_codes = true, .unit = unit});
     if (plan.column < 0)
         return -1;
     plan.text = write_lookup(binder->syntax, node, equal);

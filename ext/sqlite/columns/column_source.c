@@ -58,28 +58,29 @@ bool clr_column_request_check_rows(struct clr_column_request *request, size_t ro
 const char *clr_column_name(const struct clr_query *query, const struct clr_table_info *table,
                             int i)
 {
-    return query->derived[i] != NULL ? query->derived[i] : table->columns[query->columns[i]].name;
+    return query->columns[i].derived != NULL ? query->columns[i].derived
+                                             : table->columns[query->columns[i].number].name;
 }
 
 struct clr_field clr_column_field(const struct clr_query *query, const struct clr_table_info *table,
                                   const struct clr_deriving *deriving, bool is_filled, int i)
 {
-    const int number = query->columns[i];
+    const int number = query->columns[i].number;
     struct clr_field field;
 
-    if (query->derived[i] != NULL)
-        return (struct clr_field){.with_codes = query->with_codes[i],
-                                  .derived = query->derived[i],
+    if (query->columns[i].derived != NULL)
+        return (struct clr_field){.with_codes = query->columns[i].with_codes,
+                                  .derived = query->columns[i].derived,
                                   .program = deriving->programs[i]};
     field = table->columns[number].field;
     if (is_filled)
         field = (struct clr_field){.index = number == table->column_count ? (int)CLR_FIELD_ROWID
                                                                           : number,
                                    .never_null = field.never_null};
-    field.with_bytes = query->with_bytes[i];
-    field.with_codes = query->with_codes[i];
-    field.unit = query->units[i];
-    field.times = query->times[i];
+    field.with_bytes = query->columns[i].with_bytes;
+    field.with_codes = query->columns[i].with_codes;
+    field.unit = query->columns[i].unit;
+    field.times = query->columns[i].times;
     return field;
 }
 
@@ -474,7 +475,9 @@ static bool needs_bytes(const struct clr_query *query)
 {
     int i;
 
-    for (i = 0; i < query->column_count && !query->with_bytes[i] && !query->with_codes[i]; i++)
+    for (i = 0;
+         i < query->column_count && !query->columns[i].with_bytes && !query->columns[i].with_codes;
+         i++)
         ;
     return i < query->column_count;
 }
@@ -521,7 +524,8 @@ static int load_columns(struct clr_column_request *request)
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
-        if (request->query->derived[i] != NULL || clr_column_request_find(request, i) != NULL)
+        if (request->query->columns[i].derived != NULL ||
+            clr_column_request_find(request, i) != NULL)
             continue;
         load.names[load.count] = clr_column_name(request->query, request->table, i);
         load.fields[load.count++] = clr_column_request_field(request, i);
@@ -561,7 +565,7 @@ static bool lacks_derived(const struct clr_column_request *request)
     int i;
 
     for (i = 0; i < query->column_count; i++) {
-        if (query->derived[i] != NULL && clr_column_request_find(request, i) == NULL)
+        if (query->columns[i].derived != NULL && clr_column_request_find(request, i) == NULL)
             return true;
     }
     return false;

@@ -56,9 +56,9 @@ int clr_derived_check(struct clr_column_request *request)
     if (!query->has_derived)
         return SQLITE_OK;
     for (i = 0; i < query->column_count && rc == SQLITE_OK; i++) {
-        if (query->derived[i] == NULL)
+        if (query->columns[i].derived == NULL)
             continue;
-        rc = read_program(request, query->derived[i], &programs[i]);
+        rc = read_program(request, query->columns[i].derived, &programs[i]);
         if (rc == SQLITE_OK && programs[i] == 0)
             clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     }
@@ -122,7 +122,8 @@ static void find_lacking(const struct clr_column_request *request, struct making
 
     memset(making, 0, sizeof *making);
     for (i = 0; i < request->query->column_count; i++) {
-        if (request->query->derived[i] == NULL || clr_column_request_find(request, i) != NULL)
+        if (request->query->columns[i].derived == NULL ||
+            clr_column_request_find(request, i) != NULL)
             continue;
         making->fields[making->load.count] = clr_column_request_field(request, i);
         making->numbers[making->load.count++] = i;

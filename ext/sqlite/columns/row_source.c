@@ -366,7 +366,7 @@ static bool are_loadable(const struct clr_column_request *request)
     int i;
 
     for (i = 0; i < request->query->column_count; i++) {
-        const struct clr_column_info *info = &table->columns[request->query->columns[i]];
+        const struct clr_column_info *info = &table->columns[request->query->columns[i].number];
 
         if (!info->loadable)
             return false;

@@ -107,8 +107,8 @@ static bool suits_environment(const struct clr_plan *plan,
     if (clr_float_environment_is_default(environment))
         return true;
     for (i = 0; i < plan->query->column_count; i++)
-        computes = computes || plan->query->derived[i] != NULL ||
-                   !plan->table.columns[plan->query->columns[i]].readable;
+        computes = computes || plan->query->columns[i].derived != NULL ||
+                   !plan->table.columns[plan->query->columns[i].number].readable;
     return !computes;
 }
 
@@ -245,10 +245,11 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
         return varied->finds_many;
     }
     if (run->request.reason.code != CLR_WHY_MANY_VALUES || refused < 0 ||
-        query->derived[refused] != NULL)
+        query->columns[refused].derived != NULL)
         return false;
-    column = (struct clr_varied_column){query->columns[refused], query->units[refused],
-                                        query->times[refused]};
+    column =
+        (struct clr_varied_column){query->columns[refused].number, query->columns[refused].unit,
+                                   query->columns[refused].times};
     if (column.unit == CLR_TIME_NONE && column.times == 0 && !query->may_find_rows &&
         !acceleration->plan->may_derive)
         return false;

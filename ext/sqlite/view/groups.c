@@ -208,7 +208,7 @@ static clr_time_format format_of(const struct clr_query *query, int instruction)
 {
     const struct clr_instruction *x = &query->instructions[instruction];
 
-    return x->opcode == CLR_OP_COLUMN ? query->times[x->a] : 0;
+    return x->opcode == CLR_OP_COLUMN ? query->columns[x->a].times : 0;
 }
 
 static bool set_key(const struct filling *filling, struct worker *worker, int key, size_t group,

@@ -215,15 +215,16 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
                                int parameter_count, struct clr_lookup_statement *statement)
 {
     char *name;
-    int rc = query->derived[plan->column] != NULL
+    int rc = query->columns[plan->column].derived != NULL
                  ? clr_column_type_none(&statement->type)
-                 : clr_column_type_find(db, table, query->columns[plan->column], &statement->type);
+                 : clr_column_type_find(db, table, query->columns[plan->column].number,
+                                        &statement->type);
 
     statement->sql = NULL;
     statement->source = parameter_count + 1;
     statement->is_ranked = plan->is_ranked;
     statement->is_timed = plan->is_timed;
-    statement->unit = query->units[plan->column];
+    statement->unit = query->columns[plan->column].unit;
     if (rc != SQLITE_OK)
         return rc;
     name = entries_name(&statement->type);

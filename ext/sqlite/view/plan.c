@@ -27,7 +27,7 @@ static int column_of_key(const struct clr_query *query, int key)
                            (x->opcode == CLR_OP_LOOKUP &&
                             strcmp(query->lookups[x->b].text, "\"" CLR_LOOKUP_COLUMN "\"") == 0);
 
-    return is_column ? query->columns[x->a] : -1;
+    return is_column ? query->columns[x->a].number : -1;
 }
 
 /* Finds the index of the table that has a root page: *name is to be freed with sqlite3_free(), or
@@ -546,7 +546,7 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
     int i;
 
     for (i = 0; i < query->column_count; i++) {
-        if (query->derived[i] == NULL && !table->columns[query->columns[i]].readable)
+        if (query->columns[i].derived == NULL && !table->columns[query->columns[i].number].readable)
             return CLR_WHY_READS_GENERATED;
     }
     return CLR_WHY_NONE;

@@ -38,8 +38,8 @@ static struct asked *ask(const char *table, enum clr_reason_code no_pages)
 
 static void want(struct asked *asked, int column, bool with_codes)
 {
-    asked->query.columns[asked->query.column_count] = column;
-    asked->query.with_codes[asked->query.column_count++] = with_codes;
+    asked->query.columns[asked->query.column_count].number = column;
+    asked->query.columns[asked->query.column_count++].with_codes = with_codes;
 }
 
 static void forget(struct asked *asked)
@@ -68,9 +68,9 @@ static bool are_right(const struct clr_column_request *request)
         found.names[i] = column->name;
         found.columns[i] = column->column;
         if (column->column->rows != image->layout.rows ||
-            (column->column->codes != NULL) != request->query->with_codes[i] ||
+            (column->column->codes != NULL) != request->query->columns[i].with_codes ||
             (strcmp(clr_image_column_type(column, "mixed"), "codes") == 0) !=
-                request->query->with_codes[i])
+                request->query->columns[i].with_codes)
             return false;
     }
     statement = image_select(&found, db, request->table->name);
