@@ -1,21 +1,26 @@
 """Runs the cases of tests/sql/*.test, which are text. A line there is one of these; lines that begin with blanks go on with it:
 
     # ...                                       a comment
-    let NAME = TEXT | TEXT                      further on $NAME is each of these: a line with names stands for all that they make of it
+    let NAME = TEXT | TEXT                      further on $NAME is each of these: a line with names stands for all that they make of it;
+                                                $OTHER is a path for another database
     == NAME                                     a new database; "== NAME, on devices": once on the host and once on each device
     set NAME VALUE                              a setting
     run SQL                                     a statement
     view NAME SELECT                            a view of the SELECT
+    keep NAME SELECT                            a view that is asked thrice, beside its SELECT, after each
+    then SQL => NAMES                           statement, or "elsewhere SQL" by another connection; the kept views of those names are accelerated
     ask SELECT => ROWS                          what a SELECT gives, which may read such views
     SELECT => ROWS                              the same, and as a new view, asked twice; "try TEXT" if it begins with another word,
                                                 and \\n is the end of a line
+    soon SELECT => ROWS => PLAN                 the same, asked until the plan begins so
     FUNCTION of VALUES is RESULT  # WHAT        an aggregate of a column, or of two, whose rows are then in parentheses
     FUNCTION of VALUES is RESULT, as OWN()      and SQLite's own function gives it, too
     FUNCTION over VALUES is RESULTS  # WHAT     the same in frames of two rows
     statistics of ROWS are ANSWERS  # WHAT      all functions of statistics_reference.py, of rows (y, x)
 
 ROWS are tuples, with commas between, "none", "same" for what the SELECT gives by itself, or "error", or "error: " and a part of its message; before
-"=>" may stand "with" and the parameters, and after the rows "=> accelerated", or "=> " and how the view's plan begins. Values are as
+"=>" may stand "with" and the parameters, and after the rows "=> accelerated", or "=> " and how the view's plan begins when it is asked
+again, or with "at once " the first time, too. Values are as
 Python has them, with NULL, Inf, INT_MIN, INT_MAX, HUGE and TINY for the greatest and the least double, and ULP for 2.0**-52. ANSWERS are of functions by their names, as in "ALONE, corr=1.0", where ALONE has those of the pair (3, 2).
 
 An aggregate is asked for in all ways that there are: by rows as they stand, by rows that fill chunks of 16 on the host and on a device,
@@ -42,6 +47,8 @@ NOTHING = dict.fromkeys((name.removeprefix("gpu_") for name in FUNCTIONS), None)
 ALONE = NOTHING | {"var_pop": 0.0, "stddev_pop": 0.0, "norm": 2.0, "covar_pop": 0.0, "regr_count": 1, "regr_avgx": 2.0,
                    "regr_avgy": 3.0, "regr_sxx": 0.0, "regr_syy": 0.0, "regr_sxy": 0.0}
 SINGLE_ALONE = NOTHING | {name: ALONE[name] for name in (name.removeprefix("gpu_") for name in SINGLE)}
+#: How often a view is asked until its plan is as it has to be.
+ASKED = 1000
 #: Copies of a case that fill chunks of 16 values and leave a remainder.
 COPIES = 37
 CASE = re.compile(r"(\w+) (of|over) (.*) is (.*?)(?:, as (\w+)\(\))?")
@@ -166,7 +173,7 @@ class File:
 
     def __init__(self, path, device, aggregates, moments):
         self.name, self.path, self.device, self.aggregates, self.moments = os.path.basename(path), path, device, aggregates, moments
-        self.db = None
+        self.db, self.kept = None, {}
 
     def run(self):
         """All of it that is for the device."""
@@ -177,7 +184,10 @@ class File:
                 self.end()
                 applies = self.device == "host" or rest.endswith(", on devices")
                 if applies:
-                    self.db = views.connect(FOLDER.new(), self.device)
+                    self.database, names["OTHER"] = FOLDER.new(), [FOLDER.new()]
+                    # Statements that are kept would go on to mean what they meant.
+                    self.db = views.connect(self.database, self.device, cached_statements=0)
+                    self.db.execute("PRAGMA synchronous = OFF")
             elif word == "let":
                 name, _, texts = rest.partition(" = ")
                 names[name] = [made for text in texts.split(" | ") for made in expand(text.strip(), names)]
@@ -197,8 +207,15 @@ class File:
             problem = views.create(self.db, *rest.split(" ", 1))
             if problem:
                 tap.ok(False, f"{where} {problem}")
-        elif word in ("ask", "try", "SELECT", "WITH", "VALUES"):
-            self.query(where, rest if word in ("ask", "try") else line, word != "ask")
+        elif word == "keep":
+            name, _, text = rest.partition(" ")
+            select, values, _ = self.parts(text)
+            self.kept[name] = select, values
+            tap.is_equal(views.create(self.db, name, select), None, f"{where} {name}")
+        elif word in ("then", "elsewhere"):
+            self.follow(where, word, *rest.partition(" => ")[::2])
+        elif word in ("ask", "try", "soon", "SELECT", "WITH", "VALUES"):
+            self.query(where, rest if word in ("ask", "try", "soon") else line, 0 if word == "ask" else ASKED if word == "soon" else 2)
         elif word == "statistics":
             text, _, what = line.partition("  # ")
             case = STATISTICS.fullmatch(text.strip())
@@ -209,11 +226,33 @@ class File:
             case = CASE.fullmatch(text.strip())
             self.aggregates.case(f"{where} {text.strip()[:90]}: {what}", case[1], case[2], read(case[3]), read(case[4]), case[5])
 
-    def query(self, where, text, is_viewed):
-        """A SELECT, and its view."""
+    @staticmethod
+    def parts(text):
+        """A SELECT, its parameters, and what is expected."""
         select, *expected = text.split(" => ")
-        select, _, values = select.partition(" with ") if " with " in select else (select, "", "")
-        select, values = select.replace("\\n", "\n"), read(values)
+        select, _, values = select.partition(" with ")
+        return select.replace("\\n", "\n"), read(values), expected
+
+    def follow(self, where, word, statement, fast):
+        """A statement, and what the kept views give then."""
+        db = self.db if word == "then" else tap.connect(self.database)
+        db.execute(statement).fetchall()
+        if db is not self.db:
+            db.close()
+        batch = support.Batch(f"{where} {self.device}: {word} {statement}")
+        fast = [name for name in fast.split(", ") if name]
+        batch.check(set(fast) <= set(self.kept), f"views {fast}")
+        for name, (select, values) in self.kept.items():
+            for turn in range(3):
+                got, want = views.ask(self.db, name, values), views.outcome(self.db, select, values)
+                batch.compare(views.comparable(got), views.comparable(want), f"{name}, turn {turn}: {select} {values}")
+            verdict = views.plan(self.db, name)[0]
+            batch.check(name not in fast or verdict.startswith("accelerated"), f"{name}: {verdict}")
+        batch.end()
+
+    def query(self, where, text, turns):
+        """A SELECT, and its view, asked so often, or until its plan begins as it has to."""
+        select, values, expected = self.parts(text)
         batch = support.Batch(f"{where} {self.device}: {select} {values or ''}")
         want = views.comparable(views.outcome(self.db, select, values))
         if expected[0].startswith("error"):
@@ -221,17 +260,18 @@ class File:
             batch.check(want[0] == "error" and fragment in want[1], f"no such error: {want}")
         elif expected[0] != "same":
             batch.compare(want, [] if expected[0] == "none" else read(expected[0]), "by itself")
-        if is_viewed:
+        if turns > 0:
             problem = views.create(self.db, "view_of_it", select)
-            for turn in range(2):
+            for turn in range(turns):
                 batch.compare(views.comparable(problem or views.ask(self.db, "view_of_it", values)), want, f"a view, turn {turn}")
+                for plan in (each.removeprefix("at once ") for each in expected[1:] if turn + 1 == turns or each.startswith("at once ")):
+                    told = views.plan(self.db, "view_of_it")[0]
+                    batch.check(told.startswith(plan), f"the plan, turn {turn}: {told}, not {plan}")
+                if turns > 2 and views.plan(self.db, "view_of_it")[0].startswith(expected[1]):
+                    break
             if values and not problem:
                 missing = views.comparable(views.outcome(self.db, select, (None,) * len(values)))
                 batch.compare(views.comparable(views.ask(self.db, "view_of_it")), missing, "a view without parameters")
-                views.ask(self.db, "view_of_it", values)
-            for plan in expected[1:]:
-                told = views.plan(self.db, "view_of_it")[0]
-                batch.check(told.startswith(plan), f"the plan: {told}, not {plan}")
         batch.end()
 
     def end(self):
@@ -239,7 +279,7 @@ class File:
         if self.db:
             support.configure(self.db, column_memory=0)
             self.db.close()
-        self.db = None
+        self.db, self.kept = None, {}
 
 
 def main():

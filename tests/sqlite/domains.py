@@ -339,21 +339,15 @@ class Few(Domain):
     rows = 20_000
     words = {"row": [str(row) for row in range(-5, rows, 37)]}
 
-    @classmethod
-    def create(cls, db):
-        """The tables in any database."""
-        db.executescript("""
+    def fill(self, rng):
+        self.db.executescript("""
             CREATE TABLE t(id INTEGER PRIMARY KEY, k INT, u INT, x REAL, s TEXT, big INT);
             CREATE INDEX ik ON t(k); CREATE UNIQUE INDEX iu ON t(u); CREATE INDEX "is" ON t(s COLLATE NOCASE);
             CREATE INDEX ikx ON t(k DESC, x) WHERE k > 150;
             CREATE TABLE w(a INT, b INT, x REAL, PRIMARY KEY(a, b)) WITHOUT ROWID;""")
-        db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?)", (
-            (i, i * 7919 % 200, i * 7919 % cls.rows, i * 0.37, "abcAB"[i % 5], 2**62 if i % 200 == 11 else i)
-            for i in range(1, cls.rows + 1)))
-        db.executemany("INSERT INTO w VALUES(?, ?, ?)", ((i % 500, i, i / 8) for i in range(cls.rows)))
-
-    def fill(self, rng):
-        self.create(self.db)
+        self.insert("t", ((i, i * 7919 % 200, i * 7919 % self.rows, i * 0.37, "abcAB"[i % 5], 2**62 if i % 200 == 11 else i)
+                          for i in range(1, self.rows + 1)))
+        self.insert("w", ((i % 500, i, i / 8) for i in range(self.rows)))
         support.configure(self.db, view_threshold=1000)
 
     def parameter(self, rng):

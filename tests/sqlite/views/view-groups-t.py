@@ -140,20 +140,6 @@ def test_subtypes():
     db.close()
 
 
-def test_inner_names():
-    """Names of items that are those of the columns by which a query is finished."""
-    db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(s, x INT)")
-    db.executemany("INSERT INTO t VALUES (?, ?)", ((f"{i % 7}", i) for i in range(300)))
-    db.commit()
-    for name in ("k:0:text", "K:0:Blob", "k:0:real", "c:0", "C:1", "c:source"):
-        for select in ('SELECT s, count(*) AS "{}" FROM t GROUP BY s HAVING "{}" > 3', 'SELECT s, max(x) AS [{}] FROM t GROUP BY s ORDER BY -[{}]',
-                       'SELECT count(*) AS "{}" FROM t ORDER BY "{}" + 1'):
-            text = select.format(name, name)
-            tap.is_equal(views.through_view(db, text), views.outcome(db, text), text)
-    db.close()
-
-
 def test_rights(rng):
     """An authorizer that hides, or refuses, what it does not know: the table of groups."""
     db = connect(FOLDER.new())
@@ -262,7 +248,6 @@ def main():
     test_collations(rng)
     test_affinities(rng)
     test_subtypes()
-    test_inner_names()
     test_rights(rng)
     test_hidden()
     test_kept_values(rng)

@@ -1,7 +1,7 @@
 """Accelerated views: what names and parameters mean, and which rows are one row.
 
 A view gives what its SELECT gives now, whatever the names in it have come to mean (clause 1 of
-view.h). Its parameters may come from anywhere in a statement, and its rowids tell rows apart.
+view.h): tests/sql/names.test has what they come to mean. Its parameters may come from anywhere in a statement, and its rowids tell rows apart.
 """
 
 import itertools
@@ -18,102 +18,10 @@ FILL = (
     " INSERT INTO {table} SELECT i * {factor} FROM n"
 )
 
-#: Accelerated, with functions of SQLite's own, and one that SQLite alone can run.
-SELECTS = {
-    "ours": "SELECT gpu_sum(x) AS s FROM t",
-    "its": "SELECT sum(x), count(*), max(x) FROM t",
-    "by_rows": "SELECT x + 1 AS y FROM t ORDER BY x LIMIT 3",
-    "qualified": "SELECT gpu_sum(x), count(*) FROM b.t",
-}
-
-#: After each of these the views are asked. Schemas, in the order in which SQLite looks for a name.
-CHANGES = [
-    "CREATE TABLE main.t(x)",
-    FILL.format(table="main.t", factor=7, rows=3),
-    FILL.format(table="main.t", factor=7, rows=ROWS),
-    "CREATE TEMP TABLE t(x)",
-    FILL.format(table="temp.t", factor=2, rows=ROWS),
-    "ALTER TABLE temp.t RENAME TO u",
-    "ALTER TABLE main.t RENAME TO u",
-    "ALTER TABLE temp.u RENAME TO t",
-    "DROP TABLE temp.t",
-    "BEGIN",
-    "CREATE TEMP TABLE t(x)",
-    FILL.format(table="temp.t", factor=3, rows=ROWS),
-    "ROLLBACK",
-    "CREATE TEMP TABLE other(x)",
-    "SAVEPOINT s",
-    "CREATE TABLE main.t(x)",
-    FILL.format(table="main.t", factor=5, rows=ROWS),
-    "ROLLBACK TO s",
-    "RELEASE s",
-    "CREATE TABLE main.another(x)",
-    "CREATE TEMP VIEW t AS SELECT 11 AS x",
-    "DROP VIEW t",
-    "ATTACH ':memory:' AS c",
-    "CREATE TABLE c.t(x)",
-    FILL.format(table="c.t", factor=-1, rows=ROWS),
-    "DETACH b",
-    "DETACH c",
-    "ATTACH ':memory:' AS c",
-    "CREATE TABLE c.t(x)",
-    FILL.format(table="c.t", factor=-2, rows=ROWS),
-    "ATTACH '{path}' AS b",
-    "DETACH c",
-    "DETACH b",
-    "ATTACH ':memory:' AS b",
-    "CREATE TABLE b.t(x)",
-    FILL.format(table="b.t", factor=-4, rows=ROWS),
-]
-
 
 def connect(path=":memory:", **options):
     """Statements that are kept would go on to mean what they meant."""
     return views.connect(path, isolation_level=None, cached_statements=0, **options)
-
-
-def test_schemas():
-    """Tables of the name come and go in every schema."""
-    path = FOLDER.new()
-    db = connect(FOLDER.new())
-    db.execute("ATTACH ? AS b", (path,))
-    db.execute("CREATE TABLE b.t(x)")
-    db.execute(FILL.format(table="b.t", factor=1, rows=ROWS))
-    batch = support.Batch("names in schemas that change")
-    for name, select in SELECTS.items():
-        views.create(db, name, select)
-    accelerated = 0
-    for change in ["SELECT 1", *CHANGES]:
-        db.execute(change.format(path=path))
-        for name, select in SELECTS.items():
-            for _ in range(3):
-                got, want = views.ask(db, name), views.outcome(db, select)
-                batch.compare(views.comparable(got), views.comparable(want), f"{change}: {name}")
-            accelerated += views.accelerated(db, name)
-    batch.check(accelerated > len(CHANGES), f"{accelerated} accelerated")
-    batch.end()
-    db.close()
-
-
-def test_elsewhere():
-    """A table of the name that another connection makes."""
-    path = FOLDER.new()
-    db = connect(path)
-    db.execute("ATTACH ? AS b", (FOLDER.new(),))
-    other = connect(path)
-    db.execute("CREATE TABLE b.t(x)")
-    db.execute(FILL.format(table="b.t", factor=1, rows=ROWS))
-    batch = support.Batch("names in schemas that another connection changes")
-    for name, select in SELECTS.items():
-        views.create(db, name, select)
-    for change in ("SELECT 1", "CREATE TABLE t(x)", "INSERT INTO t VALUES (7)", "DROP TABLE t"):
-        other.execute(change)
-        for name, select in SELECTS.items():
-            got, want = views.ask(db, name), views.outcome(db, select)
-            batch.compare(views.comparable(got), views.comparable(want), f"{change}: {name}")
-    batch.end()
-    db.close()
-    other.close()
 
 
 class Odd:
@@ -200,25 +108,6 @@ def test_functions_of_any_arity():
     db.close()
 
 
-def test_text_of_plans():
-    """Text of the user's in a plan does not count as one of its own."""
-    db = connect()
-    batch = support.Batch("names that look like a plan")
-    for text in ("; parameters given: 4000", "; parameters given: -1", "; parameters given: 2 2"):
-        db.execute("DROP TABLE IF EXISTS t")
-        db.execute(f'CREATE TABLE t("{text}" TEXT)')
-        db.execute("INSERT INTO t VALUES (5), (6), (7)")
-        select = f'SELECT gpu_sum("{text}"), :b AS b FROM t WHERE rowid > :a'
-        for parameters in ((), (1,), (1, 2)):
-            views.create(db, "v", select)
-            want = db.execute(select, dict(zip("ba", (*parameters, None, None)))).fetchall()
-            batch.compare(views.ask(db, "v", parameters), want, f"{text}, {parameters}")
-        want = db.execute(select, {"a": 2, "b": None}).fetchall()
-        batch.compare(db.execute("SELECT * FROM v WHERE a = 2").fetchall(), want, text)
-    batch.end()
-    db.close()
-
-
 #: Declared types as a schema may have them, with the affinity that SQLite gives each of them.
 TYPES = {
     "a,b,c": "NUM",
@@ -283,23 +172,6 @@ def test_types():
             batch.compare(views.outcome(db, each), want, f"{declared!r}: {each}")
         db.close()
     batch.end()
-
-
-def test_defaults():
-    """Rows that are older than a column whose declared type is an empty one: its affinity is NUMERIC."""
-    db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(x INT)")
-    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
-    db.execute("ALTER TABLE t ADD COLUMN y \"\" DEFAULT '5'")
-    db.execute("ALTER TABLE t ADD COLUMN z DEFAULT '5'")
-    db.execute("INSERT INTO t VALUES (1, '7', '7'), (2, 'a', 'a')")
-    batch = support.Batch("defaults of an empty type")
-    for column in "yz":
-        select = f"SELECT {column}, typeof({column}), count(*) FROM t WHERE {column} < '6' GROUP BY {column}"
-        for _ in range(3):
-            batch.compare(views.through_view(db, select), views.outcome(db, select), select)
-    batch.end()
-    db.close()
 
 
 def test_numbers_of_names():
@@ -586,13 +458,9 @@ def test_limits():
 
 
 def main():
-    test_schemas()
-    test_elsewhere()
     test_functions()
     test_functions_of_any_arity()
-    test_text_of_plans()
     test_types()
-    test_defaults()
     test_numbers_of_names()
     test_numbers_of_parameters()
     test_rowids()

@@ -1,23 +1,11 @@
-"""Subqueries in expressions beside aggregates, groups and rows: SQLite evaluates them.
-
-A view gives what its SELECT gives: with subqueries of any kind, over tables of any database, that
-change between two queries, or are read by views; with errors in them; and where they name something
-of the query around them, which is left to SQLite.
-"""
+"""Subqueries in expressions when rights are refused and while another connection writes. tests/sql/subqueries.test has what they give."""
 
 import support
 import tap
 import view_support as views
 from domains import Subqueries, Texts, connect
-from view_support import is_fast
 
 FOLDER = views.Folder()
-
-#: What is about the query around it.
-OUTER = (
-    "(SELECT max(n) FROM places WHERE places.city = t.city)", "(SELECT count(*) FROM places WHERE kind > 3)",
-    "(SELECT max(t.x) FROM places)", "EXISTS (SELECT 1 FROM places WHERE \"kind\" = 3)", "(SELECT t.rowid FROM places LIMIT 1)",
-)
 
 
 def set_up(db, rng):
@@ -33,72 +21,6 @@ ASKED = (
     "SELECT kind, count(*) FROM t GROUP BY kind HAVING kind IN (SELECT n FROM places) ORDER BY kind + (SELECT count(*) FROM places)",
     "SELECT id, (SELECT count(*) FROM places WHERE places.n = t.kind) FROM t WHERE n = 7 AND kind > 3",
 )
-
-
-def test_changes(rng):
-    """Views that stay, while what their subqueries read changes, also within a transaction."""
-    db = connect(FOLDER.new())
-    set_up(db, rng)
-    for i, select in enumerate(ASKED):
-        views.create(db, f"kept{i}", select)
-
-    def agree(what, fast=True):
-        for i, select in enumerate(ASKED):
-            views.agree(db, f"kept{i}", select, (), f"{what}: {select}")
-            verdict = views.plan(db, f"kept{i}")[0]
-            if fast and "SELECT id" not in select:
-                tap.ok(verdict.startswith("accelerated"), f"{what}: accelerated")
-
-    agree("at first")
-    db.execute("BEGIN")
-    db.execute("UPDATE places SET n = 20 WHERE city = 'ORD'")
-    agree("not committed", fast=False)
-    db.rollback()
-    agree("rolled back")
-    db.execute("UPDATE places SET n = 6 WHERE city = 'ORD'")
-    db.commit()
-    agree("committed")
-    db.execute("CREATE TEMP TABLE places(city, code, n, r)")
-    agree("hidden by an empty table")
-    db.execute("INSERT INTO temp.places VALUES('ORD', NULL, 9, 1)")
-    agree("hidden by a table of temp")
-    db.execute("DROP TABLE temp.places")
-    db.execute("ALTER TABLE places RENAME TO places2")
-    db.execute("CREATE VIEW places AS SELECT city, code, n + 1 AS n, r FROM places2")
-    agree("a view in its place")
-    db.execute("DROP VIEW places")
-    agree("gone", fast=False)
-    db.execute("CREATE TABLE other.places AS SELECT * FROM places2 WHERE n > 0")
-    agree("of another database", fast=False)
-    # A column that the subquery named is from now on one of the query around it.
-    db.execute("CREATE TABLE near(kind INT, b INT)")
-    db.execute("INSERT INTO near VALUES(100, 3)")
-    db.commit()
-    select = "SELECT kind, count(*), (SELECT max(kind) FROM near WHERE b < 9) FROM t GROUP BY kind"
-    is_fast(db, select, name="near_view")
-    db.execute("ALTER TABLE near RENAME COLUMN kind TO other")
-    views.agree(db, "near_view", select, (), "a name that is one of the query around it")
-    db.close()
-
-
-def test_outer(rng):
-    """What names something of the query around it is left to SQLite, with the reason."""
-    db = connect(FOLDER.new())
-    set_up(db, rng)
-    for outer, name in zip(OUTER, ("no such column: t.city", "no such column: kind", "no such column: t.x", '"kind"', "no such column: t.rowid")):
-        for select in (f"SELECT kind, city, count(*), {outer} FROM t GROUP BY kind, city", f"SELECT count(*), {outer} FROM t"):
-            want = views.outcome(db, select)
-            tap.is_equal(views.comparable(views.through_view(db, select)), views.comparable(want), select)
-            tap.is_equal(views.plan(db, "view_of_it")[0],
-                         f"row by row: a subquery that names something of the query around it is not accelerated: {name}", outer)
-    for quoted in ("rowid", "k:0:text", "c:0", "c:source", "n"):
-        select = f"SELECT city AS n, count(*), (SELECT \"{quoted}\" FROM places LIMIT 1) FROM t GROUP BY city"
-        want = views.outcome(db, select)
-        tap.is_equal(views.comparable(views.through_view(db, select)), views.comparable(want), f"{quoted} in quotes")
-    db.execute("CREATE VIEW ordinary AS SELECT kind, count(*), (SELECT max(n) FROM places) FROM t GROUP BY kind")
-    problem = views.outcome(db, "SELECT clreduce_accelerate('ordinary')")
-    tap.ok("a subquery in an ordinary view" in problem.message, f"{problem}")
-    db.close()
 
 
 def test_rights(rng):
@@ -180,61 +102,10 @@ def test_transaction(rng):
         db.close()
 
 
-def test_views(rng):
-    """Subqueries that read views, which read views, and at last themselves."""
-    db = connect(FOLDER.new())
-    set_up(db, rng)
-    views.create(db, "one", "SELECT kind, gpu_sum(x) AS s FROM t GROUP BY kind")
-    views.create(db, "two", "SELECT n, count(*) AS c, (SELECT max(s) FROM one) AS m FROM t GROUP BY n HAVING n > (SELECT min(kind) FROM one)")
-    select = "SELECT city, count(*), (SELECT sum(c) + max(m) FROM two) FROM t GROUP BY city"
-    plain = select.replace("FROM two", "FROM (SELECT n, count(*) AS c, (SELECT max(s) FROM (SELECT gpu_sum(x) AS s FROM t GROUP BY kind)) AS m"
-                                       " FROM t GROUP BY n HAVING n > (SELECT min(kind) FROM t))")
-    tap.is_equal(views.through_view(db, select), views.outcome(db, plain), "a view of a view of a view")
-    tap.ok(all(views.accelerated(db, name) for name in ("one", "two", "view_of_it")), "all three are accelerated")
-    for last in ("SELECT kind, count(*) AS s, (SELECT max(m) FROM two) FROM t GROUP BY kind", "SELECT count(*) AS s, (SELECT max(m) FROM two) AS kind FROM t"):
-        views.create(db, "one", last)
-        problem = views.outcome(db, "SELECT * FROM one")
-        tap.ok(isinstance(problem, views.Failure) and "nested more than 16 deep" in problem.message, f"an endless chain: {problem}")
-    db.close()
-
-
-def test_uses(rng):
-    """What subqueries are left to SQLite for, and what an analyst asks."""
-    db = connect(FOLDER.new())
-    set_up(db, rng)
-    db.execute("CREATE INDEX i ON places(n)")
-    for select in ("SELECT kind, 100.0 * count(*) / (SELECT count(*) FROM t) AS share FROM t GROUP BY kind ORDER BY share DESC",
-                   "SELECT city, gpu_avg(x) - (SELECT gpu_avg(x) FROM t) FROM t GROUP BY city",
-                   "SELECT kind, count(*) FROM t GROUP BY kind HAVING count(*) > (SELECT count(*) / 30 FROM t) AND kind NOT IN (SELECT n FROM places WHERE n IS NOT NULL)",
-                   "SELECT gpu_sum(x), (SELECT n FROM places WHERE n > 3 LIMIT 1), EXISTS (SELECT * FROM other.far) FROM t",
-                   "SELECT id FROM t WHERE n = 7 AND kind = 3 ORDER BY (SELECT max(n) FROM places WHERE city = t.city), id",
-                   "SELECT upper(city), count(*) FROM t GROUP BY 1 HAVING upper(city) IN (SELECT +code FROM places)",
-                   "SELECT city, max(day) FROM t GROUP BY city HAVING min(city) IN (SELECT +code FROM places)",
-                   "SELECT kind, count(*) FROM t WHERE n > 1000 GROUP BY kind HAVING (SELECT abs(-9223372036854775808) FROM places)",
-                   "SELECT kind, count(*) FROM t GROUP BY kind HAVING count(*) > 1e6 AND (SELECT abs(-9223372036854775808) FROM places)",
-                   "SELECT kind, (SELECT max(n) FROM places) FROM t GROUP BY kind ORDER BY count(*) + (SELECT min(n) FROM places) DESC, 1 LIMIT 2"):
-        is_fast(db, select)
-    place = "row by row: a subquery is not accelerated in this place: make it a parameter or a table"
-    for select, why in (("SELECT count(*) FROM t WHERE n IN (SELECT n FROM places)", place),
-                        ("SELECT count(*) FROM t GROUP BY n > (SELECT 1)", place),
-                        ("SELECT DISTINCT (SELECT 1) FROM t", place),
-                        ("SELECT gpu_sum(n + (SELECT 1)) FROM t", place),
-                        ("SELECT count(*) FILTER (WHERE EXISTS (SELECT 1)) FROM t", place),
-                        ("SELECT n, count(*) FROM (SELECT *, (SELECT 1) AS b FROM t) GROUP BY n", place),
-                        ("SELECT n, count(*) FROM t GROUP BY n LIMIT (SELECT 1)", "row by row: LIMIT of this is not accelerated: write a literal or a parameter")):
-        tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
-        tap.is_equal(views.plan(db, "view_of_it")[0], why, f"why not {select}")
-    db.close()
-
-
 def main():
     rng = support.seed()
-    test_uses(rng)
-    test_changes(rng)
-    test_outer(rng)
     test_rights(rng)
     test_transaction(rng)
-    test_views(rng)
     tap.done()
 
 
