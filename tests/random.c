@@ -33,6 +33,11 @@ uint64_t random_below(uint64_t limit)
     return (random_bits() >> 1) % limit;
 }
 
+int random_pick(int count)
+{
+    return (int)random_below((uint64_t)count);
+}
+
 int random_between(int low, int high)
 {
     return low + (int)random_below((uint64_t)(high - low) + 1);

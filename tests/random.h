@@ -19,6 +19,9 @@ uint64_t random_bits(void);
 /* 0 .. limit-1, nearly uniform. */
 uint64_t random_below(uint64_t limit);
 
+/* 0 .. count-1. */
+int random_pick(int count);
+
 /* low .. high, both included. */
 int random_between(int low, int high);
 

@@ -110,7 +110,7 @@ void scans_columns(struct clr_column *columns[SCANS_COLUMNS], size_t rows)
         columns[i] = scans_column(kinds[i], rows, 0);
 }
 
-struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows)
+struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows, bool ascend)
 {
     struct clr_column *column = clr_column_new_codes(NULL, rows, code_bytes);
     struct clr_column *codes = clr_column_new_codes(NULL, rows, sizeof(uint32_t));
@@ -120,7 +120,7 @@ struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows)
         tap_bail("no memory");
     column->rows = codes->rows = rows;
     for (i = 0; i < rows; i++)
-        ((uint32_t *)codes->codes)[i] = (uint32_t)random_below(count);
+        ((uint32_t *)codes->codes)[i] = (uint32_t)(ascend ? i * count / rows : random_below(count));
     clr_column_map_codes(column, 0, codes, 0, rows, NULL);
     clr_column_release(codes);
     return column;
@@ -174,15 +174,18 @@ int scans_add(struct scans_made *made, enum clr_opcode opcode, int a, int b)
     return number;
 }
 
+int scans_constant(struct scans_made *made, uint8_t tag, int64_t bits)
+{
+    const int number = made->scan.constant_count++;
+
+    made->constants[number] = (struct clr_scalar){tag, bits};
+    return scans_add(made, CLR_OP_CONSTANT, number, -1);
+}
+
 void scans_tally(struct scans_made *made, unsigned operations, int x, int y)
 {
     made->tallies[made->scan.tally_count++] =
         (struct clr_tally){.operations = operations, .x = x, .y = y, .filter = -1};
-}
-
-static int earlier(int number)
-{
-    return (int)random_below((uint64_t)number);
 }
 
 void scans_make(struct scans_made *made, struct clr_column *const *columns)
@@ -194,29 +197,37 @@ void scans_make(struct scans_made *made, struct clr_column *const *columns)
 
     scans_begin(made, columns, SCANS_COLUMNS);
     scan->instruction_count--; /* not the last column */
-    scan->constant_count = SCANS_CONSTANTS;
     for (i = 0; i < SCANS_CONSTANTS; i++) {
-        made->constants[i] = scans_value((uint8_t)(i < 3 ? 1 + i % 2 : CLR_TAG_NULL));
-        scans_add(made, CLR_OP_CONSTANT, i, -1);
+        const struct clr_scalar value = scans_value((uint8_t)(i < 3 ? 1 + i % 2 : CLR_TAG_NULL));
+        scans_constant(made, value.tag, value.bits);
     }
     while (scan->instruction_count < SCANS_INSTRUCTIONS) {
         const int number = scan->instruction_count,
-                  opcode = CLR_OP_ADD + earlier(CLR_OPCODES - CLR_OP_ADD);
-        const int a = earlier(number), b = earlier(number);
+                  opcode = CLR_OP_ADD + random_pick(CLR_OPCODES - CLR_OP_ADD);
+        const int a = random_pick(number), b = random_pick(number);
 
         scans_add(made, (enum clr_opcode)opcode, a, b);
-        made->instructions[number].c = earlier(number);
+        made->instructions[number].c = random_pick(number);
     }
-    scan->tally_count = 1 + earlier(SCANS_TALLIES);
-    scan->filter = random_below(3) > 0 ? earlier(SCANS_INSTRUCTIONS) : -1;
+    scan->tally_count = 1 + random_pick(SCANS_TALLIES);
+    scan->filter = random_below(3) > 0 ? random_pick(SCANS_INSTRUCTIONS) : -1;
     for (i = 0; i < scan->tally_count; i++) {
         struct clr_tally *tally = &made->tallies[i];
 
         tally->operations = masks[random_below(5)];
-        tally->x = random_below(8) > 0 || tally->operations != 0 ? earlier(SCANS_INSTRUCTIONS) : -1;
-        tally->y = tally->operations & 1u << CLR_DOT ? earlier(SCANS_INSTRUCTIONS) : -1;
-        tally->filter = random_below(4) == 0 ? earlier(SCANS_INSTRUCTIONS) : -1;
+        tally->x =
+            random_below(8) > 0 || tally->operations != 0 ? random_pick(SCANS_INSTRUCTIONS) : -1;
+        tally->y = tally->operations & 1u << CLR_DOT ? random_pick(SCANS_INSTRUCTIONS) : -1;
+        tally->filter = random_below(4) == 0 ? random_pick(SCANS_INSTRUCTIONS) : -1;
     }
+}
+
+void scans_release(struct scans_made *made)
+{
+    int i;
+
+    for (i = 0; i < made->scan.column_count; i++)
+        clr_column_release(made->columns[i]);
 }
 
 void scans_look_up(struct scans_made *made, struct clr_column *codes,

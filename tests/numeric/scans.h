@@ -4,21 +4,22 @@
 
 #include "numeric/scan/scan.h"
 
-/* What scans made at random have, but for the most that any may have. */
+/* What scans made by scans_make() have, and the most that any may have. */
 enum {
     SCANS_INSTRUCTIONS = 24,
     SCANS_CONSTANTS = 4,
     SCANS_COLUMNS = 6,
     SCANS_TALLIES = 4,
-    SCANS_MOST = 32
+    SCANS_MOST = 32,
+    SCANS_MOST_INSTRUCTIONS = 100
 };
 
 /* A scan and the arrays that it points to. */
 struct scans_made {
     struct clr_scan scan;
-    struct clr_instruction instructions[SCANS_MOST];
-    struct clr_scalar constants[SCANS_CONSTANTS];
-    struct clr_column *columns[SCANS_COLUMNS];
+    struct clr_instruction instructions[SCANS_MOST_INSTRUCTIONS];
+    struct clr_scalar constants[SCANS_MOST];
+    struct clr_column *columns[SCANS_MOST];
     struct clr_tally tallies[SCANS_MOST];
     struct clr_lookup lookups[SCANS_MOST];
 };
@@ -39,8 +40,8 @@ void scans_narrow(struct clr_column **column, uint8_t bytes);
 /* One column of each kind, of which the last one has nothing but BYTES. */
 void scans_columns(struct clr_column *columns[SCANS_COLUMNS], size_t rows);
 
-/* A column of codes below count, in code_bytes bytes each. */
-struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows);
+/* A column of codes below count, in code_bytes bytes each; they may ascend with the rows. */
+struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows, bool ascend);
 
 /* A lookup of count entries: of one type, or of several; of bytes, or of any values. */
 struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count);
@@ -52,11 +53,17 @@ void scans_begin(struct scans_made *made, struct clr_column *const *columns, int
 /* Adds an instruction, and returns its number. */
 int scans_add(struct scans_made *made, enum clr_opcode opcode, int a, int b);
 
+/* Adds a constant, and returns the number of its instruction. */
+int scans_constant(struct scans_made *made, uint8_t tag, int64_t bits);
+
 /* Adds a tally, of what the filter lets pass. */
 void scans_tally(struct scans_made *made, unsigned operations, int x, int y);
 
 /* Expressions over the columns but the last, and tallies of all sorts. */
 void scans_make(struct scans_made *made, struct clr_column *const *columns);
+
+/* Frees a scan's columns. */
+void scans_release(struct scans_made *made);
 
 /* The column of NULLs becomes one of codes, and its values those that a lookup has for them. */
 void scans_look_up(struct scans_made *made, struct clr_column *codes,

@@ -29,7 +29,7 @@ static void open_columns(void)
     columns[0] = scans_column(CLR_TAG_REAL, ROWS, 0);
     columns[1] = scans_column(CLR_TAG_INTEGER, ROWS, 0);
     for (i = CODES; i < COLUMNS; i++)
-        columns[i] = scans_codes((uint8_t)(1 << (i - CODES)), entries[i - CODES], ROWS);
+        columns[i] = scans_codes((uint8_t)(1 << (i - CODES)), entries[i - CODES], ROWS, false);
     for (i = 0; i < COLUMNS; i++) {
         copies[i] = shards_copy(worker, columns[i]);
         ready += clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;

@@ -166,7 +166,7 @@ static void test_refusals(void)
     struct clr_column *column = make_column(CLR_TAG_INTEGER, 0, false);
     struct clr_column *mixed = scans_column(CLR_TAG_MIXED, ROWS, 0);
     struct clr_column *nulls = scans_column(CLR_TAG_NULL, ROWS, 0);
-    struct clr_column *codes = scans_codes(1, 7, ROWS);
+    struct clr_column *codes = scans_codes(1, 7, ROWS, false);
     struct clr_sorted_copy *copy;
     int after = 0;
 

@@ -7,6 +7,7 @@
 #include "numeric/parts.h"
 #include "numeric/scan/loops.h"
 #include "numeric/scan_reference.h"
+#include "numeric/scans.h"
 #include "random.h"
 
 #include "tap.h"
@@ -31,10 +32,7 @@ enum kind {
     KINDS
 };
 
-static struct clr_instruction instructions[INSTRUCTIONS + MOST_COLUMNS + MOST_CONSTANTS];
-static struct clr_scalar constants[MOST_CONSTANTS];
-static struct clr_column *columns[MOST_COLUMNS];
-static struct clr_tally tallies[TALLIES];
+static struct scans_made made;
 
 static scalar draw_real(bool hard)
 {
@@ -96,15 +94,10 @@ static struct clr_column *make_column(size_t rows)
     return column;
 }
 
-static int pick(int count)
-{
-    return (int)random_below((uint64_t)count);
-}
-
 /* Any earlier instruction, or none. */
 static int pick_or_none(int count)
 {
-    return random_below(2) ? -1 : pick(count);
+    return random_below(2) ? -1 : random_pick(count);
 }
 
 static void make_tally(struct clr_tally *tally, int count)
@@ -113,53 +106,41 @@ static void make_tally(struct clr_tally *tally, int count)
                                      1 << CLR_SUM | 1 << CLR_EXTREMES};
 
     tally->operations = masks[random_below(4)];
-    tally->x = tally->operations == 0 ? pick_or_none(count) : pick(count);
-    tally->y = tally->x >= 0 && random_below(4) == 0 ? pick(count) : -1;
-    tally->filter = random_below(3) == 0 ? pick(count) : -1;
+    tally->x = tally->operations == 0 ? pick_or_none(count) : random_pick(count);
+    tally->y = tally->x >= 0 && random_below(4) == 0 ? random_pick(count) : -1;
+    tally->filter = random_below(3) == 0 ? random_pick(count) : -1;
     if (random_below(4) == 0) {
         tally->operations = 1 << CLR_DOT | (random_below(4) == 0 ? 1 << CLR_EXTREMES : 0);
-        tally->x = pick(count);
-        tally->y = pick(count);
+        tally->x = random_pick(count);
+        tally->y = random_pick(count);
     }
 }
 
-static void make_scan(struct clr_scan *scan, size_t rows)
+static void make_scan(size_t rows)
 {
-    int count = 0, i;
+    struct clr_column *columns[MOST_COLUMNS];
+    struct clr_scan *scan = &made.scan;
+    const int column_count = random_between(1, MOST_COLUMNS);
+    int count, i;
 
-    memset(scan, 0, sizeof *scan);
-    scan->rows = rows;
-    scan->instructions = instructions;
-    scan->constants = constants;
-    scan->columns = columns;
-    scan->tallies = tallies;
-    scan->column_count = random_between(1, MOST_COLUMNS);
-    scan->constant_count = random_between(0, MOST_CONSTANTS);
-    for (i = 0; i < scan->column_count; i++) {
+    for (i = 0; i < column_count; i++)
         columns[i] = make_column(rows);
-        instructions[count++] = (struct clr_instruction){CLR_OP_COLUMN, i, 0, 0};
-    }
-    for (i = 0; i < scan->constant_count; i++) {
+    scans_begin(&made, columns, column_count);
+    for (i = random_between(0, MOST_CONSTANTS); i > 0; i--) {
         scalar value = draw(NUMBERS, 0);
-        constants[i] = (struct clr_scalar){(uint8_t)value.tag, value.bits};
-        instructions[count++] = (struct clr_instruction){CLR_OP_CONSTANT, i, 0, 0};
+        scans_constant(&made, (uint8_t)value.tag, value.bits);
     }
-    for (i = pick(INSTRUCTIONS); i > 0; i--, count++)
-        instructions[count] =
-            (struct clr_instruction){(enum clr_opcode)random_between(CLR_OP_ADD, CLR_OPCODES - 1),
-                                     pick(count), pick(count), pick(count)};
-    scan->instruction_count = count;
-    scan->filter = random_below(2) ? pick(count) : -1;
+    for (i = random_pick(INSTRUCTIONS); i > 0; i--) {
+        count = scan->instruction_count;
+        scans_add(&made, (enum clr_opcode)random_between(CLR_OP_ADD, CLR_OPCODES - 1),
+                  random_pick(count), random_pick(count));
+        made.instructions[count].c = random_pick(count);
+    }
+    count = scan->instruction_count;
+    scan->filter = random_below(2) ? random_pick(count) : -1;
     scan->tally_count = random_between(1, TALLIES);
     for (i = 0; i < scan->tally_count; i++)
-        make_tally(&tallies[i], count);
-}
-
-static void free_scan(const struct clr_scan *scan)
-{
-    int i;
-    for (i = 0; i < scan->column_count; i++)
-        clr_column_release(columns[i]);
+        make_tally(&made.tallies[i], count);
 }
 
 static size_t pick_rows(void)
@@ -196,79 +177,66 @@ static void test_random_scans(void)
 
     batch_begin();
     for (round = 0; round < rounds; round++) {
-        struct clr_scan scan;
+        const struct clr_scan *scan = &made.scan;
         enum clr_scan_outcome expected;
-        make_scan(&scan, pick_rows());
-        expected = reference_scan(&scan, want);
+        make_scan(pick_rows());
+        expected = reference_scan(scan, want);
         done += expected == CLR_SCAN_DONE;
-        batch_ok(clr_evaluate(&scan, 0, scan.rows, whole, NULL, &stop) == expected,
+        batch_ok(clr_evaluate(scan, 0, scan->rows, whole, NULL, &stop) == expected,
                  "outcome of round %d", round);
-        batch_ok(run_parts(&scan, parts) == expected, "outcome of the parts of round %d", round);
-        batch_ok(clr_host_scan(&scan, NULL) == expected, "outcome of the scan, round %d", round);
-        for (i = 0; i < scan.tally_count && expected == CLR_SCAN_DONE; i++) {
+        batch_ok(run_parts(scan, parts) == expected, "outcome of the parts of round %d", round);
+        batch_ok(clr_host_scan(&made.scan, NULL) == expected, "outcome of the scan, round %d",
+                 round);
+        for (i = 0; i < scan->tally_count && expected == CLR_SCAN_DONE; i++) {
             batch_ok(reference_same(&whole[i], &want[i]), "tally %d of round %d", i, round);
             batch_ok(reference_same(&parts[i], &want[i]), "parts, tally %d, round %d", i, round);
-            batch_ok(reference_same(&tallies[i].state, &want[i]), "scan, tally %d, round %d", i,
-                     round);
+            batch_ok(reference_same(&made.tallies[i].state, &want[i]), "scan, tally %d, round %d",
+                     i, round);
         }
-        free_scan(&scan);
+        scans_release(&made);
     }
     batch_end("random scans");
     tap_ok(done > rounds / 4, "%d of %d scans had results", done, rounds);
 }
 
 /* A scan with a tally that needs blocks, and one that does not. */
-static void make_plain_scan(struct clr_scan *scan, size_t rows, bool blocks)
+static void make_plain_scan(size_t rows, bool blocks)
 {
-    int i;
+    struct clr_column *column = make_column(rows);
+    int absolute;
 
-    memset(scan, 0, sizeof *scan);
-    scan->rows = rows;
-    scan->instructions = instructions;
-    scan->columns = columns;
-    scan->tallies = tallies;
-    scan->instruction_count = 2;
-    scan->column_count = 1;
-    scan->tally_count = 2;
-    scan->filter = -1;
-    columns[0] = make_column(rows);
-    columns[0]->kind = CLR_TAG_INTEGER;
-    instructions[0] = (struct clr_instruction){CLR_OP_COLUMN, 0, 0, 0};
-    instructions[1] = (struct clr_instruction){CLR_OP_ABSOLUTE, 0, 0, 0};
-    for (i = 0; i < 2; i++)
-        tallies[i] = (struct clr_tally){
-            .operations = 1 << CLR_SUM, .x = blocks ? i : 0, .y = -1, .filter = -1};
-    tallies[0].operations = blocks ? 1 << CLR_DOT : 1 << CLR_SUM;
-    tallies[0].y = blocks ? 1 : -1;
+    column->kind = CLR_TAG_INTEGER;
+    scans_begin(&made, &column, 1);
+    absolute = scans_add(&made, CLR_OP_ABSOLUTE, 0, 0);
+    scans_tally(&made, blocks ? 1u << CLR_DOT : 1u << CLR_SUM, 0, blocks ? absolute : -1);
+    scans_tally(&made, 1u << CLR_SUM, blocks ? absolute : 0, -1);
 }
 
 static void test_stop(void)
 {
     struct clr_state states[2];
-    struct clr_scan scan;
     atomic_bool stop = true;
     int blocks;
 
     for (blocks = 0; blocks < 2; blocks++) {
-        make_plain_scan(&scan, 10, blocks);
-        tap_ok(clr_evaluate(&scan, 0, 10, states, NULL, &stop) == CLR_SCAN_STOPPED,
+        make_plain_scan(10, blocks);
+        tap_ok(clr_evaluate(&made.scan, 0, 10, states, NULL, &stop) == CLR_SCAN_STOPPED,
                "stopped, %s blocks", blocks ? "with" : "without");
-        free_scan(&scan);
+        scans_release(&made);
     }
 }
 
 static void test_no_memory(void)
 {
     struct clr_state states[2];
-    struct clr_scan scan;
     atomic_bool stop = false;
     enum clr_scan_outcome outcome;
     int after, failed;
 
-    make_plain_scan(&scan, 10, true);
+    make_plain_scan(10, true);
     for (after = 0;; after++) {
         clr_memory_fail_after(after);
-        outcome = clr_evaluate(&scan, 0, 10, states, NULL, &stop);
+        outcome = clr_evaluate(&made.scan, 0, 10, states, NULL, &stop);
         failed = clr_memory_fail_after(-1);
         if (!failed)
             break;
@@ -276,13 +244,13 @@ static void test_no_memory(void)
     }
     for (after = 0;; after++) {
         clr_memory_fail_after(after);
-        outcome = clr_host_scan(&scan, NULL);
+        outcome = clr_host_scan(&made.scan, NULL);
         failed = clr_memory_fail_after(-1);
         if (!failed)
             break;
         tap_ok(outcome == CLR_SCAN_FAILED, "the host's scan without allocation %d", after);
     }
-    free_scan(&scan);
+    scans_release(&made);
 }
 
 int main(void)

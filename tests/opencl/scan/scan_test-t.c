@@ -130,7 +130,7 @@ static void make_lookups(void)
     int i;
 
     for (i = 0; i < LOOKUPS; i++) {
-        codes[i] = scans_codes(made[i].code_bytes, ENTRIES, ROWS);
+        codes[i] = scans_codes(made[i].code_bytes, ENTRIES, ROWS, false);
         lookups[i] = scans_lookup(made[i].kind, made[i].is_short, ENTRIES);
     }
 }
