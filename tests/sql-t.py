@@ -19,7 +19,7 @@
     statistics of ROWS are ANSWERS  # WHAT      all functions of statistics_reference.py, of rows (y, x)
 
 ROWS are tuples, with commas between, "none", "same" for what the SELECT gives by itself, or "error", or "error: " and a part of its message; before
-"=>" may stand "with" and the parameters, and after the rows "=> accelerated", or "=> " and how the view's plan begins when it is asked
+"=>" may stand "with" and the parameters, several times with "; " between for one view, and after the rows "=> accelerated", or "=> " and how the view's plan begins when it is asked
 again, or with "at once " the first time, too. Values are as
 Python has them, with NULL, Inf, INT_MIN, INT_MAX, HUGE and TINY for the greatest and the least double, and ULP for 2.0**-52. ANSWERS are of functions by their names, as in "ALONE, corr=1.0", where ALONE has those of the pair (3, 2).
 
@@ -209,9 +209,8 @@ class File:
                 tap.ok(False, f"{where} {problem}")
         elif word == "keep":
             name, _, text = rest.partition(" ")
-            select, values, _ = self.parts(text)
-            self.kept[name] = select, values
-            tap.is_equal(views.create(self.db, name, select), None, f"{where} {name}")
+            self.kept[name] = self.parts(text)[:2]
+            tap.is_equal(views.create(self.db, name, self.kept[name][0]), None, f"{where} {name}")
         elif word in ("then", "elsewhere"):
             self.follow(where, word, *rest.partition(" => ")[::2])
         elif word in ("ask", "try", "soon", "SELECT", "WITH", "VALUES"):
@@ -228,10 +227,10 @@ class File:
 
     @staticmethod
     def parts(text):
-        """A SELECT, its parameters, and what is expected."""
+        """A SELECT, all sets of parameters, and what is expected."""
         select, *expected = text.split(" => ")
         select, _, values = select.partition(" with ")
-        return select.replace("\\n", "\n"), read(values), expected
+        return select.replace("\\n", "\n"), [read(each) for each in values.split("; ")], expected
 
     def follow(self, where, word, statement, fast):
         """A statement, and what the kept views give then."""
@@ -242,8 +241,8 @@ class File:
         batch = support.Batch(f"{where} {self.device}: {word} {statement}")
         fast = [name for name in fast.split(", ") if name]
         batch.check(set(fast) <= set(self.kept), f"views {fast}")
-        for name, (select, values) in self.kept.items():
-            for turn in range(3):
+        for name, (select, sets) in self.kept.items():
+            for turn, values in itertools.product(range(3), sets):
                 got, want = views.ask(self.db, name, values), views.outcome(self.db, select, values)
                 batch.compare(views.comparable(got), views.comparable(want), f"{name}, turn {turn}: {select} {values}")
             verdict = views.plan(self.db, name)[0]
@@ -252,24 +251,24 @@ class File:
 
     def query(self, where, text, turns):
         """A SELECT, and its view, asked so often, or until its plan begins as it has to."""
-        select, values, expected = self.parts(text)
-        batch = support.Batch(f"{where} {self.device}: {select} {values or ''}")
-        want = views.comparable(views.outcome(self.db, select, values))
-        if expected[0].startswith("error"):
-            fragment = expected[0].removeprefix("error").removeprefix(": ")
-            batch.check(want[0] == "error" and fragment in want[1], f"no such error: {want}")
-        elif expected[0] != "same":
-            batch.compare(want, [] if expected[0] == "none" else read(expected[0]), "by itself")
-        if turns > 0:
-            problem = views.create(self.db, "view_of_it", select)
+        select, sets, (rows, *plans) = self.parts(text)
+        batch = support.Batch(f"{where} {self.device}: {select} {sets if sets[0] else ''}")
+        problem = views.create(self.db, "view_of_it", select) if turns else None
+        for number, values in enumerate(sets):
+            want = views.comparable(views.outcome(self.db, select, values))
+            if rows.startswith("error") and number == 0:
+                fragment = rows.removeprefix("error").removeprefix(": ")
+                batch.check(want[0] == "error" and fragment in want[1], f"no such error: {want}")
+            elif rows != "same" and number == 0:
+                batch.compare(want, [] if rows == "none" else read(rows), "by itself")
             for turn in range(turns):
-                batch.compare(views.comparable(problem or views.ask(self.db, "view_of_it", values)), want, f"a view, turn {turn}")
-                for plan in (each.removeprefix("at once ") for each in expected[1:] if turn + 1 == turns or each.startswith("at once ")):
-                    told = views.plan(self.db, "view_of_it")[0]
+                batch.compare(views.comparable(problem or views.ask(self.db, "view_of_it", values)), want, f"a view, turn {turn}, {values}")
+                told = views.plan(self.db, "view_of_it")[0] if plans else ""
+                for plan in (each.removeprefix("at once ") for each in plans if turn + 1 == turns or each.startswith("at once ")):
                     batch.check(told.startswith(plan), f"the plan, turn {turn}: {told}, not {plan}")
-                if turns > 2 and views.plan(self.db, "view_of_it")[0].startswith(expected[1]):
+                if turns > 2 and told.startswith(plans[0]):
                     break
-            if values and not problem:
+            if values and turns and not problem:
                 missing = views.comparable(views.outcome(self.db, select, (None,) * len(values)))
                 batch.compare(views.comparable(views.ask(self.db, "view_of_it")), missing, "a view without parameters")
         batch.end()

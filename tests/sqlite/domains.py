@@ -362,16 +362,11 @@ class Partial(Domain):
     changes = ("UPDATE t SET x = (x + 1) % 1000 WHERE id % 7 = 0",
                "INSERT INTO t SELECT NULL, x, y, n, city, url || '.{n}', ref FROM t WHERE id % 400 = 0")
 
-    @staticmethod
-    def create(db, rng):
-        """The table in any database."""
-        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x INTEGER, y REAL, n INT, city TEXT, url TEXT, ref TEXT COLLATE NOCASE)")
-        db.executemany("INSERT INTO t VALUES(NULL, ?, ?, ?, ?, ?, ?)", (
-            (rng.randrange(1_000), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 3)), rng.choice(("Oslo", "Rome", "rome", None)),
-             f"http://{i}.org", rng.choice((f"r{rng.random()}", None))) for i in range(4_000)))
-
     def fill(self, rng):
-        self.create(self.db, rng)
+        self.db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x INTEGER, y REAL, n INT, city TEXT, url TEXT, ref TEXT COLLATE NOCASE)")
+        self.insert("t", ((None, rng.randrange(1_000), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 3)),
+                           rng.choice(("Oslo", "Rome", "rome", None)), f"http://{i}.org", rng.choice((f"r{rng.random()}", None)))
+                          for i in range(4_000)))
 
 
 class DeviceGroups(Domain):

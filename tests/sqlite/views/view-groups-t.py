@@ -160,23 +160,6 @@ def test_rights(rng):
     db.close()
 
 
-def test_hidden():
-    """Rows of an ordinary view are its own database's, whatever hides the table's name."""
-    db = connect(FOLDER.new())
-    db.execute("ATTACH ? AS [o\"ther]", (FOLDER.new(),))
-    db.execute("CREATE TABLE [o\"ther].t(id INTEGER PRIMARY KEY, n INT, x)")
-    db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i, i % 100, i / 8) for i in range(3_000)))
-    db.execute("CREATE VIEW [o\"ther].few AS SELECT id, t.x FROM t WHERE n = 7")
-    db.execute("SELECT clreduce_accelerate('few')")
-    want = views.outcome(db, "SELECT * FROM [o\"ther].few")
-    for table in (None, "temp.t", "main.t"):
-        if table:
-            db.execute(f"CREATE TABLE {table} AS SELECT id, n, -1 AS x FROM [o\"ther].t")
-        tap.is_equal(views.outcome(db, "SELECT * FROM few"), want, f"rows beside {table}")
-        tap.ok(views.accelerated(db, "few"), "accelerated")
-    db.close()
-
-
 def test_kept_values(rng):
     """Values of a view outlive the rows that they were in."""
     db = connect(FOLDER.new())
@@ -195,28 +178,17 @@ def test_kept_values(rng):
     db.close()
 
 
-def test_plain_rows():
-    """Keys and aggregates that are asked for as they are: bytes of every sort, by one thread and by several, and
-    rows that are read while the table changes."""
+def test_reading():
+    """Rows that are read while the table changes."""
     db = connect(FOLDER.new())
     db.execute("CREATE TABLE z (k, n INTEGER)")
-    db.execute("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 60000) INSERT INTO z SELECT CASE n % 8"
-               " WHEN 0 THEN 'a' WHEN 1 THEN 'a' || char(0) WHEN 2 THEN 'a' || char(0) || 'b' WHEN 3 THEN '' WHEN 4 THEN x''"
-               " WHEN 5 THEN x'00' WHEN 6 THEN '\u00fc' || n ELSE printf('%0500d', n % 3) END, n % 1000 FROM c")
-    db.commit()
-    wanted = "k, count(*), sum(n), gpu_min(k), max(n), gpu_sum_state(n)"
-    for select in (f"SELECT {wanted} FROM z GROUP BY k", f"SELECT sum(n), k, k, sum(n) FROM z WHERE k > x'' OR k < 'c' GROUP BY 2",
-                   "SELECT DISTINCT k FROM z", f"SELECT {wanted} FROM z GROUP BY k, n % 7",
-                   "SELECT n, k, rowid * 3 AS r, count(*), gpu_sum(n / 7.0), gpu_median(n) FROM z GROUP BY n, k, r", "SELECT (k), avg(n) FROM z GROUP BY k",
-                   "SELECT k, gpu_var_pop(n), gpu_median(n), gpu_mode(n), gpu_percentile(n, 90), gpu_stddev_samp(n) FROM z GROUP BY k"):
-        is_fast(db, select)
-        tap.ok(views.through_view(db, select) == views.outcome(db, select), select)
+    db.execute("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 60000) INSERT INTO z SELECT 'a' || n % 9, n FROM c")
     select = "SELECT k, count(*) FROM z GROUP BY k"
     want = db.execute(select).fetchall()
     views.create(db, "p", select)
     rows = db.execute("SELECT * FROM p")
     got = [rows.fetchone()]
-    db.execute("DELETE FROM z WHERE k = 'a'")
+    db.execute("DELETE FROM z WHERE k = 'a1'")
     tap.ok(got + rows.fetchall() == want, "rows of before a change")
     want = db.execute(select).fetchall()
     db.execute("INSERT INTO z SELECT * FROM p")
@@ -225,31 +197,13 @@ def test_plain_rows():
     db.close()
 
 
-def test_bounds():
-    """SQLite's own sums of small INTEGERs, with one that is not small where no sample sees it."""
-    db = connect(FOLDER.new())
-    db.execute("CREATE TABLE b (k INTEGER, n INTEGER)")
-    db.execute("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000) INSERT INTO b SELECT n % 10, n % 5"
-               " FROM c")
-    db.commit()
-    select = "SELECT k, sum(n), avg(n), total(n), count(n) FROM b GROUP BY k"
-    is_fast(db, select)
-    for value in (3, 1 << 40, -(1 << 40), (1 << 53) + 1, -(1 << 63), 0.1, None, "'text'"):
-        value = "NULL" if value is None else value
-        db.execute(f"UPDATE b SET n = {value} WHERE rowid = 3001")
-        tap.is_equal(views.through_view(db, select), views.outcome(db, select), f"sums beside {value}")
-    db.close()
-
-
 def main():
     rng = support.seed()
-    test_plain_rows()
-    test_bounds()
+    test_reading()
     test_collations(rng)
     test_affinities(rng)
     test_subtypes()
     test_rights(rng)
-    test_hidden()
     test_kept_values(rng)
     test_indexes(rng)
     tap.done()
