@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum { READERS = 6, WRITERS = 2, THREADS = READERS + WRITERS, ROWS = 1500, MOST_IN_ONE = 4 };
-enum { SECONDS = 3, SECONDS_IN_FULL = 12, LEAST = 40, ANSWERS_A_COMMIT = 3 };
+enum { SECONDS = 1, SECONDS_IN_FULL = 12, LEAST = 40, ANSWERS_A_COMMIT = 3 };
 
 static atomic_int answers, accelerated, others, busy, commits;
 static atomic_bool finished;

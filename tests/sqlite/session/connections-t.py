@@ -16,7 +16,8 @@ SOURCE = (
     "SELECT gpu_sum(i * 0.5), gpu_dot(i, 0.5) FROM n"
 )
 ENDLESS = 10**10
-#: How long an interrupted statement may take to stop.
+#: When a statement is interrupted, and how long it may take to stop.
+AFTER = 0.1 if tap.QUICK else 0.3
 PROMPT = 5
 
 
@@ -187,7 +188,7 @@ def test_threads():
 def interrupted(db, query, stop):
     """Runs a query that something stops; the error, and how long it took."""
     start = time.monotonic()
-    timer = threading.Timer(0.3, stop)
+    timer = threading.Timer(AFTER, stop)
     timer.start()
     try:
         error = support.rows(db, query)

@@ -146,7 +146,7 @@ def test_functions(rng):
 def test_nested(rng):
     """A function that asks the view which calls it, or drops it."""
     db = connect(FOLDER.new())
-    Texts.create(db, rng)
+    Texts.create(db, rng, 600)
     db.commit()
     depth = []
 
