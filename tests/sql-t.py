@@ -11,7 +11,7 @@
     then SQL => NAMES                           statement, or "elsewhere SQL" by another connection; the kept views of those names are accelerated
     ask SELECT => ROWS                          what a SELECT gives, which may read such views
     SELECT => ROWS                              the same, and as a new view, asked twice; "try TEXT" if it begins with another word,
-                                                and \\n is the end of a line
+                                                \\n is the end of a line and \\ufeff a mark of byte order
     soon SELECT => ROWS => PLAN                 the same, asked until the plan begins so
     FUNCTION of VALUES is RESULT  # WHAT        an aggregate of a column, or of two, whose rows are then in parentheses
     FUNCTION of VALUES is RESULT, as OWN()      and SQLite's own function gives it, too
@@ -230,7 +230,7 @@ class File:
         """A SELECT, all sets of parameters, and what is expected."""
         select, *expected = text.split(" => ")
         select, _, values = select.partition(" with ")
-        return select.replace("\\n", "\n"), [read(each) for each in values.split("; ")], expected
+        return select.replace("\\n", "\n").replace("\\ufeff", "\ufeff"), [read(each) for each in values.split("; ")], expected
 
     def follow(self, where, word, statement, fast):
         """A statement, and what the kept views give then."""

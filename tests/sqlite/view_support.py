@@ -212,6 +212,14 @@ def warm(device):
     return db
 
 
+def warmed(arithmetic=ARITHMETIC):
+    """Each device, which is started until the next one's turn."""
+    for device in devices(arithmetic)[1:]:
+        db = warm(device)
+        yield device
+        db.close()
+
+
 class Folder:
     """A folder for database files, which goes when the test ends."""
 

@@ -149,11 +149,8 @@ def main():
         [("integer",)] if support.value(db, "SELECT count(name) FROM clreduce_devices") else [],
         "the arithmetic of all devices",
     )
-    devices = [device for device in views.devices("integer") if device != "host"]
-    for device in devices:
-        held = views.warm(device)
+    for device in views.warmed("integer"):
         test_tables(device)
-        held.close()
     db.close()
     tap.done()
 

@@ -118,15 +118,11 @@ def test_many(device, rng):
 
 def main():
     rng = support.seed()
-    for device in views.devices():
-        if device == "host":
-            continue
-        started = views.warm(device)
+    for device in views.warmed():
         test_asked(device, rng)
         test_changes(device, rng)
         test_many(device, rng)
         Run(DeviceGroups, 4 if tap.QUICK else 40, device=device, fast=0.2, on_device=0.2).all(rng)
-        started.close()
     tap.done()
 
 

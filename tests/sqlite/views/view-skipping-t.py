@@ -205,10 +205,8 @@ def main():
     test_first(rng)
     run_all(rng, [Run(Zones, times(160, 900), on_table=20, between=4, fast=0.5, asks_again=2)]
             + [Run(Zones, times(20, 60), device=device, on_table=20, between=4, fast=0.5) for device in views.devices()[1:]])
-    for device in views.devices()[1:]:
-        held = views.warm(device)
+    for device in views.warmed():
         test_ranges(device)
-        held.close()
     tap.done()
 
 

@@ -32,37 +32,7 @@ NAMES = [
 ]
 #: SELECTs that fail while they run: tests/sql/views.test has others, and such as do not.
 FAILING = ["SELECT fails(id) FROM t", "SELECT gpu_sum(id) FROM t WHERE fails(id)"]
-#: Statements that are none for a view.
-REFUSED = [
-    ("", "there is no SELECT"),
-    ("-- nothing", "there is no SELECT"),
-    ("INSERT INTO t(i) VALUES (1)", "another statement"),
-    ("REPLACE INTO t(id) VALUES (1)", "another statement"),
-    ("UPDATE t SET i = 1", "another statement"),
-    ("UPDATE t SET i = '" + "\u00e4" * 99 + "'", "another statement"),
-    ("DELETE FROM t RETURNING id", "another statement"),
-    ("WITH c AS (SELECT 1) DELETE FROM t RETURNING id", "writes"),
-    ("WITH c AS (SELECT 1) INSERT INTO t(i) SELECT * FROM c RETURNING id", "writes"),
-    ("CREATE TABLE made(x)", "another statement"),
-    ("DROP TABLE t", "another statement"),
-    ("BEGIN", "another statement"),
-    ("ATTACH ':memory:' AS other", "another statement"),
-    ("VACUUM", "another statement"),
-    ("EXPLAIN SELECT 1", "another statement"),
-    ("EXPLAIN QUERY PLAN SELECT 1", "another statement"),
-    ("PRAGMA user_version", "another statement"),
-    # These take effect when they are prepared, and not when they run.
-    ("PRAGMA recursive_triggers = 1", "another statement"),
-    ("/**/ PRAGMA recursive_triggers = 1", "another statement"),
-    ("EXPLAIN PRAGMA recursive_triggers = 1", "another statement"),
-    ("; PRAGMA recursive_triggers = 1", "another statement"),
-    ("\ufeffPRAGMA recursive_triggers = 1", "another statement"),
-    ("SELECT 1;\ufeff; -- more\n PRAGMA recursive_triggers = 1", "these are several"),
-    ("SELECT 1; PRAGMA recursive_triggers = 1", "these are several"),
-    ("SELECT 1; SELECT 2", "these are several"),
-    ("SELECT 1; nonsense", "these are several"),
-    ("SELECT 1;; DELETE FROM t", "these are several"),
-]
+
 
 def test_names(db):
     """Columns have the SELECT's names, parameters are hidden columns (clause 2)."""
@@ -111,39 +81,6 @@ def test_error_after_rows(db):
     # The module is a step ahead of the row that it gives.
     tap.is_equal(cursor.fetchone(), (1,), "a row before an error")
     tap.raises(cursor.fetchone, "user-defined function raised exception", "... and then the error")
-
-
-def test_refused(db):
-    """What a view can't hold is refused, and has had no effect (clause 4)."""
-    before = db.execute("SELECT * FROM t").fetchall()
-    for sql, fragment in REFUSED:
-        got = views.create(db, "bad", sql)
-        refused = isinstance(got, Failure) and fragment in got.message
-        tap.ok(refused, f"4. refused: {sql}")
-        if not refused:
-            tap.diag(got)
-        tap.is_equal(support.value(db, "PRAGMA recursive_triggers"), 0, "... without any effect")
-        support.rows(db, "PRAGMA recursive_triggers = 0")
-    tap.is_equal(db.execute("SELECT * FROM t").fetchall(), before, "nothing was written")
-    for create, fragment in (
-        ("v2 USING clreduce((SELECT 1))", "live in the temp schema"),
-        ("main.v2 USING clreduce((SELECT 1))", "live in the temp schema"),
-        ("temp.v2 USING clreduce(SELECT 1)", "must be a SELECT in parentheses"),
-        ("temp.v2 USING clreduce(SELECT 'x" + "\u00e4" * 99 + "')", "must be a SELECT in parentheses"),
-        ("temp.v2 USING clreduce((SELECT 1), (SELECT 2))", "one argument"),
-        ("temp.v2 USING clreduce", "one argument"),
-        ("temp.v2 USING clreduce()", ""),
-        ("temp.v2 USING clreduce(())", "there is no SELECT"),
-        ("temp.v2 USING clreduce((SELECT 1)(SELECT 2))", "syntax error"),
-    ):
-        got = views.outcome(db, f"CREATE VIRTUAL TABLE {create}")
-        refused = isinstance(got, Failure) and fragment in got.message
-        tap.ok(refused, f"4. refused: {create}")
-        if not refused:
-            tap.diag(got)
-    views.create(db, "v", "SELECT 1")
-    for write in ("INSERT INTO v VALUES (1)", "UPDATE v SET \"1\" = 2", "DELETE FROM v"):
-        tap.raises(lambda sql=write: db.execute(sql), "may not be modified", f"4. {write}")
 
 
 def test_uses(db, label):
@@ -253,7 +190,6 @@ def main():
     test_names(db)
     test_many_parameters(db)
     test_error_after_rows(db)
-    test_refused(db)
     test_recursion(db)
     test_explain(db)
     db.close()
