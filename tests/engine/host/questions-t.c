@@ -5,6 +5,7 @@
 #include "batch.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan_reference.h"
+#include "numeric/scans.h"
 #include "random.h"
 
 #include "tap.h"
@@ -14,10 +15,7 @@
 
 enum { MOST_ROWS = 200000, COLUMNS = 4, TALLIES = 3, QUESTIONS = 8, MOST_BINS = 50 };
 
-static struct clr_instruction instructions[16];
-static struct clr_scalar constants[1];
-static struct clr_column *columns[COLUMNS];
-static struct clr_tally tallies[TALLIES];
+static struct scans_made made;
 static struct clr_question questions[QUESTIONS];
 static uint64_t counts[QUESTIONS][MOST_BINS + 2];
 
@@ -87,49 +85,30 @@ static void make_question(struct clr_question *question, int i)
     question->counts = counts[i];
 }
 
-static void make_scan(struct clr_scan *scan, size_t rows)
+static void make_scan(size_t rows)
 {
-    int i, count = COLUMNS;
-
-    memset(scan, 0, sizeof *scan);
-    for (i = 0; i < COLUMNS; i++) {
-        columns[i] = make_column(rows, (int)random_below(5));
-        instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, 0, 0};
-    }
-    constants[0] = draw(0);
-    instructions[count++] = (struct clr_instruction){CLR_OP_CONSTANT, 0, 0, 0};
-    instructions[count++] = (struct clr_instruction){CLR_OP_LESS, 0, 4, 0};
-    instructions[count++] = (struct clr_instruction){CLR_OP_ADD, 1, 4, 0};
-    *scan = (struct clr_scan){.instruction_count = count,
-                              .constant_count = 1,
-                              .column_count = COLUMNS,
-                              .tally_count = TALLIES,
-                              .filter = random_below(3) == 0 ? 5 : -1,
-                              .instructions = instructions,
-                              .constants = constants,
-                              .columns = columns,
-                              .rows = rows,
-                              .tallies = tallies,
-                              .question_count = (int)random_between(1, QUESTIONS),
-                              .questions = questions,
-                              .values_memory = UINT64_MAX,
-                              .seed = random_bits()};
-    for (i = 0; i < TALLIES; i++)
-        tallies[i] = (struct clr_tally){.operations = CLR_KEEP | 1u << CLR_EXTREMES |
-                                                      (random_bits() & 1 ? 1u << CLR_SUM : 0),
-                                        .x = (int)random_below(7),
-                                        .y = -1,
-                                        .filter = random_below(3) == 0 ? 5 : -1};
-    for (i = 0; i < scan->question_count; i++)
-        make_question(&questions[i], i);
-}
-
-static void free_columns(void)
-{
+    struct clr_column *columns[COLUMNS];
+    struct clr_scan *scan = &made.scan;
     int i;
 
     for (i = 0; i < COLUMNS; i++)
-        clr_column_release(columns[i]);
+        columns[i] = make_column(rows, random_pick(5));
+    scans_begin(&made, columns, COLUMNS);
+    scans_constant(&made, CLR_TAG_INTEGER, draw(0).bits);
+    scans_add(&made, CLR_OP_LESS, 0, 4);
+    scans_add(&made, CLR_OP_ADD, 1, 4);
+    scan->filter = random_below(3) == 0 ? 5 : -1;
+    scan->questions = questions;
+    scan->question_count = random_between(1, QUESTIONS);
+    scan->values_memory = UINT64_MAX;
+    scan->seed = random_bits();
+    for (i = 0; i < TALLIES; i++) {
+        scans_tally(&made, CLR_KEEP | 1u << CLR_EXTREMES | (random_bits() & 1 ? 1u << CLR_SUM : 0),
+                    random_pick(7), -1);
+        made.tallies[i].filter = random_below(3) == 0 ? 5 : -1;
+    }
+    for (i = 0; i < scan->question_count; i++)
+        make_question(&questions[i], i);
 }
 
 /* ---- The slow way. */
@@ -146,10 +125,10 @@ static void keep_row(const struct clr_scan *scan, size_t row)
 
     reference_row(scan, row, values);
     for (i = 0; i < TALLIES; i++) {
-        scalar x = values[tallies[i].x];
+        scalar x = values[made.tallies[i].x];
         struct clr_value *value = &kept[i][kept_count[i]];
         if (x.tag == CLR_TAG_NULL || !is_true(values, scan->filter) ||
-            !is_true(values, tallies[i].filter))
+            !is_true(values, made.tallies[i].filter))
             continue;
         memset(value, 0, sizeof *value);
         value->kind = x.tag == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER;
@@ -253,7 +232,7 @@ static void test_random(void)
 {
     const int rounds = tap_is_quick() ? 150 : 1000;
     static const size_t sizes[] = {0, 1, 2, 1023, 1024, 1025, 3000};
-    struct clr_scan scan;
+    struct clr_scan *scan = &made.scan;
     int round, i;
 
     batch_begin();
@@ -261,13 +240,13 @@ static void test_random(void)
         size_t rows = sizes[random_below(7)];
         if (round % 25 == 0)
             rows = 66000 + random_below(MOST_ROWS - 66000);
-        make_scan(&scan, rows);
-        keep_rows(&scan);
-        batch_ok(clr_host_scan(&scan, NULL) == CLR_SCAN_DONE, "outcome of round %d", round);
-        for (i = 0; i < scan.question_count; i++)
+        make_scan(rows);
+        keep_rows(scan);
+        batch_ok(clr_host_scan(scan, NULL) == CLR_SCAN_DONE, "outcome of round %d", round);
+        for (i = 0; i < scan->question_count; i++)
             batch_ok(is_right(&questions[i]), "round %d, %zu rows, question %d of kind %d", round,
                      rows, i, questions[i].kind);
-        free_columns();
+        scans_release(&made);
     }
     batch_end("questions to random scans");
 }
@@ -275,19 +254,18 @@ static void test_random(void)
 /* ---- What has no answer. */
 
 /* One question of a kind about one column of REALs; filtered: the values have to be copied. */
-static void make_plain(struct clr_scan *scan, size_t rows, enum clr_question_kind kind,
-                       bool filtered)
+static void make_plain(size_t rows, enum clr_question_kind kind, bool filtered)
 {
     int i;
 
-    make_scan(scan, rows);
-    free_columns();
+    make_scan(rows);
+    scans_release(&made);
     for (i = 0; i < COLUMNS; i++)
-        columns[i] = make_column(rows, 2);
-    instructions[5] = (struct clr_instruction){CLR_OP_NOT_NULL, 2, 0, 0};
-    scan->filter = filtered ? 5 : -1;
-    scan->tally_count = scan->question_count = 1;
-    tallies[0] = (struct clr_tally){
+        made.columns[i] = make_column(rows, 2);
+    made.instructions[5] = (struct clr_instruction){CLR_OP_NOT_NULL, 2, 0, 0};
+    made.scan.filter = filtered ? 5 : -1;
+    made.scan.tally_count = made.scan.question_count = 1;
+    made.tallies[0] = (struct clr_tally){
         .operations = CLR_KEEP | 1u << CLR_EXTREMES, .x = 1, .y = -1, .filter = -1};
     questions[0].kind = kind;
     questions[0].tally = 0;
@@ -296,40 +274,40 @@ static void make_plain(struct clr_scan *scan, size_t rows, enum clr_question_kin
 static void test_values_refused(void)
 {
     const double infinite = INFINITY;
-    struct clr_scan scan;
+    struct clr_scan *scan = &made.scan;
     int kind, filtered;
 
     for (kind = 0; kind <= CLR_ASK_BINS; kind++) {
         for (filtered = 0; filtered < 2; filtered++) {
-            make_plain(&scan, 5000, (enum clr_question_kind)kind, filtered);
-            memcpy(&columns[1]->values[4000], &infinite, sizeof infinite);
-            tap_is_int64(clr_host_scan(&scan, NULL),
+            make_plain(5000, (enum clr_question_kind)kind, filtered);
+            memcpy(&made.columns[1]->values[4000], &infinite, sizeof infinite);
+            tap_is_int64(clr_host_scan(scan, NULL),
                          kind <= CLR_ASK_AT ? CLR_SCAN_UNSURE : CLR_SCAN_DONE,
                          "Inf for question %d%s", kind, filtered ? ", filtered" : "");
-            columns[1]->kind = CLR_TAG_BYTES;
-            tap_is_int64(clr_host_scan(&scan, NULL), CLR_SCAN_UNSURE, "TEXT for question %d", kind);
-            free_columns();
+            made.columns[1]->kind = CLR_TAG_BYTES;
+            tap_is_int64(clr_host_scan(scan, NULL), CLR_SCAN_UNSURE, "TEXT for question %d", kind);
+            scans_release(&made);
         }
     }
 }
 
 static void test_limits(void)
 {
-    struct clr_scan scan;
+    struct clr_scan *scan = &made.scan;
     int kind, after, failures;
     bool failed;
 
     for (kind = 0; kind <= CLR_ASK_BINS; kind++) {
-        make_plain(&scan, 150000, (enum clr_question_kind)kind, true);
-        scan.values_memory = 150000 * sizeof(int64_t) - 1;
-        tap_is_int64(clr_host_scan(&scan, NULL), CLR_SCAN_LIMIT,
+        make_plain(150000, (enum clr_question_kind)kind, true);
+        scan->values_memory = 150000 * sizeof(int64_t) - 1;
+        tap_is_int64(clr_host_scan(scan, NULL), CLR_SCAN_LIMIT,
                      "values for question %d take more than they may", kind);
-        scan.values_memory = UINT64_MAX;
+        scan->values_memory = UINT64_MAX;
         batch_begin();
         for (after = failures = 0, failed = true; failed; after++) {
             enum clr_scan_outcome outcome;
             clr_memory_fail_after(after);
-            outcome = clr_host_scan(&scan, NULL);
+            outcome = clr_host_scan(scan, NULL);
             failed = clr_memory_fail_after(-1);
             batch_ok(outcome == (failed ? CLR_SCAN_FAILED : CLR_SCAN_DONE) ||
                          (kind <= CLR_ASK_AT && outcome == CLR_SCAN_DONE),
@@ -339,12 +317,12 @@ static void test_limits(void)
         }
         batch_end("without memory");
         tap_ok(failures >= 5, "... %d times", failures);
-        free_columns();
+        scans_release(&made);
     }
-    make_plain(&scan, 5000, CLR_ASK_BETWEEN, false);
-    scan.values_memory = 0;
-    tap_is_int64(clr_host_scan(&scan, NULL), CLR_SCAN_DONE, "a column's own values take nothing");
-    free_columns();
+    make_plain(5000, CLR_ASK_BETWEEN, false);
+    scan->values_memory = 0;
+    tap_is_int64(clr_host_scan(scan, NULL), CLR_SCAN_DONE, "a column's own values take nothing");
+    scans_release(&made);
 }
 
 int main(void)
