@@ -11,6 +11,7 @@
 #include "numeric/groups/groups.h"
 #include "numeric/scan/scan.h"
 #include "numeric/scan_reference.h"
+#include "numeric/scans.h"
 #include "random.h"
 
 #include "tap.h"
@@ -38,14 +39,9 @@ enum {
 
 /* A scan and what it points to. */
 struct made {
-    struct clr_scan scan;
-    struct clr_instruction instructions[INSTRUCTIONS];
-    struct clr_scalar constants[2];
-    struct clr_column *columns[COLUMNS];
-    struct clr_tally tallies[TALLIES];
+    struct scans_made of;
     struct clr_question questions[QUESTIONS];
     uint64_t counts[QUESTIONS][MOST_BINS + 2];
-    struct clr_lookup lookups[LOOKUPS];
     struct clr_value ranked[ENTRIES];
     uint8_t tags[LOOKUPS][ENTRIES];
     int64_t values[LOOKUPS][ENTRIES];
@@ -75,13 +71,6 @@ enum family {
     ALL_FAMILIES
 };
 
-static int64_t bits_of(double real)
-{
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 static struct clr_scalar integer(int64_t value)
 {
     return (struct clr_scalar){CLR_TAG_INTEGER, value};
@@ -89,7 +78,7 @@ static struct clr_scalar integer(int64_t value)
 
 static struct clr_scalar real(double value)
 {
-    return (struct clr_scalar){CLR_TAG_REAL, bits_of(value)};
+    return (struct clr_scalar){CLR_TAG_REAL, scans_bits(value)};
 }
 
 static struct clr_scalar null(void)
@@ -165,7 +154,7 @@ static struct clr_column *make_column(size_t rows, enum family family)
 static void make_lookup(struct made *made, int number)
 {
     static const enum family families[LOOKUPS] = {FEW_INTEGERS, FEW_INTEGERS, FEW_REALS};
-    struct clr_lookup *lookup = &made->lookups[number];
+    struct clr_lookup *lookup = &made->of.lookups[number];
     const int64_t shift = (int64_t)random_below(ENTRIES);
     const bool different = random_below(2) == 0;
     int i;
@@ -198,7 +187,7 @@ static enum family draw_family(bool key)
     return (enum family)random_below(random_below(20) == 0 ? ALL_FAMILIES : FAMILIES);
 }
 
-static void make_tally(struct made *made, struct clr_tally *tally, int instructions)
+static void make_tally(struct clr_tally *tally)
 {
     static const unsigned masks[] = {0,
                                      1u << CLR_SUM,
@@ -212,107 +201,90 @@ static void make_tally(struct made *made, struct clr_tally *tally, int instructi
                                      CLR_KEEP | 1u << CLR_EXTREMES,
                                      CLR_KEEP,
                                      CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM};
-    const int values = KEY_COLUMNS + (int)random_below(VALUE_COLUMNS);
+    const int values = KEY_COLUMNS + random_pick(VALUE_COLUMNS);
 
     memset(tally, 0, sizeof *tally);
     tally->operations = masks[random_below(sizeof masks / sizeof masks[0])];
-    tally->x = random_below(4) == 0 ? (int)random_below((uint64_t)instructions) : values;
+    tally->x = random_below(4) == 0 ? random_pick(INSTRUCTIONS) : values;
     if (tally->operations == 0 && random_below(3) == 0)
         tally->x = -1;
     tally->y = -1;
     if (clr_tally_does(tally, CLR_DOT))
-        tally->y = random_below(4) == 0 ? tally->x : (int)random_below((uint64_t)instructions);
-    tally->filter = random_below(4) == 0 ? (int)random_below((uint64_t)instructions) : -1;
-    (void)made;
+        tally->y = random_below(4) == 0 ? tally->x : random_pick(INSTRUCTIONS);
+    tally->filter = random_below(4) == 0 ? random_pick(INSTRUCTIONS) : -1;
 }
 
 static void make_question(struct made *made, int i)
 {
     struct clr_value low = {.kind = CLR_KIND_INTEGER, .as.integer = random_between(-400, 0)};
     struct clr_value high = {.kind = CLR_KIND_REAL, .as.real = (double)random_between(8, 400) / 8};
-    struct clr_question *question = &made->questions[made->scan.question_count];
-    const struct clr_tally *tally = &made->tallies[i];
+    struct clr_question *question = &made->questions[made->of.scan.question_count];
+    const struct clr_tally *tally = &made->of.tallies[i];
 
     memset(question, 0, sizeof *question);
     question->tally = i;
     question->fraction = (double)random_below(101) / 100;
     clr_bins_init(&question->bins, &low, &high, random_between(1, MOST_BINS));
-    question->counts = made->counts[made->scan.question_count];
+    question->counts = made->counts[made->of.scan.question_count];
     question->kind =
         (enum clr_question_kind)(tally->operations == CLR_KEEP ? CLR_ASK_MODE + random_below(2)
                                                                : random_below(CLR_ASK_BINS + 1));
-    made->scan.question_count++;
+    made->of.scan.question_count++;
 }
 
 static void make_scan(struct made *made, size_t rows)
 {
-    struct clr_instruction *next = made->instructions;
-    struct clr_scan *scan = &made->scan;
+    struct clr_column *columns[COLUMNS];
+    struct clr_scan *scan = &made->of.scan;
+    struct clr_scalar constant;
     int i;
 
     memset(made, 0, sizeof *made);
-    for (i = 0; i < CODES; i++) {
-        made->columns[i] = make_column(rows, draw_family(i < KEY_COLUMNS));
-        *next++ = (struct clr_instruction){CLR_OP_COLUMN, i, 0, 0};
-    }
-    made->columns[CODES] = clr_column_new_codes(NULL, rows, 1);
-    if (made->columns[CODES] == NULL)
-        tap_bail("no memory");
-    made->columns[CODES]->rows = rows;
-    while (rows-- > 0)
-        ((uint8_t *)made->columns[CODES]->codes)[rows] = (uint8_t)random_below(ENTRIES);
+    for (i = 0; i < CODES; i++)
+        columns[i] = make_column(rows, draw_family(i < KEY_COLUMNS));
+    columns[CODES] = scans_codes(1, ENTRIES, rows, false);
+    scans_begin(&made->of, columns, COLUMNS);
+    scan->instruction_count = CODES; /* codes are looked up alone */
     for (i = 0; i < LOOKUPS; i++) {
         make_lookup(made, i);
-        *next++ = (struct clr_instruction){CLR_OP_LOOKUP, CODES, i, 0};
+        scans_add(&made->of, CLR_OP_LOOKUP, CODES, i);
     }
-    made->constants[0] = integer(0);
-    made->constants[1] = draw((enum family)random_below(4));
-    *next++ = (struct clr_instruction){CLR_OP_CONSTANT, 0, 0, 0};
-    *next++ = (struct clr_instruction){CLR_OP_CONSTANT, 1, 0, 0};
-    while (next < made->instructions + INSTRUCTIONS) {
-        const uint64_t earlier = (uint64_t)(next - made->instructions);
-        *next++ = (struct clr_instruction){(enum clr_opcode)(CLR_OP_ADD + random_below(20)),
-                                           (int)random_below(earlier), (int)random_below(earlier),
-                                           (int)random_below(earlier)};
+    scan->lookup_count = LOOKUPS;
+    constant = draw((enum family)random_below(4));
+    scans_constant(&made->of, CLR_TAG_INTEGER, 0);
+    scans_constant(&made->of, constant.tag, constant.bits);
+    while (scan->instruction_count < INSTRUCTIONS) {
+        const int earlier = scan->instruction_count;
+
+        scans_add(&made->of, (enum clr_opcode)(CLR_OP_ADD + random_below(20)), random_pick(earlier),
+                  random_pick(earlier));
+        made->of.instructions[earlier].c = random_pick(earlier);
     }
-    *scan = (struct clr_scan){.instruction_count = INSTRUCTIONS,
-                              .constant_count = 2,
-                              .column_count = COLUMNS,
-                              .tally_count = (int)random_below(TALLIES + 1),
-                              .filter = random_below(3) == 0 ? (int)random_below(INSTRUCTIONS) : -1,
-                              .instructions = made->instructions,
-                              .constants = made->constants,
-                              .columns = made->columns,
-                              .rows = made->columns[0]->rows,
-                              .lookup_count = LOOKUPS,
-                              .lookups = made->lookups,
-                              .tallies = made->tallies,
-                              .questions = made->questions,
-                              .grouping = &made->grouping,
-                              .values_memory = UINT64_MAX,
-                              .seed = random_bits()};
+    scan->tally_count = random_pick(TALLIES + 1);
+    scan->filter = random_below(3) == 0 ? random_pick(INSTRUCTIONS) : -1;
+    scan->questions = made->questions;
+    scan->grouping = &made->grouping;
+    scan->values_memory = UINT64_MAX;
+    scan->seed = random_bits();
     for (i = 0; i < scan->tally_count; i++)
-        make_tally(made, &made->tallies[i], INSTRUCTIONS);
+        make_tally(&made->of.tallies[i]);
     for (i = 0; i < scan->tally_count; i++)
-        if (made->tallies[i].operations & CLR_KEEP)
+        if (made->of.tallies[i].operations & CLR_KEEP)
             make_question(made, i);
-    made->grouping.key_count = (int)random_below(KEYS + 1);
+    made->grouping.key_count = random_pick(KEYS + 1);
     made->grouping.by_first = random_below(4) == 0;
     for (i = 0; i < made->grouping.key_count; i++) {
-        made->grouping.keys[i] = random_below(4) == 0 ? CODES + (int)random_below(LOOKUPS)
-                                                      : (int)random_below(KEY_COLUMNS);
+        made->grouping.keys[i] =
+            random_below(4) == 0 ? CODES + random_pick(LOOKUPS) : random_pick(KEY_COLUMNS);
         if (random_below(30) == 0)
-            made->grouping.keys[i] = (int)random_below(INSTRUCTIONS);
+            made->grouping.keys[i] = random_pick(INSTRUCTIONS);
         made->grouping.descending[i] = random_below(3) == 0;
     }
 }
 
 static void free_scan(struct made *made)
 {
-    int i;
-
-    for (i = 0; i < COLUMNS; i++)
-        clr_column_release(made->columns[i]);
+    scans_release(&made->of);
 }
 
 /* ---- The groups of a scan found the slow way: rows are sorted by their keys, and each group's
@@ -442,7 +414,7 @@ static struct clr_column *copy_rows(const struct clr_column *from, const struct 
 static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *rows, size_t count)
 {
     struct clr_column *columns[COLUMNS];
-    struct clr_scan scan = made->scan;
+    struct clr_scan scan = made->of.scan;
     unsigned operations[TALLIES];
     enum clr_scan_outcome outcome;
     int i;
@@ -454,7 +426,7 @@ static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *r
     }
 
     for (i = 0; i < COLUMNS; i++)
-        columns[i] = copy_rows(made->columns[i], rows, count);
+        columns[i] = copy_rows(made->of.columns[i], rows, count);
     scan.columns = columns;
     scan.grouping = NULL;
     scan.rows = count;
@@ -500,7 +472,7 @@ static bool are_bounds(const struct clr_range *bounds, const struct clr_range *e
 static void compare_group(const struct made *made, const struct clr_groups *groups, size_t group,
                           const char *what)
 {
-    const struct clr_scan *scan = &made->scan;
+    const struct clr_scan *scan = &made->of.scan;
     const uint64_t *counts;
     struct clr_state state;
     int i;
@@ -559,7 +531,7 @@ static enum clr_scan_outcome compare(struct made *made, const struct clr_groups 
     size_t i, size, group = 0;
     int k;
 
-    if (!key_rows(&made->scan))
+    if (!key_rows(&made->of.scan))
         return CLR_SCAN_UNSURE;
     for (i = 0; i < keyed_count; i += size, group++) {
         size = group_size(i);
@@ -603,8 +575,8 @@ static void check(struct made *made, int threads, const char *what)
     const struct clr_group_team team = {.size = threads, .run = run_serially, .context = NULL};
     struct clr_groups *groups = NULL;
     const enum clr_scan_outcome outcome =
-        threads > 0 ? clr_group_scan(&made->scan, &team, NULL, NULL, &groups)
-                    : clr_host_group(&made->scan, NULL, NULL, &groups);
+        threads > 0 ? clr_group_scan(&made->of.scan, &team, NULL, NULL, &groups)
+                    : clr_host_group(&made->of.scan, NULL, NULL, &groups);
 
     batch_ok(outcome == compare(made, groups, what), "%s, outcome %d", what, (int)outcome);
     batch_ok((groups != NULL) == (outcome == CLR_SCAN_DONE), "%s, groups only if done", what);
@@ -616,17 +588,17 @@ static void make_plain(struct made *made, size_t rows, enum family key, enum fam
                        unsigned operations)
 {
     make_scan(made, rows);
-    clr_column_release(made->columns[0]);
-    clr_column_release(made->columns[KEY_COLUMNS]);
-    made->columns[0] = make_column(rows, key);
-    made->columns[KEY_COLUMNS] = make_column(rows, value);
-    made->scan.filter = -1;
-    made->scan.tally_count = 1;
-    made->scan.question_count = 0;
-    made->tallies[0] = (struct clr_tally){.operations = operations,
-                                          .x = KEY_COLUMNS,
-                                          .y = operations == 1u << CLR_DOT ? KEY_COLUMNS : -1,
-                                          .filter = -1};
+    clr_column_release(made->of.columns[0]);
+    clr_column_release(made->of.columns[KEY_COLUMNS]);
+    made->of.columns[0] = make_column(rows, key);
+    made->of.columns[KEY_COLUMNS] = make_column(rows, value);
+    made->of.scan.filter = -1;
+    made->of.scan.tally_count = 1;
+    made->of.scan.question_count = 0;
+    made->of.tallies[0] = (struct clr_tally){.operations = operations,
+                                             .x = KEY_COLUMNS,
+                                             .y = operations == 1u << CLR_DOT ? KEY_COLUMNS : -1,
+                                             .filter = -1};
     if (operations & CLR_KEEP)
         make_question(made, 0);
     made->grouping.key_count = 1;

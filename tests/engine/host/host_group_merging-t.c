@@ -16,8 +16,8 @@ enum places {
 static void set_place(struct made *made, size_t row, enum places places)
 {
     const uint64_t mixed = (row + 1) * 0x9e3779b97f4a7c15;
-    const size_t part = row % 20000, half = made->scan.rows / 2;
-    int64_t *key = &made->columns[0]->values[row], *second = &made->columns[1]->values[row];
+    const size_t part = row % 20000, half = made->of.scan.rows / 2;
+    int64_t *key = &made->of.columns[0]->values[row], *second = &made->of.columns[1]->values[row];
 
     *second = 0;
     if (places == UNIQUE)
@@ -33,8 +33,8 @@ static void set_place(struct made *made, size_t row, enum places places)
     if (places != SMALL_NULLS)
         return;
     *second = (int64_t)(mixed >> 20 & 1023) * -1000;
-    made->columns[0]->tags[row] = mixed >> 30 & 7 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
-    made->columns[1]->tags[row] = mixed >> 40 & 7 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
+    made->of.columns[0]->tags[row] = mixed >> 30 & 7 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
+    made->of.columns[1]->tags[row] = mixed >> 40 & 7 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
 }
 
 /* Places that are sorted: nearly all rows are groups, in each of three parts, or in one. */
@@ -54,14 +54,14 @@ static void test_places(void)
         const size_t rows = (size_t)threads * 20480;
 
         make_plain(made, rows, SPREAD_INTEGERS, ROUND_REALS, operations[tally]);
-        clr_column_release(made->columns[1]);
-        made->columns[1] = make_column(rows, FEW_INTEGERS);
-        made->columns[0]->kind = made->columns[1]->kind =
+        clr_column_release(made->of.columns[1]);
+        made->of.columns[1] = make_column(rows, FEW_INTEGERS);
+        made->of.columns[0]->kind = made->of.columns[1]->kind =
             places == SMALL_NULLS ? CLR_TAG_MIXED : CLR_TAG_INTEGER;
         for (row = 0; row < rows; row++)
             set_place(made, row, places);
         for (row = 17; tally == 0 && row < rows; row += 500) /* to be spilled */
-            made->columns[KEY_COLUMNS]->values[row] = bits_of(0x1p900);
+            made->of.columns[KEY_COLUMNS]->values[row] = scans_bits(0x1p900);
         made->grouping.key_count = places == WIDE ? 1 : 2;
         made->grouping.keys[0] = 0;
         made->grouping.keys[1] = 1;
@@ -94,7 +94,7 @@ static void test_counted(void)
 
         make_plain(made, rows, round % 4 == 0 ? INTEGERS_OR_NULL : FEW_INTEGERS, FEW_INTEGERS,
                    CLR_KEEP | 1u << CLR_EXTREMES);
-        column = made->columns[KEY_COLUMNS];
+        column = made->of.columns[KEY_COLUMNS];
         for (row = 0; row < rows; row++)
             column->values[row] = first + (int64_t)random_below((uint64_t)range);
         column->values[0] = first;
@@ -124,7 +124,7 @@ static void test_counted_memory(void)
         enum clr_scan_outcome outcome;
 
         clr_memory_fail_after(after);
-        outcome = clr_group_scan(&made->scan, &team, NULL, NULL, &groups);
+        outcome = clr_group_scan(&made->of.scan, &team, NULL, NULL, &groups);
         failed = clr_memory_fail_after(-1) != 0;
         batch_ok(outcome == (failed ? CLR_SCAN_FAILED : CLR_SCAN_DONE), "allocation %d: %d", after,
                  (int)outcome);
@@ -162,7 +162,7 @@ static size_t find_alike(uint64_t seed, int64_t *alike, size_t most)
     plan->numbering = CLR_NUMBERED_BY_KEYS;
     plan->grouping.key_count = 1;
     for (i = 0; i < DRAWN; i++) {
-        const uint64_t key[] = {(uint64_t)bits_of(1.0) | random_bits() >> 12, CLR_TAG_REAL};
+        const uint64_t key[] = {(uint64_t)scans_bits(1.0) | random_bits() >> 12, CLR_TAG_REAL};
         drawn[i] = (struct hashed){clr_group_hash_key(plan, key), (int64_t)key[0]};
     }
     qsort(drawn, DRAWN, sizeof *drawn, compare_hashed);
@@ -187,10 +187,10 @@ static void test_alike(void)
     batch_begin();
     for (by_first = 0; by_first < 2; by_first++) {
         make_plain(made, 20000, FEW_REALS, ROUND_REALS, CLR_KEEP | 1u << CLR_SUM);
-        count = find_alike(made->scan.seed, alike, sizeof alike / sizeof *alike);
+        count = find_alike(made->of.scan.seed, alike, sizeof alike / sizeof *alike);
         batch_ok(count > 0, "%zu keys", count);
-        for (row = 0; row < made->scan.rows; row++)
-            made->columns[0]->values[row] = alike[random_below(count)];
+        for (row = 0; row < made->of.scan.rows; row++)
+            made->of.columns[0]->values[row] = alike[random_below(count)];
         made->grouping.by_first = by_first == 1;
         check(made, 3, "keys with hashes alike");
         free_scan(made);
@@ -214,13 +214,13 @@ static void test_many(void)
 
         make_plain(made, rows, FEW_INTEGERS, ROUND_REALS, 1u << CLR_SUM);
         for (i = 0; i < rows; i++)
-            made->columns[0]->values[i] = sort == 0   ? 5
-                                          : sort == 1 ? (int64_t)(rows - i)
-                                          : sort == 2 ? (int64_t)(i * 0x9e3779b97f4a7c15)
-                                                      : (int64_t)(i % (rows / 2));
+            made->of.columns[0]->values[i] = sort == 0   ? 5
+                                             : sort == 1 ? (int64_t)(rows - i)
+                                             : sort == 2 ? (int64_t)(i * 0x9e3779b97f4a7c15)
+                                                         : (int64_t)(i % (rows / 2));
         made->grouping.by_first = sort == 2;
         made->grouping.descending[0] = false;
-        tap_is_int64(clr_host_group(&made->scan, NULL, NULL, &groups), CLR_SCAN_DONE, "%zu rows",
+        tap_is_int64(clr_host_group(&made->of.scan, NULL, NULL, &groups), CLR_SCAN_DONE, "%zu rows",
                      rows);
         tap_is_uint64(clr_groups_count(groups),
                       sort == 0   ? 1
@@ -229,11 +229,11 @@ static void test_many(void)
                       "their groups");
         for (i = 0; i < clr_groups_count(groups) && sort > 0; i++) {
             const size_t row = sort == 1 ? rows - 1 - i : i;
-            const int64_t *values = made->columns[KEY_COLUMNS]->values;
+            const int64_t *values = made->of.columns[KEY_COLUMNS]->values;
 
             clr_groups_state(groups, i, 0, &state);
             right =
-                right && clr_groups_key(groups, i, 0).bits == made->columns[0]->values[row] &&
+                right && clr_groups_key(groups, i, 0).bits == made->of.columns[0]->values[row] &&
                 clr_sum_round(&state.sum, 1) ==
                     (sort == 3 ? value_real_of(values[row]) + value_real_of(values[row + rows / 2])
                                : value_real_of(values[row]));

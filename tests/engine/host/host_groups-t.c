@@ -76,7 +76,7 @@ static void test_codes(void)
         if (twice)
             made->values[0][11] = made->values[0][12];
         if (more) /* the key is looked at by another one too */
-            made->tallies[0].filter = CODES;
+            made->of.tallies[0].filter = CODES;
         made->grouping.keys[0] = CODES;
         made->grouping.descending[0] = sort & 1;
         made->grouping.by_first = sort & 2;
@@ -105,9 +105,9 @@ static void test_packed(void)
         const int signs = sort / 5 % 3; /* above 0, below, both */
 
         make_plain(made, rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
-        made->scan.tally_count = TALLIES;
+        made->of.scan.tally_count = TALLIES;
         for (i = 0; i < TALLIES; i++) {
-            struct clr_column *column = made->columns[KEY_COLUMNS + i % VALUE_COLUMNS];
+            struct clr_column *column = made->of.columns[KEY_COLUMNS + i % VALUE_COLUMNS];
 
             column->kind = CLR_TAG_INTEGER;
             memset(column->tags, CLR_TAG_INTEGER, rows);
@@ -120,17 +120,17 @@ static void test_packed(void)
             if (i < VALUE_COLUMNS && sort >= 30)
                 for (row = 1100; row < 1110; row++)
                     column->values[row] *= (int64_t)1 << (row - 1100);
-            made->tallies[i] = (struct clr_tally){
+            made->of.tallies[i] = (struct clr_tally){
                 .operations =
                     i < VALUE_COLUMNS ? 1u << CLR_SUM | (sort % 2 ? CLR_BOUNDS : 0) : 1u << CLR_DOT,
                 .x = KEY_COLUMNS + i % VALUE_COLUMNS,
                 .y = i < VALUE_COLUMNS ? -1 : KEY_COLUMNS + 1,
                 .filter = -1};
         }
-        made->columns[0]->kind = CLR_TAG_INTEGER;
-        memset(made->columns[0]->tags, CLR_TAG_INTEGER, rows);
+        made->of.columns[0]->kind = CLR_TAG_INTEGER;
+        memset(made->of.columns[0]->tags, CLR_TAG_INTEGER, rows);
         for (row = 0; row < rows; row++)
-            made->columns[0]->values[row] = sort % 4 == 0 ? 5 : (int64_t)(row % 3);
+            made->of.columns[0]->values[row] = sort % 4 == 0 ? 5 : (int64_t)(row % 3);
         snprintf(what, sizeof what, "parts of words %d", sort);
         check(made, sort % 3, what);
         free_scan(made);
@@ -157,10 +157,10 @@ static void test_surprises(void)
 
         make_plain(made, rows, FEW_INTEGERS, surprise < 12 ? FEW_INTEGERS : ROUND_REALS,
                    1u << CLR_SUM | (surprise % 4 < 2 ? 1u << CLR_EXTREMES : CLR_BOUNDS));
-        memset(made->columns[column]->tags, made->columns[column]->kind, rows);
-        made->columns[column]->kind = CLR_TAG_MIXED;
-        made->columns[column]->tags[2 * 1024 + 5] = value.tag;
-        made->columns[column]->values[2 * 1024 + 5] = value.bits;
+        memset(made->of.columns[column]->tags, made->of.columns[column]->kind, rows);
+        made->of.columns[column]->kind = CLR_TAG_MIXED;
+        made->of.columns[column]->tags[2 * 1024 + 5] = value.tag;
+        made->of.columns[column]->values[2 * 1024 + 5] = value.bits;
         snprintf(what, sizeof what, "surprise %d", surprise);
         check(made, 2, what);
         free_scan(made);
@@ -178,16 +178,16 @@ static void test_many_surprises(void)
 
     batch_begin();
     make_plain(made, rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
-    made->scan.tally_count = TALLIES;
+    made->of.scan.tally_count = TALLIES;
     for (i = 0; i < TALLIES; i++) {
         const int column = i < VALUE_COLUMNS ? KEY_COLUMNS + i : i - VALUE_COLUMNS + 1;
 
-        clr_column_release(made->columns[column]);
-        made->columns[column] = make_column(rows, FEW_INTEGERS);
-        memset(made->columns[column]->tags, CLR_TAG_INTEGER, rows);
-        made->columns[column]->kind = CLR_TAG_MIXED;
-        made->columns[column]->tags[(size_t)(2 + i) * 4096 - 5] = CLR_TAG_REAL;
-        made->tallies[i] =
+        clr_column_release(made->of.columns[column]);
+        made->of.columns[column] = make_column(rows, FEW_INTEGERS);
+        memset(made->of.columns[column]->tags, CLR_TAG_INTEGER, rows);
+        made->of.columns[column]->kind = CLR_TAG_MIXED;
+        made->of.columns[column]->tags[(size_t)(2 + i) * 4096 - 5] = CLR_TAG_REAL;
+        made->of.tallies[i] =
             (struct clr_tally){.operations = 1u << CLR_SUM, .x = column, .y = -1, .filter = -1};
     }
     check(made, 1, "surprises in each tally");
@@ -209,14 +209,14 @@ static void test_memory(void)
 
         make_plain(made, key % 4 == 3 ? 51000 : 20000, keys[key % 4], ANY_REALS,
                    key < 4 ? CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM : 1u << CLR_SUM);
-        made->columns[KEY_COLUMNS]->values[0] = bits_of(1.0);
+        made->of.columns[KEY_COLUMNS]->values[0] = scans_bits(1.0);
         made->grouping.by_first = made->grouping.by_first && key % 4 != 3; /* so they are sorted */
         for (after = failures = 0; failed && after < 5000; after++) {
             struct clr_groups *groups = NULL;
             enum clr_scan_outcome outcome;
 
             clr_memory_fail_after(after);
-            outcome = clr_group_scan(&made->scan, &team, NULL, NULL, &groups);
+            outcome = clr_group_scan(&made->of.scan, &team, NULL, NULL, &groups);
             failed = clr_memory_fail_after(-1) != 0;
             batch_ok(outcome == (failed ? CLR_SCAN_FAILED : CLR_SCAN_DONE),
                      "allocation %d of keys %d: %d", after, key, (int)outcome);
@@ -245,8 +245,8 @@ static void test_limits(void)
         for (limit = 1; limit < (uint64_t)1 << 40; limit *= 2) {
             enum clr_scan_outcome outcome;
 
-            made->scan.values_memory = limit;
-            outcome = clr_host_group(&made->scan, NULL, NULL, &groups);
+            made->of.scan.values_memory = limit;
+            outcome = clr_host_group(&made->of.scan, NULL, NULL, &groups);
             done += outcome == CLR_SCAN_DONE;
             limited += outcome == CLR_SCAN_LIMIT;
             if (outcome == CLR_SCAN_DONE && clr_groups_size(groups) > limit)
@@ -275,7 +275,7 @@ static void test_stop(void)
 
     make_plain(made, 3000000, ANY_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
     for (i = 0; i < 5; i++)
-        stopped += clr_host_group(&made->scan, &watch, NULL, &groups) == CLR_SCAN_STOPPED;
+        stopped += clr_host_group(&made->of.scan, &watch, NULL, &groups) == CLR_SCAN_STOPPED;
     free_scan(made);
     tap_is_int64(stopped, 5, "a watch stops it");
     free(made);
