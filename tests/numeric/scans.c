@@ -31,15 +31,22 @@ struct clr_scalar scans_value(uint8_t tag)
     return value;
 }
 
-struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_t rare)
+struct clr_column *scans_new(uint8_t kind, size_t rows)
 {
     struct clr_column *column = clr_column_new(rows);
-    size_t i;
 
     if (column == NULL)
         tap_bail("no memory");
     column->rows = rows;
     column->kind = kind;
+    return column;
+}
+
+struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_t rare)
+{
+    struct clr_column *column = scans_new(kind, rows);
+    size_t i;
+
     for (i = 0; i < rows; i++) {
         uint8_t tag = kind;
         if (kind == CLR_TAG_MIXED)

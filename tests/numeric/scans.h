@@ -30,6 +30,9 @@ int64_t scans_bits(double real);
 /* Mostly small numbers, so that filters are true now and then; sometimes the ends of the range. */
 struct clr_scalar scans_value(uint8_t tag);
 
+/* A column of that kind whose values are not set yet. */
+struct clr_column *scans_new(uint8_t kind, size_t rows);
+
 /* A column of that kind; a mixed one has BYTES in one row of `rare`, or nowhere if that is 0. */
 struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_t rare);
 

@@ -134,20 +134,18 @@ static struct clr_scalar draw(enum family family)
 
 static struct clr_column *make_column(size_t rows, enum family family)
 {
-    struct clr_column *column = clr_column_new(rows);
+    struct clr_column *column = scans_new(CLR_TAG_MIXED, rows);
     bool same = true;
     size_t i;
 
-    if (column == NULL)
-        tap_bail("no memory");
-    column->rows = rows;
     for (i = 0; i < rows; i++) {
         struct clr_scalar value = draw(family);
         column->values[i] = value.bits;
         column->tags[i] = value.tag;
         same = same && value.tag == column->tags[0];
     }
-    column->kind = rows > 0 && same ? column->tags[0] : CLR_TAG_MIXED;
+    if (rows > 0 && same)
+        column->kind = column->tags[0];
     return column;
 }
 

@@ -3,6 +3,7 @@
 #include "engine/host/host_scan.h"
 
 #include "base/memory.h"
+#include "numeric/scans.h"
 
 #include "tap.h"
 
@@ -22,11 +23,7 @@ static void make_scan(size_t rows)
 {
     size_t i;
 
-    column = clr_column_new(rows);
-    if (column == NULL)
-        tap_bail("no memory");
-    column->rows = rows;
-    column->kind = CLR_TAG_INTEGER;
+    column = scans_new(CLR_TAG_INTEGER, rows);
     for (i = 0; i < rows; i++)
         column->values[i] = (int64_t)i;
     tally = (struct clr_tally){.operations = 1 << CLR_SUM, .x = 0, .y = -1, .filter = -1};

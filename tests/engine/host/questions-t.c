@@ -55,13 +55,9 @@ static struct clr_column *make_column(size_t rows, int family)
 {
     static const uint8_t kinds[] = {CLR_TAG_INTEGER, CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_NULL,
                                     CLR_TAG_MIXED};
-    struct clr_column *column = clr_column_new(rows);
+    struct clr_column *column = scans_new(kinds[family], rows);
     size_t i;
 
-    if (column == NULL)
-        tap_bail("no memory");
-    column->rows = rows;
-    column->kind = kinds[family];
     for (i = 0; i < rows; i++) {
         struct clr_scalar value = draw(family);
         column->values[i] = value.bits;

@@ -43,14 +43,11 @@ static scalar draw(int tag)
    sometimes all do. */
 static struct clr_column *make_values(int number, size_t rows, bool ordered)
 {
-    struct clr_column *column = clr_column_new(rows);
     const int tag = number % 2 == 0 ? CLR_TAG_INTEGER : CLR_TAG_REAL;
+    struct clr_column *column =
+        scans_new((uint8_t)(number < VALUES - 1 ? tag : CLR_TAG_MIXED), rows);
     size_t row;
 
-    if (column == NULL)
-        tap_bail("no memory");
-    column->rows = rows;
-    column->kind = number < VALUES - 1 ? (uint8_t)tag : (uint8_t)CLR_TAG_MIXED;
     for (row = 0; row < rows; row++) {
         scalar value = draw(number < VALUES - 1 || random_pick(5) != 0 ? tag : CLR_TAG_NULL);
         if (number == VALUES - 2)

@@ -24,8 +24,6 @@ static void fill_columns(bool is_hard)
     int i;
 
     for (i = 0; i < COLUMNS; i++) {
-        columns[i]->rows = ROWS;
-        columns[i]->kind = i == 0 ? CLR_TAG_INTEGER : CLR_TAG_MIXED;
         for (row = 0; row < ROWS; row++) {
             columns[i]->tags[row] = i == 0 || random_pick(5) != 0 ? CLR_TAG_INTEGER : CLR_TAG_NULL;
             columns[i]->values[row] = random_between(-1000, 1000);
@@ -138,11 +136,8 @@ void shared_sums_tests(void)
     int i;
 
     random_start();
-    for (i = 0; i < COLUMNS; i++) {
-        columns[i] = clr_column_new(ROWS);
-        if (columns[i] == NULL)
-            tap_bail("no memory");
-    }
+    for (i = 0; i < COLUMNS; i++)
+        columns[i] = scans_new(i == 0 ? CLR_TAG_INTEGER : CLR_TAG_MIXED, ROWS);
     test_random();
     test_no_memory();
     for (i = 0; i < COLUMNS; i++)
