@@ -50,16 +50,17 @@ static int read_program(const struct clr_column_request *request, const char *ex
 int clr_derived_check(struct clr_column_request *request)
 {
     const struct clr_query *query = request->query;
-    uint64_t *programs = request->deriving->programs;
     int rc = SQLITE_OK, i;
 
     if (!query->has_derived)
         return SQLITE_OK;
     for (i = 0; i < query->column_count && rc == SQLITE_OK; i++) {
+        uint64_t *program = &request->deriving->programs[i];
+
         if (query->columns[i].derived == NULL)
             continue;
-        rc = read_program(request, query->columns[i].derived, &programs[i]);
-        if (rc == SQLITE_OK && programs[i] == 0)
+        rc = read_program(request, query->columns[i].derived, program);
+        if (rc == SQLITE_OK && *program == 0)
             clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     }
     if (rc == SQLITE_OK && !clr_functions_still_are(request->connection->db, request->functions))
