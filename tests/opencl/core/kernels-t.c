@@ -3,7 +3,8 @@
  * with groups as large as a GPU's, with doubles and without. build-aux/oclgrind.sh runs this with a
  * device that watches what the kernels do.
  *
- *     kernels-t [KIND [FIRST STEP]]     that kind; of scans and groups each STEP-th from FIRST
+ *     kernels-t [KIND [FIRST STEP]]     that kind; of scans and groups each STEP-th from FIRST, one
+ * at least
  */
 #include "base/clock.h"
 #include "numeric/scans.h"
@@ -215,10 +216,11 @@ static void find_kinds(const struct view *view, struct clr_column *const *column
 
 static void test_views(struct clr_column *const *columns)
 {
+    const size_t count = sizeof views / sizeof views[0];
     uint8_t kinds[COLUMNS];
     size_t view;
 
-    for (view = first; view < sizeof views / sizeof views[0] && is_wanted("scan"); view += step) {
+    for (view = first % count; view < count && is_wanted("scan"); view += step) {
         const int64_t start = clr_clock_ns();
         bool requested;
         struct clr_scan_plan plan;
@@ -304,9 +306,10 @@ static void make_plan(struct scans_made *made, const struct grouped *grouped,
 static void test_groups(const struct clr_device_info *info, struct clr_column *const *columns)
 {
     static struct clr_group_plan plan;
+    const size_t count = sizeof groups / sizeof groups[0];
     size_t i;
 
-    for (i = first; i < sizeof groups / sizeof groups[0] && is_wanted("groups"); i += step) {
+    for (i = first % count; i < count && is_wanted("groups"); i += step) {
         const int64_t start = clr_clock_ns();
         struct view view = {.looks_up = false};
         struct clr_group_result none = {.records = NULL};
