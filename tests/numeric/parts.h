@@ -5,6 +5,8 @@
 #ifndef CLR_TESTS_NUMERIC_PARTS_H
 #define CLR_TESTS_NUMERIC_PARTS_H
 
+#include <stdint.h>
+
 /* bins/bins-t */
 void bin_bounds_tests(void);
 
@@ -23,6 +25,21 @@ void deque_tests(void);
 void ordered_tests(void);
 void portions_tests(void);
 void sorted_copy_tests(void);
+
+/* Numbers to be put in order, and what they are like; those near limits lie where doubles are 1 to
+ * 1,024 apart. */
+enum order_family {
+    ORDER_ANY,
+    ORDER_FEW,
+    ORDER_ALIKE,
+    ORDER_SPREAD,
+    ORDER_GREATEST,
+    ORDER_NEAR_LIMITS,
+    ORDER_CLUSTERS,
+    ORDER_FAMILIES
+};
+int64_t order_integer(enum order_family family);
+double order_real(enum order_family family);
 
 /* scan/evaluate-t */
 void lookup_results_tests(void);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_VALUES = 300000, MOST_PORTIONS = 7, MOST_RUNS = 20, MOST_RANKS = 9, FAMILIES = 6 };
+enum { MOST_VALUES = 300000, MOST_PORTIONS = 7, MOST_RUNS = 20, MOST_RANKS = 9 };
 
 static int64_t integers[MOST_VALUES];
 static double reals[MOST_VALUES];
@@ -24,32 +24,6 @@ static int run_count;
 
 static const uint64_t unlimited = UINT64_MAX;
 
-static int64_t any_integer(int family)
-{
-    switch (family) {
-    case 0:
-        return random_integer();
-    case 1:
-        return random_between(-3, 3);
-    case 2:
-        return 7;
-    case 3:
-        return (int64_t)random_below(40000);
-    case 4: /* doubles are up to 1,024 apart */
-        return INT64_MAX - (int64_t)random_below(3000);
-    default:
-        return (int64_t)random_below(3) * INT64_C(1000000000000) + random_between(0, 1000);
-    }
-}
-
-static double any_real(int family)
-{
-    if (family == 0)
-        return random_finite();
-    return (double)any_integer(family) * (family == 3 || random_below(4) != 0 ? 1.0 : 0.25) *
-           (family == 1 && random_bits() & 1 ? -1.0 : 1.0);
-}
-
 /* Cuts the values into runs, and the runs into portions, of which some may be empty. types: 1
    INTEGERs, 2 REALs, 3 both. */
 static void make(struct clr_portions *portions, int family, int types, size_t count)
@@ -58,8 +32,8 @@ static void make(struct clr_portions *portions, int family, int types, size_t co
     int portion, next = 0;
 
     for (i = 0; i < count; i++) {
-        integers[i] = any_integer(family);
-        reals[i] = any_real(family);
+        integers[i] = order_integer((enum order_family)family);
+        reals[i] = order_real((enum order_family)family);
     }
     run_count = (int)random_between(1, MOST_RUNS);
     for (i = 0; i < (size_t)run_count; i++) {
@@ -163,7 +137,7 @@ static void test_random(void)
 
     batch_begin();
     for (round = 0; round < rounds; round++) {
-        int family = round % FAMILIES, types = 1 + round / FAMILIES % 3;
+        int family = round % ORDER_FAMILIES, types = 1 + round / ORDER_FAMILIES % 3;
         size_t count = random_below(random_below(8) == 0 ? MOST_VALUES : 3000);
         make(&portions, family, types, count);
         snprintf(what, sizeof what, "round %d, family %d, types %d", round, family, types);

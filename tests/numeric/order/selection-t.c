@@ -20,19 +20,20 @@ static struct clr_value values[LARGEST];
 static int64_t integers[LARGEST];
 static double reals[LARGEST];
 
-/* What the numbers of a case are like. */
-enum family { ANY, FEW, ALIKE, NEAR_LIMITS, CLUSTERS, FAMILIES };
-
-static int64_t any_integer(enum family family)
+int64_t order_integer(enum order_family family)
 {
     switch (family) {
-    case ANY:
+    case ORDER_ANY:
         return random_integer();
-    case FEW:
+    case ORDER_FEW:
         return random_between(-3, 3);
-    case ALIKE:
+    case ORDER_ALIKE:
         return 7;
-    case NEAR_LIMITS:
+    case ORDER_SPREAD:
+        return (int64_t)random_below(40000);
+    case ORDER_GREATEST:
+        return INT64_MAX - (int64_t)random_below(3000);
+    case ORDER_NEAR_LIMITS:
         /* Where doubles are 1 to 1,024 apart: between two of them, and on them. */
         return (int64_t)((uint64_t)1 << random_between(52, 62)) * (random_bits() & 1 ? 1 : -1) +
                random_between(-1100, 1100);
@@ -41,24 +42,22 @@ static int64_t any_integer(enum family family)
     }
 }
 
-static double any_real(enum family family)
+double order_real(enum order_family family)
 {
     switch (family) {
-    case ANY:
+    case ORDER_ANY:
         return random_finite();
-    case FEW:
+    case ORDER_FEW:
         return random_between(-6, 6) * 0.5 * (random_bits() & 1 ? 1.0 : -1.0);
-    case ALIKE:
-        return 7.0;
-    case NEAR_LIMITS:
-        return (double)any_integer(family);
+    case ORDER_CLUSTERS:
+        return (double)order_integer(family) * (random_below(4) != 0 ? 0.25 : 1.0);
     default:
-        return (double)any_integer(family) * 0.25;
+        return (double)order_integer(family);
     }
 }
 
 /* Returns how many values there are; types: 1 INTEGERs, 2 REALs, 3 both. */
-static size_t make(enum family family, int types, size_t count)
+static size_t make(enum order_family family, int types, size_t count)
 {
     size_t i;
 
@@ -66,11 +65,11 @@ static size_t make(enum family family, int types, size_t count)
         bool integer = types == 1 || (types == 3 && random_bits() & 1);
         values[i].kind = integer ? CLR_KIND_INTEGER : CLR_KIND_REAL;
         if (integer)
-            values[i].as.integer = any_integer(family);
+            values[i].as.integer = order_integer(family);
         else
-            values[i].as.real = any_real(family);
+            values[i].as.real = order_real(family);
     }
-    if (family == ALIKE && count > 2 && types != 1)
+    if (family == ORDER_ALIKE && count > 2 && types != 1)
         values[count / 2] = (struct clr_value){.kind = CLR_KIND_REAL, .as.real = -1e300};
     return count;
 }
@@ -98,7 +97,7 @@ static void test_keys(void)
 
     batch_begin();
     for (i = 0; i < 100000; i++) {
-        enum family family = (enum family)random_below(FAMILIES);
+        enum order_family family = (enum order_family)random_below(ORDER_FAMILIES);
         int order, keys;
         clr_u128 place[2];
         int j;
@@ -181,12 +180,12 @@ static void test_select(void)
     size_t i, trials = tap_is_quick() ? 2 : 6, trial;
     int family, types;
 
-    for (family = 0; family < FAMILIES; family++) {
+    for (family = 0; family < ORDER_FAMILIES; family++) {
         batch_begin();
         for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
             for (types = 1; types <= 3; types++) {
                 struct clr_run runs[8];
-                size_t count = make((enum family)family, types, counts[i]);
+                size_t count = make((enum order_family)family, types, counts[i]);
                 const struct clr_run *list = split(runs, count);
                 qsort(values, count, sizeof values[0], compare_values);
                 batch_ok(clr_runs_count(list) == count, "the count");
@@ -215,7 +214,7 @@ static void test_select_failing(void)
 {
     struct clr_run runs[8];
     struct clr_value found[2];
-    const struct clr_run *list = split(runs, make(ANY, 3, 2000));
+    const struct clr_run *list = split(runs, make(ORDER_ANY, 3, 2000));
 
     clr_memory_fail_after(0);
     tap_ok(clr_select(list, 1000, found) == CLR_NOMEM, "selection without memory");
@@ -258,7 +257,7 @@ static void test_between(void)
         double beyond = i % 4 == 0 ? random_compose(0, random_below(1023), random_bits())
                                    : (double)random_below(64) / 64;
         struct bigint exact;
-        make((enum family)random_below(FAMILIES), 3, 2);
+        make((enum order_family)random_below(ORDER_FAMILIES), 3, 2);
         bigint_clear(&exact);
         add_exactly(&exact, &values[0], 1.0);
         add_exactly(&exact, &values[1], beyond);
@@ -323,14 +322,15 @@ static void test_few(void)
     size_t c, i;
 
     batch_begin();
-    for (family = 0; family <= FAMILIES; family++) {
+    for (family = 0; family <= ORDER_FAMILIES; family++) {
         for (c = 0; c < sizeof counts / sizeof counts[0]; c++) {
             const size_t count = counts[c];
 
             for (i = 0; i < count; i++)
-                keys[i] = sorted[i] = family == FAMILIES
-                                          ? (uint64_t)clr_double_to_key(any_real(ANY))
-                                          : clr_integer_to_key(any_integer((enum family)family));
+                keys[i] = sorted[i] =
+                    family == ORDER_FAMILIES
+                        ? (uint64_t)clr_double_to_key(order_real(ORDER_ANY))
+                        : clr_integer_to_key(order_integer((enum order_family)family));
             clr_radix_sort(sorted, scratch, count);
             for (i = 0; i < count; i += 1 + random_below(count / 8 + 1)) {
                 clr_few_select(keys, scratch, count, i, found);
