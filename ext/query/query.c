@@ -41,7 +41,8 @@ static bool may_find_rows(const struct clr_syntax *syntax)
     const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
                             syntax->aggregates.first == NULL && select->keys.first == NULL;
 
-    return select->where != NULL && select->inner == NULL && !ends_early;
+    return select->where != NULL && select->inner == NULL && select->source_count == 1 &&
+           !ends_early;
 }
 
 /* Refuses an expression with a column of the table outside of aggregates; if a function has the
@@ -87,14 +88,10 @@ static void check_row(struct clr_syntax *syntax)
 static enum clr_code parse(struct clr_query *query)
 {
     struct clr_syntax *syntax = query->syntax;
-    const struct clr_select_tree *source;
 
     if (clr_syntax_parse(syntax) != CLR_OK)
         return syntax->code;
-    source = syntax->select.inner != NULL ? syntax->select.inner : &syntax->select;
-    query->schema = source->schema.name;
-    query->table = source->table.name;
-    query->alias = source->alias.name;
+    query->from = syntax->select.inner != NULL ? syntax->select.inner : &syntax->select;
     query->is_grouped = is_grouped(syntax);
     query->has_rows = has_rows(syntax);
     query->has_subqueries = syntax->subqueries.first != NULL;
@@ -347,7 +344,8 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
 static char *write_rows(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
-    const struct clr_token *name = select->alias.kind != 0 ? &select->alias : &select->table;
+    const struct clr_from_table *source = &select->sources[0];
+    const struct clr_token *name = source->alias.kind != 0 ? &source->alias : &source->table;
     struct clr_printer printer = {.syntax = query->syntax};
     struct clr_text found = {.text = NULL};
     char *term;
@@ -441,8 +439,8 @@ static bool keep(char **place, char *text)
 
 enum clr_code clr_query_write(struct clr_query *query)
 {
-    const bool is_written =
-        query->has_rows || query->has_subqueries || query->syntax->select.inner != NULL;
+    const bool is_written = query->has_rows || query->has_subqueries ||
+                            query->syntax->select.inner != NULL || query->dimension_count > 0;
     const bool collates = has_collations(query);
     const bool sorts_keys = query->is_grouped && query->syntax->select.keys.first != NULL &&
                             (!query->is_utf8 || collates);
@@ -466,6 +464,13 @@ char *clr_query_write_select(const struct clr_query *query)
     return clr_text_end(&printer.text);
 }
 
+void clr_lookup_plan_free(struct clr_lookup_plan *plan)
+{
+    clr_memory_free(plan->text);
+    clr_memory_free(plan->joins);
+    plan->text = plan->joins = NULL;
+}
+
 void clr_query_free(struct clr_query *query)
 {
     int i;
@@ -473,7 +478,7 @@ void clr_query_free(struct clr_query *query)
     if (query == NULL)
         return;
     for (i = 0; i < query->lookup_count; i++)
-        clr_memory_free(query->lookups[i].text);
+        clr_lookup_plan_free(&query->lookups[i]);
     for (i = 0; i < query->operand_count; i++)
         clr_memory_free(query->operands[i]);
     for (i = 0; i < query->column_count; i++)

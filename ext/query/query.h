@@ -71,16 +71,21 @@ struct clr_tally_plan {
     int x, y, filter;
 };
 
-/* The name of the column in the text of a lookup: of the table of entries that SQLite evaluates it
-   over. */
+/* The table of entries that SQLite evaluates a lookup over, as the lookup's text names it, its
+   column, and that column with the table's name before it. */
+#define CLR_LOOKUP_TABLE "clreduce:entries"
 #define CLR_LOOKUP_COLUMN "entry"
+#define CLR_LOOKUP_ENTRY "\"" CLR_LOOKUP_TABLE "\".\"" CLR_LOOKUP_COLUMN "\""
 
-/* An expression over one column that SQLite evaluates for each entry of the column's dictionary. */
+/* An expression over one column, and over the rows that a join finds by it, that SQLite evaluates
+   for each entry of the column's dictionary. */
 struct clr_lookup_plan {
     int column; /* of the scan, with codes */
-    /* The expression as it is written, but for the column, which is CLR_LOOKUP_COLUMN, and the
-       parameters, which are ?N with their numbers N. */
+    /* The expression as it is written, but for the column, which is CLR_LOOKUP_ENTRY, columns of
+       dimensions, and the parameters, which are ?N with their numbers N. */
     char *text;
+    /* The dimensions, each a LEFT JOIN of one row at most with the table of entries; NULL: none. */
+    char *joins;
     /* It has a function whose result may follow from the present time, or the time zone, where an
        argument says so: 'now', 'localtime', 'utc'. */
     bool is_timed;
@@ -116,20 +121,45 @@ struct clr_query_column {
     clr_time_format times;
 };
 
+/* ---- Joins. */
+
+/*
+ * A join of a table with others, each of which has one row at most for a row of that table, as it
+ * is joined by a unique key: the first one is the one that is scanned, the fact table, and the
+ * others are dimensions (Kimball's terms). All that is said of a dimension follows from the column
+ * of the fact table that leads to it, also by way of other dimensions, and so is a lookup over that
+ * column.
+ */
+struct clr_dimension {
+    int source; /* its place in FROM */
+    int column; /* of the fact table */
+    /* What finds its row: of LEFT JOIN all of ON, else equality with the key. */
+    int term_count;
+    struct clr_node *terms[CLR_MOST_KEY_COLUMNS];
+};
+
+enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
+
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
-    /* From clr_query_parse(). The names are without quotes; schema and alias may be NULL. */
-    const char *schema, *table, *alias;
-    struct clr_syntax *syntax; /* the tree, on whose nodes the caller notes facts, too */
-    bool has_subqueries;       /* in expressions: SQLite evaluates them as it finishes the query */
-    bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
-    bool has_part;             /* once it is bound: it is such a scan */
+    /* From clr_query_parse(). */
+    struct clr_syntax *syntax;          /* the tree, on whose nodes the caller notes facts, too */
+    const struct clr_select_tree *from; /* the SELECT in it that reads tables */
+    bool has_subqueries; /* in expressions: SQLite evaluates them as it finishes the query */
+    bool may_find_rows;  /* a scan may find the rows for a part of WHERE, as the text tells */
+    bool has_part;       /* once it is bound: it is such a scan */
 
     /* From clr_query_bind(). */
     bool is_utf8; /* the environment's, as is the next one */
     int parameter_count;
-    const char *source_schema; /* the same, if the SELECT does not name the table's schema */
+    const char *source_schema; /* the same, where the SELECT does not name the tables' schema */
+    int fact;                  /* the table that is scanned, in FROM */
+    int dimension_count;
+    struct clr_dimension
+        dimensions[CLR_MOST_DIMENSIONS]; /* those that others lead to behind them */
+    int condition_count;
+    struct clr_node *conditions[CLR_MOST_CONDITIONS]; /* which rows must meet: WHERE, and ON */
     /* SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an
        aggregate or in an aggregate of its own: its results are those of the caller's floating-point
        environment. */
@@ -237,6 +267,9 @@ char *clr_query_write_select(const struct clr_query *query);
 /* Whether there is a call, but not around aggregates, of a function that scans compute and that is
    none of them. It is named as in SQLite. */
 bool clr_query_calls(const struct clr_query *query, const char *function);
+
+/* Frees the texts of a lookup's plan; zeros are fine. */
+void clr_lookup_plan_free(struct clr_lookup_plan *plan);
 
 /* NULL is fine. */
 void clr_query_free(struct clr_query *query);

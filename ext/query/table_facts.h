@@ -8,11 +8,12 @@
 #include "numeric/values/timestamp.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Room for the name of a collating sequence. */
 enum { CLR_COLLATION_NAME = 32 };
 
-/* A column of the table, or its rowid. */
+/* A column of a table, or its rowid. */
 struct clr_known_column {
     const char *name; /* the environment's; of the rowid: any */
     int number;       /* the caller's own for it, or -1: there is no such column */
@@ -41,18 +42,36 @@ struct clr_known_column {
    have one; its result's does not follow from its arguments' ones. */
 enum clr_subtype_use { CLR_SUBTYPE_READ = 1, CLR_SUBTYPE_GIVEN = 2, CLR_SUBTYPE_OWN = 4 };
 
-struct clr_environment {
-    /* The table's, and then the rowid if it has one, whose names mean it where no column has them.
+/* Columns of a table no two rows of which are equal in all of them, NULLs aside, as the sequences
+   compare them. */
+enum { CLR_MOST_KEY_COLUMNS = 4 };
+
+struct clr_unique_key {
+    int count;
+    int columns[CLR_MOST_KEY_COLUMNS];
+    char collations[CLR_MOST_KEY_COLUMNS][CLR_COLLATION_NAME];
+};
+
+/* A table in FROM. */
+struct clr_known_table {
+    const char *schema, *name; /* for as long as the query is there; schema: NULL: not known */
+    /* Its columns, and then the rowid if it has one, whose names mean it where no column has them.
      */
     const struct clr_known_column *columns;
-    int column_count;     /* with the rowid */
-    int parameter_count;  /* the largest parameter number of the statement */
+    int column_count; /* with the rowid */
+    bool derives;     /* columns may be derived, where a query can't be bound otherwise */
+    int64_t rows;     /* a guess; of several tables alone, as are the next two */
+    const struct clr_unique_key *keys;
+    int key_count;
+};
+
+struct clr_environment {
+    const struct clr_known_table *tables; /* as many as FROM has, and in its order */
+    int parameter_count;                  /* the largest parameter number of the statement */
     bool takes_parts;     /* a query may become one of rows, for a part of WHERE: see bind.c */
-    bool derives;         /* columns may be derived, where a query can't be bound otherwise, */
-    bool prefers_derived; /* or else only as one of rows */
+    bool prefers_derived; /* columns are derived first, and only then it does */
     bool is_utf8;         /* the encoding of the database's TEXT */
-    bool is_exact;      /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
-    const char *schema; /* the table's, for as long as the query is there; NULL: not known */
+    bool is_exact; /* SQLite's names sum, total and avg mean gpu_sum, gpu_total and gpu_avg */
 };
 
 #endif

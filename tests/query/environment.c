@@ -151,16 +151,26 @@ static void know_nodes(struct clr_syntax *syntax)
 enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **query,
                    struct clr_reason *reason)
 {
+    /* Of tables that are joined all but the first one have a key. */
+    static const struct clr_unique_key key = {
+        .count = 1, .columns = {101}, .collations = {"BINARY"}};
     struct clr_known_column known[COLUMNS];
+    struct clr_known_table tables[CLR_MOST_SOURCES];
     const struct clr_environment environment = {
-        .columns = known,
-        .column_count = COLUMNS,
+        .tables = tables,
         .parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0,
-        .is_utf8 = is_utf8,
-        .schema = schema};
+        .is_utf8 = is_utf8};
     enum clr_code code = clr_query_parse(sql, query, reason);
+    int i;
 
     know_columns(known);
+    for (i = 0; i < CLR_MOST_SOURCES; i++)
+        tables[i] = (struct clr_known_table){.schema = schema,
+                                             .name = "t",
+                                             .columns = known,
+                                             .column_count = COLUMNS,
+                                             .keys = &key,
+                                             .key_count = i > 0};
     if (code == CLR_OK) {
         know_nodes((*query)->syntax);
         code = clr_query_bind(*query, &environment, reason);
@@ -275,6 +285,21 @@ static const struct {
     [CLR_OP_SIGN] = {"sign", "sign(1)"},
 };
 
+/* Text of a lookup, with that name in the place of the entries'. */
+static void print_entries(const char *text, const char *name)
+{
+    const size_t length = strlen(CLR_LOOKUP_ENTRY);
+
+    while (*text != '\0') {
+        if (strncmp(text, CLR_LOOKUP_ENTRY, length) == 0) {
+            print("\"%s\"", name);
+            text += length;
+        } else {
+            print("%c", *text++);
+        }
+    }
+}
+
 void print_value(const struct clr_query *query, int i)
 {
     const struct clr_instruction *instruction = &query->instructions[i];
@@ -294,9 +319,13 @@ void print_value(const struct clr_query *query, int i)
         print("%s%s", columns[query->columns[instruction->a].number - 100],
               query->columns[instruction->a].times != 0 ? "'s count" : "");
     } else if (instruction->opcode == CLR_OP_LOOKUP) {
-        print("[%s%s: %s%s]", columns[query->columns[instruction->a].number - 100],
-              units[query->columns[instruction->a].unit], query->lookups[instruction->b].text,
-              query->lookups[instruction->b].is_timed ? " (timed)" : "");
+        const struct clr_lookup_plan *lookup = &query->lookups[instruction->b];
+
+        print("[%s%s: ", columns[query->columns[instruction->a].number - 100],
+              units[query->columns[instruction->a].unit]);
+        print_entries(lookup->text, "entry");
+        print_entries(lookup->joins == NULL ? "" : lookup->joins, "entry");
+        print("%s]", lookup->is_timed ? " (timed)" : "");
     } else {
         print("(%s", operators[instruction->opcode].name);
         for (k = 0; k < 3 && strchr(operators[instruction->opcode].sql, '1' + k) != NULL; k++) {
@@ -310,18 +339,8 @@ void print_value(const struct clr_query *query, int i)
 /* A lookup's text, with the column's own name. */
 static void print_lookup(const struct clr_query *query, const struct clr_lookup_plan *lookup)
 {
-    const char *column = columns[query->columns[lookup->column].number - 100], *p;
-    const size_t length = strlen("\"" CLR_LOOKUP_COLUMN "\"");
-
     print("(+(");
-    for (p = lookup->text; *p != '\0';) {
-        if (strncmp(p, "\"" CLR_LOOKUP_COLUMN "\"", length) == 0) {
-            print("\"%s\"", column);
-            p += length;
-        } else {
-            print("%c", *p++);
-        }
-    }
+    print_entries(lookup->text, columns[query->columns[lookup->column].number - 100]);
     print("))");
 }
 

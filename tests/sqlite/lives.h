@@ -127,6 +127,22 @@ static const struct step times[] = {
     {"DROP TABLE d", "SELECT 1 WHERE 0"},
 };
 
+/* And of views of joins. */
+#define JOIN                                                                                       \
+    "SELECT d.name, count(e.name), gpu_sum(t.r * length(e.name)) FROM t JOIN dim AS d ON d.s = "   \
+    "t.s "                                                                                         \
+    "LEFT JOIN dim AS e USING (s) WHERE d.name <> "
+static const struct step joins[] = {
+    {"CREATE VIRTUAL TABLE temp.j USING clreduce((" JOIN ":none GROUP BY d.name))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM j('n3')", JOIN "'n3' GROUP BY d.name"},
+    {"SELECT * FROM j('n4')", JOIN "'n4' GROUP BY d.name"},
+    {"SELECT line FROM clreduce_plan('j')", NULL},
+    {"SELECT clreduce_evict()", NULL},
+    {"SELECT * FROM j('n4')", JOIN "'n4' GROUP BY d.name"},
+    {"DROP TABLE j", "SELECT 1 WHERE 0"},
+};
+
 /* And of views whose WHERE a scan computes in part, or whose sums share one. */
 static const struct step parts[] = {
     {"CREATE VIRTUAL TABLE temp.p USING clreduce((SELECT gpu_sum(r), max(s || i) FROM t WHERE "
@@ -188,6 +204,7 @@ FITS(lookups);
 FITS(groups);
 FITS(parts);
 FITS(times);
+FITS(joins);
 FITS(derived);
 FITS(ordinary);
 
@@ -196,10 +213,11 @@ static const struct life {
     const struct step *steps;
     int count; /* STEPS at most */
 } lives[] = {
-    {"numbers", numbers, COUNT(numbers)}, {"bytes", bytes, COUNT(bytes)},
-    {"lookups", lookups, COUNT(lookups)}, {"groups", groups, COUNT(groups)},
-    {"times", times, COUNT(times)},       {"parts", parts, COUNT(parts)},
-    {"derived", derived, COUNT(derived)}, {"ordinary", ordinary, COUNT(ordinary)},
+    {"numbers", numbers, COUNT(numbers)},    {"bytes", bytes, COUNT(bytes)},
+    {"lookups", lookups, COUNT(lookups)},    {"groups", groups, COUNT(groups)},
+    {"times", times, COUNT(times)},          {"joins", joins, COUNT(joins)},
+    {"parts", parts, COUNT(parts)},          {"derived", derived, COUNT(derived)},
+    {"ordinary", ordinary, COUNT(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "numeric/states/finish.h"
 #include "query/binding/emit.h"
+#include "query/binding/lookup.h"
 #include "query/binding/lower.h"
 #include "query/binding/names.h"
 #include "query/binding/times.h"
@@ -99,21 +100,16 @@ static bool bind_keys(struct clr_binder *binder)
 /* Writes down the rowid as the key, of a SELECT that has rows. Returns false once it has failed. */
 static bool bind_rowid(struct clr_binder *binder)
 {
+    const struct clr_known_table *table = clr_names_fact(binder);
     struct clr_grouping *grouping = &binder->query->grouping;
-    int i;
+    const char *rowid = clr_names_rowid(table);
 
-    for (i = 0; i < CLR_ROWID_NAMES; i++) {
-        const char *const rowid = clr_rowid_names[i];
-        const struct clr_known_column *known = clr_names_column(binder, rowid);
-
-        if (known == NULL || !known->is_rowid)
-            continue;
-        grouping->keys[0] = clr_emit_column(binder, known->number, false);
-        grouping->key_count = 1;
-        binder->query->rowid = rowid;
-        return grouping->keys[0] >= 0;
-    }
-    return clr_refuse(binder->syntax, CLR_WHY_NO_ROWID) >= 0;
+    if (rowid == NULL)
+        return clr_refuse(binder->syntax, CLR_WHY_NO_ROWID) >= 0;
+    grouping->keys[0] = clr_emit_column(binder, clr_names_column(table, rowid)->number, false);
+    grouping->key_count = 1;
+    binder->query->rowid = rowid;
+    return grouping->keys[0] >= 0;
 }
 
 /* ---- The aggregates that a query calls, and the tallies that a scan makes for them. */
@@ -237,7 +233,7 @@ static int bind_argument(struct clr_binder *binder, const char *function, struct
    SQLite's functions compare them, in UTF-8. By groups their ranks will do. */
 static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return node->aggregate->needs == CLR_NEEDS_FREQUENCIES && node->first->kind == CLR_N_COLUMN &&
+    return node->aggregate->needs == CLR_NEEDS_FREQUENCIES && clr_node_is_scanned(node->first) &&
            !clr_times_has_counts(node->first) && binder->environment->is_utf8 &&
            !binder->query->is_grouped;
 }
@@ -292,7 +288,7 @@ static int bind_first(struct clr_binder *binder, const struct clr_node *node)
         return clr_lower_ranks(binder, node->first);
     if (takes_bytes(binder, node))
         return clr_emit_column(binder, node->first->reads, true);
-    return node->aggregate->needs == CLR_NEEDS_COUNT && node->first->kind == CLR_N_COLUMN
+    return node->aggregate->needs == CLR_NEEDS_COUNT && clr_node_is_scanned(node->first)
                ? clr_emit_any(binder, node->first)
                : clr_lower(binder, node->first);
 }
@@ -365,17 +361,36 @@ static bool bind_ordering(struct clr_binder *binder, struct clr_node *node)
 
 /* ---- All that a scan computes. */
 
-/* The conditions of the query and of its subquery. */
+/* Lowers a condition: those over the dimensions that one column leads to are one lookup, the
+   first one's. Returns -1 once it has failed; *is_there: a lookup has it already. */
+static int bind_condition(struct clr_binder *binder, int i, bool *is_there)
+{
+    struct clr_query *query = binder->query;
+    struct clr_node *const *conditions = query->conditions, *alike[CLR_MOST_CONDITIONS];
+    int count = 0, k;
+
+    *is_there = false;
+    if (clr_node_find(conditions[i], clr_node_is_dimension) == NULL || conditions[i]->reads < 0)
+        return clr_lower(binder, conditions[i]);
+    for (k = 0; k < query->condition_count; k++) {
+        if (conditions[k]->reads != conditions[i]->reads ||
+            clr_node_find(conditions[k], clr_node_is_dimension) == NULL)
+            continue;
+        *is_there = *is_there || k < i;
+        alike[count++] = conditions[k];
+    }
+    return *is_there ? 0 : clr_lookup_emit(binder, alike, count, "AND", false);
+}
+
 static bool bind_filter(struct clr_binder *binder)
 {
-    struct clr_node *where = binder->syntax->select.where, *inner = binder->syntax->inner.where;
-    int *filter = &binder->query->filter, value;
+    int *filter = &binder->query->filter, value, i;
+    bool is_there;
 
-    if (where != NULL)
-        *filter = clr_lower(binder, where);
-    if (inner != NULL) {
-        value = clr_lower(binder, inner);
-        *filter = where == NULL ? value : clr_emit(binder, CLR_OP_AND, value, *filter, 0);
+    for (i = 0; i < binder->query->condition_count && is_fine(binder); i++) {
+        value = bind_condition(binder, i, &is_there);
+        if (!is_there)
+            *filter = *filter < 0 ? value : clr_emit(binder, CLR_OP_AND, *filter, value, 0);
     }
     return is_fine(binder);
 }
@@ -524,7 +539,7 @@ static bool bind_any(struct clr_binder *binder)
 
     if (binder->syntax->code == CLR_INVALID && takes_part && !environment->prefers_derived)
         is_bound = bind_part(binder);
-    if (binder->syntax->code == CLR_INVALID && environment->derives)
+    if (binder->syntax->code == CLR_INVALID && clr_names_fact(binder)->derives)
         is_bound = bind_derived(binder, is_grouped, has_rows);
     if (binder->syntax->code == CLR_INVALID && takes_part && environment->prefers_derived)
         is_bound = bind_part(binder);
@@ -615,7 +630,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
 
     query->is_utf8 = environment->is_utf8;
     query->parameter_count = environment->parameter_count;
-    query->source_schema = query->schema == NULL ? environment->schema : NULL;
+    query->source_schema = environment->tables[0].schema;
     syntax->reason = reason;
     if (!clr_names_resolve(&binder))
         return syntax->code;

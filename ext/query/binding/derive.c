@@ -79,14 +79,9 @@ static bool is_underivable(enum clr_reason_code why)
 /* In the text of a derived column the table's columns have their own names, without the table's. */
 static bool print_name(struct clr_printer *printer, const struct clr_node *node)
 {
-    const char *name = node->column.name;
-
     if (node->kind != CLR_N_COLUMN)
         return false;
-    clr_print_word(printer, "\"");
-    for (; *name != '\0'; name++)
-        clr_text_add(&printer->text, *name == '"' ? "\"%c" : "%c", *name);
-    clr_text_add(&printer->text, "\"");
+    clr_print_name(printer, node->column.name);
     return true;
 }
 
@@ -117,7 +112,7 @@ int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
     plan.column = place_derived(binder, node, is_ranked);
     if (plan.column < 0 || !is_ranked)
         return clr_emit(binder, CLR_OP_COLUMN, plan.column, 0, 0);
-    clr_text_add(&entry, "\"" CLR_LOOKUP_COLUMN "\"");
+    clr_text_add(&entry, CLR_LOOKUP_ENTRY);
     plan.text = clr_text_end(&entry);
     if (plan.text == NULL)
         return clr_syntax_no_memory(binder->syntax);

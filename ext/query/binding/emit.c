@@ -60,7 +60,7 @@ struct clr_query_size clr_query_size_of(const struct clr_query *query)
 void clr_query_shrink(struct clr_query *query, const struct clr_query_size *size)
 {
     while (query->lookup_count > size->lookups)
-        clr_memory_free(query->lookups[--query->lookup_count].text);
+        clr_lookup_plan_free(&query->lookups[--query->lookup_count]);
     while (query->column_count > size->columns)
         clr_memory_free(query->columns[--query->column_count].derived);
     query->instruction_count = size->instructions;

@@ -182,13 +182,22 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 
 /* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
 
-/* In a lookup's text a column is that of the entries, and an operand is as a parameter. */
+/* In a lookup's text a column is that of the entries, or a dimension's under a name that no other
+   table has, and an operand is as a parameter. */
 static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
 {
-    char word[16];
+    const struct clr_binder *binder = printer->context;
+    char word[32];
 
-    if (node->kind == CLR_N_COLUMN) {
-        clr_print_word(printer, "\"" CLR_LOOKUP_COLUMN "\"");
+    if (clr_node_is_dimension(node)) {
+        snprintf(word, sizeof word, "\"clreduce:%d\" .", node->source);
+        clr_print_word(printer, word);
+        clr_print_name(printer,
+                       node->column.is_rowid
+                           ? clr_names_rowid(&binder->environment->tables[node->source - 1])
+                           : node->column.name);
+    } else if (node->kind == CLR_N_COLUMN) {
+        clr_print_word(printer, CLR_LOOKUP_ENTRY);
     } else if (is_operand(node)) {
         snprintf(word, sizeof word, "?%d", node->number);
         clr_print_word(printer, word);
@@ -210,27 +219,73 @@ static bool place_operands(struct clr_binder *binder, struct clr_node *node)
     return true;
 }
 
-/* Returns the text of the lookup of an expression, or of its comparison with `equal`: parentheses
-   change neither the affinity nor the collating sequence of what is in them. NULL without memory.
- */
-static char *write_lookup(const struct clr_syntax *syntax, const struct clr_node *node,
-                          const struct clr_node *equal)
+/* Prints expressions with an operator between them: parentheses change neither the affinity nor the
+   collating sequence of what is in them. */
+static void print_all(struct clr_printer *printer, struct clr_node *const *nodes, int count,
+                      const char *operator)
 {
-    struct clr_printer printer = {.syntax = syntax, .replace = print_entry};
+    int i;
 
-    if (equal == NULL) {
-        clr_print_inside(&printer, node);
-    } else {
-        clr_print_word(&printer, "(");
-        clr_print_inside(&printer, node);
-        clr_print_word(&printer, ") = (");
-        clr_print_inside(&printer, equal);
-        clr_print_word(&printer, ")");
+    if (count == 1)
+        clr_print_inside(printer, nodes[0]);
+    for (i = 0; i < count && count > 1; i++) {
+        if (i > 0)
+            clr_print_word(printer, operator);
+        clr_print_word(printer, "(");
+        clr_print_inside(printer, nodes[i]);
+        clr_print_word(printer, ")");
+    }
+}
+
+/* Returns the bits of the dimensions, by their numbers from 1, that an expression reads. */
+static unsigned find_dimensions(const struct clr_node *node)
+{
+    unsigned found = clr_node_is_dimension(node) ? 1u << node->dimension : 0;
+    const struct clr_node *child;
+
+    for (child = node->first; child != NULL; child = child->next)
+        found |= find_dimensions(child);
+    return found;
+}
+
+/* Adds those that lead to dimensions, which come before them. */
+static unsigned find_way(const struct clr_query *query, unsigned dimensions)
+{
+    int i, k;
+
+    for (i = query->dimension_count; i > 0; i--) {
+        const struct clr_dimension *dimension = &query->dimensions[i - 1];
+
+        for (k = 0; k < dimension->term_count && (dimensions >> i & 1) != 0; k++)
+            dimensions |= find_dimensions(dimension->terms[k]);
+    }
+    return dimensions;
+}
+
+/* Returns the joins of an entry with the rows of dimensions; NULL without memory. */
+static char *write_joins(struct clr_binder *binder, unsigned dimensions)
+{
+    struct clr_printer printer = {
+        .syntax = binder->syntax, .replace = print_entry, .context = binder};
+    int i;
+
+    for (i = 0; i < binder->query->dimension_count; i++) {
+        const struct clr_dimension *dimension = &binder->query->dimensions[i];
+        const struct clr_known_table *table = &binder->environment->tables[dimension->source];
+
+        if ((dimensions >> (i + 1) & 1) == 0)
+            continue;
+        clr_text_add(&printer.text, " LEFT JOIN");
+        clr_print_name(&printer, table->schema);
+        clr_text_add(&printer.text, ".");
+        clr_print_name(&printer, table->name);
+        clr_text_add(&printer.text, " AS \"clreduce:%d\" ON", dimension->source + 1);
+        print_all(&printer, dimension->terms, dimension->term_count, "AND");
     }
     return clr_text_end(&printer.text);
 }
 
-int clr_lookup_place(struct clr_binder *binder, const struct clr_lookup_plan *plan)
+int clr_lookup_place(struct clr_binder *binder, struct clr_lookup_plan *plan)
 {
     struct clr_query *query = binder->query;
     int i;
@@ -239,48 +294,59 @@ int clr_lookup_place(struct clr_binder *binder, const struct clr_lookup_plan *pl
         const struct clr_lookup_plan *known = &query->lookups[i];
 
         if (known->column == plan->column && known->is_ranked == plan->is_ranked &&
-            strcmp(known->text, plan->text) == 0)
+            strcmp(known->text, plan->text) == 0 && (known->joins == NULL) == (plan->joins == NULL))
             break;
     }
     if (i == query->lookup_count && i < CLR_MOST_LOOKUPS) {
         query->lookups[i] = *plan;
         return query->lookup_count++;
     }
-    clr_memory_free(plan->text);
+    clr_lookup_plan_free(plan);
     return i < CLR_MOST_LOOKUPS ? i
                                 : clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY,
                                                   "expressions with text or functions");
 }
 
-/* Refuses lookups over a column with too many different values, the one that the expression reads.
-   Returns false once it has failed. */
-static bool check_varied(struct clr_binder *binder, const struct clr_node *node)
+/* Refuses lookups over a column with too many different values. Returns false once it has failed.
+ */
+static bool check_varied(struct clr_binder *binder, int number)
 {
-    const struct clr_node *column = clr_node_find(node, clr_node_is_column);
+    const struct clr_known_column *column = clr_names_number(binder, number);
 
-    return !column->column.is_varied ||
-           clr_refuse_column(binder->syntax, CLR_WHY_MANY_VALUES, column) >= 0;
+    return !column->is_varied || clr_refuse_name(binder->syntax, CLR_WHY_MANY_VALUES,
+                                                 column->is_rowid ? "rowid" : column->name) >= 0;
 }
 
-int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
-                    bool is_ranked)
+int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, int count,
+                    const char *operator, bool is_ranked)
 {
-    const int number =
-        equal != NULL ? clr_content_together(node->reads, equal->reads) : node->reads;
-    const enum clr_time_unit unit = equal == NULL ? clr_times_unit(node) : CLR_TIME_NONE;
+    struct clr_printer printer = {
+        .syntax = binder->syntax, .replace = print_entry, .context = binder};
+    const enum clr_time_unit unit = count == 1 ? clr_times_unit(nodes[0]) : CLR_TIME_NONE;
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
+    int number = CLR_READS_NONE, i;
+    unsigned dimensions = 0;
 
-    if ((unit == CLR_TIME_NONE && !check_varied(binder, node->reads >= 0 ? node : equal)) ||
-        !check_held(binder, node, &plan.is_timed) || !place_operands(binder, node) ||
-        (equal != NULL &&
-         (!check_held(binder, equal, &plan.is_timed) || !place_operands(binder, equal))))
+    for (i = 0; i < count; i++) {
+        number = clr_content_together(number, nodes[i]->reads);
+        dimensions |= find_dimensions(nodes[i]);
+    }
+    if (unit == CLR_TIME_NONE && !check_varied(binder, number))
         return -1;
+    for (i = 0; i < count; i++) {
+        if (!check_held(binder, nodes[i], &plan.is_timed) || !place_operands(binder, nodes[i]))
+            return -1;
+    }
     plan.column = clr_place_column(
         binder, &(struct clr_query_column){.number = number, .with_codes = true, .unit = unit});
     if (plan.column < 0)
         return -1;
-    plan.text = write_lookup(binder->syntax, node, equal);
-    if (plan.text == NULL)
+    print_all(&printer, nodes, count, operator);
+    plan.text = clr_text_end(&printer.text);
+    plan.joins = dimensions == 0 ? NULL : write_joins(binder, find_way(binder->query, dimensions));
+    if (plan.text == NULL || (plan.joins == NULL && dimensions != 0)) {
+        clr_lookup_plan_free(&plan);
         return clr_syntax_no_memory(binder->syntax);
+    }
     return clr_emit(binder, CLR_OP_LOOKUP, plan.column, clr_lookup_place(binder, &plan), 0);
 }

@@ -5,15 +5,15 @@
 #include "query/binding/names.h"
 
 /*
- * Returns the instruction that looks up the result of an expression, or of a comparison of it with
- * `equal` unless that is NULL, which read one column together; -1 once it has failed. A lookup that
- * is there already is used again. is_ranked: see clr_lower_ranks().
+ * Returns the instruction that looks up the result of an expression, or of several with an operator
+ * between them, which read one column together; -1 once it has failed. A lookup that is there
+ * already is used again. is_ranked: see clr_lower_ranks().
  */
-int clr_lookup_emit(struct clr_binder *binder, struct clr_node *node, struct clr_node *equal,
-                    bool is_ranked);
+int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, int count,
+                    const char *operator, bool is_ranked);
 
-/* Returns the number of the lookup of a column with codes, which takes the text; -1 once it has
-   failed, without it. */
-int clr_lookup_place(struct clr_binder *binder, const struct clr_lookup_plan *plan);
+/* Returns the number of the lookup of a column with codes, which takes the texts; -1 once it has
+   failed, without them. */
+int clr_lookup_place(struct clr_binder *binder, struct clr_lookup_plan *plan);
 
 #endif

@@ -33,7 +33,7 @@ int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
     if (clr_times_has_counts(node))
         return clr_emit_times(binder, node);
     value = node->reads == CLR_READS_SEVERAL ? refuse(binder, CLR_WHY_TWO_COLUMNS)
-                                             : clr_lookup_emit(binder, node, NULL, true);
+                                             : clr_lookup_emit(binder, &node, 1, NULL, true);
     return clr_derive_instead(binder, node, &before, value, true);
 }
 
@@ -255,7 +255,7 @@ static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *v
 
     if ((base->is_foreign || choice->is_foreign) && reads >= 0 &&
         ((base->has | choice->has) & CLR_HAS_COLLATE) == 0)
-        return clr_lookup_emit(binder, base, choice, false);
+        return clr_lookup_emit(binder, (struct clr_node *[]){base, choice}, 2, "=", false);
     if (*value < 0)
         *value = lower_compared(binder, base);
     return clr_emit(binder, CLR_OP_EQUAL, *value, lower_compared(binder, choice), 0);
@@ -427,7 +427,7 @@ static bool joins_times(const struct clr_node *node)
 /* Whether an expression over one column is no lookup as a whole, as parts of it may be derived. */
 static bool is_divided(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return binder->derives && clr_node_find(node, clr_node_is_column)->column.is_varied &&
+    return binder->derives && clr_names_number(binder, node->reads)->is_varied &&
            clr_times_unit(node) == CLR_TIME_NONE;
 }
 
@@ -445,7 +445,7 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
        none: as TEXT it would be of use to no one. */
     if (node->is_foreign && !clr_content_is_signed_column(node) && !joins_times(node)) {
         if (node->reads >= 0 && !is_divided(binder, node))
-            return clr_lookup_emit(binder, node, NULL, false);
+            return clr_lookup_emit(binder, &node, 1, NULL, false);
         if (node->reads == CLR_READS_NONE)
             return refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
     }
@@ -468,7 +468,7 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
         /* Any column will do where no more is asked than whether a value is NULL. */
         return clr_emit(binder, node->opcode,
                         (node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
-                                node->first->kind == CLR_N_COLUMN
+                                clr_node_is_scanned(node->first)
                             ? clr_emit_any(binder, node->first)
                             : lower(binder, node->first),
                         0, 0);

@@ -1,5 +1,6 @@
 #include "query/binding/names.h"
 
+#include "query/binding/star.h"
 #include "query/binding/times.h"
 #include "query/syntax/grammar.h"
 
@@ -33,13 +34,13 @@ static bool is_rowid(const char *name)
     return false;
 }
 
-const struct clr_known_column *clr_names_column(const struct clr_binder *binder, const char *name)
+const struct clr_known_column *clr_names_column(const struct clr_known_table *table,
+                                                const char *name)
 {
-    const struct clr_environment *environment = binder->environment;
     int i;
 
-    for (i = 0; i < environment->column_count; i++) {
-        const struct clr_known_column *column = &environment->columns[i];
+    for (i = 0; i < table->column_count; i++) {
+        const struct clr_known_column *column = &table->columns[i];
 
         if (column->is_rowid ? is_rowid(name) : clr_name_equal(column->name, name))
             return column;
@@ -47,10 +48,38 @@ const struct clr_known_column *clr_names_column(const struct clr_binder *binder,
     return NULL;
 }
 
-/* Whether the table has a column of the name. */
+const struct clr_known_column *clr_names_number(const struct clr_binder *binder, int number)
+{
+    const struct clr_known_column *column = clr_names_fact(binder)->columns;
+
+    while (column->number != number)
+        column++;
+    return column;
+}
+
+const char *clr_names_rowid(const struct clr_known_table *table)
+{
+    int i;
+
+    for (i = 0; i < CLR_ROWID_NAMES; i++) {
+        const struct clr_known_column *known = clr_names_column(table, clr_rowid_names[i]);
+
+        if (known != NULL && known->is_rowid)
+            return clr_rowid_names[i];
+    }
+    return NULL;
+}
+
+/* Whether a table has a column of the name. */
 static bool is_column(const struct clr_binder *binder, const char *name)
 {
-    return clr_names_column(binder, name) != NULL;
+    int i;
+
+    for (i = 0; i < binder->query->from->source_count; i++) {
+        if (clr_names_column(&binder->environment->tables[i], name) != NULL)
+            return true;
+    }
+    return false;
 }
 
 /* ---- A subquery in FROM: names outside of it mean its items. */
@@ -102,7 +131,7 @@ static void substitute(struct clr_syntax *syntax, struct clr_node *node, const s
 
 static void flatten(struct clr_syntax *syntax, struct clr_node *node)
 {
-    const struct clr_token *alias = &syntax->select.alias;
+    const struct clr_token *alias = &syntax->select.sources[0].alias;
     const struct clr_token last = node->names[node->name_count - 1];
     const struct clr_node *item = NULL;
     bool is_behind = false;
@@ -137,32 +166,70 @@ static void flatten_all(struct clr_syntax *syntax)
 
 /* ---- Columns and functions. */
 
-/* Whether a column's qualifier, all but the last of its names, means the table. */
-static bool is_table(const struct clr_binder *binder, const struct clr_node *node)
+/* Whether a column's qualifier, all but the last of its names, means a table of FROM. */
+static bool is_table(const struct clr_binder *binder, int i, const struct clr_node *node)
 {
-    const struct clr_query *query = binder->query;
-    const char *schema = query->schema != NULL ? query->schema : binder->environment->schema;
+    const struct clr_from_table *source = &binder->query->from->sources[i];
+    const struct clr_token *alias = &source->alias;
+    const char *schema =
+        source->schema.kind != 0 ? source->schema.name : binder->environment->tables[i].schema;
     const struct clr_token *names = node->names;
 
     if (node->name_count == 1)
         return true;
     if (node->name_count == 2)
-        return clr_name_equal(names[0].name, query->alias != NULL ? query->alias : query->table);
-    return query->alias == NULL && schema != NULL && clr_name_equal(names[0].name, schema) &&
-           clr_name_equal(names[1].name, query->table);
+        return clr_name_equal(names[0].name, alias->kind != 0 ? alias->name : source->table.name);
+    return alias->kind == 0 && schema != NULL && clr_name_equal(names[0].name, schema) &&
+           clr_name_equal(names[1].name, source->table.name);
 }
 
-/* Looks up a column of the table, for the node; returns false once it has failed. */
+/* Whether USING joins a table by a column of that name: a name without a table's means the column
+   of the first table that has it. */
+static bool is_common(const struct clr_from_table *source, const char *name)
+{
+    const struct clr_node *node = source->common.first;
+
+    while (node != NULL && !clr_name_equal(node->names[0].name, name))
+        node = node->next;
+    return node != NULL;
+}
+
+const struct clr_known_column *clr_names_find(const struct clr_binder *binder,
+                                              struct clr_node *node)
+{
+    const struct clr_select_tree *from = binder->query->from;
+    const struct clr_known_table *tables = binder->environment->tables;
+    const char *name = node->names[node->name_count - 1].name;
+    const struct clr_known_column *found = NULL, *known;
+    int source = 0, i;
+
+    if (node->source != 0)
+        return clr_names_column(&tables[node->source - 1], name);
+    for (i = 0; i < from->source_count; i++) {
+        known = is_table(binder, i, node) ? clr_names_column(&tables[i], name) : NULL;
+        if (known == NULL || (found != NULL && is_common(&from->sources[i], name)))
+            continue;
+        if (found != NULL || (known->is_rowid && node->name_count == 1 && from->source_count > 1))
+            return NULL;
+        found = known;
+        source = i + 1;
+    }
+    node->source = source;
+    return found;
+}
+
+/* Looks up a column of a table, for the node; returns false once it has failed. */
 static bool bind_column(struct clr_binder *binder, struct clr_node *node)
 {
     const char *name = node->names[node->name_count - 1].name;
-    const struct clr_known_column *known =
-        !node->is_hidden && is_table(binder, node) ? clr_names_column(binder, name) : NULL;
+    const struct clr_known_column *known = node->is_hidden ? NULL : clr_names_find(binder, node);
 
     if (known == NULL)
         return refuse_name(binder, CLR_WHY_COLUMN, name);
-    node->reads = known->number;
     node->column = *known;
+    node->dimension = clr_star_dimension(binder->query, node->source - 1);
+    node->reads = node->dimension == 0 ? known->number
+                                       : binder->query->dimensions[node->dimension - 1].column;
     memcpy(node->collation, known->collation, sizeof node->collation);
     return known->readable || refuse_name(binder, CLR_WHY_GENERATED_COLUMN, name);
 }
@@ -288,7 +355,7 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         if (!bind_column(binder, node))
             return false;
         /* Comparisons would convert numbers to TEXT, and arithmetic TEXT to numbers. */
-        node->is_foreign = node->column.is_text;
+        node->is_foreign = node->column.is_text || node->dimension != 0;
         return true;
     case CLR_N_STAR:
         return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
@@ -310,7 +377,7 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
     case CLR_N_UNARY:
         /* Of a column it is asked whatever its values are. */
         if ((node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
-            node->first->kind == CLR_N_COLUMN)
+            clr_node_is_scanned(node->first))
             node->is_foreign = false;
         return true;
     default:
@@ -323,7 +390,7 @@ bool clr_content_is_signed_column(const struct clr_node *node)
 {
     while (node->kind == CLR_N_PLUS)
         node = node->first;
-    return node->kind == CLR_N_COLUMN;
+    return clr_node_is_scanned(node);
 }
 
 bool clr_content_is_text(const struct clr_node *node)
@@ -501,7 +568,7 @@ static bool is_same(const struct clr_node *a, const struct clr_node *b)
     if (a->kind != b->kind || a->kind == CLR_N_AGGREGATE || a->item != NULL || b->item != NULL)
         return false;
     if (a->kind == CLR_N_COLUMN)
-        return a->reads == b->reads;
+        return a->source == b->source && a->column.number == b->column.number;
     if (a->kind == CLR_N_PARAMETER)
         return a->number == b->number;
     if (a->opcode != b->opcode || a->negative != b->negative || a->is_infix != b->is_infix ||
@@ -831,16 +898,39 @@ static bool find_siblings(struct clr_binder *binder, struct clr_node *node)
     return node == NULL;
 }
 
+/* Finds out what is in the conditions that find a dimension's row, all of which follow from the
+   column that leads to it. Returns false once it has failed. */
+static bool find_dimension(struct clr_binder *binder, const struct clr_dimension *dimension)
+{
+    int i;
+
+    for (i = 0; i < dimension->term_count; i++) {
+        struct clr_node *term = dimension->terms[i];
+
+        if (!find_content(binder, term, false))
+            return false;
+        if (term->reads != dimension->column)
+            return clr_star_refuse(binder, dimension->source) >= 0;
+    }
+    return true;
+}
+
 /* Finds out what is in all expressions. Returns false once it has failed. */
 static bool find_contents(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
     const bool is_grouped = binder->query->is_grouped, has_rows = binder->query->has_rows;
     struct clr_node *node;
+    int i;
 
-    if (!find_siblings(binder, binder->syntax->inner.where) ||
-        !find_siblings(binder, select->where))
-        return false;
+    for (i = 0; i < binder->query->condition_count; i++) {
+        if (!find_content(binder, binder->query->conditions[i], false))
+            return false;
+    }
+    for (i = 0; i < binder->query->dimension_count; i++) {
+        if (!find_dimension(binder, &binder->query->dimensions[i]))
+            return false;
+    }
     for (node = select->items.first; node != NULL; node = node->next) {
         if (!find_content(binder, node->first, false))
             return false;
@@ -861,7 +951,7 @@ static bool find_contents(struct clr_binder *binder)
 bool clr_names_resolve(struct clr_binder *binder)
 {
     flatten_all(binder->syntax);
-    return binder->syntax->code == CLR_OK && number_parameters(binder) && check_truths(binder) &&
-           check_item_names(binder) && find_contents(binder) &&
+    return binder->syntax->code == CLR_OK && clr_star_find(binder) && number_parameters(binder) &&
+           check_truths(binder) && check_item_names(binder) && find_contents(binder) &&
            (binder->query->has_rows || find_subqueries(binder)) && check_subtypes(binder);
 }

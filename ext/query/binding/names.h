@@ -18,6 +18,12 @@ struct clr_binder {
     bool derives; /* columns may be derived */
 };
 
+/* The table that is scanned. */
+static inline const struct clr_known_table *clr_names_fact(const struct clr_binder *binder)
+{
+    return &binder->environment->tables[binder->query->fact];
+}
+
 /*
  * To be called once. Looks up all names, numbers parameters, and sets what is known of each node
  * once it is bound: which columns an expression reads, and what of it only SQLite computes. Finds
@@ -27,8 +33,20 @@ struct clr_binder {
  */
 bool clr_names_resolve(struct clr_binder *binder);
 
-/* Returns the column of the table that has the name, or the rowid, or NULL. */
-const struct clr_known_column *clr_names_column(const struct clr_binder *binder, const char *name);
+/* Returns the column of a table that has the name, or the rowid, or NULL. */
+const struct clr_known_column *clr_names_column(const struct clr_known_table *table,
+                                                const char *name);
+
+/* Returns the column that a node means among those of all tables, or NULL, and notes its table in
+   the node. */
+const struct clr_known_column *clr_names_find(const struct clr_binder *binder,
+                                              struct clr_node *node);
+
+/* Returns the column of the table that is scanned, by its number. */
+const struct clr_known_column *clr_names_number(const struct clr_binder *binder, int number);
+
+/* Returns a name by which a table's rowid can be had; NULL: there is none. */
+const char *clr_names_rowid(const struct clr_known_table *table);
 
 /* Returns the first of the keys, each of which is its child: those of GROUP BY, or else the whole
    select list. */

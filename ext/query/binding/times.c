@@ -192,7 +192,7 @@ static enum level read_by_time(const struct clr_node *node, enum kind_of_time ki
                strcmp(name, "julianday") != 0 && strcmp(name, "unixepoch") != 0) {
         return READS_ALL;
     }
-    if (time == NULL || !clr_node_is_column(time) ||
+    if (time == NULL || !clr_node_is_scanned(time) ||
         (kind == UNIX_TIMES) != is_unixepoch(time->next))
         return READS_ALL;
     return read_by_modifiers(kind == UNIX_TIMES ? time->next->next : time->next, level);
@@ -293,15 +293,15 @@ static enum level read_by(const struct clr_node *node, enum kind_of_time kind)
     const struct clr_node *child;
     enum level level = READS_NOTHING, least = READS_ALL;
 
-    if (clr_node_is_column(node))
+    if (clr_node_is_scanned(node))
         return READS_ALL;
     if (node->kind == CLR_N_FUNCTION && node->is_builtin)
         least = read_by_time(node, kind);
-    if (least == READS_ALL && node->kind == CLR_N_UNARY && clr_node_is_column(node->first) &&
+    if (least == READS_ALL && node->kind == CLR_N_UNARY && clr_node_is_scanned(node->first) &&
         (node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL))
         least = READS_DAY;
     if (least == READS_ALL && kind == TEXT_TIMES && node->first != NULL &&
-        clr_node_is_column(node->first))
+        clr_node_is_scanned(node->first))
         least = read_of_text(node);
     if (least != READS_ALL)
         return least;
@@ -316,10 +316,11 @@ enum clr_time_unit clr_times_unit(const struct clr_node *node)
                                                  CLR_TIME_MINUTE, CLR_TIME_NONE};
     static const enum clr_time_unit of_seconds[] = {
         CLR_TIME_NONE, CLR_TIME_UNIX_DAY, CLR_TIME_UNIX_HOUR, CLR_TIME_UNIX_MINUTE, CLR_TIME_NONE};
-    const struct clr_node *column = clr_node_find(node, clr_node_is_column);
+    const struct clr_node *column = clr_node_find(node, clr_node_is_scanned);
     enum level level;
 
-    if (column == NULL || column->column.has_no_units)
+    if (column == NULL || clr_node_find(node, clr_node_is_dimension) != NULL ||
+        column->column.has_no_units)
         return CLR_TIME_NONE;
     if (column->column.times != 0)
         return of_text[read_by(node, TEXT_TIMES)];
@@ -333,7 +334,7 @@ enum clr_time_unit clr_times_unit(const struct clr_node *node)
 
 bool clr_times_has_counts(const struct clr_node *node)
 {
-    return clr_node_is_column(node) && node->column.times != 0 && !node->column.has_no_counts &&
+    return clr_node_is_scanned(node) && node->column.times != 0 && !node->column.has_no_counts &&
            node->column.is_binary;
 }
 

@@ -69,11 +69,24 @@ as(A) ::= name(N). { A = N; }
 name(A) ::= ID(N). { A = N; }
 name(A) ::= STRING(N). { A = N; }
 
-source ::= ID(T) alias(A). { syntax->at->table = T; syntax->at->alias = A; }
-source ::= ID(S) DOT ID(T) alias(A). {
-    syntax->at->schema = S;
-    syntax->at->table = T;
-    syntax->at->alias = A;
+source ::= tables.
+tables ::= table.
+tables ::= tables join(J) table condition. { end_join(syntax, &J); }
+table ::= ID(T) alias(A). { add_source(syntax, NULL, &T, &A); }
+table ::= ID(S) DOT ID(T) alias(A). { add_source(syntax, &S, &T, &A); }
+%type join {struct clr_token}
+join(A) ::= COMMA(T). { A = T; }
+join(A) ::= JOIN(T). { A = T; }
+join(A) ::= JOIN_KW(K) JOIN(T). { A = join_words(syntax, &K, NULL, &T); }
+join(A) ::= JOIN_KW(K) JOIN_KW(L) JOIN(T). { A = join_words(syntax, &K, &L, &T); }
+condition ::= .
+condition ::= ON expr(X). { set_on(syntax, X); }
+condition ::= USING LP columns(L) RP. { set_using(syntax, L); }
+%type columns {struct clr_list}
+columns(A) ::= ID(N). { A = one(column(syntax, 1, &N)); }
+columns(A) ::= columns(L) COMMA ID(N). {
+    A = L;
+    append(&A, column(syntax, 1, &N));
 }
 source ::= LP open SELECT items FROM source where RP alias(A). { end_inner(syntax, &A); }
 open ::= . { begin_inner(syntax); }
@@ -120,6 +133,7 @@ expr(A) ::= LP expr(X) RP. {
         A->is_enclosed = true;
 }
 expr(A) ::= ID(X). { A = column(syntax, 1, &X); }
+expr(A) ::= JOIN_KW(X). { A = column(syntax, 1, &X); }
 expr(A) ::= ID(X) DOT ID(Y). { A = column(syntax, 2, (struct clr_token[]){X, Y}); }
 expr(A) ::= ID(X) DOT ID(Y) DOT ID(Z). {
     A = column(syntax, 3, (struct clr_token[]){X, Y, Z});

@@ -49,6 +49,7 @@ static const struct {
                 {"CASE", CLR_T_CASE},
                 {"CAST", CLR_T_CAST},
                 {"COLLATE", CLR_T_COLLATE},
+                {"CROSS", CLR_T_JOIN_KW},
                 {"CURRENT_DATE", CLR_T_CTIME_KW},
                 {"CURRENT_TIME", CLR_T_CTIME_KW},
                 {"CURRENT_TIMESTAMP", CLR_T_CTIME_KW},
@@ -66,9 +67,12 @@ static const struct {
                 {"GROUP", CLR_T_GROUP},
                 {"HAVING", CLR_T_HAVING},
                 {"IN", CLR_T_IN},
+                {"INNER", CLR_T_JOIN_KW},
                 {"IS", CLR_T_IS},
                 {"ISNULL", CLR_T_ISNULL},
+                {"JOIN", CLR_T_JOIN},
                 {"LAST", CLR_T_LAST},
+                {"LEFT", CLR_T_JOIN_KW},
                 {"LIKE", CLR_T_LIKE_KW},
                 {"LIMIT", CLR_T_LIMIT},
                 {"MATCH", CLR_T_MATCH},
@@ -77,12 +81,15 @@ static const struct {
                 {"NULL", CLR_T_NULL},
                 {"NULLS", CLR_T_NULLS},
                 {"OFFSET", CLR_T_OFFSET},
+                {"ON", CLR_T_ON},
                 {"OR", CLR_T_OR},
                 {"ORDER", CLR_T_ORDER},
+                {"OUTER", CLR_T_JOIN_KW},
                 {"REGEXP", CLR_T_LIKE_KW},
                 {"SELECT", CLR_T_SELECT},
                 {"THEN", CLR_T_THEN},
                 {"TRUE", CLR_T_TRUE},
+                {"USING", CLR_T_USING},
                 {"WHEN", CLR_T_WHEN},
                 {"WHERE", CLR_T_WHERE}};
 
@@ -92,13 +99,13 @@ static const struct {
 } refused[] = {
     {CLR_WHY_COMPOUND, " EXCEPT INTERSECT UNION "},
     {CLR_WHY_INDEXED_BY, " INDEXED "},
-    {CLR_WHY_JOIN, " CROSS FULL INNER JOIN LEFT NATURAL OUTER RIGHT "},
+    {CLR_WHY_JOIN, " FULL NATURAL RIGHT "},
     {CLR_WHY_WINDOW, " OVER "},
     {CLR_WHY_WITH, " WITH "},
     {CLR_WHY_WORD,
      " ADD ALL ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE DROP "
-     "FOREIGN INDEX INSERT INTO NOTHING ON PRIMARY RAISE REFERENCES RETURNING SET TABLE TO "
-     "TRANSACTION UNIQUE UPDATE USING VALUES WINDOW WITHIN "}};
+     "FOREIGN INDEX INSERT INTO NOTHING PRIMARY RAISE REFERENCES RETURNING SET TABLE TO "
+     "TRANSACTION UNIQUE UPDATE VALUES WINDOW WITHIN "}};
 
 static const struct {
     char text[4];

@@ -306,20 +306,50 @@ void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *
         print_prefix(printer, "OFFSET", select->offset);
 }
 
+void clr_print_name(struct clr_printer *printer, const char *name)
+{
+    clr_print_word(printer, "\"");
+    for (; *name != '\0'; name++)
+        clr_text_add(&printer->text, *name == '"' ? "\"%c" : "%c", *name);
+    clr_text_add(&printer->text, "\"");
+}
+
 /* The table, with its schema. */
-static void print_table(struct clr_printer *printer, const struct clr_select_tree *select,
+static void print_table(struct clr_printer *printer, const struct clr_from_table *source,
                         const char *schema)
 {
-    if (select->schema.kind != 0) {
-        print_token(printer, &select->schema);
+    if (source->schema.kind != 0) {
+        print_token(printer, &source->schema);
         clr_print_word(printer, ".");
     } else if (schema != NULL) {
-        clr_print_word(printer, "\"");
-        for (; *schema != '\0'; schema++)
-            clr_text_add(&printer->text, *schema == '"' ? "\"%c" : "%c", *schema);
-        clr_text_add(&printer->text, "\" .");
+        clr_print_name(printer, schema);
+        clr_print_word(printer, ".");
     }
-    print_token(printer, &select->table);
+    print_token(printer, &source->table);
+}
+
+/* A table as it is joined to those before it. */
+static void print_source(struct clr_printer *printer, const struct clr_select_tree *select,
+                         const struct clr_from_table *source, const char *schema)
+{
+    if (source != select->sources)
+        print_token(printer, &source->join);
+    if (select->inner != NULL) {
+        clr_print_word(printer, "(");
+        clr_print_select(printer, select->inner, schema, NULL, NULL);
+        clr_print_word(printer, ")");
+    } else {
+        print_table(printer, source, schema);
+    }
+    if (source->alias.kind != 0) {
+        clr_print_word(printer, "AS");
+        print_token(printer, &source->alias);
+    }
+    if (source->on != NULL)
+        print_prefix(printer, "ON", source->on);
+    clr_print_clause(printer, "USING (", &source->common);
+    if (source->common.first != NULL)
+        clr_print_word(printer, ")");
 }
 
 static void print_where(struct clr_printer *printer, const struct clr_node *where,
@@ -353,20 +383,13 @@ static bool print_written(struct clr_printer *printer, const struct clr_node *no
 void clr_print_select(struct clr_printer *printer, const struct clr_select_tree *select,
                       const char *schema, const char *first, const char *last)
 {
+    int i;
+
     printer->replace = print_written;
     clr_print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
     clr_print_word(printer, "FROM");
-    if (select->inner != NULL) {
-        clr_print_word(printer, "(");
-        clr_print_select(printer, select->inner, schema, NULL, NULL);
-        clr_print_word(printer, ")");
-    } else {
-        print_table(printer, select, schema);
-    }
-    if (select->alias.kind != 0) {
-        clr_print_word(printer, "AS");
-        print_token(printer, &select->alias);
-    }
+    for (i = 0; i < select->source_count; i++)
+        print_source(printer, select, &select->sources[i], schema);
     print_where(printer, select->where, first, last);
     clr_print_clause(printer, "GROUP BY", &select->keys);
     if (select->having != NULL)

@@ -37,6 +37,9 @@ struct clr_printer {
 /* Adds a word, or other text that is one token, with a space in front of it. */
 void clr_print_word(struct clr_printer *printer, const char *word);
 
+/* Adds a name in double quotes. */
+void clr_print_name(struct clr_printer *printer, const char *name);
+
 /* Adds an expression, or what else a node is. */
 void clr_print_node(struct clr_printer *printer, const struct clr_node *node);
 

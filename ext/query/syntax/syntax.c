@@ -82,8 +82,6 @@ static void refuse_unexpected(struct clr_syntax *syntax, const struct clr_token 
         clr_refuse(syntax, CLR_WHY_STATEMENTS);
     else if (token->kind == CLR_T_SELECT || token->kind == CLR_T_SUBQUERY)
         clr_refuse(syntax, CLR_WHY_SUBQUERY);
-    else if (token->kind == CLR_T_COMMA && syntax->clause == CLR_T_FROM)
-        clr_refuse(syntax, CLR_WHY_JOIN);
     else
         clr_refuse_token(syntax, CLR_WHY_UNEXPECTED, token);
 }
@@ -718,6 +716,75 @@ static void add_star(struct clr_syntax *syntax, const struct clr_token *table)
     add_item(syntax, node, &no_name);
 }
 
+/* ---- Tables. */
+
+/* schema: NULL if it is not named. */
+static void add_source(struct clr_syntax *syntax, const struct clr_token *schema,
+                       const struct clr_token *table, const struct clr_token *alias)
+{
+    struct clr_select_tree *select = syntax->at;
+
+    if (select->source_count == CLR_MOST_SOURCES) {
+        clr_refuse_name(syntax, CLR_WHY_TOO_MANY, "tables");
+        return;
+    }
+    select->sources[select->source_count] =
+        (struct clr_from_table){.table = *table, .alias = *alias};
+    if (schema != NULL)
+        select->sources[select->source_count].schema = *schema;
+    select->source_count++;
+}
+
+/* Returns the words of a join, which SQLite takes in any order; of two the second may be NULL. */
+static struct clr_token join_words(struct clr_syntax *syntax, const struct clr_token *first,
+                                   const struct clr_token *second, const struct clr_token *last)
+{
+    static const char *const pairs[] = {"CROSS", "INNER", "LEFT", "OUTER"};
+    const bool is_left =
+        clr_token_is(first, pairs[2]) || (second != NULL && clr_token_is(second, pairs[2]));
+    const bool is_outer =
+        clr_token_is(first, pairs[3]) || (second != NULL && clr_token_is(second, pairs[3]));
+    struct clr_token all = join(first, last);
+
+    if ((is_outer && !is_left) || (second != NULL && is_left != is_outer))
+        clr_refuse_token(syntax, CLR_WHY_UNEXPECTED, &all);
+    all.kind = is_left ? CLR_T_JOIN_KW : CLR_T_JOIN;
+    return all;
+}
+
+static struct clr_from_table *last_source(struct clr_syntax *syntax)
+{
+    return &syntax->at->sources[syntax->at->source_count - 1];
+}
+
+static void set_on(struct clr_syntax *syntax, struct clr_node *expression)
+{
+    if (expression == NULL || syntax->code != CLR_OK)
+        return;
+    if (expression->has & CLR_HAS_AGGREGATE)
+        clr_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
+    if (expression->has & CLR_HAS_SUBQUERY)
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
+    last_source(syntax)->on = expression;
+}
+
+static void set_using(struct clr_syntax *syntax, struct clr_list columns)
+{
+    if (syntax->code == CLR_OK)
+        last_source(syntax)->common = columns;
+}
+
+/* words: those between the last table and the one before it. */
+static void end_join(struct clr_syntax *syntax, const struct clr_token *words)
+{
+    if (syntax->code != CLR_OK)
+        return;
+    if (syntax->at == &syntax->inner)
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
+    last_source(syntax)->join = *words;
+    last_source(syntax)->is_left = words->kind == CLR_T_JOIN_KW;
+}
+
 static void begin_inner(struct clr_syntax *syntax)
 {
     if (syntax->at == &syntax->inner)
@@ -727,10 +794,11 @@ static void begin_inner(struct clr_syntax *syntax)
 
 static void end_inner(struct clr_syntax *syntax, const struct clr_token *alias)
 {
+    const struct clr_token none_named = {.kind = 0};
     const struct clr_node *item;
 
     syntax->at = &syntax->select;
-    syntax->at->alias = *alias;
+    add_source(syntax, NULL, &none_named, alias);
     for (item = syntax->inner.items.first; item != NULL; item = item->next) {
         /* A parameter has its number only later. */
         if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE | CLR_HAS_SUBQUERY) ||

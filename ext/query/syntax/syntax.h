@@ -105,6 +105,8 @@ struct clr_node {
     bool is_hidden; /* of such a name that means none of its columns: no column of the table either
                      */
 
+    int source; /* of a column: the place of its table in FROM, from 1; 0: it is not known yet */
+
     /* Facts that the caller of clr_query_bind() notes, of the syntax' numbers and functions. */
     bool is_known;           /* of a number: it has a value, */
     struct clr_scalar value; /* an INTEGER or a REAL, as SQLite gives the literal, with its sign */
@@ -114,7 +116,10 @@ struct clr_node {
     unsigned subtypes;       /* bits of enum clr_subtype_use: what those of the name do */
 
     /* From here on: once bound. */
-    int reads;                      /* a column's number, or one of the above */
+    /* The number of a column of the table that is scanned, or one of the above. Of a column of a
+       dimension it is the column that leads there. */
+    int reads;
+    int dimension;                  /* of such a column: its number, from 1; else 0 */
     struct clr_known_column column; /* of CLR_N_COLUMN; else zeros */
     /* Something in it is not for kernels: TEXT, a BLOB, a function. */
     bool is_foreign;
@@ -136,12 +141,25 @@ struct clr_list {
     struct clr_node *first, *last;
 };
 
-/* A SELECT from one table, or from a subquery that is one. */
+/* A table in FROM. */
+struct clr_from_table {
+    struct clr_token schema, table, alias; /* kind 0: none */
+    struct clr_token join;  /* the words that join it to the tables before it, or their comma */
+    bool is_left;           /* by LEFT JOIN */
+    struct clr_node *on;    /* ON, or NULL */
+    struct clr_list common; /* the columns of USING */
+};
+
+enum { CLR_MOST_SOURCES = 16 };
+
+/* A SELECT from tables that are joined, or from a subquery that is one from one table. */
 struct clr_select_tree {
     bool distinct;
     struct clr_list items;
-    struct clr_token schema, table, alias; /* kind 0: none */
-    struct clr_select_tree *inner; /* the subquery in FROM, which the alias names, or NULL */
+    /* The tables, as they are written. Of a subquery in FROM there is one, with an alias alone. */
+    int source_count;
+    struct clr_from_table sources[CLR_MOST_SOURCES];
+    struct clr_select_tree *inner; /* the subquery in FROM, or NULL */
     struct clr_node *where, *having;
     struct clr_list keys;            /* terms of GROUP BY */
     struct clr_list terms;           /* of ORDER BY */
@@ -197,9 +215,16 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
 /* Returns how many nodes there are, as siblings. */
 int clr_list_count(const struct clr_list *list);
 
-static inline bool clr_node_is_column(const struct clr_node *node)
+/* Whether it is a column of the table that is scanned, once it is bound. */
+static inline bool clr_node_is_scanned(const struct clr_node *node)
 {
-    return node->kind == CLR_N_COLUMN;
+    return node->kind == CLR_N_COLUMN && node->dimension == 0;
+}
+
+/* Whether it is one of a dimension. */
+static inline bool clr_node_is_dimension(const struct clr_node *node)
+{
+    return node->kind == CLR_N_COLUMN && node->dimension != 0;
 }
 
 /* Returns the first node of an expression, itself and then its children from the left, for which

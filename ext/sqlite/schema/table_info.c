@@ -454,7 +454,7 @@ struct clr_looked_into {
     int generation;
 };
 
-/* Adds a database, in a read transaction, and looks into it. */
+/* Looks into a database, which is added, in a read transaction, unless it is there. */
 static int look_into(struct clr_connection *connection, const char *schema, const char *name,
                      struct clr_table_names *names, struct clr_table_info *table,
                      struct clr_reason *reason)
@@ -463,6 +463,7 @@ static int look_into(struct clr_connection *connection, const char *schema, cons
     struct clr_looked_into *list = sqlite3_realloc64(names->list, count * sizeof *list);
     struct clr_database *database;
     enum clr_reason_code why;
+    int i;
 
     if (list == NULL)
         return SQLITE_NOMEM;
@@ -472,13 +473,20 @@ static int look_into(struct clr_connection *connection, const char *schema, cons
         clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
         return SQLITE_OK;
     }
+    for (i = 0; i < names->count; i++) {
+        if (list[i].database != database)
+            continue;
+        names->own = i;
+        return clr_table_info_read(connection->db, schema, name, table, reason);
+    }
     clr_database_hold(database, &why);
     if (why != CLR_WHY_NONE) {
         clr_database_release(database);
         clr_reason_set(reason, why);
         return SQLITE_OK;
     }
-    list[names->count++] = (struct clr_looked_into){database, database->generation};
+    names->own = names->count++;
+    list[names->own] = (struct clr_looked_into){database, database->generation};
     return clr_table_info_read(connection->db, schema, name, table, reason);
 }
 
@@ -524,15 +532,17 @@ void clr_table_names_release(struct clr_table_names *names)
 
 bool clr_table_names_hold(const struct clr_table_names *names, struct clr_reason *reason)
 {
-    const int last = names->count - 1;
-    bool same = names->list[last].generation == names->list[last].database->generation &&
+    const struct clr_looked_into *own = &names->list[names->own];
+    bool same = own->generation == own->database->generation &&
                 (names->without_temp == NULL || !clr_temp_is_open(names->without_temp));
     enum clr_reason_code why;
     int i;
 
-    /* The last one is the table's, which is held. */
-    for (i = 0; i < last && same; i++) {
+    for (i = 0; i < names->count && same; i++) {
         struct clr_database *database = names->list[i].database;
+
+        if (i == names->own)
+            continue;
         clr_database_hold(database, &why);
         if (why != CLR_WHY_NONE)
             clr_reason_set_name(reason, CLR_WHY_NAMES_UNREAD, database->schema,

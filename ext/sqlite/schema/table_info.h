@@ -96,18 +96,19 @@ void clr_column_type_free(struct clr_column_type *type);
  */
 struct clr_looked_into;
 
-/* The databases in which the name was looked for, the last of which has it. Zeros: none. */
+/* The databases in which names were looked for. Zeros: none. */
 struct clr_table_names {
     struct clr_looked_into *list;
-    int count;
+    int count, own;        /* own: the one that has the name that was looked up last */
     sqlite3 *without_temp; /* the connection, if its temp was not open and so has no such name */
 };
 
 /*
  * Looks a table up, where SQLite would: in the schema, or if that is NULL in all. The databases
- * that were looked into are in read transactions until clr_table_names_release(). Returns SQLITE_OK
- * or SQLITE_NOMEM; table and reason are as from clr_table_info_read(), or the reason says
- * CLR_WHY_SCHEMA_UNREAD, CLR_WHY_NO_TRANSACTION or CLR_WHY_SCHEMA_LOCKED.
+ * that were looked into, for earlier names as well, are in read transactions until
+ * clr_table_names_release(). Returns SQLITE_OK or SQLITE_NOMEM; table and reason are as from
+ * clr_table_info_read(), or the reason says CLR_WHY_SCHEMA_UNREAD, CLR_WHY_NO_TRANSACTION or
+ * CLR_WHY_SCHEMA_LOCKED.
  */
 int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,
                          struct clr_table_names *names, struct clr_table_info *table,
@@ -117,9 +118,9 @@ int clr_table_names_find(struct clr_connection *connection, const char *schema, 
 void clr_table_names_release(struct clr_table_names *names);
 
 /*
- * Within a read transaction on the table's own database: returns whether the name still means that
- * table. If not, the reason is set if a database could not be read; else it means another one now,
- * or the table is another one.
+ * Within a read transaction on the one database that has all tables: returns whether the names
+ * still mean these tables. If not, the reason is set if a database could not be read; else one
+ * means another table now, or the table is another one.
  */
 bool clr_table_names_hold(const struct clr_table_names *names, struct clr_reason *reason);
 

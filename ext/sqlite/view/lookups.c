@@ -224,6 +224,7 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
     statement->source = parameter_count + 1;
     statement->is_ranked = plan->is_ranked;
     statement->is_timed = plan->is_timed;
+    statement->joins = plan->joins != NULL;
     statement->unit = query->columns[plan->column].unit;
     if (rc != SQLITE_OK)
         return rc;
@@ -231,8 +232,9 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
     if (name == NULL)
         return SQLITE_NOMEM;
     /* The entry itself comes along: an authorizer may put NULL in its place. */
-    statement->sql = sqlite3_mprintf("SELECT (%s), \"" CLR_LOOKUP_COLUMN "\" FROM %s(?%d)",
-                                     plan->text, name, statement->source);
+    statement->sql = sqlite3_mprintf(
+        "SELECT (%s), " CLR_LOOKUP_ENTRY " FROM %s(?%d) AS \"" CLR_LOOKUP_TABLE "\"%s", plan->text,
+        name, statement->source, plan->joins == NULL ? "" : plan->joins);
     sqlite3_free(name);
     return statement->sql == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -408,7 +410,9 @@ static int evaluate_entries(sqlite3_stmt *statement, int source,
     while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
         entries.first = code;
         while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
-            rc = take_row(statement, input, code++, results);
+            /* A key that is not unique, though the schema has it so, is a sign of a file that is
+               damaged. */
+            rc = code == count ? SQLITE_CORRUPT : take_row(statement, input, code++, results);
             if (rc != SQLITE_OK) {
                 sqlite3_reset(statement);
                 return rc;
@@ -417,6 +421,8 @@ static int evaluate_entries(sqlite3_stmt *statement, int source,
         rc = sqlite3_reset(statement);
         if (rc == SQLITE_OK)
             break;
+        if (code == count)
+            return rc;
         code++;
         errors++;
         if (is_entrys(rc))
@@ -629,6 +635,7 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
     bool same;
 
     if (!memo->is_kept || memo->dictionary != input->dictionary->id ||
+        (statement->joins && memo->version != input->version) ||
         memo->lookup.count > input->dictionary->count || !has_parameters(memo, input))
         return false;
     read_limits(connection->db, limits);
@@ -684,8 +691,8 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     uint32_t code;
     int i;
 
-    if (!statement->is_timed)
-        return false;
+    if (!statement->is_timed || statement->joins)
+        return statement->is_timed;
     for (i = 0; i < input->parameter_count; i++) {
         if (input->parameters[i] != NULL && is_present_value(input->parameters[i]))
             return true;
@@ -727,6 +734,7 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
     }
     read_limits(db, memo->limits);
     memo->dictionary = input->dictionary->id;
+    memo->version = input->version;
     memo->preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
     memo->program = clr_bytecode_hash(db, statement->sql);
     memo->is_kept = memo->program != 0;

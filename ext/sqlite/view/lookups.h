@@ -19,6 +19,7 @@ struct clr_lookup_statement {
     char *sql;                   /* over the entries that parameter `source` points to */
     int source;
     bool is_ranked, is_timed; /* as the query's plan has them */
+    bool joins;               /* it reads tables beside the entries */
     enum clr_time_unit unit;  /* of the column */
 };
 
@@ -37,6 +38,7 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement);
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;
     int encoding;                     /* of the entries' TEXT, the database's */
+    unsigned version;                 /* of the database that the connection sees */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
                                          not given */
     int parameter_count;
@@ -54,6 +56,7 @@ struct clr_lookup_memo {
     int parameter_count;
     sqlite3_stmt *statement; /* was prepared for it */
     int preparations;        /* of the statement since then, by SQLite itself */
+    unsigned version;        /* of the database, where the statement joins tables of it */
     uint64_t program;        /* a hash of what SQLite made of the text */
     int limits[2];           /* on values and patterns */
 };

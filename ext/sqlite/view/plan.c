@@ -9,6 +9,7 @@
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/table_info.h"
+#include "sqlite/schema/unique_keys.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
@@ -23,9 +24,9 @@
 static int column_of_key(const struct clr_query *query, int key)
 {
     const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
-    const bool is_column = x->opcode == CLR_OP_COLUMN ||
-                           (x->opcode == CLR_OP_LOOKUP &&
-                            strcmp(query->lookups[x->b].text, "\"" CLR_LOOKUP_COLUMN "\"") == 0);
+    const bool is_column =
+        x->opcode == CLR_OP_COLUMN ||
+        (x->opcode == CLR_OP_LOOKUP && strcmp(query->lookups[x->b].text, CLR_LOOKUP_ENTRY) == 0);
 
     return is_column ? query->columns[x->a].number : -1;
 }
@@ -173,6 +174,11 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
     int rc = SQLITE_OK;
 
     *has_changed = false;
+    /* The order of a join's rows follows from all of its loops. */
+    if (query->dimension_count > 0 && !query->is_ordered && walk->sorter == NULL) {
+        clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
+        return SQLITE_OK;
+    }
     if (query->has_rows) {
         if (!is_in_order(walk, table))
             clr_reason_set(reason, CLR_WHY_HAS_INDEX);
@@ -300,6 +306,24 @@ void clr_plan_free(struct clr_plan *plan)
 
 /* ---- What is known of what the SELECT names. */
 
+/* The tables in FROM. */
+struct tables {
+    int count;
+    struct clr_table_info infos[CLR_MOST_SOURCES];
+    struct clr_known_table known[CLR_MOST_SOURCES];
+};
+
+static void free_tables(struct tables *tables)
+{
+    int i;
+
+    for (i = 0; i < tables->count; i++) {
+        clr_table_info_free(&tables->infos[i]);
+        sqlite3_free((void *)tables->known[i].columns);
+        sqlite3_free((void *)tables->known[i].keys);
+    }
+}
+
 /* Takes note of a value among a column's first ones: *times is the format of all TEXT so far, or 0
    if it has none or several. */
 static void take_sample(sqlite3_stmt *statement, struct clr_known_column *known, bool *is_first)
@@ -324,9 +348,9 @@ static void take_sample(sqlite3_stmt *statement, struct clr_known_column *known,
  * none.
  */
 static void guess_types(sqlite3 *db, const struct clr_plan *plan,
-                        const struct clr_column_info *column, struct clr_known_column *known)
+                        const struct clr_table_info *table, const struct clr_column_info *column,
+                        struct clr_known_column *known)
 {
-    const struct clr_table_info *table = &plan->table;
     sqlite3_stmt *statement;
     bool is_first = true;
 
@@ -363,11 +387,30 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
     clr_column_type_free(&type);
 }
 
-/* Returns what is known of the table's columns and its rowid, more of those that the SELECT names;
-   to be freed with sqlite3_free(). NULL without memory. */
-static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan *plan)
+/* Takes what runs have found of the columns of the table that they scanned. */
+static void take_varied(const struct clr_plan *plan, int column_count,
+                        struct clr_known_column *columns)
 {
-    const struct clr_table_info *table = &plan->table;
+    int i;
+
+    for (i = 0; i < plan->varied->count; i++) {
+        const struct clr_varied_column *varied = &plan->varied->list[i];
+        struct clr_known_column *known = &columns[varied->number];
+
+        if (varied->number > column_count)
+            continue;
+        known->has_no_counts = known->has_no_counts || varied->times != 0;
+        known->has_no_units = known->has_no_units || varied->unit != CLR_TIME_NONE;
+        known->is_varied =
+            known->is_varied || (varied->times == 0 && varied->unit == CLR_TIME_NONE);
+    }
+}
+
+/* Returns what is known of a table's columns and its rowid, more of those that the SELECT names;
+   to be freed with sqlite3_free(). NULL without memory. */
+static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan *plan,
+                                             const struct clr_table_info *table, bool was_scanned)
+{
     const size_t size = ((size_t)table->column_count + 1) * sizeof(struct clr_known_column);
     struct clr_known_column *columns = sqlite3_malloc64(size);
     const struct clr_node *node;
@@ -384,15 +427,8 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
         columns[i].is_stored = table->columns[i].readable;
         columns[i].readable = table->columns[i].readable || table->columns[i].loadable;
     }
-    for (i = 0; i < plan->varied->count; i++) {
-        const struct clr_varied_column *varied = &plan->varied->list[i];
-        struct clr_known_column *known = &columns[varied->number];
-
-        known->has_no_counts = known->has_no_counts || varied->times != 0;
-        known->has_no_units = known->has_no_units || varied->unit != CLR_TIME_NONE;
-        known->is_varied =
-            known->is_varied || (varied->times == 0 && varied->unit == CLR_TIME_NONE);
-    }
+    if (was_scanned)
+        take_varied(plan, table->column_count, columns);
     for (node = plan->query->syntax->nodes; node != NULL; node = node->allocated) {
         if (node->kind != CLR_N_COLUMN)
             continue;
@@ -400,10 +436,37 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
         if (i < 0 || columns[i].is_named)
             continue;
         columns[i].is_named = true;
-        guess_types(db, plan, &table->columns[i], &columns[i]);
+        guess_types(db, plan, table, &table->columns[i], &columns[i]);
         find_comparison(db, table, &columns[i]);
     }
     return columns;
+}
+
+/* Finds out what is known of the tables. Of several it is their unique keys, too. Returns SQLITE_OK
+   or SQLITE_NOMEM. */
+static int know_tables(sqlite3 *db, const struct clr_plan *plan, struct tables *tables)
+{
+    struct clr_unique_key *keys;
+    int i, rc = SQLITE_OK;
+
+    for (i = 0; i < tables->count && rc != SQLITE_NOMEM; i++) {
+        const struct clr_table_info *info = &tables->infos[i];
+        struct clr_known_table *known = &tables->known[i];
+
+        known->schema = info->schema;
+        known->name = info->name;
+        known->column_count = info->column_count + !info->without_rowid;
+        known->derives = clr_derived_rowid(info) != NULL;
+        known->columns = know_columns(db, plan, info, i == plan->varied->fact);
+        if (known->columns == NULL)
+            return SQLITE_NOMEM;
+        if (tables->count == 1)
+            break;
+        known->rows = clr_last_rowid(db, info->schema, info->name);
+        rc = clr_unique_keys_read(db, info, &keys, &known->key_count);
+        known->keys = keys;
+    }
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
 /* Has SQLite evaluate the SELECT's numbers. One that it does not evaluate stays unknown. Returns
@@ -485,38 +548,37 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
 
 /* Binds the query to what is known of what it names. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int bind_names(struct clr_connection *connection, const struct clr_select *select,
-                      struct clr_plan *plan, struct clr_reason *reason)
+                      struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
 {
-    const struct clr_table_info *table = &plan->table;
-    struct clr_known_column *columns = know_columns(connection->db, plan);
-    const struct clr_environment environment = {.columns = columns,
-                                                .column_count =
-                                                    table->column_count + !table->without_rowid,
+    const struct clr_environment environment = {.tables = tables->known,
                                                 .parameter_count = select->parameter_count,
                                                 .takes_parts = true,
-                                                .derives = plan->may_derive,
                                                 .prefers_derived = plan->varied->finds_many,
                                                 .is_utf8 = plan->encoding == SQLITE_UTF8,
-                                                .is_exact = connection->settings.override != 0,
-                                                .schema = table->schema};
-    int rc = columns == NULL ? SQLITE_NOMEM : know_numbers(connection->db, plan->query->syntax);
+                                                .is_exact = connection->settings.override != 0};
+    int rc = know_tables(connection->db, plan, tables);
+
+    if (rc == SQLITE_OK)
+        rc = know_numbers(connection->db, plan->query->syntax);
 
     if (rc == SQLITE_OK &&
         (!know_functions(connection->db, plan->query->syntax, &plan->functions) ||
          clr_query_bind(plan->query, &environment, reason) == CLR_NOMEM))
         rc = SQLITE_NOMEM;
-    sqlite3_free(columns);
+    /* The query refers to names of the table. */
+    plan->may_derive = tables->known[plan->query->fact].derives;
+    plan->table = tables->infos[plan->query->fact];
+    tables->infos[plan->query->fact] = (struct clr_table_info){.schema = NULL};
     return rc;
 }
 
-/* Binds the query to the table. Returns SQLITE_OK or SQLITE_NOMEM. */
+/* Binds the query to the tables. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int bind_query(struct clr_connection *connection, const struct clr_select *select,
-                      struct clr_plan *plan, struct clr_reason *reason)
+                      struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
 {
     sqlite3_stmt *statement = NULL;
     int rc = clr_encoding_find(connection->db, &plan->encoding);
 
-    plan->may_derive = clr_derived_rowid(&plan->table) != NULL;
     /* What SQLite refuses is refused with its message. */
     if (rc == SQLITE_OK)
         rc = clr_select_prepare(connection->db, select, &statement);
@@ -533,7 +595,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         return SQLITE_OK;
     }
     if (rc == SQLITE_OK)
-        rc = bind_names(connection, select, plan, reason);
+        rc = bind_names(connection, select, plan, tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = read_program(connection->db, select, plan, reason);
     return rc;
@@ -573,11 +635,11 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
     return SQLITE_OK;
 }
 
-/* With the table. */
-static int bind_table(struct clr_connection *connection, const struct clr_select *select,
-                      struct clr_plan *plan, struct clr_reason *reason)
+/* With the tables. */
+static int bind_tables(struct clr_connection *connection, const struct clr_select *select,
+                       struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
 {
-    int rc = bind_query(connection, select, plan, reason);
+    int rc = bind_query(connection, select, plan, tables, reason);
 
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = write_lookups(connection->db, select, plan, reason);
@@ -623,12 +685,34 @@ static int check_view(sqlite3 *db, const struct clr_select *select, const char *
     return rc;
 }
 
+/* Looks the tables up; schema: that of names without one, or NULL. All are of one database, whose
+   version is that of the query. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_tables(struct clr_connection *connection, const char *schema, struct clr_plan *plan,
+                       struct tables *tables, struct clr_reason *reason)
+{
+    const struct clr_select_tree *from = plan->query->from;
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < from->source_count && rc == SQLITE_OK && reason->code == CLR_WHY_NONE; i++) {
+        const struct clr_from_table *source = &from->sources[i];
+
+        tables->count = i + 1;
+        rc = clr_table_names_find(connection,
+                                  source->schema.kind != 0 ? source->schema.name : schema,
+                                  source->table.name, &plan->names, &tables->infos[i], reason);
+        if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
+            sqlite3_stricmp(tables->infos[i].schema, tables->infos[0].schema) != 0)
+            clr_reason_set(reason, CLR_WHY_JOIN_DATABASES);
+    }
+    return rc;
+}
+
 /* held: the SELECT of the ordinary view, or NULL. */
 static int plan_query(struct clr_connection *connection, const struct clr_select *select,
                       const char *held, struct clr_plan *plan, struct clr_reason *reason)
 {
+    struct tables tables = {.count = 0};
     enum clr_code code;
-    const char *schema;
     int rc;
 
     if (select->view_name != NULL && held == NULL) {
@@ -642,15 +726,13 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
         clr_reason_set(reason, CLR_WHY_VIEWS_SUBQUERY);
         return SQLITE_OK;
     }
-    schema =
-        held != NULL && plan->query->schema == NULL ? select->view_schema : plan->query->schema;
-    rc = clr_table_names_find(connection, schema, plan->query->table, &plan->names, &plan->table,
-                              reason);
+    rc = find_tables(connection, held != NULL ? select->view_schema : NULL, plan, &tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && held != NULL)
         rc = check_view(connection->db, select, held, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = bind_table(connection, select, plan, reason);
+        rc = bind_tables(connection, select, plan, &tables, reason);
     clr_table_names_release(&plan->names);
+    free_tables(&tables);
     return rc;
 }
 

@@ -23,6 +23,7 @@ struct clr_varied_column {
 
 /* What runs have found: see struct clr_known_column. */
 struct clr_varied_columns {
+    int fact; /* the columns' table: see struct clr_query */
     int count;
     struct clr_varied_column list[CLR_MOST_COLUMNS];
     bool finds_many; /* more rows pass a part of WHERE than it is worth while to find */
@@ -31,9 +32,9 @@ struct clr_varied_columns {
 /* It never changes, and serves any number of runs; the schema may go on without it. */
 struct clr_plan {
     struct clr_query *query;
-    struct clr_table_info table;
+    struct clr_table_info table;             /* that is scanned */
     struct clr_walk walk;                    /* SQLite's own over the table's rows; no sorter */
-    struct clr_table_names names;            /* which the table's name was looked for in */
+    struct clr_table_names names;            /* which the tables' names were looked for in */
     struct clr_database *database;           /* of the table */
     int generation;                          /* of the database, when the plan was made */
     bool may_derive;                         /* columns of the table may be derived */

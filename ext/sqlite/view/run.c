@@ -40,10 +40,11 @@ static void release_columns(struct clr_view_run *run)
 /* ---- Lookups. */
 
 static struct clr_lookup_input input_of(const struct clr_view_run *run,
-                                        const struct clr_column *column)
+                                        const struct clr_column *column, unsigned version)
 {
     return (struct clr_lookup_input){.dictionary = column->dictionary,
                                      .encoding = run->plan->encoding,
+                                     .version = version,
                                      .parameters = run->operands.values,
                                      .parameter_count = run->operands.count};
 }
@@ -71,15 +72,17 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
 
     for (i = 0; i < query->lookup_count; i++) {
         const struct clr_column *column = columns[query->lookups[i].column];
-        /* SQLite is as quick over the rows. */
-        if (column->dictionary->count > column->rows / CLR_DICTIONARY_PART) {
+        /* SQLite is as quick over the rows, but where it joins each of them with others. */
+        if (query->lookups[i].joins == NULL &&
+            column->dictionary->count > column->rows / CLR_DICTIONARY_PART) {
             clr_column_request_refuse_values(&run->request, query->lookups[i].column);
             return SQLITE_OK;
         }
     }
     is_known = query->lookup_count > 0 && read_version(run, &before);
     for (i = 0; i < query->lookup_count && goes_on(run, rc); i++) {
-        const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
+        const struct clr_lookup_input input =
+            input_of(run, columns[query->lookups[i].column], before);
 
         rc = clr_lookup_memo_bring(connection, &run->memos[i], &run->plan->lookups[i],
                                    &run->plan->functions, &input, &run->request.reason);

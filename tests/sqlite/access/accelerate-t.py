@@ -286,7 +286,7 @@ def test_errors():
         ("mine", "no database has a view 'mine'"),
         ("t", "'t' is a table, and no view"),
         ("it's", "no database has a view 'it''s'"),
-        ("joined", "view 'joined' cannot be accelerated: a join"),
+        ("joined", "view 'joined' cannot be accelerated: table u is not joined by"),
         ("rows", "view 'rows' cannot be accelerated: "),
         ("broken", "view 'broken' cannot be accelerated: no such table: main.nosuch"),
         ("sorted", "view 'sorted' has COLLATE, which is not accelerated here"),

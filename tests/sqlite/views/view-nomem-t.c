@@ -49,6 +49,8 @@ static void shadow_table(sqlite3 *db)
 {
     database_run(db, "CREATE TEMP TABLE t AS SELECT k, i + 1 AS i, r, oid, e, s, ts FROM main.t "
                      "WHERE i < 50");
+    database_run(db, "CREATE TEMP TABLE dim(s PRIMARY KEY, name)");
+    database_run(db, "INSERT INTO temp.dim SELECT s, name || 'x' FROM main.dim");
 }
 
 /* Columns have no room, but dictionaries do: their tables stream. */
@@ -111,6 +113,8 @@ static sqlite3 *fill(int number, int rows)
                  " INSERT INTO t SELECT i * 2, i, CASE WHEN i %% 3 THEN i ELSE i * 0.25 END, i * i,"
                  " 'text ' || i %% 7, datetime(1700000000 + i * 9000, 'unixepoch') FROM n",
                  rows);
+    database_run(db, "CREATE TABLE dim(s TEXT PRIMARY KEY, name TEXT)");
+    database_run(db, "INSERT INTO dim SELECT DISTINCT s, 'n' || i %% 7 FROM t WHERE i %% 7 > 1");
     database_run(db, "ALTER TABLE t ADD COLUMN e REAL DEFAULT 7");
     database_run(db, "CREATE VIEW ov AS %s", ORDINARY);
     database_run(db, "BEGIN EXCLUSIVE");

@@ -1,0 +1,333 @@
+#include "query/binding/star.h"
+
+#include "query/syntax/grammar.h"
+
+#include <string.h>
+
+/* ---- The terms that join tables: those of WHERE and ON between their ANDs, and equality of the
+   columns of USING. */
+
+enum { MOST_TERMS = 128 };
+
+struct terms {
+    int count;
+    struct clr_node *nodes[MOST_TERMS];
+    int sources[MOST_TERMS]; /* the place of the table whose LEFT JOIN has it in its ON; -1: none */
+};
+
+/* What is found of a join. */
+struct star {
+    struct clr_binder *binder;
+    struct terms terms;
+};
+
+static bool add_term(struct star *star, struct clr_node *node, int source)
+{
+    struct terms *terms = &star->terms;
+
+    if (node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND)
+        return add_term(star, node->first, source) && add_term(star, node->first->next, source);
+    if (terms->count == MOST_TERMS)
+        return clr_refuse_name(star->binder->syntax, CLR_WHY_TOO_MANY, "conditions") >= 0;
+    terms->nodes[terms->count] = node;
+    terms->sources[terms->count++] = source;
+    return true;
+}
+
+/* Returns the node of a table's column that has the name; NULL without memory. */
+static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_token *name,
+                                   int source)
+{
+    struct clr_node *node =
+        clr_syntax_node(syntax, CLR_N_COLUMN, name, (struct clr_list){NULL, NULL});
+
+    if (node == NULL)
+        return NULL;
+    node->name_count = 1;
+    node->has = CLR_HAS_COLUMN;
+    node->source = source + 1;
+    return node;
+}
+
+/* Adds what USING says of a column: that of the table is equal to that of the first one that has
+   it. */
+static bool add_common(struct star *star, const struct clr_node *common, int source)
+{
+    static const struct clr_token equals = {.kind = CLR_T_EQ, .text = "=", .length = 1};
+    const struct clr_from_table *sources = star->binder->query->from->sources;
+    struct clr_syntax *syntax = star->binder->syntax;
+    struct clr_node *left, *right, *node;
+    int i = 0;
+
+    while (i < source &&
+           clr_names_column(&star->binder->environment->tables[i], common->names[0].name) == NULL)
+        i++;
+    if (i == source)
+        return clr_refuse_name(syntax, CLR_WHY_COLUMN, common->names[0].name) >= 0;
+    left = new_column(syntax, &common->names[0], i);
+    right = new_column(syntax, &common->names[0], source);
+    if (left == NULL || right == NULL)
+        return false;
+    left->next = right;
+    node = clr_syntax_node(syntax, CLR_N_FOLD, &equals, (struct clr_list){left, right});
+    if (node == NULL)
+        return false;
+    node->opcode = CLR_OP_EQUAL;
+    node->is_infix = true;
+    return add_term(star, node, sources[source].is_left ? source : -1);
+}
+
+static bool find_terms(struct star *star)
+{
+    const struct clr_select_tree *from = star->binder->query->from;
+    struct clr_node *common;
+    int i;
+
+    for (i = 0; i < from->source_count; i++) {
+        const struct clr_from_table *source = &from->sources[i];
+
+        if (source->on != NULL && !add_term(star, source->on, source->is_left ? i : -1))
+            return false;
+        for (common = source->common.first; common != NULL; common = common->next) {
+            if (!add_common(star, common, i))
+                return false;
+        }
+    }
+    return from->where == NULL || add_term(star, from->where, -1);
+}
+
+/* ---- Which tables are dimensions. */
+
+/* Stores, in *reads, which column of the table that is scanned an expression follows from, with the
+   dimensions that are known. Returns false if it reads other tables, or what is not known. */
+static bool find_reads(struct star *star, struct clr_node *node, int *reads)
+{
+    const struct clr_query *query = star->binder->query;
+    const struct clr_known_column *known;
+    struct clr_node *child;
+    int dimension;
+
+    if (node->kind == CLR_N_COLUMN) {
+        known = clr_names_find(star->binder, node);
+        dimension = known == NULL ? 0 : clr_star_dimension(query, node->source - 1);
+        if (known == NULL || (dimension == 0 && node->source - 1 != query->fact))
+            return false;
+        *reads = clr_content_together(
+            *reads, dimension == 0 ? known->number : query->dimensions[dimension - 1].column);
+    }
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!find_reads(star, child, reads))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the column that an expression is or has its affinity of, as SQLite's
+   sqlite3ExprAffinity() and sqlite3ExprCollSeq() see it, or NULL. */
+static const struct clr_known_column *find_typed(struct star *star, struct clr_node *node)
+{
+    return node->kind == CLR_N_COLUMN ? clr_names_find(star->binder, node) : NULL;
+}
+
+/*
+ * Whether equality of a key's column with an expression is as fine as the key's own: values of the
+ * column that differ by the key's collating sequence are not both equal to one value. An affinity
+ * that is applied to the column would make "1" of "1.0". Expressions have neither but for those
+ * that may have one of their own.
+ */
+static bool is_as_fine(struct star *star, const struct clr_known_column *column,
+                       const char *collation, struct clr_node *other, bool is_first)
+{
+    const struct clr_known_column *typed = find_typed(star, other);
+    const struct clr_known_column *compared = is_first || typed == NULL ? column : typed;
+    const char *sequence = compared->is_binary ? "BINARY" : compared->collation;
+
+    if (typed == NULL && ((other->has & CLR_HAS_COLLATE) != 0 || other->kind == CLR_N_PLUS ||
+                          other->kind == CLR_N_CAST || other->kind == CLR_N_HINT))
+        return false;
+    if (!clr_name_equal(sequence, "BINARY") && !clr_name_equal(sequence, collation))
+        return false;
+    if (column->is_numeric || typed == NULL)
+        return true;
+    return column->is_text ? !typed->is_numeric : !typed->is_numeric && !typed->is_text;
+}
+
+/* Returns the term by which a column of a table is equal to what is known already, and stores what
+   that reads; NULL: there is none. */
+static struct clr_node *find_equal(struct star *star, int source, int number, const char *collation,
+                                   int *reads)
+{
+    const bool is_left = star->binder->query->from->sources[source].is_left;
+    int i, k;
+
+    for (i = 0; i < star->terms.count; i++) {
+        struct clr_node *node = star->terms.nodes[i];
+
+        if (star->terms.sources[i] != (is_left ? source : -1) || node->kind != CLR_N_FOLD ||
+            node->opcode != CLR_OP_EQUAL)
+            continue;
+        for (k = 0; k < 2; k++) {
+            struct clr_node *column = k == 0 ? node->first : node->first->next;
+            struct clr_node *other = k == 0 ? node->first->next : node->first;
+            const struct clr_known_column *known = find_typed(star, column);
+
+            *reads = CLR_READS_NONE;
+            if (known != NULL && column->source - 1 == source && known->number == number &&
+                find_reads(star, other, reads) && is_as_fine(star, known, collation, other, k == 0))
+                return node;
+        }
+    }
+    return NULL;
+}
+
+/* Takes all of a LEFT JOIN's ON as the terms of a dimension. Returns whether they follow from its
+   column. */
+static bool take_on(struct star *star, struct clr_dimension *dimension)
+{
+    int i, reads = CLR_READS_NONE;
+
+    dimension->term_count = 0;
+    for (i = 0; i < star->terms.count; i++) {
+        if (star->terms.sources[i] != dimension->source)
+            continue;
+        if (dimension->term_count == CLR_MOST_KEY_COLUMNS ||
+            !find_reads(star, star->terms.nodes[i], &reads))
+            return false;
+        dimension->terms[dimension->term_count++] = star->terms.nodes[i];
+    }
+    return reads == dimension->column;
+}
+
+/* Adds a table as a dimension if it is one by that key, with the dimensions that are known. */
+static bool add_by_key(struct star *star, int source, const struct clr_unique_key *key)
+{
+    struct clr_query *query = star->binder->query;
+    struct clr_dimension *dimension = &query->dimensions[query->dimension_count];
+    int reads = CLR_READS_NONE, read, i;
+
+    *dimension = (struct clr_dimension){.source = source, .term_count = key->count};
+    for (i = 0; i < key->count; i++) {
+        dimension->terms[i] = find_equal(star, source, key->columns[i], key->collations[i], &read);
+        if (dimension->terms[i] == NULL)
+            return false;
+        reads = clr_content_together(reads, read);
+    }
+    if (reads < 0)
+        return false;
+    dimension->column = reads;
+    query->dimension_count++;
+    if (!query->from->sources[source].is_left || take_on(star, dimension))
+        return true;
+    query->dimension_count--;
+    return false;
+}
+
+static bool add_dimension(struct star *star, int source)
+{
+    const struct clr_known_table *table = &star->binder->environment->tables[source];
+    int i;
+
+    for (i = 0; i < table->key_count; i++) {
+        if (add_by_key(star, source, &table->keys[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_known(const struct clr_query *query, int source)
+{
+    return source == query->fact || clr_star_dimension(query, source) != 0;
+}
+
+/* Finds the dimensions of a table. Returns the place of one that is none, or -1. */
+static int find_dimensions(struct star *star, int fact)
+{
+    struct clr_query *query = star->binder->query;
+    const int count = query->from->source_count;
+    bool goes_on = true;
+    int i;
+
+    query->fact = fact;
+    query->dimension_count = 0;
+    while (goes_on) {
+        goes_on = false;
+        for (i = 0; i < count; i++)
+            goes_on = goes_on || (!is_known(query, i) && add_dimension(star, i));
+    }
+    for (i = 0; i < count && is_known(query, i); i++)
+        ;
+    return i == count ? -1 : i;
+}
+
+/* Chooses the table that is scanned. */
+static bool choose_fact(struct star *star)
+{
+    const struct clr_select_tree *from = star->binder->query->from;
+    const struct clr_known_table *tables = star->binder->environment->tables;
+    int chosen = -1, largest = 0, missing = 0, other, i;
+
+    for (i = 0; i < from->source_count; i++) {
+        if (from->sources[i].is_left)
+            continue;
+        other = find_dimensions(star, i);
+        if (other < 0 && (chosen < 0 || tables[i].rows > tables[chosen].rows))
+            chosen = i;
+        if (i == 0 || tables[i].rows > tables[largest].rows) {
+            largest = i;
+            missing = other;
+        }
+    }
+    if (chosen < 0)
+        return clr_star_refuse(star->binder, missing) >= 0;
+    find_dimensions(star, chosen);
+    return true;
+}
+
+/* ---- What rows must meet. */
+
+static bool add_condition(struct clr_binder *binder, struct clr_node *node)
+{
+    struct clr_query *query = binder->query;
+
+    if (query->condition_count == CLR_MOST_CONDITIONS)
+        return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "conditions") >= 0;
+    query->conditions[query->condition_count++] = node;
+    return true;
+}
+
+int clr_star_refuse(struct clr_binder *binder, int source)
+{
+    const struct clr_from_table *table = &binder->query->from->sources[source];
+
+    return clr_refuse_name(binder->syntax, CLR_WHY_JOIN_KEY,
+                           table->alias.kind != 0 ? table->alias.name : table->table.name);
+}
+
+int clr_star_dimension(const struct clr_query *query, int source)
+{
+    int i = query->dimension_count;
+
+    while (i > 0 && query->dimensions[i - 1].source != source)
+        i--;
+    return i;
+}
+
+bool clr_star_find(struct clr_binder *binder)
+{
+    const struct clr_select_tree *from = binder->query->from, *select = &binder->syntax->select;
+    struct star star = {.binder = binder};
+    int i;
+
+    if (from->source_count == 1)
+        return (select == from || select->where == NULL || add_condition(binder, select->where)) &&
+               (from->where == NULL || add_condition(binder, from->where));
+    if (binder->query->has_rows)
+        return clr_refuse(binder->syntax, CLR_WHY_JOIN_ROWS) >= 0;
+    if (!find_terms(&star) || !choose_fact(&star))
+        return false;
+    for (i = 0; i < star.terms.count; i++) {
+        if (star.terms.sources[i] < 0 && !add_condition(binder, star.terms.nodes[i]))
+            return false;
+    }
+    return true;
+}

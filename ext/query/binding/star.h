@@ -1,0 +1,21 @@
+/* Joins of a fact table with dimensions: see struct clr_dimension. */
+#ifndef CLR_QUERY_STAR_H
+#define CLR_QUERY_STAR_H
+
+#include "query/binding/names.h"
+
+/*
+ * Writes down which table is scanned, which ones are dimensions of it, by what, and what rows must
+ * meet. Of several tables that could be scanned it is the one with the most rows. Refuses a join of
+ * which no table can. Returns false once it has failed.
+ */
+bool clr_star_find(struct clr_binder *binder);
+
+/* Refuses a join for a table, by its place in FROM, that is no dimension. Returns -1. */
+int clr_star_refuse(struct clr_binder *binder, int source);
+
+/* Returns the number, from 1, of the dimension that a table of FROM is, by its place; 0: it is the
+   one that is scanned. */
+int clr_star_dimension(const struct clr_query *query, int source);
+
+#endif
