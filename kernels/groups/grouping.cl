@@ -1,6 +1,6 @@
 /*
  * What a scan's rows add to the records of their groups: see ext/numeric/grouping/plan.h, whose
- * words these are. Follows values.cl, digits.cl and the text that ext/opencl/groups/group_text.c
+ * words these are. Follows values.cl, digits.cl and the text that ext/opencl/scan/row_text.c
  * makes, which defines:
  *
  * ROW_FORMALS, ROW_BODY: as row.cl has them; FOR_EACH_COLUMN(X): X(type, array) for each

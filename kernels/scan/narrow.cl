@@ -2,7 +2,7 @@
  * Takes all rows of a narrow column, for a scan that does nothing else: the sum of INTEGERs, or
  * extremes, of distances from the least integer of the column's frame, and only in the end of the
  * values, which have more bits; and the sum of decimals. Follows row.cl for a kind of one operand,
- * and the text of ext/opencl/scan/scan_text.c, which defines:
+ * and the text of ext/opencl/scan/row_text.c, which defines:
  *
  * WHOLE: the bytes of a distance, 1, 2 or 4; 0 for other scans
  * WHOLE_SUMS: 1 for the sum, 0 for the extremes

@@ -1,6 +1,6 @@
 /*
  * One step's row: evaluates its expressions. Follows counts.cl, and the text that
- * ext/opencl/scan/scan_text.c makes, which defines:
+ * ext/opencl/scan/row_text.c makes, which defines:
  *
  * ROW_FORMALS: the columns' and lookups' buffers and the constants' bits, each followed by a comma
  * ROW_BODY: declarations of the registers, from those and AT(column)

@@ -3,7 +3,7 @@
  * once, so that no argument is ever written to memory. Several steps, each with an operation and
  * expressions of its own, share the pass over their columns: a value is loaded once for all of
  * them. Follows the files of the steps' kinds, row.cl for each step, narrow.cl, and the text of
- * ext/opencl/scan/scan_text.c, which defines:
+ * ext/opencl/scan/row_text.c, which defines:
  *
  * ROW_FORMALS, ROW_ARGUMENTS: as in row.cl, and what passes them on
  * STEPS: how many steps; FOR_EACH_STEP(X): X(number, kind, width) for each, where the width is WIDE

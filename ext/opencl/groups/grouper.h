@@ -8,8 +8,9 @@
 #include "numeric/grouping/plan.h"
 #include "numeric/grouping/room.h"
 #include "opencl/core/device.h"
-#include "opencl/groups/group_text.h"
 #include "opencl/memory/resident_column.h"
+#include "opencl/reduction/program.h"
+#include "opencl/scan/row_text.h"
 
 #include <stdbool.h>
 

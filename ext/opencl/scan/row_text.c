@@ -1,5 +1,7 @@
 #include "opencl/scan/row_text.h"
 
+#include "numeric/values/column.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -51,7 +53,7 @@ static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_RE
 /* Of codes, and of values, by their bytes. */
 static const char *const types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "long"};
 
-/* ---- The key. */
+/* ---- The key of a row. */
 
 /* Returns the number under which the list has a value, after adding it if need be. */
 static int number_in(int *list, int *count, int value)
@@ -66,7 +68,7 @@ static int number_in(int *list, int *count, int value)
     return i;
 }
 
-void clr_row_key_add(struct clr_row_key *key, int word)
+static void add_word(struct clr_row_key *key, int word)
 {
     key->words[key->length++] = (int16_t)word;
 }
@@ -93,17 +95,17 @@ static void add_lookup(struct clr_row_key *key, const struct clr_scan *scan, con
     int i;
 
     if (!clr_kind_has_values(lookup->kind)) {
-        clr_row_key_add(key, lookup->kind);
-        clr_row_key_add(key, -1);
-        clr_row_key_add(key, -1);
+        add_word(key, lookup->kind);
+        add_word(key, -1);
+        add_word(key, -1);
         return;
     }
-    clr_row_key_add(key, lookup->kind + (lookup->is_short ? SHORT : 0) + (int)width * WIDTH);
-    clr_row_key_add(key, column_in(arguments, kinds, instruction->a));
+    add_word(key, lookup->kind + (lookup->is_short ? SHORT : 0) + (int)width * WIDTH);
+    add_word(key, column_in(arguments, kinds, instruction->a));
     i = number_in(arguments->lookups, &arguments->lookup_count, instruction->b);
     arguments->lookup_kinds[i] = lookup->kind;
     arguments->lookups_short[i] = lookup->is_short;
-    clr_row_key_add(key, i);
+    add_word(key, i);
 }
 
 /* An instruction: its opcode; of what a register is loaded with the type, and which of the
@@ -117,36 +119,40 @@ static void add_instruction(struct clr_row_key *key, const struct clr_scan *scan
     uint8_t tag;
     int i;
 
-    clr_row_key_add(key, (int)instruction->opcode);
+    add_word(key, (int)instruction->opcode);
     if (instruction->opcode == CLR_OP_COLUMN) {
         tag = kinds[instruction->a];
-        clr_row_key_add(key, tag);
-        clr_row_key_add(key, clr_kind_has_values(clr_kind_wide(tag))
-                                 ? column_in(arguments, kinds, instruction->a)
-                                 : -1);
+        add_word(key, tag);
+        add_word(key, clr_kind_has_values(clr_kind_wide(tag))
+                          ? column_in(arguments, kinds, instruction->a)
+                          : -1);
     } else if (instruction->opcode == CLR_OP_LOOKUP) {
         add_lookup(key, scan, kinds, instruction);
     } else if (instruction->opcode == CLR_OP_CONSTANT) {
         const bool has_values = clr_kind_has_values(tag = scan->constants[instruction->a].tag);
-        clr_row_key_add(key, has_values ? tag : CLR_TAG_NULL);
-        clr_row_key_add(key, has_values ? number_in(arguments->constants,
-                                                    &arguments->constant_count, instruction->a)
-                                        : -1);
+        add_word(key, has_values ? tag : CLR_TAG_NULL);
+        add_word(key, has_values ? number_in(arguments->constants, &arguments->constant_count,
+                                             instruction->a)
+                                 : -1);
     } else {
         for (i = 0; i < clr_opcode_operands(instruction->opcode); i++)
-            clr_row_key_add(key, names[operands[i]]);
+            add_word(key, names[operands[i]]);
     }
 }
 
-void clr_row_key_begin(struct clr_row_key *key)
+/* Begins without words and arguments. */
+static void begin_key(struct clr_row_key *key)
 {
     key->arguments.column_count = key->arguments.lookup_count = 0;
     key->arguments.constant_count = 0;
     key->length = 0;
 }
 
-void clr_row_key_add_instructions(struct clr_row_key *key, const struct clr_scan *scan,
-                                  const uint8_t *kinds, const bool *used, int *names)
+/* Adds the scan's instructions that are used, in at most 4 words each, and one more, and the
+   arguments that they need. Stores the number of the register of each, 0 for the first, in names,
+   by the number of the instruction. */
+static void add_instructions(struct clr_row_key *key, const struct clr_scan *scan,
+                             const uint8_t *kinds, const bool *used, int *names)
 {
     int i, registers = 0;
 
@@ -156,12 +162,14 @@ void clr_row_key_add_instructions(struct clr_row_key *key, const struct clr_scan
             add_instruction(key, scan, kinds, &scan->instructions[i], names);
         }
     }
-    clr_row_key_add(key, END);
+    add_word(key, END);
 }
 
-/* ---- The text. */
+/* ---- The text of a row. */
 
-void clr_row_text_add(struct clr_row_text *text, const char *format, ...)
+/* Adds to the part that is being written, as printf(). */
+static void __attribute__((format(printf, 2, 3)))
+add_text(struct clr_row_text *text, const char *format, ...)
 {
     size_t room = sizeof text->text - text->length;
     va_list arguments;
@@ -176,7 +184,8 @@ void clr_row_text_add(struct clr_row_text *text, const char *format, ...)
         text->length += (size_t)length;
 }
 
-void clr_row_text_end(struct clr_row_text *text)
+/* Ends that part. */
+static void end_text(struct clr_row_text *text)
 {
     if (text->length + 1 < sizeof text->text)
         text->text[text->length++] = '\0';
@@ -191,12 +200,11 @@ static const int16_t *add_look_up(struct clr_row_text *text, const int16_t *word
     const int kind = word[0] % SHORT, column = word[1], lookup = word[2];
 
     if (column < 0)
-        clr_row_text_add(text, "scalar_of(%s, 0);", tag_names[kind]);
+        add_text(text, "scalar_of(%s, 0);", tag_names[kind]);
     else if (kind == CLR_TAG_MIXED)
-        clr_row_text_add(text, "scalar_of(lt%d[AT(v%d)], lv%d[AT(v%d)]);", lookup, column, lookup,
-                         column);
+        add_text(text, "scalar_of(lt%d[AT(v%d)], lv%d[AT(v%d)]);", lookup, column, lookup, column);
     else
-        clr_row_text_add(text, "scalar_of(%s, lv%d[AT(v%d)]);", tag_names[kind], lookup, column);
+        add_text(text, "scalar_of(%s, lv%d[AT(v%d)]);", tag_names[kind], lookup, column);
     return word + 3;
 }
 
@@ -206,16 +214,16 @@ static void add_value(struct clr_row_text *text, uint8_t kind, int argument)
     const uint8_t tag = clr_kind_wide(kind);
 
     if (tag == CLR_TAG_MIXED)
-        clr_row_text_add(text, "scalar_of(AT(t%d), ", argument);
+        add_text(text, "scalar_of(AT(t%d), ", argument);
     else
-        clr_row_text_add(text, "scalar_of(%s, ", tag_names[tag]);
+        add_text(text, "scalar_of(%s, ", tag_names[tag]);
     if (clr_kind_has_decimals(kind))
-        clr_row_text_add(text, "decimal_bits(AT(v%d), b%d, p%d, q%d));", argument, argument,
-                         argument, argument);
+        add_text(text, "decimal_bits(AT(v%d), b%d, p%d, q%d));", argument, argument, argument,
+                 argument);
     else if (tag != kind)
-        clr_row_text_add(text, "b%d + AT(v%d));", argument, argument);
+        add_text(text, "b%d + AT(v%d));", argument, argument);
     else
-        clr_row_text_add(text, "AT(v%d));", argument);
+        add_text(text, "AT(v%d));", argument);
 }
 
 /* Adds an instruction, from its first word on. Returns the word after it. */
@@ -224,23 +232,23 @@ static const int16_t *add_register(struct clr_row_text *text, const int16_t *wor
     const enum clr_opcode opcode = (enum clr_opcode) * word++;
     int i;
 
-    clr_row_text_add(text, " scalar r%d = ", number);
+    add_text(text, " scalar r%d = ", number);
     if (opcode == CLR_OP_LOOKUP)
         return add_look_up(text, word);
     if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT) {
         const int tag = *word++, argument = *word++;
         if (argument < 0)
-            clr_row_text_add(text, "scalar_of(%s, 0);", tag_names[tag]);
+            add_text(text, "scalar_of(%s, 0);", tag_names[tag]);
         else if (opcode == CLR_OP_CONSTANT)
-            clr_row_text_add(text, "scalar_of(%s, k%d);", tag_names[tag], argument);
+            add_text(text, "scalar_of(%s, k%d);", tag_names[tag], argument);
         else
             add_value(text, (uint8_t)tag, argument);
         return word;
     }
-    clr_row_text_add(text, "%s(r%d", operators[opcode], *word++);
+    add_text(text, "%s(r%d", operators[opcode], *word++);
     for (i = 1; i < clr_opcode_operands(opcode); i++)
-        clr_row_text_add(text, ", r%d", *word++);
-    clr_row_text_add(text, ");");
+        add_text(text, ", r%d", *word++);
+    add_text(text, ");");
     return word;
 }
 
@@ -251,11 +259,11 @@ static void add_array(struct clr_row_text *text, enum form form, const char *typ
                       int number)
 {
     if (form == FORMAL)
-        clr_row_text_add(text, " __global const %s *restrict %s%d,", type, name, number);
+        add_text(text, " __global const %s *restrict %s%d,", type, name, number);
     else if (form == PASSED)
-        clr_row_text_add(text, " %s%d,", name, number);
+        add_text(text, " %s%d,", name, number);
     else
-        clr_row_text_add(text, " X(%s, %s%d)", type, name, number);
+        add_text(text, " X(%s, %s%d)", type, name, number);
 }
 
 static void add_columns(struct clr_row_text *text, enum form form,
@@ -270,9 +278,9 @@ static void add_columns(struct clr_row_text *text, enum form form,
         if (clr_kind_wide(kind) == CLR_TAG_MIXED)
             add_array(text, form, "uchar", "t", i);
         if (clr_kind_narrow_bytes(kind) > 0 && form != LISTED)
-            clr_row_text_add(text, form == FORMAL ? " long b%d," : " b%d,", i);
+            add_text(text, form == FORMAL ? " long b%d," : " b%d,", i);
         if (clr_kind_has_decimals(kind) && form != LISTED)
-            clr_row_text_add(text, form == FORMAL ? " long p%d, ulong q%d," : " p%d, q%d,", i, i);
+            add_text(text, form == FORMAL ? " long p%d, ulong q%d," : " p%d, q%d,", i, i);
     }
 }
 
@@ -289,34 +297,375 @@ static void add_all(struct clr_row_text *text, enum form form,
             add_array(text, form, "uchar", "lt", i);
     }
     for (i = 0; i < arguments->constant_count; i++)
-        clr_row_text_add(text, form == FORMAL ? " long k%d," : " k%d,", i);
+        add_text(text, form == FORMAL ? " long k%d," : " k%d,", i);
 }
 
-void clr_row_text_begin(struct clr_row_text *text)
+static void begin_text(struct clr_row_text *text)
 {
     text->complete = true;
     text->length = 0;
 }
 
-void clr_row_text_add_arguments(struct clr_row_text *text,
-                                const struct clr_row_arguments *arguments)
+/* Defines ROW_FORMALS, the kernel's first arguments as it takes them, each followed by a comma, and
+   ROW_ARGUMENTS, as they are passed on; and FOR_EACH_COLUMN(X), which is X(type, array) for each
+   array of a column. */
+static void add_arguments(struct clr_row_text *text, const struct clr_row_arguments *arguments)
 {
-    clr_row_text_add(text, "#define ROW_FORMALS");
+    add_text(text, "#define ROW_FORMALS");
     add_all(text, FORMAL, arguments);
-    clr_row_text_add(text, "\n#define ROW_ARGUMENTS");
+    add_text(text, "\n#define ROW_ARGUMENTS");
     add_all(text, PASSED, arguments);
-    clr_row_text_add(text, "\n#define FOR_EACH_COLUMN(X)");
+    add_text(text, "\n#define FOR_EACH_COLUMN(X)");
     add_columns(text, LISTED, arguments);
-    clr_row_text_add(text, "\n");
+    add_text(text, "\n");
 }
 
-const int16_t *clr_row_text_add_body(struct clr_row_text *text, const int16_t *word)
+/* Defines ROW_BODY, which declares and computes the registers r0, r1, ... of a row, where AT(array)
+   is what that has of it, from the words of the instructions. Returns the word after them. */
+static const int16_t *add_body(struct clr_row_text *text, const int16_t *word)
 {
     int i;
 
-    clr_row_text_add(text, "#undef ROW_BODY\n#define ROW_BODY");
+    add_text(text, "#undef ROW_BODY\n#define ROW_BODY");
     for (i = 0; *word != END; i++)
         word = add_register(text, word, i);
-    clr_row_text_add(text, "\n");
+    add_text(text, "\n");
     return word + 1;
+}
+
+/* ---- The key of a scan. */
+
+/* A step: its kind, whether it takes values, and all of a narrow column's; the instructions that it
+   needs; the registers of the filters and operands, or -1; and its base. */
+enum { OPERATION, ELEMENT, TAKES, WHOLE, HEAD_WORDS, ROOTS = 4 };
+
+/* Returns the argument of a step's column if it adds what that has, which is narrow and of
+   INTEGERs, or else -1. */
+static int find_base(const struct clr_row_arguments *arguments, const struct clr_scan_plan *plan,
+                     const struct clr_scan_step *step)
+{
+    const int x = plan->scan->tallies[step->tally].x;
+    uint8_t kind;
+    int i;
+
+    if (step->operation != CLR_SUM || step->element != CLR_INTEGER || step->whole || x < 0 ||
+        plan->scan->instructions[x].opcode != CLR_OP_COLUMN)
+        return -1;
+    kind = plan->kinds[plan->scan->instructions[x].a];
+    if (clr_kind_narrow_bytes(kind) == 0 || clr_kind_has_decimals(kind))
+        return -1;
+    for (i = 0; arguments->columns[i] != plan->scan->instructions[x].a; i++)
+        ;
+    return i;
+}
+
+static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                         const struct clr_scan_step *step)
+{
+    const struct clr_scan *scan = plan->scan;
+    const struct clr_tally *tally = &scan->tallies[step->tally];
+    /* A filter that all rows pass needs no column. */
+    const struct clr_tally looked_at = {
+        .x = tally->x, .y = tally->y, .filter = step->whole ? -1 : tally->filter};
+    const int roots[ROOTS] = {scan->filter, looked_at.filter, looked_at.x, looked_at.y};
+    bool used[CLR_MOST_INSTRUCTIONS];
+    int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
+    int *base = &key->bases[key->step_count];
+
+    key->steps[key->step_count++] = (struct clr_step_kind){step->operation, step->element};
+    add_word(&key->row, (int)step->operation);
+    add_word(&key->row, (int)step->element);
+    add_word(&key->row, step->takes);
+    add_word(&key->row, step->whole);
+    key->whole = step->whole;
+    clr_scan_find_used(scan, &looked_at, used);
+    add_instructions(&key->row, scan, plan->kinds, used, names);
+    for (i = 0; i < ROOTS; i++)
+        add_word(&key->row, roots[i] >= 0 ? names[roots[i]] : -1);
+    *base = find_base(&key->row.arguments, plan, step);
+    add_word(&key->row, *base);
+}
+
+void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                  const struct clr_scan_bundle *bundle)
+{
+    int i;
+
+    key->step_count = 0;
+    begin_key(&key->row);
+    for (i = 0; i < bundle->count; i++)
+        add_key_step(key, plan, &plan->steps[bundle->steps[i]]);
+}
+
+/* ---- The text of a scan. */
+
+/* What all steps share. */
+static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
+{
+    int i;
+
+    add_arguments(text, &key->row.arguments);
+    /* Rows of one step, or of several: as many values, about, as there are registers for. */
+    add_text(text, "#define LOADS %d\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
+             key->step_count > 1 ? 2 : 4, key->step_count);
+    for (i = 0; i < key->step_count; i++) {
+        const struct clr_kernel_kind *kind =
+            clr_kernel_kind_of(key->steps[i].operation, key->steps[i].element);
+        add_text(text, " X(%d, %s, %s)", i, kind->name,
+                 kind->real           ? "WIDE"
+                 : key->bases[i] >= 0 ? "DISTANCES"
+                                      : "NARROW");
+    }
+    add_text(text, "\n#define WHOLE %d\n",
+             key->whole ? (int)clr_kind_narrow_bytes(key->row.arguments.kinds[0]) : 0);
+    add_text(text, "#define WHOLE_SUMS %d\n#define WHOLE_DECIMALS %d\n",
+             key->steps[0].operation == CLR_SUM, key->steps[0].element == CLR_REAL);
+    for (i = 0; i < key->step_count; i++)
+        if (key->bases[i] >= 0)
+            add_text(text, "#define BASE_%d b%d\n", i, key->bases[i]);
+    end_text(text);
+}
+
+/* Adds a step, from its first word on. Returns the word after it. */
+static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, int number)
+{
+    static const char *const roots[ROOTS] = {"ROW_FILTER", "ROW_OWN_FILTER", "ROW_X", "ROW_Y"};
+    const struct clr_kernel_kind *kind =
+        clr_kernel_kind_of((enum clr_operation)word[OPERATION], (enum clr_element)word[ELEMENT]);
+    const int takes = word[TAKES];
+    int i;
+
+    add_text(text, "#undef STEP\n#undef KIND\n#undef REAL\n#undef KEYS\n#undef OPERANDS\n");
+    add_text(
+        text,
+        "#define STEP %d\n#define KIND %s\n#define REAL %d\n#define KEYS %d\n#define OPERANDS %d\n",
+        number, kind->name, kind->real, kind->keys, kind->operands);
+    word = add_body(text, word + HEAD_WORDS);
+    for (i = 0; i < ROOTS; i++, word++) {
+        if (*word >= 0)
+            add_text(text, "#undef %s\n#define %s r%d\n", roots[i], roots[i], *word);
+        else
+            add_text(text, "#undef %s\n#define %s scalar_integer(1)\n", roots[i], roots[i]);
+    }
+    add_text(text, "#undef ROW_TAKES\n#define ROW_TAKES %d\n", takes);
+    if (*word >= 0)
+        add_text(text, "#undef ROW_BASE\n#define ROW_BASE b%d\n", *word);
+    else
+        add_text(text, "#undef ROW_BASE\n#define ROW_BASE 0\n");
+    end_text(text);
+    return word + 1;
+}
+
+void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key)
+{
+    const int16_t *word = key->row.words;
+    int i;
+
+    begin_text(text);
+    add_head(text, key);
+    for (i = 0; i < key->step_count; i++)
+        word = add_step(text, word, i);
+}
+
+/* ---- Groups. */
+
+/* Kernels have a bit for each tally. Of a tally six words at most are added. */
+_Static_assert(CLR_MOST_SCAN_TALLIES <= 32, "more tallies than bits");
+enum { MOST_ADDS = 1 + 6 * CLR_MOST_SCAN_TALLIES };
+
+bool clr_group_text_fits(const struct clr_group_plan *plan)
+{
+    int i;
+
+    if (plan->numbering != CLR_NUMBERED_DIRECTLY || !clr_scan_plan_fits(plan->scan))
+        return false;
+    for (i = 0; i < plan->tally_count; i++)
+        if (plan->tallies[i].gathers)
+            return false;
+    return true;
+}
+
+/* ---- The key of groups: the instructions; the filter's register; how many words of each sort
+   there are; the registers of the keys; and what a tally has. */
+
+static void find_used(const struct clr_group_plan *plan, bool *used)
+{
+    const struct clr_scan *scan = plan->scan;
+    bool one[CLR_MOST_INSTRUCTIONS];
+    int i, j;
+
+    for (j = 0; j < scan->instruction_count; j++)
+        used[j] = false;
+    for (i = 0; i < plan->tally_count + plan->grouping.key_count; i++) {
+        struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
+
+        if (i < plan->tally_count) {
+            tally.x = scan->tallies[i].x;
+            tally.y = scan->tallies[i].y;
+            tally.filter = plan->tallies[i].filter;
+        } else {
+            tally.x = plan->grouping.keys[i - plan->tally_count];
+        }
+        clr_scan_find_used(scan, &tally, one);
+        for (j = 0; j < scan->instruction_count; j++)
+            used[j] = used[j] || one[j];
+    }
+}
+
+enum { FILTER, X, Y, REGISTERS };
+enum {
+    X_TYPES = REGISTERS,
+    Y_TYPES,
+    UNSURE_FROM,
+    IS_DOT,
+    MISSES,
+    OTHERS,
+    INTEGER,
+    IS_LIMITED,
+    REAL,
+    INTEGERS,
+    REALS,
+    WIDE,
+    REAL_WIDE,
+    TALLY_WORDS
+};
+
+/* Words that are added, by their numbers: those that are no counts. Returns how many they are. */
+static int find_wides(const struct clr_group_plan *plan, bool *wide)
+{
+    int wides = 0, i;
+
+    for (i = 0; i < plan->adds; i++)
+        wide[i] = i > 0;
+    for (i = 0; i < plan->tally_count; i++) {
+        if (plan->tallies[i].missing >= 0)
+            wide[plan->tallies[i].missing] = false;
+        if (plan->tallies[i].others >= 0)
+            wide[plan->tallies[i].others] = false;
+    }
+    for (i = 0; i < plan->adds; i++)
+        wides += wide[i];
+    return wides;
+}
+
+int clr_group_wide_words(const struct clr_group_plan *plan)
+{
+    bool wide[MOST_ADDS];
+
+    return find_wides(plan, wide);
+}
+
+/* Returns the number of a word among the wide ones. */
+static int number_among(const bool *wide, int word)
+{
+    int number = 0, i;
+
+    for (i = 0; i < word; i++)
+        number += wide[i];
+    return number;
+}
+
+static void add_tally(struct clr_row_key *key, const struct clr_group_plan *plan, int number,
+                      const int *names, const bool *wide)
+{
+    const struct clr_group_tally *kept = &plan->tallies[number];
+    const struct clr_tally *tally = &plan->scan->tallies[number];
+    const int words[TALLY_WORDS] = {
+        [FILTER] = kept->filter < 0 ? -1 : names[kept->filter],
+        [X] = tally->x < 0 ? -1 : names[tally->x],
+        [Y] = tally->y < 0 ? -1 : names[tally->y],
+        [X_TYPES] = (int)kept->x_types,
+        [Y_TYPES] = tally->y < 0 ? (int)CLR_TYPE(CLR_TAG_INTEGER) : (int)kept->y_types,
+        [UNSURE_FROM] = tally->operations != 0 ? CLR_TAG_BYTES : CLR_TAG_UNSURE,
+        [IS_DOT] = clr_tally_does(tally, CLR_DOT),
+        [MISSES] = kept->missing,
+        [OTHERS] = kept->others,
+        [INTEGER] = kept->integer,
+        [IS_LIMITED] = kept->integer_limit != 0,
+        [REAL] = kept->real_high,
+        [INTEGERS] = kept->extremes[0],
+        [REALS] = kept->extremes[2],
+        [WIDE] = number_among(wide, kept->integer),
+        [REAL_WIDE] = number_among(wide, kept->real_high),
+    };
+    int i;
+
+    for (i = 0; i < TALLY_WORDS; i++)
+        add_word(key, words[i]);
+}
+
+void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, const uint8_t *kinds)
+{
+    const struct clr_scan *scan = plan->scan;
+    bool used[CLR_MOST_INSTRUCTIONS], wide[MOST_ADDS];
+    int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
+
+    begin_key(key);
+    find_used(plan, used);
+    add_instructions(key, scan, kinds, used, names);
+    add_word(key, scan->filter < 0 ? -1 : names[scan->filter]);
+    add_word(key, find_wides(plan, wide));
+    add_word(key, plan->adds);
+    for (i = 0; i < plan->adds; i++)
+        add_word(key, wide[i]);
+    add_word(key, (int)clr_group_device_words(plan) - plan->adds);
+    add_word(key, plan->grouping.by_first);
+    add_word(key, plan->grouping.key_count);
+    for (i = 0; i < plan->grouping.key_count; i++)
+        add_word(key, names[plan->grouping.keys[i]]);
+    add_word(key, plan->tally_count);
+    for (i = 0; i < plan->tally_count; i++)
+        add_tally(key, plan, i, names, wide);
+}
+
+/* ---- The text of groups. */
+
+static void add_operand(struct clr_row_text *text, int number)
+{
+    if (number < 0)
+        add_text(text, "scalar_integer(1)");
+    else
+        add_text(text, "r%d", number);
+}
+
+void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
+{
+    const int16_t *word;
+    int count, i, j;
+
+    begin_text(text);
+    add_arguments(text, &key->arguments);
+    word = add_body(text, key->words);
+    add_text(text, "#define ROW_FILTER ");
+    add_operand(text, *word++);
+    add_text(text, "\n#define WIDES %d\n", *word++);
+    count = *word++;
+    add_text(text, "#define ADDS %d\n#define WIDE_NUMBERS", count);
+    for (i = j = 0; i < count; i++)
+        if (*word++)
+            add_text(text, " %d,", j++);
+        else
+            add_text(text, " NARROW,");
+    add_text(text, "\n");
+    add_text(text, "#define MOSTS %d\n", *word++);
+    add_text(text, "#define BY_FIRST %d\n", *word++);
+    count = *word++;
+    add_text(text, "#define KEYS %d\n#define FOR_EACH_KEY(X)", count);
+    for (i = 0; i < count; i++)
+        add_text(text, " X(%d, r%d)", i, *word++);
+    count = *word++;
+    add_text(text, "\n#define FOR_EACH_TALLY(X)");
+    for (i = 0; i < count; i++) {
+        add_text(text, " X(%d", i);
+        for (j = 0; j < TALLY_WORDS; j++) {
+            add_text(text, ", ");
+            if (j < REGISTERS)
+                add_operand(text, *word++);
+            else
+                add_text(text, "%d", *word++);
+        }
+        add_text(text, ")");
+    }
+    add_text(text, "\n");
+    end_text(text);
 }

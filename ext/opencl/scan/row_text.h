@@ -1,10 +1,11 @@
 /*
- * The part of a program's text that evaluates the expressions of a row, and a key for it: programs
- * with the same key have the same text. Needs no OpenCL.
+ * The part of a program's text that depends on a scan's or a grouping's expressions, and a key for
+ * it: programs with the same key have the same text. Needs no OpenCL.
  */
 #ifndef CLR_OPENCL_ROW_TEXT_H
 #define CLR_OPENCL_ROW_TEXT_H
 
+#include "numeric/grouping/plan.h"
 #include "numeric/scan/scan.h"
 #include "opencl/reduction/scan_plan.h"
 
@@ -42,41 +43,50 @@ struct clr_row_text {
     char text[CLR_ROW_TEXT_SIZE];
 };
 
-/* ---- Keys. */
-
-/* Begins without words and arguments. */
-void clr_row_key_begin(struct clr_row_key *key);
-
-void clr_row_key_add(struct clr_row_key *key, int word);
+/* ---- Scans. */
 
 /*
- * Adds the scan's instructions that are used, in at most 4 words each, and one more, and the
- * arguments that they need. kinds: of its columns on a device. Stores the number of the register of
- * each, 0 for the first, in names, by the number of the instruction.
+ * What a bundle of a plan's steps comes to, without what does not matter to a program: the bits of
+ * constants, what lookups have, the numbers of columns and registers, and what other steps need.
  */
-void clr_row_key_add_instructions(struct clr_row_key *key, const struct clr_scan *scan,
-                                  const uint8_t *kinds, const bool *used, int *names);
+struct clr_scan_key {
+    int step_count;
+    struct clr_step_kind steps[CLR_MOST_BUNDLE];
+    int bases[CLR_MOST_BUNDLE]; /* of a sum of distances: the argument whose they are; or -1 */
+    bool whole;                 /* a single step has it */
+    struct clr_row_key row;     /* see clr_scan_key() */
+};
 
-/* ---- Text. */
+/* Makes the key of a bundle: those with the same words have the same text. Each scan needs it. */
+void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
+                  const struct clr_scan_bundle *bundle);
 
-void clr_row_text_begin(struct clr_row_text *text);
+/* Makes the text of a key, which a program takes that is to be built, and kernels/scan/scan.cl
+   follows: what all steps share, and then each step's. */
+void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key);
 
-/* Adds to the part that is being written, as printf(). */
-void clr_row_text_add(struct clr_row_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* ---- Groups. */
 
-/* Ends that part. */
-void clr_row_text_end(struct clr_row_text *text);
+/* Whether a device takes the plan: its keys' places are the groups, and their records have all that
+   is kept. */
+bool clr_group_text_fits(const struct clr_group_plan *plan);
 
-/* Defines ROW_FORMALS, the kernel's first arguments as it takes them, each followed by a comma, and
-   ROW_ARGUMENTS, as they are passed on; and FOR_EACH_COLUMN(X), which is X(type, array) for each
-   array of a column. */
-void clr_row_text_add_arguments(struct clr_row_text *text,
-                                const struct clr_row_arguments *arguments);
+/* Returns how many 64-bit words a record has on a device: the plan's, and one more for the first
+   row if the order is by that. */
+static inline size_t clr_group_device_words(const struct clr_group_plan *plan)
+{
+    return (size_t)plan->words + plan->grouping.by_first;
+}
 
-/* Defines ROW_BODY, which declares and computes the registers r0, r1, ... of a row, where AT(array)
-   is what that has of it, from the words that clr_row_key_add_instructions() added. Returns the
-   word after them. */
-const int16_t *clr_row_text_add_body(struct clr_row_text *text, const int16_t *word);
+/* Returns how many of a record's words that are added are no counts of rows: in a work-group those
+   take 64 bits, and counts 32. */
+int clr_group_wide_words(const struct clr_group_plan *plan);
+
+/* Makes the key of a plan that fits. kinds: those of the scan's columns on the device. */
+void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan,
+                   const uint8_t *kinds);
+
+/* Makes the text of a key, in one part: kernels/groups/grouping.cl follows it. */
+void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key);
 
 #endif

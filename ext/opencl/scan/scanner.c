@@ -8,7 +8,6 @@
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/row_programs.h"
 #include "opencl/scan/scan_test.h"
-#include "opencl/scan/scan_text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,9 +6,8 @@
 #include "numeric/scans.h"
 #include "opencl/core/build.h"
 #include "opencl/core/kernels.h"
-#include "opencl/groups/group_text.h"
 #include "opencl/reduction/program.h"
-#include "opencl/scan/scan_text.h"
+#include "opencl/scan/row_text.h"
 
 #include "tap.h"
 
