@@ -224,20 +224,11 @@ static enum clr_scan_outcome end(struct clr_groups *groups, const struct clr_gro
 
 /* ---- Attempts, on devices or by threads. */
 
-struct team {
-    bool alone;
-    const struct clr_watch *watch;
-};
-
-static bool run_team(void *context, int count, clr_portion_work *work, void *argument)
+/* Returns so many threads, for so many rows. */
+static struct clr_group_team make_team(int size, size_t rows, const struct clr_watch *watch)
 {
-    const struct team *team = context;
-    const atomic_bool never = false;
-
-    if (!team->alone || count > 1)
-        return clr_team_run(count, work, argument, team->watch);
-    work(argument, 0, &never);
-    return true;
+    return (struct clr_group_team){size, clr_team_run_portions,
+                                   rows < ROWS_ALONE ? NULL : (void *)(uintptr_t)watch};
 }
 
 /* Has devices fill the parts. Returns whether they have, or know that the plan will not do; else
@@ -318,9 +309,8 @@ enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct c
 {
     const size_t most = scan->rows / ROWS_PER_THREAD + 1;
     const int size = clr_team_size();
-    struct team team = {scan->rows < ROWS_ALONE, watch};
-    const struct clr_group_team threads = {
-        .size = most < (size_t)size ? (int)most : size, .run = run_team, .context = &team};
+    const struct clr_group_team threads =
+        make_team(most < (size_t)size ? (int)most : size, scan->rows, watch);
 
     return clr_group_scan(scan, &threads, watch, device, groups);
 }
@@ -376,9 +366,7 @@ enum clr_scan_outcome clr_host_groups_end(struct clr_groups *groups, size_t rows
                                           const struct clr_watch *watch,
                                           struct clr_group_doubts *doubts)
 {
-    struct team team = {rows < ROWS_ALONE, watch};
-    const struct clr_group_team threads = {
-        .size = groups->part_count, .run = run_team, .context = &team};
+    const struct clr_group_team threads = make_team(groups->part_count, rows, watch);
 
     return end(groups, &threads, doubts);
 }

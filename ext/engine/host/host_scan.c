@@ -16,25 +16,6 @@
 /* Values that are put into bins between two looks at whether to stop. */
 enum { PIECE = 4096 };
 
-/* What a team needs to know. */
-struct team {
-    bool alone;
-    const struct clr_watch *watch;
-};
-
-static bool run_team(void *context, int count, clr_portion_work *work, void *argument)
-{
-    const struct team *team = context;
-    const atomic_bool never = false;
-    int i;
-
-    if (!team->alone)
-        return clr_team_run(count, work, argument, team->watch);
-    for (i = 0; i < count; i++)
-        work(argument, i, &never);
-    return true;
-}
-
 /* Those of one tally and family are answered together; bins, each by itself. */
 enum family { POSITIONS, DIFFERENT, BINS };
 
@@ -222,18 +203,17 @@ static enum clr_scan_outcome answer(struct clr_scan *scan, struct clr_question *
 
 /*
  * Answers the scan's questions; its tallies are complete. shares are those of its parts, with
- * tally_count in each. alone: threads are not worth it. memory: the bytes that may be taken. watch
- * may be NULL. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE (Inf where SQLite's percentiles have an
- * error), CLR_SCAN_LIMIT, CLR_SCAN_STOPPED or CLR_SCAN_FAILED without memory.
+ * tally_count in each. memory: the bytes that may be taken. watch may be NULL. Returns
+ * CLR_SCAN_DONE, CLR_SCAN_UNSURE (Inf where SQLite's percentiles have an error), CLR_SCAN_LIMIT,
+ * CLR_SCAN_STOPPED or CLR_SCAN_FAILED without memory.
  */
 static enum clr_scan_outcome questions_answer(struct clr_scan *scan, struct clr_share *shares,
-                                              int parts, bool alone, uint64_t memory,
+                                              int parts, uint64_t memory,
                                               const struct clr_watch *watch)
 {
-    struct team team = {alone, watch};
     const struct clr_run **starts = clr_memory_alloc(((size_t)parts + 1) * sizeof *starts);
     struct clr_bytes_run *runs = clr_memory_alloc((size_t)parts * sizeof *runs);
-    struct clr_portions portions = {parts, starts, run_team, &team};
+    struct clr_portions portions = {parts, starts, clr_team_run_portions, (void *)(uintptr_t)watch};
     enum clr_scan_outcome outcome =
         starts == NULL || runs == NULL ? CLR_SCAN_FAILED : CLR_SCAN_DONE;
     int i, part;
@@ -363,19 +343,17 @@ static void free_rooms(struct work *work)
 static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
                                  const struct clr_watch *watch)
 {
-    const bool alone = work->parts == 1 && scan->rows < ROWS_ALONE;
-    atomic_bool stop = false;
     enum clr_scan_outcome outcome;
 
-    if (alone)
-        run_part(work, 0, &stop);
-    else if (!clr_team_run(work->parts, run_part, work, watch))
+    if (work->parts == 1 && scan->rows < ROWS_ALONE)
+        watch = NULL;
+    if (!clr_team_run(work->parts, run_part, work, watch))
         return CLR_SCAN_STOPPED;
     outcome = merge_outcomes(work);
     if (outcome == CLR_SCAN_DONE)
         merge_states(work, scan);
     if (outcome == CLR_SCAN_DONE && scan->question_count > 0)
-        outcome = questions_answer(scan, work->shares, work->parts, alone,
+        outcome = questions_answer(scan, work->shares, work->parts,
                                    (uint64_t)atomic_load(&work->left), watch);
     return outcome;
 }
@@ -443,19 +421,15 @@ static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
 {
     struct zone_work work = {.column = column, .zones = clr_zones_new(column->rows)};
     const int team = clr_team_size();
-    const atomic_bool never = false;
     size_t most;
-    bool complete = true;
+    bool complete;
     int i;
 
     if (work.zones == NULL)
         return false;
     most = work.zones->count / ZONES_PER_THREAD + 1;
     work.parts = most < (size_t)team ? (int)most : team;
-    if (work.parts == 1)
-        find_zones(&work, 0, &never);
-    else
-        complete = clr_team_run(work.parts, find_zones, &work, watch);
+    complete = clr_team_run(work.parts, find_zones, &work, work.parts == 1 ? NULL : watch);
     for (i = 0; i < work.parts; i++)
         complete = complete && !work.failed[i];
     if (!complete) {

@@ -170,16 +170,12 @@ size_t clr_host_sort_cost(const struct clr_column *column)
     return clr_sorted_copy_cost(column, count_portions(column));
 }
 
-static bool run_team(void *context, int count, clr_portion_work *work, void *argument)
-{
-    return clr_team_run_idly(count, work, argument, context);
-}
-
 struct clr_sorted_copy *clr_host_sort(const struct clr_column *column,
                                       const struct clr_watch *watch)
 {
-    const struct clr_portions portions = {
-        .count = count_portions(column), .run = run_team, .context = (void *)(uintptr_t)watch};
+    const struct clr_portions portions = {.count = count_portions(column),
+                                          .run = clr_team_run_idly,
+                                          .context = (void *)(uintptr_t)watch};
     struct clr_sorted_copy *copy = NULL;
 
     clr_sorted_copy_make(column, &portions, &copy);

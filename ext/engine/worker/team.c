@@ -12,7 +12,7 @@
 enum { WATCH_MS = 20, ASK_NS = 10000000 };
 
 struct team {
-    void (*work)(void *argument, int i, const atomic_bool *stop);
+    clr_portion_work *work;
     void *argument;
     bool is_idle;    /* its threads leave the processors to others */
     atomic_int next; /* part to take */
@@ -126,8 +126,7 @@ static bool run(struct team *team, int count, const struct clr_watch *watch)
     return !atomic_load(&team->stop);
 }
 
-bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
-                  void *argument, const struct clr_watch *watch)
+bool clr_team_run(int count, clr_portion_work *work, void *argument, const struct clr_watch *watch)
 {
     struct team team = {.work = work, .argument = argument};
     bool is_done;
@@ -138,8 +137,12 @@ bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bo
     return is_done;
 }
 
-bool clr_team_run_idly(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
-                       void *argument, const struct clr_watch *watch)
+bool clr_team_run_portions(void *watch, int count, clr_portion_work *work, void *argument)
+{
+    return clr_team_run(count, work, argument, watch);
+}
+
+bool clr_team_run_idly(void *watch, int count, clr_portion_work *work, void *argument)
 {
     struct team team = {.work = work, .argument = argument, .is_idle = true};
 
@@ -150,11 +153,6 @@ bool clr_team_run_idly(int count, void (*work)(void *argument, int i, const atom
 
 /* Numbers that are worth a thread. */
 enum { WORTH_A_THREAD = 131072 };
-
-static bool run_portions(void *context, int count, clr_portion_work *work, void *argument)
-{
-    return clr_team_run(count, work, argument, count > 1 ? context : NULL);
-}
 
 void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_run *runs,
                               const struct clr_watch *watch)
@@ -172,6 +170,6 @@ void clr_team_portions_divide(struct clr_team_portions *team, const struct clr_r
     }
     while (next <= size)
         team->starts[next++] = NULL;
-    team->portions =
-        (struct clr_portions){size, team->starts, run_portions, (void *)(uintptr_t)watch};
+    team->portions = (struct clr_portions){size, team->starts, clr_team_run_portions,
+                                           size > 1 ? (void *)(uintptr_t)watch : NULL};
 }

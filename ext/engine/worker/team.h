@@ -33,15 +33,16 @@ int clr_team_size(void);
  * Parts for which no thread can be had run in the calling thread, one after the other; the watch is
  * then asked between them only.
  */
-bool clr_team_run(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
-                  void *argument, const struct clr_watch *watch);
+bool clr_team_run(int count, clr_portion_work *work, void *argument, const struct clr_watch *watch);
+
+/* The same as the work of portions, see struct clr_portions: the context is a watch, or NULL. */
+bool clr_team_run_portions(void *watch, int count, clr_portion_work *work, void *argument);
 
 /*
  * The same, by threads that leave the processors to others (clr_thread_be_idle()), and are no team
  * that clr_team_size() knows of. The watch is not NULL.
  */
-bool clr_team_run_idly(int count, void (*work)(void *argument, int i, const atomic_bool *stop),
-                       void *argument, const struct clr_watch *watch);
+bool clr_team_run_idly(void *watch, int count, clr_portion_work *work, void *argument);
 
 /* ---- A list of numbers in portions, one for each thread of a team. */
 
