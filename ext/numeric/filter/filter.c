@@ -74,6 +74,30 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
     }
 }
 
+/* Of more rows a lookup is asked for all rows of a block. */
+enum { FEW_ROWS = CLR_BLOCK / 8 };
+
+/* Takes away the rows for which a lookup is not true, one by one. Returns whether any are left. */
+static bool keep_looked_up(const struct clr_block *block, const struct clr_filter_term *term,
+                           uint64_t *rows)
+{
+    const struct clr_instruction *instruction = &block->scan->instructions[term->number];
+    const struct clr_column *column = block->columns[instruction->a];
+    const uint8_t *truths = block->scan->lookups[instruction->b].truths;
+    uint64_t word, any = 0;
+    size_t i, row;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        for (word = rows[i]; word != 0; word &= word - 1) {
+            row = i * 64 + (size_t)__builtin_ctzll(word);
+            if (!truths[clr_column_code(column, block->first + row)])
+                rows[i] ^= word & -word;
+        }
+        any |= rows[i];
+    }
+    return any != 0;
+}
+
 static bool is_of_values(const struct clr_filter_term *term)
 {
     return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL;
@@ -99,8 +123,12 @@ static bool select_from_full(struct clr_block *block, uint64_t *selected)
     for (i = 0; i < terms->count && any; i++) {
         if (is_of_values(&terms->terms[i]))
             continue;
-        find_true(block, &terms->terms[i], found);
-        any = intersect(selected, found);
+        if (terms->terms[i].kind == CLR_TERM_LOOKUP && block->loops->count(selected) <= FEW_ROWS) {
+            any = keep_looked_up(block, &terms->terms[i], selected);
+        } else {
+            find_true(block, &terms->terms[i], found);
+            any = intersect(selected, found);
+        }
     }
     if (any)
         clr_block_run(block, CLR_STAGE_SURE);

@@ -281,6 +281,33 @@ bool clr_terms_are_sure(const struct clr_scan *scan)
     return scan->filter < 0 || sure[scan->filter];
 }
 
+/* Returns the share of a term's rows that may pass, by a guess that a column's entries are alike
+   often: comparisons of columns, which are quick, come first. */
+static double guess_share(const struct clr_scan *scan, const struct clr_filter_term *term)
+{
+    const struct clr_lookup *lookup;
+
+    if (term->kind != CLR_TERM_LOOKUP)
+        return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL ? 2.0 : -1.0;
+    lookup = &scan->lookups[scan->instructions[term->number].b];
+    return (double)lookup->true_count / ((double)lookup->count + 1.0);
+}
+
+/* Puts those terms first that leave the fewest rows to the others. */
+static void sort_terms(const struct clr_scan *scan, struct clr_filter_terms *terms)
+{
+    int i, k;
+
+    for (i = 1; i < terms->count; i++) {
+        const struct clr_filter_term term = terms->terms[i];
+        const double share = guess_share(scan, &term);
+
+        for (k = i; k > 0 && guess_share(scan, &terms->terms[k - 1]) > share; k--)
+            terms->terms[k] = terms->terms[k - 1];
+        terms->terms[k] = term;
+    }
+}
+
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
 {
     int open[CLR_MOST_TERMS_OF_FILTER], count = 0, i, k;
@@ -305,6 +332,7 @@ void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
             add_term(scan, terms, number, sure[number]);
         }
     }
+    sort_terms(scan, terms);
     for (i = 0; i < scan->tally_count; i++) {
         const int roots[] = {scan->tallies[i].x, scan->tallies[i].y, scan->tallies[i].filter};
         for (k = 0; k < 3; k++)

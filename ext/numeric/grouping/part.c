@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/filter/filter.h"
 #include "numeric/scan/block.h"
+#include "numeric/scan/gathered.h"
 
 #include <string.h>
 
@@ -625,16 +626,14 @@ static void expect_groups(struct clr_group_part *part)
         expect_keys(table, part->most);
 }
 
-static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block)
+/* Takes the selected rows of a block, if there are any. */
+static enum clr_scan_outcome take_block(struct clr_group_part *part, struct clr_block *block,
+                                        const uint64_t *selected)
 {
-    uint64_t selected[CLR_BLOCK_WORDS];
+    const size_t count = list_rows(part, selected);
     enum clr_scan_outcome outcome;
     const int64_t *ahead;
-    size_t count;
 
-    if (!clr_filter_select(block, selected))
-        return CLR_SCAN_UNSURE;
-    count = list_rows(part, selected);
     if (count == 0)
         return CLR_SCAN_DONE;
     clr_block_run(block, CLR_STAGE_TALLIES);
@@ -655,13 +654,48 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     return CLR_SCAN_DONE;
 }
 
+/* Takes the rows that were gathered, if there are any. */
+static enum clr_scan_outcome take_gathered(struct clr_group_part *part, struct clr_block *block,
+                                           struct clr_gathered *gathered)
+{
+    uint64_t selected[CLR_BLOCK_WORDS];
+
+    if (gathered->count == 0)
+        return CLR_SCAN_DONE;
+    clr_gathered_take(gathered, block, selected);
+    return take_block(part, block, selected);
+}
+
+/* Few rows of a block are gathered, unless their places tell the order of the groups. */
+static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block,
+                                       struct clr_gathered *gathered, size_t first, size_t rows)
+{
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    uint64_t selected[CLR_BLOCK_WORDS];
+    size_t count;
+
+    clr_block_set_rows(block, first, rows);
+    if (!clr_filter_select(block, selected))
+        return CLR_SCAN_UNSURE;
+    count = block->loops->count(selected);
+    if (count > CLR_FEW_ROWS || part->first_rows.start != NULL)
+        return take_block(part, block, selected);
+    if (count > CLR_BLOCK - gathered->count) {
+        outcome = take_gathered(part, block, gathered);
+        clr_block_set_rows(block, first, rows);
+    }
+    clr_gathered_add(gathered, block, selected, count);
+    return outcome;
+}
+
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop)
 {
     struct clr_block *block = part->outcome == CLR_SCAN_DONE ? clr_block_new(scan) : NULL;
+    struct clr_gathered gathered = {.count = 0};
     const bool is_whole = scan == part->plan->scan;
 
-    if (part->outcome == CLR_SCAN_DONE && block == NULL)
+    if (part->outcome == CLR_SCAN_DONE && (block == NULL || !clr_gathered_init(&gathered, block)))
         part->outcome = CLR_SCAN_FAILED;
     if (block != NULL && part->plan->by_codes)
         block->terms.stages[scan->grouping->keys[0]] = 0; /* nobody looks at its register */
@@ -672,12 +706,14 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
             part->outcome = CLR_SCAN_STOPPED;
             break;
         }
-        clr_block_set_rows(block, first, count);
         if (is_whole)
             expect_groups(part);
-        part->outcome = run_block(part, block);
+        part->outcome = run_block(part, block, &gathered, first, count);
         part->seen += count;
     }
+    if (part->outcome == CLR_SCAN_DONE)
+        part->outcome = take_gathered(part, block, &gathered);
+    clr_gathered_free(&gathered);
     clr_block_free(block);
 }
 

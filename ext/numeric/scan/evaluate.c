@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/filter/filter.h"
 #include "numeric/scan/block.h"
+#include "numeric/scan/gathered.h"
 #include "numeric/scan/host_reduce.h"
 #include "numeric/scan/scan.h"
 
@@ -245,106 +246,6 @@ enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct
     return collector->share != NULL ? keep(collector->share, block, x, rows) : CLR_SCAN_DONE;
 }
 
-/* ---- Gathered rows. */
-
-/*
- * Rows that passed a scan's filter, few of each block, put together to blocks of their own: what
- * tallies need is then computed for them alone.
- */
-
-/* Of more rows a block is computed as a whole. */
-enum { CLR_FEW_ROWS = CLR_BLOCK / 8 };
-
-struct gathered {
-    size_t count;                                 /* of rows, up to CLR_BLOCK */
-    struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
-    struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
-    char *memory;                                 /* for their rows */
-};
-
-/* What a column takes for a block of rows: values and tags, or codes. */
-enum { COLUMN_BYTES = CLR_BLOCK * (sizeof(int64_t) + 1) };
-
-/* Makes a column like another one, for a block of rows in the memory. Columns of a table would take
-   a large page each. */
-static void make_column(const struct clr_column *like, char *memory, struct clr_column *column)
-{
-    memset(column, 0, sizeof *column);
-    column->kind = like->kind;
-    column->code_bytes = like->code_bytes;
-    if (like->codes != NULL) {
-        column->codes = memory;
-    } else {
-        column->values = (int64_t *)(void *)memory;
-        column->tags = (uint8_t *)(column->values + CLR_BLOCK);
-    }
-}
-
-/* Gets ready for the columns that tallies of the block's scan need. Returns false without memory;
-   then, too, gathered_free() is due. */
-static bool gathered_init(struct gathered *gathered, const struct clr_block *block)
-{
-    const struct clr_scan *scan = block->scan;
-    char *next;
-    int i;
-
-    gathered->count = 0;
-    memset(gathered->columns, 0, sizeof gathered->columns);
-    gathered->memory = next = clr_memory_alloc((size_t)scan->column_count * COLUMN_BYTES + 1);
-    for (i = 0; i < scan->instruction_count && next != NULL; i++) {
-        const struct clr_instruction *instruction = &scan->instructions[i];
-        const int number = instruction->a;
-
-        if ((instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP) ||
-            !(block->terms.stages[i] & CLR_STAGE_TALLIES) || gathered->columns[number] != NULL)
-            continue;
-        gathered->columns[number] = &gathered->own[number];
-        make_column(scan->columns[number], next, &gathered->own[number]);
-        next += COLUMN_BYTES;
-    }
-    return next != NULL;
-}
-
-static void gathered_free(struct gathered *gathered)
-{
-    clr_memory_free(gathered->memory);
-}
-
-/* The rows lie apart, and memory is waited for least if a loop does nothing but read them. */
-static void add_to_column(struct clr_column *to, size_t at, const struct clr_column *from,
-                          const size_t *rows, size_t count)
-{
-    const size_t width = to->code_bytes;
-    size_t i;
-
-    if (to->codes != NULL) {
-        for (i = 0; i < count; i++)
-            memcpy((char *)to->codes + (at + i) * width,
-                   (const char *)from->codes + rows[i] * width, width);
-        return;
-    }
-    for (i = 0; i < count; i++)
-        to->values[at + i] = clr_column_value(from, rows[i]);
-    for (i = 0; i < count && to->kind == CLR_TAG_MIXED; i++)
-        to->tags[at + i] = from->tags[rows[i]];
-}
-
-/* Adds the selected rows of the block, count of them, for which there is room. */
-static void gathered_add(struct gathered *gathered, const struct clr_block *block,
-                         const uint64_t *selected, size_t count)
-{
-    size_t rows[CLR_BLOCK], listed = 0, i;
-    uint64_t word;
-
-    for (i = 0; i < CLR_BLOCK_WORDS; i++)
-        for (word = selected[i]; word != 0; word &= word - 1)
-            rows[listed++] = block->first + i * 64 + (size_t)__builtin_ctzll(word);
-    for (i = 0; i < CLR_MOST_COLUMNS; i++)
-        if (gathered->columns[i] != NULL)
-            add_to_column(gathered->columns[i], gathered->count, block->columns[i], rows, count);
-    gathered->count += count;
-}
-
 /* ---- The scan. */
 
 /*
@@ -551,7 +452,7 @@ static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int coun
 /* What runs the blocks of a part of the rows. */
 struct blocks {
     struct clr_block *block;
-    struct gathered gathered;
+    struct clr_gathered gathered;
     struct clr_collector *collectors;
     int collector_count;
 };
@@ -571,14 +472,12 @@ static enum clr_scan_outcome take_block(struct blocks *blocks, const uint64_t *s
 /* Takes the rows that were gathered, if there are any. */
 static enum clr_scan_outcome take_gathered(struct blocks *blocks)
 {
-    struct gathered *gathered = &blocks->gathered;
+    struct clr_gathered *gathered = &blocks->gathered;
     uint64_t selected[CLR_BLOCK_WORDS];
 
     if (gathered->count == 0)
         return CLR_SCAN_DONE;
-    clr_block_set_gathered(blocks->block, gathered->columns, gathered->count);
-    clr_filter_select_all(blocks->block, selected);
-    gathered->count = 0;
+    clr_gathered_take(gathered, blocks->block, selected);
     return take_block(blocks, selected);
 }
 
@@ -599,7 +498,7 @@ static enum clr_scan_outcome run_block(struct blocks *blocks, size_t first, size
         outcome = take_gathered(blocks);
         clr_block_set_rows(block, first, rows);
     }
-    gathered_add(&blocks->gathered, block, selected, count);
+    clr_gathered_add(&blocks->gathered, block, selected, count);
     return outcome;
 }
 
@@ -613,7 +512,7 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
     size_t count;
     int i;
 
-    if (blocks.block == NULL || !gathered_init(&blocks.gathered, blocks.block))
+    if (blocks.block == NULL || !clr_gathered_init(&blocks.gathered, blocks.block))
         outcome = CLR_SCAN_FAILED;
     for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
         if (atomic_load_explicit(stop, memory_order_relaxed)) {
@@ -627,7 +526,7 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
         outcome = take_gathered(&blocks);
     for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
         clr_collector_flush(&collectors[i]);
-    gathered_free(&blocks.gathered);
+    clr_gathered_free(&blocks.gathered);
     clr_block_free(blocks.block);
     return outcome;
 }

@@ -125,9 +125,11 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
     uint64_t beyond = 0;
     uint32_t i;
 
+    lookup->true_count = 0;
     for (i = 0; i < count; i++) {
         types |= 1u << results->tags[i];
         results->truths[i] = is_true(results->tags[i], results->values[i]);
+        lookup->true_count += results->truths[i];
         beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
     }
     lookup->count = count;

@@ -149,6 +149,7 @@ struct clr_lookup {
         *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
     /* Whether each result is true, 1 or 0; NULL: nobody has found that out. */
     const uint8_t *truths;
+    uint32_t true_count; /* how many of them are 1 */
     /* Where tags, values and truths lie, with a reference: see clr_lookup_set(). */
     struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
