@@ -1,6 +1,5 @@
 #include "query/binding/names.h"
 
-#include "query/binding/star.h"
 #include "query/binding/times.h"
 #include "query/syntax/grammar.h"
 
@@ -80,6 +79,23 @@ static bool is_column(const struct clr_binder *binder, const char *name)
             return true;
     }
     return false;
+}
+
+int clr_names_refuse_join(struct clr_binder *binder, int source)
+{
+    const struct clr_from_table *table = &binder->query->from->sources[source];
+
+    return clr_refuse_name(binder->syntax, CLR_WHY_JOIN_KEY,
+                           table->alias.kind != 0 ? table->alias.name : table->table.name);
+}
+
+int clr_names_dimension(const struct clr_query *query, int source)
+{
+    int i = query->dimension_count;
+
+    while (i > 0 && query->dimensions[i - 1].source != source)
+        i--;
+    return i;
 }
 
 /* ---- A subquery in FROM: names outside of it mean its items. */
@@ -227,7 +243,7 @@ static bool bind_column(struct clr_binder *binder, struct clr_node *node)
     if (known == NULL)
         return refuse_name(binder, CLR_WHY_COLUMN, name);
     node->column = *known;
-    node->dimension = clr_star_dimension(binder->query, node->source - 1);
+    node->dimension = clr_names_dimension(binder->query, node->source - 1);
     node->reads = node->dimension == 0 ? known->number
                                        : binder->query->dimensions[node->dimension - 1].column;
     memcpy(node->collation, known->collation, sizeof node->collation);
@@ -910,7 +926,7 @@ static bool find_dimension(struct clr_binder *binder, const struct clr_dimension
         if (!find_content(binder, term, false))
             return false;
         if (term->reads != dimension->column)
-            return clr_star_refuse(binder, dimension->source) >= 0;
+            return clr_names_refuse_join(binder, dimension->source) >= 0;
     }
     return true;
 }
@@ -951,7 +967,7 @@ static bool find_contents(struct clr_binder *binder)
 bool clr_names_resolve(struct clr_binder *binder)
 {
     flatten_all(binder->syntax);
-    return binder->syntax->code == CLR_OK && clr_star_find(binder) && number_parameters(binder) &&
-           check_truths(binder) && check_item_names(binder) && find_contents(binder) &&
+    return binder->syntax->code == CLR_OK && number_parameters(binder) && check_truths(binder) &&
+           check_item_names(binder) && find_contents(binder) &&
            (binder->query->has_rows || find_subqueries(binder)) && check_subtypes(binder);
 }

@@ -25,11 +25,12 @@ static inline const struct clr_known_table *clr_names_fact(const struct clr_bind
 }
 
 /*
- * To be called once. Looks up all names, numbers parameters, and sets what is known of each node
- * once it is bound: which columns an expression reads, and what of it only SQLite computes. Finds
- * out what the keys of groups are, and which expressions are keys. Writes down the lists of the
- * query's subqueries. Refuses what there is not, and what could mean something else where SQLite
- * evaluates it. Returns false once it has failed.
+ * To be called once, when the query's table and its conditions are known (star.h). Looks up all
+ * names, numbers parameters, and sets what is known of each node once it is bound: which columns an
+ * expression reads, and what of it only SQLite computes. Finds out what the keys of groups are, and
+ * which expressions are keys. Writes down the lists of the query's subqueries. Refuses what there
+ * is not, and what could mean something else where SQLite evaluates it. Returns false once it has
+ * failed.
  */
 bool clr_names_resolve(struct clr_binder *binder);
 
@@ -44,6 +45,13 @@ const struct clr_known_column *clr_names_find(const struct clr_binder *binder,
 
 /* Returns the column of the table that is scanned, by its number. */
 const struct clr_known_column *clr_names_number(const struct clr_binder *binder, int number);
+
+/* Refuses a join for a table, by its place in FROM, that is no dimension. Returns -1. */
+int clr_names_refuse_join(struct clr_binder *binder, int source);
+
+/* Returns the number, from 1, of the dimension that a table of FROM is, by its place; 0: it is the
+   one that is scanned. */
+int clr_names_dimension(const struct clr_query *query, int source);
 
 /* Returns a name by which a table's rowid can be had; NULL: there is none. */
 const char *clr_names_rowid(const struct clr_known_table *table);

@@ -109,7 +109,7 @@ static bool find_reads(struct star *star, struct clr_node *node, int *reads)
 
     if (node->kind == CLR_N_COLUMN) {
         known = clr_names_find(star->binder, node);
-        dimension = known == NULL ? 0 : clr_star_dimension(query, node->source - 1);
+        dimension = known == NULL ? 0 : clr_names_dimension(query, node->source - 1);
         if (known == NULL || (dimension == 0 && node->source - 1 != query->fact))
             return false;
         *reads = clr_content_together(
@@ -236,7 +236,7 @@ static bool add_dimension(struct star *star, int source)
 
 static bool is_known(const struct clr_query *query, int source)
 {
-    return source == query->fact || clr_star_dimension(query, source) != 0;
+    return source == query->fact || clr_names_dimension(query, source) != 0;
 }
 
 /* Finds the dimensions of a table. Returns the place of one that is none, or -1. */
@@ -278,7 +278,7 @@ static bool choose_fact(struct star *star)
         }
     }
     if (chosen < 0)
-        return clr_star_refuse(star->binder, missing) >= 0;
+        return clr_names_refuse_join(star->binder, missing) >= 0;
     find_dimensions(star, chosen);
     return true;
 }
@@ -293,23 +293,6 @@ static bool add_condition(struct clr_binder *binder, struct clr_node *node)
         return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "conditions") >= 0;
     query->conditions[query->condition_count++] = node;
     return true;
-}
-
-int clr_star_refuse(struct clr_binder *binder, int source)
-{
-    const struct clr_from_table *table = &binder->query->from->sources[source];
-
-    return clr_refuse_name(binder->syntax, CLR_WHY_JOIN_KEY,
-                           table->alias.kind != 0 ? table->alias.name : table->table.name);
-}
-
-int clr_star_dimension(const struct clr_query *query, int source)
-{
-    int i = query->dimension_count;
-
-    while (i > 0 && query->dimensions[i - 1].source != source)
-        i--;
-    return i;
 }
 
 bool clr_star_find(struct clr_binder *binder)

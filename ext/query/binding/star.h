@@ -11,11 +11,4 @@
  */
 bool clr_star_find(struct clr_binder *binder);
 
-/* Refuses a join for a table, by its place in FROM, that is no dimension. Returns -1. */
-int clr_star_refuse(struct clr_binder *binder, int source);
-
-/* Returns the number, from 1, of the dimension that a table of FROM is, by its place; 0: it is the
-   one that is scanned. */
-int clr_star_dimension(const struct clr_query *query, int source);
-
 #endif
