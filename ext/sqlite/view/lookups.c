@@ -10,6 +10,7 @@
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- The entries of a dictionary as a table that SQLite reads. */
@@ -27,7 +28,15 @@ struct entries {
     uint32_t first, end;
     /* Of each entry that stands for the times of a unit the last one of them takes its place. */
     enum clr_time_unit last_of;
+    const uint32_t *order; /* from order[0] on, which is `begin`'s, the entries in their turn; NULL:
+                              they come by their numbers */
+    uint32_t begin;
 };
+
+static uint32_t entry_at(const struct entries *entries, uint32_t turn)
+{
+    return entries->order == NULL ? turn : entries->order[turn - entries->begin];
+}
 
 struct module {
     struct module *next;
@@ -111,7 +120,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
 {
     const struct clr_bound_cursor *cursor = (const struct clr_bound_cursor *)base;
     const struct entries *entries = cursor->source;
-    const struct clr_scalar *entry = &entries->dictionary->entries[cursor->row];
+    const struct clr_scalar *entry =
+        &entries->dictionary->entries[entry_at(entries, (uint32_t)cursor->row)];
 
     if (number == ENTRY && entries->last_of != CLR_TIME_NONE)
         set_last(result, entries, entry);
@@ -398,13 +408,55 @@ static bool is_entrys(int rc)
     }
 }
 
-/* Evaluates the entries from one on, up to `count`, beginning anew behind each that has an error.
-   Returns SQLite's code; any other than SQLITE_OK is that of the whole. */
+/* ---- The order in which tables are asked for entries. */
+
+struct sorted_entry {
+    int64_t bits;
+    uint32_t number;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct sorted_entry *x = a, *y = b;
+
+    return (x->bits > y->bits) - (x->bits < y->bits);
+}
+
+/*
+ * Returns the entries from one on, up to `count`, in the order of their values: rows of a table
+ * with such keys lie next to each other then. The order is a matter of speed alone: NULL, without
+ * memory for it, is by their numbers. To be freed with clr_memory_free().
+ */
+static uint32_t *sort_entries(const struct clr_dictionary *dictionary, uint32_t begin,
+                              uint32_t count)
+{
+    const size_t size = count - begin;
+    struct sorted_entry *sorted = clr_memory_alloc((size + 1) * sizeof *sorted);
+    uint32_t *order = clr_memory_alloc((size + 1) * sizeof *order);
+    size_t i;
+
+    for (i = 0; i < size && sorted != NULL; i++)
+        sorted[i] = (struct sorted_entry){dictionary->entries[begin + i].bits, begin + (uint32_t)i};
+    if (sorted != NULL)
+        qsort(sorted, size, sizeof *sorted, compare_entries);
+    for (i = 0; i < size && sorted != NULL && order != NULL; i++)
+        order[i] = sorted[i].number;
+    if (sorted == NULL) {
+        clr_memory_free(order);
+        order = NULL;
+    }
+    clr_memory_free(sorted);
+    return order;
+}
+
+/* Evaluates the entries from one on, up to `count`, in that order, beginning anew behind each that
+   has an error. Returns SQLite's code; any other than SQLITE_OK is that of the whole. */
 static int evaluate_entries(sqlite3_stmt *statement, int source,
                             const struct clr_lookup_input *input, uint32_t code, uint32_t count,
-                            struct results *results)
+                            const uint32_t *order, struct results *results)
 {
-    struct entries entries = {input->dictionary, input->encoding, code, count, CLR_TIME_NONE};
+    struct entries entries = {input->dictionary, input->encoding, code, count,
+                              CLR_TIME_NONE,     order,           code};
     int errors = 0, rc = bind_entries(statement, source, &entries);
 
     while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
@@ -412,7 +464,8 @@ static int evaluate_entries(sqlite3_stmt *statement, int source,
         while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
             /* A key that is not unique, though the schema has it so, is a sign of a file that is
                damaged. */
-            rc = code == count ? SQLITE_CORRUPT : take_row(statement, input, code++, results);
+            rc = code == count ? SQLITE_CORRUPT
+                               : take_row(statement, input, entry_at(&entries, code++), results);
             if (rc != SQLITE_OK) {
                 sqlite3_reset(statement);
                 return rc;
@@ -518,8 +571,10 @@ static int check_units(sqlite3_stmt *prepared, const struct clr_lookup_statement
 
     *alike = true;
     for (code = 0; code < count && rc == SQLITE_OK && *alike; code += step) {
-        struct entries entries = {input->dictionary, input->encoding, code, code + 1,
-                                  CLR_TIME_NONE};
+        struct entries entries = {.dictionary = input->dictionary,
+                                  .encoding = input->encoding,
+                                  .first = code,
+                                  .end = code + 1};
         sqlite3_value *first, *last = NULL;
 
         rc = take_last(prepared, statement->source, &entries, &first);
@@ -550,16 +605,21 @@ static int evaluate(sqlite3 *db, sqlite3_stmt *prepared,
 {
     const uint32_t count = input->dictionary->count;
     struct results results = {.shared = NULL};
+    uint32_t *order = NULL;
     int rc = SQLITE_NOMEM;
 
     if (statement->is_ranked)
         free_lookup(lookup);
+    if (statement->joins)
+        order = sort_entries(input->dictionary, lookup->count, count);
     if (new_results(count, statement->is_ranked, &results)) {
         take_known(lookup, &results);
         rc = bind(prepared, input);
     }
     if (rc == SQLITE_OK)
-        rc = evaluate_entries(prepared, statement->source, input, lookup->count, count, &results);
+        rc = evaluate_entries(prepared, statement->source, input, lookup->count, count, order,
+                              &results);
+    clr_memory_free(order);
     free_lookup(lookup);
     if (rc == SQLITE_OK && statement->is_ranked)
         rc = rank(&results, count, lookup);
@@ -630,7 +690,7 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
                   const struct clr_lookup_statement *statement,
                   const struct clr_lookup_input *input)
 {
-    struct entries none = {input->dictionary, input->encoding, 0, 0, CLR_TIME_NONE};
+    struct entries none = {.dictionary = input->dictionary, .encoding = input->encoding};
     int limits[2];
     bool same;
 
