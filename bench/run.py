@@ -24,6 +24,7 @@
     make bench BENCH=pool BENCH_CONNECTIONS="1 8" BENCH_COMMITS="0 20" BENCH_SECONDS=5
                                        connections that ask the same views, beside a writer; 4
                                        million rows, where the feed has ten; by itself alone
+    make bench BENCH=star              views of joins, with the program tpchgen-cli of PyPI;
     make bench BENCH=time              views of TEXT that hardly repeats, timestamps and URLs;
                                        likewise
 
@@ -51,6 +52,7 @@ from measuring import pool
 from measuring import process
 from measuring import queries
 from measuring import scale
+from measuring import star
 from measuring import stats
 from measuring import text
 from measuring import times
@@ -66,13 +68,13 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,
-           "pool": pool, "gate": gate, "time": times}
+           "pool": pool, "gate": gate, "star": star, "time": times}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
 #: What takes longer than all others, and is measured when it is asked for.
-APART = ("pool", "time")
+APART = ("pool", "star", "time")
 
 
 def device_part(tools, part):

@@ -1,4 +1,4 @@
-"""The raw table of views of times, as Markdown; None where it was not measured."""
+"""The raw tables of views of times and of joins, as Markdown; None where they were not measured."""
 
 from page import found
 from page.words import duration, same, table, times, times_as_fast
@@ -19,6 +19,19 @@ def rows_of(part):
         yield (row["name"], row["device"], found.view_state(row), times(row["time_ns"]),
                duration(row["sqlite_ns"]), times_as_fast(row["speed"]), wanted(row["wanted"]), *theirs[:2],
                wanted(row["wanted_duckdb"]), *theirs[2:], row["plan"], same(row["same"]))
+
+
+def joins(results):
+    """Views of joins: the queries of the Star Schema Benchmark."""
+    part = results["parts"].get("star")
+    if not part:
+        return None
+    return ("### Joins\n\n"
+            f"The thirteen queries of the Star Schema Benchmark, over {part['rows']:,} rows of lineorder.\n"
+            "SQLite runs each SELECT once, with its own functions. DuckDB has the tables in memory, and all\n"
+            "threads. A view's rows are compared with its SELECT's, to the bit.\n\n"
+            + table(("query", "device", "columns", "time:", "SQLite:", "speed:", "wanted:", "DuckDB:", "speed:", "wanted:",
+                     "plan", "result"), (row[:10] + row[12:] for row in rows_of(part))))
 
 
 def times_of_events(results):
