@@ -343,7 +343,8 @@ bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_
     return true;
 }
 
-void clr_distinct_type(const struct clr_distinct *distinct, struct clr_value *value)
+/* Gives a number the type that the collection has for it, as clr_distinct_next() says. */
+static void give_type(const struct clr_distinct *distinct, struct clr_value *value)
 {
     uint64_t key;
 
@@ -529,6 +530,6 @@ void clr_mode_heap_find(struct clr_mode_heap *heap, struct clr_value *mode)
     }
     if (heap->count > 0) {
         *mode = heap->entries[0].value;
-        clr_distinct_type(heap->distinct, mode);
+        give_type(heap->distinct, mode);
     }
 }

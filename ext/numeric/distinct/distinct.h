@@ -121,9 +121,6 @@ struct clr_distinct_cursor {
  */
 bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_cursor *cursor);
 
-/* Gives a number the type that the collection has for it, as clr_distinct_next() says. */
-void clr_distinct_type(const struct clr_distinct *distinct, struct clr_value *value);
-
 /*
  * The mode: the most frequent of many values, and the least of them if there are several. Numbers
  * come before TEXT and TEXT before BLOB; see clr_value_compare().

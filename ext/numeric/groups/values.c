@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "numeric/distinct/distinct_counting.h"
-#include "numeric/order/few.h"
 #include "numeric/order/keys.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan/host_reduce.h"

@@ -1,5 +1,6 @@
 #include "numeric/order/keys.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { DIGITS = 8, DIGIT_BITS = 8, DIGIT_VALUES = 1 << DIGIT_BITS };
@@ -62,4 +63,86 @@ void clr_radix_sort(uint64_t *keys, uint64_t *scratch, size_t count)
     }
     if (from != keys)
         memcpy(keys, from, count * sizeof *keys);
+}
+
+/* ---- Ranks of few. */
+
+enum { BUCKET_BITS = 9, BUCKETS = 1 << BUCKET_BITS };
+
+/* Finds the least key, and by how many bits keys are to be shifted for their buckets. Returns
+   whether there is more than one key. */
+static bool find_range(const uint64_t *keys, size_t count, uint64_t *least, int *shift)
+{
+    uint64_t greatest = keys[0], range;
+    size_t i;
+
+    *least = keys[0];
+    for (i = 1; i < count; i++) {
+        *least = keys[i] < *least ? keys[i] : *least;
+        greatest = keys[i] > greatest ? keys[i] : greatest;
+    }
+    range = greatest - *least;
+    *shift = range < BUCKETS ? 0 : 64 - BUCKET_BITS - __builtin_clzll(range);
+    return range != 0;
+}
+
+/* Copies the keys of a bucket. Returns how many they are. */
+static size_t gather(const uint64_t *keys, size_t count, uint64_t least, int shift, uint64_t bucket,
+                     uint64_t *result)
+{
+    size_t gathered = 0, i;
+
+    for (i = 0; i < count; i++) {
+        const uint64_t key = keys[i];
+
+        result[gathered] = key;
+        gathered += (key - least) >> shift == bucket;
+    }
+    return gathered;
+}
+
+/* Returns the least key of the buckets behind one; there is one. */
+static uint64_t find_next(const uint64_t *keys, size_t count, uint64_t least, int shift,
+                          uint64_t bucket)
+{
+    uint64_t next = UINT64_MAX;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if ((keys[i] - least) >> shift > bucket && keys[i] < next)
+            next = keys[i];
+    return next;
+}
+
+void clr_few_select(const uint64_t *keys, uint64_t *scratch, size_t count, size_t rank,
+                    uint64_t found[2])
+{
+    uint64_t least, next = 0, bucket;
+    uint32_t counts[BUCKETS];
+    bool has_next = false;
+    size_t before, i;
+    int shift;
+
+    while (count > CLR_INSERTION_LIMIT && find_range(keys, count, &least, &shift)) {
+        memset(counts, 0, sizeof counts);
+        for (i = 0; i < count; i++)
+            counts[(keys[i] - least) >> shift]++;
+        for (bucket = 0, before = 0; before + counts[bucket] <= rank; bucket++)
+            before += counts[bucket];
+        /* The last one of a bucket stays the last one of what is looked at from then on. */
+        if (rank + 1 == before + counts[bucket] && rank + 1 < count) {
+            next = find_next(keys, count, least, shift, bucket);
+            has_next = true;
+        }
+        count = gather(keys, count, least, shift, bucket, scratch);
+        keys = scratch;
+        rank -= before;
+    }
+    if (count <= CLR_INSERTION_LIMIT) {
+        memmove(scratch, keys, count * sizeof *keys);
+        clr_radix_sort(scratch, NULL, count);
+        keys = scratch;
+    }
+    found[0] = keys[rank];
+    found[1] = rank + 1 < count ? keys[rank + 1] : has_next ? next : found[0];
 }

@@ -79,7 +79,7 @@ static inline struct clr_value clr_place_to_value(clr_u128 place)
     return value;
 }
 
-/* Sorting 64-bit keys, for order-preserving ones see keys.h. */
+/* ---- Keys of 64 bits, sorted and by their ranks. */
 
 /*
  * Sorts keys[0 .. count-1] in ascending order. scratch has room for as many and is overwritten;
@@ -91,5 +91,14 @@ static inline struct clr_value clr_place_to_value(clr_u128 place)
 void clr_radix_sort(uint64_t *keys, uint64_t *scratch, size_t count);
 
 enum { CLR_INSERTION_LIMIT = 32 };
+
+/*
+ * Of keys so few that they stay in a cache, stores the key of a rank, 0 .. count - 1, in ascending
+ * order, and the next one in that order; of the last rank the key twice. keys, at least one, stay
+ * as they are; scratch has room for as many. A key's place between the least and the greatest says
+ * which of some buckets it is in; what is looked for is then in one or two of them.
+ */
+void clr_few_select(const uint64_t *keys, uint64_t *scratch, size_t count, size_t rank,
+                    uint64_t found[2]);
 
 #endif

@@ -25,11 +25,6 @@ void clr_zones_free(struct clr_zones *zones)
     clr_memory_free(zones);
 }
 
-size_t clr_zones_size(const struct clr_zones *zones)
-{
-    return zones == NULL ? 0 : find_size(zones->count);
-}
-
 static const size_t tag_bytes = 1, value_bytes = 8;
 
 /* Returns memory that costs nothing until it is touched, or NULL. */
@@ -274,7 +269,8 @@ bool clr_column_may_have_negative_zero(const struct clr_column *column)
 
 size_t clr_column_size(const struct clr_column *column)
 {
-    const size_t zones = clr_zones_size(clr_column_zones(column));
+    const struct clr_zones *found = clr_column_zones(column);
+    const size_t zones = found == NULL ? 0 : find_size(found->count);
 
     if (column->codes != NULL)
         return zones + column->rows * column->code_bytes +

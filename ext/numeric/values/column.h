@@ -55,9 +55,6 @@ static inline size_t clr_zones_coarse(size_t zones)
 struct clr_zones *clr_zones_new(size_t rows);
 void clr_zones_free(struct clr_zones *zones);
 
-/* Returns the bytes that they take; NULL: 0. */
-size_t clr_zones_size(const struct clr_zones *zones);
-
 /* Values, codes and tags begin at multiples of so many bytes, the largest pages that are common, so
    that a device can use them where they lie. */
 enum { CLR_COLUMN_ALIGNMENT = 16384 };

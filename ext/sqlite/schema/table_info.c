@@ -126,7 +126,8 @@ struct clr_scalar clr_scalar_of(sqlite3_value *value)
     return scalar;
 }
 
-bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value)
+/* Evaluates the text of a number as SQLite does, to be used as a literal. False: it is none. */
+static bool read_literal(sqlite3 *db, const char *text, struct clr_scalar *value)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     char *sql;
@@ -178,7 +179,7 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_a
     if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
         return value;
     /* Large hexadecimal ones are TEXT there. */
-    if (strpbrk(text, "xX") != NULL || !clr_literal_read(db, text, &value)) {
+    if (strpbrk(text, "xX") != NULL || !read_literal(db, text, &value)) {
         bool is_string = text[0] == '\'' || text[0] == 'x' || text[0] == 'X';
         value.tag = is_string && affinity <= CLR_AFFINITY_TEXT ? CLR_TAG_BYTES : CLR_TAG_UNSURE;
         value.bits = 0;
@@ -386,8 +387,9 @@ static void read_columns(struct source *source, struct clr_table_info *info)
         info->columns[info->column_count].loadable = false;
 }
 
-int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
-                        struct clr_table_info *info, struct clr_reason *reason)
+/* Looks up a table of a schema. Returns as clr_table_names_find(). */
+static int read_table(sqlite3 *db, const char *schema, const char *name,
+                      struct clr_table_info *info, struct clr_reason *reason)
 {
     struct source source = {db, false, false};
 
@@ -477,7 +479,7 @@ static int look_into(struct clr_connection *connection, const char *schema, cons
         if (list[i].database != database)
             continue;
         names->own = i;
-        return clr_table_info_read(connection->db, schema, name, table, reason);
+        return read_table(connection->db, schema, name, table, reason);
     }
     clr_database_hold(database, &why);
     if (why != CLR_WHY_NONE) {
@@ -487,7 +489,7 @@ static int look_into(struct clr_connection *connection, const char *schema, cons
     }
     names->own = names->count++;
     list[names->own] = (struct clr_looked_into){database, database->generation};
-    return clr_table_info_read(connection->db, schema, name, table, reason);
+    return read_table(connection->db, schema, name, table, reason);
 }
 
 int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,

@@ -44,15 +44,6 @@ struct clr_table_info {
     struct clr_column_info *columns; /* column_count of them, and the rowid */
 };
 
-/*
- * Looks up a table of a schema, to be freed with clr_table_info_free(). Returns SQLITE_OK or
- * SQLITE_NOMEM. Unless the reason's code is then CLR_WHY_NONE it says why SQLite has to read the
- * rows: CLR_WHY_NO_TABLE, nothing there has that name; CLR_WHY_SCHEMA_LOCKED, it may be known
- * later; or another one.
- */
-int clr_table_info_read(sqlite3 *db, const char *schema, const char *name,
-                        struct clr_table_info *info, struct clr_reason *reason);
-
 /* Frees what it holds; zeros are fine. */
 void clr_table_info_free(struct clr_table_info *info);
 
@@ -65,9 +56,6 @@ int clr_table_info_find(const struct clr_table_info *info, const char *name);
 /* Returns the greatest rowid of a table: a guess at how many rows it has. 0: it has none that is
    above, or no rowids, or SQLite does not tell. */
 sqlite3_int64 clr_last_rowid(sqlite3 *db, const char *schema, const char *name);
-
-/* Evaluates the text of a number as SQLite does, to be used as a literal. False: it is none. */
-bool clr_literal_read(sqlite3 *db, const char *text, struct clr_scalar *value);
 
 /* Returns an INTEGER, REAL or NULL of SQLite's, or BYTES. */
 struct clr_scalar clr_scalar_of(sqlite3_value *value);
@@ -106,9 +94,10 @@ struct clr_table_names {
 /*
  * Looks a table up, where SQLite would: in the schema, or if that is NULL in all. The databases
  * that were looked into, for earlier names as well, are in read transactions until
- * clr_table_names_release(). Returns SQLITE_OK or SQLITE_NOMEM; table and reason are as from
- * clr_table_info_read(), or the reason says CLR_WHY_SCHEMA_UNREAD, CLR_WHY_NO_TRANSACTION or
- * CLR_WHY_SCHEMA_LOCKED.
+ * clr_table_names_release(); the table is to be freed with clr_table_info_free(). Returns SQLITE_OK
+ * or SQLITE_NOMEM. Unless the reason's code is then CLR_WHY_NONE it says why SQLite has to read the
+ * rows: CLR_WHY_NO_TABLE, nothing there has that name; CLR_WHY_SCHEMA_LOCKED, it may be known
+ * later; or another one.
  */
 int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,
                          struct clr_table_names *names, struct clr_table_info *table,

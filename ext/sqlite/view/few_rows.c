@@ -46,23 +46,15 @@ static int keep(struct clr_kept_rows *rows, sqlite3_value *value)
     return SQLITE_OK;
 }
 
-int clr_kept_rows_add(struct clr_kept_rows *rows, sqlite3_stmt *statement, int columns)
-{
-    int i, rc = SQLITE_OK;
-
-    rows->columns = columns;
-    for (i = 0; i < columns && rc == SQLITE_OK; i++)
-        rc = keep(rows, sqlite3_column_value(statement, i));
-    return rc;
-}
-
 int clr_kept_rows_fill(struct clr_kept_rows *rows, sqlite3_stmt *statement)
 {
-    int rc;
+    int rc, i;
 
     while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        if (clr_kept_rows_add(rows, statement, sqlite3_column_count(statement)) != SQLITE_OK)
-            return SQLITE_NOMEM;
+        rows->columns = sqlite3_column_count(statement);
+        for (i = 0; i < rows->columns; i++)
+            if (keep(rows, sqlite3_column_value(statement, i)) != SQLITE_OK)
+                return SQLITE_NOMEM;
     }
     return rc;
 }

@@ -19,10 +19,6 @@ struct clr_kept_rows {
     int columns;
 };
 
-/* Copies the first columns of the row at which the statement is. Returns SQLITE_OK or SQLITE_NOMEM;
-   free in any case. */
-int clr_kept_rows_add(struct clr_kept_rows *rows, sqlite3_stmt *statement, int columns);
-
 /* Steps the statement to its end and copies its rows. Returns SQLITE_DONE, or the error code; free
    in any case. */
 int clr_kept_rows_fill(struct clr_kept_rows *rows, sqlite3_stmt *statement);

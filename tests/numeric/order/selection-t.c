@@ -1,5 +1,4 @@
 /* Keys, sorting, selection and percentiles against qsort() with an exact comparison. */
-#include "numeric/order/few.h"
 #include "numeric/order/kept.h"
 #include "numeric/order/keys.h"
 #include "numeric/order/selection.h"
