@@ -468,7 +468,7 @@ class Stars(Domain):
     mixed = (1, 2, 3, 1.0, "1", "2", "x", 2.5, b"1", None)
     tables = ("CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT, big INT, v REAL, rid INT, up INT, any)",
               "CREATE TABLE r(rid INT UNIQUE, title TEXT COLLATE NOCASE)", "CREATE TABLE p(a INT, b INT, label TEXT, weight INT, UNIQUE(a, b))")
-    changes = ("UPDATE t SET n = n + 1 WHERE id % 50 = {n} % 50", "INSERT INTO t SELECT NULL, did, other, code, w, n, x FROM t WHERE id % 60 = {n} % 60",
+    changes = ("UPDATE t SET n = n + 1 WHERE id % 50 = {n} % 50", "INSERT INTO t SELECT NULL, did, other, code, w, n, x, any FROM t WHERE id % 60 = {n} % 60",
                "UPDATE d SET name = 'n' || {n} WHERE id % 10 = {n} % 10", "DELETE FROM d WHERE id = {n}", "DELETE FROM r WHERE rid = {n} % 5",
                "INSERT OR REPLACE INTO d VALUES({n}, 'new', 3, 0.5, 2, 1, NULL)", "UPDATE d SET rid = {n} % 7, up = {n} WHERE id > {n}",
                "DELETE FROM t WHERE id % 70 = {n} % 70", "UPDATE c SET label = 'l3' WHERE weight = {n} % 5", "DELETE FROM r", "DELETE FROM w WHERE id = 1",
@@ -483,7 +483,7 @@ class Stars(Domain):
             self.db.execute(statement)
         self.db.execute(f"CREATE TABLE c(code {keyed} UNIQUE, label TEXT, weight NUMERIC)")
         self.db.execute(f"CREATE TABLE w(id {rng.choice(('', 'INT', 'TEXT', 'REAL'))} PRIMARY KEY, label TEXT, weight REAL) WITHOUT ROWID")
-        self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, other, code {kind}, w {other}, n INT, x REAL)")
+        self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, other, code {kind}, w {other}, n INT, x REAL, any TEXT)")
         keys = rng.choice((30, 150, 700))
         self.insert("d", ((i, rng.choice((None, f"n{i % 9}", f"N{i % 4}")), i % 7, i / 4, i % 6, rng.randrange(40), rng.choice(self.mixed))
                           for i in range(keys) if rng.random() < 0.9))
@@ -494,7 +494,7 @@ class Stars(Domain):
             self.run("INSERT OR IGNORE INTO w VALUES(?, ?, ?)", (rng.choice(self.mixed), f"l{rng.randrange(5)}", rng.choice((1, 2.5, None))))
         self.insert("t", ((None, rng.choice((rng.randrange(keys), rng.randrange(keys), rng.randrange(-3, keys + 9), None)),
                            rng.choice((rng.randrange(keys), rng.randrange(keys) * 1.0, str(rng.randrange(keys)))), rng.choice(("a", "A", "b", "é", "1", 1, None)),
-                           rng.choice(self.mixed), rng.randrange(100), rng.randrange(400) / 8) for _ in range(self.rows)))
+                           rng.choice(self.mixed), rng.randrange(100), rng.randrange(400) / 8, f"n{rng.randrange(4)}") for _ in range(self.rows)))
 
 
 class FilledTimes(Times):

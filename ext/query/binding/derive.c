@@ -29,16 +29,17 @@ static bool may_search(const struct clr_node *node)
     return has_column && has_others;
 }
 
-/* Whether an expression follows from the row alone, whichever connection has it evaluated. What a
-   function of times makes of a value may follow from the present time. */
+/* Whether an expression follows from the row of the table that is scanned alone, whichever
+   connection has it evaluated. What a function of times makes of a value may follow from the
+   present time. */
 static bool follows_from_row(const struct clr_node *node)
 {
     const struct clr_node *child;
 
     switch (node->kind) {
     case CLR_N_COLUMN:
-        if (!node->column.is_stored || !node->column.is_binary || node->column.is_rowid ||
-            node->item != NULL)
+        if (clr_node_is_dimension(node) || !node->column.is_stored || !node->column.is_binary ||
+            node->column.is_rowid || node->item != NULL)
             return false;
         break;
     case CLR_N_FUNCTION:

@@ -1,17 +1,17 @@
 """Random joins of a fact table with dimensions, and their views (clause 1 of view.h)."""
 
 import support
+import tap
 import view_support as views
 from domains import Stars
 from matrix import Run, run_all, times
-import tap
 
 
 def matrix():
     """All lines."""
-    yield Run(Stars, times(200, 4_000), on_table=20, between=5, fast=0.3)
+    yield Run(Stars, times(300, 4_000), on_table=15, between=5, fast=0.3)
     yield Run(Stars, times(30, 400), encoding="UTF-16le", on_table=15, between=5, fast=0.1)
-    yield Run(Stars, times(30, 800), on_table=15, between=5, fast=0.1, memories=(12_000,))
+    yield Run(Stars, times(80, 800), on_table=8, between=4, fast=0.1, memories=(48_000,))
     for device in views.devices()[1:]:
         yield Run(Stars, times(12, 80), device=device, on_table=12, between=12, fast=0.2, on_device=0.1)
 
