@@ -74,9 +74,6 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
     }
 }
 
-/* Of more rows a lookup is asked for all rows of a block. */
-enum { FEW_ROWS = CLR_BLOCK / 8 };
-
 /* Takes away the rows for which a lookup is not true, one by one. Returns whether any are left. */
 static bool keep_looked_up(const struct clr_block *block, const struct clr_filter_term *term,
                            uint64_t *rows)
@@ -123,7 +120,8 @@ static bool select_from_full(struct clr_block *block, uint64_t *selected)
     for (i = 0; i < terms->count && any; i++) {
         if (is_of_values(&terms->terms[i]))
             continue;
-        if (terms->terms[i].kind == CLR_TERM_LOOKUP && block->loops->count(selected) <= FEW_ROWS) {
+        if (terms->terms[i].kind == CLR_TERM_LOOKUP &&
+            block->loops->count(selected) <= CLR_FEW_ROWS) {
             any = keep_looked_up(block, &terms->terms[i], selected);
         } else {
             find_true(block, &terms->terms[i], found);

@@ -670,7 +670,6 @@ static enum clr_scan_outcome take_gathered(struct clr_group_part *part, struct c
 static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block,
                                        struct clr_gathered *gathered, size_t first, size_t rows)
 {
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     uint64_t selected[CLR_BLOCK_WORDS];
     size_t count;
 
@@ -680,12 +679,8 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     count = block->loops->count(selected);
     if (count > CLR_FEW_ROWS || part->first_rows.start != NULL)
         return take_block(part, block, selected);
-    if (count > CLR_BLOCK - gathered->count) {
-        outcome = take_gathered(part, block, gathered);
-        clr_block_set_rows(block, first, rows);
-    }
     clr_gathered_add(gathered, block, selected, count);
-    return outcome;
+    return clr_gathered_is_full(gathered) ? take_gathered(part, block, gathered) : CLR_SCAN_DONE;
 }
 
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,

@@ -46,6 +46,9 @@ const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
 /* Runs those instructions of a stage that have not run yet for the rows. */
 void clr_block_run(struct clr_block *block, enum clr_stage stage);
 
+/* Of so many of its rows it is quicker to look at each than to compute all. */
+enum { CLR_FEW_ROWS = CLR_BLOCK / 8 };
+
 /* Rows of a block, as sets: a bit for each of them, CLR_BLOCK_WORDS words. */
 
 /* Stores those of the rows that have a value of this type. Returns whether there are any; if there

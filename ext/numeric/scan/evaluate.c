@@ -484,7 +484,6 @@ static enum clr_scan_outcome take_gathered(struct blocks *blocks)
 static enum clr_scan_outcome run_block(struct blocks *blocks, size_t first, size_t rows)
 {
     struct clr_block *block = blocks->block;
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     uint64_t selected[CLR_BLOCK_WORDS];
     size_t count;
 
@@ -494,12 +493,8 @@ static enum clr_scan_outcome run_block(struct blocks *blocks, size_t first, size
     count = block->loops->count(selected);
     if (count > CLR_FEW_ROWS)
         return take_block(blocks, selected);
-    if (count > CLR_BLOCK - blocks->gathered.count) {
-        outcome = take_gathered(blocks);
-        clr_block_set_rows(block, first, rows);
-    }
     clr_gathered_add(&blocks->gathered, block, selected, count);
-    return outcome;
+    return clr_gathered_is_full(&blocks->gathered) ? take_gathered(blocks) : CLR_SCAN_DONE;
 }
 
 static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,

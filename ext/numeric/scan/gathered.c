@@ -1,6 +1,7 @@
 #include "numeric/scan/gathered.h"
 
 #include "base/memory.h"
+#include "numeric/filter/filter.h"
 
 #include <string.h>
 
@@ -86,11 +87,7 @@ void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *blo
 
 void clr_gathered_take(struct clr_gathered *gathered, struct clr_block *block, uint64_t *selected)
 {
-    size_t i;
-
     clr_block_set_gathered(block, gathered->columns, gathered->count);
-    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
-    for (i = 0; i < gathered->count; i++)
-        selected[i / 64] |= (uint64_t)1 << i % 64;
+    clr_filter_select_all(block, selected);
     gathered->count = 0;
 }

@@ -7,9 +7,6 @@
 
 #include "numeric/scan/block.h"
 
-/* Of more rows a block is computed as a whole. */
-enum { CLR_FEW_ROWS = CLR_BLOCK / 8 };
-
 struct clr_gathered {
     size_t count;                                 /* of rows, up to CLR_BLOCK */
     struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
@@ -23,9 +20,15 @@ bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *bl
 
 void clr_gathered_free(struct clr_gathered *gathered);
 
-/* Adds the selected rows of the block, count of them, for which there is room. */
+/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. */
 void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
                       const uint64_t *selected, size_t count);
+
+/* Whether there is no room for as many more: then all are to be taken. */
+static inline bool clr_gathered_is_full(const struct clr_gathered *gathered)
+{
+    return gathered->count > CLR_BLOCK - CLR_FEW_ROWS;
+}
 
 /* Makes the block one of all gathered rows, of which there are some, which are selected. Their
    columns stay as they are until others are added. */
