@@ -4,6 +4,7 @@
 #define CLR_SQLITE_TABLE_INFO_H
 
 #include "query/reason.h"
+#include "query/table_facts.h"
 #include "sqlite/api.h"
 #include "sqlite/database/connection_database.h"
 #include "storage/format/source.h"
@@ -59,6 +60,14 @@ sqlite3_int64 clr_last_rowid(sqlite3 *db, const char *schema, const char *name);
 
 /* Returns an INTEGER, REAL or NULL of SQLite's, or BYTES. */
 struct clr_scalar clr_scalar_of(sqlite3_value *value);
+
+/*
+ * Reads a table's unique keys: its INTEGER PRIMARY KEY or rowid, and UNIQUE indexes of all rows and
+ * of no more than CLR_MOST_KEY_COLUMNS columns. They are to be freed with sqlite3_free(). Returns
+ * SQLITE_OK or SQLite's code.
+ */
+int clr_unique_keys_read(sqlite3 *db, const struct clr_table_info *table,
+                         struct clr_unique_key **keys, int *count);
 
 /* How SQLite compares a column's values: its affinity and its collation. */
 struct clr_column_type {

@@ -20,6 +20,12 @@
  * connection, as a statement that was prepared may still need it.
  */
 
+/* An entry that takes a turn. */
+struct sorted_entry {
+    int64_t bits; /* of its value */
+    uint32_t number;
+};
+
 /* What a statement reads: the entries from `first` on, up to `end`, behind which others may be
    added meanwhile. Bound as a pointer, and the binder's. */
 struct entries {
@@ -28,14 +34,12 @@ struct entries {
     uint32_t first, end;
     /* Of each entry that stands for the times of a unit the last one of them takes its place. */
     enum clr_time_unit last_of;
-    const uint32_t *order; /* from order[0] on, which is `begin`'s, the entries in their turn; NULL:
-                              they come by their numbers */
-    uint32_t begin;
+    const struct sorted_entry *order; /* by their turns; NULL: they come by their numbers */
 };
 
 static uint32_t entry_at(const struct entries *entries, uint32_t turn)
 {
-    return entries->order == NULL ? turn : entries->order[turn - entries->begin];
+    return entries->order == NULL ? turn : entries->order[turn].number;
 }
 
 struct module {
@@ -410,11 +414,6 @@ static bool is_entrys(int rc)
 
 /* ---- The order in which tables are asked for entries. */
 
-struct sorted_entry {
-    int64_t bits;
-    uint32_t number;
-};
-
 static int compare_entries(const void *a, const void *b)
 {
     const struct sorted_entry *x = a, *y = b;
@@ -423,40 +422,32 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /*
- * Returns the entries from one on, up to `count`, in the order of their values: rows of a table
- * with such keys lie next to each other then. The order is a matter of speed alone: NULL, without
- * memory for it, is by their numbers. To be freed with clr_memory_free().
+ * Returns the turns of the entries from one on, up to `count`, in the order of their values: rows
+ * of a table with such keys lie next to each other then. The order is a matter of speed alone:
+ * NULL, without memory for it, is by their numbers. To be freed with clr_memory_free().
  */
-static uint32_t *sort_entries(const struct clr_dictionary *dictionary, uint32_t begin,
-                              uint32_t count)
+static struct sorted_entry *sort_entries(const struct clr_dictionary *dictionary, uint32_t begin,
+                                         uint32_t count)
 {
-    const size_t size = count - begin;
-    struct sorted_entry *sorted = clr_memory_alloc((size + 1) * sizeof *sorted);
-    uint32_t *order = clr_memory_alloc((size + 1) * sizeof *order);
-    size_t i;
+    struct sorted_entry *sorted = clr_memory_alloc((count + (size_t)1) * sizeof *sorted);
+    uint32_t i;
 
-    for (i = 0; i < size && sorted != NULL; i++)
-        sorted[i] = (struct sorted_entry){dictionary->entries[begin + i].bits, begin + (uint32_t)i};
-    if (sorted != NULL)
-        qsort(sorted, size, sizeof *sorted, compare_entries);
-    for (i = 0; i < size && sorted != NULL && order != NULL; i++)
-        order[i] = sorted[i].number;
-    if (sorted == NULL) {
-        clr_memory_free(order);
-        order = NULL;
-    }
-    clr_memory_free(sorted);
-    return order;
+    if (sorted == NULL)
+        return NULL;
+    for (i = begin; i < count; i++)
+        sorted[i] = (struct sorted_entry){dictionary->entries[i].bits, i};
+    qsort(sorted + begin, count - begin, sizeof *sorted, compare_entries);
+    return sorted;
 }
 
 /* Evaluates the entries from one on, up to `count`, in that order, beginning anew behind each that
    has an error. Returns SQLite's code; any other than SQLITE_OK is that of the whole. */
 static int evaluate_entries(sqlite3_stmt *statement, int source,
                             const struct clr_lookup_input *input, uint32_t code, uint32_t count,
-                            const uint32_t *order, struct results *results)
+                            const struct sorted_entry *order, struct results *results)
 {
-    struct entries entries = {input->dictionary, input->encoding, code, count,
-                              CLR_TIME_NONE,     order,           code};
+    struct entries entries = {
+        input->dictionary, input->encoding, code, count, CLR_TIME_NONE, order};
     int errors = 0, rc = bind_entries(statement, source, &entries);
 
     while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
@@ -605,7 +596,7 @@ static int evaluate(sqlite3 *db, sqlite3_stmt *prepared,
 {
     const uint32_t count = input->dictionary->count;
     struct results results = {.shared = NULL};
-    uint32_t *order = NULL;
+    struct sorted_entry *order = NULL;
     int rc = SQLITE_NOMEM;
 
     if (statement->is_ranked)

@@ -9,7 +9,6 @@
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/table_info.h"
-#include "sqlite/schema/unique_keys.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
@@ -387,18 +386,20 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
     clr_column_type_free(&type);
 }
 
-/* Takes what runs have found of the columns of the table that they scanned. */
+/* Takes what runs have found of the columns of the table that they scanned, which may have been
+   another one of a join then. */
 static void take_varied(const struct clr_plan *plan, int column_count,
                         struct clr_known_column *columns)
 {
+    struct clr_known_column *known;
     int i;
 
     for (i = 0; i < plan->varied->count; i++) {
         const struct clr_varied_column *varied = &plan->varied->list[i];
-        struct clr_known_column *known = &columns[varied->number];
 
         if (varied->number > column_count)
             continue;
+        known = &columns[varied->number];
         known->has_no_counts = known->has_no_counts || varied->times != 0;
         known->has_no_units = known->has_no_units || varied->unit != CLR_TIME_NONE;
         known->is_varied =
