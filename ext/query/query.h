@@ -156,10 +156,9 @@ struct clr_query {
     const char *source_schema; /* the same, where the SELECT does not name the tables' schema */
     int fact;                  /* the table that is scanned, in FROM */
     int dimension_count;
-    struct clr_dimension
-        dimensions[CLR_MOST_DIMENSIONS]; /* those that others lead to behind them */
+    struct clr_dimension dimensions[CLR_MOST_DIMENSIONS]; /* each behind those that lead to it */
     int condition_count;
-    struct clr_node *conditions[CLR_MOST_CONDITIONS]; /* which rows must meet: WHERE, and ON */
+    struct clr_node *conditions[CLR_MOST_CONDITIONS]; /* of rows: in WHERE, and in ON */
     /* SQLite does arithmetic with the SELECT's numbers, or compares them, before they get to an
        aggregate or in an aggregate of its own: its results are those of the caller's floating-point
        environment. */

@@ -101,13 +101,13 @@ static bool bind_keys(struct clr_binder *binder)
 /* Writes down the rowid as the key, of a SELECT that has rows. Returns false once it has failed. */
 static bool bind_rowid(struct clr_binder *binder)
 {
-    const struct clr_known_table *table = clr_names_fact(binder);
+    const struct clr_known_table *table = clr_tables_fact(binder);
     struct clr_grouping *grouping = &binder->query->grouping;
-    const char *rowid = clr_names_rowid(table);
+    const char *rowid = clr_tables_rowid(table);
 
     if (rowid == NULL)
         return clr_refuse(binder->syntax, CLR_WHY_NO_ROWID) >= 0;
-    grouping->keys[0] = clr_emit_column(binder, clr_names_column(table, rowid)->number, false);
+    grouping->keys[0] = clr_emit_column(binder, clr_tables_column(table, rowid)->number, false);
     grouping->key_count = 1;
     binder->query->rowid = rowid;
     return grouping->keys[0] >= 0;
@@ -362,36 +362,42 @@ static bool bind_ordering(struct clr_binder *binder, struct clr_node *node)
 
 /* ---- All that a scan computes. */
 
-/* Lowers a condition: those over the dimensions that one column leads to are one lookup, the
-   first one's. Returns -1 once it has failed; *is_there: a lookup has it already. */
-static int bind_condition(struct clr_binder *binder, int i, bool *is_there)
+/* Whether a condition follows from one column, and is about dimensions that it leads to. */
+static bool is_of_dimensions(const struct clr_node *condition)
+{
+    return condition->reads >= 0 && clr_node_find(condition, clr_node_is_dimension) != NULL;
+}
+
+/* Lowers a condition, with all later ones over the dimensions that the same column leads to, which
+   are one lookup: they are taken. Returns -1 once it has failed. */
+static int bind_condition(struct clr_binder *binder, int i, bool *taken)
 {
     struct clr_query *query = binder->query;
     struct clr_node *const *conditions = query->conditions, *alike[CLR_MOST_CONDITIONS];
-    int count = 0, k;
+    const int reads = conditions[i]->reads;
+    int count = 0;
 
-    *is_there = false;
-    if (clr_node_find(conditions[i], clr_node_is_dimension) == NULL || conditions[i]->reads < 0)
+    if (!is_of_dimensions(conditions[i]))
         return clr_lower(binder, conditions[i]);
-    for (k = 0; k < query->condition_count; k++) {
-        if (conditions[k]->reads != conditions[i]->reads ||
-            clr_node_find(conditions[k], clr_node_is_dimension) == NULL)
+    for (; i < query->condition_count; i++) {
+        if (conditions[i]->reads != reads || !is_of_dimensions(conditions[i]))
             continue;
-        *is_there = *is_there || k < i;
-        alike[count++] = conditions[k];
+        taken[i] = true;
+        alike[count++] = conditions[i];
     }
-    return *is_there ? 0 : clr_lookup_emit(binder, alike, count, "AND", false);
+    return clr_lookup_emit(binder, alike, count, "AND", false);
 }
 
 static bool bind_filter(struct clr_binder *binder)
 {
+    bool taken[CLR_MOST_CONDITIONS] = {false};
     int *filter = &binder->query->filter, value, i;
-    bool is_there;
 
     for (i = 0; i < binder->query->condition_count && is_fine(binder); i++) {
-        value = bind_condition(binder, i, &is_there);
-        if (!is_there)
-            *filter = *filter < 0 ? value : clr_emit(binder, CLR_OP_AND, *filter, value, 0);
+        if (taken[i])
+            continue;
+        value = bind_condition(binder, i, taken);
+        *filter = *filter < 0 ? value : clr_emit(binder, CLR_OP_AND, *filter, value, 0);
     }
     return is_fine(binder);
 }
@@ -540,7 +546,7 @@ static bool bind_any(struct clr_binder *binder)
 
     if (binder->syntax->code == CLR_INVALID && takes_part && !environment->prefers_derived)
         is_bound = bind_part(binder);
-    if (binder->syntax->code == CLR_INVALID && clr_names_fact(binder)->derives)
+    if (binder->syntax->code == CLR_INVALID && clr_tables_fact(binder)->derives)
         is_bound = bind_derived(binder, is_grouped, has_rows);
     if (binder->syntax->code == CLR_INVALID && takes_part && environment->prefers_derived)
         is_bound = bind_part(binder);

@@ -182,6 +182,9 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 
 /* ---- Lookups: expressions over one column that SQLite evaluates for each of its entries. */
 
+/* What a lookup's text calls a dimension, by its place in FROM, from 1. */
+#define DIMENSION "\"clreduce:%d\""
+
 /* In a lookup's text a column is that of the entries, or a dimension's under a name that no other
    table has, and an operand is as a parameter. */
 static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
@@ -190,11 +193,11 @@ static bool print_entry(struct clr_printer *printer, const struct clr_node *node
     char word[32];
 
     if (clr_node_is_dimension(node)) {
-        snprintf(word, sizeof word, "\"clreduce:%d\" .", node->source);
+        snprintf(word, sizeof word, DIMENSION " .", node->source);
         clr_print_word(printer, word);
         clr_print_name(printer,
                        node->column.is_rowid
-                           ? clr_names_rowid(&binder->environment->tables[node->source - 1])
+                           ? clr_tables_rowid(&binder->environment->tables[node->source - 1])
                            : node->column.name);
     } else if (node->kind == CLR_N_COLUMN) {
         clr_print_word(printer, CLR_LOOKUP_ENTRY);
@@ -279,7 +282,7 @@ static char *write_joins(struct clr_binder *binder, unsigned dimensions)
         clr_print_name(&printer, table->schema);
         clr_text_add(&printer.text, ".");
         clr_print_name(&printer, table->name);
-        clr_text_add(&printer.text, " AS \"clreduce:%d\" ON", dimension->source + 1);
+        clr_text_add(&printer.text, " AS " DIMENSION " ON", dimension->source + 1);
         print_all(&printer, dimension->terms, dimension->term_count, "AND");
     }
     return clr_text_end(&printer.text);
@@ -311,7 +314,7 @@ int clr_lookup_place(struct clr_binder *binder, struct clr_lookup_plan *plan)
  */
 static bool check_varied(struct clr_binder *binder, int number)
 {
-    const struct clr_known_column *column = clr_names_number(binder, number);
+    const struct clr_known_column *column = clr_tables_number(binder, number);
 
     return !column->is_varied || clr_refuse_name(binder->syntax, CLR_WHY_MANY_VALUES,
                                                  column->is_rowid ? "rowid" : column->name) >= 0;

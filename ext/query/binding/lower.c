@@ -427,7 +427,7 @@ static bool joins_times(const struct clr_node *node)
 /* Whether an expression over one column is no lookup as a whole, as parts of it may be derived. */
 static bool is_divided(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return binder->derives && clr_names_number(binder, node->reads)->is_varied &&
+    return binder->derives && clr_tables_number(binder, node->reads)->is_varied &&
            clr_times_unit(node) == CLR_TIME_NONE;
 }
 

@@ -22,82 +22,6 @@ static bool refuse_token(struct clr_binder *binder, enum clr_reason_code why,
     return clr_refuse_token(binder->syntax, why, token) >= 0;
 }
 
-static bool is_rowid(const char *name)
-{
-    int i;
-
-    for (i = 0; i < CLR_ROWID_NAMES; i++) {
-        if (clr_name_equal(name, clr_rowid_names[i]))
-            return true;
-    }
-    return false;
-}
-
-const struct clr_known_column *clr_names_column(const struct clr_known_table *table,
-                                                const char *name)
-{
-    int i;
-
-    for (i = 0; i < table->column_count; i++) {
-        const struct clr_known_column *column = &table->columns[i];
-
-        if (column->is_rowid ? is_rowid(name) : clr_name_equal(column->name, name))
-            return column;
-    }
-    return NULL;
-}
-
-const struct clr_known_column *clr_names_number(const struct clr_binder *binder, int number)
-{
-    const struct clr_known_column *column = clr_names_fact(binder)->columns;
-
-    while (column->number != number)
-        column++;
-    return column;
-}
-
-const char *clr_names_rowid(const struct clr_known_table *table)
-{
-    int i;
-
-    for (i = 0; i < CLR_ROWID_NAMES; i++) {
-        const struct clr_known_column *known = clr_names_column(table, clr_rowid_names[i]);
-
-        if (known != NULL && known->is_rowid)
-            return clr_rowid_names[i];
-    }
-    return NULL;
-}
-
-/* Whether a table has a column of the name. */
-static bool is_column(const struct clr_binder *binder, const char *name)
-{
-    int i;
-
-    for (i = 0; i < binder->query->from->source_count; i++) {
-        if (clr_names_column(&binder->environment->tables[i], name) != NULL)
-            return true;
-    }
-    return false;
-}
-
-int clr_names_refuse_join(struct clr_binder *binder, int source)
-{
-    const struct clr_from_table *table = &binder->query->from->sources[source];
-
-    return clr_refuse_name(binder->syntax, CLR_WHY_JOIN_KEY,
-                           table->alias.kind != 0 ? table->alias.name : table->table.name);
-}
-
-int clr_names_dimension(const struct clr_query *query, int source)
-{
-    int i = query->dimension_count;
-
-    while (i > 0 && query->dimensions[i - 1].source != source)
-        i--;
-    return i;
-}
-
 /* ---- A subquery in FROM: names outside of it mean its items. */
 
 /* Returns the first of the subquery's items that has the name, or else is all columns; or NULL.
@@ -156,7 +80,8 @@ static void flatten(struct clr_syntax *syntax, struct clr_node *node)
                                   clr_name_equal(node->names[0].name, alias->name)))
         item = find_inner(syntax, last.name, &is_behind);
     /* All columns are those of the table without its rowid. */
-    node->is_hidden = item == NULL || (item->first->kind == CLR_N_STAR && is_rowid(last.name));
+    node->is_hidden =
+        item == NULL || (item->first->kind == CLR_N_STAR && clr_tables_name_rowid(last.name));
     if (item != NULL && item->first->kind == CLR_N_STAR) {
         node->names[0] = last;
         node->name_count = 1;
@@ -182,68 +107,16 @@ static void flatten_all(struct clr_syntax *syntax)
 
 /* ---- Columns and functions. */
 
-/* Whether a column's qualifier, all but the last of its names, means a table of FROM. */
-static bool is_table(const struct clr_binder *binder, int i, const struct clr_node *node)
-{
-    const struct clr_from_table *source = &binder->query->from->sources[i];
-    const struct clr_token *alias = &source->alias;
-    const char *schema =
-        source->schema.kind != 0 ? source->schema.name : binder->environment->tables[i].schema;
-    const struct clr_token *names = node->names;
-
-    if (node->name_count == 1)
-        return true;
-    if (node->name_count == 2)
-        return clr_name_equal(names[0].name, alias->kind != 0 ? alias->name : source->table.name);
-    return alias->kind == 0 && schema != NULL && clr_name_equal(names[0].name, schema) &&
-           clr_name_equal(names[1].name, source->table.name);
-}
-
-/* Whether USING joins a table by a column of that name: a name without a table's means the column
-   of the first table that has it. */
-static bool is_common(const struct clr_from_table *source, const char *name)
-{
-    const struct clr_node *node = source->common.first;
-
-    while (node != NULL && !clr_name_equal(node->names[0].name, name))
-        node = node->next;
-    return node != NULL;
-}
-
-const struct clr_known_column *clr_names_find(const struct clr_binder *binder,
-                                              struct clr_node *node)
-{
-    const struct clr_select_tree *from = binder->query->from;
-    const struct clr_known_table *tables = binder->environment->tables;
-    const char *name = node->names[node->name_count - 1].name;
-    const struct clr_known_column *found = NULL, *known;
-    int source = 0, i;
-
-    if (node->source != 0)
-        return clr_names_column(&tables[node->source - 1], name);
-    for (i = 0; i < from->source_count; i++) {
-        known = is_table(binder, i, node) ? clr_names_column(&tables[i], name) : NULL;
-        if (known == NULL || (found != NULL && is_common(&from->sources[i], name)))
-            continue;
-        if (found != NULL || (known->is_rowid && node->name_count == 1 && from->source_count > 1))
-            return NULL;
-        found = known;
-        source = i + 1;
-    }
-    node->source = source;
-    return found;
-}
-
 /* Looks up a column of a table, for the node; returns false once it has failed. */
 static bool bind_column(struct clr_binder *binder, struct clr_node *node)
 {
     const char *name = node->names[node->name_count - 1].name;
-    const struct clr_known_column *known = node->is_hidden ? NULL : clr_names_find(binder, node);
+    const struct clr_known_column *known = node->is_hidden ? NULL : clr_tables_find(binder, node);
 
     if (known == NULL)
         return refuse_name(binder, CLR_WHY_COLUMN, name);
     node->column = *known;
-    node->dimension = clr_names_dimension(binder->query, node->source - 1);
+    node->dimension = clr_tables_dimension(binder->query, node->source - 1);
     node->reads = node->dimension == 0 ? known->number
                                        : binder->query->dimensions[node->dimension - 1].column;
     memcpy(node->collation, known->collation, sizeof node->collation);
@@ -256,7 +129,8 @@ static bool check_name(struct clr_binder *binder, const struct clr_node *node)
 {
     const struct clr_node *written = node->written;
 
-    return !node->is_behind || !is_column(binder, written->names[written->name_count - 1].name) ||
+    return !node->is_behind ||
+           !clr_tables_have(binder, written->names[written->name_count - 1].name) ||
            refuse(binder, CLR_WHY_SUBQUERY);
 }
 
@@ -298,7 +172,7 @@ static bool is_collated(const struct clr_node *node)
 static struct clr_node *find_item(const struct clr_binder *binder, const struct clr_node *node)
 {
     if (node->kind != CLR_N_COLUMN || node->name_count != 1 ||
-        (!node->is_hidden && is_column(binder, node->names[0].name)))
+        (!node->is_hidden && clr_tables_have(binder, node->names[0].name)))
         return NULL;
     return clr_syntax_find_item(binder->syntax, node);
 }
@@ -677,7 +551,7 @@ static bool is_outer(const struct clr_binder *binder, const char *name)
     const struct clr_node *item;
 
     if (binder->syntax->select.inner != NULL || strchr(name, ':') != NULL ||
-        is_column(binder, name) || is_rowid(name))
+        clr_tables_have(binder, name) || clr_tables_name_rowid(name))
         return true;
     for (item = binder->syntax->select.items.first; item != NULL; item = item->next) {
         if (item->names[0].kind != 0 && clr_name_equal(name, item->names[0].name))
@@ -899,7 +773,7 @@ static bool check_truths(struct clr_binder *binder)
     for (node = binder->syntax->truths.first; node != NULL; node = node->listed) {
         const bool is_true = node->names[0].kind == CLR_T_TRUE;
 
-        if (is_column(binder, is_true ? "true" : "false"))
+        if (clr_tables_have(binder, is_true ? "true" : "false"))
             return refuse(binder, is_true ? CLR_WHY_TRUE : CLR_WHY_FALSE);
     }
     return true;
@@ -926,7 +800,7 @@ static bool find_dimension(struct clr_binder *binder, const struct clr_dimension
         if (!find_content(binder, term, false))
             return false;
         if (term->reads != dimension->column)
-            return clr_names_refuse_join(binder, dimension->source) >= 0;
+            return clr_tables_refuse_join(binder, dimension->source) >= 0;
     }
     return true;
 }

@@ -5,24 +5,7 @@
 #ifndef CLR_QUERY_NAMES_H
 #define CLR_QUERY_NAMES_H
 
-#include "query/query.h"
-#include "query/syntax/syntax.h"
-
-#include <stdbool.h>
-
-/* What is bound, and to what. What fails is refused in the syntax. */
-struct clr_binder {
-    struct clr_query *query;
-    struct clr_syntax *syntax; /* the query's */
-    const struct clr_environment *environment;
-    bool derives; /* columns may be derived */
-};
-
-/* The table that is scanned. */
-static inline const struct clr_known_table *clr_names_fact(const struct clr_binder *binder)
-{
-    return &binder->environment->tables[binder->query->fact];
-}
+#include "query/binding/tables.h"
 
 /*
  * To be called once, when the query's table and its conditions are known (star.h). Looks up all
@@ -33,28 +16,6 @@ static inline const struct clr_known_table *clr_names_fact(const struct clr_bind
  * failed.
  */
 bool clr_names_resolve(struct clr_binder *binder);
-
-/* Returns the column of a table that has the name, or the rowid, or NULL. */
-const struct clr_known_column *clr_names_column(const struct clr_known_table *table,
-                                                const char *name);
-
-/* Returns the column that a node means among those of all tables, or NULL, and notes its table in
-   the node. */
-const struct clr_known_column *clr_names_find(const struct clr_binder *binder,
-                                              struct clr_node *node);
-
-/* Returns the column of the table that is scanned, by its number. */
-const struct clr_known_column *clr_names_number(const struct clr_binder *binder, int number);
-
-/* Refuses a join for a table, by its place in FROM, that is no dimension. Returns -1. */
-int clr_names_refuse_join(struct clr_binder *binder, int source);
-
-/* Returns the number, from 1, of the dimension that a table of FROM is, by its place; 0: it is the
-   one that is scanned. */
-int clr_names_dimension(const struct clr_query *query, int source);
-
-/* Returns a name by which a table's rowid can be had; NULL: there is none. */
-const char *clr_names_rowid(const struct clr_known_table *table);
 
 /* Returns the first of the keys, each of which is its child: those of GROUP BY, or else the whole
    select list. */

@@ -60,7 +60,7 @@ static bool add_common(struct star *star, const struct clr_node *common, int sou
     int i = 0;
 
     while (i < source &&
-           clr_names_column(&star->binder->environment->tables[i], common->names[0].name) == NULL)
+           clr_tables_column(&star->binder->environment->tables[i], common->names[0].name) == NULL)
         i++;
     if (i == source)
         return clr_refuse_name(syntax, CLR_WHY_COLUMN, common->names[0].name) >= 0;
@@ -108,8 +108,8 @@ static bool find_reads(struct star *star, struct clr_node *node, int *reads)
     int dimension;
 
     if (node->kind == CLR_N_COLUMN) {
-        known = clr_names_find(star->binder, node);
-        dimension = known == NULL ? 0 : clr_names_dimension(query, node->source - 1);
+        known = clr_tables_find(star->binder, node);
+        dimension = known == NULL ? 0 : clr_tables_dimension(query, node->source - 1);
         if (known == NULL || (dimension == 0 && node->source - 1 != query->fact))
             return false;
         *reads = clr_content_together(
@@ -122,23 +122,22 @@ static bool find_reads(struct star *star, struct clr_node *node, int *reads)
     return true;
 }
 
-/* Returns the column that an expression is or has its affinity of, as SQLite's
-   sqlite3ExprAffinity() and sqlite3ExprCollSeq() see it, or NULL. */
-static const struct clr_known_column *find_typed(struct star *star, struct clr_node *node)
+/* Returns the column that an expression is, or NULL. */
+static const struct clr_known_column *find_column(struct star *star, struct clr_node *node)
 {
-    return node->kind == CLR_N_COLUMN ? clr_names_find(star->binder, node) : NULL;
+    return node->kind == CLR_N_COLUMN ? clr_tables_find(star->binder, node) : NULL;
 }
 
 /*
  * Whether equality of a key's column with an expression is as fine as the key's own: values of the
  * column that differ by the key's collating sequence are not both equal to one value. An affinity
- * that is applied to the column would make "1" of "1.0". Expressions have neither but for those
- * that may have one of their own.
+ * that is applied to the column would make "1" of "1.0". To SQLite's sqlite3ExprAffinity() and
+ * sqlite3ExprCollSeq() no other expressions have any but those that are refused here.
  */
 static bool is_as_fine(struct star *star, const struct clr_known_column *column,
                        const char *collation, struct clr_node *other, bool is_first)
 {
-    const struct clr_known_column *typed = find_typed(star, other);
+    const struct clr_known_column *typed = find_column(star, other);
     const struct clr_known_column *compared = is_first || typed == NULL ? column : typed;
     const char *sequence = compared->is_binary ? "BINARY" : compared->collation;
 
@@ -169,7 +168,7 @@ static struct clr_node *find_equal(struct star *star, int source, int number, co
         for (k = 0; k < 2; k++) {
             struct clr_node *column = k == 0 ? node->first : node->first->next;
             struct clr_node *other = k == 0 ? node->first->next : node->first;
-            const struct clr_known_column *known = find_typed(star, column);
+            const struct clr_known_column *known = find_column(star, column);
 
             *reads = CLR_READS_NONE;
             if (known != NULL && column->source - 1 == source && known->number == number &&
@@ -236,7 +235,7 @@ static bool add_dimension(struct star *star, int source)
 
 static bool is_known(const struct clr_query *query, int source)
 {
-    return source == query->fact || clr_names_dimension(query, source) != 0;
+    return source == query->fact || clr_tables_dimension(query, source) != 0;
 }
 
 /* Finds the dimensions of a table. Returns the place of one that is none, or -1. */
@@ -278,7 +277,7 @@ static bool choose_fact(struct star *star)
         }
     }
     if (chosen < 0)
-        return clr_names_refuse_join(star->binder, missing) >= 0;
+        return clr_tables_refuse_join(star->binder, missing) >= 0;
     find_dimensions(star, chosen);
     return true;
 }

@@ -718,7 +718,7 @@ static void add_star(struct clr_syntax *syntax, const struct clr_token *table)
 
 /* ---- Tables. */
 
-/* schema: NULL if it is not named. */
+/* Adds a table of FROM; schema: NULL if it is not named. */
 static void add_source(struct clr_syntax *syntax, const struct clr_token *schema,
                        const struct clr_token *table, const struct clr_token *alias)
 {
@@ -735,15 +735,18 @@ static void add_source(struct clr_syntax *syntax, const struct clr_token *schema
     select->source_count++;
 }
 
-/* Returns the words of a join, which SQLite takes in any order; of two the second may be NULL. */
+static bool is_either(const struct clr_token *first, const struct clr_token *second,
+                      const char *word)
+{
+    return clr_token_is(first, word) || (second != NULL && clr_token_is(second, word));
+}
+
+/* Returns the words of a join, which SQLite takes in any order; second may be NULL. */
 static struct clr_token join_words(struct clr_syntax *syntax, const struct clr_token *first,
                                    const struct clr_token *second, const struct clr_token *last)
 {
-    static const char *const pairs[] = {"CROSS", "INNER", "LEFT", "OUTER"};
-    const bool is_left =
-        clr_token_is(first, pairs[2]) || (second != NULL && clr_token_is(second, pairs[2]));
-    const bool is_outer =
-        clr_token_is(first, pairs[3]) || (second != NULL && clr_token_is(second, pairs[3]));
+    const bool is_left = is_either(first, second, "LEFT");
+    const bool is_outer = is_either(first, second, "OUTER");
     struct clr_token all = join(first, last);
 
     if ((is_outer && !is_left) || (second != NULL && is_left != is_outer))
@@ -757,14 +760,20 @@ static struct clr_from_table *last_source(struct clr_syntax *syntax)
     return &syntax->at->sources[syntax->at->source_count - 1];
 }
 
-static void set_on(struct clr_syntax *syntax, struct clr_node *expression)
+/* Refuses a condition of rows with something that is none of theirs. */
+static void check_condition(struct clr_syntax *syntax, const struct clr_node *expression)
 {
-    if (expression == NULL || syntax->code != CLR_OK)
-        return;
     if (expression->has & CLR_HAS_AGGREGATE)
         clr_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
     if (expression->has & CLR_HAS_SUBQUERY)
         clr_refuse(syntax, CLR_WHY_SUBQUERY);
+}
+
+static void set_on(struct clr_syntax *syntax, struct clr_node *expression)
+{
+    if (expression == NULL || syntax->code != CLR_OK)
+        return;
+    check_condition(syntax, expression);
     last_source(syntax)->on = expression;
 }
 
@@ -811,10 +820,7 @@ static void set_where(struct clr_syntax *syntax, struct clr_node *expression)
 {
     if (expression == NULL)
         return;
-    if (expression->has & CLR_HAS_AGGREGATE)
-        clr_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
-    if (expression->has & CLR_HAS_SUBQUERY)
-        clr_refuse(syntax, CLR_WHY_SUBQUERY);
+    check_condition(syntax, expression);
     syntax->at->where = expression;
 }
 
