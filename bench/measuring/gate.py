@@ -1,7 +1,8 @@
 """The gate of plain SQL: what statements of applications take through the preloaded library, beside the same plainly.
 
 Both run in Python processes that nobody changed, which alternate. A cell is a statement over a table of some size: its
-first run in a process, and the median of its later ones. By itself the module makes the table of docs/plain-sql.md:
+first run in a process, and the median of its later ones; the best of some processes. By itself the module makes the table
+of docs/plain-sql.md:
 
     python3 bench/measuring/gate.py BUILD [ROWS]
 """
@@ -19,7 +20,8 @@ import time
 
 PYTHON = "/usr/bin/python3"
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 3_000_000)
-ROUNDS = 3
+#: Processes of each kind: of small tables, which take no time and differ more from one process to the next, and of others.
+SMALL, SMALL_ROUNDS, ROUNDS = 10_000, 15, 3
 #: The later runs of a statement in a process: so many, unless they take longer.
 RUNS, SECONDS = 40, 1.0
 #: A cell is slower if it takes more than so many times as long, and so many seconds.
@@ -118,11 +120,18 @@ def run(build, path, sizes, preloaded):
 
 def measure_cells(build, sizes=SIZES):
     """All cells: the best of the rounds of both ways, and whether all rows were the same."""
+    small, large = [size for size in sizes if size <= SMALL], [size for size in sizes if size > SMALL]
+    found = measure_rounds(build, small, SMALL_ROUNDS) if small else []
+    return found + (measure_rounds(build, large, ROUNDS) if large else [])
+
+
+def measure_rounds(build, sizes, count):
+    """The cells of some sizes, by so many rounds."""
     rounds = {False: [], True: []}
     with tempfile.TemporaryDirectory(prefix="clreduce-gate-") as folder:
         original = os.path.join(folder, "original.db")
         make(original, sizes)
-        for number in range(ROUNDS):
+        for number in range(count):
             for preloaded in (False, True) if number % 2 == 0 else (True, False):
                 path = os.path.join(folder, "gate.db")
                 for old in pathlib.Path(folder).glob("gate.db*"):

@@ -402,7 +402,8 @@ int sqlite3_config(int option, ...)
 
 /* ---- Callbacks that would see what the application has not sent. */
 
-/* Takes note of one, and has the connection's statements run as they are while there is one. */
+/* Takes note of one, and has the connection's statements run as they are while there is one that
+   would see companions. */
 static void note_callback(const struct clr_originals *originals, sqlite3 *db, size_t member,
                           bool is_there)
 {
@@ -414,7 +415,7 @@ static void note_callback(const struct clr_originals *originals, sqlite3 *db, si
     mutex = originals->db_mutex(db);
     originals->mutex_enter(mutex);
     *(bool *)((char *)connected + member) = is_there;
-    if (is_there && connected->is_served)
+    if (connected->is_served && !clr_may_accelerate(connected))
         clr_statements_let_go(connected);
     originals->mutex_leave(mutex);
 }
@@ -451,4 +452,10 @@ void *sqlite3_profile(sqlite3 *db, void (*profile)(void *, const char *, sqlite3
 {
     NOTE_CALLBACK(has_profile, profile != NULL);
     return originals->profile(db, profile, argument);
+}
+
+void sqlite3_progress_handler(sqlite3 *db, int operations, int (*progress)(void *), void *argument)
+{
+    NOTE_CALLBACK(has_progress, operations > 0 && progress != NULL);
+    originals->progress_handler(db, operations, progress, argument);
 }

@@ -52,6 +52,7 @@
     X(prepare_v2)                                                                                  \
     X(prepare_v3)                                                                                  \
     X(profile)                                                                                     \
+    X(progress_handler)                                                                            \
     X(reset)                                                                                       \
     X(set_authorizer)                                                                              \
     X(step)                                                                                        \

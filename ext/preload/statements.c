@@ -12,6 +12,9 @@ struct clr_pointer_map clr_statements;
 /* The first steps of a run are all timed, and then one of so many that it takes no time. */
 enum { TIMED_STEPS = 64 };
 
+/* After so many steps of SQLite's virtual machine a first run is looked at: some microseconds. */
+enum { STEPS_TO_LOOK = 1000 };
+
 /* Takes the connection's mutex, which may outlive what is known of the connection. */
 static sqlite3_mutex *lock(const struct clr_connected *connected)
 {
@@ -91,14 +94,15 @@ void clr_statements_let_go(struct clr_connected *connected)
 
     for (; statement != NULL; statement = next) {
         next = statement->next;
-        if (atomic_load(&statement->companion) == NULL)
+        if (atomic_load(&statement->companion) == NULL && !statement->is_in_step)
             let_go(statement);
     }
 }
 
 /* ---- Runs. */
 
-/* Returns which of the steps are timed, by the mean of the first ones in nanoseconds. */
+/* Returns which of the steps are timed, by the mean of the first ones in nanoseconds, without the
+   very first: that may have sorted all rows. */
 static sqlite3_int64 choose_interval(sqlite3_int64 mean)
 {
     return mean < 200 ? 256 : mean < 2000 ? 32 : 1;
@@ -114,7 +118,8 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
     if (statement->steps == 0)
         statement->interval = 1;
     else if (statement->steps == TIMED_STEPS)
-        statement->interval = choose_interval(statement->nanoseconds / TIMED_STEPS);
+        statement->interval =
+            choose_interval((statement->nanoseconds - statement->first) / (TIMED_STEPS - 1));
     statement->is_in_step = true;
     if (statement->steps++ % statement->interval != 0) {
         rc = originals->step(running);
@@ -122,6 +127,8 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
         begin = clr_clock_ns();
         rc = originals->step(running);
         statement->nanoseconds += (clr_clock_ns() - begin) * statement->interval;
+        if (statement->steps == 1)
+            statement->first = statement->nanoseconds;
     }
     statement->is_in_step = false;
     return rc;
@@ -134,16 +141,23 @@ static void tell_end(struct clr_statement *statement, bool accelerated, bool com
     clr_inside--;
 }
 
-/* Takes what the companion has counted. */
-static void take_counters(struct clr_statement *statement, sqlite3_stmt *companion)
+/* Adds what one has counted, so many times. */
+static void add_counters(struct clr_statement *statement, sqlite3_stmt *counted, int times,
+                         bool reset)
 {
     const struct clr_originals *originals = statement->connected->originals;
     int i;
 
     for (i = 1; i < CLR_COUNTERS; i++) {
         if (i < SQLITE_STMTSTATUS_FILTER_MISS || originals->libversion_number() >= 3038000)
-            statement->counters[i] += originals->stmt_status(companion, i, 1);
+            statement->counters[i] += times * originals->stmt_status(counted, i, reset);
     }
+}
+
+/* Clears the error of the connection, and its text. */
+static void clear_error(const struct clr_connected *connected)
+{
+    connected->originals->exec(connected->db, "", NULL, NULL, NULL);
 }
 
 /* Gives the bindings back. Returns the code of the companion's run. */
@@ -158,7 +172,7 @@ static int end_companion(struct clr_statement *statement)
     clr_inside--;
     if (originals->transfer_bindings != NULL)
         originals->transfer_bindings(companion, statement->plain);
-    take_counters(statement, companion);
+    add_counters(statement, companion, 1, true);
     atomic_store_explicit(&statement->companion, NULL, memory_order_release);
     atomic_fetch_sub(&clr_companion_count, 1);
     return rc;
@@ -181,10 +195,11 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
     const struct clr_originals *originals = connected->originals;
     sqlite3_stmt *companion;
 
+    statement->patience = 0;
     if (!clr_may_accelerate(connected))
         return NULL;
     clr_inside++;
-    companion = atomic_load(&clr_gate)->begin(statement->watched);
+    companion = atomic_load(&clr_gate)->begin(statement->watched, &statement->patience);
     clr_inside--;
     if (companion == NULL)
         return NULL;
@@ -209,29 +224,94 @@ static int step_companion(struct clr_statement *statement)
     return rc;
 }
 
+static void clear_times(struct clr_statement *statement)
+{
+    statement->steps = 0;
+    statement->nanoseconds = 0;
+    statement->has_ended = false;
+}
+
+/* Begins an accelerated run, and stores the code of its first step. Returns false if there is none,
+   and the plain statement is to run. */
+static bool begin_accelerated(struct clr_statement *statement, int *rc)
+{
+    clear_times(statement);
+    if (begin_companion(statement) == NULL)
+        return false;
+    *rc = step_companion(statement);
+    if (*rc == SQLITE_ROW || *rc == SQLITE_DONE || is_sqlites_own(statement->connected, *rc))
+        return true;
+    end_companion(statement);
+    clr_inside++;
+    atomic_load(&clr_gate)->failed(statement->watched);
+    clr_inside--;
+    clear_times(statement);
+    return false;
+}
+
+/* SQLite calls it amid the first step of a plain statement. Returns whether to stop that; then what
+   SQLite logs of it until the step is over is not the application's. */
+static int look(void *argument)
+{
+    struct clr_statement *statement = argument;
+    const struct clr_originals *originals = statement->connected->originals;
+    sqlite3 *db = statement->connected->db;
+    const sqlite3_int64 nanoseconds = clr_clock_ns() - statement->begun;
+
+    if (nanoseconds < statement->patience)
+        return 0;
+    originals->progress_handler(db, 0, NULL, NULL);
+    clr_inside++;
+    statement->is_stopped = atomic_load(&clr_gate)->stops(statement->watched, nanoseconds) != 0;
+    clear_error(statement->connected);
+    if (!statement->is_stopped)
+        clr_inside--;
+    return statement->is_stopped;
+}
+
+/* The first step of a plain run, during which the gate may stop it for an accelerated one: by a
+   progress handler, unless the application has one. */
+static int first_step(struct clr_statement *statement)
+{
+    const struct clr_connected *connected = statement->connected;
+    const struct clr_originals *originals = connected->originals;
+    int rc;
+
+    statement->is_running = true;
+    statement->was_stepped = true;
+    if (statement->patience == 0 || connected->has_progress || originals->progress_handler == NULL)
+        return timed_step(statement, statement->plain);
+    statement->begun = clr_clock_ns();
+    originals->progress_handler(connected->db, STEPS_TO_LOOK, look, statement);
+    rc = timed_step(statement, statement->plain);
+    if (!connected->has_progress)
+        originals->progress_handler(connected->db, 0, NULL, NULL);
+    if (statement->is_stopped)
+        clr_inside--;
+    return rc;
+}
+
 /* Begins a run, accelerated or not. */
 static int begin_run(struct clr_statement *statement)
 {
     int rc;
 
-    statement->steps = 0;
-    statement->nanoseconds = 0;
-    statement->has_ended = false;
-    if (begin_companion(statement) != NULL) {
-        rc = step_companion(statement);
-        if (rc == SQLITE_ROW || rc == SQLITE_DONE || is_sqlites_own(statement->connected, rc))
-            return rc;
-        end_companion(statement);
-        clr_inside++;
-        atomic_load(&clr_gate)->failed(statement->watched);
-        clr_inside--;
-        statement->steps = 0;
-        statement->nanoseconds = 0;
-        statement->has_ended = false;
-    }
-    statement->is_running = true;
-    statement->was_stepped = true;
-    return timed_step(statement, statement->plain);
+    statement->is_stopped = false;
+    if (begin_accelerated(statement, &rc))
+        return rc;
+    rc = first_step(statement);
+    if (!statement->is_stopped)
+        return rc;
+    /* As if it had not run. */
+    statement->connected->originals->reset(statement->plain);
+    add_counters(statement, statement->plain, -1, false);
+    statement->is_running = false;
+    statement->was_stepped = false;
+    clear_error(statement->connected);
+    if (begin_accelerated(statement, &rc))
+        return rc;
+    statement->patience = 0;
+    return first_step(statement);
 }
 
 /* Ends a run of whatever ran, of which there may be none. Returns the companion's code. */
@@ -367,7 +447,7 @@ int clr_statement_status(struct clr_statement *statement, int operation, int res
     if (operation > 0 && operation < CLR_COUNTERS) {
         companion = atomic_load(&statement->companion);
         if (companion != NULL)
-            take_counters(statement, companion);
+            add_counters(statement, companion, 1, true);
         value += statement->counters[operation];
         if (reset)
             statement->counters[operation] = 0;

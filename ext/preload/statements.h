@@ -26,6 +26,7 @@ struct clr_connected {
     bool is_closed;
     /* Callbacks of the application's that would see companions: its statements run as they are. */
     bool has_authorizer, has_trace, has_profile;
+    bool has_progress; /* a progress handler of the application's */
 };
 
 /* sqlite3_stmt_status() counts by numbers from 1 on. SQLite 3.38 added the last two. */
@@ -42,9 +43,14 @@ struct clr_statement {
     bool is_running;  /* the plain one, from its first step to its last */
     bool has_ended;   /* what ran gives no more rows: the next step begins anew */
     bool was_stepped; /* the plain one, since its last reset */
-    /* Of the run: how many, how long, and one of how many is timed. */
-    sqlite3_int64 steps, nanoseconds, interval;
-    int counters[CLR_COUNTERS]; /* of companions, for sqlite3_stmt_status() */
+    /* Of the run: how many, how long, the first one, and one of how many is timed. */
+    sqlite3_int64 steps, nanoseconds, first, interval;
+    /* Of the first step: when it began, after how long the gate looks at it (0: never), and whether
+       it was stopped then. */
+    sqlite3_int64 begun, patience;
+    bool is_stopped;
+    /* Of companions, less those of plain runs that were stopped; for sqlite3_stmt_status(). */
+    int counters[CLR_COUNTERS];
 };
 
 /* How many are watched, and how many companions run. */
@@ -89,8 +95,8 @@ int clr_statement_finalize(struct clr_statement *statement);
 char *clr_statement_expanded_sql(struct clr_statement *statement);
 int clr_statement_status(struct clr_statement *statement, int operation, int reset);
 
-/* Has the statements of a connection run as they are from now on. One whose companion runs does so
-   after that. With the mutex of the connection. */
+/* Has the statements of a connection run as they are from now on. One whose companion runs, or that
+   is amid a step, does so after that. With the mutex of the connection. */
 void clr_statements_let_go(struct clr_connected *connected);
 
 /* Frees what is known of a connection, unless somebody else uses it. */

@@ -547,6 +547,57 @@ static int stop(void *calls)
     return --*(int *)calls < 0;
 }
 
+static void write_log(void *argument, int code, const char *message)
+{
+    printf("  %s %d: %s\n", (const char *)argument, code, message);
+}
+
+static int pass(void *calls)
+{
+    ++*(int *)calls;
+    return 0;
+}
+
+/* First runs, of which long ones are stopped and begun anew; random() is never accelerated. */
+static void select_first(void)
+{
+    static const char *const texts[] = {groups, "SELECT sum(random() > 0) >= 0, count(*) FROM t"};
+    static char begin[] = "log";
+    sqlite3_stmt *statement;
+    size_t i;
+    int calls = 0;
+
+    sqlite3_close(db);
+    sqlite3_shutdown();
+    sqlite3_config(SQLITE_CONFIG_LOG, write_log, begin);
+    db = open_file();
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        statement = prepare(texts[i]);
+        say("step", sqlite3_step(statement));
+        printf("  %s\n", sqlite3_errmsg(db));
+        say_row(statement);
+        say_statements();
+        printf("  run %d times\n", sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0));
+        if (i == 1)
+            printf("  %d steps, %d sorts\n",
+                   sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0),
+                   sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_SORT, 0));
+        run(statement, 20);
+        say("finalize", sqlite3_finalize(statement));
+    }
+    /* The application's handler stays. */
+    sqlite3_progress_handler(db, 1000, pass, &calls);
+    statement = prepare("SELECT count(*), max(v) FROM t WHERE s <> 'nosuch'");
+    run(statement, 3);
+    sqlite3_finalize(statement);
+    calls = 0;
+    statement = prepare("WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE "
+                        "i < 9999) SELECT sum(i) FROM c");
+    run(statement, 3);
+    printf("handler called: %d\n", calls > 0);
+    sqlite3_finalize(statement);
+}
+
 static void select_interrupt(void)
 {
     sqlite3_stmt *statement = prepare("SELECT count(*) FROM t AS a WHERE a.k + 0 > 1"), *other;
@@ -720,11 +771,6 @@ static void select_backup(void)
     sqlite3_close(memory);
 }
 
-static void write_log(void *argument, int code, const char *message)
-{
-    printf("  %s %d: %s\n", (const char *)argument, code, message);
-}
-
 /* Opens the database anew, with a log. */
 static void select_log(void)
 {
@@ -835,6 +881,7 @@ static const struct {
     {"errors", select_errors},
     {"exec", select_exec},
     {"flags", select_flags},
+    {"first", select_first},
     {"fork", select_fork},
     {"functions", select_functions},
     {"interrupt", select_interrupt},

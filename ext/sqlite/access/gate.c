@@ -18,14 +18,15 @@
 #include <string.h>
 
 /*
- * A statement is tried at once if it computes something and is sure to take SQLite long; else when
- * a run of the plain one has taken SURE_NS, or each of several has taken WORTH_NS: one alone may
- * have waited for the processor.
+ * A statement is tried when a run of the plain one has taken SURE_NS, or each of several has taken
+ * WORTH_NS: one alone may have waited for the processor. The first run of one that computes
+ * something is looked at after PATIENCE_NS, which is much to what a look takes, and little to what
+ * the rest has to take to be begun anew.
  */
-enum { WORTH_NS = 2000000, SURE_NS = 10000000 };
+enum { WORTH_NS = 2000000, SURE_NS = 10000000, PATIENCE_NS = 1000000 };
 
-/* SQLite goes over no table faster: from a row to the next, by its own count of rows. */
-enum { LEAST_ROW_NS = 10 };
+/* SQLite goes over no table faster, and usually so: from a row to the next, by its own count. */
+enum { LEAST_ROW_NS = 10, USUAL_ROW_NS = 80 };
 
 /* What was refused, or was no quicker, is tried again after a minute, and each time after twice
    that. */
@@ -292,16 +293,17 @@ static bool is_outdated(sqlite3_stmt *statement)
 #endif
 }
 
-/* Whether it is the time to make a statement: amid another one, or a transaction, which snapshot of
-   a write-ahead log its view would read is not known. */
-static bool may_make(sqlite3 *db)
+/* Whether it is the time to make a statement, when the given one, if any, does not run: amid
+   another one, or a transaction, which snapshot of a write-ahead log its view would read is not
+   known. */
+static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
 {
     sqlite3_stmt *statement = NULL;
 
     if (!sqlite3_get_autocommit(db))
         return false;
     while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
-        if (sqlite3_stmt_busy(statement))
+        if (statement != without && sqlite3_stmt_busy(statement))
             return false;
     }
     return true;
@@ -355,7 +357,7 @@ static struct companion *take_companion(struct clr_connection *connection, sqlit
            (companion->is_taken || companion->sql == NULL || is_outdated(companion->statement) ||
             strcmp(companion->sql, sql) != 0))
         companion = companion->next;
-    if (companion == NULL && companions != NULL && may_make(connection->db)) {
+    if (companion == NULL && companions != NULL && may_make(connection->db, NULL)) {
         companion = make_companion(connection, companions, plain, reason);
         *is_refused = companion == NULL;
     } else if (companion != NULL) {
@@ -372,6 +374,8 @@ struct clreduce_watched {
     uint64_t key;
     int explains;  /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
     bool computes; /* its text has a call, or DISTINCT or GROUP BY */
+    bool is_long;  /* its run was stopped, for it is sure to take long */
+    int64_t rows;  /* then: of the table, about */
     struct companion *companion;    /* NULL: none is taken */
     sqlite3_uint64 selects_by_rows; /* of the connection, before the run */
     bool is_loaded;                 /* a run of the companion has ended */
@@ -489,8 +493,9 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
         wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory, clr_clock_ns()));
     give_lock();
     if (!wanted && is_new)
-        wanted = watched->computes && clr_long_scan_is_sure(connection->db, sql, &rows);
-    if (!wanted || companions == NULL || !may_make(connection->db))
+        wanted =
+            watched->computes && clr_long_scan_is_sure(connection, sql, 1, USUAL_ROW_NS, &rows);
+    if (!wanted || companions == NULL || !may_make(connection->db, NULL))
         return NULL;
     explanation = prepare_explanation(connection, sql, watched->plain);
     if (explanation != NULL)
@@ -498,7 +503,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     return watched->companion == NULL ? NULL : explanation;
 }
 
-static sqlite3_stmt *begin(struct clreduce_watched *watched)
+static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *patience)
 {
     struct clr_connection *connection = watched->connection;
     sqlite3 *db = connection->db;
@@ -506,10 +511,13 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
     const bool always = connection->settings.view_threshold == 0;
     const char *sql = sqlite3_sql(watched->plain);
     struct memory *memory;
-    bool is_new, wanted, is_long = false, is_refused = false;
-    int64_t rows = 0, now = clr_clock_ns();
+    const bool is_long = watched->is_long;
+    const int64_t now = clr_clock_ns();
+    bool wanted, is_refused = false;
     char *reason = NULL;
 
+    *patience = 0;
+    watched->is_long = false;
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
     if (is_outdated(watched->plain) || clr_schema_may_go(db)) {
         let_go(watched, false);
@@ -525,30 +533,43 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched)
     take_lock();
     memory = find_memory(watched->key, sql);
     memory->used = now;
-    is_new = memory->state == NEVER_LOOKED_AT;
-    wanted = always || is_worth_it(memory, now);
-    give_lock();
-    if (is_new && !always) {
-        is_long = watched->computes && clr_long_scan_is_sure(db, sql, &rows);
-        wanted = is_long;
+    if (memory->state == NEVER_LOOKED_AT) {
+        memory->state = RUN_BY_SQLITE;
+        *patience = watched->computes ? PATIENCE_NS : 0;
     }
+    if (is_long)
+        memory->rows = watched->rows;
+    wanted = always || is_long || is_worth_it(memory, now);
+    give_lock();
     if (wanted && watched->companion == NULL)
         watched->companion = take_companion(connection, watched->plain, &is_refused, &reason);
-    take_lock();
-    memory = find_memory(watched->key, sql);
-    if (is_new)
-        memory->rows = rows;
-    if (is_refused)
-        refuse(memory, reason);
-    else if (watched->companion != NULL)
-        memory->state = ACCELERATED;
-    else if (is_new && !is_long)
-        memory->state = RUN_BY_SQLITE;
-    give_lock();
+    if (is_refused || watched->companion != NULL) {
+        take_lock();
+        memory = find_memory(watched->key, sql);
+        if (is_refused)
+            refuse(memory, reason);
+        else
+            memory->state = ACCELERATED;
+        give_lock();
+    }
     if (!wanted)
         let_go(watched, true);
     watched->selects_by_rows = (sqlite3_uint64)connection->stats.selects_by_rows;
     return watched->companion == NULL ? NULL : watched->companion->statement;
+}
+
+/* A companion can be made once the plain statement is reset, and no statement that a function or a
+   virtual table runs is stopped in its place. */
+static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
+{
+    struct clr_connection *connection = watched->connection;
+    const int walked = sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+
+    watched->is_long = walked > 0 && sqlite3_stmt_busy(watched->plain) &&
+                       may_make(connection->db, watched->plain) &&
+                       clr_long_scan_is_sure(connection, sqlite3_sql(watched->plain), walked,
+                                             nanoseconds, &watched->rows);
+    return watched->is_long;
 }
 
 static void failed(struct clreduce_watched *watched)
@@ -661,7 +682,7 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
 
 __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
 {
-    static const struct clreduce_gate gate = {watch,   begin,   failed, end,
+    static const struct clreduce_gate gate = {watch,   begin,   stops,  failed, end,
                                               unwatch, closing, is_own, report};
 
     return &gate;

@@ -30,9 +30,17 @@ struct clreduce_gate {
      */
     struct clreduce_watched *(*watch)(sqlite3_stmt *plain);
 
-    /* Before a run: returns the statement to bind and step in the plain one's place, which stays
-       the gate's, or NULL: the plain one is to run. */
-    sqlite3_stmt *(*begin)(struct clreduce_watched *watched);
+    /*
+     * Before a run: returns the statement to bind and step in the plain one's place, which stays
+     * the gate's, or NULL: the plain one is to run. Then *patience is the nanoseconds of its first
+     * step after which stops() is to be asked, or 0: never.
+     */
+    sqlite3_stmt *(*begin)(struct clreduce_watched *watched, sqlite3_int64 *patience);
+
+    /* Amid the first step of the plain statement, in a progress handler, which is gone by then:
+       whether it is to be stopped and reset, and begin() to be called again, for SQLite would take
+       long. */
+    int (*stops)(struct clreduce_watched *watched, sqlite3_int64 nanoseconds);
 
     /* The statement from begin() has failed, and the plain one runs. It has been reset. */
     void (*failed)(struct clreduce_watched *watched);

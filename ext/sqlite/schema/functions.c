@@ -202,3 +202,36 @@ bool clr_functions_are_replaced(struct clr_connection *connection, const struct 
     /* Where an authorizer hides the list it is not known. */
     return sqlite3_finalize(list) != SQLITE_OK || found || is_empty;
 }
+
+/* Whether a program calls a function: operations name it with its number of arguments. */
+static bool calls(const struct clr_bytecode *program, const char *name)
+{
+    const size_t length = strlen(name);
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const char *p4 = program->operations[i].p4;
+
+        if (sqlite3_strnicmp(p4, name, (int)length) == 0 && p4[length] == '(')
+            return true;
+    }
+    return false;
+}
+
+bool clr_functions_are_sqlites(const struct clr_connection *connection,
+                               const struct clr_bytecode *program)
+{
+    sqlite3_stmt *list = NULL;
+    bool are = true, is_empty = true;
+
+    if (clr_statement_make(connection->db, "PRAGMA function_list", 0, &list) != SQLITE_OK)
+        return false;
+    while (are && sqlite3_step(list) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 0);
+
+        is_empty = false;
+        are = name != NULL && (sqlite3_column_int(list, 1) != 0 ||
+                               is_ours(connection, list, name) || !calls(program, name));
+    }
+    return sqlite3_finalize(list) == SQLITE_OK && are && !is_empty;
+}

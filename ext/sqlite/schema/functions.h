@@ -5,6 +5,7 @@
 
 #include "query/query.h"
 #include "sqlite/api.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/session/connection.h"
 
 #include <stdbool.h>
@@ -36,6 +37,11 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions);
 /* Whether those that were deterministic, or SQLite's own, when they were read are so now; false
    without memory. */
 bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions);
+
+/* Whether no function that a program calls is the application's; false also where SQLite does not
+   tell. */
+bool clr_functions_are_sqlites(const struct clr_connection *connection,
+                               const struct clr_bytecode *program);
 
 /* Whether the application has functions of its own in place of some that a scan computes: in place
    of such as others may have as well, only if the query calls them. True also where SQLite does not
