@@ -455,6 +455,98 @@ static void get_table(sqlite3 *of, const char *sql)
 }
 
 /* Reads a table amid another one. */
+static const void *widen(const char *narrow)
+{
+    static unsigned short wide[1000];
+    size_t i;
+
+    for (i = 0; i == 0 || narrow[i - 1] != '\0'; i++)
+        wide[i] = (unsigned char)narrow[i];
+    return wide;
+}
+
+static int stop(void *calls)
+{
+    return --*(int *)calls < 0;
+}
+
+/* Prepares by the oldest functions, which keep what they have prepared from what has changed. */
+static sqlite3_stmt *prepare_oldest(const char *sql, int wide)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *tail = NULL;
+    const void *wide_tail = NULL;
+
+    if (wide)
+        say(sql, sqlite3_prepare16(db, widen(sql), -1, &statement, &wide_tail));
+    else
+        say(sql, sqlite3_prepare(db, sql, -1, &statement, &tail));
+    if (tail != NULL)
+        printf("  tail '%s'\n", tail);
+    printf("  %s\n", text(sqlite3_sql(statement)));
+    return statement;
+}
+
+static void select_oldest(void)
+{
+    static const char fails[] = "SELECT k, abs(sum(v - v) + min(k) - 9223372036854775807 - 1 - k) "
+                                "FROM t WHERE k < 3 GROUP BY k; SELECT 2";
+    sqlite3_stmt *statement;
+    sqlite3 *other;
+    int wide, turn, calls = 5;
+
+    for (wide = 0; wide < 2; wide++) {
+        statement = prepare_oldest(bound, wide);
+        for (turn = 0; turn < 3; turn++) {
+            sqlite3_bind_int(statement, 1, turn);
+            sqlite3_bind_text(statement, 2, "s3", -1, SQLITE_STATIC);
+            run(statement, 3);
+            say("bind while it runs", sqlite3_bind_int(statement, 1, 1));
+            say("reset", sqlite3_reset(statement));
+        }
+        sqlite3_finalize(statement);
+        statement = prepare_oldest(fails, wide);
+        run(statement, 5);
+        say("reset", sqlite3_reset(statement));
+        run(statement, 5);
+        say("finalize", sqlite3_finalize(statement));
+        say("finalize", sqlite3_finalize(prepare_oldest("SELECT nosuch FROM t", wide)));
+        /* Ended by the application. */
+        statement = prepare_oldest(groups, wide);
+        sqlite3_progress_handler(db, 1, stop, &calls);
+        run(statement, 2);
+        sqlite3_progress_handler(db, 0, NULL, NULL);
+        say("reset", sqlite3_reset(statement));
+        run(statement, 2);
+        say("finalize", sqlite3_finalize(statement));
+        /* The schema changes, by this connection and by another. */
+        statement = prepare_oldest(groups, wide);
+        run(statement, 1);
+        sqlite3_reset(statement);
+        exec(wide ? "CREATE TABLE here2(x)" : "CREATE TABLE here(x)");
+        run(statement, 1);
+        say("reset", sqlite3_reset(statement));
+        sqlite3_finalize(statement);
+        statement = prepare_oldest(groups, wide);
+        other = open_file();
+        sqlite3_exec(other, wide ? "CREATE TABLE there2(x)" : "CREATE TABLE there(x)", NULL, NULL,
+                     NULL);
+        sqlite3_close(other);
+        run(statement, 1);
+        say("reset", sqlite3_reset(statement));
+        run(statement, 1);
+        say("finalize", sqlite3_finalize(statement));
+    }
+    /* What a virtual table prepares meanwhile. */
+    exec("CREATE VIRTUAL TABLE words USING fts5(word); INSERT INTO words SELECT s FROM t");
+    statement = prepare_oldest("SELECT count(*), max(rowid) FROM words WHERE words MATCH 's3'", 0);
+    run(statement, 2);
+    sqlite3_finalize(statement);
+    statement = prepare(groups);
+    run(statement, 20);
+    sqlite3_finalize(statement);
+}
+
 static void read_within(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -490,16 +582,6 @@ static void select_tables(void)
 }
 
 /* ASCII as UTF-16. */
-static const void *widen(const char *narrow)
-{
-    static unsigned short wide[1000];
-    size_t i;
-
-    for (i = 0; i == 0 || narrow[i - 1] != '\0'; i++)
-        wide[i] = (unsigned char)narrow[i];
-    return wide;
-}
-
 static void select_texts(void)
 {
     static const char several[] = "  SELECT count(*) FROM t WHERE k > 1 -- c\n ; SELECT 2";
@@ -540,11 +622,6 @@ static void select_texts(void)
     sqlite3_finalize(statement);
     printf("%d\n", sqlite3_close(db));
     db = file;
-}
-
-static int stop(void *calls)
-{
-    return --*(int *)calls < 0;
 }
 
 static void write_log(void *argument, int code, const char *message)
@@ -888,6 +965,7 @@ static const struct {
     {"log", select_log},
     {"kept", select_kept},
     {"nested", select_nested},
+    {"oldest", select_oldest},
     {"parameters", select_parameters},
     {"statements", select_statements},
     {"tables", select_tables},
