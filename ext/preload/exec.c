@@ -40,7 +40,12 @@ static int give_up(void *argument, int count, char **values, char **names)
 /* Sets the error of a callback that has ended the statement, which nothing else can. */
 static int abort_call(const struct call *call, char **message)
 {
-    return exec_plainly(call, "SELECT 1", give_up, NULL, message);
+    int rc;
+
+    clr_inside++;
+    rc = exec_plainly(call, "SELECT 1", give_up, NULL, message);
+    clr_inside--;
+    return rc;
 }
 
 static int note(void *was_called, int count, char **values, char **names)
@@ -58,7 +63,9 @@ static bool wants_empty(const struct call *call)
 {
     bool was_called = false;
 
+    clr_inside++;
     exec_plainly(call, "SELECT 1 WHERE 0", note, &was_called, NULL);
+    clr_inside--;
     return was_called;
 }
 
@@ -152,7 +159,10 @@ int clr_exec(struct clr_connected *connected, const char *sql, callback_function
             break;
         clr_statement_watch(connected, handle);
         rc = run(&call, handle);
+        /* SQLite traces no end of a run that a callback has ended. */
+        clr_inside += rc == SQLITE_ABORT;
         end_rc = finalize(&call, handle);
+        clr_inside -= rc == SQLITE_ABORT;
         if (rc == SQLITE_ABORT && end_rc == SQLITE_OK)
             return abort_call(&call, message);
         rc = rc == SQLITE_NOMEM ? rc : end_rc;

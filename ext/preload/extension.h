@@ -19,6 +19,17 @@ extern _Atomic(const struct clreduce_gate *) clr_gate;
 extern _Thread_local int clr_inside __attribute__((tls_model("initial-exec")));
 extern _Thread_local int clr_in_sqlite __attribute__((tls_model("initial-exec")));
 
+/* In a call of the application's own, maybe amid one of the extension's: by a function that a
+   statement of the extension calls. Returns clr_inside, to be set to that again. */
+static inline int clr_extension_leave(void)
+{
+    const int inside = clr_inside;
+
+    if (clr_in_sqlite == 0)
+        clr_inside = 0;
+    return inside;
+}
+
 /*
  * Before a copy of SQLite opens a connection: has it hand over its table of functions, if it is the
  * copy to be served, which is the first one to come here, and has not done so yet. Returns whether

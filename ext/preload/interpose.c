@@ -3,6 +3,7 @@
 #define SQLITE_API __attribute__((visibility("default")))
 #include <sqlite3.h>
 
+#include "preload/callbacks.h"
 #include "preload/exec.h"
 #include "preload/extension.h"
 #include "preload/originals.h"
@@ -127,6 +128,7 @@ static struct clr_connected *prepare_close(const struct clr_originals *originals
     if (for_good) {
         connected->is_closed = true;
         clr_statements_let_go(connected);
+        clr_callbacks_return(&connected->callbacks, originals, db);
     }
     atomic_load(&clr_gate)->closing(db);
     clr_inside--;
@@ -140,8 +142,14 @@ int sqlite3_close(sqlite3 *db)
     struct clr_connected *connected = prepare_close(originals, db, false);
     const int rc = originals->close(db);
 
-    if (connected != NULL && (rc == SQLITE_OK || !clr_pointer_map_put(&connections, db, connected)))
+    if (connected == NULL)
+        return rc;
+    if (rc == SQLITE_OK) {
         clr_connected_release(connected);
+    } else if (!clr_pointer_map_put(&connections, db, connected)) {
+        clr_callbacks_return(&connected->callbacks, originals, db);
+        clr_connected_release(connected);
+    }
     return rc;
 }
 
@@ -171,11 +179,13 @@ static void look(sqlite3 *db, sqlite3_stmt *statement)
    SQLite's functions. */
 #define PREPARE(call)                                                                              \
     const struct clr_originals *originals = originals_of_db(db, CALLER);                           \
+    const int inside = clr_extension_leave();                                                      \
     int rc;                                                                                        \
                                                                                                    \
     clr_in_sqlite++;                                                                               \
     rc = originals->call;                                                                          \
     clr_in_sqlite--;                                                                               \
+    clr_inside = inside;                                                                           \
     if (rc == SQLITE_OK)                                                                           \
         look(db, *statement);                                                                      \
     return rc
@@ -218,7 +228,7 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
     const bool is_applications = !clr_originals_have(originals, CALLER) || reads_table == db;
     struct clr_connected *connected;
     sqlite3_mutex *mutex;
-    int rc;
+    int rc, inside;
 
     reads_table = NULL;
     if (clr_inside == 0 && clr_in_sqlite == 0 && sql != NULL && db != NULL && is_applications &&
@@ -229,9 +239,11 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
         originals->mutex_leave(mutex);
         return rc;
     }
+    inside = clr_extension_leave();
     clr_in_sqlite++;
     rc = originals->exec(db, sql, callback, argument, message);
     clr_in_sqlite--;
+    clr_inside = inside;
     return rc;
 }
 
@@ -252,9 +264,12 @@ int sqlite3_get_table(sqlite3 *db, const char *sql, char ***table, int *rows, in
 int sqlite3_step(sqlite3_stmt *handle)
 {
     struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+    const int inside = clr_extension_leave();
+    const int rc = statement == NULL ? originals_of(handle, CALLER)->step(handle)
+                                     : clr_statement_step(statement);
 
-    return statement == NULL ? originals_of(handle, CALLER)->step(handle)
-                             : clr_statement_step(statement);
+    clr_inside = inside;
+    return rc;
 }
 
 int sqlite3_reset(sqlite3_stmt *handle)
@@ -402,60 +417,90 @@ int sqlite3_config(int option, ...)
 
 /* ---- Callbacks that would see what the application has not sent. */
 
-/* Takes note of one, and has the connection's statements run as they are while there is one that
-   would see companions. */
-static void note_callback(const struct clr_originals *originals, sqlite3 *db, size_t member,
-                          bool is_there)
+/* Enters the mutex of a connection that is served. Returns NULL for another one. */
+static struct clr_connected *enter_served(const struct clr_originals *originals, sqlite3 *db)
 {
     struct clr_connected *connected = db == NULL ? NULL : clr_pointer_map_get(&connections, db);
-    sqlite3_mutex *mutex;
 
-    if (connected == NULL)
-        return;
-    mutex = originals->db_mutex(db);
-    originals->mutex_enter(mutex);
-    *(bool *)((char *)connected + member) = is_there;
-    if (connected->is_served && !clr_may_accelerate(connected))
-        clr_statements_let_go(connected);
-    originals->mutex_leave(mutex);
+    if (connected == NULL || !connected->is_served)
+        return NULL;
+    originals->mutex_enter(originals->db_mutex(db));
+    return connected;
 }
 
-#define NOTE_CALLBACK(member, is_there)                                                            \
-    const struct clr_originals *originals = originals_of_db(db, CALLER);                           \
-                                                                                                   \
-    note_callback(originals, db, offsetof(struct clr_connected, member), is_there)
-
-int sqlite3_set_authorizer(sqlite3 *db,
-                           int (*authorizer)(void *, int, const char *, const char *, const char *,
-                                             const char *),
-                           void *argument)
+int sqlite3_set_authorizer(sqlite3 *db, clr_authorizer *authorizer, void *argument)
 {
-    NOTE_CALLBACK(has_authorizer, authorizer != NULL);
-    return originals->set_authorizer(db, authorizer, argument);
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = enter_served(originals, db);
+    int rc;
+
+    if (connected == NULL)
+        return originals->set_authorizer(db, authorizer, argument);
+    rc = clr_callbacks_set_authorizer(&connected->callbacks, originals, db, authorizer, argument);
+    originals->mutex_leave(originals->db_mutex(db));
+    return rc;
+}
+
+int sqlite3_trace_v2(sqlite3 *db, unsigned mask, clr_trace *trace, void *argument)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = enter_served(originals, db);
+    int rc;
+
+    if (connected == NULL)
+        return originals->trace_v2(db, mask, trace, argument);
+    rc = clr_callbacks_set_trace(&connected->callbacks, originals, db, mask, trace, argument);
+    originals->mutex_leave(originals->db_mutex(db));
+    return rc;
+}
+
+/* The older functions that trace take the place of the newer one. Their callbacks see companions:
+   the statements run as they are from now on, while there is one. */
+static void note_older(struct clr_connected *connected, bool *has, bool is_there)
+{
+    connected->callbacks.trace_mask = 0;
+    *has = is_there;
+    if (!clr_may_accelerate(connected))
+        clr_statements_let_go(connected);
 }
 
 void *sqlite3_trace(sqlite3 *db, void (*trace)(void *, const char *), void *argument)
 {
-    NOTE_CALLBACK(has_trace, trace != NULL);
-    return originals->trace(db, trace, argument);
-}
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = enter_served(originals, db);
+    void *old;
 
-int sqlite3_trace_v2(sqlite3 *db, unsigned mask, int (*trace)(unsigned, void *, void *, void *),
-                     void *argument)
-{
-    NOTE_CALLBACK(has_trace, trace != NULL && mask != 0);
-    return originals->trace_v2(db, mask, trace, argument);
+    if (connected == NULL)
+        return originals->trace(db, trace, argument);
+    note_older(connected, &connected->callbacks.has_older_trace, trace != NULL);
+    old = originals->trace(db, trace, argument);
+    originals->mutex_leave(originals->db_mutex(db));
+    return old == &connected->callbacks ? connected->callbacks.trace_argument : old;
 }
 
 void *sqlite3_profile(sqlite3 *db, void (*profile)(void *, const char *, sqlite3_uint64),
                       void *argument)
 {
-    NOTE_CALLBACK(has_profile, profile != NULL);
-    return originals->profile(db, profile, argument);
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = enter_served(originals, db);
+    void *old;
+
+    if (connected == NULL)
+        return originals->profile(db, profile, argument);
+    note_older(connected, &connected->callbacks.has_profile, profile != NULL);
+    old = originals->profile(db, profile, argument);
+    originals->mutex_leave(originals->db_mutex(db));
+    return old;
 }
 
 void sqlite3_progress_handler(sqlite3 *db, int operations, int (*progress)(void *), void *argument)
 {
-    NOTE_CALLBACK(has_progress, operations > 0 && progress != NULL);
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = enter_served(originals, db);
+
+    if (connected != NULL)
+        connected->callbacks.has_progress = operations > 0 && progress != NULL;
     originals->progress_handler(db, operations, progress, argument);
+    if (connected != NULL)
+        originals->mutex_leave(originals->db_mutex(db));
 }

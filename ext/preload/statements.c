@@ -213,6 +213,35 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
     return companion;
 }
 
+static void tell_trace(const struct clr_statement *statement, unsigned event, void *x)
+{
+    clr_callbacks_tell(&statement->connected->callbacks, event, statement->plain, x);
+}
+
+/* Traces the end of the companion's run, once. */
+static void trace_end(struct clr_statement *statement)
+{
+    sqlite3_int64 nanoseconds = statement->nanoseconds;
+
+    if (statement->is_traced)
+        tell_trace(statement, SQLITE_TRACE_PROFILE, &nanoseconds);
+    statement->is_traced = false;
+}
+
+/* Traces what SQLite would of a step of the plain statement. */
+static void trace_step(struct clr_statement *statement, int rc)
+{
+    if (!statement->is_traced) {
+        statement->is_traced = true;
+        tell_trace(statement, SQLITE_TRACE_STMT,
+                   (char *)statement->connected->originals->sql(statement->plain));
+    }
+    if (rc == SQLITE_ROW)
+        tell_trace(statement, SQLITE_TRACE_ROW, NULL);
+    else
+        trace_end(statement);
+}
+
 static int step_companion(struct clr_statement *statement)
 {
     int rc;
@@ -239,8 +268,10 @@ static bool begin_accelerated(struct clr_statement *statement, int *rc)
     if (begin_companion(statement) == NULL)
         return false;
     *rc = step_companion(statement);
-    if (*rc == SQLITE_ROW || *rc == SQLITE_DONE || is_sqlites_own(statement->connected, *rc))
+    if (*rc == SQLITE_ROW || *rc == SQLITE_DONE || is_sqlites_own(statement->connected, *rc)) {
+        trace_step(statement, *rc);
         return true;
+    }
     end_companion(statement);
     clr_inside++;
     atomic_load(&clr_gate)->failed(statement->watched);
@@ -279,12 +310,14 @@ static int first_step(struct clr_statement *statement)
 
     statement->is_running = true;
     statement->was_stepped = true;
-    if (statement->patience == 0 || connected->has_progress || originals->progress_handler == NULL)
+    /* A run that is begun twice is traced twice. */
+    if (statement->patience == 0 || connected->callbacks.has_progress ||
+        connected->callbacks.trace_mask != 0 || originals->progress_handler == NULL)
         return timed_step(statement, statement->plain);
     statement->begun = clr_clock_ns();
     originals->progress_handler(connected->db, STEPS_TO_LOOK, look, statement);
     rc = timed_step(statement, statement->plain);
-    if (!connected->has_progress)
+    if (!connected->callbacks.has_progress)
         originals->progress_handler(connected->db, 0, NULL, NULL);
     if (statement->is_stopped)
         clr_inside--;
@@ -320,6 +353,7 @@ static int end_run(struct clr_statement *statement)
     int rc = SQLITE_OK;
 
     if (atomic_load(&statement->companion) != NULL) {
+        trace_end(statement);
         rc = end_companion(statement);
         tell_end(statement, true, statement->has_ended && rc == SQLITE_OK);
     } else if (statement->is_running) {
@@ -363,12 +397,14 @@ int clr_statement_step(struct clr_statement *statement)
     mutex = lock(connected);
     if (atomic_load(&statement->companion) != NULL && statement->has_ended)
         end_run(statement);
-    if (atomic_load(&statement->companion) != NULL)
+    if (atomic_load(&statement->companion) != NULL) {
         rc = step_companion(statement);
-    else if (statement->is_running)
+        trace_step(statement, rc);
+    } else if (statement->is_running) {
         rc = end_plain(statement, timed_step(statement, statement->plain));
-    else
+    } else {
         rc = end_plain(statement, begin_run(statement));
+    }
     originals->mutex_leave(mutex);
     return rc;
 }

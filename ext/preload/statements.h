@@ -9,6 +9,7 @@
 #ifndef CLR_PRELOAD_STATEMENTS_H
 #define CLR_PRELOAD_STATEMENTS_H
 
+#include "preload/callbacks.h"
 #include "preload/originals.h"
 #include "preload/pointer_map.h"
 
@@ -24,9 +25,7 @@ struct clr_connected {
     _Atomic(int) users;          /* those, and who knows the connection by db */
     bool is_served;              /* the extension is there */
     bool is_closed;
-    /* Callbacks of the application's that would see companions: its statements run as they are. */
-    bool has_authorizer, has_trace, has_profile;
-    bool has_progress; /* a progress handler of the application's */
+    struct clr_callbacks callbacks;
 };
 
 /* sqlite3_stmt_status() counts by numbers from 1 on. SQLite 3.38 added the last two. */
@@ -49,6 +48,7 @@ struct clr_statement {
        it was stopped then. */
     sqlite3_int64 begun, patience;
     bool is_stopped;
+    bool is_traced; /* the companion's run has begun, and not ended, to the application's trace */
     /* Of companions, less those of plain runs that were stopped; for sqlite3_stmt_status(). */
     int counters[CLR_COUNTERS];
 };
@@ -81,8 +81,7 @@ static inline sqlite3_stmt *clr_statement_running(sqlite3_stmt *handle)
 /* Whether the application would not see that another statement runs. */
 static inline bool clr_may_accelerate(const struct clr_connected *connected)
 {
-    return !connected->is_closed && !connected->has_authorizer && !connected->has_trace &&
-           !connected->has_profile;
+    return !connected->is_closed && clr_callbacks_allow(&connected->callbacks);
 }
 
 /* Has the gate look at a statement that was just prepared. */

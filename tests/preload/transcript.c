@@ -247,6 +247,56 @@ static int authorize(void *count, int action, const char *a, const char *b, cons
     return SQLITE_OK;
 }
 
+/* Hides a column. */
+static int hide(void *column, int action, const char *a, const char *b, const char *c,
+                const char *d)
+{
+    (void)c;
+    (void)d;
+    return action == SQLITE_READ && strcmp(text(a), "t") == 0 && strcmp(text(b), column) == 0
+               ? SQLITE_IGNORE
+               : SQLITE_OK;
+}
+
+static int refuse(void *unused, int action, const char *a, const char *b, const char *c,
+                  const char *d)
+{
+    (void)unused;
+    (void)a;
+    (void)b;
+    (void)c;
+    (void)d;
+    return action == SQLITE_READ ? SQLITE_DENY : SQLITE_OK;
+}
+
+/* Allows all but to look at the schema. */
+static int allow(void *unused, int action, const char *a, const char *b, const char *c,
+                 const char *d)
+{
+    (void)unused;
+    (void)b;
+    (void)c;
+    (void)d;
+    return action == SQLITE_READ && strncmp(text(a), "sqlite_", 7) == 0 ? SQLITE_DENY : SQLITE_OK;
+}
+
+/* Says how many tables there are, by a statement of its own, or that it may not. */
+static void ask(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    sqlite3_stmt *statement = NULL;
+
+    (void)count;
+    (void)values;
+    if (sqlite3_prepare_v2(db, "SELECT count(*) FROM sqlite_schema", -1, &statement, NULL) !=
+        SQLITE_OK) {
+        sqlite3_result_text(context, "refused", -1, SQLITE_STATIC);
+        return;
+    }
+    sqlite3_step(statement);
+    sqlite3_result_value(context, sqlite3_column_value(statement, 0));
+    sqlite3_finalize(statement);
+}
+
 static void select_authorizer(void)
 {
     sqlite3_stmt *before = prepare(groups), *after;
@@ -266,14 +316,48 @@ static void select_authorizer(void)
     say("finalize", sqlite3_finalize(before));
     say("finalize", sqlite3_finalize(after));
     printf("%d\n", count);
+    /* What it says holds. */
+    sqlite3_set_authorizer(db, hide, "v");
+    before = prepare(groups);
+    run(before, 2);
+    sqlite3_set_authorizer(db, NULL, NULL);
+    sqlite3_reset(before);
+    run(before, 2);
+    sqlite3_set_authorizer(db, authorize, &count);
+    sqlite3_reset(before);
+    run(before, 2);
+    sqlite3_set_authorizer(db, hide, "k");
+    sqlite3_reset(before);
+    run(before, 2);
+    sqlite3_set_authorizer(db, refuse, NULL);
+    sqlite3_reset(before);
+    run(before, 2);
+    say("finalize", sqlite3_finalize(before));
+    sqlite3_finalize(prepare(groups));
+    sqlite3_set_authorizer(db, authorize, &count);
+    exec(bound);
+    exec(bound);
+    sqlite3_create_function(db, "nested", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, ask, NULL,
+                            NULL);
+    printf("%d\n", count);
+    sqlite3_set_authorizer(db, allow, NULL);
+    exec("SELECT nested(k), count(*) FROM t WHERE k < 2 GROUP BY 1");
+    exec("SELECT nested(k), count(*) FROM t WHERE k < 3 GROUP BY 1");
+    sqlite3_set_authorizer(db, NULL, NULL);
+    exec("SELECT nested(k), count(*) FROM t WHERE k < 3 GROUP BY 1");
 }
 
 static int trace(unsigned event, void *argument, void *p, void *x)
 {
     (void)argument;
-    (void)x;
-    printf("  traced: %u %s\n", event,
-           event == SQLITE_TRACE_CLOSE ? "" : text(sqlite3_sql((sqlite3_stmt *)p)));
+    char *expanded = event == SQLITE_TRACE_CLOSE ? NULL : sqlite3_expanded_sql(p);
+
+    printf("  traced: %u %s\n", event, text(expanded));
+    if (event == SQLITE_TRACE_STMT)
+        printf("    %s\n", text(x));
+    if (event == SQLITE_TRACE_PROFILE)
+        printf("    it took time: %d\n", *(sqlite3_int64 *)x >= 0);
+    sqlite3_free(expanded);
     return 0;
 }
 
@@ -290,9 +374,19 @@ static void profile(void *argument, const char *sql, sqlite3_uint64 time)
     printf("  profiled: %s\n", text(sql));
 }
 
+static int refuse_row(void *unused, int count, char **values, char **names)
+{
+    (void)unused;
+    (void)count;
+    (void)values;
+    (void)names;
+    return 1;
+}
+
 static void select_trace(void)
 {
-    sqlite3_stmt *statement = prepare(groups);
+    static char begin[] = "trace";
+    sqlite3_stmt *statement = prepare(groups), *other;
 
     run(statement, 1000);
     sqlite3_reset(statement);
@@ -303,7 +397,18 @@ static void select_trace(void)
     sqlite3_trace_v2(db, 0, NULL, NULL);
     run(statement, 1000);
     sqlite3_reset(statement);
-    sqlite3_trace(db, trace_text, NULL);
+    sqlite3_trace_v2(db, 15, trace, begin);
+    run(statement, 1000);
+    run(statement, 2);
+    sqlite3_reset(statement);
+    exec(groups);
+    sqlite3_exec(db, groups, refuse_row, NULL, NULL);
+    other = prepare(bound);
+    sqlite3_bind_int(other, 1, 4);
+    sqlite3_bind_text(other, 2, "s3", -1, SQLITE_STATIC);
+    run(other, 3);
+    say("finalize", sqlite3_finalize(other));
+    printf("the same argument: %d\n", sqlite3_trace(db, trace_text, NULL) == begin);
     run(statement, 1);
     sqlite3_reset(statement);
     sqlite3_trace(db, NULL, NULL);
