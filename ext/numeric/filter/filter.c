@@ -56,7 +56,6 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
     const struct clr_loops *loops = block->loops;
     const int64_t *values, *ahead;
     int64_t room[CLR_BLOCK];
-    uint8_t truths[CLR_BLOCK];
 
     if (term->kind == CLR_TERM_DECIMALS ||
         (term->kind == CLR_TERM_INTEGERS && column->words != NULL && column->frame.power == 0.0)) {
@@ -67,10 +66,8 @@ static void find_true(const struct clr_block *block, const struct clr_filter_ter
         (term->kind == CLR_TERM_INTEGERS ? loops->within_integers : loops->within_reals)(
             values, term->least, term->greatest, found, ahead);
     } else {
-        loops->look_up_tags((const char *)column->codes + block->first * column->code_bytes,
-                            column->code_bytes, block->scan->lookups[instruction->b].truths,
-                            truths);
-        loops->select_tag(truths, true, found);
+        loops->select_true((const char *)column->codes + block->first * column->code_bytes,
+                           column->code_bytes, block->scan->lookups[instruction->b].truths, found);
     }
 }
 
@@ -80,15 +77,15 @@ static bool keep_looked_up(const struct clr_block *block, const struct clr_filte
 {
     const struct clr_instruction *instruction = &block->scan->instructions[term->number];
     const struct clr_column *column = block->columns[instruction->a];
-    const uint8_t *truths = block->scan->lookups[instruction->b].truths;
-    uint64_t word, any = 0;
+    const struct clr_lookup *lookup = &block->scan->lookups[instruction->b];
+    uint64_t word, truth, any = 0;
     size_t i, row;
 
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
         for (word = rows[i]; word != 0; word &= word - 1) {
             row = i * 64 + (size_t)__builtin_ctzll(word);
-            if (!truths[clr_column_code(column, block->first + row)])
-                rows[i] ^= word & -word;
+            truth = clr_lookup_is_true(lookup, clr_column_code(column, block->first + row));
+            rows[i] ^= (word & -word) & (truth - 1); /* no jump, which would be guessed wrong */
         }
         any |= rows[i];
     }

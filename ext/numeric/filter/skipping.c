@@ -193,9 +193,10 @@ struct test {
     int number; /* of the instruction */
     int column; /* of the scan */
     const struct clr_zones *zones;
-    unsigned types;           /* it is true for all values of these */
-    struct clr_bounds bounds; /* and for these numbers */
-    uint32_t *truths;         /* of a lookup: by code, for how many codes below it it is true */
+    unsigned types;                  /* it is true for all values of these */
+    struct clr_bounds bounds;        /* and for these numbers */
+    const struct clr_lookup *lookup; /* or NULL */
+    uint32_t *counts; /* of its truths: how many words before each of them have some */
 };
 
 struct tests {
@@ -271,18 +272,34 @@ bool clr_skipping_find_columns(const struct clr_scan *scan, bool wanted[CLR_MOST
     return any;
 }
 
-/* Counts a lookup's true results. Returns false without memory. */
-static bool count_truths(const struct clr_lookup *lookup, struct test *test)
+/* Gets ready for a lookup. Returns false without memory. */
+static bool take_lookup(const struct clr_lookup *lookup, struct test *test)
 {
     uint32_t i;
 
-    test->truths = clr_memory_alloc(((size_t)lookup->count + 1) * sizeof *test->truths);
-    if (test->truths == NULL)
+    test->lookup = lookup;
+    test->counts = clr_memory_alloc((lookup->count / 32 + (size_t)1) * sizeof *test->counts);
+    if (test->counts == NULL)
         return false;
-    test->truths[0] = 0;
-    for (i = 0; i < lookup->count; i++)
-        test->truths[i + 1] = test->truths[i] + (lookup->truths[i] != 0);
+    test->counts[0] = 0;
+    for (i = 0; i < lookup->count / 32; i++)
+        test->counts[i + 1] = test->counts[i] + (lookup->truths[i] != 0);
     return true;
+}
+
+/* Whether a lookup is true for one of the codes from least to greatest. */
+static bool has_truths(const struct test *test, uint32_t least, uint32_t greatest)
+{
+    const uint32_t *truths = test->lookup->truths;
+    const uint32_t from_least = UINT32_MAX << least % 32;
+    const uint32_t to_greatest = UINT32_MAX >> (31 - greatest % 32);
+
+    least /= 32;
+    greatest /= 32;
+    if (least == greatest)
+        return (truths[least] & from_least & to_greatest) != 0;
+    return (truths[least] & from_least) != 0 || (truths[greatest] & to_greatest) != 0 ||
+           test->counts[greatest] > test->counts[least + 1];
 }
 
 static void find_tests(struct tests *tests)
@@ -300,7 +317,7 @@ static void find_tests(struct tests *tests)
             continue;
         zones = clr_column_zones(scan->columns[test->column]);
         if (zones == NULL || (instruction->opcode == CLR_OP_LOOKUP &&
-                              !count_truths(&scan->lookups[instruction->b], test)))
+                              !take_lookup(&scan->lookups[instruction->b], test)))
             continue;
         test->zones = zones;
         tests->count++;
@@ -311,8 +328,8 @@ static bool may_be_true(const struct test *test, const struct clr_zone *zone)
 {
     const struct clr_bounds *bounds = &test->bounds;
 
-    if (test->truths != NULL)
-        return test->truths[zone->greatest + 1] > test->truths[zone->least];
+    if (test->lookup != NULL)
+        return has_truths(test, (uint32_t)zone->least, (uint32_t)zone->greatest);
     switch (zone->types & NUMBERS) {
     case 0:
         return (zone->types & test->types) != 0;
@@ -394,7 +411,7 @@ void clr_skipping_find_blocks(struct clr_scan *scan)
     if (blocks != NULL)
         count = list_blocks(&tests, all, blocks);
     while (tests.count > 0)
-        clr_memory_free(tests.tests[--tests.count].truths);
+        clr_memory_free(tests.tests[--tests.count].counts);
     if (count == all) {
         clr_memory_free(blocks);
         return;

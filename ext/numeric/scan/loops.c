@@ -71,6 +71,23 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 #define SIGNS(v) ((uint64_t)(v[0] & 1) | (uint64_t)(v[1] & 2))
 #define WORD_SIGNS(v)                                                                              \
     ((uint64_t)(v[0] & 1) | (uint64_t)(v[1] & 2) | (uint64_t)(v[2] & 4) | (uint64_t)(v[3] & 8))
+#define HALF_SIGNS(v)                                                                              \
+    (WORD_SIGNS(v) | (uint64_t)(v[4] & 16) | (uint64_t)(v[5] & 32) | (uint64_t)(v[6] & 64) |       \
+     (uint64_t)(v[7] & 128))
+#define BYTE_SIGNS(v)                                                                              \
+    (HALF_SIGNS(v) | (uint64_t)((v[8] & 1) | (v[9] & 2) | (v[10] & 4) | (v[11] & 8) |              \
+                                (v[12] & 16) | (v[13] & 32) | (v[14] & 64) | (v[15] & 128))        \
+                         << 8)
+#define WIDEN_BYTES(p)                                                                             \
+    {                                                                                              \
+        (p)[0], (p)[1], (p)[2], (p)[3]                                                             \
+    }
+#define WIDEN_HALVES WIDEN_BYTES
+#define WIDEN_WORDS WIDEN_BYTES
+#define LOOK_UP_WORDS(p, v)                                                                        \
+    {                                                                                              \
+        (p)[(v)[0]], (p)[(v)[1]], (p)[(v)[2]], (p)[(v)[3]]                                         \
+    }
 #define GATHER portable_gather
 #include "numeric/scan/loops.inc"
 
@@ -115,11 +132,23 @@ TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint
     return count;
 }
 
+TARGET_AVX2 static inline uint32_t avx2_half_signs(__m256i v)
+{
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_packs_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
+}
+
 #define VARIANT(name) avx2_##name
 #define TARGET TARGET_AVX2
 #define LANES 4
 #define SIGNS(v) (uint64_t) _mm256_movemask_pd((__m256d)(v))
-#define WORD_SIGNS(v) (uint64_t)(uint8_t) _mm256_movemask_ps((__m256)(v))
+#define WORD_SIGNS(v) (uint8_t) _mm256_movemask_ps((__m256)(v))
+#define HALF_SIGNS(v) avx2_half_signs((__m256i)(v))
+#define BYTE_SIGNS(v) (uint32_t) _mm256_movemask_epi8((__m256i)(v))
+#define WIDEN_BYTES(p) _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p)))
+#define WIDEN_HALVES(p) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define WIDEN_WORDS(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
+#define LOOK_UP_WORDS(p, v) _mm256_i32gather_epi32((const int *)(p), (__m256i)(v), 4)
 #define GATHER avx2_gather
 #include "numeric/scan/loops.inc"
 
@@ -148,7 +177,14 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 #define TARGET TARGET_AVX512
 #define LANES 8
 #define SIGNS(v) (uint64_t) _mm512_movepi64_mask((__m512i)(v))
-#define WORD_SIGNS(v) (uint64_t) _mm512_movepi32_mask((__m512i)(v))
+#define WORD_SIGNS(v) _mm512_movepi32_mask((__m512i)(v))
+#define HALF_SIGNS(v) _mm512_movepi16_mask((__m512i)(v))
+#define BYTE_SIGNS(v) _mm512_movepi8_mask((__m512i)(v))
+#define WIDEN_BYTES(p) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
+#define WIDEN_HALVES(p)                                                                            \
+    _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
+#define WIDEN_WORDS(p) _mm512_loadu_si512(p)
+#define LOOK_UP_WORDS(p, v) _mm512_i32gather_epi32((__m512i)(v), p, 4)
 #define GATHER avx512_gather
 #include "numeric/scan/loops.inc"
 #endif

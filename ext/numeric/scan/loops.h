@@ -70,9 +70,14 @@ struct clr_loops {
     void (*within_reals)(const int64_t *values, int64_t least, int64_t greatest, uint64_t *bits,
                          const int64_t *ahead);
 
-    /* Likewise: whether a word, of 1, 2 or 4 bytes, is from least to least + more. */
+    /* Likewise: whether a word, of 1, 2 or 4 bytes, is from least to least + more, which is one of
+       that size, too. */
     void (*within_words)(const void *words, int bytes, uint32_t least, uint32_t more,
                          uint64_t *bits);
+
+    /* Likewise: whether the bit of the truths (struct clr_lookup) that a code of 1, 2 or 4 bytes
+       says is set. */
+    void (*select_true)(const void *codes, int code_bytes, const uint32_t *truths, uint64_t *bits);
 
     /* Likewise: whether the tag is this one. */
     void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);

@@ -76,16 +76,18 @@ struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
 {
     static atomic_uint_least64_t ids;
     const size_t values_size = count * sizeof(int64_t);
+    const size_t truths_size = (count / 32 + (size_t)1) * sizeof(uint32_t);
     struct clr_lookup_results *results =
-        clr_memory_alloc(sizeof *results + values_size + 2 * (size_t)count);
+        clr_memory_alloc(sizeof *results + values_size + truths_size + count);
 
     if (results == NULL)
         return NULL;
     atomic_init(&results->references, 1);
     results->id = atomic_fetch_add(&ids, 1) + 1;
-    results->tags = (uint8_t *)(results->values + count);
-    results->truths = results->tags + count;
+    results->truths = (uint32_t *)(results->values + count);
+    results->tags = (uint8_t *)results->truths + truths_size;
     memset(results->values, 0, values_size);
+    memset(results->truths, 0, truths_size);
     memset(results->tags, CLR_TAG_UNSURE, count);
     return results;
 }
@@ -123,13 +125,14 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
 {
     unsigned types = 0;
     uint64_t beyond = 0;
-    uint32_t i;
+    uint32_t truth, i;
 
     lookup->true_count = 0;
     for (i = 0; i < count; i++) {
         types |= 1u << results->tags[i];
-        results->truths[i] = is_true(results->tags[i], results->values[i]);
-        lookup->true_count += results->truths[i];
+        truth = is_true(results->tags[i], results->values[i]);
+        results->truths[i / 32] |= truth << i % 32;
+        lookup->true_count += truth;
         beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
     }
     lookup->count = count;

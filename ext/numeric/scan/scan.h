@@ -147,9 +147,10 @@ struct clr_lookup {
     const uint8_t *tags;
     const int64_t
         *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
-    /* Whether each result is true, 1 or 0; NULL: nobody has found that out. */
-    const uint8_t *truths;
-    uint32_t true_count; /* how many of them are 1 */
+    /* Whether each result is true, 32 in a word, that of the first one its lowest bit, with one
+       word more than are needed; NULL: nobody has found that out. */
+    const uint32_t *truths;
+    uint32_t true_count; /* how many of them are */
     /* Where tags, values and truths lie, with a reference: see clr_lookup_set(). */
     struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
@@ -288,8 +289,8 @@ static inline enum clr_scan_outcome clr_scan_outcome_of(enum clr_code code)
 struct clr_lookup_results {
     atomic_int references;
     uint64_t id;      /* no other results of the process have it; not 0 */
-    uint8_t *tags;    /* behind the values */
-    uint8_t *truths;  /* behind them; found by clr_lookup_set() */
+    uint32_t *truths; /* behind the values; found by clr_lookup_set() */
+    uint8_t *tags;    /* behind them */
     int64_t values[]; /* bits */
 };
 
@@ -304,6 +305,12 @@ void clr_lookup_results_release(struct clr_lookup_results *results);
 /* Gives a lookup the results of count entries, whose reference becomes the lookup's, and finds out
    what they are. What the lookup had besides stays. */
 void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count);
+
+/* Returns whether the result for an entry, of a lookup that has truths, is true. */
+static inline uint64_t clr_lookup_is_true(const struct clr_lookup *lookup, uint32_t code)
+{
+    return lookup->truths[code / 32] >> code % 32 & 1;
+}
 
 /* Widens a range of some of a lookup's results to that of all that are INTEGERs. It looks at each,
    unless they are ranks. */

@@ -51,6 +51,12 @@ static void test_kinds(void)
         tap_is_int64(lookup.kind, cases[i].kind, "%s: the kind", cases[i].what);
         tap_is_int64(lookup.types, types, "the types");
         tap_is_int64(lookup.is_short, cases[i].is_short, "whether all are short");
+        for (j = 0; j < cases[i].count; j++) {
+            const bool is_true =
+                (cases[i].tags[j] == CLR_TAG_INTEGER || cases[i].tags[j] == CLR_TAG_REAL) &&
+                cases[i].values[j] != 0;
+            tap_is_int64((int64_t)clr_lookup_is_true(&lookup, j), is_true, "whether %u is true", j);
+        }
         tap_ok(lookup.count == cases[i].count && lookup.results == results &&
                    lookup.values == results->values && lookup.tags == results->tags &&
                    lookup.ranked_count == 5,

@@ -105,14 +105,36 @@ static void check_words(const struct clr_loops *loops, uint64_t *bits)
             room[i] = (uint32_t)random_bits();
         least = (uint32_t)clr_frame_value(&frame, room, random_below(CLR_BLOCK));
         more = (uint32_t)random_bits() >> (8 * (4U - frame.bytes) + (unsigned)random_below(8));
-        if (more > UINT32_MAX - least)
-            more = UINT32_MAX - least;
+        if (more > (UINT32_MAX >> (32 - 8 * frame.bytes)) - least)
+            more = (UINT32_MAX >> (32 - 8 * frame.bytes)) - least;
         loops->within_words(room, frame.bytes, least, more, bits);
         for (i = 0; i < CLR_BLOCK; i++) {
             const uint32_t word = (uint32_t)clr_frame_value(&frame, room, i);
             batch_ok(bit_of(bits, i) == (word >= least && word - least <= more),
                      "row %zu of %d bytes is within", i, frame.bytes);
         }
+    }
+}
+
+/* Codes of each size, of few entries and of many. */
+static void check_codes(const struct clr_loops *loops, uint64_t *bits)
+{
+    enum { ENTRIES = 70000 };
+    static uint32_t codes[2 * CLR_BLOCK], truths[ENTRIES / 32 + 1];
+    struct clr_lookup lookup = {.truths = truths};
+    struct clr_column column = {.codes = codes, .code_bytes = 4};
+    size_t i;
+
+    for (i = 0; i <= ENTRIES / 32; i++)
+        truths[i] = (uint32_t)random_bits();
+    for (; column.code_bytes > 0; column.code_bytes /= 2) {
+        for (i = 0; i < CLR_BLOCK; i++)
+            codes[i] =
+                column.code_bytes == 4 ? (uint32_t)random_below(ENTRIES) : (uint32_t)random_bits();
+        loops->select_true(codes, column.code_bytes, truths, bits);
+        for (i = 0; i < CLR_BLOCK; i++)
+            batch_ok(bit_of(bits, i) == clr_lookup_is_true(&lookup, clr_column_code(&column, i)),
+                     "row %zu of codes of %d bytes is true", i, column.code_bytes);
     }
 }
 
@@ -130,6 +152,7 @@ static void check_rows(const struct clr_loops *loops)
     for (i = 0; i < CLR_BLOCK; i++)
         batch_ok(bit_of(bits, i) == (a[i] >= b[0] && a[i] <= b[1]), "row %zu is within", i);
     check_words(loops, bits);
+    check_codes(loops, bits);
     fill(result, VALUE_REAL, true);
     loops->within_reals(result, result[0], result[1], bits, result);
     for (i = 0; i < CLR_BLOCK; i++)
