@@ -21,7 +21,10 @@ foreach name {
     vfs_unlink_test sqlite3_extended_result_codes run_thread_tests sqlite3_db_config
     sqlite3_enable_shared_cache breakpoint unregister_devsim unregister_jt_vfs unregister_demovfs
     db_save sqlite3_limit optimization_control sqlite3_memdebug_log sqlite3_config_uri
-    sqlite3_config_lookaside sqlite3_clear_tsd_memdebug
+    sqlite3_config_lookaside sqlite3_clear_tsd_memdebug sqlite3_fts3_may_be_corrupt
+    sqlite3_config_pagecache sqlite3_config_pmasz sqlite3_db_config_lookaside sqlite3_config_cis
+    save_prng_state restore_prng_state reset_prng_state clang_sanitize_address atomic_batch_write
+    sqlite3_test_control
 } {
     proc $name args {return 0}
 }
@@ -31,6 +34,53 @@ proc sqlite3_memory_used {} {return 0}
 proc sqlite3_memory_highwater args {return 0}
 proc working_64bit_int {} {return 1}
 
+# Digests are compared with each other alone.
+proc md5 text {format %08X [zlib crc32 [encoding convertto utf-8 $text]]}
+
+# Bytes of files.
+proc hexio_read {file offset count} {
+    set channel [open $file rb]
+    seek $channel $offset
+    set bytes [read $channel $count]
+    close $channel
+    return [string toupper [binary encode hex $bytes]]
+}
+proc hexio_write {file offset hex} {
+    set channel [open $file r+b]
+    seek $channel $offset
+    puts -nonewline $channel [binary decode hex $hex]
+    close $channel
+    return [expr {[string length $hex] / 2}]
+}
+proc hexio_get_int hex {expr 0x$hex}
+proc hexio_render_int16 number {format %04X [expr {$number & 0xffff}]}
+proc hexio_render_int32 number {format %08X [expr {$number & 0xffffffff}]}
+
+# Databases that are kept aside; the suite has these for builds that let calls fail.
+proc faultsim_save args {
+    foreach file [glob -nocomplain sv_test.db*] {forcedelete $file}
+    foreach file [glob -nocomplain test.db*] {forcecopy $file sv_$file}
+}
+proc faultsim_save_and_close args {
+    faultsim_save
+    catch {db close}
+    return {}
+}
+proc faultsim_restore args {
+    foreach file [glob -nocomplain test.db*] {forcedelete $file}
+    foreach file [glob -nocomplain sv_test.db*] {forcecopy $file [string range $file 3 end]}
+}
+proc faultsim_restore_and_reopen {{file test.db}} {
+    catch {db close}
+    faultsim_restore
+    sqlite3 db $file
+}
+proc faultsim_delete_and_reopen {{file test.db}} {
+    catch {db close}
+    foreach old [glob -nocomplain test.db*] {forcedelete $old}
+    sqlite3 db $file
+}
+
 # What test builds count.
 foreach name {
     sqlite_open_file_count sqlite_search_count sqlite_sort_count sqlite_found_count sqlite_like_count
@@ -39,6 +89,9 @@ foreach name {
 } {
     set $name 0
 }
+set sqlite_pending_byte 0x40000000
+set SQLITE_DEFAULT_FILE_FORMAT 4
+set longdouble_size 16
 
 # What the library was built with; tests of anything else are left out.
 set testdir [file normalize [lindex $argv 0]]
@@ -84,8 +137,11 @@ proc source name {
     fconfigure $channel -encoding utf-8
     regsub -all {\mdb status (step|sort|autoindex|vmstep)\M} [read $channel] {expr 0} script
     close $channel
-    set explained {\m(?:EXPLAIN|explain) +(?:QUERY +PLAN +|query +plan +)?(?=SELECT|select|WITH|with|VALUES|[\$\[])}
+    set explained {\m(?:EXPLAIN|explain)\s+(?:QUERY\s+PLAN\s+|query\s+plan\s+)?(?=SELECT|select|WITH|with|VALUES|[\$\[])}
     regsub -all $explained $script {} script
+    # Processes that a test starts begin as this one.
+    set begin "package require sqlite3; proc sqlite3_test_control_pending_byte args {return 0}"
+    regsub {set wrapper ""} $script "set wrapper {$begin}" script
     set before [info script]
     info script $name
     set code [catch {uplevel 1 $script} result options]

@@ -464,6 +464,58 @@ static void select_changes(void)
     printf("%d\n", sqlite3_txn_state(db, NULL));
 }
 
+/* Writes to the database by another connection, which says whether it could. */
+static void write_beside(const char *sql)
+{
+    sqlite3 *other = open_file();
+
+    printf("  beside: %d\n", sqlite3_exec(other, sql, NULL, NULL, NULL));
+    sqlite3_close(other);
+}
+
+/* Databases beside main, and what is locked while statements are half read. */
+static void select_attached(void)
+{
+    static const char beside[] = "SELECT k, sum(v), count(*) FROM beside.t GROUP BY k ORDER BY k";
+    static const char both[] = "SELECT a.k, count(*) FROM t AS a JOIN beside.few AS b ON b.k = a.k "
+                               "GROUP BY a.k ORDER BY 1";
+    static const char temporary[] = "SELECT k, sum(v) FROM temp.mine WHERE v > 1 GROUP BY k";
+    const char *const texts[] = {beside, both, temporary, groups};
+    char *attach = sqlite3_mprintf("ATTACH '%q-beside' AS beside", path);
+    sqlite3_stmt *statement;
+    size_t i;
+    int turn;
+
+    sqlite3_exec(db, attach, NULL, NULL, NULL);
+    exec("CREATE TABLE IF NOT EXISTS beside.t AS SELECT * FROM t");
+    exec("CREATE TABLE IF NOT EXISTS beside.few(k INTEGER PRIMARY KEY)");
+    exec("INSERT OR IGNORE INTO beside.few VALUES (3), (4), (8)");
+    exec("CREATE TEMP TABLE mine AS SELECT * FROM t");
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        for (turn = 0; turn < 2; turn++) {
+            statement = prepare(texts[i]);
+            run(statement, 2);
+            write_beside("INSERT INTO t VALUES (1, 2, 's', 4)");
+            exec("DETACH beside");
+            run(statement, 20);
+            say("finalize", sqlite3_finalize(statement));
+        }
+    }
+    exec("BEGIN");
+    exec(beside);
+    exec(groups);
+    exec("UPDATE beside.t SET v = 1 WHERE k = 3");
+    exec(beside);
+    exec("ROLLBACK");
+    exec(beside);
+    exec("DETACH beside");
+    exec(beside);
+    sqlite3_exec(db, attach, NULL, NULL, NULL);
+    exec("DROP TABLE beside.t; DROP TABLE beside.few");
+    exec("DETACH beside");
+    sqlite3_free(attach);
+}
+
 static void select_close(void)
 {
     sqlite3_stmt *statement = prepare(groups), *other = prepare(bound);
@@ -1055,6 +1107,7 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
+    {"attached", select_attached},
     {"authorizer", select_authorizer},
     {"backup", select_backup},
     {"changes", select_changes},
