@@ -33,4 +33,8 @@ void clr_status_clear(struct clr_status *status);
 enum clr_code clr_status_set(struct clr_status *status, enum clr_code code, int error,
                              const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Leaves out of a text that was cut anywhere, terminated by zero, the bytes that are no whole
+   character of UTF-8: many languages' interfaces fail on such a text instead of showing it. */
+void clr_utf8_repair(char *text);
+
 #endif

@@ -1,6 +1,6 @@
 #include "query/reason.h"
 
-#include "base/utf8.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "base/processor.h"
 #include "base/settings.h"
 #include "base/status.h"
-#include "base/utf8.h"
 
 #include "tap.h"
 

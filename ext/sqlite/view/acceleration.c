@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/float_environment.h"
-#include "base/utf8.h"
+#include "base/status.h"
 #include "engine/worker/thread.h"
 #include "query/query_run.h"
 #include "sqlite/cache/cache.h"
