@@ -151,7 +151,7 @@ static void free_resident(struct clr_task *task)
     struct resident *resident = resident_of(task);
 
     pthread_mutex_destroy(&resident->lock);
-    if (resident->shown.copy != NULL && clr_resident_column_is_shared(resident->shown.copy)) {
+    if (resident->shown.copy != NULL && resident->shown.copy->is_shared) {
         leave(resident);
         return;
     }

@@ -350,18 +350,6 @@ enum clr_scan_outcome clr_groups_begin(const struct clr_scan *sample, size_t row
     return outcome == CLR_SCAN_DONE ? begin_parts(*groups, parts) : outcome;
 }
 
-int clr_groups_parts(const struct clr_groups *groups)
-{
-    return groups->part_count;
-}
-
-enum clr_scan_outcome clr_groups_take(struct clr_groups *groups, int part,
-                                      const struct clr_scan *portion, const atomic_bool *stop)
-{
-    clr_group_part_take(groups->parts[part], portion, 0, portion->rows, stop);
-    return groups->parts[part]->outcome;
-}
-
 enum clr_scan_outcome clr_host_groups_end(struct clr_groups *groups, size_t rows,
                                           const struct clr_watch *watch,
                                           struct clr_group_doubts *doubts)

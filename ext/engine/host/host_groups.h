@@ -37,21 +37,14 @@ enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan,
 /*
  * Begins groups of rows that come in portions, `rows` of them at most: with a sample of them, which
  * stays the caller's until the groups end, and in so many parts at most, for a thread each. The
- * rows of a part follow those of the parts before, and all of one portion those of the last.
+ * rows of a part follow those of the parts before, and all of one portion those of the last:
+ * clr_group_part_take() takes a portion, a scan that is the sample's but for its columns and rows.
  * Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED; *groups is to be freed
  * in any case, or NULL.
  */
 enum clr_scan_outcome clr_groups_begin(const struct clr_scan *sample, size_t rows, int parts,
                                        const struct clr_group_doubts *doubts,
                                        struct clr_groups **groups);
-
-/* Returns how many parts there are: 1 at least. */
-int clr_groups_parts(const struct clr_groups *groups);
-
-/* Takes a portion of a part's rows: a scan which is the sample's but for its columns and rows.
-   Returns as clr_group_part_run() stores it; from then on nothing more is taken. */
-enum clr_scan_outcome clr_groups_take(struct clr_groups *groups, int part,
-                                      const struct clr_scan *portion, const atomic_bool *stop);
 
 /* Doubts everything: groups that are begun with that are not to be begun again. */
 void clr_group_doubt_all(struct clr_group_doubts *doubts);

@@ -357,7 +357,7 @@ static void add_decimals(const struct clr_column *column, size_t first, size_t c
     for (; first < end; first += count) {
         count = end - first < CLR_DECIMALS_SUMMED ? end - first : CLR_DECIMALS_SUMMED;
         clr_frame_widen(&column->frame, column->words, first, count, room);
-        clr_decimals_sum(column->frame.power, room, count, parts);
+        clr_decimals_choose_loops(0)->sum(column->frame.power, room, count, parts);
         clr_sum_add(sum, parts[0], 1);
         clr_sum_add(sum, parts[1], 1);
     }

@@ -181,23 +181,6 @@ const struct clr_decimals_loops *clr_decimals_choose_loops(int skipped)
     return vectors < 0 ? NULL : by_vectors[vectors];
 }
 
-bool clr_decimals_split(double power, const int64_t *values, size_t count,
-                        int64_t *restrict integers)
-{
-    return clr_decimals_choose_loops(0)->split(power, values, count, integers);
-}
-
-void clr_decimals_widen(double power, int64_t least, unsigned bytes, const void *words,
-                        size_t first, size_t count, int64_t *restrict values)
-{
-    clr_decimals_choose_loops(0)->widen(power, least, bytes, words, first, count, values);
-}
-
-void clr_decimals_sum(double power, const int64_t *values, size_t count, double parts[2])
-{
-    clr_decimals_choose_loops(0)->sum(power, values, count, parts);
-}
-
 double clr_decimals_find_power(const int64_t *values, size_t count)
 {
     double power = 1.0;

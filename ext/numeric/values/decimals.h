@@ -25,33 +25,25 @@ static inline int64_t clr_decimal_bits(int64_t k, double power)
    decimals. 0: there is none. */
 double clr_decimals_find_power(const int64_t *values, size_t count);
 
-/* Stores the k of each of count values by a power. Returns whether all are decimals by that power:
-   if not, what is stored means nothing. */
-bool clr_decimals_split(double power, const int64_t *values, size_t count,
-                        int64_t *restrict integers);
-
-/* Stores the bits of count values, from the place `first` on. Of each k what is kept is k minus
-   `least`, in so many bytes, 1, 2 or 4. */
-void clr_decimals_widen(double power, int64_t least, unsigned bytes, const void *words,
-                        size_t first, size_t count, int64_t *restrict values);
-
 /* Returns the least k whose REAL is not less than that, which is no NaN; 2^51 or more, or -2^51 or
    less, if it is farther from 0 than any k. */
 int64_t clr_decimals_from(double least, double power);
 
-/*
- * Stores two doubles whose sum is exactly that of count values, CLR_DECIMALS_SUMMED at most, which
- * are decimals by that power, of k from -CLR_DECIMALS_MOST_SUMMED to CLR_DECIMALS_MOST_SUMMED.
- */
+/* How many values sum() takes at the most, of k from -CLR_DECIMALS_MOST_SUMMED to
+   CLR_DECIMALS_MOST_SUMMED. */
 #define CLR_DECIMALS_MOST_SUMMED ((int64_t)1 << 33)
 enum { CLR_DECIMALS_SUMMED = 1024 };
-void clr_decimals_sum(double power, const int64_t *values, size_t count, double parts[2]);
 
-/* The same loops, in one instruction set. */
+/* Loops over values that are decimals by a power, in one instruction set. */
 struct clr_decimals_loops {
+    /* Stores the k of each value. Returns whether all are decimals by that power: if not, the
+       integers mean nothing. */
     bool (*split)(double power, const int64_t *values, size_t count, int64_t *restrict integers);
+    /* Stores the bits of count values, from the place `first` on. Of each k is kept k minus
+       `least`, in 1, 2 or 4 bytes. */
     void (*widen)(double power, int64_t least, unsigned bytes, const void *words, size_t first,
                   size_t count, int64_t *restrict values);
+    /* Stores two doubles whose sum is exactly that of the values. */
     void (*sum)(double power, const int64_t *values, size_t count, double parts[2]);
 };
 

@@ -201,7 +201,8 @@ void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t fi
                      int64_t *restrict values)
 {
     if (frame->power != 0.0)
-        clr_decimals_widen(frame->power, frame->least, frame->bytes, words, first, count, values);
+        clr_decimals_choose_loops(0)->widen(frame->power, frame->least, frame->bytes, words, first,
+                                            count, values);
     else
         clr_frame_choose_loops(0)->widen(frame, words, first, count, values);
 }
@@ -210,6 +211,7 @@ void clr_frame_keep(const struct clr_frame *frame, const int64_t *restrict value
                     void *words, size_t first)
 {
     const struct clr_frame_loops *loops = clr_frame_choose_loops(0);
+    const struct clr_decimals_loops *decimals = clr_decimals_choose_loops(0);
     int64_t integers[PIECE];
     size_t done, piece;
 
@@ -219,7 +221,7 @@ void clr_frame_keep(const struct clr_frame *frame, const int64_t *restrict value
     }
     for (done = 0; done < count; done += piece) {
         piece = count - done < PIECE ? count - done : PIECE;
-        clr_decimals_split(frame->power, values + done, piece, integers);
+        decimals->split(frame->power, values + done, piece, integers);
         loops->keep(frame, integers, piece, words, first + done);
     }
 }
@@ -248,12 +250,13 @@ void clr_frame_range(const struct clr_frame *frame, const void *words, size_t fi
    none: then the bounds mean nothing. */
 static bool add_decimals(struct clr_frame *frame, const int64_t *values, size_t count)
 {
+    const struct clr_decimals_loops *loops = clr_decimals_choose_loops(0);
     int64_t integers[PIECE];
     size_t done, piece;
 
     for (done = 0; done < count; done += piece) {
         piece = count - done < PIECE ? count - done : PIECE;
-        if (!clr_decimals_split(frame->power, values + done, piece, integers))
+        if (!loops->split(frame->power, values + done, piece, integers))
             return false;
         clr_frame_add(frame, integers, piece);
     }

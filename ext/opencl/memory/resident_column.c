@@ -336,11 +336,6 @@ bool clr_resident_column_share(const struct clr_device *device, struct clr_resid
     return false;
 }
 
-bool clr_resident_column_is_shared(const struct clr_resident_column *column)
-{
-    return column->is_shared;
-}
-
 /* Makes a buffer of that size, unless it is 0, to which what is used of another one is copied. */
 static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_mem from,
                           size_t used, size_t size, cl_mem *to, struct clr_status *status)

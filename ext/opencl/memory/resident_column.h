@@ -65,9 +65,6 @@ bool clr_resident_column_is_like(const struct clr_resident_column *column,
 bool clr_resident_column_share(const struct clr_device *device, struct clr_resident_column *column,
                                const void *values, const uint8_t *tags);
 
-/* Whether it does. */
-bool clr_resident_column_is_shared(const struct clr_resident_column *column);
-
 /* Returns the bytes on the device that the whole column takes. */
 size_t clr_resident_column_size(uint8_t kind, size_t rows);
 

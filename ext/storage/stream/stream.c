@@ -230,8 +230,11 @@ static enum clr_scan_outcome scan_rows(const struct stream *stream, int thread,
     enum clr_scan_outcome outcome;
     int i;
 
-    if (stream->groups != NULL)
-        return clr_groups_take(stream->groups, thread, portion, stop);
+    if (stream->groups != NULL) {
+        struct clr_group_part *part = stream->groups->parts[thread];
+        clr_group_part_take(part, portion, 0, portion->rows, stop);
+        return part->outcome;
+    }
     outcome = clr_evaluate(portion, 0, portion->rows, segment->more, NULL, stop);
     for (i = 0; i < portion->tally_count && outcome == CLR_SCAN_DONE; i++)
         clr_state_merge(&segment->states[i], &segment->more[i]);
@@ -340,7 +343,7 @@ static enum clr_load_outcome group_rows(struct stream *stream, const struct clr_
     scanned = clr_groups_begin(&sample, most, units->threads, doubts, &stream->groups);
     if (scanned != CLR_SCAN_DONE)
         return clr_units_fail(units, outcome_of(scanned), 0, 0);
-    units->threads = clr_groups_parts(stream->groups);
+    units->threads = stream->groups->part_count;
     outcome = clr_units_run(units, stream_units, stream, watch);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_UNSURE)
         return outcome;
