@@ -1,15 +1,15 @@
 #include "sqlite/access/gate.h"
 
 #include "base/clock.h"
-#include "base/fnv.h"
 #include "base/lock.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
-#include "sqlite/access/long_scan.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 
@@ -132,6 +132,22 @@ static void refuse(struct memory *memory, char *reason)
 
 /* ---- Texts. */
 
+/* The FNV-1a hash of 64 bits (Fowler, Noll and Vo). */
+#define HASH_OF_NOTHING ((uint64_t)0xcbf29ce484222325u)
+
+static uint64_t hash_add(uint64_t hash, char c)
+{
+    return (hash ^ (unsigned char)c) * (uint64_t)0x100000001b3u;
+}
+
+/* Adds a text, which may be NULL. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++)
+        hash = hash_add(hash, *text);
+    return hash;
+}
+
 /* What a text is about. */
 struct text_kind {
     uint64_t fingerprint; /* of all texts that differ in numbers and strings alone */
@@ -152,7 +168,7 @@ static void note_word(const char *word, struct text_kind *kind)
 /* Reads a text once. Returns false for that of no SELECT. */
 static bool read_text(const char *sql, struct text_kind *kind)
 {
-    uint64_t hash = CLR_FNV_OFFSET;
+    uint64_t hash = HASH_OF_NOTHING;
     char c;
 
     *kind = (struct text_kind){.fingerprint = 0};
@@ -163,7 +179,7 @@ static bool read_text(const char *sql, struct text_kind *kind)
         if (clr_is_letter(c)) {
             note_word(sql, kind);
             for (; clr_is_word(c); c = *++sql)
-                hash = clr_fnv_add(hash, c);
+                hash = hash_add(hash, c);
             continue;
         }
         if (c == '\'') {
@@ -177,7 +193,7 @@ static bool read_text(const char *sql, struct text_kind *kind)
             kind->computes = kind->computes || c == '(';
             sql++;
         }
-        hash = clr_fnv_add(hash, c);
+        hash = hash_add(hash, c);
     }
     kind->fingerprint = hash;
     return true;
@@ -366,6 +382,78 @@ static struct companion *take_companion(struct clr_connection *connection, sqlit
     return companion;
 }
 
+/* ---- How long SQLite takes. */
+
+/* What is worth beginning anew in another way. */
+enum { LONG_NS = 20000000 };
+
+/* Names that are longer are not looked up. */
+enum { LONGEST_NAME = 64 };
+
+/* Stores the name behind the first FROM of a text that has one, without quotes. Returns whether
+   there is one: it may be another thing's than a table's. */
+static bool find_table(const char *sql, char name[LONGEST_NAME])
+{
+    size_t length;
+    char quote;
+
+    while ((sql = clr_word_find(sql)) != NULL) {
+        if (!clr_word_is(sql, "from")) {
+            sql = clr_word_end(sql);
+            continue;
+        }
+        sql = clr_blank_skip(clr_word_end(sql));
+        quote = *sql == '"' || *sql == '`' ? *sql : '\0';
+        sql += quote != '\0';
+        for (length = 0; quote == '\0' ? clr_is_word(sql[length]) : sql[length] != quote;
+             length++) {
+            if (sql[length] == '\0' || length == LONGEST_NAME - 1)
+                return false;
+        }
+        memcpy(name, sql, length);
+        name[length] = '\0';
+        if (length > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether SQLite goes over a table, or an index, from one end to the other, and calls nothing of
+   the application's for its rows, which could tell that a run began twice. */
+static bool is_whole(struct clr_connection *connection, const char *sql)
+{
+    struct clr_bytecode program = {.operations = NULL};
+    struct clr_walk walk;
+    bool is = false;
+
+    if (clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK) {
+        walk = clr_bytecode_walk(&program);
+        is = walk.kind == CLR_WALK_TREE && walk.is_whole && !walk.ends_early &&
+             clr_functions_are_sqlites(connection, &program);
+    }
+    clr_bytecode_free(&program);
+    return is;
+}
+
+/*
+ * Whether a SELECT, by its text and by SQLite's code for it, goes over all of a table of main from
+ * one end to the other, and will take SQLite LONG_NS for the rows that are left, if it has walked
+ * over some, at least one, in so many nanoseconds; and whether nobody could tell that it was begun
+ * twice. Stores about how many rows the table has, if that is so. The caller has the connection's
+ * mutex, and may be amid a step of the SELECT.
+ */
+static bool is_long_scan(struct clr_connection *connection, const char *sql, int64_t walked,
+                         int64_t nanoseconds, int64_t *rows)
+{
+    char name[LONGEST_NAME];
+
+    if (!find_table(sql, name))
+        return false;
+    *rows = clr_last_rowid(connection->db, "main", name);
+    return (double)(*rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
+           is_whole(connection, sql);
+}
+
 /* ---- Watched statements. */
 
 struct clreduce_watched {
@@ -411,7 +499,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
     *watched = (struct clreduce_watched){
         .connection = connection,
         .plain = plain,
-        .key = clr_fnv_add_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
+        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
         .explains = sqlite3_stmt_isexplain(plain),
         .computes = kind.computes};
     return watched;
@@ -493,8 +581,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
         wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory, clr_clock_ns()));
     give_lock();
     if (!wanted && is_new)
-        wanted =
-            watched->computes && clr_long_scan_is_sure(connection, sql, 1, USUAL_ROW_NS, &rows);
+        wanted = watched->computes && is_long_scan(connection, sql, 1, USUAL_ROW_NS, &rows);
     if (!wanted || companions == NULL || !may_make(connection->db, NULL))
         return NULL;
     explanation = prepare_explanation(connection, sql, watched->plain);
@@ -565,10 +652,10 @@ static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
     struct clr_connection *connection = watched->connection;
     const int walked = sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
 
-    watched->is_long = walked > 0 && sqlite3_stmt_busy(watched->plain) &&
-                       may_make(connection->db, watched->plain) &&
-                       clr_long_scan_is_sure(connection, sqlite3_sql(watched->plain), walked,
-                                             nanoseconds, &watched->rows);
+    watched->is_long =
+        walked > 0 && sqlite3_stmt_busy(watched->plain) &&
+        may_make(connection->db, watched->plain) &&
+        is_long_scan(connection, sqlite3_sql(watched->plain), walked, nanoseconds, &watched->rows);
     return watched->is_long;
 }
 
