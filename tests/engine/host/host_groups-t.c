@@ -260,6 +260,45 @@ static void test_limits(void)
     free(made);
 }
 
+/* Without groups: values that questions need to be copied, as a filter leaves some, take memory. */
+static void test_questions(void)
+{
+    struct made *made = malloc(sizeof *made);
+    struct clr_scan *scan = &made->of.scan;
+    bool failed = true;
+    int kind, after;
+
+    batch_begin();
+    for (kind = 0; kind <= CLR_ASK_BINS; kind++, failed = true) {
+        make_plain(made, 150000, FEW_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
+        scan->grouping = NULL;
+        made->questions[0].kind = (enum clr_question_kind)kind;
+        scan->values_memory = 0;
+        batch_ok(kind > CLR_ASK_AT || clr_host_scan(scan, NULL) == CLR_SCAN_DONE,
+                 "a column's own values take nothing");
+        made->of.instructions[INSTRUCTIONS - 1] =
+            (struct clr_instruction){CLR_OP_NOT_NULL, KEY_COLUMNS, 0, 0};
+        scan->filter = INSTRUCTIONS - 1;
+        scan->values_memory = 150000 * sizeof(int64_t) - 1;
+        batch_ok(clr_host_scan(scan, NULL) == CLR_SCAN_LIMIT, "the limit, question %d", kind);
+        scan->values_memory = UINT64_MAX;
+        for (after = 0; failed; after += after > 30 ? 61 : 1) {
+            enum clr_scan_outcome outcome;
+
+            clr_memory_fail_after(after);
+            outcome = clr_host_scan(scan, NULL);
+            failed = clr_memory_fail_after(-1);
+            batch_ok(outcome == (failed ? CLR_SCAN_FAILED : CLR_SCAN_DONE) ||
+                         (kind <= CLR_ASK_AT && outcome == CLR_SCAN_DONE),
+                     "allocation %d of question %d", after, kind);
+        }
+        batch_ok(after > 5, "%d allocations fail", after);
+        free_scan(made);
+    }
+    batch_end("questions without groups");
+    free(made);
+}
+
 static bool stop_at_once(void *context)
 {
     (void)context;
@@ -292,6 +331,7 @@ int main(void)
     test_many_surprises();
     test_memory();
     test_limits();
+    test_questions();
     test_stop();
     free(keyed);
     return tap_done();
