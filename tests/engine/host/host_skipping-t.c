@@ -1,5 +1,5 @@
-/* Blocks of rows that a scan's filter needs not go over: when zones are made, of how many rows, and
-   what becomes of it if it is stopped or has no memory. */
+/* Zones of blocks, when their making is stopped or has no memory.
+   tests/sqlite/views/view-skipping-t.py has which blocks are left out. */
 #include "engine/host/host_scan.h"
 
 #include "base/memory.h"
@@ -67,29 +67,6 @@ static long run(int64_t low, int64_t high, const struct clr_watch *watch, bool *
     return right ? skipped : -1;
 }
 
-static void test_sizes(void)
-{
-    static const size_t sizes[] = {0, 1, 1023, 1024, 1025, 2047, 2048, 2049, 10000};
-    size_t i;
-    bool made;
-
-    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const long all = (long)clr_zones_of(sizes[i]);
-        const int64_t last = (int64_t)sizes[i] - 1;
-
-        make_scan(sizes[i]);
-        tap_ok(run(last, last, NULL, &made) == 0 && !made, "%zu rows: the first scan takes note",
-               sizes[i]);
-        tap_ok(run(last, INT64_MAX, NULL, &made) == (all > 1 ? all - 1 : 0) && made == (all > 1),
-               "%zu rows: the second leaves out all but the last block", sizes[i]);
-        tap_ok(run(0, 5, NULL, &made) == (all > 1 ? all - 1 : 0) && !made,
-               "%zu rows: the third all but the first", sizes[i]);
-        tap_ok(run(0, last, NULL, &made) == 0, "%zu rows: or none", sizes[i]);
-        tap_ok(run(-9, -5, NULL, &made) == (all > 1 ? all : 0), "%zu rows: or all", sizes[i]);
-        clr_column_release(column);
-    }
-}
-
 static bool never(void *context)
 {
     (void)context;
@@ -151,7 +128,6 @@ static void test_nomem(void)
 
 int main(void)
 {
-    test_sizes();
     test_stop();
     test_nomem();
     return tap_done();
