@@ -76,7 +76,8 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         return rc;
 #endif
     clr_runtime_guard_exit();
-    if (clr_connection_exists(db))
+    /* Loading twice changes nothing. */
+    if (clr_connection_of(db) != NULL)
         return INIT_DONE;
     connection = clr_connection_new(db);
     if (connection == NULL)

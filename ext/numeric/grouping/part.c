@@ -299,19 +299,6 @@ static bool find_places(struct clr_group_numbers *numbers, struct clr_block *blo
            find_places_carefully(numbers, block, selected, rows, count);
 }
 
-struct clr_scalar clr_group_key_at_place(const struct clr_group_plan *plan, uint64_t place, int key)
-{
-    const struct clr_grouping *grouping = &plan->grouping;
-    const struct clr_group_key *at = &plan->keys[key];
-    uint64_t number = place / at->factor % at->size;
-
-    if (grouping->descending[key] && !grouping->by_first)
-        number = at->size - 1 - number;
-    if (number == 0)
-        return (struct clr_scalar){CLR_TAG_NULL, 0};
-    return (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)((uint64_t)at->first + number - 1)};
-}
-
 /* ---- Hashes. */
 
 /* The seed comes in twice: keys that collide for one seed do not for another. */

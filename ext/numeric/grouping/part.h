@@ -117,10 +117,6 @@ clr_group_same_key(const uint64_t *a, const uint64_t *b, size_t width)
 /* Returns the hash of a key in the table, of a scan with that plan. */
 uint64_t clr_group_hash_key(const struct clr_group_plan *plan, const uint64_t *key);
 
-/* Returns the value of a key at a place. */
-struct clr_scalar clr_group_key_at_place(const struct clr_group_plan *plan, uint64_t place,
-                                         int key);
-
 /* A key in a table of keys is its values' bits, 0 for NULL, and then their tags. */
 static inline struct clr_scalar clr_group_key_of_words(const uint64_t *words, int key_count,
                                                        int key)

@@ -179,6 +179,25 @@ static void widen(int64_t *least, int64_t *greatest)
     *greatest = *greatest > INT64_MAX - margin ? INT64_MAX : *greatest + margin;
 }
 
+/* Widens a range of some of a lookup's results to that of all that are INTEGERs. It looks at each,
+   unless they are ranks. */
+static void widen_to_lookup(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest)
+{
+    uint32_t i;
+
+    if (lookup->ranked != NULL) {
+        *least = 0;
+        *greatest = lookup->ranked_count == 0 ? 0 : (int64_t)lookup->ranked_count - 1;
+        return;
+    }
+    for (i = 0; i < lookup->count; i++) {
+        if (clr_lookup_tag(lookup, i) != CLR_TAG_INTEGER)
+            continue;
+        *least = lookup->values[i] < *least ? lookup->values[i] : *least;
+        *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;
+    }
+}
+
 /* Finds the places of a key. Returns false if they are too many, or the key is not of that sort. */
 static bool place_key(const struct planner *planner, int number, struct clr_group_key *key)
 {
@@ -192,7 +211,7 @@ static bool place_key(const struct planner *planner, int number, struct clr_grou
     if (sampled->types & ~(CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL)))
         return false;
     if (lookup != NULL && (lookup->ranked != NULL || lookup->count <= MOST_ENTRIES))
-        clr_lookup_widen_range(lookup, &least, &greatest);
+        widen_to_lookup(lookup, &least, &greatest);
     else if (least <= greatest)
         widen(&least, &greatest);
     if (least > greatest)

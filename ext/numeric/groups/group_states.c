@@ -60,6 +60,20 @@ uint64_t clr_groups_size(const struct clr_groups *groups)
     return groups->limit - (uint64_t)atomic_load(&groups->memory.left);
 }
 
+/* Returns the value of a key at a place. */
+static struct clr_scalar key_at_place(const struct clr_group_plan *plan, uint64_t place, int key)
+{
+    const struct clr_grouping *grouping = &plan->grouping;
+    const struct clr_group_key *at = &plan->keys[key];
+    uint64_t number = place / at->factor % at->size;
+
+    if (grouping->descending[key] && !grouping->by_first)
+        number = at->size - 1 - number;
+    if (number == 0)
+        return (struct clr_scalar){CLR_TAG_NULL, 0};
+    return (struct clr_scalar){CLR_TAG_INTEGER, (int64_t)((uint64_t)at->first + number - 1)};
+}
+
 struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, int key)
 {
     const struct clr_group_plan *plan = &groups->plan;
@@ -69,9 +83,9 @@ struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, 
     case CLR_NUMBERED_DIRECTLY:
         if (plan->by_codes)
             return rank_of(groups, group);
-        return clr_group_key_at_place(plan, ((const uint32_t *)groups->places.start)[group], key);
+        return key_at_place(plan, ((const uint32_t *)groups->places.start)[group], key);
     case CLR_NUMBERED_BY_PLACE:
-        return clr_group_key_at_place(plan, entries[group].key, key);
+        return key_at_place(plan, entries[group].key, key);
     default:
         return clr_group_key_of_words((const uint64_t *)(uintptr_t)entries[group].key,
                                       plan->grouping.key_count, key);

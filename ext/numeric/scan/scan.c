@@ -145,23 +145,6 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
     lookup->results = results;
 }
 
-void clr_lookup_widen_range(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest)
-{
-    uint32_t i;
-
-    if (lookup->ranked != NULL) {
-        *least = 0;
-        *greatest = lookup->ranked_count == 0 ? 0 : (int64_t)lookup->ranked_count - 1;
-        return;
-    }
-    for (i = 0; i < lookup->count; i++) {
-        if (clr_lookup_tag(lookup, i) != CLR_TAG_INTEGER)
-            continue;
-        *least = lookup->values[i] < *least ? lookup->values[i] : *least;
-        *greatest = lookup->values[i] > *greatest ? lookup->values[i] : *greatest;
-    }
-}
-
 /* Returns the column that an instruction is, if all its rows have one type, else -1. */
 static int find_column(const struct clr_scan *scan, const uint8_t *kinds, int number)
 {

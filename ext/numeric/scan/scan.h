@@ -312,10 +312,6 @@ static inline uint64_t clr_lookup_is_true(const struct clr_lookup *lookup, uint3
     return lookup->truths[code / 32] >> code % 32 & 1;
 }
 
-/* Widens a range of some of a lookup's results to that of all that are INTEGERs. It looks at each,
-   unless they are ranks. */
-void clr_lookup_widen_range(const struct clr_lookup *lookup, int64_t *least, int64_t *greatest);
-
 /* Which tallies of a scan go through all rows of columns as they lie in memory, so that no row has
    to be looked at. */
 

@@ -7,15 +7,6 @@
 /* Characters of a count and its comma, at most. */
 enum { COUNT_SIZE = 21 };
 
-void clr_sums_of_state(struct clr_sums *sums, struct clr_state *state)
-{
-    int i;
-
-    *sums = (struct clr_sums){state->count, state->non_integers, {NULL}};
-    for (i = 0; i <= state->more_count; i++)
-        sums->sums[i] = clr_state_sum(state, i);
-}
-
 unsigned clr_finish_needs(const struct clr_aggregate *aggregate)
 {
     return aggregate->operation < CLR_OPERATIONS

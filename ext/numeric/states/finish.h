@@ -33,9 +33,6 @@ static inline void clr_output_init(struct clr_output *output)
     output->memory = NULL;
 }
 
-/* Sets the counts to those of a state, and points at its sums; further ones are NULL. */
-void clr_sums_of_state(struct clr_sums *sums, struct clr_state *state);
-
 /* Returns the mask (bits 1 << term) of the operation's terms whose sums the aggregate's value
    needs. */
 unsigned clr_finish_needs(const struct clr_aggregate *aggregate);

@@ -864,9 +864,15 @@ static struct group_program *find_program(struct clr_grouper *grouper,
 
 bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group_plan *plan)
 {
-    return clr_group_text_fits(plan) &&
-           plan->places <=
-               info->memory / MEMORY_PART / (clr_group_device_words(plan) * sizeof(cl_long));
+    int i;
+
+    if (plan->numbering != CLR_NUMBERED_DIRECTLY || !clr_scan_plan_fits(plan->scan))
+        return false;
+    for (i = 0; i < plan->tally_count; i++)
+        if (plan->tallies[i].gathers)
+            return false;
+    return plan->places <=
+           info->memory / MEMORY_PART / (clr_group_device_words(plan) * sizeof(cl_long));
 }
 
 enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_plan *plan,

@@ -25,15 +25,15 @@ struct clr_group_result {
     struct clr_group_doubts doubts; /* if there are any, the plan will not do */
 };
 
-/* Whether the device can have the records of the plan's groups, as it seems. */
+/* Whether the device takes the plan: its keys' places are the groups, and their records have all
+   that is kept, and have room there, as it seems. */
 bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group_plan *plan);
 
 /*
- * Groups the rows of a plan's scan, which fits (clr_group_text_fits()), by the device's copies of
+ * Groups the rows of a plan's scan, which fits (clr_grouper_fits()), by the device's copies of
  * its columns, of those kinds, which are not looked at themselves. The result has no spills yet.
  * *outcome: DONE; UNSURE; or NOT_NOW: the result has doubts, or there is no program yet, or can't
- * be. *requested: whether there is one to build. Returns
- * CLR_OK, CLR_NOMEM, or CLR_DEVICE.
+ * be. *requested: whether there is one to build. Returns CLR_OK, CLR_NOMEM, or CLR_DEVICE.
  */
 enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_plan *plan,
                               const uint8_t *kinds, struct clr_resident_column *const *columns,

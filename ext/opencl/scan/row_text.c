@@ -473,18 +473,6 @@ void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key)
 _Static_assert(CLR_MOST_SCAN_TALLIES <= 32, "more tallies than bits");
 enum { MOST_ADDS = 1 + 6 * CLR_MOST_SCAN_TALLIES };
 
-bool clr_group_text_fits(const struct clr_group_plan *plan)
-{
-    int i;
-
-    if (plan->numbering != CLR_NUMBERED_DIRECTLY || !clr_scan_plan_fits(plan->scan))
-        return false;
-    for (i = 0; i < plan->tally_count; i++)
-        if (plan->tallies[i].gathers)
-            return false;
-    return true;
-}
-
 /* ---- The key of groups: the instructions; the filter's register; how many words of each sort
    there are; the registers of the keys; and what a tally has. */
 

@@ -67,10 +67,6 @@ void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key);
 
 /* ---- Groups. */
 
-/* Whether a device takes the plan: its keys' places are the groups, and their records have all that
-   is kept. */
-bool clr_group_text_fits(const struct clr_group_plan *plan);
-
 /* Returns how many 64-bit words a record has on a device: the plan's, and one more for the first
    row if the order is by that. */
 static inline size_t clr_group_device_words(const struct clr_group_plan *plan)

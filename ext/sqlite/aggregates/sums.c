@@ -260,6 +260,16 @@ static enum clr_code leave(sqlite3_context *context, void *pointer, sqlite3_valu
     return CLR_OK;
 }
 
+/* Sets the counts to those of a state, and points at its sums; further ones are NULL. */
+static void sums_of(struct clr_sums *sums, struct clr_state *state)
+{
+    int i;
+
+    *sums = (struct clr_sums){state->count, state->non_integers, {NULL}};
+    for (i = 0; i <= state->more_count; i++)
+        sums->sums[i] = clr_state_sum(state, i);
+}
+
 static enum clr_code merge(sqlite3_context *context, void *pointer, const struct clr_value *value,
                            int weight, enum clr_state_fault *fault)
 {
@@ -272,7 +282,7 @@ static enum clr_code merge(sqlite3_context *context, void *pointer, const struct
         return code;
     sum->windowed = true; /* there are no rows, and so no chunk */
     state = &sum->reduction->state;
-    clr_sums_of_state(&sums, state);
+    sums_of(&sums, state);
     *fault = clr_state_decode(value->bytes, value->as.size,
                               clr_function_of(context)->aggregate->state, &sums, weight);
     if (*fault == CLR_STATE_SOUND) {
@@ -321,7 +331,7 @@ static void show_nothing(const struct clr_function *function, struct clr_output 
 
     clr_state_clear(&none);
     clr_state_extend(&none, more, CLR_MOST_TERMS - 1);
-    clr_sums_of_state(&sums, &none);
+    sums_of(&sums, &none);
     clr_finish_sums(function->aggregate, function->form, &sums, output);
 }
 
@@ -338,7 +348,7 @@ static void show(const struct clr_function *function, void *pointer, bool last,
     if (last ? show_few(function, sum, output) : sum->is_total && show_total(sum->window, output))
         return;
     settle(sum);
-    clr_sums_of_state(&sums, &sum->reduction->state);
+    sums_of(&sums, &sum->reduction->state);
     clr_finish_sums(function->aggregate, function->form, &sums, output); /* clauses 1, 2 and 7 */
     if (!last && !sum->windowed)
         begin_window(function, sum);

@@ -23,11 +23,6 @@ struct clr_connection *clr_connection_of(sqlite3 *db)
     return connection;
 }
 
-bool clr_connection_exists(sqlite3 *db)
-{
-    return clr_connection_of(db) != NULL;
-}
-
 bool clr_connection_is_open(int64_t number)
 {
     const struct clr_connection *connection;
@@ -91,14 +86,6 @@ void *clr_connection_attach(struct clr_connection *connection,
     attachment->next = connection->attachments;
     connection->attachments = attachment;
     return attachment;
-}
-
-void clr_connection_replace(void *pointer)
-{
-    struct clr_connection *connection = pointer;
-
-    connection->replaced = connection->complete;
-    clr_connection_release(connection);
 }
 
 struct clr_connection *clr_connection_retain(struct clr_connection *connection)

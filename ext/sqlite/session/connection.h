@@ -56,9 +56,6 @@ void *clr_connection_attach(struct clr_connection *connection,
    all is registered with it. */
 struct clr_connection *clr_connection_of(sqlite3 *db);
 
-/* Returns whether all is registered with the connection: loading twice must change nothing. */
-bool clr_connection_exists(sqlite3 *db);
-
 /* Returns whether the connection of that number is still open. Any thread may ask. */
 bool clr_connection_is_open(int64_t number);
 
@@ -72,9 +69,6 @@ void clr_connection_heed_settings(struct clr_connection *connection);
    second is void so that it can be a destructor of SQLite's. */
 struct clr_connection *clr_connection_retain(struct clr_connection *connection);
 void clr_connection_release(void *connection);
-
-/* As clr_connection_release(), for a function that goes: the application may have replaced it. */
-void clr_connection_replace(void *connection);
 
 /* ---- Spares. */
 
