@@ -5,8 +5,7 @@
 #include "sqlite/access/rewrite.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/api.h"
-#include "sqlite/inspect/functions.h"
-#include "sqlite/inspect/tables.h"
+#include "sqlite/inspect/inspect.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/view/module.h"
 

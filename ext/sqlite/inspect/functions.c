@@ -1,4 +1,4 @@
-#include "sqlite/inspect/functions.h"
+#include "sqlite/inspect/inspect.h"
 
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"

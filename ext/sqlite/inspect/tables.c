@@ -1,4 +1,4 @@
-#include "sqlite/inspect/tables.h"
+#include "sqlite/inspect/inspect.h"
 
 #include "engine/columns/copies.h"
 #include "engine/worker/runtime.h"

@@ -1,0 +1,17 @@
+/*
+ * SQL to look inside, and to set: clreduce_set() and clreduce_version(), and the tables
+ * clreduce_devices, clreduce_stats, clreduce_settings, clreduce_columns and clreduce_plan(). The
+ * tables are eponymous virtual tables: they exist without being created, and cannot be written to.
+ */
+#ifndef CLR_SQLITE_INSPECT_H
+#define CLR_SQLITE_INSPECT_H
+
+#include "sqlite/session/connection.h"
+
+/* Registers the scalar functions. library_version is a constant. Returns SQLite's result code. */
+int clr_functions_register(struct clr_connection *connection, const char *library_version);
+
+/* Registers the tables. Returns SQLite's result code. */
+int clr_tables_register(struct clr_connection *connection);
+
+#endif
