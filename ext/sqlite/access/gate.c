@@ -325,6 +325,19 @@ static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
     return true;
 }
 
+/*
+ * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
+ * table is gone, as that of a companion which could not be made, SQLite expires all statements with
+ * the next one that it prepares, and one that runs may fail then: so one is prepared now.
+ */
+static bool may_look(sqlite3 *db, sqlite3_stmt *plain)
+{
+    sqlite3_stmt *nothing = NULL;
+
+    return may_make(db, NULL) && sqlite3_prepare_v3(db, "", -1, 0, &nothing, NULL) == SQLITE_OK &&
+           !is_outdated(plain);
+}
+
 /* Whether a SELECT reads main alone: views of modules of their own are main's to SQLite, which
    locks main for them. */
 static bool reads_main_alone(sqlite3 *db, const char *sql)
@@ -600,7 +613,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     struct memory *memory;
     const bool is_long = watched->is_long;
     const int64_t now = clr_clock_ns();
-    bool wanted, is_refused = false;
+    bool wanted, is_new, is_refused = false;
     char *reason = NULL;
 
     *patience = 0;
@@ -620,10 +633,9 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     take_lock();
     memory = find_memory(watched->key, sql);
     memory->used = now;
-    if (memory->state == NEVER_LOOKED_AT) {
+    is_new = memory->state == NEVER_LOOKED_AT;
+    if (is_new)
         memory->state = RUN_BY_SQLITE;
-        *patience = watched->computes ? PATIENCE_NS : 0;
-    }
     if (is_long)
         memory->rows = watched->rows;
     wanted = always || is_long || is_worth_it(memory, now);
@@ -641,6 +653,8 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     }
     if (!wanted)
         let_go(watched, true);
+    if (is_new && !wanted && watched->computes && may_look(db, watched->plain))
+        *patience = PATIENCE_NS;
     watched->selects_by_rows = (sqlite3_uint64)connection->stats.selects_by_rows;
     return watched->companion == NULL ? NULL : watched->companion->statement;
 }
