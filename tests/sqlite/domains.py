@@ -473,18 +473,23 @@ class Stars(Domain):
                "INSERT OR REPLACE INTO d VALUES({n}, 'new', 3, 0.5, 2, 1, NULL)", "UPDATE d SET rid = {n} % 7, up = {n} WHERE id > {n}",
                "DELETE FROM t WHERE id % 70 = {n} % 70", "UPDATE c SET label = 'l3' WHERE weight = {n} % 5", "DELETE FROM r", "DELETE FROM w WHERE id = 1",
                "INSERT OR IGNORE INTO r VALUES({n} % 5, 'T' || {n})", "UPDATE t SET did = NULL WHERE id % 40 = {n} % 40",
+               "UPDATE d SET name = printf('%.600c', 'n') || {n} WHERE id % 50 = {n} % 50", "UPDATE t SET n = n + 1 WHERE id = {n}",
+               "UPDATE d SET name = replace(name, 'n', 'm') WHERE id % 50 = {n} % 50", "UPDATE t SET any = 'n1' WHERE id = {n} + 7", "VACUUM",
                "ALTER TABLE d RENAME COLUMN any TO anything", "ALTER TABLE d RENAME COLUMN anything TO any", "DROP INDEX IF EXISTS by_did",
                "CREATE INDEX IF NOT EXISTS by_did ON t(did)", "CREATE TEMP TABLE d AS SELECT * FROM main.d WHERE id < {n}", "DROP TABLE IF EXISTS temp.d", "ANALYZE")
 
     def fill(self, rng):
         kind, keyed = rng.choice((("TEXT", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("", ""), ("TEXT COLLATE NOCASE", "TEXT"), ("INT", "TEXT"), ("", "TEXT")))
         other = rng.choice(("", "INT", "TEXT", "REAL"))
+        self.run(f"PRAGMA page_size = {512 << rng.choice((0, 1, 3))}")
+        self.run(f"PRAGMA auto_vacuum = {rng.randrange(3)}")
+        self.run(f"PRAGMA journal_mode = {rng.choice(('WAL', 'WAL', 'DELETE'))}")
         for statement in self.tables:
             self.db.execute(statement)
         self.db.execute(f"CREATE TABLE c(code {keyed} UNIQUE, label TEXT, weight NUMERIC)")
         self.db.execute(f"CREATE TABLE w(id {rng.choice(('', 'INT', 'TEXT', 'REAL'))} PRIMARY KEY, label TEXT, weight REAL) WITHOUT ROWID")
         self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, other, code {kind}, w {other}, n INT, x REAL, any TEXT)")
-        keys = rng.choice((30, 150, 700))
+        keys = rng.choice((30, 150, 700, 900))
         self.insert("d", ((i, rng.choice((None, f"n{i % 9}", f"N{i % 4}")), i % 7, i / 4, i % 6, rng.randrange(40), rng.choice(self.mixed))
                           for i in range(keys) if rng.random() < 0.9))
         self.insert("r", [(i, f"{rng.choice('tT')}{i}") for i in range(5)] + [(None, "none"), (None, "nor")])

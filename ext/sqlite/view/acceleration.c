@@ -27,6 +27,7 @@ static void drop_plan(struct clr_acceleration *acceleration)
 
     for (i = 0; i < CLR_MOST_LOOKUPS; i++)
         clr_lookup_memo_free(&acceleration->memos[i]);
+    clr_tables_version_forget(&acceleration->dimensions);
     clr_finisher_drop(&acceleration->finisher);
     clr_few_rows_drop(&acceleration->few);
     clr_plan_free(acceleration->plan);
@@ -136,6 +137,7 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                  .plan = plan,
                                  .parameters = asking->parameters,
                                  .memos = acceleration->memos,
+                                 .dimensions = &acceleration->dimensions,
                                  .lookups = lookups,
                                  .parameter_count = acceleration->select->parameter_count,
                                  .request = {.connection = connection,

@@ -38,7 +38,7 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement);
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;
     int encoding;                     /* of the entries' TEXT, the database's */
-    unsigned version;                 /* of the database that the connection sees */
+    unsigned version;                 /* of the dimensions that the connection sees */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
                                          not given */
     int parameter_count;
@@ -56,7 +56,7 @@ struct clr_lookup_memo {
     int parameter_count;
     sqlite3_stmt *statement; /* was prepared for it */
     int preparations;        /* of the statement since then, by SQLite itself */
-    unsigned version;        /* of the database, where the statement joins tables of it */
+    unsigned version;        /* of the dimensions, where the statement joins them */
     uint64_t program;        /* a hash of what SQLite made of the text */
     int limits[2];           /* on values and patterns */
 };

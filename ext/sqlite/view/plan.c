@@ -557,7 +557,7 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
                                                 .prefers_derived = plan->varied->finds_many,
                                                 .is_utf8 = plan->encoding == SQLITE_UTF8,
                                                 .is_exact = connection->settings.override != 0};
-    int rc = know_tables(connection->db, plan, tables);
+    int rc = know_tables(connection->db, plan, tables), i;
 
     if (rc == SQLITE_OK)
         rc = know_numbers(connection->db, plan->query->syntax);
@@ -566,6 +566,11 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
         (!know_functions(connection->db, plan->query->syntax, &plan->functions) ||
          clr_query_bind(plan->query, &environment, reason) == CLR_NOMEM))
         rc = SQLITE_NOMEM;
+    for (i = 0; i < plan->query->dimension_count; i++) {
+        const struct clr_table_info *info = &tables->infos[plan->query->dimensions[i].source];
+
+        plan->dimensions[i] = (struct clr_table_root){info->root, info->without_rowid};
+    }
     /* The query refers to names of the table. */
     plan->may_derive = tables->known[plan->query->fact].derives;
     plan->table = tables->infos[plan->query->fact];

@@ -7,6 +7,7 @@
 #define CLR_SQLITE_PLAN_H
 
 #include "query/query.h"
+#include "sqlite/database/tables_version.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
@@ -42,6 +43,7 @@ struct clr_plan {
     const struct clr_varied_columns *varied; /* the maker's, while the plan is made */
     int encoding;                            /* of the database's TEXT: SQLITE_UTF8, ... */
     struct clr_lookup_statement lookups[CLR_MOST_LOOKUPS]; /* those of the query */
+    struct clr_table_root dimensions[CLR_MOST_DIMENSIONS]; /* likewise */
     struct clr_functions functions;                        /* that the SELECT calls */
 };
 

@@ -40,11 +40,11 @@ static void release_columns(struct clr_view_run *run)
 /* ---- Lookups. */
 
 static struct clr_lookup_input input_of(const struct clr_view_run *run,
-                                        const struct clr_column *column, unsigned version)
+                                        const struct clr_column *column)
 {
     return (struct clr_lookup_input){.dictionary = column->dictionary,
                                      .encoding = run->plan->encoding,
-                                     .version = version,
+                                     .version = run->dimensions->number,
                                      .parameters = run->operands.values,
                                      .parameter_count = run->operands.count};
 }
@@ -60,6 +60,27 @@ static bool read_version(const struct clr_view_run *run, unsigned *version)
                SQLITE_OK;
 }
 
+/* Of a dimension with more pages than a part of the fact table's entries it takes longer to find
+   its pages than to evaluate the entries anew. */
+enum { ENTRIES_PER_PAGE = 4, FEW_PAGES = 256 };
+
+/* Finds out whether dimensions are what they were. */
+static void renew_dimensions(struct clr_view_run *run, struct clr_column *const *columns,
+                             unsigned data_version)
+{
+    struct clr_column_request *request = &run->request;
+    const struct clr_query *query = run->plan->query;
+    size_t most = FEW_PAGES;
+    int i;
+
+    for (i = 0; i < query->lookup_count; i++)
+        most += columns[query->lookups[i].column]->dictionary->count / ENTRIES_PER_PAGE;
+    clr_tables_version_renew(run->dimensions, request->database,
+                             request->no_pages == CLR_WHY_NONE ? &request->snapshot : NULL,
+                             data_version, run->plan->dimensions, query->dimension_count, most,
+                             run->watch);
+}
+
 /* Brings the lookups over the columns, to which there are references, up to date, and gives them to
    the scan: then the database is what it was. */
 static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
@@ -67,7 +88,6 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
     const struct clr_query *query = run->plan->query;
     struct clr_connection *connection = run->request.connection;
     unsigned before = 0, after = 0;
-    bool is_known;
     int rc = SQLITE_OK, i;
 
     for (i = 0; i < query->lookup_count; i++) {
@@ -79,10 +99,12 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
             return SQLITE_OK;
         }
     }
-    is_known = query->lookup_count > 0 && read_version(run, &before);
+    if (query->lookup_count > 0 && !read_version(run, &before))
+        return refuse(run, CLR_WHY_UNCOMMITTED);
+    if (query->dimension_count > 0)
+        renew_dimensions(run, columns, before);
     for (i = 0; i < query->lookup_count && goes_on(run, rc); i++) {
-        const struct clr_lookup_input input =
-            input_of(run, columns[query->lookups[i].column], before);
+        const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
 
         rc = clr_lookup_memo_bring(connection, &run->memos[i], &run->plan->lookups[i],
                                    &run->plan->functions, &input, &run->request.reason);
@@ -90,11 +112,14 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
             clr_column_request_refuse_values(&run->request, query->lookups[i].column);
         run->lookups[i] = run->memos[i].lookup;
     }
-    if (!goes_on(run, rc))
-        return rc;
     /* A function of the application, which a lookup may have called, may have written. */
-    if (query->lookup_count > 0 && !(is_known && read_version(run, &after) && before == after))
-        return refuse(run, CLR_WHY_UNCOMMITTED);
+    if (goes_on(run, rc) && query->lookup_count > 0 &&
+        (!read_version(run, &after) || before != after))
+        rc = refuse(run, CLR_WHY_UNCOMMITTED);
+    if (!goes_on(run, rc)) {
+        clr_tables_version_forget(run->dimensions);
+        return rc;
+    }
     run->scan.lookup_count = query->lookup_count;
     run->scan.lookups = run->query_run->lookups = run->lookups;
     return SQLITE_OK;

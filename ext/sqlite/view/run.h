@@ -19,9 +19,10 @@ struct clr_view_run {
     const struct clr_plan *plan;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on */
     int parameter_count;
-    struct clr_operands operands;  /* these, and those that SQLite evaluates */
-    struct clr_lookup_memo *memos; /* of the plan's lookups, the view's */
-    struct clr_lookup *lookups;    /* room for theirs, as the scan has them */
+    struct clr_operands operands;          /* these, and those that SQLite evaluates */
+    struct clr_lookup_memo *memos;         /* of the plan's lookups, the view's */
+    struct clr_tables_version *dimensions; /* which these were made of; the view's */
+    struct clr_lookup *lookups;            /* room for theirs, as the scan has them */
     const struct clr_watch *watch;
     struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
     /* The scan's columns, with references: what tallies and groups have of text is theirs, or their

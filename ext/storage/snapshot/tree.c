@@ -316,3 +316,49 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     clr_memory_free(walk.page);
     return outcome;
 }
+
+/* Whether all rows of a page, whose bytes those are, lie in it. Section 1.6, "Cell Payload Overflow
+   Pages": X. */
+static enum clr_load_outcome check_local(struct clr_pages *pages, uint32_t number,
+                                         const unsigned char *data)
+{
+    const struct clr_source *source = pages->source;
+    const uint32_t usable = source->usable_size;
+    const uint32_t most = source->is_index ? (usable - 12) * 64 / 255 - 23 : usable - 35;
+    struct clr_page page;
+    enum clr_load_outcome outcome =
+        clr_page_open(pages, number, data, clr_page_flags(number, data), true, &page);
+    uint64_t size;
+    uint32_t i, offset;
+
+    for (i = 0; i < page.cells && outcome == CLR_LOAD_DONE; i++) {
+        offset = clr_page_cell(&page, i);
+        if (offset == 0)
+            return clr_page_malformed(pages, number);
+        clr_get_varint(data + offset + page.child, &size);
+        if (size > most)
+            outcome = CLR_LOAD_UNSUPPORTED;
+    }
+    return outcome;
+}
+
+enum clr_load_outcome clr_tree_pages(struct clr_pages *pages, uint32_t root, size_t most)
+{
+    unsigned char *buffer = clr_memory_alloc(pages->source->page_size + (size_t)CLR_PAGE_SLACK);
+    struct clr_page_list list = {.count = 0};
+    enum clr_load_outcome outcome =
+        buffer == NULL ? clr_pages_no_memory(pages) : clr_tree_leaves(pages, root, &list);
+    size_t i;
+
+    if (outcome == CLR_LOAD_DONE && list.count > most)
+        outcome = CLR_LOAD_TOO_LARGE;
+    for (i = 0; i < list.count && outcome == CLR_LOAD_DONE; i++) {
+        memset(buffer + pages->source->page_size, 0, CLR_PAGE_SLACK);
+        outcome = clr_pages_read(pages, list.numbers[i], 1, buffer);
+        if (outcome == CLR_LOAD_DONE)
+            outcome = check_local(pages, list.numbers[i], buffer);
+    }
+    clr_page_list_free(&list);
+    clr_memory_free(buffer);
+    return outcome;
+}

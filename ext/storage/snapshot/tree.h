@@ -27,4 +27,12 @@ void clr_page_list_free(struct clr_page_list *list);
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
                                       struct clr_page_list *leaves);
 
+/*
+ * Finds all pages of the b-tree whose root page is root, a table's or, if the pages' source says
+ * so, an index's, and adds them to the pages' visited set. CLR_LOAD_TOO_LARGE: it has more than
+ * `most` pages of rows. CLR_LOAD_UNSUPPORTED: some of its rows have overflow pages, too, or the
+ * root page is one of the other kind. Others as above.
+ */
+enum clr_load_outcome clr_tree_pages(struct clr_pages *pages, uint32_t root, size_t most);
+
 #endif

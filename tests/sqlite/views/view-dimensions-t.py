@@ -1,0 +1,110 @@
+"""What is looked up in dimensions is kept as long as these are what they were, whatever else a commit changes."""
+
+import support
+import tap
+import view_support as views
+
+FOLDER = views.Folder()
+KEYS, ROWS = 1_500, 8_000
+SELECT = ("SELECT d.kind, count(*), gpu_sum(t.n), min(seen(d.name)) FROM t JOIN d ON d.id = t.did WHERE seen(d.name) <> 'n7'"
+          " GROUP BY d.kind ORDER BY 1")
+
+
+class Case:
+    """A database, a view in it, and the calls of a function that it looks up."""
+
+    def __init__(self, mode, layout=""):
+        self.path = FOLDER.new()
+        self.calls = 0
+        self.db = views.connect(self.path, isolation_level=None)
+        self.db.execute(f"PRAGMA journal_mode = {mode}")
+        self.db.execute("PRAGMA wal_autocheckpoint = 0")
+        self.db.create_function("seen", 1, self.see, deterministic=True)
+        self.db.execute(f"CREATE TABLE d(id INTEGER PRIMARY KEY, kind INT, name TEXT){layout}")
+        self.db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)")
+        self.db.execute("CREATE INDEX by_n ON t(n)")
+        self.db.execute("CREATE TABLE other(a)")
+        count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)"
+        self.db.execute(f"{count} INSERT OR IGNORE INTO d SELECT i * 7919 % 10007, i % 5, 'n' || i % 40 FROM c", (KEYS,))
+        self.db.execute(f"{count} INSERT INTO t SELECT i, (i * 31 % {KEYS} + 1) * 7919 % 10007, i % 90 FROM c", (ROWS,))
+        tap.is_equal(views.create(self.db, "v", SELECT), None, f"a view, {mode}{layout}")
+
+    def see(self, value):
+        """The value, whose asking is counted."""
+        self.calls += 1
+        return value
+
+    def check(self, evaluated, what):
+        """The view gives what its SELECT gives, and has asked for all keys or none."""
+        self.calls = 0
+        rows = self.db.execute("SELECT * FROM v").fetchall()
+        tap.is_equal(self.calls >= KEYS, evaluated, f"{what}: {self.calls} calls")
+        tap.ok(evaluated or self.calls == 0, "or none")
+        tap.is_equal(views.plan(self.db, "v")[0].split(":")[0], "accelerated", "by a scan")
+        tap.is_equal(rows, self.db.execute(SELECT).fetchall(), "the SELECT's rows")
+
+    def commit(self, statement, by_other=False):
+        """Changes the database, by this connection or another one."""
+        if not by_other:
+            self.db.execute(statement)
+            return
+        other = views.connect(self.path, isolation_level=None)
+        other.execute(statement)
+        other.close()
+
+
+def test_wal(layout):
+    """Commits that change pages of dimensions, and commits that change none."""
+    case = Case("WAL", layout)
+    case.check(True, "the first time")
+    case.check(False, "again")
+    for by_other in (False, True):
+        case.commit("UPDATE t SET n = n + 1 WHERE id % 100 = 3", by_other)
+        case.check(False, "rows of the fact table have changed")
+        case.commit("INSERT INTO t(did, n) SELECT did, 5 FROM t LIMIT 10", by_other)
+        case.check(False, "and others have come")
+        case.commit("INSERT INTO other VALUES(randomblob(9000))", by_other)
+        case.check(False, "another table has changed")
+        case.commit(f"UPDATE d SET name = 'm{by_other}' WHERE id = 7919", by_other)
+        case.check(True, "a row of the dimension has changed")
+        case.check(False, "but not again")
+        case.commit("INSERT OR REPLACE INTO d VALUES(3, 2, 'new'), (10009, 1, 'more')", by_other)
+        case.check(True, "others have come there")
+        case.commit(f"DELETE FROM d WHERE id % 9 = {2 + by_other}", by_other)
+        case.check(True, "or gone")
+        case.commit("UPDATE t SET n = 8 WHERE id = 77", by_other)
+        case.check(False, "and the fact table again")
+    case.db.execute("BEGIN")
+    case.db.execute("UPDATE d SET kind = kind + 1")
+    tap.is_equal(case.db.execute("SELECT * FROM v").fetchall(), case.db.execute(SELECT).fetchall(), "before the commit")
+    case.db.execute("ROLLBACK")
+    case.check(False, "after a rollback")
+    case.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    case.commit("UPDATE t SET n = 9 WHERE id = 78")
+    case.check(True, "in another log nothing is known")
+    case.commit("UPDATE t SET n = 10 WHERE id = 78")
+    case.check(False, "of this one it is")
+    case.commit("CREATE TABLE late(a)")
+    case.check(True, "another schema")
+    case.commit("UPDATE d SET name = printf('%.9000c', 'n') WHERE id = 7919")
+    case.check(True, "a row with overflow pages")
+    case.commit("UPDATE d SET name = printf('%.9000c', 'm') WHERE id = 7919", True)
+    case.check(True, "of which one changes")
+    case.commit("UPDATE t SET n = 11 WHERE id = 78")
+    case.check(True, "with such a row nothing is known")
+
+
+def test_rollback_mode():
+    """Where nothing says which pages have changed, a commit is one to the dimensions."""
+    case = Case("DELETE")
+    case.check(True, "the first time")
+    case.check(False, "again")
+    case.commit("UPDATE t SET n = n + 1 WHERE id = 3")
+    case.check(True, "any commit")
+
+
+support.seed()
+for table in ("", " WITHOUT ROWID"):
+    test_wal(table)
+test_rollback_mode()
+tap.done()
