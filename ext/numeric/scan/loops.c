@@ -173,6 +173,15 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
     return count;
 }
 
+/* Without optimization gcc makes a macro of its function, and warns of its mask. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+TARGET_AVX512 static inline __m512i avx512_look_up_words(const uint32_t *words, __m512i places)
+{
+    return _mm512_i32gather_epi32(places, words, 4);
+}
+#pragma GCC diagnostic pop
+
 #define VARIANT(name) avx512_##name
 #define TARGET TARGET_AVX512
 #define LANES 8
@@ -184,7 +193,7 @@ TARGET_AVX512 static size_t avx512_gather(const int64_t *restrict values,
 #define WIDEN_HALVES(p)                                                                            \
     _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #define WIDEN_WORDS(p) _mm512_loadu_si512(p)
-#define LOOK_UP_WORDS(p, v) _mm512_i32gather_epi32((__m512i)(v), p, 4)
+#define LOOK_UP_WORDS(p, v) avx512_look_up_words(p, (__m512i)(v))
 #define GATHER avx512_gather
 #include "numeric/scan/loops.inc"
 #endif
