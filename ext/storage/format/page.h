@@ -89,6 +89,15 @@ enum clr_load_outcome clr_page_open(struct clr_pages *pages, uint32_t number,
                                     const unsigned char *data, int flags, bool may_be_empty,
                                     struct clr_page *page);
 
+/* Returns how many bytes a payload has at most that lies in its page alone. Section 1.6, "Cell
+   Payload Overflow Pages": X. */
+static inline uint32_t clr_page_most_local(const struct clr_source *source)
+{
+    const uint32_t usable = source->usable_size;
+
+    return source->is_index ? (usable - 12) * 64 / 255 - 23 : usable - 35;
+}
+
 /* Returns the most cells that a b-tree page can have. */
 static inline uint32_t clr_page_most_cells(const struct clr_source *source)
 {

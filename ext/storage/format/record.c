@@ -96,11 +96,10 @@ void clr_record_reader_init(struct clr_record_reader *reader, struct clr_pages *
 {
     const uint32_t usable = pages->source->usable_size;
 
-    /* Section 1.6, "Cell Payload Overflow Pages": X and M. */
-    *reader = (struct clr_record_reader){
-        .pages = pages,
-        .max_local = pages->source->is_index ? (usable - 12) * 64 / 255 - 23 : usable - 35,
-        .min_local = (usable - 12) * 32 / 255 - 23};
+    /* Section 1.6, "Cell Payload Overflow Pages": M. */
+    *reader = (struct clr_record_reader){.pages = pages,
+                                         .max_local = clr_page_most_local(pages->source),
+                                         .min_local = (usable - 12) * 32 / 255 - 23};
 }
 
 void clr_record_reader_free(struct clr_record_reader *reader)

@@ -317,14 +317,11 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     return outcome;
 }
 
-/* Whether all rows of a page, whose bytes those are, lie in it. Section 1.6, "Cell Payload Overflow
-   Pages": X. */
+/* Whether all rows of a page, whose bytes those are, lie in it. */
 static enum clr_load_outcome check_local(struct clr_pages *pages, uint32_t number,
                                          const unsigned char *data)
 {
-    const struct clr_source *source = pages->source;
-    const uint32_t usable = source->usable_size;
-    const uint32_t most = source->is_index ? (usable - 12) * 64 / 255 - 23 : usable - 35;
+    const uint32_t most = clr_page_most_local(pages->source);
     struct clr_page page;
     enum clr_load_outcome outcome =
         clr_page_open(pages, number, data, clr_page_flags(number, data), true, &page);
