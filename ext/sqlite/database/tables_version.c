@@ -51,13 +51,14 @@ void clr_tables_version_renew(struct clr_tables_version *version, struct clr_dat
 {
     if (version->is_known && version->data_version == data_version)
         return;
-    if (snapshot != NULL && clr_snapshot_open(database, snapshot, watch) != CLR_WHY_NONE)
+    if (snapshot != NULL &&
+        (!snapshot->is_wal || clr_snapshot_open(database, snapshot, watch) != CLR_WHY_NONE))
         snapshot = NULL;
     if (!version->is_known || version->pages == NULL || snapshot == NULL ||
         !are_unchanged(version, database, snapshot, watch)) {
         clr_tables_version_forget(version);
         version->number++;
-        if (snapshot != NULL && snapshot->is_wal)
+        if (snapshot != NULL)
             version->pages = find_pages(snapshot, roots, count, most, watch);
     }
     version->is_known = true;
