@@ -180,32 +180,50 @@ static bool is_ours(const struct clr_connection *connection, sqlite3_stmt *list,
     return false;
 }
 
-bool clr_functions_are_replaced(struct clr_connection *connection, const struct clr_query *query)
+/* Whether the application has a function of its own of which that is so; true also where SQLite
+   does not tell. */
+static bool has_own(const struct clr_connection *connection,
+                    bool (*is_so)(const void *argument, const char *name), const void *argument)
 {
-    static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
-                                        "max", "min", "sum",      "total"};
     sqlite3_stmt *list = NULL;
-    bool found = connection->replaced, is_empty = true;
-    size_t i;
+    bool found = false, is_empty = true;
 
     if (clr_statement_make(connection->db, "PRAGMA function_list", 0, &list) != SQLITE_OK)
         return true;
     while (!found && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 0);
+
         is_empty = false;
-        if (name == NULL || sqlite3_column_int(list, 1) != 0 || is_ours(connection, list, name))
-            continue;
-        for (i = 0; i < sizeof names / sizeof names[0]; i++)
-            found = found || strcmp(name, names[i]) == 0;
-        found = found || clr_query_calls(query, name);
+        found = name == NULL || (sqlite3_column_int(list, 1) == 0 &&
+                                 !is_ours(connection, list, name) && is_so(argument, name));
     }
     /* Where an authorizer hides the list it is not known. */
     return sqlite3_finalize(list) != SQLITE_OK || found || is_empty;
 }
 
-/* Whether a program calls a function: operations name it with its number of arguments. */
-static bool calls(const struct clr_bytecode *program, const char *name)
+/* Whether a scan computes a function of that name for a query, or for any. */
+static bool is_computed(const void *query, const char *name)
 {
+    static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
+                                        "max", "min", "sum",      "total"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return clr_query_calls(query, name);
+}
+
+bool clr_functions_are_replaced(struct clr_connection *connection, const struct clr_query *query)
+{
+    return connection->replaced || has_own(connection, is_computed, query);
+}
+
+/* Whether a program calls a function: operations name it with its number of arguments. */
+static bool is_called(const void *argument, const char *name)
+{
+    const struct clr_bytecode *program = argument;
     const size_t length = strlen(name);
     int i;
 
@@ -221,17 +239,5 @@ static bool calls(const struct clr_bytecode *program, const char *name)
 bool clr_functions_are_sqlites(const struct clr_connection *connection,
                                const struct clr_bytecode *program)
 {
-    sqlite3_stmt *list = NULL;
-    bool are = true, is_empty = true;
-
-    if (clr_statement_make(connection->db, "PRAGMA function_list", 0, &list) != SQLITE_OK)
-        return false;
-    while (are && sqlite3_step(list) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(list, 0);
-
-        is_empty = false;
-        are = name != NULL && (sqlite3_column_int(list, 1) != 0 ||
-                               is_ours(connection, list, name) || !calls(program, name));
-    }
-    return sqlite3_finalize(list) == SQLITE_OK && are && !is_empty;
+    return !has_own(connection, is_called, program);
 }
