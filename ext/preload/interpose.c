@@ -428,16 +428,24 @@ static struct clr_connected *enter_served(const struct clr_originals *originals,
     return connected;
 }
 
+/* NULL is fine. */
+static void leave_served(const struct clr_originals *originals,
+                         const struct clr_connected *connected)
+{
+    if (connected != NULL)
+        originals->mutex_leave(originals->db_mutex(connected->db));
+}
+
 int sqlite3_set_authorizer(sqlite3 *db, clr_authorizer *authorizer, void *argument)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
     struct clr_connected *connected = enter_served(originals, db);
-    int rc;
+    const int rc = connected == NULL
+                       ? originals->set_authorizer(db, authorizer, argument)
+                       : clr_callbacks_set_authorizer(&connected->callbacks, originals, db,
+                                                      authorizer, argument);
 
-    if (connected == NULL)
-        return originals->set_authorizer(db, authorizer, argument);
-    rc = clr_callbacks_set_authorizer(&connected->callbacks, originals, db, authorizer, argument);
-    originals->mutex_leave(originals->db_mutex(db));
+    leave_served(originals, connected);
     return rc;
 }
 
@@ -445,12 +453,11 @@ int sqlite3_trace_v2(sqlite3 *db, unsigned mask, clr_trace *trace, void *argumen
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
     struct clr_connected *connected = enter_served(originals, db);
-    int rc;
+    const int rc = connected == NULL ? originals->trace_v2(db, mask, trace, argument)
+                                     : clr_callbacks_set_trace(&connected->callbacks, originals, db,
+                                                               mask, trace, argument);
 
-    if (connected == NULL)
-        return originals->trace_v2(db, mask, trace, argument);
-    rc = clr_callbacks_set_trace(&connected->callbacks, originals, db, mask, trace, argument);
-    originals->mutex_leave(originals->db_mutex(db));
+    leave_served(originals, connected);
     return rc;
 }
 
@@ -470,12 +477,13 @@ void *sqlite3_trace(sqlite3 *db, void (*trace)(void *, const char *), void *argu
     struct clr_connected *connected = enter_served(originals, db);
     void *old;
 
-    if (connected == NULL)
-        return originals->trace(db, trace, argument);
-    note_older(connected, &connected->callbacks.has_older_trace, trace != NULL);
+    if (connected != NULL)
+        note_older(connected, &connected->callbacks.has_older_trace, trace != NULL);
     old = originals->trace(db, trace, argument);
-    originals->mutex_leave(originals->db_mutex(db));
-    return old == &connected->callbacks ? connected->callbacks.trace_argument : old;
+    if (connected != NULL && old == &connected->callbacks)
+        old = connected->callbacks.trace_argument;
+    leave_served(originals, connected);
+    return old;
 }
 
 void *sqlite3_profile(sqlite3 *db, void (*profile)(void *, const char *, sqlite3_uint64),
@@ -485,11 +493,10 @@ void *sqlite3_profile(sqlite3 *db, void (*profile)(void *, const char *, sqlite3
     struct clr_connected *connected = enter_served(originals, db);
     void *old;
 
-    if (connected == NULL)
-        return originals->profile(db, profile, argument);
-    note_older(connected, &connected->callbacks.has_profile, profile != NULL);
+    if (connected != NULL)
+        note_older(connected, &connected->callbacks.has_profile, profile != NULL);
     old = originals->profile(db, profile, argument);
-    originals->mutex_leave(originals->db_mutex(db));
+    leave_served(originals, connected);
     return old;
 }
 
@@ -501,6 +508,5 @@ void sqlite3_progress_handler(sqlite3 *db, int operations, int (*progress)(void 
     if (connected != NULL)
         connected->callbacks.has_progress = operations > 0 && progress != NULL;
     originals->progress_handler(db, operations, progress, argument);
-    if (connected != NULL)
-        originals->mutex_leave(originals->db_mutex(db));
+    leave_served(originals, connected);
 }
