@@ -9,7 +9,7 @@
 /* A table is at most half full, so that a value's slot is near. */
 enum { FIRST_ENTRIES = 16, FIRST_SLOTS = 64, SLOTS_PER_ENTRY = 2 };
 
-/* The code of a value that is not there. */
+/* The code of a value that is not there: one less than the 0 of a window. */
 static const uint32_t no_code = UINT32_MAX;
 
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left)
@@ -49,6 +49,9 @@ struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary
     view->has_null = dictionary->has_null;
     view->slots = dictionary->slots;
     view->slot_count = dictionary->slot_count;
+    view->near_codes = dictionary->near_codes;
+    view->near_count = dictionary->near_count;
+    view->near_least = dictionary->near_least;
     view->seed = dictionary->seed;
     view->id = dictionary->id;
     view->viewed = clr_dictionary_retain(dictionary);
@@ -72,6 +75,7 @@ void clr_dictionary_release(struct clr_dictionary *dictionary)
         clr_bytes_free(&dictionary->bytes);
         clr_memory_free(dictionary->entries);
         clr_memory_free(dictionary->slots);
+        clr_memory_free(dictionary->near_codes);
     }
     clr_memory_free(dictionary);
 }
@@ -145,6 +149,148 @@ static enum clr_code grow_slots(struct clr_dictionary *dictionary)
     return CLR_OK;
 }
 
+/* ---- The hashes. */
+
+static uint32_t hash_number(const struct clr_dictionary *dictionary, struct clr_scalar number)
+{
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = clr_bytes_fold((uint64_t)number.bits ^ dictionary->seed, factor + number.tag);
+
+    return (uint32_t)(clr_bytes_fold(hash ^ factor, dictionary->seed | 1) >> 32);
+}
+
+uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
+                             const void *bytes, size_t size)
+{
+    const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
+
+    return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
+}
+
+/* ---- The window, and room for more entries. */
+
+/* Whether a value has its place in the window. */
+static bool is_near(const struct clr_dictionary *dictionary, struct clr_scalar value)
+{
+    return value.tag == CLR_TAG_INTEGER &&
+           (uint64_t)value.bits - dictionary->near_least < dictionary->near_count;
+}
+
+/* Returns that place. */
+static uint32_t *near_code(const struct clr_dictionary *dictionary, struct clr_scalar value)
+{
+    return &dictionary->near_codes[(uint64_t)value.bits - dictionary->near_least];
+}
+
+static int compare_integers(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/*
+ * INTEGERs are close to each other if three quarters of them, as a sample of the entries has it,
+ * are in a range of NEAR_RANGE times their number at most. Fewer than NEAR_LEAST entries are found
+ * soon enough as they are.
+ */
+enum { NEAR_LEAST = 256, NEAR_SAMPLE = 64, NEAR_RANGE = 8 };
+
+/* Returns the least INTEGER of the window that there should be, and how large it is; 0: there
+   should be none. It has a third of its range at either end for the others, and those to come. */
+static size_t choose_window(const struct clr_dictionary *dictionary, uint64_t *least)
+{
+    int64_t sample[NEAR_SAMPLE];
+    uint64_t range;
+    size_t count = 0, i;
+
+    for (i = 0; i < NEAR_SAMPLE; i++) {
+        const struct clr_scalar *entry =
+            &dictionary->entries[(uint64_t)dictionary->count * i / NEAR_SAMPLE];
+
+        if (entry->tag == CLR_TAG_INTEGER)
+            sample[count++] = entry->bits;
+    }
+    if (count < NEAR_SAMPLE / 2)
+        return 0;
+    qsort(sample, count, sizeof *sample, compare_integers);
+    range = (uint64_t)sample[count - 1 - count / 8] - (uint64_t)sample[count / 8];
+    if (range / NEAR_RANGE >= dictionary->count)
+        return 0;
+    *least = (uint64_t)sample[count / 8] - range / 2;
+    return (size_t)range * 2 + 1;
+}
+
+/* Returns the hash of an entry. */
+static uint32_t hash_entry(const struct clr_dictionary *dictionary, uint32_t code)
+{
+    const struct clr_scalar entry = dictionary->entries[code];
+    struct clr_value value;
+
+    if (entry.tag != CLR_TAG_BYTES)
+        return hash_number(dictionary, entry);
+    value = clr_bytes_value(entry.bits);
+    return clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size);
+}
+
+/* Puts an entry where it is found. */
+static void put(struct clr_dictionary *dictionary, uint32_t code, uint32_t hash)
+{
+    if (is_near(dictionary, dictionary->entries[code])) {
+        *near_code(dictionary, dictionary->entries[code]) = code + 1;
+        return;
+    }
+    put_slot(dictionary->slots, dictionary->slot_count - 1, (uint64_t)hash << 32 | (code + 1));
+    dictionary->hashed++;
+}
+
+/* Makes a window in the place of the one that is there, if most entries are close to each other,
+   and leaves the others to the hash table. Without memory for it all stays as it is. */
+static void make_window(struct clr_dictionary *dictionary)
+{
+    struct clr_dictionary made = *dictionary;
+    size_t size;
+    uint32_t code;
+
+    made.near_count = choose_window(dictionary, &made.near_least);
+    for (code = 0, made.hashed = 0; code < made.count && made.near_count > 0; code++)
+        made.hashed += !is_near(&made, made.entries[code]);
+    if (made.near_count == 0 || made.hashed > made.count / 2)
+        return;
+    made.slot_count = FIRST_SLOTS;
+    while (made.slot_count < (made.hashed + 1) * (size_t)SLOTS_PER_ENTRY * 2)
+        made.slot_count *= 2;
+    size = made.near_count * sizeof *made.near_codes + made.slot_count * sizeof *made.slots;
+    if (!take(dictionary, size))
+        return;
+    made.near_codes = clr_memory_alloc_zero(made.near_count * sizeof *made.near_codes);
+    made.slots = clr_memory_alloc_zero(made.slot_count * sizeof *made.slots);
+    if (made.near_codes == NULL || made.slots == NULL) {
+        clr_memory_free(made.near_codes);
+        clr_memory_free(made.slots);
+        give_back(dictionary, size);
+        return;
+    }
+    for (code = 0, made.hashed = 0; code < made.count; code++)
+        put(&made, code, is_near(&made, made.entries[code]) ? 0 : hash_entry(&made, code));
+    give_back(dictionary, dictionary->near_count * sizeof *dictionary->near_codes +
+                              dictionary->slot_count * sizeof *dictionary->slots);
+    clr_memory_free(dictionary->near_codes);
+    clr_memory_free(dictionary->slots);
+    dictionary->near_codes = made.near_codes;
+    dictionary->near_count = made.near_count;
+    dictionary->near_least = made.near_least;
+    dictionary->slots = made.slots;
+    dictionary->slot_count = made.slot_count;
+    dictionary->hashed = made.hashed;
+}
+
+/* Whether there is no room for one more entry in the hash table. */
+static bool is_full(const struct clr_dictionary *dictionary)
+{
+    return (dictionary->hashed + 1) * (size_t)SLOTS_PER_ENTRY > dictionary->slot_count;
+}
+
 /* Sees that there is room for one more entry. */
 static enum clr_code make_room(struct clr_dictionary *dictionary)
 {
@@ -154,10 +300,11 @@ static enum clr_code make_room(struct clr_dictionary *dictionary)
         return CLR_LIMIT;
     if (dictionary->count == dictionary->capacity)
         code = grow_entries(dictionary);
-    if (code == CLR_OK &&
-        (dictionary->count + 1) * (size_t)SLOTS_PER_ENTRY > dictionary->slot_count)
-        code = grow_slots(dictionary);
-    return code;
+    /* A new window goes through all entries: it is time for it when these have become some more. */
+    if (code == CLR_OK && is_full(dictionary) && dictionary->count >= NEAR_LEAST &&
+        dictionary->hashed >= dictionary->count / 4)
+        make_window(dictionary);
+    return code == CLR_OK && is_full(dictionary) ? grow_slots(dictionary) : code;
 }
 
 /* Adds an entry, for which there is room. */
@@ -166,18 +313,10 @@ static void append(struct clr_dictionary *dictionary, struct clr_scalar entry, u
 {
     *code = dictionary->last = dictionary->count++;
     dictionary->entries[*code] = entry;
-    put_slot(dictionary->slots, dictionary->slot_count - 1, (uint64_t)hash << 32 | (*code + 1));
+    put(dictionary, *code, hash);
 }
 
 /* ---- Finding. */
-
-static uint32_t hash_number(const struct clr_dictionary *dictionary, struct clr_scalar number)
-{
-    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = clr_bytes_fold((uint64_t)number.bits ^ dictionary->seed, factor + number.tag);
-
-    return (uint32_t)(clr_bytes_fold(hash ^ factor, dictionary->seed | 1) >> 32);
-}
 
 /* Goes through the slots where a value may be: the number, if value is NULL. Returns its code, or
    no_code. Inlined, so that it is known which. */
@@ -242,20 +381,13 @@ enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_
                                   uint32_t *code)
 {
     const uint32_t hash = hash_number(dictionary, number);
-    const uint32_t found = look_up(dictionary, hash, number, NULL);
+    const uint32_t found = is_near(dictionary, number) ? *near_code(dictionary, number) - 1
+                                                       : look_up(dictionary, hash, number, NULL);
 
     if (found == no_code)
         return add_number(dictionary, number, hash, code);
     *code = dictionary->last = found;
     return CLR_OK;
-}
-
-uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
-                             const void *bytes, size_t size)
-{
-    const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
-
-    return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
 }
 
 enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
@@ -316,7 +448,8 @@ struct clr_dictionary *clr_dictionary_clone(const struct clr_dictionary *diction
 size_t clr_dictionary_size(const struct clr_dictionary *dictionary)
 {
     return sizeof *dictionary + dictionary->capacity * sizeof *dictionary->entries +
-           dictionary->slot_count * sizeof *dictionary->slots + dictionary->bytes.size;
+           dictionary->slot_count * sizeof *dictionary->slots +
+           dictionary->near_count * sizeof *dictionary->near_codes + dictionary->bytes.size;
 }
 
 /* A value, and where it came from. */

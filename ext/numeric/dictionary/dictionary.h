@@ -34,6 +34,14 @@ struct clr_dictionary {
     /* A hash table: of an entry 32 bits of its hash, and below them 1 + its code; else 0. */
     uint64_t *slots;
     size_t slot_count; /* a power of two */
+    uint32_t hashed;   /* entries that are in it */
+    /*
+     * INTEGERs that are close to each other, as keys are, need no hash: a window of near_count
+     * INTEGERs from near_least on, modulo 2^64, has 1 + the code of each one, or 0.
+     */
+    uint32_t *near_codes;
+    size_t near_count; /* 0: there is no window */
+    uint64_t near_least;
     uint64_t seed;
     uint64_t id;                   /* no other dictionary of the process has it */
     uint32_t last;                 /* the code that was returned last: rows often repeat */
@@ -79,7 +87,7 @@ enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum
                                          const void *bytes, size_t size, uint32_t hash,
                                          uint32_t *code);
 
-/* Whether it takes more than stays near a processor. */
+/* Whether its hash table takes more than stays near a processor. */
 static inline bool clr_dictionary_is_far(const struct clr_dictionary *dictionary)
 {
     return dictionary->slot_count > (size_t)1 << 15;
@@ -154,6 +162,14 @@ clr_dictionary_add(struct clr_dictionary *dictionary, struct clr_scalar number, 
     if (last.tag == number.tag && last.bits == number.bits && dictionary->count > 0) {
         *code = dictionary->last;
         return CLR_OK;
+    }
+    if (number.tag == CLR_TAG_INTEGER) {
+        const uint64_t place = (uint64_t)number.bits - dictionary->near_least;
+
+        if (place < dictionary->near_count && dictionary->near_codes[place] != 0) {
+            *code = dictionary->last = dictionary->near_codes[place] - 1;
+            return CLR_OK;
+        }
     }
     return clr_dictionary_find(dictionary, number, code);
 }
