@@ -148,6 +148,18 @@ clr_dictionary_has_bytes(const struct clr_scalar *entry, enum clr_kind kind,
              clr_bytes_word(bytes + size - sizeof(uint64_t), sizeof(uint64_t)))) == 0;
 }
 
+/* Returns 1 + the code of an INTEGER that has its place in the window; else 0: it may be there all
+   the same. */
+static inline __attribute__((always_inline)) uint32_t
+clr_dictionary_near(const struct clr_dictionary *dictionary, struct clr_scalar number)
+{
+    const uint64_t place = (uint64_t)number.bits - dictionary->near_least;
+
+    return place < dictionary->near_count && number.tag == CLR_TAG_INTEGER
+               ? dictionary->near_codes[place]
+               : 0;
+}
+
 /*
  * Find the code of a value, which is added if it is new: of NULL, an INTEGER or a REAL, and of a
  * TEXT or BLOB of size bytes, 2^31 - 1 at most. Return CLR_OK with *code; CLR_NOMEM; CLR_LIMIT if
@@ -162,14 +174,6 @@ clr_dictionary_add(struct clr_dictionary *dictionary, struct clr_scalar number, 
     if (last.tag == number.tag && last.bits == number.bits && dictionary->count > 0) {
         *code = dictionary->last;
         return CLR_OK;
-    }
-    if (number.tag == CLR_TAG_INTEGER) {
-        const uint64_t place = (uint64_t)number.bits - dictionary->near_least;
-
-        if (place < dictionary->near_count && dictionary->near_codes[place] != 0) {
-            *code = dictionary->last = dictionary->near_codes[place] - 1;
-            return CLR_OK;
-        }
     }
     return clr_dictionary_find(dictionary, number, code);
 }

@@ -44,7 +44,7 @@ struct clr_acceleration {
     struct clr_interruption interruption;
     struct clr_finisher finisher;                   /* of the plan */
     struct clr_few_rows few;                        /* likewise */
-    struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its lookups */
+    struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its statements of lookups */
     struct clr_tables_version dimensions;           /* of its dimensions */
     struct clr_last_run last;
     char line[CLR_REASON_TEXT]; /* for clr_acceleration_explain() */

@@ -294,8 +294,8 @@ void clr_plan_free(struct clr_plan *plan)
 
     if (plan == NULL)
         return;
-    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
-        clr_lookup_statement_free(&plan->lookups[i]);
+    for (i = 0; i < plan->statement_count; i++)
+        clr_lookup_statement_free(&plan->statements[i]);
     clr_functions_free(&plan->functions);
     clr_query_free(plan->query);
     clr_table_info_free(&plan->table);
@@ -625,16 +625,20 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
                          struct clr_reason *reason)
 {
     const struct clr_query *query = plan->query;
-    int rc = SQLITE_OK, i;
+    int rc = SQLITE_OK, i, k;
 
     if (query->lookup_count > 0 && plan->encoding == 0) {
         clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
         return SQLITE_OK;
     }
-    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++)
-        rc = clr_lookup_statement_write(db, &plan->table, query, &query->lookups[i],
-                                        select->parameter_count + query->operand_count,
-                                        &plan->lookups[i]);
+    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
+        for (k = 0; k < i && !clr_lookups_go_together(query, k, i); k++)
+            ;
+        if (k == i)
+            rc = clr_lookup_statement_write(db, &plan->table, query, i,
+                                            select->parameter_count + query->operand_count,
+                                            &plan->statements[plan->statement_count++]);
+    }
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
     clr_statement_refuse(db, rc, reason);

@@ -8,10 +8,10 @@
 
 #include "query/query.h"
 #include "sqlite/database/tables_version.h"
+#include "sqlite/lookups/lookups.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
-#include "sqlite/view/lookups.h"
 #include "sqlite/view/select.h"
 
 /* A column of a table, by its number, that is not to be had in a form, which struct clr_field tells
@@ -42,9 +42,10 @@ struct clr_plan {
     enum clr_reason_code no_pages;           /* why its columns can't be decoded from pages */
     const struct clr_varied_columns *varied; /* the maker's, while the plan is made */
     int encoding;                            /* of the database's TEXT: SQLITE_UTF8, ... */
-    struct clr_lookup_statement lookups[CLR_MOST_LOOKUPS]; /* those of the query */
-    struct clr_table_root dimensions[CLR_MOST_DIMENSIONS]; /* likewise */
-    struct clr_functions functions;                        /* that the SELECT calls */
+    int statement_count;
+    struct clr_lookup_statement statements[CLR_MOST_LOOKUPS]; /* of the query's lookups */
+    struct clr_table_root dimensions[CLR_MOST_DIMENSIONS];    /* likewise */
+    struct clr_functions functions;                           /* that the SELECT calls */
 };
 
 /*

@@ -73,8 +73,8 @@ static void renew_dimensions(struct clr_view_run *run, struct clr_column *const 
     size_t most = FEW_PAGES;
     int i;
 
-    for (i = 0; i < query->lookup_count; i++)
-        most += columns[query->lookups[i].column]->dictionary->count / ENTRIES_PER_PAGE;
+    for (i = 0; i < run->plan->statement_count; i++)
+        most += columns[run->plan->statements[i].column]->dictionary->count / ENTRIES_PER_PAGE;
     clr_tables_version_renew(run->dimensions, request->database,
                              request->no_pages == CLR_WHY_NONE ? &request->snapshot : NULL,
                              data_version, run->plan->dimensions, query->dimension_count, most,
@@ -87,15 +87,16 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
 {
     const struct clr_query *query = run->plan->query;
     struct clr_connection *connection = run->request.connection;
+    const struct clr_lookup_statement *statements = run->plan->statements;
     unsigned before = 0, after = 0;
-    int rc = SQLITE_OK, i;
+    int rc = SQLITE_OK, i, k;
 
-    for (i = 0; i < query->lookup_count; i++) {
-        const struct clr_column *column = columns[query->lookups[i].column];
+    for (i = 0; i < run->plan->statement_count; i++) {
+        const struct clr_column *column = columns[statements[i].column];
         /* SQLite is as quick over the rows, but where it joins each of them with others. */
-        if (query->lookups[i].joins == NULL &&
+        if (!statements[i].joins &&
             column->dictionary->count > column->rows / CLR_DICTIONARY_PART) {
-            clr_column_request_refuse_values(&run->request, query->lookups[i].column);
+            clr_column_request_refuse_values(&run->request, statements[i].column);
             return SQLITE_OK;
         }
     }
@@ -103,14 +104,15 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
         return refuse(run, CLR_WHY_UNCOMMITTED);
     if (query->dimension_count > 0)
         renew_dimensions(run, columns, before);
-    for (i = 0; i < query->lookup_count && goes_on(run, rc); i++) {
-        const struct clr_lookup_input input = input_of(run, columns[query->lookups[i].column]);
+    for (i = 0; i < run->plan->statement_count && goes_on(run, rc); i++) {
+        const struct clr_lookup_input input = input_of(run, columns[statements[i].column]);
 
-        rc = clr_lookup_memo_bring(connection, &run->memos[i], &run->plan->lookups[i],
+        rc = clr_lookup_memo_bring(connection, &run->memos[i], &statements[i],
                                    &run->plan->functions, &input, &run->request.reason);
         if (run->request.reason.code == CLR_WHY_MANY_VALUES)
-            clr_column_request_refuse_values(&run->request, query->lookups[i].column);
-        run->lookups[i] = run->memos[i].lookup;
+            clr_column_request_refuse_values(&run->request, statements[i].column);
+        for (k = 0; k < run->memos[i].count; k++)
+            run->lookups[statements[i].parts[k].number] = run->memos[i].lookups[k];
     }
     /* A function of the application, which a lookup may have called, may have written. */
     if (goes_on(run, rc) && query->lookup_count > 0 &&

@@ -9,7 +9,7 @@
 
 #include "query/query_run.h"
 #include "sqlite/columns/column_source.h"
-#include "sqlite/view/lookups.h"
+#include "sqlite/lookups/lookups.h"
 #include "sqlite/view/operands.h"
 #include "sqlite/view/plan.h"
 
@@ -20,7 +20,7 @@ struct clr_view_run {
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on */
     int parameter_count;
     struct clr_operands operands;          /* these, and those that SQLite evaluates */
-    struct clr_lookup_memo *memos;         /* of the plan's lookups, the view's */
+    struct clr_lookup_memo *memos;         /* of the plan's statements of lookups, the view's */
     struct clr_tables_version *dimensions; /* which these were made of; the view's */
     struct clr_lookup *lookups;            /* room for theirs, as the scan has them */
     const struct clr_watch *watch;

@@ -196,10 +196,13 @@ static __attribute__((noinline)) void learn_hashed(struct clr_target *target, si
 static inline __attribute__((always_inline)) void find_number(struct clr_target *target, size_t row,
                                                               struct clr_scalar value)
 {
+    const uint32_t near = clr_dictionary_near(target->dictionary, value);
     const struct code_key key = key_of_number(value);
     const struct code_key *slot = slot_of(target->cache, &key);
 
-    if (__builtin_expect(slot_has(slot, &key), 1))
+    if (near != 0)
+        target->codes[row] = near - 1;
+    else if (__builtin_expect(slot_has(slot, &key), 1))
         target->codes[row] = slot->code;
     else
         learn_number(target, row, value);

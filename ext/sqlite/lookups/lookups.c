@@ -1,0 +1,762 @@
+#include "sqlite/lookups/lookups.h"
+
+#include "base/memory.h"
+#include "numeric/dictionary/dictionary.h"
+#include "numeric/scan/scan.h"
+#include "query/query.h"
+#include "sqlite/lookups/entries.h"
+#include "sqlite/schema/bytecode.h"
+#include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
+
+#include <string.h>
+
+/* ---- The statement of a lookup. */
+
+/* Where so many entries have errors, nothing more is asked: the others are UNSURE. Each error
+   begins the statement anew. */
+enum { MOST_ERRORS = 100 };
+
+/* The entry itself comes along: an authorizer may put NULL in its place. */
+#define FROM_ENTRIES ", " CLR_LOOKUP_ENTRY " FROM %s(?%d) AS \"" CLR_LOOKUP_TABLE "\"%s"
+
+bool clr_lookups_go_together(const struct clr_query *query, int a, int b)
+{
+    const struct clr_lookup_plan *x = &query->lookups[a], *y = &query->lookups[b];
+
+    return x->column == y->column && x->is_timed == y->is_timed &&
+           (x->joins == NULL) == (y->joins == NULL) &&
+           (x->joins == NULL || strcmp(x->joins, y->joins) == 0);
+}
+
+/* Writes the texts of a statement whose type, column and source are known. Returns false without
+   memory. */
+static bool write_texts(const struct clr_query *query, int number,
+                        struct clr_lookup_statement *statement)
+{
+    const char *joins = query->lookups[number].joins == NULL ? "" : query->lookups[number].joins;
+    char *name = clr_entries_name(&statement->type), *list = sqlite3_mprintf("SELECT ");
+    int i;
+
+    statement->parts =
+        clr_memory_alloc_zero((size_t)query->lookup_count * sizeof *statement->parts);
+    for (i = number; i < query->lookup_count && name != NULL && list != NULL; i++) {
+        const struct clr_lookup_plan *plan = &query->lookups[i];
+        struct clr_lookup_part *part;
+
+        if (statement->parts == NULL)
+            break;
+        if (!clr_lookups_go_together(query, number, i))
+            continue;
+        part = &statement->parts[statement->count];
+        list = sqlite3_mprintf("%z%s(%s)", list, statement->count == 0 ? "" : ", ", plan->text);
+        part->sql =
+            sqlite3_mprintf("SELECT (%s)" FROM_ENTRIES, plan->text, name, statement->source, joins);
+        if (part->sql == NULL)
+            break;
+        part->number = i;
+        part->is_ranked = plan->is_ranked;
+        statement->count++;
+    }
+    if (i == query->lookup_count && name != NULL && list != NULL)
+        statement->sql = sqlite3_mprintf("%s" FROM_ENTRIES, list, name, statement->source, joins);
+    sqlite3_free(name);
+    sqlite3_free(list);
+    return statement->sql != NULL;
+}
+
+int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
+                               const struct clr_query *query, int number, int parameter_count,
+                               struct clr_lookup_statement *statement)
+{
+    const struct clr_lookup_plan *plan = &query->lookups[number];
+    const struct clr_query_column *column = &query->columns[plan->column];
+    struct clr_column_type type;
+    const int rc = column->derived != NULL ? clr_column_type_none(&type)
+                                           : clr_column_type_find(db, table, column->number, &type);
+
+    *statement = (struct clr_lookup_statement){.type = type,
+                                               .column = plan->column,
+                                               .source = parameter_count + 1,
+                                               .is_timed = plan->is_timed,
+                                               .joins = plan->joins != NULL,
+                                               .unit = column->unit};
+    if (rc != SQLITE_OK)
+        return rc;
+    return write_texts(query, number, statement) ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+void clr_lookup_statement_free(struct clr_lookup_statement *statement)
+{
+    int i;
+
+    for (i = 0; i < statement->count; i++)
+        sqlite3_free(statement->parts[i].sql);
+    clr_memory_free(statement->parts);
+    clr_column_type_free(&statement->type);
+    sqlite3_free(statement->sql);
+    *statement = (struct clr_lookup_statement){.sql = NULL};
+}
+
+static void free_lookup(struct clr_lookup *lookup)
+{
+    clr_lookup_results_release(lookup->results);
+    clr_memory_free(lookup->ranked);
+    clr_bytes_free(&lookup->bytes);
+    memset(lookup, 0, sizeof *lookup);
+}
+
+static void free_lookups(struct clr_lookup_memo *memo)
+{
+    int i;
+
+    for (i = 0; i < memo->count && memo->lookups != NULL; i++)
+        free_lookup(&memo->lookups[i]);
+    clr_memory_free(memo->lookups);
+    memo->lookups = NULL;
+    memo->count = 0;
+}
+
+/* Returns how many entries the results are of that a memo has. */
+static uint32_t known_entries(const struct clr_lookup_memo *memo)
+{
+    return memo->count == 0 ? 0 : memo->lookups[0].count;
+}
+
+/* ---- Evaluating. */
+
+/* What is filled for a part: of results that are to be ranked the numbers of the distinct ones. */
+struct results {
+    struct clr_lookup_results *shared;
+    struct clr_dictionary *distinct; /* NULL: they are not to be ranked */
+};
+
+static int bind(sqlite3_stmt *statement, const struct clr_lookup_input *input)
+{
+    const int count = sqlite3_bind_parameter_count(statement);
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < input->parameter_count && i < count && rc == SQLITE_OK; i++) {
+        if (input->parameters[i] != NULL)
+            rc = clr_value_bind(statement, i + 1, input->parameters[i]);
+    }
+    return rc;
+}
+
+/* SQLite's type of an entry. */
+static int type_of(const struct clr_scalar *entry)
+{
+    switch (entry->tag) {
+    case CLR_TAG_NULL:
+        return SQLITE_NULL;
+    case CLR_TAG_INTEGER:
+        return SQLITE_INTEGER;
+    case CLR_TAG_REAL:
+        return SQLITE_FLOAT;
+    default:
+        return clr_bytes_value(entry->bits).kind == CLR_KIND_TEXT ? SQLITE_TEXT : SQLITE_BLOB;
+    }
+}
+
+/* Whether an entry is TEXT that SQLite's versions treat differently: UTF-16 of an odd number of
+   bytes. */
+static bool is_doubtful(const struct clr_scalar *entry, int encoding)
+{
+    struct clr_value value;
+
+    if (entry->tag != CLR_TAG_BYTES || encoding == SQLITE_UTF8)
+        return false;
+    value = clr_bytes_value(entry->bits);
+    return value.kind == CLR_KIND_TEXT && value.as.size % 2 != 0;
+}
+
+/* Whether the result in a column is in UTF-8, in which it is kept, what it is in the database's
+   encoding. */
+static bool is_kept(sqlite3_stmt *statement, int column, int encoding)
+{
+    const void *bytes;
+
+    if (encoding == SQLITE_UTF8 || sqlite3_column_type(statement, column) != SQLITE_TEXT)
+        return true;
+    /* Unconverted, as it is asked for before its size. */
+    bytes = sqlite3_column_blob(statement, column);
+    return clr_encoding_keeps_utf16(bytes, (size_t)sqlite3_column_bytes(statement, column),
+                                    encoding);
+}
+
+/* Finds the number of a result among the distinct ones. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int number_result(sqlite3_stmt *statement, int column, struct clr_scalar result,
+                         struct clr_dictionary *distinct, uint32_t *number)
+{
+    const bool is_text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
+    const void *bytes;
+    int size;
+
+    if (result.tag != CLR_TAG_BYTES)
+        return clr_dictionary_add(distinct, result, number) == CLR_OK ? SQLITE_OK : SQLITE_NOMEM;
+    bytes = is_text ? (const void *)sqlite3_column_text(statement, column)
+                    : sqlite3_column_blob(statement, column);
+    size = sqlite3_column_bytes(statement, column);
+    if (bytes == NULL && size > 0)
+        return SQLITE_NOMEM;
+    return clr_dictionary_add_bytes(distinct, is_text ? CLR_KIND_TEXT : CLR_KIND_BLOB, bytes,
+                                    (size_t)size, number) == CLR_OK
+               ? SQLITE_OK
+               : SQLITE_NOMEM;
+}
+
+/* Takes the result that a column of the statement's row has for an entry. Returns SQLITE_OK or
+   SQLITE_NOMEM. */
+static int take_result(sqlite3_stmt *statement, int column, int encoding, uint32_t code,
+                       struct results *results)
+{
+    const struct clr_scalar result = clr_scalar_of(sqlite3_column_value(statement, column));
+    uint32_t number;
+    int rc;
+
+    if (results->distinct == NULL) {
+        results->shared->tags[code] = result.tag;
+        results->shared->values[code] = result.bits;
+        return SQLITE_OK;
+    }
+    if (!is_kept(statement, column, encoding))
+        return SQLITE_OK;
+    rc = number_result(statement, column, result, results->distinct, &number);
+    if (rc == SQLITE_OK) {
+        results->shared->tags[code] = CLR_TAG_INTEGER;
+        results->shared->values[code] = number;
+    }
+    return rc;
+}
+
+/* Takes the statement's row, of the results of so many parts, for an entry. Returns SQLITE_OK;
+   SQLITE_AUTH if the row is not that entry's; or SQLITE_NOMEM. */
+static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *input, uint32_t code,
+                    struct results *results, int count)
+{
+    const struct clr_scalar *entry = &input->dictionary->entries[code];
+    int rc = SQLITE_OK, i;
+
+    if (sqlite3_column_type(statement, count) != type_of(entry))
+        return SQLITE_AUTH;
+    for (i = 0; i < count && rc == SQLITE_OK && !is_doubtful(entry, input->encoding); i++)
+        rc = take_result(statement, i, input->encoding, code, &results[i]);
+    return rc;
+}
+
+/* Whether an error is that of the entry alone. */
+static bool is_entrys(int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG:
+    case SQLITE_RANGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Evaluates the entry of a turn for each part by itself, as one of them has an error. Returns as
+   the function below. */
+static int evaluate_alone(sqlite3 *db, const struct clr_lookup_statement *statement,
+                          const struct clr_lookup_input *input, struct clr_entries entries,
+                          struct results *results)
+{
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < statement->count && rc == SQLITE_OK; i++) {
+        sqlite3_stmt *prepared;
+
+        rc = clr_statement_make(db, statement->parts[i].sql, 0, &prepared);
+        if (rc == SQLITE_OK)
+            rc = bind(prepared, input);
+        if (rc == SQLITE_OK)
+            rc = clr_entries_bind(prepared, statement->source, &entries);
+        if (rc == SQLITE_OK && sqlite3_step(prepared) == SQLITE_ROW)
+            rc = take_row(prepared, input, clr_entries_at(&entries, entries.first), &results[i], 1);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_reset(prepared);
+        sqlite3_finalize(prepared);
+        if (is_entrys(rc))
+            rc = SQLITE_OK;
+    }
+    return rc;
+}
+
+/* Evaluates the entries from one on, up to `count`, in that order, beginning anew behind each that
+   has an error. Returns SQLite's code; any other than SQLITE_OK is that of the whole. */
+static int evaluate_entries(sqlite3 *db, sqlite3_stmt *prepared,
+                            const struct clr_lookup_statement *statement,
+                            const struct clr_lookup_input *input, uint32_t code,
+                            const struct clr_sorted_entry *order, struct results *results)
+{
+    const uint32_t count = input->dictionary->count;
+    struct clr_entries entries = {
+        input->dictionary, input->encoding, code, count, CLR_TIME_NONE, order};
+    int errors = 0, rc = clr_entries_bind(prepared, statement->source, &entries);
+
+    while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
+        entries.first = code;
+        while ((rc = sqlite3_step(prepared)) == SQLITE_ROW) {
+            /* A key that is not unique, though the schema has it so, is a sign of a file that is
+               damaged. */
+            rc = code == count ? SQLITE_CORRUPT
+                               : take_row(prepared, input, clr_entries_at(&entries, code++),
+                                          results, statement->count);
+            if (rc != SQLITE_OK) {
+                sqlite3_reset(prepared);
+                return rc;
+            }
+        }
+        rc = sqlite3_reset(prepared);
+        if (rc == SQLITE_OK)
+            break;
+        if (code == count)
+            return rc;
+        if (is_entrys(rc))
+            rc = statement->count == 1
+                     ? SQLITE_OK
+                     : evaluate_alone(db, statement, input,
+                                      (struct clr_entries){input->dictionary, input->encoding, code,
+                                                           code + 1, CLR_TIME_NONE, order},
+                                      results);
+        code++;
+        errors++;
+    }
+    return rc;
+}
+
+/* Makes ranks of the results, and moves what they are of to the lookup. */
+static int rank(const struct results *results, uint32_t count, struct clr_lookup *lookup)
+{
+    struct clr_dictionary *distinct = results->distinct;
+    struct clr_scalar *ranks = clr_memory_alloc((distinct->count + (size_t)1) * sizeof *ranks);
+    enum clr_code code = CLR_NOMEM;
+    uint32_t i;
+
+    if (ranks != NULL) {
+        memcpy(ranks, distinct->entries, distinct->count * sizeof *ranks);
+        code = clr_ranks_replace(ranks, distinct->count, &lookup->ranked, &lookup->ranked_count);
+    }
+    for (i = 0; i < count && code == CLR_OK; i++) {
+        const struct clr_scalar *from = &ranks[results->shared->values[i]];
+
+        if (results->shared->tags[i] == CLR_TAG_UNSURE)
+            continue;
+        results->shared->tags[i] = from->tag;
+        results->shared->values[i] = from->bits;
+    }
+    clr_memory_free(ranks);
+    if (code != CLR_OK)
+        return SQLITE_NOMEM;
+    lookup->bytes = distinct->bytes;
+    distinct->bytes = (struct clr_bytes){.blocks = NULL};
+    return SQLITE_OK;
+}
+
+/* ---- Whether the times of a unit are alike. */
+
+/* Whether two values are of one type, and the same. */
+static bool are_same(sqlite3_value *a, sqlite3_value *b)
+{
+    const int type = sqlite3_value_type(a);
+    const void *x_bytes, *y_bytes;
+    double x, y;
+    int size;
+
+    if (type != sqlite3_value_type(b))
+        return false;
+    switch (type) {
+    case SQLITE_NULL:
+        return true;
+    case SQLITE_INTEGER:
+        return sqlite3_value_int64(a) == sqlite3_value_int64(b);
+    case SQLITE_FLOAT:
+        x = sqlite3_value_double(a);
+        y = sqlite3_value_double(b);
+        return memcmp(&x, &y, sizeof x) == 0;
+    default:
+        break;
+    }
+    /* The bytes as they are, without a conversion: asked for before their number. */
+    x_bytes = sqlite3_value_blob(a);
+    y_bytes = sqlite3_value_blob(b);
+    size = sqlite3_value_bytes(a);
+    return sqlite3_value_bytes(b) == size &&
+           (size == 0 || memcmp(x_bytes, y_bytes, (size_t)size) == 0);
+}
+
+/* How many entries are looked at. */
+enum { SAMPLED_ENTRIES = 64 };
+
+/* Keeps what the statement gives of an entry's last time, if it gives anything. Returns SQLite's
+   code. */
+static int take_last(sqlite3_stmt *statement, int source, struct clr_entries *entries,
+                     sqlite3_value **value)
+{
+    int rc;
+
+    *value = NULL;
+    rc = clr_entries_bind(statement, source, entries);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW) {
+        *value = sqlite3_value_dup(sqlite3_column_value(statement, 0));
+        sqlite3_reset(statement);
+        return *value == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    rc = sqlite3_reset(statement);
+    return is_entrys(rc) ? SQLITE_OK : rc;
+}
+
+/*
+ * The rules by which an expression is said to be alike for all times of a unit are checked by some
+ * of the entries: SQLite evaluates it for the first and for the last time of each. *alike: whether
+ * all were.
+ */
+static int check_units(sqlite3_stmt *prepared, const struct clr_lookup_statement *statement,
+                       const struct clr_lookup_input *input, bool *alike)
+{
+    const uint32_t count = input->dictionary->count;
+    const uint32_t step = count / SAMPLED_ENTRIES + 1;
+    int rc = bind(prepared, input);
+    uint32_t code;
+
+    *alike = true;
+    for (code = 0; code < count && rc == SQLITE_OK && *alike; code += step) {
+        struct clr_entries entries = {.dictionary = input->dictionary,
+                                      .encoding = input->encoding,
+                                      .first = code,
+                                      .end = code + 1};
+        sqlite3_value *first, *last = NULL;
+
+        rc = take_last(prepared, statement->source, &entries, &first);
+        entries.last_of = statement->unit;
+        if (rc == SQLITE_OK)
+            rc = take_last(prepared, statement->source, &entries, &last);
+        *alike = (first == NULL) == (last == NULL) && (first == NULL || are_same(first, last));
+        sqlite3_value_free(first);
+        sqlite3_value_free(last);
+    }
+    return rc;
+}
+
+/* Does so for each part. */
+static int check_parts(sqlite3 *db, const struct clr_lookup_statement *statement,
+                       const struct clr_lookup_input *input, bool *alike)
+{
+    int rc = SQLITE_OK, i;
+
+    *alike = true;
+    for (i = 0; i < statement->count && rc == SQLITE_OK && *alike; i++) {
+        sqlite3_stmt *prepared;
+
+        rc = clr_statement_make(db, statement->parts[i].sql, 0, &prepared);
+        if (rc == SQLITE_OK)
+            rc = check_units(prepared, statement, input, alike);
+        sqlite3_finalize(prepared);
+    }
+    return rc;
+}
+
+/* Begins the results of each part, with those of so many first entries, which are known. Returns
+   false without memory. */
+static bool begin_results(const struct clr_lookup_statement *statement,
+                          const struct clr_dictionary *dictionary,
+                          const struct clr_lookup_memo *memo, uint32_t known,
+                          struct results *results)
+{
+    int i;
+
+    for (i = 0; i < statement->count; i++) {
+        results[i].shared = clr_lookup_results_new(dictionary->count);
+        if (results[i].shared == NULL)
+            return false;
+        if (statement->parts[i].is_ranked) {
+            results[i].distinct = clr_dictionary_new(dictionary->seed, NULL);
+            if (results[i].distinct == NULL)
+                return false;
+        }
+        if (known > 0) {
+            memcpy(results[i].shared->values, memo->lookups[i].values, known * sizeof(int64_t));
+            memcpy(results[i].shared->tags, memo->lookups[i].tags, known);
+        }
+    }
+    return true;
+}
+
+/* Gives the memo the results of all entries. */
+static int take_results(const struct clr_lookup_statement *statement, uint32_t count,
+                        struct results *results, struct clr_lookup_memo *memo)
+{
+    int rc = SQLITE_OK, i;
+
+    free_lookups(memo);
+    memo->lookups = clr_memory_alloc_zero((size_t)statement->count * sizeof *memo->lookups);
+    if (memo->lookups == NULL)
+        return SQLITE_NOMEM;
+    memo->count = statement->count;
+    for (i = 0; i < statement->count && rc == SQLITE_OK; i++) {
+        if (results[i].distinct != NULL)
+            rc = rank(&results[i], count, &memo->lookups[i]);
+        if (rc == SQLITE_OK) {
+            clr_lookup_set(&memo->lookups[i], results[i].shared, count);
+            results[i].shared = NULL;
+        }
+    }
+    return rc;
+}
+
+/* Returns how many of the first entries need not be evaluated anew. Ranks are those of all. */
+static uint32_t find_known(const struct clr_lookup_statement *statement,
+                           const struct clr_lookup_memo *memo)
+{
+    int i;
+
+    for (i = 0; i < statement->count; i++) {
+        if (statement->parts[i].is_ranked)
+            return 0;
+    }
+    return known_entries(memo);
+}
+
+static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
+                    const struct clr_lookup_input *input, struct clr_lookup_memo *memo,
+                    struct clr_reason *reason)
+{
+    const uint32_t known = find_known(statement, memo), count = input->dictionary->count;
+    struct results *results = clr_memory_alloc_zero((size_t)statement->count * sizeof *results);
+    struct clr_sorted_entry *order = NULL;
+    int rc = SQLITE_NOMEM, i;
+
+    if (statement->joins)
+        order = clr_entries_sort(input->dictionary, known, count);
+    if (results != NULL && begin_results(statement, input->dictionary, memo, known, results))
+        rc = bind(memo->statement, input);
+    if (rc == SQLITE_OK)
+        rc = evaluate_entries(db, memo->statement, statement, input, known, order, results);
+    if (rc == SQLITE_OK)
+        rc = take_results(statement, count, results, memo);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+        clr_statement_refuse(db, rc, reason);
+    for (i = 0; i < statement->count && results != NULL; i++) {
+        clr_lookup_results_release(results[i].shared);
+        clr_dictionary_release(results[i].distinct);
+    }
+    clr_memory_free(results);
+    clr_memory_free(order);
+    sqlite3_clear_bindings(memo->statement);
+    return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
+}
+
+/* Fewer entries are evaluated sooner than it is found out whether their results still hold. */
+enum { LEAST_ENTRIES = 512 };
+
+static void free_parameters(struct clr_lookup_memo *memo)
+{
+    int i;
+
+    for (i = 0; i < memo->parameter_count; i++)
+        sqlite3_value_free(memo->parameters[i]);
+    sqlite3_free((void *)memo->parameters);
+    memo->parameters = NULL;
+    memo->parameter_count = 0;
+}
+
+void clr_lookup_memo_free(struct clr_lookup_memo *memo)
+{
+    free_lookups(memo);
+    free_parameters(memo);
+    sqlite3_finalize(memo->statement);
+    memset(memo, 0, sizeof *memo);
+}
+
+/* ---- Whether what was kept still holds. */
+
+static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_lookup_input *input)
+{
+    int i;
+
+    if (memo->parameter_count != input->parameter_count)
+        return false;
+    for (i = 0; i < input->parameter_count; i++) {
+        sqlite3_value *kept = memo->parameters[i], *given = input->parameters[i];
+
+        if ((kept == NULL) != (given == NULL) || (kept != NULL && !are_same(kept, given)))
+            return false;
+    }
+    return true;
+}
+
+static void read_limits(sqlite3 *db, int limits[2])
+{
+    limits[0] = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
+    limits[1] = sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+}
+
+/*
+ * Whether SQLite would evaluate the statement as it did. A function or a collating sequence that is
+ * replaced expires all statements, and SQLite prepares this one again when it is stepped; one that
+ * comes beside others of its name, and an authorizer that goes, show in the program.
+ */
+static bool holds(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                  const struct clr_lookup_statement *statement,
+                  const struct clr_lookup_input *input)
+{
+    struct clr_entries none = {.dictionary = input->dictionary, .encoding = input->encoding};
+    int limits[2];
+    bool same;
+
+    if (!memo->is_kept || memo->dictionary != input->dictionary->id ||
+        (statement->joins && memo->version != input->version) ||
+        known_entries(memo) > input->dictionary->count || !has_parameters(memo, input))
+        return false;
+    read_limits(connection->db, limits);
+    if (memcmp(limits, memo->limits, sizeof limits) != 0)
+        return false;
+    same = clr_entries_bind(memo->statement, statement->source, &none) == SQLITE_OK &&
+           sqlite3_step(memo->statement) == SQLITE_DONE;
+    sqlite3_reset(memo->statement);
+    sqlite3_clear_bindings(memo->statement);
+    return same &&
+           sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0) ==
+               memo->preparations &&
+           clr_bytecode_hash(connection->db, statement->sql) == memo->program;
+}
+
+/* ---- Keeping it. */
+
+/* Whether TEXT, or some made of it, may stand for the present time, or for the time zone, to a
+   function of times. That reads no further than a zero. */
+static bool is_present(const char *text, size_t size)
+{
+    static const char *const words[] = {"now", "localtime", "utc", "subsec", "subsecond"};
+    size_t i;
+
+    if (size > 0 && memchr(text, 0, size) != NULL)
+        return true;
+    while (size > 0 && strchr(" \t\n\v\f\r", text[size - 1]) != NULL)
+        size--;
+    for (; size > 0 && strchr(" \t\n\v\f\r", *text) != NULL; text++)
+        size--;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == size && sqlite3_strnicmp(text, words[i], (int)size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a parameter may do so. */
+static bool is_present_value(sqlite3_value *value)
+{
+    const int type = sqlite3_value_type(value);
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+
+    return type == SQLITE_BLOB ||
+           (type == SQLITE_TEXT &&
+            (text == NULL || is_present(text, (size_t)sqlite3_value_bytes(value))));
+}
+
+/* Whether results may be others at another time. TEXT of UTF-16 is not looked at. */
+static bool may_be_present(const struct clr_lookup_statement *statement,
+                           const struct clr_lookup_input *input)
+{
+    uint32_t code;
+    int i;
+
+    if (!statement->is_timed || statement->joins)
+        return statement->is_timed;
+    for (i = 0; i < input->parameter_count; i++) {
+        if (input->parameters[i] != NULL && is_present_value(input->parameters[i]))
+            return true;
+    }
+    for (code = 0; code < input->dictionary->count; code++) {
+        const struct clr_scalar *entry = &input->dictionary->entries[code];
+        struct clr_value value;
+
+        if (entry->tag != CLR_TAG_BYTES)
+            continue;
+        value = clr_bytes_value(entry->bits);
+        if (input->encoding != SQLITE_UTF8 || is_present(value.bytes, value.as.size))
+            return true;
+    }
+    return false;
+}
+
+/* Keeps what tells whether the results hold for another query; without memory they don't. */
+static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
+                 const struct clr_lookup_statement *statement, const struct clr_lookup_input *input)
+{
+    int i;
+
+    memo->is_kept = false;
+    free_parameters(memo);
+    if (input->dictionary->count < LEAST_ENTRIES || may_be_present(statement, input))
+        return;
+    memo->parameters =
+        sqlite3_malloc64(((sqlite3_uint64)input->parameter_count + 1) * sizeof *memo->parameters);
+    if (memo->parameters == NULL)
+        return;
+    for (i = 0; i < input->parameter_count; i++) {
+        sqlite3_value *given = input->parameters[i];
+
+        memo->parameters[i] = given == NULL ? NULL : sqlite3_value_dup(given);
+        memo->parameter_count = i + 1;
+        if (given != NULL && memo->parameters[i] == NULL)
+            return;
+    }
+    read_limits(db, memo->limits);
+    memo->dictionary = input->dictionary->id;
+    memo->version = input->version;
+    memo->preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
+    memo->program = clr_bytecode_hash(db, statement->sql);
+    memo->is_kept = memo->program != 0;
+}
+
+int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                          const struct clr_lookup_statement *statement,
+                          const struct clr_functions *functions,
+                          const struct clr_lookup_input *input, struct clr_reason *reason)
+{
+    int rc = clr_entries_register(connection, &statement->type);
+
+    if (rc == SQLITE_OK && holds(connection, memo, statement, input)) {
+        if (known_entries(memo) == input->dictionary->count)
+            return SQLITE_OK;
+    } else {
+        clr_lookup_memo_free(memo);
+        if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions)) {
+            clr_reason_set(reason, CLR_WHY_REPLACED);
+            return SQLITE_OK;
+        }
+        if (rc == SQLITE_OK)
+            rc = clr_statement_make(connection->db, statement->sql, SQLITE_PREPARE_PERSISTENT,
+                                    &memo->statement);
+        if (rc == SQLITE_NOMEM)
+            return rc;
+        if (rc != SQLITE_OK) {
+            clr_statement_refuse(connection->db, rc, reason);
+            return SQLITE_OK;
+        }
+    }
+    if (statement->unit != CLR_TIME_NONE && !memo->has_units) {
+        rc = check_parts(connection->db, statement, input, &memo->has_units);
+        if (rc == SQLITE_OK && !memo->has_units)
+            clr_reason_set(reason, CLR_WHY_MANY_VALUES);
+        else if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+            clr_statement_refuse(connection->db, rc, reason);
+        if (rc != SQLITE_OK || !memo->has_units) {
+            clr_lookup_memo_free(memo);
+            return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
+        }
+    }
+    rc = evaluate(connection->db, statement, input, memo, reason);
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
+        keep(connection->db, memo, statement, input);
+    else
+        clr_lookup_memo_free(memo);
+    return rc;
+}

@@ -1,0 +1,94 @@
+/*
+ * Lookups: expressions over one column that SQLite evaluates once for each distinct value of the
+ * column. What they mean is what SQLite says they mean, functions and collations of the application
+ * among it.
+ */
+#ifndef CLR_SQLITE_LOOKUPS_H
+#define CLR_SQLITE_LOOKUPS_H
+
+#include "numeric/scan/scan.h"
+#include "query/query.h"
+#include "query/reason.h"
+#include "sqlite/schema/functions.h"
+#include "sqlite/schema/table_info.h"
+#include "sqlite/session/connection.h"
+
+/* A lookup of a statement. */
+struct clr_lookup_part {
+    int number;     /* of the query's lookup */
+    bool is_ranked; /* as the query's plan has it */
+    char *sql;      /* a statement like that of them all, of this one alone */
+};
+
+/* The statement of the lookups over one column that join it with the same tables: a part of a
+   view's plan, which never changes. */
+struct clr_lookup_statement {
+    struct clr_column_type type; /* of the column */
+    int column;                  /* its number in the scan */
+    char *sql;                   /* over the entries that parameter `source` points to */
+    int source;
+    int count;
+    struct clr_lookup_part *parts;
+    bool is_timed;           /* as the query's plan has it */
+    bool joins;              /* it reads tables beside the entries */
+    enum clr_time_unit unit; /* of the column */
+};
+
+/*
+ * Writes the statement of a query's lookups that go with the one of that number, which is the first
+ * of them, over a table's column, to be freed with clr_lookup_statement_free() in any case.
+ * parameter_count: the largest number of parameters and operands. Returns SQLITE_OK; SQLITE_NOMEM;
+ * or SQLite's code if the schema does not tell the column's type.
+ */
+int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
+                               const struct clr_query *query, int number, int parameter_count,
+                               struct clr_lookup_statement *statement);
+void clr_lookup_statement_free(struct clr_lookup_statement *statement);
+
+/* Whether two lookups of a query are evaluated by one statement. */
+bool clr_lookups_go_together(const struct clr_query *query, int a, int b);
+
+/* What a lookup is evaluated with. */
+struct clr_lookup_input {
+    const struct clr_dictionary *dictionary;
+    int encoding;                     /* of the entries' TEXT, the database's */
+    unsigned version;                 /* of the dimensions that the connection sees */
+    sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
+                                         not given */
+    int parameter_count;
+};
+
+/* What a view keeps of a statement's lookups from one query to the next. Zeros: nothing. What
+ * SQLite evaluates may mean something else at any time: each query finds out.
+ */
+struct clr_lookup_memo {
+    struct clr_lookup *lookups; /* as many as the statement has, in its order; NULL: none */
+    int count;
+    bool has_units;      /* the times of a unit are alike to them */
+    bool is_kept;        /* they may serve another query of the same dictionary */
+    uint64_t dictionary; /* its id */
+    sqlite3_value **parameters;
+    int parameter_count;
+    sqlite3_stmt *statement; /* was prepared for them */
+    int preparations;        /* of the statement since then, by SQLite itself */
+    unsigned version;        /* of the dimensions, where the statement joins them */
+    uint64_t program;        /* a hash of what SQLite made of the text */
+    int limits[2];           /* on values and patterns */
+};
+
+/*
+ * Brings the memo's lookups up to date for a query. functions are those of the statement. Returns
+ * SQLITE_OK, with the lookups complete, or with the reason why SQLite is to run the SELECT, and the
+ * memo empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. Where SQLite reports an error for an
+ * entry its result is UNSURE. CLR_WHY_MANY_VALUES: the times of a unit are not alike to an
+ * expression.
+ */
+int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                          const struct clr_lookup_statement *statement,
+                          const struct clr_functions *functions,
+                          const struct clr_lookup_input *input, struct clr_reason *reason);
+
+/* Finalizes and frees what it holds; zeros are fine. */
+void clr_lookup_memo_free(struct clr_lookup_memo *memo);
+
+#endif
