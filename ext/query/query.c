@@ -41,8 +41,7 @@ static bool may_find_rows(const struct clr_syntax *syntax)
     const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
                             syntax->aggregates.first == NULL && select->keys.first == NULL;
 
-    return select->where != NULL && select->inner == NULL && select->source_count == 1 &&
-           !ends_early;
+    return select->where != NULL && select->inner == NULL && !ends_early;
 }
 
 /* Refuses an expression with a column of the table outside of aggregates; if a function has the
@@ -344,7 +343,7 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
 static char *write_rows(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
-    const struct clr_from_table *source = &select->sources[0];
+    const struct clr_from_table *source = &select->sources[query->fact];
     const struct clr_token *name = source->alias.kind != 0 ? &source->alias : &source->table;
     struct clr_printer printer = {.syntax = query->syntax};
     struct clr_text found = {.text = NULL};

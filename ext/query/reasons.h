@@ -12,7 +12,6 @@ CLR_WHY(JOIN, "a %n join is not accelerated: write JOIN or LEFT JOIN with ON")
 CLR_WHY(JOIN_KEY,
         "table %n is not joined by a unique key that is equal to one column's expression: "
         "declare it PRIMARY KEY or UNIQUE")
-CLR_WHY(JOIN_ROWS, "rows of a join are not accelerated: write GROUP BY or aggregates")
 CLR_WHY(JOIN_DATABASES, "a join of tables of several databases is not accelerated")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")
 CLR_WHY(INNER_NAME, "the name %n is of clreduce's own: choose another one behind AS")

@@ -495,13 +495,16 @@ static bool bind_part(struct clr_binder *binder)
 {
     struct clr_syntax *syntax = binder->syntax;
     const struct clr_reason first = *syntax->reason;
+    int i;
 
     begin(binder->query);
     binder->query->is_grouped = false;
     binder->query->has_rows = binder->query->has_part = true;
     syntax->code = CLR_OK;
-    if (!add_terms(binder, syntax->select.where))
-        return false;
+    for (i = 0; i < binder->query->condition_count; i++) {
+        if (!add_terms(binder, binder->query->conditions[i]))
+            return false;
+    }
     if (binder->query->filter >= 0 && bind_rowid(binder)) {
         clr_reason_set(syntax->reason, CLR_WHY_NONE);
         return true;

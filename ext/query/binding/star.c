@@ -303,8 +303,6 @@ bool clr_star_find(struct clr_binder *binder)
     if (from->source_count == 1)
         return (select == from || select->where == NULL || add_condition(binder, select->where)) &&
                (from->where == NULL || add_condition(binder, from->where));
-    if (binder->query->has_rows)
-        return clr_refuse(binder->syntax, CLR_WHY_JOIN_ROWS) >= 0;
     if (!find_terms(&star) || !choose_fact(&star))
         return false;
     for (i = 0; i < star.terms.count; i++) {

@@ -386,6 +386,35 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
     return walk;
 }
 
+/* The loops of a join are in each other, and the outermost one is where a cursor is placed first.
+ */
+bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+{
+    static const char *const places[] = {"Rewind",     "Last",     "SeekGE",    "SeekGT",
+                                         "SeekLE",     "SeekLT",   "SeekRowid", "NotExists",
+                                         "NoConflict", "NotFound", "Found"};
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *first, *open = NULL;
+    int i;
+
+    for (i = 0; i < program->count && open == NULL; i++) {
+        first = &program->operations[i];
+        if (first->runs_once || !is_among(first, places, COUNT(places)))
+            continue;
+        open = find_open(program, first->p1);
+        if (!is_of_table(program, open))
+            open = NULL;
+    }
+    if (open == NULL || !loops.are_known || (uint32_t)open->p2 != root)
+        return false;
+    /* The first place is operation i - 1. */
+    if (!are_listed)
+        return clr_vdbe_op_is(first, "Rewind") && (loops.lists == 0 || i <= loops.lists_begin);
+    return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
+           loops.lists == 1 && !loops.lists_descend && i > loops.lists_begin &&
+           i <= loops.lists_end;
+}
+
 /* p4 is "k(2,-B,NOCASE)": a sign where a key descends, and the name of its collating sequence. A
    name of other characters than words have leaves it open what is a sign or a comma. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count)

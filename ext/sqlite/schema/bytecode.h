@@ -72,6 +72,13 @@ struct clr_walk {
 /* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
 
+/*
+ * Whether a program of a join, in which each row of the outermost table has one row at most of each
+ * other table, goes over the rows of the table with that root page in the order of their rowids:
+ * over all of them, or, if they are listed, over the values of the one IN that it goes over.
+ */
+bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
+
 /* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
    keys there are; -1 if p4 does not say it for certain. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);

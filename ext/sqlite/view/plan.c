@@ -159,7 +159,6 @@ static bool is_in_order(const struct clr_walk *walk, const struct clr_table_info
  * rows is known: that of a sorter's keys, or of the b-tree that has equal keys side by side, from
  * one end or the other. It is written to the query's grouping, as keys that descend, or by_first.
  * Sets the reason where it is an order that groups can't be brought into, or one that is not known.
- * For a query that has rows: where SQLite does not go over all rows in the order of their rowids.
  *
  * Stores whether other keys descend than before: then the query is to be written anew. Returns
  * SQLITE_OK, or SQLite's code.
@@ -178,11 +177,6 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
         return SQLITE_OK;
     }
-    if (query->has_rows) {
-        if (!is_in_order(walk, table))
-            clr_reason_set(reason, CLR_WHY_HAS_INDEX);
-        return SQLITE_OK;
-    }
     memcpy(descending, grouping->descending, sizeof descending);
     if (!query->is_ordered)
         rc = find_order(db, walk, table, query, &is_same, &by_first, descending);
@@ -191,6 +185,31 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
     *has_changed = memcmp(descending, grouping->descending, sizeof descending) != 0;
     memcpy(grouping->descending, descending, sizeof descending);
     grouping->by_first = by_first;
+    return rc;
+}
+
+/*
+ * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
+ * over all rows of the table in the order of their rowids, or, in a join, not so over those that
+ * are found. Returns SQLITE_OK, or SQLite's code.
+ */
+static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
+                           const struct clr_plan *plan, struct clr_reason *reason)
+{
+    const uint32_t root = plan->table.root;
+    bool is_fine = is_in_order(&plan->walk, &plan->table);
+    struct clr_bytecode found;
+    int rc = SQLITE_OK;
+
+    if (plan->query->dimension_count > 0)
+        is_fine = clr_bytecode_is_in_order(program, root, false);
+    if (is_fine && plan->query->dimension_count > 0) {
+        rc = clr_bytecode_read(db, &found, "%s", plan->query->answer);
+        is_fine = rc == SQLITE_OK && clr_bytecode_is_in_order(&found, root, true);
+        clr_bytecode_free(&found);
+    }
+    if (rc == SQLITE_OK && !is_fine)
+        clr_reason_set(reason, CLR_WHY_HAS_INDEX);
     return rc;
 }
 
@@ -535,7 +554,9 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     clr_memory_free(held);
     if (rc == SQLITE_OK)
         plan->walk = clr_bytecode_walk(&program);
-    if (rc == SQLITE_OK && (plan->query->is_grouped || plan->query->has_rows))
+    if (rc == SQLITE_OK && plan->query->has_rows)
+        rc = row_order_check(db, &program, plan, reason);
+    else if (rc == SQLITE_OK && plan->query->is_grouped)
         rc = group_order_check(db, &plan->walk, &plan->table, plan->query, &has_changed, reason);
     plan->walk.sorter = NULL;
     clr_bytecode_free(&program);
