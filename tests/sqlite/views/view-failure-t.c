@@ -9,7 +9,8 @@ enum { ROWS = 2000 };
 
 /* ---- One run. */
 
-/* Whole columns, counts, expressions and a filter, of each kind of column; histograms, and text. */
+/* Whole columns, counts, expressions and a filter, of each kind of column; histograms, text, and a
+   join. */
 static const char *const selects[] = {
     "SELECT gpu_sum(i), gpu_total(r), gpu_min(r), gpu_max(i) FROM t",
     "SELECT count(*), count(y), gpu_sum(y) FROM t WHERE g < 3 AND r IS NOT NULL",
@@ -17,6 +18,9 @@ static const char *const selects[] = {
     "SELECT gpu_histogram(a, -5, 5, 20), gpu_histogram(b, 0, 100, 1500) FROM u",
     "SELECT gpu_sum(b), gpu_sum(length(c)), gpu_max(c) FROM u WHERE c LIKE '%3%' OR a > 1",
     "SELECT b, count(*), gpu_sum(a), gpu_min(a) FROM u WHERE a > -1 GROUP BY b",
+    "SELECT name, count(*), gpu_sum(a * weight) FROM u JOIN d ON d.id = b WHERE weight > 2 AND a < "
+    "9 "
+    "GROUP BY name ORDER BY name",
 };
 
 enum { SELECTS = sizeof selects / sizeof selects[0], VIEW_LIMIT_S = 12, EVICT_EVERY = 4 };
@@ -86,6 +90,9 @@ static int run(const char *device_timeout)
                  " SELECT (i * 7919 %% 6553 - 3000) * 0.0037, i * 7919 %% 101,"
                  " nullif('value ' || i %% 47, 'value 1') FROM n",
                  ROWS);
+    database_run(db, "CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT, weight INT)");
+    database_run(db,
+                 "INSERT INTO d SELECT DISTINCT b, 'name ' || b %% 5, b %% 7 FROM u WHERE b < 90");
     for (i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
     failures_use_devices(db, device_timeout);
