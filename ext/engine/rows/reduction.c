@@ -386,25 +386,6 @@ void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed
         collect_all(reduction);
 }
 
-bool clr_reduction_settle_few(struct clr_reduction *reduction, struct clr_feed *feed, double *sum)
-{
-    struct clr_stats *stats = reduction->pool->stats;
-    const struct clr_chunk *chunk;
-    size_t count;
-
-    /* The state counts what has gone to it, or to a device. */
-    if (feed->real == NULL || reduction->operation != CLR_SUM || reduction->state.count != 0)
-        return false;
-    chunk = reduction->filling;
-    count = (size_t)(feed->real - chunk->real);
-    if (feed->integer != chunk->integer || count == 0 || !clr_host_sum_few(chunk->real, count, sum))
-        return false;
-    stats->values_fed += (int64_t)count;
-    stats->on_host[CLR_HOST_REMAINDER]++;
-    memset(feed, 0, sizeof *feed);
-    return true;
-}
-
 void clr_reduction_end(struct clr_reduction *reduction)
 {
     struct clr_pool *pool = reduction->pool;

@@ -83,12 +83,6 @@ enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct cl
 void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed);
 
 /*
- * The same, in short, for a reduction of few REALs and nothing else: stores their sum, rounded
- * once, and leaves the state as it is. Returns false, and has done nothing, if there is more to it.
- */
-bool clr_reduction_settle_few(struct clr_reduction *reduction, struct clr_feed *feed, double *sum);
-
-/*
  * Ends the reduction, with or without having settled it. Waits only for a chunk that a device is
  * working on.
  */

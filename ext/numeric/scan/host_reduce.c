@@ -153,59 +153,12 @@ static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struc
         clr_sum_add_integer(sum, (clr_i128)x[i] * y[i], 1);
 }
 
-/*
- * Adds values to first + second. Two terms hold the sum of a few values mostly; returns false if
- * they did not, if one was infinite, or a sum overflowed: then nothing is stored.
- */
-static inline bool sum_few(const clr_stored_real *x, size_t count, double *first, double *second)
-{
-    double high = *first, low = *second, lost = 0.0, error;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        high = clr_two_sum(high, x[i], &error);
-        low = clr_two_sum(low, error, &error);
-        lost += fabs(error); /* NaN from an infinity on */
-    }
-    if (!(lost == 0.0 && fabs(high) < CLR_EXPANSION_LIMIT))
-        return false;
-    *first = high;
-    *second = low;
-    return true;
-}
-
-bool clr_host_sum_few(const clr_stored_real *x, size_t count, double *sum)
-{
-    double first = 0.0, second = 0.0;
-
-    if (count >= BLOCK || !sum_few(x, count, &first, &second))
-        return false;
-    *sum = first + second + 0.0;
-    return true;
-}
-
-/* Adds the values of a small group to a sum. */
-static void add_few(const clr_stored_real *x, size_t count, struct clr_sum *sum)
-{
-    size_t i;
-
-    if (sum_few(x, count, &sum->term[0], &sum->term[1]))
-        return;
-    for (i = 0; i < count; i++)
-        clr_sum_add(sum, x[i], 1);
-}
-
 /* Adds values, or products of pairs, to a sum. */
 static void add_values(enum clr_operation operation, enum clr_element element, const void *x,
                        const void *y, size_t count, struct clr_sum *sum)
 {
     const struct loops *loops;
 
-    /* A small group: its terms stay in registers, and nothing is set up. */
-    if (count < BLOCK && operation == CLR_SUM && element == CLR_REAL) {
-        add_few(x, count, sum);
-        return;
-    }
     loops = choose_loops();
     if (operation == CLR_SUM && element == CLR_REAL)
         loops->sum_reals(x, count, sum);

@@ -22,8 +22,4 @@ void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element eleme
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state);
 
-/* Stores the exact sum of the values, rounded once, if they are few and two doubles hold it: what
-   small groups mostly come to. Returns false if not. */
-bool clr_host_sum_few(const clr_stored_real *x, size_t count, double *sum);
-
 #endif

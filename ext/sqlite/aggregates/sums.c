@@ -12,9 +12,6 @@ struct sum_context {
     struct clr_feed feed;
     struct clr_reduction *reduction; /* NULL before the first row that counts */
     bool windowed; /* a value was asked for or a row left: rows go straight to the state */
-    /* Of one sum in a window: the state again, and whether its value is the sum itself. */
-    struct clr_state *window;
-    bool is_pair, is_total;
 };
 
 /* A row's argument as SQLite's sum() reads it: clause 5. */
@@ -137,34 +134,6 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
            (count == 1 || read_operand(values[1], &operands[1]));
 }
 
-/* The usual rows in windows, numbers of one type: add_row() in short. Returns false for others. */
-static bool add_alike(struct sum_context *sum, sqlite3_value **values, int weight)
-{
-    const int type = sqlite3_value_type(values[0]);
-    struct clr_state *state = sum->window;
-
-    if (sum->is_pair && sqlite3_value_type(values[1]) != type)
-        return false;
-    if (type == SQLITE_FLOAT) {
-        const double x = sqlite3_value_double(values[0]);
-
-        if (sum->is_pair)
-            clr_sum_add_product(&state->sum, x, sqlite3_value_double(values[1]), weight);
-        else
-            clr_sum_add(&state->sum, x, weight);
-        state->non_integers += weight;
-    } else if (type == SQLITE_INTEGER) {
-        const clr_i128 x = sqlite3_value_int64(values[0]);
-
-        clr_sum_add_integer(&state->sum, sum->is_pair ? x * sqlite3_value_int64(values[1]) : x,
-                            weight);
-    } else {
-        return false;
-    }
-    state->count += weight;
-    return true;
-}
-
 /* What is not just an append: no room, unusual types, windows. */
 static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
@@ -172,10 +141,6 @@ static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value
     struct operand operands[2];
     enum clr_code code = CLR_OK;
 
-    if (sum->window != NULL && add_alike(sum, values, 1)) {
-        sum->reduction->pool->stats->values_fed++;
-        return CLR_OK;
-    }
     if (!read_row(clr_function_of(context)->aggregate->arguments, values, operands))
         return CLR_OK;
     if (!sum->windowed) {
@@ -231,18 +196,6 @@ static void settle(struct sum_context *sum)
         clr_reduction_settle(sum->reduction, &sum->feed);
 }
 
-/* From here on rows go straight to the state, which is complete. */
-static void begin_window(const struct clr_function *function, struct sum_context *sum)
-{
-    sum->windowed = true;
-    if (sum->reduction->operation != CLR_SUM && sum->reduction->operation != CLR_DOT)
-        return;
-    sum->window = &sum->reduction->state;
-    sum->is_pair = sum->reduction->operation == CLR_DOT;
-    sum->is_total =
-        function->form == CLR_FORM_VALUE && function->aggregate->finish == CLR_TOTAL_SUM;
-}
-
 static enum clr_code leave(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
     struct sum_context *sum = pointer;
@@ -250,11 +203,8 @@ static enum clr_code leave(sqlite3_context *context, void *pointer, sqlite3_valu
 
     if (sum->reduction == NULL) /* NULLs alone entered, so NULLs alone leave */
         return CLR_OK;
-    if (sum->window != NULL && add_alike(sum, values, -1))
-        return CLR_OK;
     settle(sum);
-    if (!sum->windowed)
-        begin_window(clr_function_of(context), sum);
+    sum->windowed = true;
     if (read_row(clr_function_of(context)->aggregate->arguments, values, operands))
         add_row(&sum->reduction->state, sum->reduction->operation, operands, -1);
     return CLR_OK;
@@ -294,34 +244,6 @@ static enum clr_code merge(sqlite3_context *context, void *pointer, const struct
 
 /* ---- Results. */
 
-/* A window's value that is the sum of what is in it. Returns false where it takes more. */
-static bool show_total(struct clr_state *window, struct clr_output *output)
-{
-    struct clr_value *value = &output->value;
-
-    if (window->non_integers != 0) {
-        value->kind = CLR_KIND_REAL;
-        value->as.real = clr_sum_round(&window->sum, 1);
-        return true;
-    }
-    if (window->count == 0 || !clr_int192_to_int64(&window->sum.integer, &value->as.integer))
-        return false;
-    value->kind = CLR_KIND_INTEGER;
-    return true;
-}
-
-/* The value of a small group, of which a GROUP BY may have millions. Returns false if this is none.
- */
-static bool show_few(const struct clr_function *function, struct sum_context *sum,
-                     struct clr_output *output)
-{
-    if (function->form != CLR_FORM_VALUE || function->aggregate->finish == CLR_TOTAL_AVG ||
-        !clr_reduction_settle_few(sum->reduction, &sum->feed, &output->value.as.real))
-        return false;
-    output->value.kind = CLR_KIND_REAL;
-    return true;
-}
-
 /* Of no row that counts. */
 static void show_nothing(const struct clr_function *function, struct clr_output *output)
 {
@@ -345,13 +267,10 @@ static void show(const struct clr_function *function, void *pointer, bool last,
         show_nothing(function, output);
         return;
     }
-    if (last ? show_few(function, sum, output) : sum->is_total && show_total(sum->window, output))
-        return;
     settle(sum);
     sums_of(&sums, &sum->reduction->state);
     clr_finish_sums(function->aggregate, function->form, &sums, output); /* clauses 1, 2 and 7 */
-    if (!last && !sum->windowed)
-        begin_window(function, sum);
+    sum->windowed = sum->windowed || !last;
 }
 
 static void end(struct clr_connection *connection, void *pointer)

@@ -351,43 +351,12 @@ static void test_chunks(void)
     batch_end("chunks of every operation");
 }
 
-/* Small groups: their sum in short, or not at all, never a wrong one. */
-static void test_few(void)
-{
-    enum { CASES = 30000 };
-    long held = 0, given_up = 0;
-    int i;
-
-    batch_begin();
-    for (i = 0; i < CASES; i++) {
-        size_t count = (size_t)random_between(1, i % 100 == 0 ? 2 * BLOCK : 24), j;
-        enum data_reals kind = (enum data_reals)random_below(DATA_REALS);
-        double found = 42.0;
-        struct clr_sum sum;
-
-        data_fill_reals(reals, count, kind);
-        clr_sum_clear(&sum);
-        for (j = 0; j < count; j++)
-            clr_sum_add(&sum, reals[j], 1);
-        if (clr_host_sum_few(reals, count, &found)) {
-            held++;
-            batch_double(found, clr_sum_round(&sum, 1), "%zu of kind %d", count, (int)kind);
-        } else {
-            given_up++;
-            batch_ok(found == 42.0, "nothing is stored");
-        }
-    }
-    batch_end("small groups: %ld sums, %ld are left to others", held, given_up);
-    tap_ok(held > CASES / 4 && given_up > CASES / 100, "of both there are many");
-}
-
 int main(void)
 {
     random_start();
     find_variants();
     test_choice();
     test_reals();
-    test_few();
     test_integers();
     test_backoff();
     test_chunks();
