@@ -30,8 +30,7 @@ static bool is_grouped(const struct clr_syntax *syntax)
 /* Whether the SELECT has rows of the table as they are, those that WHERE lets pass. */
 static bool has_rows(const struct clr_syntax *syntax)
 {
-    return !is_grouped(syntax) && syntax->select.where != NULL && syntax->select.inner == NULL &&
-           syntax->aggregates.first == NULL;
+    return !is_grouped(syntax) && syntax->select.where != NULL && syntax->aggregates.first == NULL;
 }
 
 /* Whether a scan may find the rows for a part of WHERE: SQLite needs all rows that it lets pass. */
@@ -41,7 +40,7 @@ static bool may_find_rows(const struct clr_syntax *syntax)
     const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
                             syntax->aggregates.first == NULL && select->keys.first == NULL;
 
-    return select->where != NULL && select->inner == NULL && !ends_early;
+    return select->where != NULL && !ends_early;
 }
 
 /* Refuses an expression with a column of the table outside of aggregates; if a function has the
@@ -58,9 +57,8 @@ static void refuse_column(struct clr_syntax *syntax, const struct clr_node *node
     else if (syntax->aggregates.first != NULL)
         clr_refuse(syntax, CLR_WHY_BARE_COLUMN);
     else
-        clr_refuse(syntax, syntax->select.where != NULL || syntax->inner.where != NULL
-                               ? CLR_WHY_ROWS_OF_SUBQUERY
-                               : CLR_WHY_NO_AGGREGATE);
+        clr_refuse(syntax, clr_select_has_inner(&syntax->select) ? CLR_WHY_ROWS_OF_SUBQUERY
+                                                                 : CLR_WHY_NO_AGGREGATE);
 }
 
 /* Refuses what has no meaning here in a SELECT of one row: columns outside of aggregates, in the
@@ -90,7 +88,6 @@ static enum clr_code parse(struct clr_query *query)
 
     if (clr_syntax_parse(syntax) != CLR_OK)
         return syntax->code;
-    query->from = syntax->select.inner != NULL ? syntax->select.inner : &syntax->select;
     query->is_grouped = is_grouped(syntax);
     query->has_rows = has_rows(syntax);
     query->has_subqueries = syntax->subqueries.first != NULL;
@@ -229,11 +226,30 @@ static void add_key(struct clr_printer *printer, const struct clr_node *node)
     }
 }
 
+/* Whether a term of ORDER BY is a subquery's column that is a number there: if that were written,
+   it would be the number of an item. */
+static bool is_hidden_number(const struct clr_node *term)
+{
+    const struct clr_node *node = term->first;
+    bool is_hidden = node->written != NULL;
+
+    while (node->item == NULL && (node->kind == CLR_N_PLUS || node->kind == CLR_N_MINUS ||
+                                  node->kind == CLR_N_HINT || node->kind == CLR_N_COLLATE)) {
+        node = node->first;
+        is_hidden = is_hidden || node->written != NULL;
+    }
+    return is_hidden && node->item == NULL && node->kind == CLR_N_LITERAL;
+}
+
 /* Prints what stands for keys and calls, and the names of items. */
 static bool print_finished(struct clr_printer *printer, const struct clr_node *node)
 {
     const bool is_call = node->kind == CLR_N_AGGREGATE;
 
+    if (node->kind == CLR_N_TERM && is_hidden_number(node)) {
+        clr_print_word(printer, "NULL");
+        return true;
+    }
     if (node->item != NULL) {
         if (node->written != NULL)
             clr_print_node(printer, node->written);
@@ -439,7 +455,8 @@ static bool keep(char **place, char *text)
 enum clr_code clr_query_write(struct clr_query *query)
 {
     const bool is_written = query->has_rows || query->has_subqueries ||
-                            query->syntax->select.inner != NULL || query->dimension_count > 0;
+                            clr_select_has_inner(&query->syntax->select) ||
+                            query->dimension_count > 0;
     const bool collates = has_collations(query);
     const bool sorts_keys = query->is_grouped && query->syntax->select.keys.first != NULL &&
                             (!query->is_utf8 || collates);

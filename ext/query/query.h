@@ -144,11 +144,10 @@ enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
    (query_run.h). */
 struct clr_query {
     /* From clr_query_parse(). */
-    struct clr_syntax *syntax;          /* the tree, on whose nodes the caller notes facts, too */
-    const struct clr_select_tree *from; /* the SELECT in it that reads tables */
-    bool has_subqueries; /* in expressions: SQLite evaluates them as it finishes the query */
-    bool may_find_rows;  /* a scan may find the rows for a part of WHERE, as the text tells */
-    bool has_part;       /* once it is bound: it is such a scan */
+    struct clr_syntax *syntax; /* the tree, on whose nodes the caller notes facts, too */
+    bool has_subqueries;       /* in expressions: SQLite evaluates them as it finishes the query */
+    bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
+    bool has_part;             /* once it is bound: it is such a scan */
 
     /* From clr_query_bind(). */
     bool is_utf8; /* the environment's, as is the next one */

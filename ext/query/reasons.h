@@ -5,7 +5,12 @@
 
 /* The SELECT's text: from clr_query_parse() and clr_query_bind(). */
 CLR_WHY(WORD, "%n is not accelerated")
-CLR_WHY(WITH, "WITH is not accelerated: write its SELECT in parentheses in the place of its name")
+CLR_WHY(WITH, "WITH beside other subqueries, or a view of a table that is named as a CTE, is not "
+              "accelerated: write its SELECT in parentheses in the place of its name")
+CLR_WHY(LEFT_EXPRESSION,
+        "an expression in a subquery behind LEFT JOIN is not accelerated: write it "
+        "around the subquery's column")
+CLR_WHY(COLUMN_LIST, "a list of columns with * is not accelerated: write AS in the SELECT")
 CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view of that subquery")
 CLR_WHY(JOIN, "a %n join is not accelerated: write JOIN or LEFT JOIN with ON")
@@ -101,7 +106,7 @@ CLR_WHY(TIME_COMPUTED, "a date function of text that is computed is not accelera
 /* What names mean, and what they read. */
 CLR_WHY(HAS_INDEX, "rows that SQLite finds by an index are not accelerated: it is as quick")
 CLR_WHY(NO_TABLE, "the schema has no table %n")
-CLR_WHY(READS_VIEW, "%n is a view, which is not accelerated: read its table")
+CLR_WHY(READS_VIEW, "%n is a temporary view, which is not accelerated: read its table")
 CLR_WHY(READS_VIRTUAL_TABLE,
         "%n is a virtual table, which is not accelerated: copy it into a table")
 CLR_WHY(SCHEMA_LOCKED, "the schema could not be read: it may be locked")

@@ -172,6 +172,25 @@ class Groups(Texts):
     section = "groups"
 
 
+class Inner(Groups):
+    """And ordinary views of it."""
+
+    section = "inner"
+
+    def fill(self, rng):
+        super().fill(rng)
+        self.db.executescript("""
+            CREATE VIEW shown AS SELECT city AS a1, n AS b1, x AS c1, kind AS d1, * FROM t WHERE id % 5 > 0;
+            CREATE VIEW listed(a1, b1, c1, d1, day, n, x, kind, city, id) AS SELECT day, n % 7, x * 2, lower(day), day, n, x, kind, city, id FROM t;
+            CREATE VIEW upon AS SELECT b1 AS a1, a1 AS b1, c1, d1, day, n, x, kind, city, id FROM shown WHERE n > -50;""")
+
+
+class Ctes(Inner):
+    """The same in WITH."""
+
+    section = "ctes"
+
+
 class Subqueries(Texts):
     """And tables that subqueries read, of another database too, which change and are hidden."""
 
@@ -500,6 +519,17 @@ class Stars(Domain):
         self.insert("t", ((None, rng.choice((rng.randrange(keys), rng.randrange(keys), rng.randrange(-3, keys + 9), None)),
                            rng.choice((rng.randrange(keys), rng.randrange(keys) * 1.0, str(rng.randrange(keys)))), rng.choice(("a", "A", "b", "é", "1", 1, None)),
                            rng.choice(self.mixed), rng.randrange(100), rng.randrange(400) / 8, f"n{rng.randrange(4)}") for _ in range(self.rows)))
+
+
+class Merged(Stars):
+    """The same by way of subqueries, views and CTEs."""
+
+    section = "merged"
+
+    def fill(self, rng):
+        super().fill(rng)
+        self.db.execute("CREATE VIEW some_d AS SELECT * FROM d WHERE id % 7 > 0")
+        self.db.execute("CREATE VIEW some_t(id, did, other, code, n, x, any) AS SELECT id, did, other, code, n, x, any FROM t WHERE n > 1")
 
 
 class FilledTimes(Times):

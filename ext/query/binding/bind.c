@@ -6,6 +6,7 @@
 #include "query/binding/emit.h"
 #include "query/binding/lookup.h"
 #include "query/binding/lower.h"
+#include "query/binding/merge.h"
 #include "query/binding/names.h"
 #include "query/binding/star.h"
 #include "query/binding/times.h"
@@ -43,7 +44,8 @@ static const struct clr_node *find_ordered(const struct clr_syntax *syntax,
     const struct clr_node *item = node->item;
     long number;
 
-    if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER) {
+    if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER &&
+        node->written == NULL) {
         item = syntax->select.items.first;
         for (number = strtol(node->names[0].name, NULL, 10); item != NULL && number > 1; number--)
             item = item->next;
@@ -544,7 +546,8 @@ static bool bind_any(struct clr_binder *binder)
     const struct clr_environment *environment = binder->environment;
     struct clr_query *query = binder->query;
     const bool is_grouped = query->is_grouped, has_rows = query->has_rows;
-    const bool takes_part = environment->takes_parts && query->may_find_rows;
+    const bool takes_part = environment->takes_parts && query->may_find_rows &&
+                            !clr_select_has_inner(&binder->syntax->select);
     bool is_bound = bind_whole(binder);
 
     if (binder->syntax->code == CLR_INVALID && takes_part && !environment->prefers_derived)
@@ -642,7 +645,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     query->parameter_count = environment->parameter_count;
     query->source_schema = environment->tables[0].schema;
     syntax->reason = reason;
-    if (!clr_star_find(&binder) || !clr_names_resolve(&binder))
+    if (!clr_merge_all(&binder) || !clr_star_find(&binder) || !clr_names_resolve(&binder))
         return syntax->code;
     is_bound = bind_any(&binder) && check_instants(&binder);
     query->has_derived = has_derived(query);

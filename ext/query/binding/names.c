@@ -22,96 +22,13 @@ static bool refuse_token(struct clr_binder *binder, enum clr_reason_code why,
     return clr_refuse_token(binder->syntax, why, token) >= 0;
 }
 
-/* ---- A subquery in FROM: names outside of it mean its items. */
-
-/* Returns the first of the subquery's items that has the name, or else is all columns; or NULL.
- *is_behind: all columns come before it. */
-static const struct clr_node *find_inner(const struct clr_syntax *syntax, const char *name,
-                                         bool *is_behind)
-{
-    const struct clr_node *item, *x, *star = NULL;
-
-    for (item = syntax->inner.items.first; item != NULL; item = item->next) {
-        const struct clr_token *token = &item->names[0];
-
-        x = item->first;
-        if (x->kind == CLR_N_STAR)
-            star = item;
-        if (token->kind == 0 && x->kind == CLR_N_COLUMN)
-            token = &x->names[x->name_count - 1];
-        if (token->kind != 0 && clr_name_equal(token->name, name)) {
-            *is_behind = star != NULL;
-            return item;
-        }
-    }
-    return star;
-}
-
-/* Makes the node of a name what the item is. */
-static void substitute(struct clr_syntax *syntax, struct clr_node *node, const struct clr_node *x)
-{
-    struct clr_node *written =
-        clr_syntax_node(syntax, CLR_N_COLUMN, NULL, (struct clr_list){NULL, NULL});
-    struct clr_node result = *x;
-
-    if (written == NULL)
-        return;
-    memcpy(written->names, node->names, sizeof written->names);
-    written->name_count = node->name_count;
-    written->is_enclosed = node->is_enclosed;
-    result.next = node->next;
-    result.allocated = node->allocated;
-    result.listed = node->listed;
-    result.is_inner = node->is_inner;
-    result.is_ordering = node->is_ordering;
-    result.is_enclosed = true;
-    result.written = written;
-    *node = result;
-}
-
-static void flatten(struct clr_syntax *syntax, struct clr_node *node)
-{
-    const struct clr_token *alias = &syntax->select.sources[0].alias;
-    const struct clr_token last = node->names[node->name_count - 1];
-    const struct clr_node *item = NULL;
-    bool is_behind = false;
-
-    if (node->name_count == 1 || (node->name_count == 2 && alias->kind != 0 &&
-                                  clr_name_equal(node->names[0].name, alias->name)))
-        item = find_inner(syntax, last.name, &is_behind);
-    /* All columns are those of the table without its rowid. */
-    node->is_hidden =
-        item == NULL || (item->first->kind == CLR_N_STAR && clr_tables_name_rowid(last.name));
-    if (item != NULL && item->first->kind == CLR_N_STAR) {
-        node->names[0] = last;
-        node->name_count = 1;
-    } else if (item != NULL) {
-        substitute(syntax, node, item->first);
-        node->is_behind = is_behind;
-    }
-}
-
-/* Puts the expressions of the subquery in FROM, if there is one, in the place of the names of its
-   columns. */
-static void flatten_all(struct clr_syntax *syntax)
-{
-    struct clr_node *node = syntax->select.inner != NULL ? syntax->nodes : NULL;
-
-    for (; node != NULL && syntax->code == CLR_OK; node = node->allocated) {
-        if (node->kind == CLR_N_STAR && !node->is_inner)
-            clr_refuse(syntax, CLR_WHY_SUBQUERY);
-        else if (node->kind == CLR_N_COLUMN && !node->is_inner)
-            flatten(syntax, node);
-    }
-}
-
 /* ---- Columns and functions. */
 
 /* Looks up a column of a table, for the node; returns false once it has failed. */
 static bool bind_column(struct clr_binder *binder, struct clr_node *node)
 {
     const char *name = node->names[node->name_count - 1].name;
-    const struct clr_known_column *known = node->is_hidden ? NULL : clr_tables_find(binder, node);
+    const struct clr_known_column *known = clr_tables_find(binder, node);
 
     if (known == NULL)
         return refuse_name(binder, CLR_WHY_COLUMN, name);
@@ -121,17 +38,6 @@ static bool bind_column(struct clr_binder *binder, struct clr_node *node)
                                        : binder->query->dimensions[node->dimension - 1].column;
     memcpy(node->collation, known->collation, sizeof node->collation);
     return known->readable || refuse_name(binder, CLR_WHY_GENERATED_COLUMN, name);
-}
-
-/* Refuses the name of a subquery's column that may be a column of the table as well; returns false
-   once it has failed. */
-static bool check_name(struct clr_binder *binder, const struct clr_node *node)
-{
-    const struct clr_node *written = node->written;
-
-    return !node->is_behind ||
-           !clr_tables_have(binder, written->names[written->name_count - 1].name) ||
-           refuse(binder, CLR_WHY_SUBQUERY);
 }
 
 /* ---- What is in an expression: which columns it reads, and what of it only SQLite computes. */
@@ -171,7 +77,7 @@ static bool is_collated(const struct clr_node *node)
  */
 static struct clr_node *find_item(const struct clr_binder *binder, const struct clr_node *node)
 {
-    if (node->kind != CLR_N_COLUMN || node->name_count != 1 ||
+    if (node->kind != CLR_N_COLUMN || node->name_count != 1 || node->source != 0 ||
         (!node->is_hidden && clr_tables_have(binder, node->names[0].name)))
         return NULL;
     return clr_syntax_find_item(binder->syntax, node);
@@ -226,8 +132,6 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
             child->is_foreign = false;
         node->is_foreign = node->is_foreign || child->is_foreign;
     }
-    if (!check_name(binder, node))
-        return false;
     /* A subquery's column that is no column of the table has a collating sequence of its own:
        BINARY. */
     if (node->written != NULL && node->kind != CLR_N_COLUMN &&
@@ -381,7 +285,8 @@ static bool resolve_key(struct clr_binder *binder, struct clr_node *term)
 {
     const struct clr_node *item;
 
-    if (term->first->kind == CLR_N_LITERAL && term->first->names[0].kind == CLR_T_NUMBER)
+    if (term->first->kind == CLR_N_LITERAL && term->first->names[0].kind == CLR_T_NUMBER &&
+        term->first->written == NULL)
         return take_number(binder, term);
     item = find_item(binder, term->first);
     if (item != NULL)
@@ -550,7 +455,7 @@ static bool is_outer(const struct clr_binder *binder, const char *name)
 {
     const struct clr_node *item;
 
-    if (binder->syntax->select.inner != NULL || strchr(name, ':') != NULL ||
+    if (clr_select_has_inner(&binder->syntax->select) || strchr(name, ':') != NULL ||
         clr_tables_have(binder, name) || clr_tables_name_rowid(name))
         return true;
     for (item = binder->syntax->select.items.first; item != NULL; item = item->next) {
@@ -726,41 +631,13 @@ static bool check_subtypes(struct clr_binder *binder)
 
 /* ---- Parameters, and all. */
 
-/* "?12" has number 12; a number that no statement can have is 0. */
-static int written_number(const char *name)
+static bool check_parameters(struct clr_binder *binder)
 {
-    const long number = strtol(name + 1, NULL, 10);
+    const struct clr_node *node;
 
-    return number < 1000000 ? (int)number : 0;
-}
-
-/* Returns the number of an earlier parameter of the name, or 0. */
-static int known_number(const struct clr_node *earlier, const struct clr_node *node)
-{
-    while (earlier != node && strcmp(earlier->names[0].name, node->names[0].name) != 0)
-        earlier = earlier->listed;
-    return earlier != node ? earlier->number : 0;
-}
-
-/* As SQLite does, in the order of the text: a "?" and a new name get the number after the largest
-   one so far. */
-static bool number_parameters(struct clr_binder *binder)
-{
-    struct clr_node *const first = binder->syntax->parameters.first, *node;
-    int largest = 0;
-
-    for (node = first; node != NULL; node = node->listed) {
-        const char *name = node->names[0].name;
-
-        node->number = largest + 1;
-        if (name[0] == '?' && name[1] != '\0')
-            node->number = written_number(name);
-        else if (name[0] != '?' && known_number(first, node) > 0)
-            node->number = known_number(first, node);
-        if (node->number <= 0 || node->number > binder->environment->parameter_count)
+    for (node = binder->syntax->parameters.first; node != NULL; node = node->listed) {
+        if (node->number > binder->environment->parameter_count)
             return refuse_token(binder, CLR_WHY_PARAMETER, &node->names[0]);
-        if (node->number > largest)
-            largest = node->number;
     }
     return true;
 }
@@ -840,8 +717,7 @@ static bool find_contents(struct clr_binder *binder)
 
 bool clr_names_resolve(struct clr_binder *binder)
 {
-    flatten_all(binder->syntax);
-    return binder->syntax->code == CLR_OK && number_parameters(binder) && check_truths(binder) &&
-           check_item_names(binder) && find_contents(binder) &&
-           (binder->query->has_rows || find_subqueries(binder)) && check_subtypes(binder);
+    return check_parameters(binder) && check_truths(binder) && check_item_names(binder) &&
+           find_contents(binder) && (binder->query->has_rows || find_subqueries(binder)) &&
+           check_subtypes(binder);
 }

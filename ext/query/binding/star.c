@@ -1,5 +1,6 @@
 #include "query/binding/star.h"
 
+#include "query/binding/merge.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>
@@ -34,9 +35,8 @@ static bool add_term(struct star *star, struct clr_node *node, int source)
     return true;
 }
 
-/* Returns the node of a table's column that has the name; NULL without memory. */
-static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_token *name,
-                                   int source)
+/* Returns the node of a column's name; NULL without memory. */
+static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_token *name)
 {
     struct clr_node *node =
         clr_syntax_node(syntax, CLR_N_COLUMN, name, (struct clr_list){NULL, NULL});
@@ -45,7 +45,6 @@ static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_t
         return NULL;
     node->name_count = 1;
     node->has = CLR_HAS_COLUMN;
-    node->source = source + 1;
     return node;
 }
 
@@ -54,20 +53,19 @@ static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_t
 static bool add_common(struct star *star, const struct clr_node *common, int source)
 {
     static const struct clr_token equals = {.kind = CLR_T_EQ, .text = "=", .length = 1};
-    const struct clr_from_table *sources = star->binder->query->from->sources;
+    const struct clr_from_table *sources = star->binder->syntax->select.sources;
     struct clr_syntax *syntax = star->binder->syntax;
     struct clr_node *left, *right, *node;
     int i = 0;
 
-    while (i < source &&
-           clr_tables_column(&star->binder->environment->tables[i], common->names[0].name) == NULL)
-        i++;
-    if (i == source)
-        return clr_refuse_name(syntax, CLR_WHY_COLUMN, common->names[0].name) >= 0;
-    left = new_column(syntax, &common->names[0], i);
-    right = new_column(syntax, &common->names[0], source);
+    left = new_column(syntax, &common->names[0]);
+    right = new_column(syntax, &common->names[0]);
     if (left == NULL || right == NULL)
         return false;
+    while (i < source && !clr_merge_column(star->binder, left, i))
+        i++;
+    if (i == source || !clr_merge_column(star->binder, right, source))
+        return clr_refuse_name(syntax, CLR_WHY_COLUMN, common->names[0].name) >= 0;
     left->next = right;
     node = clr_syntax_node(syntax, CLR_N_FOLD, &equals, (struct clr_list){left, right});
     if (node == NULL)
@@ -79,13 +77,18 @@ static bool add_common(struct star *star, const struct clr_node *common, int sou
 
 static bool find_terms(struct star *star)
 {
-    const struct clr_select_tree *from = star->binder->query->from;
+    const struct clr_select_tree *from = &star->binder->syntax->select, *inner;
     struct clr_node *common;
     int i;
 
     for (i = 0; i < from->source_count; i++) {
         const struct clr_from_table *source = &from->sources[i];
 
+        /* The rows of a subquery that meet its condition are those that LEFT JOIN may find. */
+        for (inner = source->inner; inner != NULL; inner = inner->sources[0].inner) {
+            if (inner->where != NULL && !add_term(star, inner->where, source->is_left ? i : -1))
+                return false;
+        }
         if (source->on != NULL && !add_term(star, source->on, source->is_left ? i : -1))
             return false;
         for (common = source->common.first; common != NULL; common = common->next) {
@@ -156,7 +159,7 @@ static bool is_as_fine(struct star *star, const struct clr_known_column *column,
 static struct clr_node *find_equal(struct star *star, int source, int number, const char *collation,
                                    int *reads)
 {
-    const bool is_left = star->binder->query->from->sources[source].is_left;
+    const bool is_left = star->binder->syntax->select.sources[source].is_left;
     int i, k;
 
     for (i = 0; i < star->terms.count; i++) {
@@ -215,7 +218,7 @@ static bool add_by_key(struct star *star, int source, const struct clr_unique_ke
         return false;
     dimension->column = reads;
     query->dimension_count++;
-    if (!query->from->sources[source].is_left || take_on(star, dimension))
+    if (!star->binder->syntax->select.sources[source].is_left || take_on(star, dimension))
         return true;
     query->dimension_count--;
     return false;
@@ -242,7 +245,7 @@ static bool is_known(const struct clr_query *query, int source)
 static int find_dimensions(struct star *star, int fact)
 {
     struct clr_query *query = star->binder->query;
-    const int count = query->from->source_count;
+    const int count = star->binder->syntax->select.source_count;
     bool goes_on = true;
     int i;
 
@@ -261,7 +264,7 @@ static int find_dimensions(struct star *star, int fact)
 /* Chooses the table that is scanned. */
 static bool choose_fact(struct star *star)
 {
-    const struct clr_select_tree *from = star->binder->query->from;
+    const struct clr_select_tree *from = &star->binder->syntax->select;
     const struct clr_known_table *tables = star->binder->environment->tables;
     int chosen = -1, largest = 0, missing = 0, other, i;
 
@@ -296,13 +299,17 @@ static bool add_condition(struct clr_binder *binder, struct clr_node *node)
 
 bool clr_star_find(struct clr_binder *binder)
 {
-    const struct clr_select_tree *from = binder->query->from, *select = &binder->syntax->select;
+    const struct clr_select_tree *from = &binder->syntax->select;
     struct star star = {.binder = binder};
     int i;
 
-    if (from->source_count == 1)
-        return (select == from || select->where == NULL || add_condition(binder, select->where)) &&
-               (from->where == NULL || add_condition(binder, from->where));
+    if (from->source_count == 1) {
+        for (; from != NULL; from = from->sources[0].inner) {
+            if (from->where != NULL && !add_condition(binder, from->where))
+                return false;
+        }
+        return true;
+    }
     if (!find_terms(&star) || !choose_fact(&star))
         return false;
     for (i = 0; i < star.terms.count; i++) {

@@ -51,7 +51,7 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name)
 {
     int i;
 
-    for (i = 0; i < binder->query->from->source_count; i++) {
+    for (i = 0; i < binder->syntax->select.source_count; i++) {
         if (clr_tables_column(&binder->environment->tables[i], name) != NULL)
             return true;
     }
@@ -60,10 +60,12 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name)
 
 int clr_tables_refuse_join(struct clr_binder *binder, int source)
 {
-    const struct clr_from_table *table = &binder->query->from->sources[source];
+    const struct clr_from_table *table = &binder->syntax->select.sources[source];
 
     return clr_refuse_name(binder->syntax, CLR_WHY_JOIN_KEY,
-                           table->alias.kind != 0 ? table->alias.name : table->table.name);
+                           table->alias.kind != 0   ? table->alias.name
+                           : table->table.kind != 0 ? table->table.name
+                                                    : clr_from_leaf(table)->table.name);
 }
 
 int clr_tables_dimension(const struct clr_query *query, int source)
@@ -75,26 +77,24 @@ int clr_tables_dimension(const struct clr_query *query, int source)
     return i;
 }
 
-/* Whether a column's qualifier, all but the last of its names, means a table of FROM. */
-static bool is_table(const struct clr_binder *binder, int i, const struct clr_node *node)
+bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
+                        const struct clr_node *node)
 {
-    const struct clr_from_table *source = &binder->query->from->sources[i];
-    const struct clr_token *alias = &source->alias;
-    const char *schema =
-        source->schema.kind != 0 ? source->schema.name : binder->environment->tables[i].schema;
+    const struct clr_token *alias = source->alias.kind != 0 ? &source->alias : &source->table;
     const struct clr_token *names = node->names;
 
+    if (source->schema.kind != 0)
+        schema = source->schema.name;
     if (node->name_count == 1)
         return true;
     if (node->name_count == 2)
-        return clr_name_equal(names[0].name, alias->kind != 0 ? alias->name : source->table.name);
-    return alias->kind == 0 && schema != NULL && clr_name_equal(names[0].name, schema) &&
+        return alias->kind != 0 && clr_name_equal(names[0].name, alias->name);
+    return source->alias.kind == 0 && source->inner == NULL && schema != NULL &&
+           clr_name_equal(names[0].name, schema) &&
            clr_name_equal(names[1].name, source->table.name);
 }
 
-/* Whether USING joins a table by a column of that name: a name without a table's means the column
-   of the first table that has it. */
-static bool is_common(const struct clr_from_table *source, const char *name)
+bool clr_tables_common(const struct clr_from_table *source, const char *name)
 {
     const struct clr_node *node = source->common.first;
 
@@ -106,7 +106,7 @@ static bool is_common(const struct clr_from_table *source, const char *name)
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
                                                struct clr_node *node)
 {
-    const struct clr_select_tree *from = binder->query->from;
+    const struct clr_select_tree *from = &binder->syntax->select;
     const struct clr_known_table *tables = binder->environment->tables;
     const char *name = node->names[node->name_count - 1].name;
     const struct clr_known_column *found = NULL, *known;
@@ -114,9 +114,11 @@ const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
 
     if (node->source != 0)
         return clr_tables_column(&tables[node->source - 1], name);
-    for (i = 0; i < from->source_count; i++) {
-        known = is_table(binder, i, node) ? clr_tables_column(&tables[i], name) : NULL;
-        if (known == NULL || (found != NULL && is_common(&from->sources[i], name)))
+    for (i = 0; i < from->source_count && !node->is_hidden; i++) {
+        known = clr_tables_qualify(&from->sources[i], tables[i].schema, node)
+                    ? clr_tables_column(&tables[i], name)
+                    : NULL;
+        if (known == NULL || (found != NULL && clr_tables_common(&from->sources[i], name)))
             continue;
         if (found != NULL || (known->is_rowid && node->name_count == 1 && from->source_count > 1))
             return NULL;

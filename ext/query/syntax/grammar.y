@@ -49,9 +49,23 @@ int clr_grammarFallback(int kind);
 /* The words that are names where they say nothing. */
 %fallback ID ASC BY DESC FIRST LAST NULLS OFFSET.
 
-statement ::= SELECT distinct items FROM source where group order limit end.
+statement ::= with select end.
+select ::= SELECT distinct items FROM source where group order limit.
 end ::= .
 end ::= SEMI.
+
+with ::= .
+with ::= WITH ctes.
+with ::= WITH ID(R) ctes. { check_word(syntax, &R, "RECURSIVE"); }
+ctes ::= cte.
+ctes ::= ctes COMMA cte.
+cte ::= ID(N) names(L) AS hint LP open select RP. { end_cte(syntax, &N, &L); }
+%type names {struct clr_list}
+names(A) ::= . { A = none; }
+names(A) ::= LP columns(L) RP. { A = L; }
+hint ::= .
+hint ::= ID(M). { check_word(syntax, &M, "MATERIALIZED"); }
+hint ::= NOT ID(M). { check_word(syntax, &M, "MATERIALIZED"); }
 
 distinct ::= .
 distinct ::= DISTINCT. { syntax->at->distinct = true; }
@@ -88,7 +102,7 @@ columns(A) ::= columns(L) COMMA ID(N). {
     A = L;
     append(&A, column(syntax, 1, &N));
 }
-source ::= LP open SELECT items FROM source where RP alias(A). { end_inner(syntax, &A); }
+table ::= LP open select RP alias(A). { end_inner(syntax, &A); }
 open ::= . { begin_inner(syntax); }
 %type alias {struct clr_token}
 alias(A) ::= . { A = (struct clr_token){.kind = 0}; }

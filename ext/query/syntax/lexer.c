@@ -91,7 +91,8 @@ static const struct {
                 {"TRUE", CLR_T_TRUE},
                 {"USING", CLR_T_USING},
                 {"WHEN", CLR_T_WHEN},
-                {"WHERE", CLR_T_WHERE}};
+                {"WHERE", CLR_T_WHERE},
+                {"WITH", CLR_T_WITH}};
 
 static const struct {
     enum clr_reason_code why;
@@ -101,7 +102,6 @@ static const struct {
     {CLR_WHY_INDEXED_BY, " INDEXED "},
     {CLR_WHY_JOIN, " FULL NATURAL RIGHT "},
     {CLR_WHY_WINDOW, " OVER "},
-    {CLR_WHY_WITH, " WITH "},
     {CLR_WHY_WORD,
      " ADD ALL ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE DROP "
      "FOREIGN INDEX INSERT INTO NOTHING PRIMARY RAISE REFERENCES RETURNING SET TABLE TO "

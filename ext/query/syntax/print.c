@@ -334,16 +334,16 @@ static void print_source(struct clr_printer *printer, const struct clr_select_tr
 {
     if (source != select->sources)
         print_token(printer, &source->join);
-    if (select->inner != NULL) {
+    if (source->inner != NULL) {
         clr_print_word(printer, "(");
-        clr_print_select(printer, select->inner, schema, NULL, NULL);
+        clr_print_select(printer, source->inner, schema, NULL, NULL);
         clr_print_word(printer, ")");
     } else {
         print_table(printer, source, schema);
     }
-    if (source->alias.kind != 0) {
+    if (source->alias.kind != 0 || (source->inner != NULL && source->table.kind != 0)) {
         clr_print_word(printer, "AS");
-        print_token(printer, &source->alias);
+        print_token(printer, source->alias.kind != 0 ? &source->alias : &source->table);
     }
     if (source->on != NULL)
         print_prefix(printer, "ON", source->on);

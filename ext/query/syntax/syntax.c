@@ -6,6 +6,7 @@
 #include "query/syntax/grammar.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const clr_rowid_names[CLR_ROWID_NAMES] = {"rowid", "_rowid_", "oid"};
@@ -51,25 +52,16 @@ int clr_syntax_no_memory(struct clr_syntax *syntax)
     return -1;
 }
 
-/* Whether a token begins something by which a subquery's rows are not its table's. */
-static bool is_clause(const struct clr_token *token)
-{
-    return token->kind == CLR_T_DISTINCT || token->kind == CLR_T_GROUP ||
-           token->kind == CLR_T_HAVING || token->kind == CLR_T_ORDER || token->kind == CLR_T_LIMIT;
-}
-
 /* Refuses a token that the grammar does not have in this place. */
 static void refuse_unexpected(struct clr_syntax *syntax, const struct clr_token *token)
 {
     const int *last = syntax->last_kinds;
 
-    if (syntax->clause == 0 &&
+    if (syntax->at->clause == 0 &&
         ((token->kind == 0 && last[0] != 0) || (token->kind == CLR_T_WHERE && last[1] != 0)))
         clr_refuse(syntax, CLR_WHY_NO_FROM);
     else if (token->kind == 0)
         clr_refuse(syntax, CLR_WHY_INCOMPLETE);
-    else if (syntax->at == &syntax->inner && is_clause(token))
-        clr_refuse_token(syntax, CLR_WHY_IN_FROM, token);
     else if (token->kind == CLR_T_DISTINCT)
         clr_refuse(syntax, CLR_WHY_DISTINCT);
     else if (token->kind == CLR_T_ORDER)
@@ -165,7 +157,7 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
                               .allocated = syntax->nodes,
                               .depth = depth,
                               .has = has,
-                              .is_inner = syntax->at == &syntax->inner,
+                              .at = syntax->at,
                               .is_ordering = syntax->is_ordering};
     if (name != NULL)
         node->names[0] = *name;
@@ -204,13 +196,22 @@ struct clr_node *clr_syntax_find_item(const struct clr_syntax *syntax, const str
 
 void clr_syntax_free(struct clr_syntax *syntax)
 {
+    struct clr_select_tree *tree;
+    struct clr_text_block *block;
     struct clr_node *node;
 
     while ((node = syntax->nodes) != NULL) {
         syntax->nodes = node->allocated;
         clr_memory_free(node);
     }
-    clr_memory_free(syntax->names);
+    while ((tree = syntax->trees) != NULL) {
+        syntax->trees = tree->allocated;
+        clr_memory_free(tree);
+    }
+    while ((block = syntax->blocks) != NULL) {
+        syntax->blocks = block->next;
+        clr_memory_free(block);
+    }
     clr_memory_free(syntax->sql);
 }
 
@@ -788,31 +789,217 @@ static void end_join(struct clr_syntax *syntax, const struct clr_token *words)
 {
     if (syntax->code != CLR_OK)
         return;
-    if (syntax->at == &syntax->inner)
+    if (syntax->at->outer != NULL)
         clr_refuse(syntax, CLR_WHY_SUBQUERY);
     last_source(syntax)->join = *words;
     last_source(syntax)->is_left = words->kind == CLR_T_JOIN_KW;
 }
 
-static void begin_inner(struct clr_syntax *syntax)
+/* ---- Subqueries in FROM, CTEs and ordinary views. */
+
+bool clr_select_has_inner(const struct clr_select_tree *select)
 {
-    if (syntax->at == &syntax->inner)
-        clr_refuse(syntax, CLR_WHY_SUBQUERY);
-    syntax->at = syntax->select.inner = &syntax->inner;
+    int i;
+
+    for (i = 0; i < select->source_count && select->sources[i].inner == NULL; i++)
+        ;
+    return i < select->source_count;
 }
 
+bool clr_select_has_inner_order(const struct clr_select_tree *select)
+{
+    const struct clr_select_tree *inner = NULL;
+    int i;
+
+    for (i = 0; i < select->source_count && inner == NULL; i++) {
+        inner = select->sources[i].inner;
+        while (inner != NULL && inner->terms.first == NULL)
+            inner = inner->sources[0].inner;
+    }
+    return inner != NULL;
+}
+
+/* Begins a SELECT within another one. */
+static void begin_inner(struct clr_syntax *syntax)
+{
+    struct clr_select_tree *tree = syntax->code == CLR_OK ? clr_memory_alloc(sizeof *tree) : NULL;
+
+    if (tree == NULL) {
+        clr_syntax_no_memory(syntax);
+        return;
+    }
+    *tree = (struct clr_select_tree){.allocated = syntax->trees, .outer = syntax->at};
+    syntax->at = syntax->trees = tree;
+}
+
+/* Whether terms of ORDER BY are no more than columns and numbers of items, which are no errors. */
+static bool are_plain(const struct clr_list *terms)
+{
+    const struct clr_node *term = terms->first;
+
+    while (term != NULL &&
+           (term->first->kind == CLR_N_COLUMN || term->first->kind == CLR_N_LITERAL))
+        term = term->next;
+    return term == NULL;
+}
+
+/* Refuses a SELECT in FROM whose rows are not those of its table, in an order that need not be
+   known. */
+static void check_inner(struct clr_syntax *syntax, const struct clr_select_tree *tree)
+{
+    const struct clr_node *item;
+    const char *clause = tree->distinct             ? "DISTINCT"
+                         : tree->keys.first != NULL ? "GROUP"
+                         : tree->limit != NULL      ? "LIMIT"
+                         : !are_plain(&tree->terms) ? "ORDER"
+                                                    : NULL;
+
+    if (clause != NULL)
+        clr_refuse_name(syntax, CLR_WHY_IN_FROM, clause);
+    if (tree->where != NULL && tree->where->has & CLR_HAS_SUBQUERY)
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
+    for (item = tree->items.first; item != NULL; item = item->next) {
+        if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE | CLR_HAS_SUBQUERY))
+            clr_refuse(syntax, CLR_WHY_SUBQUERY);
+    }
+}
+
+/* Goes on with the SELECT around one. Returns that, or NULL once something has failed. */
+static struct clr_select_tree *leave_inner(struct clr_syntax *syntax)
+{
+    struct clr_select_tree *tree = syntax->at;
+
+    if (syntax->code != CLR_OK)
+        return NULL;
+    syntax->at = tree->outer;
+    syntax->is_ordering = false;
+    check_inner(syntax, tree);
+    return tree;
+}
+
+/* A subquery in FROM. */
 static void end_inner(struct clr_syntax *syntax, const struct clr_token *alias)
 {
-    const struct clr_token none_named = {.kind = 0};
-    const struct clr_node *item;
+    const struct clr_token no_name = {.kind = 0};
+    struct clr_select_tree *tree = leave_inner(syntax);
 
-    syntax->at = &syntax->select;
-    add_source(syntax, NULL, &none_named, alias);
-    for (item = syntax->inner.items.first; item != NULL; item = item->next) {
-        /* A parameter has its number only later. */
-        if (item->has & (CLR_HAS_AGGREGATE | CLR_HAS_COLLATE | CLR_HAS_SUBQUERY) ||
-            item->first->kind == CLR_N_PARAMETER)
-            clr_refuse(syntax, CLR_WHY_SUBQUERY);
+    if (tree == NULL)
+        return;
+    add_source(syntax, NULL, &no_name, alias);
+    if (syntax->code == CLR_OK)
+        last_source(syntax)->inner = tree;
+}
+
+/* Gives the items the names of a list of columns, if there is one. */
+static void name_items(struct clr_syntax *syntax, struct clr_select_tree *tree,
+                       const struct clr_list *names)
+{
+    const struct clr_node *name = names->first;
+    struct clr_node *item = tree->items.first;
+
+    for (; name != NULL && item != NULL && item->first->kind != CLR_N_STAR; name = name->next) {
+        item->names[0] = name->names[0];
+        item = item->next;
+    }
+    if (names->first != NULL && (name != NULL || item != NULL))
+        clr_refuse(syntax, CLR_WHY_COLUMN_LIST);
+}
+
+static void end_cte(struct clr_syntax *syntax, const struct clr_token *name,
+                    const struct clr_list *names)
+{
+    struct clr_select_tree *tree = leave_inner(syntax);
+
+    if (tree == NULL)
+        return;
+    name_items(syntax, tree, names);
+    tree->name = *name;
+    tree->next = syntax->ctes;
+    syntax->ctes = tree;
+}
+
+static void check_word(struct clr_syntax *syntax, const struct clr_token *token, const char *word)
+{
+    if (!clr_token_is(token, word))
+        clr_refuse_token(syntax, CLR_WHY_UNEXPECTED, token);
+}
+
+static struct clr_list copy_list(struct clr_syntax *syntax, const struct clr_list *list);
+
+/* Returns a node that is the same, in the SELECT that the parser is at; NULL once something has
+   failed. */
+static struct clr_node *copy_node(struct clr_syntax *syntax, const struct clr_node *node)
+{
+    const struct clr_list children = {node->first, NULL};
+    struct clr_node *copy = clr_syntax_node(syntax, node->kind, NULL, copy_list(syntax, &children));
+    struct clr_node made;
+
+    if (copy == NULL)
+        return NULL;
+    made = *copy;
+    *copy = *node;
+    copy->first = made.first;
+    copy->next = copy->listed = NULL;
+    copy->allocated = made.allocated;
+    copy->at = made.at;
+    if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER)
+        enlist(&syntax->numbers, copy);
+    return copy;
+}
+
+static struct clr_list copy_list(struct clr_syntax *syntax, const struct clr_list *list)
+{
+    const struct clr_node *node;
+    struct clr_list copy = none;
+
+    for (node = list->first; node != NULL && syntax->code == CLR_OK; node = node->next)
+        append(&copy, copy_node(syntax, node));
+    return copy;
+}
+
+/* Returns a SELECT that is the same as one in FROM or WITH; NULL once something has failed. */
+static struct clr_select_tree *copy_tree(struct clr_syntax *syntax,
+                                         const struct clr_select_tree *tree)
+{
+    struct clr_select_tree *copy;
+
+    begin_inner(syntax);
+    if (syntax->code != CLR_OK)
+        return NULL;
+    copy = syntax->at;
+    copy->items = copy_list(syntax, &tree->items);
+    copy->terms = copy_list(syntax, &tree->terms);
+    if (tree->where != NULL)
+        copy->where = copy_node(syntax, tree->where);
+    copy->source_count = 1;
+    copy->sources[0] = tree->sources[0];
+    if (tree->sources[0].inner != NULL)
+        copy->sources[0].inner = copy_tree(syntax, tree->sources[0].inner);
+    syntax->at = copy->outer;
+    return copy;
+}
+
+/* SELECTs in FROM of one another, and of CTEs and views, go no deeper. */
+enum { MOST_LEVELS = 16 };
+
+/* Has the names in FROM mean CTEs: each use has a copy. */
+static void find_ctes(struct clr_syntax *syntax, struct clr_select_tree *tree, int level)
+{
+    int i;
+
+    if (level > MOST_LEVELS)
+        clr_refuse(syntax, CLR_WHY_NESTING);
+    for (i = 0; i < tree->source_count && syntax->code == CLR_OK; i++) {
+        struct clr_from_table *source = &tree->sources[i];
+        const struct clr_select_tree *cte =
+            source->inner == NULL && source->schema.kind == 0 ? syntax->ctes : NULL;
+
+        while (cte != NULL && !clr_name_equal(cte->name.name, source->table.name))
+            cte = cte->next;
+        if (cte != NULL)
+            source->inner = copy_tree(syntax, cte);
+        if (source->inner != NULL)
+            find_ctes(syntax, source->inner, level + 1);
     }
 }
 
@@ -859,6 +1046,44 @@ static void set_limit(struct clr_syntax *syntax, struct clr_node *limit, struct 
 #include "query/syntax/grammar.c"
 #pragma GCC diagnostic pop
 
+/* "?12" has number 12; a number that no statement can have is 0. */
+static int written_number(const char *name)
+{
+    const long number = strtol(name + 1, NULL, 10);
+
+    return number < 1000000 ? (int)number : 0;
+}
+
+/* Returns the number of an earlier parameter of the name, or 0. */
+static int known_number(const struct clr_node *earlier, const struct clr_node *node)
+{
+    while (earlier != node && strcmp(earlier->names[0].name, node->names[0].name) != 0)
+        earlier = earlier->listed;
+    return earlier != node ? earlier->number : 0;
+}
+
+/* As SQLite does, in the order of the text: a "?" and a new name get the number after the largest
+   one so far. */
+static void number_parameters(struct clr_syntax *syntax)
+{
+    struct clr_node *const first = syntax->parameters.first, *node;
+    int largest = 0;
+
+    for (node = first; node != NULL; node = node->listed) {
+        const char *name = node->names[0].name;
+
+        node->number = largest + 1;
+        if (name[0] == '?' && name[1] != '\0')
+            node->number = written_number(name);
+        else if (name[0] != '?' && known_number(first, node) > 0)
+            node->number = known_number(first, node);
+        if (node->number <= 0)
+            clr_refuse_token(syntax, CLR_WHY_PARAMETER, &node->names[0]);
+        if (node->number > largest)
+            largest = node->number;
+    }
+}
+
 /* Reads the next token; its words are names if is_raw. Returns false once something has failed. */
 static bool read_token(struct clr_syntax *syntax, const char **at, bool is_raw,
                        struct clr_token *token)
@@ -872,17 +1097,35 @@ static bool read_token(struct clr_syntax *syntax, const char **at, bool is_raw,
     return true;
 }
 
-/* Whether the last token is a parenthesis that opens a subquery, which is not that of FROM: the
-   rest of the text is at `at`. */
+/* Whether the last token, a parenthesis, stands in the place of a table, or behind a CTE's name. */
+static bool opens_table(const struct clr_syntax *syntax)
+{
+    const int *last = syntax->last_kinds;
+
+    switch (last[1]) {
+    case CLR_T_FROM:
+        return last[2] != CLR_T_DISTINCT;
+    case CLR_T_COMMA:
+        return syntax->at->clause == CLR_T_FROM;
+    case CLR_T_JOIN:
+    case CLR_T_AS:
+        return true;
+    default:
+        /* MATERIALIZED */
+        return last[1] == CLR_T_ID && (last[2] == CLR_T_AS || last[2] == CLR_T_NOT);
+    }
+}
+
+/* Whether the last token is a parenthesis that opens a subquery in an expression: the rest of the
+   text is at `at`. */
 static bool opens_subquery(const struct clr_syntax *syntax, const char *at)
 {
     static const char *const words[] = {"SELECT", "WITH", "VALUES"};
-    const int *last = syntax->last_kinds;
     struct clr_token token;
     struct clr_reason reason;
     size_t i;
 
-    if (last[0] != CLR_T_LP || (last[1] == CLR_T_FROM && last[2] != CLR_T_DISTINCT) ||
+    if (syntax->last_kinds[0] != CLR_T_LP || opens_table(syntax) ||
         clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
         return false;
     for (i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -918,24 +1161,37 @@ static void pass_token(struct clr_syntax *syntax, int kind)
 
     if (kind == CLR_T_WHERE || kind == CLR_T_GROUP || kind == CLR_T_ORDER || kind == CLR_T_LIMIT ||
         (kind == CLR_T_FROM && last[0] != CLR_T_DISTINCT))
-        syntax->clause = kind;
+        syntax->at->clause = kind;
     last[2] = last[1];
     last[1] = last[0];
     last[0] = kind;
 }
 
-enum clr_code clr_syntax_parse(struct clr_syntax *syntax)
+/* Returns room that is there as long as the syntax, or NULL without memory. */
+static char *add_block(struct clr_syntax *syntax, size_t size)
 {
-    const char *at = syntax->sql;
+    struct clr_text_block *block = clr_memory_alloc(sizeof *block + size);
+
+    if (block == NULL) {
+        clr_syntax_no_memory(syntax);
+        return NULL;
+    }
+    block->next = syntax->blocks;
+    syntax->blocks = block;
+    return block->text;
+}
+
+/* Parses a text, which is there as long as the syntax, as the SELECT that the parser is at. */
+static void parse_text(struct clr_syntax *syntax, const char *at)
+{
+    struct clr_select_tree *tree = syntax->at;
     struct clr_token token = {.kind = -1};
     yyParser parser;
 
-    syntax->at = &syntax->select;
+    syntax->ctes = NULL;
     /* Each token has its own characters, and a 0 more; so has the end, and one name of a subquery.
      */
-    syntax->names = syntax->last = clr_memory_alloc(3 * strlen(at) + 2);
-    if (syntax->names == NULL)
-        clr_syntax_no_memory(syntax);
+    syntax->last = add_block(syntax, 3 * strlen(at) + 2);
     clr_grammarInit(&parser);
     while (token.kind != 0 && syntax->code == CLR_OK) {
         const bool is_subquery = opens_subquery(syntax, at);
@@ -950,5 +1206,101 @@ enum clr_code clr_syntax_parse(struct clr_syntax *syntax)
             read_subquery(syntax, &at);
     }
     clr_grammarFinalize(&parser);
+    if (syntax->code == CLR_OK && syntax->ctes != NULL && syntax->subqueries.first != NULL)
+        clr_refuse(syntax, CLR_WHY_WITH);
+    if (syntax->code == CLR_OK)
+        number_parameters(syntax);
+    if (syntax->code == CLR_OK)
+        find_ctes(syntax, tree, 0);
+}
+
+enum clr_code clr_syntax_parse(struct clr_syntax *syntax)
+{
+    syntax->at = &syntax->select;
+    parse_text(syntax, syntax->sql);
+    return syntax->code;
+}
+
+/* Returns the token of a name, as it is written in double quotes; all zeros without memory. */
+static struct clr_token quote(struct clr_syntax *syntax, const char *name)
+{
+    const size_t length = strlen(name);
+    struct clr_token token = {.kind = 0};
+    char *text = add_block(syntax, 3 * length + 4), *end = text;
+
+    if (text == NULL)
+        return token;
+    *end++ = '"';
+    for (; *name != '\0'; name++) {
+        if (*name == '"')
+            *end++ = '"';
+        *end++ = *name;
+    }
+    *end++ = '"';
+    token = (struct clr_token){CLR_T_ID, text, (size_t)(end - text), end};
+    clr_token_unquote(&token, end);
+    return token;
+}
+
+/* Reads the names of a view's columns: they stand in parentheses, with commas between them. */
+static struct clr_list read_columns(struct clr_syntax *syntax, const char *at)
+{
+    struct clr_token token = {.kind = CLR_T_LP};
+    struct clr_list columns = none;
+
+    syntax->last = add_block(syntax, 3 * strlen(at) + 2);
+    while (syntax->code == CLR_OK && token.kind != CLR_T_RP && token.kind != 0 &&
+           read_token(syntax, &at, true, &token)) {
+        if (token.kind == CLR_T_ID || token.kind == CLR_T_STRING)
+            append(&columns, column(syntax, 1, &token));
+    }
+    return columns;
+}
+
+/* Copies a text, to be there as long as the syntax; NULL without memory. */
+static const char *keep(struct clr_syntax *syntax, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = add_block(syntax, size);
+
+    return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
+/* Whether the statement has a CTE of the name: SQLite may take that for the table of a view. */
+static bool is_cte(const struct clr_syntax *syntax, const char *name)
+{
+    const struct clr_select_tree *tree = syntax->trees;
+
+    while (tree != NULL && (tree->name.kind == 0 || !clr_name_equal(tree->name.name, name)))
+        tree = tree->allocated;
+    return tree != NULL;
+}
+
+enum clr_code clr_syntax_add_view(struct clr_syntax *syntax, struct clr_from_table *source,
+                                  const char *schema, const char *columns, const char *select)
+{
+    char *last = syntax->last;
+    struct clr_from_table *leaf = source;
+    struct clr_list names = none;
+
+    begin_inner(syntax);
+    select = keep(syntax, select);
+    columns = columns == NULL ? NULL : keep(syntax, columns);
+    if (syntax->code != CLR_OK)
+        return syntax->code;
+    source->inner = syntax->at;
+    parse_text(syntax, select);
+    leave_inner(syntax);
+    if (columns != NULL && syntax->code == CLR_OK)
+        names = read_columns(syntax, columns);
+    if (syntax->code == CLR_OK)
+        name_items(syntax, source->inner, &names);
+    for (; syntax->code == CLR_OK && leaf->inner != NULL; leaf = leaf->inner->sources)
+        ;
+    if (syntax->code == CLR_OK && leaf->schema.kind == 0)
+        leaf->schema = quote(syntax, schema);
+    if (syntax->code == CLR_OK && is_cte(syntax, leaf->table.name))
+        clr_refuse(syntax, CLR_WHY_WITH);
+    syntax->last = last;
     return syntax->code;
 }

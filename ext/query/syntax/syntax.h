@@ -85,8 +85,8 @@ struct clr_node {
     bool is_enclosed; /* it is written in parentheses */
     bool is_infix;    /* an operator, though the kind is that of a function; of NOT: in the middle
                          of its operand, as in "x NOT IN (y)" */
-    bool is_inner;    /* it is written in the subquery in FROM */
     bool is_ordering; /* it is written in ORDER BY */
+    const struct clr_select_tree *at;      /* the SELECT that it is written in */
     const struct clr_aggregate *aggregate; /* of CLR_N_AGGREGATE, as are the next two */
     enum clr_form form;
     bool builtin;     /* SQLite's own */
@@ -98,12 +98,10 @@ struct clr_node {
     bool descending;      /* of CLR_N_TERM, as is the next one */
     enum clr_nulls nulls;
 
-    /* Of a name outside of the subquery in FROM that means a column of it: the node is what the
-       subquery's item is, and this is the name as it is written. Else NULL. */
+    /* Of a name that means an expression in a subquery in FROM: the node is what the subquery's
+       item is, and this is the name as it is written. Else NULL. */
     struct clr_node *written;
-    bool is_behind; /* of such a name: "*" stands before the item, and may have the name as well */
-    bool is_hidden; /* of such a name that means none of its columns: no column of the table either
-                     */
+    bool is_hidden; /* of a name beside subqueries in FROM: none of their columns, nor a table's */
 
     int source; /* of a column: the place of its table in FROM, from 1; 0: it is not known yet */
 
@@ -141,9 +139,14 @@ struct clr_list {
     struct clr_node *first, *last;
 };
 
+struct clr_select_tree;
+
 /* A table in FROM. */
 struct clr_from_table {
     struct clr_token schema, table, alias; /* kind 0: none */
+    /* The subquery that stands there, or the SELECT of the CTE or the ordinary view whose name
+       does; NULL: a table. */
+    struct clr_select_tree *inner;
     struct clr_token join;  /* the words that join it to the tables before it, or their comma */
     bool is_left;           /* by LEFT JOIN */
     struct clr_node *on;    /* ON, or NULL */
@@ -152,39 +155,54 @@ struct clr_from_table {
 
 enum { CLR_MOST_SOURCES = 16 };
 
-/* A SELECT from tables that are joined, or from a subquery that is one from one table. */
+/* A SELECT from tables that are joined. One in FROM has one table, of which it is a projection of
+   rows that meet its condition. */
 struct clr_select_tree {
     bool distinct;
     struct clr_list items;
-    /* The tables, as they are written. Of a subquery in FROM there is one, with an alias alone. */
+    /* The tables, as they are written. */
     int source_count;
     struct clr_from_table sources[CLR_MOST_SOURCES];
-    struct clr_select_tree *inner; /* the subquery in FROM, or NULL */
     struct clr_node *where, *having;
     struct clr_list keys;            /* terms of GROUP BY */
     struct clr_list terms;           /* of ORDER BY */
     struct clr_node *limit, *offset; /* NULL: none */
+
+    /* Of the parser: the next of all but the statement's; the SELECT around it; of a CTE its name,
+       and the next one; and the word that began the clause, or 0 before FROM. */
+    struct clr_select_tree *allocated, *outer;
+    struct clr_token name;
+    struct clr_select_tree *next;
+    int clause;
+};
+
+/* Text that tokens point to. */
+struct clr_text_block {
+    struct clr_text_block *next;
+    char text[];
 };
 
 struct clr_syntax {
-    char *sql;              /* what the tokens point to */
-    char *names, *last;     /* the tokens' names, and room behind them for the longest one */
+    char *sql;                     /* what the statement's tokens point to */
+    struct clr_text_block *blocks; /* what others point to, and all names */
+    char *last;             /* room for the longest name of a token of the statement's text */
     struct clr_node *nodes; /* all of them, the last one first */
-    struct clr_select_tree select,
-        inner; /* the statement's SELECT; inner is its subquery in FROM */
+    struct clr_select_tree select;          /* the statement's */
+    struct clr_select_tree *trees;          /* those in FROM and WITH */
+    struct clr_select_tree *ctes;           /* those in WITH, of the text that was parsed last */
     struct clr_list aggregates, parameters; /* in the order of the text, also below */
     struct clr_list truths;                 /* TRUE and FALSE */
     struct clr_list numbers;                /* literals */
     struct clr_list functions;              /* of kind CLR_N_FUNCTION */
-    struct clr_list subqueries;             /* but for that in FROM */
+    struct clr_list subqueries;             /* but for those in FROM */
     enum clr_code code;                     /* CLR_OK, until something fails */
     struct clr_reason *reason;              /* of CLR_INVALID */
 
-    /* Of the parser: which SELECT it is in, whether in ORDER BY, the word that began the clause,
-       or 0 before FROM, and the kinds of the tokens read last, the last one first. */
+    /* Of the parser: which SELECT it is in, whether in ORDER BY, and the kinds of the tokens read
+       last, the last one first. */
     struct clr_select_tree *at;
     bool is_ordering;
-    int clause, last_kinds[3];
+    int last_kinds[3];
 };
 
 /* What a rowid is called where no column has the name. */
@@ -194,6 +212,14 @@ extern const char *const clr_rowid_names[CLR_ROWID_NAMES];
 /* Parses syntax->sql; all else is zeros, but for the reason. Returns syntax->code. The caller calls
    clr_syntax_free() in any case. */
 enum clr_code clr_syntax_parse(struct clr_syntax *syntax);
+
+/*
+ * Has a name in FROM mean an ordinary view of a schema, whose SELECT, which may be followed by a
+ * semicolon, and list of columns, NULL if there is none, are texts of the schema. Names in it mean
+ * tables of that schema. Returns syntax->code.
+ */
+enum clr_code clr_syntax_add_view(struct clr_syntax *syntax, struct clr_from_table *source,
+                                  const char *schema, const char *columns, const char *select);
 
 /* Frees what the tree has; not *syntax. */
 void clr_syntax_free(struct clr_syntax *syntax);
@@ -214,6 +240,20 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
 
 /* Returns how many nodes there are, as siblings. */
 int clr_list_count(const struct clr_list *list);
+
+/* Returns the table that a place in FROM leads to by way of subqueries. */
+static inline const struct clr_from_table *clr_from_leaf(const struct clr_from_table *source)
+{
+    while (source->inner != NULL)
+        source = source->inner->sources;
+    return source;
+}
+
+/* Whether a SELECT reads a subquery, a CTE or a view. */
+bool clr_select_has_inner(const struct clr_select_tree *select);
+
+/* Whether one of these has ORDER BY. */
+bool clr_select_has_inner_order(const struct clr_select_tree *select);
 
 /* Whether it is a column of the table that is scanned, once it is bound. */
 static inline bool clr_node_is_scanned(const struct clr_node *node)

@@ -283,7 +283,7 @@ static int check_target(sqlite3 *db, const struct named_view *target, char **mes
         return fail(message, sqlite3_mprintf("view %Q has triggers, which an accelerated one would "
                                              "hide",
                                              target->name));
-    rc = clr_view_text_read(db, target->schema, target->name, &held);
+    rc = clr_view_text_read(db, target->schema, target->name, NULL, &held);
     if (rc == SQLITE_OK && held != NULL && sqlite3_strlike("%collate%", held, 0) == 0)
         rc = fail(message, sqlite3_mprintf("view %Q has COLLATE, which is not accelerated here",
                                            target->name));

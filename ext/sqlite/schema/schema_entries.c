@@ -66,50 +66,67 @@ int clr_schema_has(sqlite3 *db, const char *schema, unsigned kinds, int column, 
 /* ---- The SELECTs of ordinary views. */
 
 /* Returns the part of CREATE VIEW name [(columns)] AS select, as SQLite writes it into the schema,
-   that is the SELECT, or NULL if the text is another one. */
-static const char *find_select(const char *sql)
+   that is the SELECT, or NULL if the text is another one. *columns: where the list begins, or NULL.
+ */
+static const char *find_select(const char *sql, const char **columns)
 {
     struct clr_token token;
     struct clr_reason reason;
     int number, depth = 0;
 
+    *columns = NULL;
     for (number = 0; clr_lexer_next_raw(&sql, &token, &reason) == CLR_OK && token.kind != 0;
          number++) {
         depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
         if (number < 2 && !clr_token_is(&token, number == 0 ? "CREATE" : "VIEW"))
             return NULL;
+        if (number == 3 && token.kind == CLR_T_LP)
+            *columns = token.text;
         if (number > 2 && depth == 0 && clr_token_is(&token, "AS"))
             return clr_blank_skip(sql);
     }
     return NULL;
 }
 
-int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char **select)
+/* Copies a text, which may be NULL. Returns false without memory. */
+static bool copy_text(const char *text, char **copy)
+{
+    *copy = text == NULL ? NULL : sqlite3_mprintf("%s", text);
+    return text == NULL || *copy != NULL;
+}
+
+int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char **columns,
+                       char **select)
 {
     sqlite3_stmt *statement = NULL;
-    const char *sql, *found;
+    const char *sql, *list, *found;
+    char *copy = NULL;
     int rc;
 
     *select = NULL;
+    if (columns != NULL)
+        *columns = NULL;
     if (sqlite3_stricmp(schema, "temp") == 0)
         return SQLITE_OK;
     rc = clr_schema_entries(db, schema, &statement);
     if (rc == SQLITE_OK &&
         clr_schema_entries_next(statement, CLR_SCHEMA_VIEW, CLR_SCHEMA_NAME, name)) {
         sql = (const char *)sqlite3_column_text(statement, CLR_SCHEMA_SQL);
-        found = sql == NULL ? NULL : find_select(sql);
-        if (found != NULL)
-            *select = sqlite3_mprintf("%s", found);
-        if (sql == NULL || (found != NULL && *select == NULL))
-            rc = sqlite3_column_type(statement, CLR_SCHEMA_SQL) == SQLITE_NULL ? SQLITE_OK
-                                                                               : SQLITE_NOMEM;
+        found = sql == NULL ? NULL : find_select(sql, &list);
+        if ((sql == NULL && sqlite3_column_type(statement, CLR_SCHEMA_SQL) != SQLITE_NULL) ||
+            (found != NULL &&
+             !(copy_text(found, select) && copy_text(columns == NULL ? NULL : list, &copy))))
+            rc = SQLITE_NOMEM;
     }
     if (sqlite3_finalize(statement) == SQLITE_NOMEM)
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_NOMEM) {
+        sqlite3_free(copy);
         sqlite3_free(*select);
         *select = NULL;
         return rc;
     }
+    if (columns != NULL)
+        *columns = copy;
     return SQLITE_OK;
 }

@@ -39,8 +39,10 @@ int clr_schema_has(sqlite3 *db, const char *schema, unsigned kinds, int column, 
  * Reads the SELECT of a view, whose names mean tables of its own schema alone. Temporary views are
  * none here: their names mean tables of any schema. Returns SQLITE_OK with *select, to be freed
  * with sqlite3_free(), or NULL: there is no such view, or the schema cannot be read; or
- * SQLITE_NOMEM.
+ * SQLITE_NOMEM. columns: NULL, or stores text that begins with the list of its columns, likewise;
+ * NULL if it has none.
  */
-int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char **select);
+int clr_view_text_read(sqlite3 *db, const char *schema, const char *name, char **columns,
+                       char **select);
 
 #endif

@@ -628,6 +628,11 @@ int clr_table_names_find(struct clr_connection *connection, const char *schema, 
     return rc;
 }
 
+const char *clr_table_names_schema(const struct clr_table_names *names)
+{
+    return names->list[names->own].database->schema;
+}
+
 void clr_table_names_release(struct clr_table_names *names)
 {
     int i;

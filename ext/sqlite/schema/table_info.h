@@ -106,11 +106,14 @@ struct clr_table_names {
  * clr_table_names_release(); the table is to be freed with clr_table_info_free(). Returns SQLITE_OK
  * or SQLITE_NOMEM. Unless the reason's code is then CLR_WHY_NONE it says why SQLite has to read the
  * rows: CLR_WHY_NO_TABLE, nothing there has that name; CLR_WHY_SCHEMA_LOCKED, it may be known
- * later; or another one.
+ * later; CLR_WHY_READS_VIEW, it is an ordinary view; or another one.
  */
 int clr_table_names_find(struct clr_connection *connection, const char *schema, const char *name,
                          struct clr_table_names *names, struct clr_table_info *table,
                          struct clr_reason *reason);
+
+/* Returns the database that was looked into last: it has the name, unless nothing has it. */
+const char *clr_table_names_schema(const struct clr_table_names *names);
 
 /* Ends the read transactions. */
 void clr_table_names_release(struct clr_table_names *names);

@@ -171,9 +171,14 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
     bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
     int rc = SQLITE_OK;
 
+    const bool orders_inside = clr_select_has_inner_order(&query->syntax->select);
+
     *has_changed = false;
-    /* The order of a join's rows follows from all of its loops. */
-    if (query->dimension_count > 0 && !query->is_ordered && walk->sorter == NULL) {
+    /* The order of a join's rows follows from all of its loops. That of a subquery's rows may show
+       where no sorter brings equal keys together, and in that of DISTINCT. */
+    if (((query->dimension_count > 0 && walk->sorter == NULL) ||
+         (orders_inside && (walk->sorter == NULL || grouping->by_first))) &&
+        !query->is_ordered) {
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
         return SQLITE_OK;
     }
@@ -699,7 +704,7 @@ static int read_view(sqlite3 *db, const struct clr_select *select, char **held)
     *held = NULL;
     return select->view_name == NULL
                ? SQLITE_OK
-               : clr_view_text_read(db, select->view_schema, select->view_name, held);
+               : clr_view_text_read(db, select->view_schema, select->view_name, NULL, held);
 }
 
 /* Whether the ordinary view still holds that SELECT, now that the database is in a read
@@ -716,21 +721,63 @@ static int check_view(sqlite3 *db, const struct clr_select *select, const char *
     return rc;
 }
 
+/* Has a name in FROM mean the ordinary view that it was found to be; the reason goes on if it
+   can't. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int add_view(struct clr_connection *connection, const struct clr_plan *plan,
+                    struct clr_from_table *source, struct clr_reason *reason)
+{
+    const char *schema = clr_table_names_schema(&plan->names);
+    struct clr_syntax *syntax = plan->query->syntax;
+    char *columns, *select;
+    int rc = clr_view_text_read(connection->db, schema, source->table.name, &columns, &select);
+
+    if (rc == SQLITE_OK && select != NULL) {
+        clr_reason_set(reason, CLR_WHY_NONE);
+        syntax->reason = reason;
+        if (clr_syntax_add_view(syntax, source, schema, columns, select) == CLR_NOMEM)
+            rc = SQLITE_NOMEM;
+    }
+    sqlite3_free(columns);
+    sqlite3_free(select);
+    return rc;
+}
+
+/* Views over views go no deeper. */
+enum { MOST_VIEWS = 16 };
+
+/* Looks the table of a place in FROM up, by way of ordinary views. Returns as find_tables(). */
+static int find_table(struct clr_connection *connection, const char *schema, struct clr_plan *plan,
+                      struct clr_from_table *source, struct clr_table_info *info,
+                      struct clr_reason *reason)
+{
+    int rc = SQLITE_OK, views = 0;
+    bool goes_on = true;
+
+    while (goes_on) {
+        while (source->inner != NULL)
+            source = source->inner->sources;
+        rc = clr_table_names_find(connection,
+                                  source->schema.kind != 0 ? source->schema.name : schema,
+                                  source->table.name, &plan->names, info, reason);
+        goes_on = rc == SQLITE_OK && reason->code == CLR_WHY_READS_VIEW && views++ < MOST_VIEWS;
+        if (goes_on)
+            rc = add_view(connection, plan, source, reason);
+        goes_on = goes_on && rc == SQLITE_OK && reason->code == CLR_WHY_NONE;
+    }
+    return rc;
+}
+
 /* Looks the tables up; schema: that of names without one, or NULL. All are of one database, whose
    version is that of the query. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int find_tables(struct clr_connection *connection, const char *schema, struct clr_plan *plan,
                        struct tables *tables, struct clr_reason *reason)
 {
-    const struct clr_select_tree *from = plan->query->from;
+    struct clr_select_tree *from = &plan->query->syntax->select;
     int rc = SQLITE_OK, i;
 
     for (i = 0; i < from->source_count && rc == SQLITE_OK && reason->code == CLR_WHY_NONE; i++) {
-        const struct clr_from_table *source = &from->sources[i];
-
         tables->count = i + 1;
-        rc = clr_table_names_find(connection,
-                                  source->schema.kind != 0 ? source->schema.name : schema,
-                                  source->table.name, &plan->names, &tables->infos[i], reason);
+        rc = find_table(connection, schema, plan, &from->sources[i], &tables->infos[i], reason);
         if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
             sqlite3_stricmp(tables->infos[i].schema, tables->infos[0].schema) != 0)
             clr_reason_set(reason, CLR_WHY_JOIN_DATABASES);

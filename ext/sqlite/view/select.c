@@ -250,7 +250,7 @@ static int find_view(sqlite3 *db, struct clr_select *select)
     select->view_schema = copy_name(&tokens[SCHEMA]);
     select->view_name = copy_name(&tokens[NAME]);
     if (select->view_schema != NULL && select->view_name != NULL)
-        rc = clr_view_text_read(db, select->view_schema, select->view_name, &held);
+        rc = clr_view_text_read(db, select->view_schema, select->view_name, NULL, &held);
     if (held == NULL) {
         sqlite3_free(select->view_schema);
         sqlite3_free(select->view_name);

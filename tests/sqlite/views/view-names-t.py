@@ -410,6 +410,42 @@ def test_column_names():
         db.close()
 
 
+def test_views_anew():
+    """Ordinary views in FROM that become others, in one commit, also by another connection."""
+    path = FOLDER.new()
+    db, other = connect(path), connect(path)
+    db.executescript(f"""
+        PRAGMA journal_mode = WAL;
+        CREATE TABLE t(a INT, b INT);
+        {FILL.format(rows=ROWS, table="t(a)", factor=1)};
+        UPDATE t SET a = a % 5, b = a % 7;
+        CREATE VIEW v AS SELECT a AS k FROM t;
+        CREATE VIEW u AS SELECT k AS z FROM v;""")
+    batch = support.Batch("ordinary views that become others")
+    selects = {
+        "w0": "SELECT k, count(*) FROM v GROUP BY k",
+        "w1": "SELECT z, count(*) FROM u WHERE z > 1 GROUP BY z",
+        "w2": "WITH s AS (SELECT * FROM u) SELECT z, count(*) FROM s GROUP BY 1",
+    }
+    for name, select in selects.items():
+        views.create(db, name, select)
+    changes = (
+        (other, "DROP VIEW v; CREATE VIEW v AS SELECT b AS k FROM t WHERE a < 3"),
+        (db, "DROP VIEW v; CREATE VIEW v(x, k) AS SELECT b, a + b FROM t"),
+        (db, "CREATE VIEW new AS SELECT * FROM t; DROP VIEW v; CREATE VIEW v AS SELECT a AS k FROM new WHERE b"),
+        (other, "DROP VIEW v; DROP VIEW new; CREATE TABLE v(k); INSERT INTO v VALUES (3), (3), (4)"),
+        (db, "DROP TABLE v; CREATE VIEW v AS SELECT a AS k FROM t"),
+    )
+    for connection, change in (*changes, (other, "DELETE FROM t WHERE a = 1")):
+        connection.executescript(f"BEGIN; {change}; COMMIT")
+        for name, select in selects.items():
+            batch.compare(views.ask(db, name), views.outcome(db, select), f"{change}: {select}")
+            batch.check(views.accelerated(db, name), f"{change}: {select}: {views.plan(db, name)[0]}")
+    batch.end()
+    other.close()
+    db.close()
+
+
 def test_limits():
     """Limits of the connection, lowered and raised again: they are for the SELECT, and not for statements of ours."""
     if not hasattr(sqlite3.Connection, "setlimit"):
@@ -468,6 +504,7 @@ def main():
     test_hidden()
     test_interrupted()
     test_column_names()
+    test_views_anew()
     test_limits()
     tap.done()
 

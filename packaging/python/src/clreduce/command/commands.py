@@ -196,7 +196,7 @@ def changed_of(sql, plan):
 SCHEMA_CHANGES = [
     ("is a virtual table", "copy the virtual table: CREATE TABLE copy AS SELECT * FROM it"),
     ("virtual generated column", "make the generated column STORED"),
-    ("is a view, which", "read the view's table, or call clreduce_accelerate('view')"),
+    ("is a temporary view", "read the view's table, or create the view in main"),
 ]
 
 

@@ -1,0 +1,210 @@
+#include "query/binding/merge.h"
+
+#include <string.h>
+
+/* ---- Which item of a subquery has a name. */
+
+/* UNKNOWN: there may be one, but SQLite does not say what it calls some of the items. */
+enum finding { FINDING_NONE, FINDING_UNKNOWN, FINDING_COLUMN, FINDING_ITEM };
+
+static const char *last_name(const struct clr_node *column)
+{
+    return column->names[column->name_count - 1].name;
+}
+
+static bool is_word(const char *name)
+{
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+    return name[strspn(name, word)] == '\0';
+}
+
+/* Returns what SQLite calls an item that is a column, or has AS; else NULL. */
+static const char *find_name(const struct clr_binder *binder, const struct clr_node *item)
+{
+    struct clr_node *x = item->first;
+    const struct clr_known_column *known;
+
+    if (item->names[0].kind != 0)
+        return item->names[0].name;
+    if (x->written != NULL)
+        return last_name(x->written);
+    if (x->kind != CLR_N_COLUMN)
+        return NULL;
+    known = clr_tables_find(binder, x);
+    return known == NULL || known->is_rowid ? NULL : last_name(x);
+}
+
+/* Whether an item for which SQLite makes up a name, mostly of its text, may have this one. */
+static bool may_have_name(const struct clr_node *x, const char *name)
+{
+    return x->kind == CLR_N_LITERAL || x->kind == CLR_N_HINT || x->kind == CLR_N_COLLATE ||
+           x->kind == CLR_N_COLUMN || !is_word(name);
+}
+
+static enum finding find_item(const struct clr_binder *binder, const struct clr_select_tree *tree,
+                              int place, const char *name, const struct clr_node **found);
+
+/* Finds the column of a place in FROM, whose table has the place from 1. */
+static enum finding find_column(const struct clr_binder *binder,
+                                const struct clr_from_table *source, int place, const char *name,
+                                const struct clr_node **found)
+{
+    if (source->inner != NULL)
+        return find_item(binder, source->inner, place, name, found);
+    return clr_tables_column(&binder->environment->tables[place - 1], name) != NULL ? FINDING_COLUMN
+                                                                                    : FINDING_NONE;
+}
+
+/* All columns are those of the table without its rowid. */
+static enum finding find_in_star(const struct clr_binder *binder,
+                                 const struct clr_select_tree *tree, int place, const char *name,
+                                 const struct clr_node **found)
+{
+    const enum finding finding = find_column(binder, &tree->sources[0], place, name, found);
+
+    return finding == FINDING_COLUMN &&
+                   clr_tables_column(&binder->environment->tables[place - 1], name)->is_rowid
+               ? FINDING_NONE
+               : finding;
+}
+
+/* Finds the item of a subquery that a name outside of it means: of several the first, as SQLite
+   gives others another name, which has a colon. */
+static enum finding find_item(const struct clr_binder *binder, const struct clr_select_tree *tree,
+                              int place, const char *name, const struct clr_node **found)
+{
+    const struct clr_node *item;
+    enum finding finding = strchr(name, ':') != NULL ? FINDING_UNKNOWN : FINDING_NONE;
+
+    for (item = tree->items.first; item != NULL && finding == FINDING_NONE; item = item->next) {
+        const char *own = item->first->kind == CLR_N_STAR ? NULL : find_name(binder, item);
+
+        if (item->first->kind == CLR_N_STAR) {
+            finding = find_in_star(binder, tree, place, name, found);
+        } else if (own == NULL) {
+            finding = may_have_name(item->first, name) ? FINDING_UNKNOWN : FINDING_NONE;
+        } else if (clr_name_equal(own, name)) {
+            *found = item;
+            finding = FINDING_ITEM;
+        }
+    }
+    return finding;
+}
+
+/* ---- Names that become what they mean. */
+
+/* Makes the node of a name what an item is. */
+static void substitute(struct clr_syntax *syntax, struct clr_node *node, const struct clr_node *x)
+{
+    struct clr_node *written =
+        clr_syntax_node(syntax, CLR_N_COLUMN, NULL, (struct clr_list){NULL, NULL});
+    struct clr_node result = *x;
+
+    if (written == NULL)
+        return;
+    memcpy(written->names, node->names, sizeof written->names);
+    written->name_count = node->name_count;
+    written->is_enclosed = node->is_enclosed;
+    written->at = node->at;
+    result.next = node->next;
+    result.allocated = node->allocated;
+    result.listed = node->listed;
+    result.at = node->at;
+    result.is_ordering = node->is_ordering;
+    result.is_enclosed = true;
+    result.written = written;
+    *node = result;
+}
+
+/* Has a name mean what was found of a source. In a row that LEFT JOIN has found nothing for,
+   columns are NULL, and no other expressions are. */
+static void take(struct clr_binder *binder, struct clr_node *node,
+                 const struct clr_from_table *source, int place, const struct clr_node *found)
+{
+    if (found == NULL)
+        node->source = place;
+    else if (source->is_left && found->first->kind != CLR_N_COLUMN)
+        clr_refuse(binder->syntax, CLR_WHY_LEFT_EXPRESSION);
+    else
+        substitute(binder->syntax, node, found->first);
+}
+
+bool clr_merge_column(struct clr_binder *binder, struct clr_node *node, int source)
+{
+    const struct clr_from_table *table = &binder->syntax->select.sources[source];
+    const struct clr_node *found = NULL;
+
+    if (find_column(binder, table, source + 1, last_name(node), &found) < FINDING_COLUMN)
+        return false;
+    take(binder, node, table, source + 1, found);
+    return binder->syntax->code == CLR_OK;
+}
+
+/* Whether a name is a rowid's that may be that of several tables. */
+static bool is_any_rowid(const struct clr_binder *binder, const struct clr_select_tree *tree,
+                         const struct clr_node *node, int place)
+{
+    return node->name_count == 1 && tree->source_count > 1 &&
+           clr_tables_column(&binder->environment->tables[place - 1], last_name(node))->is_rowid;
+}
+
+/* Finds out what a name in a SELECT means. inner: the place from 1 of that SELECT, in which there
+   is one table; 0: it is the statement's. */
+static void resolve(struct clr_binder *binder, const struct clr_select_tree *tree, int inner,
+                    struct clr_node *node)
+{
+    const char *name = last_name(node);
+    const struct clr_node *item = NULL, *found;
+    int place = 0, source = 0, i;
+
+    for (i = 0; i < tree->source_count && !node->is_hidden; i++) {
+        const int at = inner != 0 ? inner : i + 1;
+        enum finding finding = FINDING_NONE;
+
+        found = NULL;
+        if (clr_tables_qualify(&tree->sources[i], binder->environment->tables[at - 1].schema, node))
+            finding = find_column(binder, &tree->sources[i], at, name, &found);
+        if (finding == FINDING_NONE ||
+            (finding >= FINDING_COLUMN && place != 0 && clr_tables_common(&tree->sources[i], name)))
+            continue;
+        node->is_hidden = finding == FINDING_UNKNOWN || place != 0 ||
+                          (finding == FINDING_COLUMN && is_any_rowid(binder, tree, node, at));
+        place = at;
+        source = i;
+        item = found;
+    }
+    node->is_hidden = node->is_hidden || place == 0;
+    if (!node->is_hidden)
+        take(binder, node, &tree->sources[source], place, item);
+}
+
+/* Resolves all names in a SELECT and in those that it reads. Returns false once it has failed. */
+static bool resolve_all(struct clr_binder *binder, const struct clr_select_tree *tree, int inner)
+{
+    struct clr_node *node;
+    int i;
+
+    for (i = 0; i < tree->source_count; i++) {
+        if (tree->sources[i].inner != NULL &&
+            !resolve_all(binder, tree->sources[i].inner, inner != 0 ? inner : i + 1))
+            return false;
+    }
+    for (node = binder->syntax->nodes; node != NULL && binder->syntax->code == CLR_OK;
+         node = node->allocated) {
+        if (node->kind == CLR_N_COLUMN && node->at == tree)
+            resolve(binder, tree, inner, node);
+    }
+    return binder->syntax->code == CLR_OK;
+}
+
+bool clr_merge_all(struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = &binder->syntax->select;
+
+    if (!clr_select_has_inner(select))
+        return true;
+    if (binder->query->has_rows)
+        return clr_refuse(binder->syntax, CLR_WHY_ROWS_OF_SUBQUERY) >= 0;
+    return resolve_all(binder, select, 0);
+}
