@@ -653,7 +653,8 @@ static enum clr_scan_outcome take_gathered(struct clr_group_part *part, struct c
     return take_block(part, block, selected);
 }
 
-/* Few rows of a block are gathered, unless their places tell the order of the groups. */
+/* Few rows of a block are gathered, unless their places tell the order of the groups. Where that of
+   the rows does they are taken before a block with more. */
 static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block,
                                        struct clr_gathered *gathered, size_t first, size_t rows)
 {
@@ -664,6 +665,11 @@ static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_b
     if (!clr_filter_select(block, selected))
         return CLR_SCAN_UNSURE;
     count = block->loops->count(selected);
+    if (count > CLR_FEW_ROWS && gathered->count > 0 && part->plan->grouping.by_first) {
+        const enum clr_scan_outcome outcome = take_gathered(part, block, gathered);
+
+        return outcome == CLR_SCAN_DONE ? run_block(part, block, gathered, first, rows) : outcome;
+    }
     if (count > CLR_FEW_ROWS || part->first_rows.start != NULL)
         return take_block(part, block, selected);
     clr_gathered_add(gathered, block, selected, count);
