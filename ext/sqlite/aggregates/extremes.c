@@ -2,10 +2,10 @@
  * gpu_min and gpu_max. The contract whose numbers are cited here is in aggregates.h.
  *
  * In a window values leave in the order in which they came, and SQLite does not say beforehand
- * whether some will. So numbers go to chunks, as those of sums do, and all values that may still
- * become the extreme when others have left go to a deque, in their order: numbers when a chunk is
- * full, or numbers of the other type or TEXT come. Once a value is asked for or a row leaves, all
- * values go straight to the deque, which knows the extreme.
+ * whether some will. So all values that may still become the extreme when others have left go to a
+ * deque, in their order, which knows the extreme: TEXT and BLOB at once, and numbers in batches,
+ * when one is full, when numbers of the other type or TEXT come, when a row leaves and when a value
+ * is asked for.
  */
 #include "base/memory.h"
 #include "numeric/order/deque.h"
@@ -13,21 +13,19 @@
 #include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
 
-#include <string.h>
+/* Numbers in a batch. */
+enum { BATCH = 512 };
 
 struct clr_extreme {
     struct clr_spare spare;
-    bool windowed; /* a value was asked for or a row left: the deque has all values */
     struct clr_deque deque;
-    struct clr_reduction *reduction;
-    /* Where the numbers of the chunk begin that the deque does not have. They are of one type. */
-    const double *real;
-    const int64_t *integer;
+    double reals[BATCH];
+    int64_t integers[BATCH];
 };
 
 /* As small as it can be: see sums.c. */
 struct extreme_context {
-    struct clr_feed feed;        /* open for the type of the last number only */
+    struct clr_feed feed;        /* into the batches, open for the type of the last number only */
     struct clr_extreme *extreme; /* NULL before the first row that counts */
 };
 
@@ -52,12 +50,7 @@ static struct clr_extreme *take_extreme(struct clr_connection *connection, int s
         clr_deque_init(&extreme->deque, sign, &connection->extremes);
     }
     extreme->deque.sign = sign;
-    extreme->windowed = false;
-    extreme->reduction = clr_reduction_begin(&connection->pool, CLR_EXTREMES);
-    if (extreme->reduction != NULL)
-        return extreme;
-    free_extreme(&extreme->spare);
-    return NULL;
+    return extreme;
 }
 
 static void return_extreme(struct clr_connection *connection, struct clr_extreme *extreme)
@@ -66,81 +59,39 @@ static void return_extreme(struct clr_connection *connection, struct clr_extreme
     clr_spares_give(connection, &spares_kind, &extreme->spare);
 }
 
-/* Brings the deque up to date with the chunk. */
-static void catch_up(struct extreme_context *context)
+/* Brings the deque up to date with the batches, of which one has numbers at most. */
+static void catch_up(struct clr_connection *connection, struct extreme_context *context)
 {
     struct clr_extreme *extreme = context->extreme;
+    const size_t reals = (size_t)(context->feed.real - extreme->reals);
+    const size_t integers = (size_t)(context->feed.integer - extreme->integers);
 
-    if (context->feed.real == NULL)
-        return;
-    clr_deque_push_numbers(&extreme->deque, CLR_KIND_REAL, extreme->real,
-                           (size_t)(context->feed.real - extreme->real));
-    clr_deque_push_numbers(&extreme->deque, CLR_KIND_INTEGER, extreme->integer,
-                           (size_t)(context->feed.integer - extreme->integer));
-    extreme->real = context->feed.real;
-    extreme->integer = context->feed.integer;
+    clr_deque_push_numbers(&extreme->deque, CLR_KIND_REAL, extreme->reals, reals);
+    clr_deque_push_numbers(&extreme->deque, CLR_KIND_INTEGER, extreme->integers, integers);
+    connection->stats.values_fed += (int64_t)(reals + integers);
+    context->feed.real = extreme->reals;
+    context->feed.integer = extreme->integers;
 }
 
-/* From here on values go straight to the deque. */
-static void begin_window(struct clr_connection *connection, struct extreme_context *context)
-{
-    struct clr_extreme *extreme = context->extreme;
-
-    if (extreme->windowed)
-        return;
-    catch_up(context);
-    if (context->feed.real != NULL) {
-        const struct clr_chunk *chunk = extreme->reduction->filling;
-        connection->stats.values_fed +=
-            (context->feed.real - chunk->real) + (context->feed.integer - chunk->integer);
-    }
-    memset(&context->feed, 0, sizeof context->feed);
-    extreme->windowed = true;
-}
-
-/* Opens the feed for a number of the kind: the chunk is full, or the last number was of the other
-   type. Only one type is open, so that the deque can have the numbers in the order of the rows. */
-static enum clr_code make_room(struct extreme_context *context, enum clr_kind kind)
-{
-    struct clr_extreme *extreme = context->extreme;
-    struct clr_reduction *reduction = extreme->reduction;
-    struct clr_feed *feed = &context->feed;
-    const struct clr_chunk *chunk = reduction->filling;
-    enum clr_code code;
-
-    catch_up(context);
-    if (feed->real == NULL ||
-        (kind == CLR_KIND_REAL ? feed->real == chunk->real + chunk->capacity
-                               : feed->integer == chunk->integer + chunk->capacity)) {
-        code = clr_reduction_make_room(reduction, feed);
-        if (code != CLR_OK)
-            return code;
-        chunk = reduction->filling;
-        extreme->real = feed->real;
-        extreme->integer = feed->integer;
-    }
-    feed->real_end = kind == CLR_KIND_REAL ? chunk->real + chunk->capacity : feed->real;
-    feed->integer_end = kind == CLR_KIND_INTEGER ? chunk->integer + chunk->capacity : feed->integer;
-    return CLR_OK;
-}
-
+/* A number opens its batch, which is full, or closed as the last number was of the other type. */
 static enum clr_code take_value(struct clr_connection *connection, struct extreme_context *context,
                                 const struct clr_value *value)
 {
     struct clr_extreme *extreme = context->extreme;
-    enum clr_code code;
+    struct clr_feed *feed = &context->feed;
 
-    if (extreme->windowed || value->kind >= CLR_KIND_TEXT) {
+    catch_up(connection, context);
+    if (value->kind >= CLR_KIND_TEXT) {
         connection->stats.values_fed++;
-        catch_up(context);
         return clr_deque_push(&extreme->deque, value);
     }
-    code = make_room(context, value->kind);
-    if (code == CLR_OK && value->kind == CLR_KIND_INTEGER)
-        *context->feed.integer++ = value->as.integer;
-    else if (code == CLR_OK)
-        *context->feed.real++ = value->as.real;
-    return code;
+    feed->real_end = extreme->reals + (value->kind == CLR_KIND_REAL ? BATCH : 0);
+    feed->integer_end = extreme->integers + (value->kind == CLR_KIND_INTEGER ? BATCH : 0);
+    if (value->kind == CLR_KIND_INTEGER)
+        *feed->integer++ = value->as.integer;
+    else
+        *feed->real++ = value->as.real;
+    return CLR_OK;
 }
 
 /* The function's finish, in the table of aggregates, is the sign. */
@@ -148,9 +99,14 @@ static enum clr_code begin(sqlite3_context *sql, struct extreme_context *context
 {
     const struct clr_function *function = clr_function_of(sql);
 
+    if (context->extreme != NULL)
+        return CLR_OK;
+    context->extreme = take_extreme(function->connection, function->aggregate->finish);
     if (context->extreme == NULL)
-        context->extreme = take_extreme(function->connection, function->aggregate->finish);
-    return context->extreme != NULL ? CLR_OK : CLR_NOMEM;
+        return CLR_NOMEM;
+    context->feed = (struct clr_feed){context->extreme->reals, context->extreme->reals,
+                                      context->extreme->integers, context->extreme->integers};
+    return CLR_OK;
 }
 
 static enum clr_code take(sqlite3_context *sql, void *context, sqlite3_value **values)
@@ -177,7 +133,7 @@ static enum clr_code shift(sqlite3_context *sql, struct extreme_context *context
 
     if (context->extreme == NULL)
         return CLR_OK;
-    begin_window(connection, context);
+    catch_up(connection, context);
     code = clr_deque_shift(&context->extreme->deque);
     return code != CLR_LIMIT
                ? code
@@ -207,38 +163,18 @@ static enum clr_code merge(sqlite3_context *sql, void *context, const struct clr
     return code == CLR_OK ? take_value(clr_function_connection(sql), context, &value) : code;
 }
 
-/* Stores the better of what the deque and the chunks have: the deque has TEXT and BLOB, and of the
-   numbers all but those that came last. Its value stays the deque's. */
-static void find_better(struct extreme_context *context, struct clr_value *value)
-{
-    struct clr_extreme *extreme = context->extreme;
-    const int sign = extreme->deque.sign;
-    const struct clr_value *front = clr_deque_front(&extreme->deque);
-
-    clr_reduction_settle(extreme->reduction, &context->feed);
-    clr_state_extreme(&extreme->reduction->state, sign, value);
-    if (front != NULL &&
-        (value->kind == CLR_KIND_NONE || clr_value_compare(front, value, sign) * sign > 0))
-        *value = *front;
-}
-
-/* A frame that only grows is asked for its value after every row, and goes on. */
 static void show(const struct clr_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
+    const struct clr_value none = {.kind = CLR_KIND_NONE}, *front = NULL;
     struct extreme_context *context = pointer;
-    struct clr_value value = {.kind = CLR_KIND_NONE};
-    const struct clr_value *front = NULL;
 
+    (void)last;
     if (context != NULL && context->extreme != NULL) {
-        if (!last)
-            begin_window(function->connection, context);
-        if (context->extreme->windowed)
-            front = clr_deque_front(&context->extreme->deque);
-        else
-            find_better(context, &value);
+        catch_up(function->connection, context);
+        front = clr_deque_front(&context->extreme->deque);
     }
-    clr_finish_extreme(function->aggregate, function->form, front != NULL ? front : &value, output);
+    clr_finish_extreme(function->aggregate, function->form, front != NULL ? front : &none, output);
 }
 
 static void end(struct clr_connection *connection, void *pointer)
@@ -247,9 +183,8 @@ static void end(struct clr_connection *connection, void *pointer)
 
     if (context->extreme == NULL)
         return;
-    clr_reduction_end(context->extreme->reduction);
     return_extreme(connection, context->extreme);
-    context->extreme = NULL;
+    *context = (struct extreme_context){.extreme = NULL};
 }
 
 const struct clr_callbacks clr_extreme_callbacks = {
