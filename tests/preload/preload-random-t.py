@@ -25,7 +25,7 @@ sys.path.insert(0, str(HERE.parent / "sqlite"))
 
 import support  # noqa: E402
 import tap  # noqa: E402
-from domains import DAYS, NUMBERS, WORDS, Groups  # noqa: E402
+from domains import DAYS, NUMBERS, WORDS, Groups, Inner  # noqa: E402
 from generate import Writer  # noqa: E402
 
 #: The tests' own variables are for nobody else.
@@ -55,13 +55,14 @@ TABLE = "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, n INTEGER, " + ", ".join
 
 def write_script(rng, steps):
     """Steps: the connection's number, the statement, its parameters, and how many of its rows are read; None: all."""
-    writer = Writer(rng, "groups", Groups.words, lambda rng: rng.choice((*WORDS, *NUMBERS, *DAYS, None)))
+    writers = [Writer(rng, section, Groups.words, lambda rng: rng.choice((*WORDS, *NUMBERS, *DAYS, None)))
+               for section in ("groups", "groups", "inner", "ctes")]
     selects, script = [], []
     for _ in range(steps):
         kind, db = rng.random(), rng.choice((0, 0, 0, 1))
         if kind < 0.55:
             if not selects or rng.random() < 0.4:
-                text, values = writer.select()
+                text, values = rng.choice(writers).select()
                 text = OWN.sub(r"\1(", text)
                 if "gpu_" in text or "backwards" in text:
                     continue
@@ -84,6 +85,7 @@ def run(rng, folder, script, preloaded, seed):
     db.execute(TABLE)
     rng.seed(seed)
     Groups.add(db, rng, 800)
+    db.executescript(Inner.shown)
     db.commit()
     db.close()
     command = [PYTHON, str(HERE / "run_script.py"), str(script), str(database)]

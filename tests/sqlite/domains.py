@@ -176,13 +176,14 @@ class Inner(Groups):
     """And ordinary views of it."""
 
     section = "inner"
+    shown = """
+        CREATE VIEW shown AS SELECT city AS a1, n AS b1, x AS c1, kind AS d1, * FROM t WHERE id % 5 > 0;
+        CREATE VIEW listed(a1, b1, c1, d1, day, n, x, kind, city, id) AS SELECT day, n % 7, x * 2, lower(day), day, n, x, kind, city, id FROM t;
+        CREATE VIEW upon AS SELECT b1 AS a1, a1 AS b1, c1, d1, day, n, x, kind, city, id FROM shown WHERE n > -50;"""
 
     def fill(self, rng):
         super().fill(rng)
-        self.db.executescript("""
-            CREATE VIEW shown AS SELECT city AS a1, n AS b1, x AS c1, kind AS d1, * FROM t WHERE id % 5 > 0;
-            CREATE VIEW listed(a1, b1, c1, d1, day, n, x, kind, city, id) AS SELECT day, n % 7, x * 2, lower(day), day, n, x, kind, city, id FROM t;
-            CREATE VIEW upon AS SELECT b1 AS a1, a1 AS b1, c1, d1, day, n, x, kind, city, id FROM shown WHERE n > -50;""")
+        self.db.executescript(self.shown)
 
 
 class Ctes(Inner):
