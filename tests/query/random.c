@@ -46,25 +46,29 @@ static bool is_no_syntax(const char *message)
    and nothing accepted that SQLite refuses. */
 static void test_soup(void)
 {
-    static const char *const tokens[] =
-        TAP_LIST("SELECT", "SELECT", "FROM", "FROM", "t", "t", "WHERE", "AS", "a", "b", "s",
-                 "\"e f\"", "sum(", "count(*)", "min(", "gpu_dot(", "upper(", "CAST(", "AS TEXT)",
-                 "LIKE", "MATCH", "ESCAPE", "COLLATE nocase", "DISTINCT", "TRUE", "||", "->>", "&",
-                 "~", "x'0a'", "coalesce(", "FILTER(WHERE ", "CASE", "WHEN", "THEN", "ELSE", "END",
-                 "IS", "NOT", "NULL", "ISNULL", "IN", "(", "(", ")", ")", ")", ",", ",", ".", "+",
-                 "-", "*", "/", "%", "<", "=", ">=", "BETWEEN", "AND", "OR", "?", "?3", ":p", "1",
-                 "2.5", "9223372036854775808", "'x'", ";", "--\n", "/* */", "GROUP", "ORDER BY",
-                 "ORDER", "BY", "DESC", "ASC", "NULLS LAST", "LIMIT", "OFFSET", "[", "`");
-    static const char *const heads[] = {"", "SELECT sum(a", "SELECT sum(a) FROM t WHERE ",
+    static const char *const tokens[] = TAP_LIST(
+        "SELECT", "SELECT", "FROM", "FROM", "t", "t", "WHERE", "AS", "a", "b", "s", "\"e f\"",
+        "sum(", "count(*)", "min(", "gpu_dot(", "upper(", "CAST(", "AS TEXT)", "LIKE", "MATCH",
+        "ESCAPE", "COLLATE nocase", "DISTINCT", "TRUE", "||", "->>", "&", "~", "x'0a'", "coalesce(",
+        "FILTER(WHERE ", "CASE", "WHEN", "THEN", "ELSE", "END", "IS", "NOT", "NULL", "ISNULL", "IN",
+        "(", "(", ")", ")", ")", ",", ",", ".", "+", "-", "*", "/", "%", "<", "=", ">=", "BETWEEN",
+        "AND", "OR", "?", "?3", ":p", "1", "2.5", "9223372036854775808", "'x'", ";", "--\n",
+        "/* */", "GROUP", "ORDER BY", "WITH x AS (SELECT a FROM t)", "(SELECT b, a + 1 AS a FROM t",
+        "x", "JOIN", "ORDER", "BY", "DESC", "ASC", "NULLS LAST", "LIMIT", "OFFSET", "[", "`");
+    static const char *const heads[] = {"",
+                                        "SELECT sum(a",
+                                        "SELECT sum(a) FROM t WHERE ",
                                         "SELECT count(*) + ",
-                                        "SELECT sum(a) AS b FROM t ORDER BY "};
+                                        "SELECT sum(a) AS b FROM t ORDER BY ",
+                                        "WITH x(a, b) AS MATERIALIZED (SELECT b AS c, a FROM t) ",
+                                        "SELECT sum(a) FROM (SELECT * FROM t "};
     static const char *const tails[] = {"", ") FROM t", " FROM t", " FROM t WHERE a",
                                         " FROM t LIMIT 1"};
     char sql[2000];
     long round, taken = 0;
 
     batch_begin();
-    for (round = 0; round < 150000; round++) {
+    for (round = 0; round < 200000; round++) {
         struct clr_reason reason = {.code = CLR_WHY_NONE};
         sqlite3_stmt *statement;
         struct clr_query *query;
@@ -72,7 +76,7 @@ static void test_soup(void)
         int n = random_between(0, round % 100 == 0 ? 100 : 8);
         bool by_characters = random_below(8) == 0, is_known;
 
-        strcpy(sql, heads[random_below(5)]);
+        strcpy(sql, heads[random_below(7)]);
         while (n-- > 0) {
             if (by_characters) {
                 size_t length = strlen(sql);
@@ -171,6 +175,9 @@ static void test_memory(void)
     static const char subqueries[] =
         "SELECT a AS k, sum(b) AS n, (SELECT \"q\" FROM t AS u WHERE :p) FROM t GROUP BY a "
         "HAVING +k IN (SELECT 1) OR EXISTS (SELECT ?) ORDER BY sum(b) IN (VALUES (2))";
+    static const char inner[] =
+        "WITH x(k, n) AS (SELECT upper(s), b FROM t WHERE a > :p), y AS (SELECT * FROM x) "
+        "SELECT k, sum(z) FROM (SELECT k, n * 2 AS z FROM y WHERE n < 3) AS q GROUP BY q.k";
     static const char groups[] =
         "SELECT upper(s) AS n, b, sum(c), gpu_median(a) FROM t WHERE u = 'x' GROUP BY n, 2 HAVING "
         "count(*) > ?1 AND b > 5 ORDER BY n DESC, sum(c) LIMIT 3";
@@ -178,6 +185,7 @@ static void test_memory(void)
     fail_allocations(sql, 20);
     fail_allocations(groups, 30);
     fail_allocations(subqueries, 20);
+    fail_allocations(inner, 30);
     clr_query_free(NULL);
 }
 

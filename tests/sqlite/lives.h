@@ -127,11 +127,11 @@ static const struct step times[] = {
     {"DROP TABLE d", "SELECT 1 WHERE 0"},
 };
 
-/* And of views of joins. */
+/* And of views of joins, by way of CTEs and subqueries. */
 #define JOIN                                                                                       \
-    "SELECT d.name, count(e.name), gpu_sum(t.r * length(e.name)) FROM t JOIN dim AS d ON d.s = "   \
-    "t.s "                                                                                         \
-    "LEFT JOIN dim AS e USING (s) WHERE d.name <> "
+    "WITH f AS (SELECT * FROM t WHERE i > 2), x(s, name) AS (SELECT s, name FROM dim) "            \
+    "SELECT d.name, count(e.name), gpu_sum(f.r * length(e.name)) FROM f JOIN x AS d ON d.s = "     \
+    "f.s LEFT JOIN (SELECT s, name FROM dim) AS e USING (s) WHERE d.name <> "
 static const struct step joins[] = {
     {"CREATE VIRTUAL TABLE temp.j USING clreduce((" JOIN ":none GROUP BY d.name))",
      "SELECT 1 WHERE 0"},
@@ -187,6 +187,7 @@ static const struct step ordinary[] = {
     {"SELECT * FROM ov", ORDINARY},
     {"DROP VIEW temp.ov", "SELECT 1 WHERE 0"},
     {"SELECT clreduce_rewrite('SELECT count(*) FROM t')", NULL},
+    {"SELECT clreduce_rewrite('SELECT count(*) FROM main.ov')", NULL},
     {"SELECT * FROM ov", ORDINARY},
     {"SELECT clreduce_set('override', 'on')", "SELECT 'on'"},
     {"SELECT sum(r), total(r), avg(r) FROM main.t",

@@ -547,7 +547,7 @@ static bool bind_any(struct clr_binder *binder)
     struct clr_query *query = binder->query;
     const bool is_grouped = query->is_grouped, has_rows = query->has_rows;
     const bool takes_part = environment->takes_parts && query->may_find_rows &&
-                            !clr_select_has_inner(&binder->syntax->select);
+                            binder->syntax->select.sources[query->fact].inner == NULL;
     bool is_bound = bind_whole(binder);
 
     if (binder->syntax->code == CLR_INVALID && takes_part && !environment->prefers_derived)

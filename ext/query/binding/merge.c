@@ -204,7 +204,5 @@ bool clr_merge_all(struct clr_binder *binder)
 
     if (!clr_select_has_inner(select))
         return true;
-    if (binder->query->has_rows)
-        return clr_refuse(binder->syntax, CLR_WHY_ROWS_OF_SUBQUERY) >= 0;
     return resolve_all(binder, select, 0);
 }

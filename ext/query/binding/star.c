@@ -297,19 +297,24 @@ static bool add_condition(struct clr_binder *binder, struct clr_node *node)
     return true;
 }
 
-bool clr_star_find(struct clr_binder *binder)
+/* Takes the conditions of a SELECT from one table, and of those that it reads that by. */
+static bool take_one(struct clr_binder *binder)
 {
-    const struct clr_select_tree *from = &binder->syntax->select;
+    const struct clr_select_tree *from;
+
+    for (from = &binder->syntax->select; from != NULL; from = from->sources[0].inner) {
+        if (from->where != NULL && !add_condition(binder, from->where))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the fact table and the dimensions of a join, and takes its conditions. */
+static bool take_join(struct clr_binder *binder)
+{
     struct star star = {.binder = binder};
     int i;
 
-    if (from->source_count == 1) {
-        for (; from != NULL; from = from->sources[0].inner) {
-            if (from->where != NULL && !add_condition(binder, from->where))
-                return false;
-        }
-        return true;
-    }
     if (!find_terms(&star) || !choose_fact(&star))
         return false;
     for (i = 0; i < star.terms.count; i++) {
@@ -317,4 +322,15 @@ bool clr_star_find(struct clr_binder *binder)
             return false;
     }
     return true;
+}
+
+bool clr_star_find(struct clr_binder *binder)
+{
+    const struct clr_select_tree *from = &binder->syntax->select;
+
+    if (!(from->source_count == 1 ? take_one(binder) : take_join(binder)))
+        return false;
+    /* They are found again by its rowid. */
+    return !binder->query->has_rows || from->sources[binder->query->fact].inner == NULL ||
+           clr_refuse(binder->syntax, CLR_WHY_ROWS_OF_SUBQUERY) >= 0;
 }

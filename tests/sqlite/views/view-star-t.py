@@ -12,7 +12,7 @@ def matrix():
     yield Run(Stars, times(300, 4_000), on_table=15, between=5, fast=0.3)
     yield Run(Stars, times(30, 400), encoding="UTF-16le", on_table=15, between=5, fast=0.1)
     yield Run(Stars, times(80, 800), on_table=8, between=4, fast=0.1, memories=(48_000,))
-    yield Run(Merged, times(200, 3_000), on_table=20, between=5, fast=0.4)
+    yield Run(Merged, times(200, 3_000), on_table=20, between=5, fast=0.25)
     for device in views.devices()[1:]:
         for domain in (Stars, Merged):
             yield Run(domain, times(12, 80), device=device, on_table=12, between=12, fast=0.2, on_device=0.1)
