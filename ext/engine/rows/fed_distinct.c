@@ -123,7 +123,7 @@ static void begin_keeping(struct clr_fed_distinct *fed)
         fed->look = UINT64_MAX;
         return;
     }
-    clr_distinct_clear(fed->distinct, fed->distinct->typed);
+    clr_distinct_free(fed->distinct);
     fed->keeping = true;
     fed->look = RECOUNT * fed->count;
 }

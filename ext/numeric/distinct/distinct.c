@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* KEPT_CAPACITY: what a cleared table may keep. */
-enum { FIRST_CAPACITY = 64, KEPT_CAPACITY = 1024 };
+enum { FIRST_CAPACITY = 64 };
 
 /* Sets up an empty table without memory. */
 static void byte_table_init(struct clr_byte_table *table, struct clr_budget *budget, uint64_t seed)
@@ -37,15 +36,6 @@ static void byte_table_free(struct clr_byte_table *table)
     free_entries(table);
     clr_budget_free(table->budget, table->slots, table->capacity * sizeof *table->slots);
     byte_table_init(table, table->budget, table->seed);
-}
-
-/* Empties the table; keeps a small amount of memory to reuse. */
-static void byte_table_clear(struct clr_byte_table *table)
-{
-    if (table->capacity > KEPT_CAPACITY)
-        byte_table_free(table);
-    else
-        free_entries(table);
 }
 
 static bool is_value(const struct clr_byte_entry *entry, const struct clr_value *value)
@@ -211,15 +201,6 @@ void clr_distinct_init(struct clr_distinct *distinct, struct clr_budget *budget,
     clr_number_table_init(&distinct->fractional, budget, seed);
     clr_number_table_init(&distinct->whole_real, budget, seed);
     byte_table_init(&distinct->bytes, budget, seed);
-    distinct->typed = typed;
-}
-
-void clr_distinct_clear(struct clr_distinct *distinct, bool typed)
-{
-    clr_number_table_clear(&distinct->whole);
-    clr_number_table_clear(&distinct->fractional);
-    clr_number_table_clear(&distinct->whole_real);
-    byte_table_clear(&distinct->bytes);
     distinct->typed = typed;
 }
 

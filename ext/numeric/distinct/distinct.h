@@ -83,9 +83,6 @@ struct clr_distinct {
 void clr_distinct_init(struct clr_distinct *distinct, struct clr_budget *budget, bool typed,
                        uint64_t seed);
 
-/* Empties the collection, as clr_distinct_init() does; keeps a small amount of memory to reuse. */
-void clr_distinct_clear(struct clr_distinct *distinct, bool typed);
-
 /* Frees its memory; it is empty then. */
 void clr_distinct_free(struct clr_distinct *distinct);
 

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What a cleared deque may keep, of bytes and of its ring; values that are searched at a time. */
-enum { KEPT_BYTES = 1024, KEPT_CAPACITY = 1024, PORTION = 1024 };
+/* What a deque may keep of bytes to use again; values that are searched at a time. */
+enum { KEPT_BYTES = 1024, PORTION = 1024 };
 
 struct clr_deque_bytes {
     size_t size, capacity;
@@ -87,19 +87,6 @@ static void free_ring(struct clr_deque *deque)
     deque->ring = deque->few;
     deque->capacity = CLR_DEQUE_FIRST;
     deque->first = 0;
-}
-
-void clr_deque_clear(struct clr_deque *deque, int sign)
-{
-    while (deque->count > 0)
-        drop_last(deque);
-    if (deque->lost != CLR_OK || deque->capacity > KEPT_CAPACITY) {
-        clr_deque_free(deque);
-        clr_deque_init(deque, sign, deque->budget);
-    }
-    deque->sign = sign;
-    deque->first = 0;
-    deque->arrived = deque->left = 0;
 }
 
 void clr_deque_free(struct clr_deque *deque)

@@ -48,9 +48,6 @@ struct clr_deque {
 /* Sets up an empty deque without memory, which will take it from the budget. It must not move. */
 void clr_deque_init(struct clr_deque *deque, int sign, struct clr_budget *budget);
 
-/* Empties the deque, for the same or the other extreme; keeps a small amount of memory to reuse. */
-void clr_deque_clear(struct clr_deque *deque, int sign);
-
 /* Frees the deque's memory; only clr_deque_init() may follow. */
 void clr_deque_free(struct clr_deque *deque);
 

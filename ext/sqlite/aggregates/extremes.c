@@ -17,7 +17,6 @@
 enum { BATCH = 512 };
 
 struct clr_extreme {
-    struct clr_spare spare;
     struct clr_deque deque;
     double reals[BATCH];
     int64_t integers[BATCH];
@@ -28,36 +27,6 @@ struct extreme_context {
     struct clr_feed feed;        /* into the batches, open for the type of the last number only */
     struct clr_extreme *extreme; /* NULL before the first row that counts */
 };
-
-static void free_extreme(struct clr_spare *spare)
-{
-    struct clr_extreme *extreme = (struct clr_extreme *)(void *)spare;
-
-    clr_deque_free(&extreme->deque);
-    clr_memory_free(extreme);
-}
-
-static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_extreme);
-
-static struct clr_extreme *take_extreme(struct clr_connection *connection, int sign)
-{
-    struct clr_extreme *extreme = clr_spares_take(connection, &spares_kind);
-
-    if (extreme == NULL) {
-        extreme = clr_memory_alloc(sizeof *extreme);
-        if (extreme == NULL)
-            return NULL;
-        clr_deque_init(&extreme->deque, sign, &connection->extremes);
-    }
-    extreme->deque.sign = sign;
-    return extreme;
-}
-
-static void return_extreme(struct clr_connection *connection, struct clr_extreme *extreme)
-{
-    clr_deque_clear(&extreme->deque, extreme->deque.sign);
-    clr_spares_give(connection, &spares_kind, &extreme->spare);
-}
 
 /* Brings the deque up to date with the batches, of which one has numbers at most. */
 static void catch_up(struct clr_connection *connection, struct extreme_context *context)
@@ -101,9 +70,11 @@ static enum clr_code begin(sqlite3_context *sql, struct extreme_context *context
 
     if (context->extreme != NULL)
         return CLR_OK;
-    context->extreme = take_extreme(function->connection, function->aggregate->finish);
+    context->extreme = clr_memory_alloc(sizeof *context->extreme);
     if (context->extreme == NULL)
         return CLR_NOMEM;
+    clr_deque_init(&context->extreme->deque, function->aggregate->finish,
+                   &function->connection->extremes);
     context->feed = (struct clr_feed){context->extreme->reals, context->extreme->reals,
                                       context->extreme->integers, context->extreme->integers};
     return CLR_OK;
@@ -181,9 +152,11 @@ static void end(struct clr_connection *connection, void *pointer)
 {
     struct extreme_context *context = pointer;
 
+    (void)connection;
     if (context->extreme == NULL)
         return;
-    return_extreme(connection, context->extreme);
+    clr_deque_free(&context->extreme->deque);
+    clr_memory_free(context->extreme);
     *context = (struct extreme_context){.extreme = NULL};
 }
 

@@ -22,7 +22,6 @@
 enum { BATCH = 512, MANY = 16384 };
 
 struct collection {
-    struct clr_spare spare;
     struct clr_distinct distinct;
     struct clr_fed_distinct numbers;
     struct clr_mode_heap heap;
@@ -36,18 +35,6 @@ struct distinct_context {
     struct clr_feed feed;          /* into the collection's batch */
     struct collection *collection; /* NULL before the first row that counts */
 };
-
-static void free_collection(struct clr_spare *spare)
-{
-    struct collection *collection = (struct collection *)(void *)spare;
-
-    clr_mode_heap_free(&collection->heap);
-    clr_fed_distinct_end(&collection->numbers);
-    clr_distinct_free(&collection->distinct);
-    clr_memory_free(collection);
-}
-
-static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_collection);
 
 static struct collection *new_collection(struct clr_connection *connection, bool typed)
 {
@@ -72,12 +59,9 @@ static enum clr_code begin(sqlite3_context *sql, struct distinct_context *contex
 
     if (collection != NULL)
         return CLR_OK;
-    collection = clr_spares_take(function->connection, &spares_kind);
-    if (collection == NULL)
-        collection = new_collection(function->connection, typed);
+    collection = new_collection(function->connection, typed);
     if (collection == NULL)
         return CLR_NOMEM;
-    collection->distinct.typed = typed;
     collection->windowed = false;
     context->collection = collection;
     context->feed = (struct clr_feed){collection->reals, collection->reals + BATCH,
@@ -85,18 +69,18 @@ static enum clr_code begin(sqlite3_context *sql, struct distinct_context *contex
     return CLR_OK;
 }
 
-/* Frees what the values take, and keeps the rest for reuse. */
 static void end(struct clr_connection *connection, void *pointer)
 {
     struct distinct_context *context = pointer;
     struct collection *collection = context->collection;
 
+    (void)connection;
     if (collection == NULL)
         return;
     clr_mode_heap_free(&collection->heap);
     clr_fed_distinct_end(&collection->numbers);
-    clr_distinct_clear(&collection->distinct, collection->distinct.typed);
-    clr_spares_give(connection, &spares_kind, &collection->spare);
+    clr_distinct_free(&collection->distinct);
+    clr_memory_free(collection);
     *context = (struct distinct_context){.collection = NULL};
 }
 

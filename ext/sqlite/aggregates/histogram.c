@@ -14,7 +14,6 @@
 enum { FEW_COUNTERS = 66 };
 
 struct histogram {
-    struct clr_spare spare;
     struct clr_bins bins;
     uint64_t total;    /* of the counters */
     uint64_t *counter; /* bins.count + 2: few, or memory of its own */
@@ -30,13 +29,6 @@ static size_t counters_size(const struct histogram *histogram)
     return ((size_t)histogram->bins.count + 2) * sizeof *histogram->counter;
 }
 
-static void free_histogram(struct clr_spare *spare)
-{
-    clr_memory_free(spare);
-}
-
-static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_histogram);
-
 static enum clr_counted counted(sqlite3_context *sql)
 {
     return (enum clr_counted)clr_function_of(sql)->aggregate->finish;
@@ -47,12 +39,10 @@ static enum clr_code begin(sqlite3_context *sql, struct histogram_context *conte
                            const struct clr_bins *bins)
 {
     struct clr_connection *connection = clr_function_connection(sql);
-    struct histogram *histogram = clr_spares_take(connection, &spares_kind);
+    struct histogram *histogram = clr_memory_alloc(sizeof *histogram);
     enum clr_code code = CLR_OK;
     void *memory;
 
-    if (histogram == NULL)
-        histogram = clr_memory_alloc(sizeof *histogram);
     if (histogram == NULL)
         return CLR_NOMEM;
     histogram->bins = *bins;
@@ -82,7 +72,7 @@ static void end(struct clr_connection *connection, void *pointer)
         return;
     if (histogram->counter != histogram->few)
         clr_budget_free(&connection->values, histogram->counter, counters_size(histogram));
-    clr_spares_give(connection, &spares_kind, &histogram->spare);
+    clr_memory_free(histogram);
     context->histogram = NULL;
 }
 

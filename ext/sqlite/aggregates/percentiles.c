@@ -79,7 +79,6 @@ static enum clr_code insert_runs(struct clr_ordered *ordered, const struct clr_r
 enum stage { KEPT, ASKED, ORDERED };
 
 struct percentile {
-    struct clr_spare spare;
     enum stage stage;
     bool empty; /* ASKED: there is no result */
     double result;
@@ -96,24 +95,10 @@ struct percentile_context {
     bool has_fraction;
 };
 
-static void free_percentile(struct clr_spare *spare)
+static struct percentile *new_percentile(struct clr_connection *connection)
 {
-    struct percentile *values = (struct percentile *)(void *)spare;
+    struct percentile *values = clr_memory_alloc(sizeof *values);
 
-    clr_kept_clear(&values->kept);
-    clr_ordered_clear(&values->ordered);
-    clr_memory_free(values);
-}
-
-static const struct clr_spares_kind spares_kind = CLR_SPARES_KIND(free_percentile);
-
-static struct percentile *take_percentile(struct clr_connection *connection)
-{
-    struct percentile *values = clr_spares_take(connection, &spares_kind);
-
-    if (values != NULL)
-        return values;
-    values = clr_memory_alloc(sizeof *values);
     if (values == NULL)
         return NULL;
     values->stage = KEPT;
@@ -122,18 +107,17 @@ static struct percentile *take_percentile(struct clr_connection *connection)
     return values;
 }
 
-/* Frees what the values take, and keeps the rest for reuse. */
 static void end(struct clr_connection *connection, void *pointer)
 {
     struct percentile_context *context = pointer;
     struct percentile *values = context->values;
 
+    (void)connection;
     if (values == NULL)
         return;
     clr_kept_clear(&values->kept);
     clr_ordered_clear(&values->ordered);
-    values->stage = KEPT;
-    clr_spares_give(connection, &spares_kind, &values->spare);
+    clr_memory_free(values);
     context->values = NULL;
     memset(&context->feed, 0, sizeof context->feed);
 }
@@ -174,7 +158,7 @@ static enum clr_code take_number(struct clr_connection *connection,
     enum clr_code code = CLR_OK;
 
     if (context->values == NULL)
-        context->values = take_percentile(connection);
+        context->values = new_percentile(connection);
     if (context->values == NULL)
         return CLR_NOMEM;
     if (context->values->stage == ASKED)
