@@ -97,10 +97,10 @@ condition ::= .
 condition ::= ON expr(X). { set_on(syntax, X); }
 condition ::= USING LP columns(L) RP. { set_using(syntax, L); }
 %type columns {struct clr_list}
-columns(A) ::= ID(N). { A = one(column(syntax, 1, &N)); }
+columns(A) ::= ID(N). { A = one(column_name(syntax, &N)); }
 columns(A) ::= columns(L) COMMA ID(N). {
     A = L;
-    append(&A, column(syntax, 1, &N));
+    append(&A, column_name(syntax, &N));
 }
 table ::= LP open select RP alias(A). { end_inner(syntax, &A); }
 open ::= . { begin_inner(syntax); }

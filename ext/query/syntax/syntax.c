@@ -240,6 +240,16 @@ static struct clr_node *column(struct clr_syntax *syntax, int count, const struc
     return node;
 }
 
+/* A name in a list of columns: it is in no SELECT that says what it means. */
+static struct clr_node *column_name(struct clr_syntax *syntax, const struct clr_token *name)
+{
+    struct clr_node *node = column(syntax, 1, name);
+
+    if (node != NULL)
+        node->at = NULL;
+    return node;
+}
+
 static struct clr_node *literal(struct clr_syntax *syntax, const struct clr_token *token)
 {
     struct clr_node *node = clr_syntax_node(syntax, CLR_N_LITERAL, token, none);
@@ -1252,7 +1262,7 @@ static struct clr_list read_columns(struct clr_syntax *syntax, const char *at)
     while (syntax->code == CLR_OK && token.kind != CLR_T_RP && token.kind != 0 &&
            read_token(syntax, &at, true, &token)) {
         if (token.kind == CLR_T_ID || token.kind == CLR_T_STRING)
-            append(&columns, column(syntax, 1, &token));
+            append(&columns, column_name(syntax, &token));
     }
     return columns;
 }
