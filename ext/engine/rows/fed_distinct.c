@@ -171,7 +171,6 @@ enum clr_code clr_fed_distinct_consider(struct clr_fed_distinct *fed, const stru
 enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct clr_watch *watch)
 {
     struct clr_kept_block *block, *next;
-    const struct clr_run *run;
     enum clr_code code = CLR_OK;
 
     clr_kept_runs(&fed->kept, &fed->feed);
@@ -185,9 +184,6 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct c
             code = count_numbers(fed, block->run.kind, block->run.values, block->run.count);
         clr_memory_free(block);
     }
-    /* The two that are not in blocks. */
-    for (run = &fed->kept.first_reals; run != NULL && code == CLR_OK; run = run->next)
-        code = count_numbers(fed, run->kind, run->values, run->count);
     drop_kept(fed);
     fed->keeping = false;
     fed->look = UINT64_MAX;

@@ -22,7 +22,7 @@ struct clr_feed {
     int64_t *integer, *integer_end;
 };
 
-enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that need no memory beyond the structure */
+enum { CLR_KEPT_FIRST = 64 }; /* numbers of each type that the first block has room for */
 
 /* A block counts towards the budget for as long as the store has it. */
 struct clr_kept_block {
@@ -34,11 +34,8 @@ struct clr_kept_block {
 
 struct clr_kept {
     struct clr_budget *budget;
-    struct clr_kept_block *blocks;    /* the newest first */
-    struct clr_run *reals, *integers; /* the run that each side of the feed fills, or NULL */
-    struct clr_run first_reals, first_integers;
-    double first_real[CLR_KEPT_FIRST];
-    int64_t first_integer[CLR_KEPT_FIRST];
+    struct clr_kept_block *blocks;           /* the newest first */
+    struct clr_kept_block *reals, *integers; /* that each side of the feed fills, or NULL */
 };
 
 /* Sets up an empty store. */
@@ -51,13 +48,12 @@ void clr_kept_clear(struct clr_kept *kept);
    CLR_OK, or CLR_NOMEM or CLR_LIMIT and the feed is as it was. */
 enum clr_code clr_kept_make_room(struct clr_kept *kept, struct clr_feed *feed, enum clr_kind kind);
 
-/* Returns the numbers so far; the list is the store's, and valid until one is added. */
+/* Returns the numbers so far; the list is the store's, and valid until one is added. NULL: none. */
 const struct clr_run *clr_kept_runs(struct clr_kept *kept, const struct clr_feed *feed);
 
 /*
  * Takes all blocks out of the store, and the budget, and returns the newest, from which the others
- * follow; all are the caller's, for clr_memory_free(). The numbers that are in no block stay, and
- * nothing may be added any more.
+ * follow; all are the caller's, for clr_memory_free(). Nothing may be added any more.
  */
 struct clr_kept_block *clr_kept_take_blocks(struct clr_kept *kept);
 
