@@ -563,7 +563,7 @@ static void count_number_group(const struct counting *counting, int group, size_
     }
     if (counter->code == CLR_OK)
         conclude_table(counting, table, domain, &counter->result);
-    clr_number_table_clear(table);
+    clr_number_table_free(table);
 }
 
 static const struct counting_kind numbers = {.item_size = sizeof(uint64_t),

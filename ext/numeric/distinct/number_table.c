@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* KEPT_CAPACITY: what a cleared table may keep. BATCH: keys whose slots are fetched together. */
-enum { FIRST_CAPACITY = 64, KEPT_CAPACITY = 1024, BATCH = 64 };
+/* BATCH: keys whose slots are fetched together. */
+enum { FIRST_CAPACITY = 64, BATCH = 64 };
 
 /* Odd multipliers: 2^64 over the golden ratio; of Steele, Lea, Flood, "Fast splittable pseudorandom
    number generators" (2014). Their inverses modulo 2^64 undo them. */
@@ -60,18 +60,6 @@ void clr_number_table_free(struct clr_number_table *table)
 {
     free_slots(table);
     clr_number_table_init(table, table->budget, table->seed);
-}
-
-void clr_number_table_clear(struct clr_number_table *table)
-{
-    if (table->capacity > KEPT_CAPACITY || !table->counted) {
-        clr_number_table_free(table);
-        return;
-    }
-    if (table->used != 0)
-        memset(table->slots, 0, words(table->capacity, true) * sizeof *table->slots);
-    table->used = 0;
-    table->zero_count = 0;
 }
 
 /* Returns the slot of a mixed key, or the empty one where it would be; counted is a constant where

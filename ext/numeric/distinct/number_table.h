@@ -28,9 +28,6 @@ struct clr_number_table {
 void clr_number_table_init(struct clr_number_table *table, struct clr_budget *budget,
                            uint64_t seed);
 
-/* Empties the table, for counts again; keeps a small amount of memory to reuse. */
-void clr_number_table_clear(struct clr_number_table *table);
-
 /* Frees the table's memory; it is empty then. */
 void clr_number_table_free(struct clr_number_table *table);
 
