@@ -3,11 +3,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What a deque may keep of bytes to use again; values that are searched at a time. */
-enum { KEPT_BYTES = 1024, PORTION = 1024 };
+/* Values that are searched at a time. */
+enum { PORTION = 1024 };
 
 struct clr_deque_bytes {
-    size_t size, capacity;
+    size_t size;
     unsigned char byte[];
 };
 
@@ -54,30 +54,20 @@ static struct clr_budget *budget_of(struct clr_deque *deque)
     return deque->lost == CLR_OK ? deque->budget : &deque->last;
 }
 
-static size_t bytes_size(size_t capacity)
+static size_t bytes_size(size_t size)
 {
-    return sizeof(struct clr_deque_bytes) + capacity;
+    return sizeof(struct clr_deque_bytes) + size;
 }
 
 static void free_bytes(struct clr_deque *deque, struct clr_deque_bytes *bytes)
 {
     if (bytes != NULL)
-        clr_budget_free(budget_of(deque), bytes, bytes_size(bytes->capacity));
-}
-
-static void drop_bytes(struct clr_deque *deque, const struct clr_deque_entry *entry)
-{
-    struct clr_deque_bytes *bytes = bytes_of(entry);
-
-    if (bytes != NULL && deque->spare == NULL && bytes->capacity <= KEPT_BYTES)
-        deque->spare = bytes;
-    else
-        free_bytes(deque, bytes);
+        clr_budget_free(budget_of(deque), bytes, bytes_size(bytes->size));
 }
 
 static void drop_last(struct clr_deque *deque)
 {
-    drop_bytes(deque, entry_at(deque, --deque->count));
+    free_bytes(deque, bytes_of(entry_at(deque, --deque->count)));
 }
 
 static void free_ring(struct clr_deque *deque)
@@ -93,8 +83,6 @@ void clr_deque_free(struct clr_deque *deque)
 {
     while (deque->count > 0)
         drop_last(deque);
-    free_bytes(deque, deque->spare);
-    deque->spare = NULL;
     free_ring(deque);
 }
 
@@ -108,8 +96,6 @@ static void lose(struct clr_deque *deque, enum clr_code why)
 
     while (deque->count > 1)
         drop_last(deque);
-    free_bytes(deque, deque->spare);
-    deque->spare = NULL;
     deque->lost = why;
     if (deque->count == 0) {
         free_ring(deque);
@@ -120,8 +106,8 @@ static void lose(struct clr_deque *deque, enum clr_code why)
     deque->few[0] = front;
     bytes = bytes_of(&front);
     if (bytes != NULL) {
-        clr_budget_hand_over(deque->budget, bytes_size(bytes->capacity));
-        deque->last.used += bytes_size(bytes->capacity);
+        clr_budget_hand_over(deque->budget, bytes_size(bytes->size));
+        deque->last.used += bytes_size(bytes->size);
     }
 }
 
@@ -147,20 +133,14 @@ static enum clr_code grow(struct clr_deque *deque)
 static enum clr_code copy_bytes(struct clr_deque *deque, const struct clr_value *value,
                                 struct clr_deque_bytes **copy)
 {
-    struct clr_deque_bytes *bytes = deque->spare;
+    struct clr_deque_bytes *bytes;
     const size_t size = value->as.size;
-    enum clr_code code;
     void *memory;
+    const enum clr_code code = clr_budget_alloc(budget_of(deque), bytes_size(size), &memory);
 
-    if (bytes != NULL && bytes->capacity >= size) {
-        deque->spare = NULL;
-    } else {
-        code = clr_budget_alloc(budget_of(deque), bytes_size(size), &memory);
-        if (code != CLR_OK)
-            return code;
-        bytes = memory;
-        bytes->capacity = size;
-    }
+    if (code != CLR_OK)
+        return code;
+    bytes = memory;
     bytes->size = size;
     if (size != 0)
         memcpy(bytes->byte, value->bytes, size);
@@ -297,7 +277,7 @@ enum clr_code clr_deque_shift(struct clr_deque *deque)
     if (deque->lost != CLR_OK)
         return deque->lost;
     if (deque->count > 0 && entry_at(deque, 0)->number_and_kind >> 3 == deque->left) {
-        drop_bytes(deque, entry_at(deque, 0));
+        free_bytes(deque, bytes_of(entry_at(deque, 0)));
         deque->first = (deque->first + 1) & (deque->capacity - 1);
         deque->count--;
     }

@@ -32,16 +32,15 @@ struct clr_deque_entry {
 struct clr_deque_bytes;
 
 struct clr_deque {
-    int sign;                      /* 1: the greatest value, -1: the least */
-    enum clr_code lost;            /* why the deque has the front alone, or CLR_OK */
-    size_t first, count;           /* the entries in use, in a ring of capacity entries */
-    size_t capacity;               /* a power of two */
-    uint64_t arrived, left;        /* values pushed, and values that have left, so far */
-    struct clr_deque_entry *ring;  /* few, or memory of its own */
-    struct clr_deque_bytes *spare; /* bytes to be used again, or NULL */
-    struct clr_value front;        /* what clr_deque_front() returned */
-    struct clr_budget *budget;     /* the caller's */
-    struct clr_budget last;        /* of the front alone: without a limit */
+    int sign;                     /* 1: the greatest value, -1: the least */
+    enum clr_code lost;           /* why the deque has the front alone, or CLR_OK */
+    size_t first, count;          /* the entries in use, in a ring of capacity entries */
+    size_t capacity;              /* a power of two */
+    uint64_t arrived, left;       /* values pushed, and values that have left, so far */
+    struct clr_deque_entry *ring; /* few, or memory of its own */
+    struct clr_value front;       /* what clr_deque_front() returned */
+    struct clr_budget *budget;    /* the caller's */
+    struct clr_budget last;       /* of the front alone: without a limit */
     struct clr_deque_entry few[CLR_DEQUE_FIRST];
 };
 
