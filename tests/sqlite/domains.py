@@ -530,6 +530,7 @@ class Merged(Stars):
     def fill(self, rng):
         super().fill(rng)
         self.db.execute("CREATE VIEW some_d AS SELECT * FROM d WHERE id % 7 > 0")
+        self.db.execute("CREATE VIEW sold AS SELECT t.n AS c, d.name AS a, d.big AS b, t.x, r.title AS e FROM t LEFT JOIN some_d AS d ON d.id = t.did LEFT JOIN r ON r.rid = d.rid")
         self.db.execute("CREATE VIEW some_t(id, did, other, code, n, x, any) AS SELECT id, did, other, code, n, x, any FROM t WHERE n > 1")
 
 

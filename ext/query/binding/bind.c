@@ -547,7 +547,8 @@ static bool bind_any(struct clr_binder *binder)
     struct clr_query *query = binder->query;
     const bool is_grouped = query->is_grouped, has_rows = query->has_rows;
     const bool takes_part = environment->takes_parts && query->may_find_rows &&
-                            binder->syntax->select.sources[query->fact].inner == NULL;
+                            binder->from->sources[query->fact].inner == NULL &&
+                            binder->from == &binder->syntax->select;
     bool is_bound = bind_whole(binder);
 
     if (binder->syntax->code == CLR_INVALID && takes_part && !environment->prefers_derived)
@@ -638,7 +639,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
                              struct clr_reason *reason)
 {
     struct clr_syntax *syntax = query->syntax;
-    struct clr_binder binder = {query, syntax, environment, false};
+    struct clr_binder binder = {query, syntax, environment, clr_select_join(&syntax->select),
+                                false};
     bool is_bound;
 
     query->is_utf8 = environment->is_utf8;

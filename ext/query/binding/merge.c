@@ -43,36 +43,58 @@ static bool may_have_name(const struct clr_node *x, const char *name)
 }
 
 static enum finding find_item(const struct clr_binder *binder, const struct clr_select_tree *tree,
-                              int place, const char *name, const struct clr_node **found);
+                              int *place, const char *name, const struct clr_node **found);
 
-/* Finds the column of a place in FROM, whose table has the place from 1. */
+/* Finds the column of something in FROM that leads to the table with a place from 1; 0: to all that
+   are joined, of which the place of one is stored. */
 static enum finding find_column(const struct clr_binder *binder,
-                                const struct clr_from_table *source, int place, const char *name,
+                                const struct clr_from_table *source, int *place, const char *name,
                                 const struct clr_node **found)
 {
     if (source->inner != NULL)
         return find_item(binder, source->inner, place, name, found);
-    return clr_tables_column(&binder->environment->tables[place - 1], name) != NULL ? FINDING_COLUMN
-                                                                                    : FINDING_NONE;
+    return clr_tables_column(&binder->environment->tables[*place - 1], name) != NULL
+               ? FINDING_COLUMN
+               : FINDING_NONE;
 }
 
-/* All columns are those of the table without its rowid. */
-static enum finding find_in_star(const struct clr_binder *binder,
-                                 const struct clr_select_tree *tree, int place, const char *name,
+/* Whether a star stands for the columns of a table. */
+static bool has_columns(const struct clr_node *star, const struct clr_select_tree *tree,
+                        const struct clr_from_table *source)
+{
+    const struct clr_token *name = source->alias.kind != 0 ? &source->alias : &source->table;
+
+    return star->names[0].kind == 0 || tree->source_count == 1 ||
+           (name->kind != 0 && clr_name_equal(star->names[0].name, name->name));
+}
+
+/* All columns are those of the tables without their rowids. */
+static enum finding find_in_star(const struct clr_binder *binder, const struct clr_node *star,
+                                 const struct clr_select_tree *tree, int *place, const char *name,
                                  const struct clr_node **found)
 {
-    const enum finding finding = find_column(binder, &tree->sources[0], place, name, found);
+    enum finding finding = FINDING_NONE;
+    int i;
 
-    return finding == FINDING_COLUMN &&
-                   clr_tables_column(&binder->environment->tables[place - 1], name)->is_rowid
-               ? FINDING_NONE
-               : finding;
+    for (i = 0; i < tree->source_count && finding == FINDING_NONE; i++) {
+        int at = tree == binder->from ? i + 1 : *place;
+
+        if (!has_columns(star, tree, &tree->sources[i]))
+            continue;
+        finding = find_column(binder, &tree->sources[i], &at, name, found);
+        if (finding == FINDING_COLUMN &&
+            clr_tables_column(&binder->environment->tables[at - 1], name)->is_rowid)
+            finding = FINDING_NONE;
+        if (finding != FINDING_NONE)
+            *place = at;
+    }
+    return finding;
 }
 
 /* Finds the item of a subquery that a name outside of it means: of several the first, as SQLite
    gives others another name, which has a colon. */
 static enum finding find_item(const struct clr_binder *binder, const struct clr_select_tree *tree,
-                              int place, const char *name, const struct clr_node **found)
+                              int *place, const char *name, const struct clr_node **found)
 {
     const struct clr_node *item;
     enum finding finding = strchr(name, ':') != NULL ? FINDING_UNKNOWN : FINDING_NONE;
@@ -81,7 +103,7 @@ static enum finding find_item(const struct clr_binder *binder, const struct clr_
         const char *own = item->first->kind == CLR_N_STAR ? NULL : find_name(binder, item);
 
         if (item->first->kind == CLR_N_STAR) {
-            finding = find_in_star(binder, tree, place, name, found);
+            finding = find_in_star(binder, item->first, tree, place, name, found);
         } else if (own == NULL) {
             finding = may_have_name(item->first, name) ? FINDING_UNKNOWN : FINDING_NONE;
         } else if (clr_name_equal(own, name)) {
@@ -132,12 +154,13 @@ static void take(struct clr_binder *binder, struct clr_node *node,
 
 bool clr_merge_column(struct clr_binder *binder, struct clr_node *node, int source)
 {
-    const struct clr_from_table *table = &binder->syntax->select.sources[source];
+    const struct clr_from_table *table = &binder->from->sources[source];
     const struct clr_node *found = NULL;
+    int place = source + 1;
 
-    if (find_column(binder, table, source + 1, last_name(node), &found) < FINDING_COLUMN)
+    if (find_column(binder, table, &place, last_name(node), &found) < FINDING_COLUMN)
         return false;
-    take(binder, node, table, source + 1, found);
+    take(binder, node, table, place, found);
     return binder->syntax->code == CLR_OK;
 }
 
@@ -149,32 +172,33 @@ static bool is_any_rowid(const struct clr_binder *binder, const struct clr_selec
            clr_tables_column(&binder->environment->tables[place - 1], last_name(node))->is_rowid;
 }
 
-/* Finds out what a name in a SELECT means. inner: the place from 1 of that SELECT, in which there
-   is one table; 0: it is the statement's. */
+/* Finds out what a name in a SELECT means. inner: the place from 1 of the table that it leads to,
+   or 0. */
 static void resolve(struct clr_binder *binder, const struct clr_select_tree *tree, int inner,
                     struct clr_node *node)
 {
     const char *name = last_name(node);
     const struct clr_node *item = NULL, *found;
-    int place = 0, source = 0, i;
+    int place = 0, source = -1, i;
 
     for (i = 0; i < tree->source_count && !node->is_hidden; i++) {
-        const int at = inner != 0 ? inner : i + 1;
+        int at = inner == 0 && tree == binder->from ? i + 1 : inner;
+        const char *schema = at == 0 ? NULL : binder->environment->tables[at - 1].schema;
         enum finding finding = FINDING_NONE;
 
         found = NULL;
-        if (clr_tables_qualify(&tree->sources[i], binder->environment->tables[at - 1].schema, node))
-            finding = find_column(binder, &tree->sources[i], at, name, &found);
-        if (finding == FINDING_NONE ||
-            (finding >= FINDING_COLUMN && place != 0 && clr_tables_common(&tree->sources[i], name)))
+        if (clr_tables_qualify(&tree->sources[i], schema, node))
+            finding = find_column(binder, &tree->sources[i], &at, name, &found);
+        if (finding == FINDING_NONE || (finding >= FINDING_COLUMN && source >= 0 &&
+                                        clr_tables_common(&tree->sources[i], name)))
             continue;
-        node->is_hidden = finding == FINDING_UNKNOWN || place != 0 ||
+        node->is_hidden = finding == FINDING_UNKNOWN || source >= 0 ||
                           (finding == FINDING_COLUMN && is_any_rowid(binder, tree, node, at));
         place = at;
         source = i;
         item = found;
     }
-    node->is_hidden = node->is_hidden || place == 0;
+    node->is_hidden = node->is_hidden || source < 0;
     if (!node->is_hidden)
         take(binder, node, &tree->sources[source], place, item);
 }
@@ -185,9 +209,12 @@ static bool resolve_all(struct clr_binder *binder, const struct clr_select_tree 
     struct clr_node *node;
     int i;
 
+    if (tree->source_count > 1 && tree != binder->from)
+        return clr_refuse(binder->syntax, CLR_WHY_SUBQUERY) >= 0;
     for (i = 0; i < tree->source_count; i++) {
         if (tree->sources[i].inner != NULL &&
-            !resolve_all(binder, tree->sources[i].inner, inner != 0 ? inner : i + 1))
+            !resolve_all(binder, tree->sources[i].inner,
+                         inner == 0 && tree == binder->from ? i + 1 : inner))
             return false;
     }
     for (node = binder->syntax->nodes; node != NULL && binder->syntax->code == CLR_OK;

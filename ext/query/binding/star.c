@@ -53,7 +53,7 @@ static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_t
 static bool add_common(struct star *star, const struct clr_node *common, int source)
 {
     static const struct clr_token equals = {.kind = CLR_T_EQ, .text = "=", .length = 1};
-    const struct clr_from_table *sources = star->binder->syntax->select.sources;
+    const struct clr_from_table *sources = star->binder->from->sources;
     struct clr_syntax *syntax = star->binder->syntax;
     struct clr_node *left, *right, *node;
     int i = 0;
@@ -77,7 +77,7 @@ static bool add_common(struct star *star, const struct clr_node *common, int sou
 
 static bool find_terms(struct star *star)
 {
-    const struct clr_select_tree *from = &star->binder->syntax->select, *inner;
+    const struct clr_select_tree *from = star->binder->from, *inner;
     struct clr_node *common;
     int i;
 
@@ -95,6 +95,10 @@ static bool find_terms(struct star *star)
             if (!add_common(star, common, i))
                 return false;
         }
+    }
+    for (inner = &star->binder->syntax->select; inner != from; inner = inner->sources[0].inner) {
+        if (inner->where != NULL && !add_term(star, inner->where, -1))
+            return false;
     }
     return from->where == NULL || add_term(star, from->where, -1);
 }
@@ -159,7 +163,7 @@ static bool is_as_fine(struct star *star, const struct clr_known_column *column,
 static struct clr_node *find_equal(struct star *star, int source, int number, const char *collation,
                                    int *reads)
 {
-    const bool is_left = star->binder->syntax->select.sources[source].is_left;
+    const bool is_left = star->binder->from->sources[source].is_left;
     int i, k;
 
     for (i = 0; i < star->terms.count; i++) {
@@ -218,7 +222,7 @@ static bool add_by_key(struct star *star, int source, const struct clr_unique_ke
         return false;
     dimension->column = reads;
     query->dimension_count++;
-    if (!star->binder->syntax->select.sources[source].is_left || take_on(star, dimension))
+    if (!star->binder->from->sources[source].is_left || take_on(star, dimension))
         return true;
     query->dimension_count--;
     return false;
@@ -245,7 +249,7 @@ static bool is_known(const struct clr_query *query, int source)
 static int find_dimensions(struct star *star, int fact)
 {
     struct clr_query *query = star->binder->query;
-    const int count = star->binder->syntax->select.source_count;
+    const int count = star->binder->from->source_count;
     bool goes_on = true;
     int i;
 
@@ -264,7 +268,7 @@ static int find_dimensions(struct star *star, int fact)
 /* Chooses the table that is scanned. */
 static bool choose_fact(struct star *star)
 {
-    const struct clr_select_tree *from = &star->binder->syntax->select;
+    const struct clr_select_tree *from = star->binder->from;
     const struct clr_known_table *tables = star->binder->environment->tables;
     int chosen = -1, largest = 0, missing = 0, other, i;
 
@@ -326,11 +330,12 @@ static bool take_join(struct clr_binder *binder)
 
 bool clr_star_find(struct clr_binder *binder)
 {
-    const struct clr_select_tree *from = &binder->syntax->select;
+    const struct clr_select_tree *from = binder->from;
 
     if (!(from->source_count == 1 ? take_one(binder) : take_join(binder)))
         return false;
     /* They are found again by its rowid. */
-    return !binder->query->has_rows || from->sources[binder->query->fact].inner == NULL ||
+    return !binder->query->has_rows ||
+           (from == &binder->syntax->select && from->sources[binder->query->fact].inner == NULL) ||
            clr_refuse(binder->syntax, CLR_WHY_ROWS_OF_SUBQUERY) >= 0;
 }

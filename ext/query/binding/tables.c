@@ -51,7 +51,7 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name)
 {
     int i;
 
-    for (i = 0; i < binder->syntax->select.source_count; i++) {
+    for (i = 0; i < binder->from->source_count; i++) {
         if (clr_tables_column(&binder->environment->tables[i], name) != NULL)
             return true;
     }
@@ -60,7 +60,7 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name)
 
 int clr_tables_refuse_join(struct clr_binder *binder, int source)
 {
-    const struct clr_from_table *table = &binder->syntax->select.sources[source];
+    const struct clr_from_table *table = &binder->from->sources[source];
 
     return clr_refuse_name(binder->syntax, CLR_WHY_JOIN_KEY,
                            table->alias.kind != 0   ? table->alias.name
@@ -106,7 +106,7 @@ bool clr_tables_common(const struct clr_from_table *source, const char *name)
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
                                                struct clr_node *node)
 {
-    const struct clr_select_tree *from = &binder->syntax->select;
+    const struct clr_select_tree *from = binder->from;
     const struct clr_known_table *tables = binder->environment->tables;
     const char *name = node->names[node->name_count - 1].name;
     const struct clr_known_column *found = NULL, *known;

@@ -12,7 +12,8 @@ struct clr_binder {
     struct clr_query *query;
     struct clr_syntax *syntax; /* the query's */
     const struct clr_environment *environment;
-    bool derives; /* columns may be derived */
+    const struct clr_select_tree *from; /* the SELECT that joins the tables */
+    bool derives;                       /* columns may be derived */
 };
 
 /* The table that is scanned. */

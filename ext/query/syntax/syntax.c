@@ -799,13 +799,20 @@ static void end_join(struct clr_syntax *syntax, const struct clr_token *words)
 {
     if (syntax->code != CLR_OK)
         return;
-    if (syntax->at->outer != NULL)
-        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     last_source(syntax)->join = *words;
     last_source(syntax)->is_left = words->kind == CLR_T_JOIN_KW;
 }
 
 /* ---- Subqueries in FROM, CTEs and ordinary views. */
+
+struct clr_select_tree *clr_select_join(struct clr_select_tree *select)
+{
+    struct clr_select_tree *tree = select;
+
+    while (tree->source_count == 1 && tree->sources[0].inner != NULL)
+        tree = tree->sources[0].inner;
+    return tree->source_count > 1 ? tree : select;
+}
 
 bool clr_select_has_inner(const struct clr_select_tree *select)
 {
@@ -818,15 +825,15 @@ bool clr_select_has_inner(const struct clr_select_tree *select)
 
 bool clr_select_has_inner_order(const struct clr_select_tree *select)
 {
-    const struct clr_select_tree *inner = NULL;
+    const struct clr_select_tree *inner;
+    bool has = false;
     int i;
 
-    for (i = 0; i < select->source_count && inner == NULL; i++) {
+    for (i = 0; i < select->source_count && !has; i++) {
         inner = select->sources[i].inner;
-        while (inner != NULL && inner->terms.first == NULL)
-            inner = inner->sources[0].inner;
+        has = inner != NULL && (inner->terms.first != NULL || clr_select_has_inner_order(inner));
     }
-    return inner != NULL;
+    return has;
 }
 
 /* Begins a SELECT within another one. */
@@ -972,6 +979,8 @@ static struct clr_select_tree *copy_tree(struct clr_syntax *syntax,
                                          const struct clr_select_tree *tree)
 {
     struct clr_select_tree *copy;
+    struct clr_node *name;
+    int i;
 
     begin_inner(syntax);
     if (syntax->code != CLR_OK)
@@ -981,10 +990,19 @@ static struct clr_select_tree *copy_tree(struct clr_syntax *syntax,
     copy->terms = copy_list(syntax, &tree->terms);
     if (tree->where != NULL)
         copy->where = copy_node(syntax, tree->where);
-    copy->source_count = 1;
-    copy->sources[0] = tree->sources[0];
-    if (tree->sources[0].inner != NULL)
-        copy->sources[0].inner = copy_tree(syntax, tree->sources[0].inner);
+    copy->source_count = tree->source_count;
+    for (i = 0; i < tree->source_count && syntax->code == CLR_OK; i++) {
+        struct clr_from_table *source = &copy->sources[i];
+
+        *source = tree->sources[i];
+        source->common = copy_list(syntax, &tree->sources[i].common);
+        for (name = source->common.first; name != NULL; name = name->next)
+            name->at = NULL;
+        if (source->on != NULL)
+            source->on = copy_node(syntax, source->on);
+        if (source->inner != NULL)
+            source->inner = copy_tree(syntax, source->inner);
+    }
     syntax->at = copy->outer;
     return copy;
 }
@@ -1286,11 +1304,27 @@ static bool is_cte(const struct clr_syntax *syntax, const char *name)
     return tree != NULL;
 }
 
+/* Has the tables of a view's SELECT mean those of a schema. */
+static void name_schema(struct clr_syntax *syntax, struct clr_select_tree *tree, const char *schema)
+{
+    int i;
+
+    for (i = 0; i < tree->source_count && syntax->code == CLR_OK; i++) {
+        struct clr_from_table *source = &tree->sources[i];
+
+        if (source->inner != NULL)
+            name_schema(syntax, source->inner, schema);
+        else if (is_cte(syntax, source->table.name))
+            clr_refuse(syntax, CLR_WHY_WITH);
+        else if (source->schema.kind == 0)
+            source->schema = quote(syntax, schema);
+    }
+}
+
 enum clr_code clr_syntax_add_view(struct clr_syntax *syntax, struct clr_from_table *source,
                                   const char *schema, const char *columns, const char *select)
 {
     char *last = syntax->last;
-    struct clr_from_table *leaf = source;
     struct clr_list names = none;
 
     begin_inner(syntax);
@@ -1305,12 +1339,8 @@ enum clr_code clr_syntax_add_view(struct clr_syntax *syntax, struct clr_from_tab
         names = read_columns(syntax, columns);
     if (syntax->code == CLR_OK)
         name_items(syntax, source->inner, &names);
-    for (; syntax->code == CLR_OK && leaf->inner != NULL; leaf = leaf->inner->sources)
-        ;
-    if (syntax->code == CLR_OK && leaf->schema.kind == 0)
-        leaf->schema = quote(syntax, schema);
-    if (syntax->code == CLR_OK && is_cte(syntax, leaf->table.name))
-        clr_refuse(syntax, CLR_WHY_WITH);
+    if (syntax->code == CLR_OK)
+        name_schema(syntax, source->inner, schema);
     syntax->last = last;
     return syntax->code;
 }

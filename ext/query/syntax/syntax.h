@@ -155,8 +155,8 @@ struct clr_from_table {
 
 enum { CLR_MOST_SOURCES = 16 };
 
-/* A SELECT from tables that are joined. One in FROM has one table, of which it is a projection of
-   rows that meet its condition. */
+/* A SELECT from tables that are joined. One in FROM is a projection of rows that meet its
+   condition, of one table, or of several where it is all that FROM has. */
 struct clr_select_tree {
     bool distinct;
     struct clr_list items;
@@ -248,6 +248,10 @@ static inline const struct clr_from_table *clr_from_leaf(const struct clr_from_t
         source = source->inner->sources;
     return source;
 }
+
+/* Returns the SELECT that joins the tables of a statement's SELECT: that itself, or one in its FROM
+   that is all that there is, also by way of others. */
+struct clr_select_tree *clr_select_join(struct clr_select_tree *select);
 
 /* Whether a SELECT reads a subquery, a CTE or a view. */
 bool clr_select_has_inner(const struct clr_select_tree *select);

@@ -753,9 +753,12 @@ static int find_table(struct clr_connection *connection, const char *schema, str
     int rc = SQLITE_OK, views = 0;
     bool goes_on = true;
 
+    /* A SELECT that joins tables has several to be found. */
     while (goes_on) {
-        while (source->inner != NULL)
+        while (source->inner != NULL && source->inner->source_count == 1)
             source = source->inner->sources;
+        if (source->inner != NULL)
+            break;
         rc = clr_table_names_find(connection,
                                   source->schema.kind != 0 ? source->schema.name : schema,
                                   source->table.name, &plan->names, info, reason);
@@ -772,15 +775,23 @@ static int find_table(struct clr_connection *connection, const char *schema, str
 static int find_tables(struct clr_connection *connection, const char *schema, struct clr_plan *plan,
                        struct tables *tables, struct clr_reason *reason)
 {
-    struct clr_select_tree *from = &plan->query->syntax->select;
+    struct clr_select_tree *select = &plan->query->syntax->select, *from = clr_select_join(select);
     int rc = SQLITE_OK, i;
 
     for (i = 0; i < from->source_count && rc == SQLITE_OK && reason->code == CLR_WHY_NONE; i++) {
         tables->count = i + 1;
         rc = find_table(connection, schema, plan, &from->sources[i], &tables->infos[i], reason);
+        if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && tables->infos[i].name == NULL &&
+            clr_select_join(select) == from)
+            clr_reason_set(reason, CLR_WHY_SUBQUERY);
         if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
             sqlite3_stricmp(tables->infos[i].schema, tables->infos[0].schema) != 0)
             clr_reason_set(reason, CLR_WHY_JOIN_DATABASES);
+    }
+    /* An ordinary view may have turned out to be a join. */
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && clr_select_join(select) != from) {
+        *tables = (struct tables){.count = 0};
+        return find_tables(connection, schema, plan, tables, reason);
     }
     return rc;
 }
