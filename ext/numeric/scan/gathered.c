@@ -51,42 +51,59 @@ void clr_gathered_free(struct clr_gathered *gathered)
     clr_memory_free(gathered->memory);
 }
 
-/* The rows lie apart, and memory is waited for least if a loop does nothing but read them. */
-static void add_to_column(struct clr_column *to, size_t at, const struct clr_column *from,
-                          const size_t *rows, size_t count)
+static void fetch(const struct clr_column *from, const size_t *rows, size_t count)
+{
+    const char *bytes = from->codes != NULL   ? from->codes
+                        : from->words != NULL ? from->words
+                                              : (const void *)from->values;
+    const size_t width = clr_column_width(from);
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        __builtin_prefetch(bytes + rows[i] * width, 0, 2);
+}
+
+static void take_column(struct clr_column *to, const struct clr_column *from, const size_t *rows,
+                        size_t count)
 {
     const size_t width = to->code_bytes;
     size_t i;
 
     if (to->codes != NULL) {
         for (i = 0; i < count; i++)
-            memcpy((char *)to->codes + (at + i) * width,
-                   (const char *)from->codes + rows[i] * width, width);
+            memcpy((char *)to->codes + i * width, (const char *)from->codes + rows[i] * width,
+                   width);
         return;
     }
     for (i = 0; i < count; i++)
-        to->values[at + i] = clr_column_value(from, rows[i]);
+        to->values[i] = clr_column_value(from, rows[i]);
     for (i = 0; i < count && to->kind == CLR_TAG_MIXED; i++)
-        to->tags[at + i] = from->tags[rows[i]];
+        to->tags[i] = from->tags[rows[i]];
 }
 
 void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
                       const uint64_t *selected, size_t count)
 {
-    size_t rows[CLR_BLOCK], listed = 0, i;
+    size_t *rows = gathered->rows + gathered->count, i;
     uint64_t word;
 
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         for (word = selected[i]; word != 0; word &= word - 1)
-            rows[listed++] = block->first + i * 64 + (size_t)__builtin_ctzll(word);
+            *rows++ = block->first + i * 64 + (size_t)__builtin_ctzll(word);
     for (i = 0; i < CLR_MOST_COLUMNS; i++)
         if (gathered->columns[i] != NULL)
-            add_to_column(gathered->columns[i], gathered->count, block->columns[i], rows, count);
+            fetch(block->scan->columns[i], gathered->rows + gathered->count, count);
     gathered->count += count;
 }
 
 void clr_gathered_take(struct clr_gathered *gathered, struct clr_block *block, uint64_t *selected)
 {
+    int i;
+
+    for (i = 0; i < CLR_MOST_COLUMNS; i++)
+        if (gathered->columns[i] != NULL)
+            take_column(gathered->columns[i], block->scan->columns[i], gathered->rows,
+                        gathered->count);
     clr_block_set_gathered(block, gathered->columns, gathered->count);
     clr_filter_select_all(block, selected);
     gathered->count = 0;

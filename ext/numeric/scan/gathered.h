@@ -9,6 +9,7 @@
 
 struct clr_gathered {
     size_t count;                                 /* of rows, up to CLR_BLOCK */
+    size_t rows[CLR_BLOCK];                       /* their numbers in the scan's columns */
     struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
     struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
     char *memory;                                 /* for their rows */
@@ -20,7 +21,8 @@ bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *bl
 
 void clr_gathered_free(struct clr_gathered *gathered);
 
-/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. */
+/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. Their values are only
+   fetched, as rows that lie apart have to be waited for. */
 void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
                       const uint64_t *selected, size_t count);
 
