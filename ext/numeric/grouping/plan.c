@@ -56,22 +56,30 @@ static void take_row(struct sampled *sampled, const struct clr_register *values,
     }
 }
 
-/* Where no row of the block passes the filter, or that is not sure, all are as good a guess.
-   Returns how many do pass. */
+/* Where no row of the block passes the filter, or that is not sure, any are as good a guess: one in
+   eight. Returns how many do pass. */
 static size_t take_block(struct clr_block *block, const bool *wanted, struct sample *sample)
 {
     uint64_t selected[CLR_BLOCK_WORDS];
     const size_t passed = clr_filter_select(block, selected) ? block->loops->count(selected) : 0;
-    size_t row;
+    size_t i, row;
+    uint64_t word;
     int number;
 
-    if (passed == 0)
-        memset(selected, -1, sizeof selected);
+    if (passed == 0) {
+        clr_filter_select_all(block, selected);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            selected[i] &= UINT64_C(0x0101010101010101);
+    }
     clr_block_run(block, CLR_STAGE_TALLIES);
-    for (number = 0; number < block->scan->instruction_count; number++)
-        for (row = 0; row < block->count && wanted[number]; row++)
-            if (selected[row / 64] >> row % 64 & 1)
+    for (number = 0; number < block->scan->instruction_count; number++) {
+        for (i = 0; i < CLR_BLOCK_WORDS && wanted[number]; i++) {
+            for (word = selected[i]; word != 0; word &= word - 1) {
+                row = i * 64 + (size_t)__builtin_ctzll(word);
                 take_row(&sample->values[number], &block->registers[number], row);
+            }
+        }
+    }
     return passed;
 }
 
