@@ -40,7 +40,7 @@ static bool may_find_rows(const struct clr_syntax *syntax)
     const bool ends_early = select->limit != NULL && select->terms.first == NULL &&
                             syntax->aggregates.first == NULL && select->keys.first == NULL;
 
-    return select->where != NULL && !ends_early;
+    return select->where != NULL && (select->where->has & CLR_HAS_SUBQUERY) == 0 && !ends_early;
 }
 
 /* Refuses an expression with a column of the table outside of aggregates; if a function has the
@@ -416,6 +416,8 @@ static char *write_subqueries(const struct clr_query *query)
     const struct clr_node *node;
 
     for (node = query->syntax->subqueries.first; node != NULL; node = node->listed) {
+        if (node->is_looked_up)
+            continue;
         clr_text_add(&printer.text, printer.text.length == 0 ? "SELECT" : ",");
         if (node->number == 0)
             clr_text_add(&printer.text, " EXISTS");

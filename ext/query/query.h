@@ -74,7 +74,7 @@ struct clr_tally_plan {
 /* The table of entries that SQLite evaluates a lookup over, as the lookup's text names it, its
    column, and that column with the table's name before it. */
 #define CLR_LOOKUP_TABLE "clreduce:entries"
-#define CLR_LOOKUP_COLUMN "entry"
+#define CLR_LOOKUP_COLUMN "clreduce:entry"
 #define CLR_LOOKUP_ENTRY "\"" CLR_LOOKUP_TABLE "\".\"" CLR_LOOKUP_COLUMN "\""
 
 /* An expression over one column, and over the rows that a join finds by it, that SQLite evaluates
@@ -86,6 +86,7 @@ struct clr_lookup_plan {
     char *text;
     /* The dimensions, each a LEFT JOIN of one row at most with the table of entries; NULL: none. */
     char *joins;
+    bool has_subqueries; /* in its text */
     /* It has a function whose result may follow from the present time, or the time zone, where an
        argument says so: 'now', 'localtime', 'utc'. */
     bool is_timed;
@@ -145,7 +146,8 @@ enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
 struct clr_query {
     /* From clr_query_parse(). */
     struct clr_syntax *syntax; /* the tree, on whose nodes the caller notes facts, too */
-    bool has_subqueries;       /* in expressions: SQLite evaluates them as it finishes the query */
+    bool has_subqueries;       /* in expressions; once it is bound: that SQLite evaluates as it
+                                  finishes the query */
     bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
     bool has_part;             /* once it is bound: it is such a scan */
 
@@ -162,6 +164,9 @@ struct clr_query {
        aggregate or in an aggregate of its own: its results are those of the caller's floating-point
        environment. */
     bool computes;
+    bool looks_up_subqueries; /* there are some in expressions of rows; */
+    bool looks_up_values;     /* and not of IN and EXISTS alone: of several rows it is the first one
+                                 that SQLite finds */
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */

@@ -23,6 +23,15 @@ CLR_WHY(INNER_NAME, "the name %n is of clreduce's own: choose another one behind
 CLR_WHY(OUTER_NAME, "a subquery that names something of the query around it is not accelerated: %n")
 CLR_WHY(IN_AFFINITY, "IN with a subquery whose column has another type is not accelerated: write "
                      "SELECT +column in the subquery, if both have the same values")
+CLR_WHY(SUBQUERY_NAMES,
+        "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it names "
+        "one column of the query around it at most")
+CLR_WHY(SUBQUERY_READS,
+        "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it reads "
+        "tables of the same database file alone")
+CLR_WHY(SUBQUERY_ROWS,
+        "a subquery's value is not accelerated where SQLite searches no index for it: make one")
+CLR_WHY(SUBQUERY_CALLS, "%n() in a subquery in WHERE, GROUP BY or an aggregate is not accelerated")
 CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: make an accelerated "
                         "view of its SELECT")
 CLR_WHY(WINDOW, "a window function is not accelerated: write it in a SELECT over the view")

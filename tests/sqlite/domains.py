@@ -522,6 +522,12 @@ class Stars(Domain):
                            rng.choice(self.mixed), rng.randrange(100), rng.randrange(400) / 8, f"n{rng.randrange(4)}") for _ in range(self.rows)))
 
 
+class LookedUp(Stars):
+    """The same, looked up by subqueries."""
+
+    section = "looked_up"
+
+
 class Merged(Stars):
     """The same by way of subqueries, views and CTEs."""
 

@@ -127,11 +127,14 @@ static const struct step times[] = {
     {"DROP TABLE d", "SELECT 1 WHERE 0"},
 };
 
-/* And of views of joins, by way of CTEs and subqueries. */
+/* And of views of joins, by way of CTEs and subqueries, and of subqueries that are looked up. */
 #define JOIN                                                                                       \
     "WITH f AS (SELECT * FROM t WHERE i > 2), x(s, name) AS (SELECT s, name FROM dim) "            \
     "SELECT d.name, count(e.name), gpu_sum(f.r * length(e.name)) FROM f JOIN x AS d ON d.s = "     \
     "f.s LEFT JOIN (SELECT s, name FROM dim) AS e USING (s) WHERE d.name <> "
+#define LOOKED_UP                                                                                  \
+    "SELECT (SELECT max(name) FROM dim AS d WHERE d.s = t.s) AS k, count(*), gpu_sum(r) FROM t "   \
+    "WHERE s IN (SELECT s FROM dim WHERE name <> "
 static const struct step joins[] = {
     {"CREATE VIRTUAL TABLE temp.j USING clreduce((" JOIN ":none GROUP BY d.name))",
      "SELECT 1 WHERE 0"},
@@ -141,6 +144,12 @@ static const struct step joins[] = {
     {"SELECT clreduce_evict()", NULL},
     {"SELECT * FROM j('n4')", JOIN "'n4' GROUP BY d.name"},
     {"DROP TABLE j", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.k USING clreduce((" LOOKED_UP ":none) GROUP BY k))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM k('n3')", LOOKED_UP "'n3') GROUP BY k"},
+    {"SELECT * FROM k('n4')", LOOKED_UP "'n4') GROUP BY k"},
+    {"SELECT line FROM clreduce_plan('k')", NULL},
+    {"DROP TABLE k", "SELECT 1 WHERE 0"},
 };
 
 /* And of views whose WHERE a scan computes in part, or whose sums share one. */

@@ -9,6 +9,7 @@
 #include "query/binding/merge.h"
 #include "query/binding/names.h"
 #include "query/binding/star.h"
+#include "query/binding/subqueries.h"
 #include "query/binding/times.h"
 #include "query/syntax/grammar.h"
 
@@ -647,7 +648,8 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     query->parameter_count = environment->parameter_count;
     query->source_schema = environment->tables[0].schema;
     syntax->reason = reason;
-    if (!clr_merge_all(&binder) || !clr_star_find(&binder) || !clr_names_resolve(&binder))
+    if (!clr_merge_all(&binder) || !clr_star_find(&binder) || !clr_names_resolve(&binder) ||
+        !clr_subqueries_resolve(&binder))
         return syntax->code;
     is_bound = bind_any(&binder) && check_instants(&binder);
     query->has_derived = has_derived(query);

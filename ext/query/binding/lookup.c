@@ -93,6 +93,8 @@ static bool check_time(struct clr_binder *binder, const struct clr_node *node, b
     switch (node->kind) {
     case CLR_N_LITERAL:
         return check_time_literal(binder, &node->names[0], is_value);
+    case CLR_N_SUBQUERY:
+        return refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
     case CLR_N_FUNCTION:
         return (clr_times_is_function(name) && strcmp(name, "strftime") != 0) ||
                refuse_lookup(binder, CLR_WHY_TIME_COMPUTED);
@@ -288,6 +290,66 @@ static char *write_joins(struct clr_binder *binder, unsigned dimensions)
     return clr_text_end(&printer.text);
 }
 
+/* ---- What subqueries name. */
+
+enum { MOST_NAMED = 8 };
+
+/* The columns that the subqueries of a lookup name. */
+struct scope {
+    int count;
+    const struct clr_node *columns[MOST_NAMED];
+};
+
+/* Adds those of an expression. Returns false once it has failed. */
+static bool find_scope(struct clr_binder *binder, const struct clr_node *node, struct scope *scope)
+{
+    const struct clr_node *child = node->first;
+    int i;
+
+    for (; child != NULL; child = child->next) {
+        if (!find_scope(binder, child, scope))
+            return false;
+        if (node->kind != CLR_N_SUBQUERY)
+            continue;
+        for (i = 0; i < scope->count; i++) {
+            if (scope->columns[i]->source == child->source &&
+                scope->columns[i]->column.number == child->column.number)
+                break;
+        }
+        if (i == MOST_NAMED)
+            return clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns in subqueries") >= 0;
+        scope->columns[i] = child;
+        scope->count += i == scope->count;
+    }
+    return true;
+}
+
+/* Prints, behind an expression, a table for each column: with that column's name, affinity and
+   collating sequence, the alias of the table that it is of in the query around, and nothing else.
+ */
+static void print_scope(struct clr_printer *printer, const struct scope *scope)
+{
+    const struct clr_binder *binder = printer->context;
+    int i;
+
+    for (i = 0; i < scope->count; i++) {
+        const struct clr_node *column = scope->columns[i];
+        const struct clr_from_table *source = &binder->syntax->select.sources[column->source - 1];
+
+        clr_print_word(printer, i == 0 ? "FROM (SELECT" : ", (SELECT");
+        clr_print_node(printer, column);
+        clr_print_word(printer, "AS");
+        clr_print_name(printer, column->column.name);
+        clr_print_word(printer, ") AS");
+        clr_print_name(printer, source->alias.kind != 0 ? source->alias.name : source->table.name);
+    }
+}
+
+static bool is_subquery(const struct clr_node *node)
+{
+    return node->kind == CLR_N_SUBQUERY;
+}
+
 int clr_lookup_place(struct clr_binder *binder, struct clr_lookup_plan *plan)
 {
     struct clr_query *query = binder->query;
@@ -327,6 +389,7 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
         .syntax = binder->syntax, .replace = print_entry, .context = binder};
     const enum clr_time_unit unit = count == 1 ? clr_times_unit(nodes[0]) : CLR_TIME_NONE;
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
+    struct scope scope = {.count = 0};
     int number = CLR_READS_NONE, i;
     unsigned dimensions = 0;
 
@@ -337,14 +400,19 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
     if (unit == CLR_TIME_NONE && !check_varied(binder, number))
         return -1;
     for (i = 0; i < count; i++) {
-        if (!check_held(binder, nodes[i], &plan.is_timed) || !place_operands(binder, nodes[i]))
+        if (!check_held(binder, nodes[i], &plan.is_timed) || !place_operands(binder, nodes[i]) ||
+            !find_scope(binder, nodes[i], &scope))
             return -1;
+        plan.has_subqueries = plan.has_subqueries || clr_node_find(nodes[i], is_subquery) != NULL;
     }
     plan.column = clr_place_column(
         binder, &(struct clr_query_column){.number = number, .with_codes = true, .unit = unit});
     if (plan.column < 0)
         return -1;
+    if (scope.count > 0)
+        clr_print_word(&printer, "SELECT");
     print_all(&printer, nodes, count, operator);
+    print_scope(&printer, &scope);
     plan.text = clr_text_end(&printer.text);
     plan.joins = dimensions == 0 ? NULL : write_joins(binder, find_way(binder->query, dimensions));
     if (plan.text == NULL || (plan.joins == NULL && dimensions != 0)) {

@@ -182,13 +182,16 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
  * An operand of a comparison. If something in the comparison is foreign, it reads several columns,
  * for it would be a lookup else. Where one operand has TEXT affinity, SQLite would make TEXT of the
  * other one's numbers: that is refused. Any other affinity changes TEXT and BLOBs alone, which are
- * BYTES and so make the result UNSURE, and with them the collating sequence.
+ * BYTES and so make the result UNSURE, and with them the collating sequence. Of a subquery the
+ * affinity is not known.
  *
  * Numbers compare exactly, and so do those in indexes: with one exception. Many versions of SQLite
  * do not find the rowid -2^63 by that number as a REAL, and take 2^63 for the greatest rowid.
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
+    if (clr_content_is_subquery(node))
+        return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if ((node->is_foreign || node->is_momentary) &&
         (clr_content_is_text(node) || clr_content_is_signed_column(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);

@@ -162,6 +162,7 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         return true;
     case CLR_N_OPERATOR:
     case CLR_N_COLLATE:
+    case CLR_N_SUBQUERY:
         node->is_foreign = true;
         return true;
     case CLR_N_CAST:
@@ -203,6 +204,13 @@ static const struct clr_node *strip(const struct clr_node *node)
     while (node->kind == CLR_N_PLUS || node->kind == CLR_N_CAST || node->kind == CLR_N_HINT)
         node = node->first;
     return node;
+}
+
+bool clr_content_is_subquery(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_COLLATE || node->kind == CLR_N_HINT)
+        node = node->first;
+    return node->kind == CLR_N_SUBQUERY;
 }
 
 bool clr_content_compares_binary(const struct clr_node *node)
@@ -322,8 +330,6 @@ static bool check_key(struct clr_binder *binder, struct clr_node *term)
 {
     if (term->first->has & CLR_HAS_AGGREGATE)
         return refuse(binder, CLR_WHY_KEY_AGGREGATE);
-    if (term->first->has & CLR_HAS_SUBQUERY)
-        return refuse(binder, CLR_WHY_SUBQUERY);
     if (!find_content(binder, term->first, false))
         return false;
     term->is_constant = term->first->reads == CLR_READS_NONE;
@@ -352,6 +358,15 @@ static bool find_keys(struct clr_binder *binder)
 /* ---- Which expressions in the select list, HAVING and ORDER BY are what a key of the groups is.
  */
 
+/* Whether two subqueries are one, as they are written, and have the same parameters. */
+static bool are_one(const struct clr_node *a, const struct clr_node *b)
+{
+    const struct clr_token *x = &a->names[0], *y = &b->names[0];
+
+    return x->length == y->length && memcmp(x->text, y->text, x->length) == 0 &&
+           memchr(x->text, '?', x->length) == NULL;
+}
+
 /* Whether two expressions are the same, as they are written, but for how they name columns and
    parameters. */
 static bool is_same(const struct clr_node *a, const struct clr_node *b)
@@ -366,6 +381,8 @@ static bool is_same(const struct clr_node *a, const struct clr_node *b)
         return a->source == b->source && a->column.number == b->column.number;
     if (a->kind == CLR_N_PARAMETER)
         return a->number == b->number;
+    if (a->kind == CLR_N_SUBQUERY)
+        return are_one(a, b);
     if (a->opcode != b->opcode || a->negative != b->negative || a->is_infix != b->is_infix ||
         a->has_base != b->has_base || a->has_else != b->has_else ||
         !clr_token_equal(&a->names[0], &b->names[0]))
@@ -387,6 +404,8 @@ static bool take_sequence(struct clr_binder *binder, const struct clr_node *node
 {
     const struct clr_node *item = child->item;
 
+    if (item != NULL && item->first->key != 0 && clr_content_is_subquery(item->first))
+        return refuse(binder, CLR_WHY_SUBQUERY);
     if (item != NULL)
         return item->first->kind != CLR_N_COLUMN || item->first->column.is_binary ||
                refuse(binder, CLR_WHY_COLLATION);
@@ -418,9 +437,14 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
     }
     if (node->kind == CLR_N_COLUMN)
         return refuse(binder, CLR_WHY_KEY_COLUMN);
+    if (node->kind == CLR_N_SUBQUERY)
+        return true; /* what it names SQLite finds out */
     for (child = node->first; child != NULL; child = child->next) {
         if (!take_sequence(binder, node, child) || !find_key_uses(binder, child))
             return false;
+        /* A key has no affinity, and a subquery has that of its column, which is not known. */
+        if (child->key != 0 && clr_content_is_subquery(child))
+            return refuse(binder, CLR_WHY_SUBQUERY);
     }
     return true;
 }
@@ -445,111 +469,6 @@ static bool find_uses(struct clr_binder *binder)
     return find_list_uses(binder, &select->items) &&
            (select->having == NULL || find_key_uses(binder, select->having)) &&
            find_list_uses(binder, &select->terms);
-}
-
-/* ---- Subqueries of expressions, which SQLite evaluates as it finishes the query. */
-
-/* Whether a name could be one of the query around a subquery: a column, an item, or a column of
-   the table of groups. */
-static bool is_outer(const struct clr_binder *binder, const char *name)
-{
-    const struct clr_node *item;
-
-    if (clr_select_has_inner(&binder->syntax->select) || strchr(name, ':') != NULL ||
-        clr_tables_have(binder, name) || clr_tables_name_rowid(name))
-        return true;
-    for (item = binder->syntax->select.items.first; item != NULL; item = item->next) {
-        if (item->names[0].kind != 0 && clr_name_equal(name, item->names[0].name))
-            return true;
-    }
-    return false;
-}
-
-/* Refuses a name in double quotes, with no dot at either side of it, that could be such a name. */
-static bool check_quoted(struct clr_binder *binder, const struct clr_node *subquery)
-{
-    const struct clr_token *all = &subquery->names[0];
-    const char *at = all->text;
-    struct clr_token last = {.kind = 0}, token = {.kind = 0}, next = {.kind = 0};
-    struct clr_reason reason;
-
-    do {
-        if (token.kind == CLR_T_ID && *token.text == '"' && last.kind != CLR_T_DOT &&
-            next.kind != CLR_T_DOT) {
-            clr_token_unquote(&token, binder->syntax->last);
-            if (is_outer(binder, binder->syntax->last))
-                return refuse_token(binder, CLR_WHY_OUTER_NAME, &token);
-        }
-        last = token;
-        token = next;
-    } while (at < all->text + all->length && clr_lexer_next_raw(&at, &next, &reason) == CLR_OK);
-    return true;
-}
-
-/* Returns the key or the aggregate that an operand of IN is, whose value SQLite has in one place
-   for the whole row; or NULL: it is computed for IN alone. *is_bare: a unary plus or a hint takes
-   the affinity away that it has by itself. */
-static const struct clr_node *find_shared(const struct clr_node *node, bool *is_bare)
-{
-    while (node->key == 0 && (node->kind == CLR_N_PLUS || node->kind == CLR_N_COLLATE ||
-                              node->kind == CLR_N_HINT || node->item != NULL)) {
-        *is_bare = *is_bare || node->kind == CLR_N_PLUS || node->kind == CLR_N_HINT;
-        node = node->item != NULL ? node->item->first : node->first;
-    }
-    return node->key != 0 || node->kind == CLR_N_AGGREGATE || node->kind == CLR_N_COLUMN ? node
-                                                                                         : NULL;
-}
-
-/* Returns the letters of the affinities of a subquery's column by which no value of the key or the
-   aggregate changes, by SQLite's sqlite3CompareAffinity() and applyAffinity(). */
-static const char *find_harmless(const struct clr_node *node, bool is_bare)
-{
-    while (node->kind == CLR_N_HINT) {
-        is_bare = true;
-        node = node->first;
-    }
-    /* A REAL that is whole becomes an INTEGER by its own affinity. */
-    if ((node->kind == CLR_N_COLUMN && node->column.is_real) ||
-        (node->kind == CLR_N_CAST &&
-         (node->cast == CLR_CAST_TO_REAL || node->cast == CLR_CAST_TO_NUMERIC)))
-        return "";
-    if (clr_content_is_text(node))
-        return "@AB";
-    if (node->kind == CLR_N_COLUMN && node->column.is_numeric)
-        return is_bare ? "@ACD" : "@ABCDE";
-    if (node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_COUNT)
-        return "@ACD";
-    return "@A";
-}
-
-/*
- * Refuses subqueries in which a name may mean something of the query around them, though SQLite
- * prepares them by themselves: one in double quotes, which is TEXT where it is no name. Writes down
- * the query's lists: see struct clr_query. To be called once it is known what names mean; not for a
- * query that has rows. Returns false once it has failed.
- */
-static bool find_subqueries(struct clr_binder *binder)
-{
-    struct clr_query *query = binder->query;
-    struct clr_node *node;
-
-    for (node = binder->syntax->subqueries.first; node != NULL; node = node->listed) {
-        const struct clr_node *shared = NULL;
-        bool is_bare = false;
-
-        if (!check_quoted(binder, node))
-            return false;
-        if (node->tested != NULL)
-            shared = find_shared(node->tested, &is_bare);
-        if (shared == NULL)
-            continue;
-        if (query->list_count == CLR_MOST_LISTS)
-            refuse_name(binder, CLR_WHY_TOO_MANY, "subqueries behind IN");
-        else
-            query->lists[query->list_count++] = find_harmless(shared, is_bare);
-        node->number = query->list_count;
-    }
-    return binder->syntax->code == CLR_OK;
 }
 
 /* ---- Subtypes of values, by which SQLite's JSON functions know JSON from other text. */
@@ -578,6 +497,8 @@ static bool may_have(const struct clr_node *node)
     const struct clr_node *child;
     const unsigned use = node->subtypes;
 
+    if (node->kind == CLR_N_SUBQUERY)
+        return true;
     if (use & (CLR_SUBTYPE_GIVEN | CLR_SUBTYPE_OWN))
         return (use & CLR_SUBTYPE_GIVEN) != 0;
     for (child = may_pass(node) ? node->first : NULL; child != NULL; child = child->next) {
@@ -718,6 +639,5 @@ static bool find_contents(struct clr_binder *binder)
 bool clr_names_resolve(struct clr_binder *binder)
 {
     return check_parameters(binder) && check_truths(binder) && check_item_names(binder) &&
-           find_contents(binder) && (binder->query->has_rows || find_subqueries(binder)) &&
-           check_subtypes(binder);
+           find_contents(binder) && check_subtypes(binder);
 }

@@ -11,9 +11,8 @@
  * To be called once, when the query's table and its conditions are known (star.h). Looks up all
  * names, numbers parameters, and sets what is known of each node once it is bound: which columns an
  * expression reads, and what of it only SQLite computes. Finds out what the keys of groups are, and
- * which expressions are keys. Writes down the lists of the query's subqueries. Refuses what there
- * is not, and what could mean something else where SQLite evaluates it. Returns false once it has
- * failed.
+ * which expressions are keys. Refuses what there is not, and what could mean
+ * something else where SQLite evaluates it. Returns false once it has failed.
  */
 bool clr_names_resolve(struct clr_binder *binder);
 
@@ -29,6 +28,10 @@ bool clr_content_is_signed_column(const struct clr_node *node);
 
 /* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
 bool clr_content_is_text(const struct clr_node *node);
+
+/* Whether an expression is a subquery, COLLATE and hints aside: the affinity of its column is not
+   known. */
+bool clr_content_is_subquery(const struct clr_node *node);
 
 /* Whether SQLite compares the expression's values by BINARY, whatever is within it: it is no column
    that has another collating sequence, signs, casts and hints aside, and names none. */

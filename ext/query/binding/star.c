@@ -148,8 +148,9 @@ static bool is_as_fine(struct star *star, const struct clr_known_column *column,
     const struct clr_known_column *compared = is_first || typed == NULL ? column : typed;
     const char *sequence = compared->is_binary ? "BINARY" : compared->collation;
 
-    if (typed == NULL && ((other->has & CLR_HAS_COLLATE) != 0 || other->kind == CLR_N_PLUS ||
-                          other->kind == CLR_N_CAST || other->kind == CLR_N_HINT))
+    if (typed == NULL &&
+        ((other->has & (CLR_HAS_COLLATE | CLR_HAS_SUBQUERY)) != 0 || other->kind == CLR_N_PLUS ||
+         other->kind == CLR_N_CAST || other->kind == CLR_N_HINT))
         return false;
     if (!clr_name_equal(sequence, "BINARY") && !clr_name_equal(sequence, collation))
         return false;

@@ -618,8 +618,6 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node, struc
 
     if (has & CLR_HAS_AGGREGATE)
         clr_refuse(syntax, CLR_WHY_NESTED_AGGREGATE);
-    if (has & CLR_HAS_SUBQUERY)
-        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     node->filter = filter;
     node->has &= CLR_HAS_COLLATE;
     node->has |= CLR_HAS_AGGREGATE | CLR_HAS_SURE_AGGREGATE;
@@ -771,13 +769,11 @@ static struct clr_from_table *last_source(struct clr_syntax *syntax)
     return &syntax->at->sources[syntax->at->source_count - 1];
 }
 
-/* Refuses a condition of rows with something that is none of theirs. */
+/* Refuses a condition of rows with an aggregate, which is none of theirs. */
 static void check_condition(struct clr_syntax *syntax, const struct clr_node *expression)
 {
     if (expression->has & CLR_HAS_AGGREGATE)
         clr_refuse(syntax, CLR_WHY_AGGREGATE_IN_WHERE);
-    if (expression->has & CLR_HAS_SUBQUERY)
-        clr_refuse(syntax, CLR_WHY_SUBQUERY);
 }
 
 static void set_on(struct clr_syntax *syntax, struct clr_node *expression)
@@ -785,6 +781,8 @@ static void set_on(struct clr_syntax *syntax, struct clr_node *expression)
     if (expression == NULL || syntax->code != CLR_OK)
         return;
     check_condition(syntax, expression);
+    if (expression->has & CLR_HAS_SUBQUERY)
+        clr_refuse(syntax, CLR_WHY_SUBQUERY);
     last_source(syntax)->on = expression;
 }
 

@@ -37,10 +37,12 @@ enum clr_node_kind {
     CLR_N_OPERATOR,  /* one without an opcode, of the children: ||, IN or EXISTS with a subquery */
     CLR_N_COLLATE,   /* of the child; names[0] */
     CLR_N_CAST,      /* of the child; names[0] is the type's text */
-    CLR_N_SUBQUERY, /* a SELECT in parentheses, which SQLite evaluates: names[0], all of its text */
-    CLR_N_STAR,     /* all columns, in the select list; names[0]: of that table, if there is one */
-    CLR_N_ITEM,     /* of the select list: the child; names[0], of kind 0 if it has none */
-    CLR_N_TERM      /* of GROUP BY or ORDER BY: the child */
+    /* A SELECT in parentheses, which SQLite evaluates: names[0], all of its text; and the child:
+       the one column of the query around it that it names, if it names any. */
+    CLR_N_SUBQUERY,
+    CLR_N_STAR, /* all columns, in the select list; names[0]: of that table, if there is one */
+    CLR_N_ITEM, /* of the select list: the child; names[0], of kind 0 if it has none */
+    CLR_N_TERM  /* of GROUP BY or ORDER BY: the child */
 };
 
 /* What is somewhere in an expression. */
@@ -93,7 +95,11 @@ struct clr_node {
     bool is_distinct; /* as written with DISTINCT: values are told apart as SQLite does */
     struct clr_node *filter;
     struct clr_node *tested; /* of CLR_N_SUBQUERY: what IN looks for in it, or NULL */
-    enum clr_cast cast;      /* of CLR_N_CAST */
+    /* Of the same: it names something of the query around it, but no column alone. The caller of
+       clr_query_bind() notes it, with the child. */
+    bool names_more;
+    bool is_looked_up;    /* of the same, once bound: it is in an expression of rows */
+    enum clr_cast cast;   /* of CLR_N_CAST */
     const char *function; /* of a call that a scan computes, of no aggregate: its name, or NULL */
     bool descending;      /* of CLR_N_TERM, as is the next one */
     enum clr_nulls nulls;

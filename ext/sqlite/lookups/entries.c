@@ -130,7 +130,7 @@ static struct module *new_module(const struct clr_column_type *type, const char 
     memcpy(module->name, name, strlen(name) + 1);
     module->declaration =
         sqlite3_mprintf("CREATE TABLE entries(\"" CLR_LOOKUP_COLUMN "\"%s COLLATE \"%w\", "
-                        "source HIDDEN)",
+                        "\"clreduce:source\" HIDDEN)",
                         clr_affinity_declaration(type->affinity), type->collation);
     if (module->declaration != NULL)
         return module;

@@ -1,10 +1,12 @@
 #include "sqlite/lookups/lookups.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "numeric/dictionary/dictionary.h"
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "sqlite/lookups/entries.h"
+#include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
@@ -25,7 +27,7 @@ bool clr_lookups_go_together(const struct clr_query *query, int a, int b)
     const struct clr_lookup_plan *x = &query->lookups[a], *y = &query->lookups[b];
 
     return x->column == y->column && x->is_timed == y->is_timed &&
-           (x->joins == NULL) == (y->joins == NULL) &&
+           x->has_subqueries == y->has_subqueries && (x->joins == NULL) == (y->joins == NULL) &&
            (x->joins == NULL || strcmp(x->joins, y->joins) == 0);
 }
 
@@ -58,6 +60,13 @@ static bool write_texts(const struct clr_query *query, int number,
         part->is_ranked = plan->is_ranked;
         statement->count++;
     }
+    if (query->lookups[number].has_subqueries && list != NULL) {
+        statement->probe = sqlite3_mprintf("%s FROM (SELECT ?%d AS \"" CLR_LOOKUP_COLUMN
+                                           "\") AS \"" CLR_LOOKUP_TABLE "\"%s",
+                                           list, statement->source, joins);
+        if (statement->probe == NULL)
+            i = 0;
+    }
     if (i == query->lookup_count && name != NULL && list != NULL)
         statement->sql = sqlite3_mprintf("%s" FROM_ENTRIES, list, name, statement->source, joins);
     sqlite3_free(name);
@@ -79,7 +88,9 @@ int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
                                                .column = plan->column,
                                                .source = parameter_count + 1,
                                                .is_timed = plan->is_timed,
-                                               .joins = plan->joins != NULL,
+                                               .joins = plan->joins != NULL || plan->has_subqueries,
+                                               .schema = table->schema,
+                                               .has_values = query->looks_up_values,
                                                .unit = column->unit};
     if (rc != SQLITE_OK)
         return rc;
@@ -95,6 +106,7 @@ void clr_lookup_statement_free(struct clr_lookup_statement *statement)
     clr_memory_free(statement->parts);
     clr_column_type_free(&statement->type);
     sqlite3_free(statement->sql);
+    sqlite3_free(statement->probe);
     *statement = (struct clr_lookup_statement){.sql = NULL};
 }
 
@@ -259,6 +271,20 @@ static bool is_entrys(int rc)
     }
 }
 
+/* As other conditions may leave few rows to SQLite, subqueries that go over a table for each entry
+   are given no more time than SQLite takes to go over the rows, but this in any case. */
+enum { LEAST_WALKS_NS = 50000000, ROW_NS = 100, ENTRIES_TIMED = 16 };
+
+/* Whether the entries that are evaluated since a time, from one on, say that all up to `count` take
+   too long. */
+static bool takes_long(int64_t since, uint32_t first, uint32_t code, uint32_t count, size_t rows)
+{
+    const int64_t taken = (code - first) % ENTRIES_TIMED == 0 ? clr_clock_ns() - since : 0;
+
+    return taken > LEAST_WALKS_NS &&
+           (double)taken / (code - first) * (count - first) > (double)ROW_NS * (double)rows;
+}
+
 /* Evaluates the entry of a turn for each part by itself, as one of them has an error. Returns as
    the function below. */
 static int evaluate_alone(sqlite3 *db, const struct clr_lookup_statement *statement,
@@ -287,13 +313,16 @@ static int evaluate_alone(sqlite3 *db, const struct clr_lookup_statement *statem
 }
 
 /* Evaluates the entries from one on, up to `count`, in that order, beginning anew behind each that
-   has an error. Returns SQLite's code; any other than SQLITE_OK is that of the whole. */
-static int evaluate_entries(sqlite3 *db, sqlite3_stmt *prepared,
+   has an error. Returns SQLite's code; any other than SQLITE_OK is that of the whole. SQLITE_DONE:
+   it takes too long. */
+static int evaluate_entries(sqlite3 *db, const struct clr_lookup_memo *memo,
                             const struct clr_lookup_statement *statement,
                             const struct clr_lookup_input *input, uint32_t code,
                             const struct clr_sorted_entry *order, struct results *results)
 {
-    const uint32_t count = input->dictionary->count;
+    const uint32_t first = code, count = input->dictionary->count;
+    const int64_t since = memo->walks ? clr_clock_ns() : 0;
+    sqlite3_stmt *prepared = memo->statement;
     struct clr_entries entries = {
         input->dictionary, input->encoding, code, count, CLR_TIME_NONE, order};
     int errors = 0, rc = clr_entries_bind(prepared, statement->source, &entries);
@@ -306,6 +335,9 @@ static int evaluate_entries(sqlite3 *db, sqlite3_stmt *prepared,
             rc = code == count ? SQLITE_CORRUPT
                                : take_row(prepared, input, clr_entries_at(&entries, code++),
                                           results, statement->count);
+            if (rc == SQLITE_OK && memo->walks &&
+                takes_long(since, first, code, count, input->rows))
+                rc = SQLITE_DONE;
             if (rc != SQLITE_OK) {
                 sqlite3_reset(prepared);
                 return rc;
@@ -537,10 +569,12 @@ static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
     if (results != NULL && begin_results(statement, input->dictionary, memo, known, results))
         rc = bind(memo->statement, input);
     if (rc == SQLITE_OK)
-        rc = evaluate_entries(db, memo->statement, statement, input, known, order, results);
+        rc = evaluate_entries(db, memo, statement, input, known, order, results);
     if (rc == SQLITE_OK)
         rc = take_results(statement, count, results, memo);
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+    if (rc == SQLITE_DONE)
+        clr_reason_set(reason, CLR_WHY_MANY_VALUES);
+    else if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
         clr_statement_refuse(db, rc, reason);
     for (i = 0; i < statement->count && results != NULL; i++) {
         clr_lookup_results_release(results[i].shared);
@@ -731,6 +765,12 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
         if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions)) {
             clr_reason_set(reason, CLR_WHY_REPLACED);
             return SQLITE_OK;
+        }
+        if (rc == SQLITE_OK && statement->probe != NULL) {
+            rc = clr_subqueries_check(connection, statement->probe, statement->schema,
+                                      statement->has_values, &memo->walks, reason);
+            if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
+                return rc;
         }
         if (rc == SQLITE_OK)
             rc = clr_statement_make(connection->db, statement->sql, SQLITE_PREPARE_PERSISTENT,

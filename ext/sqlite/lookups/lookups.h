@@ -27,6 +27,11 @@ struct clr_lookup_statement {
     int column;                  /* its number in the scan */
     char *sql;                   /* over the entries that parameter `source` points to */
     int source;
+    /* Of lookups with subqueries: a statement like it, over no entries, which SQLite's code for
+       tells what they read; else NULL. */
+    char *probe;
+    const char *schema; /* of the column's table */
+    bool has_values;    /* of subqueries */
     int count;
     struct clr_lookup_part *parts;
     bool is_timed;           /* as the query's plan has it */
@@ -56,6 +61,7 @@ struct clr_lookup_input {
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
                                          not given */
     int parameter_count;
+    size_t rows; /* of the table */
 };
 
 /* What a view keeps of a statement's lookups from one query to the next. Zeros: nothing. What
@@ -64,6 +70,7 @@ struct clr_lookup_input {
 struct clr_lookup_memo {
     struct clr_lookup *lookups; /* as many as the statement has, in its order; NULL: none */
     int count;
+    bool walks;          /* for each entry a subquery goes over a table */
     bool has_units;      /* the times of a unit are alike to them */
     bool is_kept;        /* they may serve another query of the same dictionary */
     uint64_t dictionary; /* its id */
@@ -81,7 +88,7 @@ struct clr_lookup_memo {
  * SQLITE_OK, with the lookups complete, or with the reason why SQLite is to run the SELECT, and the
  * memo empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. Where SQLite reports an error for an
  * entry its result is UNSURE. CLR_WHY_MANY_VALUES: the times of a unit are not alike to an
- * expression.
+ * expression, or subqueries take longer for all entries than SQLite may take for the rows.
  */
 int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
                           const struct clr_lookup_statement *statement,

@@ -167,6 +167,15 @@ static bool is_among(const struct clr_vdbe_op *operation, const char *const *lis
     return i < count;
 }
 
+bool clr_bytecode_has(const struct clr_bytecode *program, const char *opcode)
+{
+    int i;
+
+    for (i = 0; i < program->count && !clr_vdbe_op_is(&program->operations[i], opcode); i++)
+        ;
+    return i < program->count;
+}
+
 /* Returns the operation that opens a cursor, or NULL. */
 static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, int cursor)
 {

@@ -40,6 +40,9 @@ void clr_bytecode_free(struct clr_bytecode *program);
  */
 uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
 
+/* Whether an operation of a program is of that opcode. */
+bool clr_bytecode_has(const struct clr_bytecode *program, const char *opcode);
+
 /* Whether an operation is of that opcode. */
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
 

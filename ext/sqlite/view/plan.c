@@ -5,6 +5,7 @@
 #include "query/query.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/columns/column_source.h"
+#include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
@@ -174,9 +175,10 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
     const bool orders_inside = clr_select_has_inner_order(&query->syntax->select);
 
     *has_changed = false;
-    /* The order of a join's rows follows from all of its loops. That of a subquery's rows may show
-       where no sorter brings equal keys together, and in that of DISTINCT. */
-    if (((query->dimension_count > 0 && walk->sorter == NULL) ||
+    /* The order of a join's rows follows from all of its loops, and so does it from a subquery's.
+       That of a subquery's rows in FROM may show where no sorter brings equal keys together, and in
+       that of DISTINCT. */
+    if ((((query->dimension_count > 0 || query->looks_up_subqueries) && walk->sorter == NULL) ||
          (orders_inside && (walk->sorter == NULL || grouping->by_first))) &&
         !query->is_ordered) {
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
@@ -559,6 +561,9 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     clr_memory_free(held);
     if (rc == SQLITE_OK)
         plan->walk = clr_bytecode_walk(&program);
+    if (rc == SQLITE_OK && plan->query->looks_up_values &&
+        clr_bytecode_has(&program, "OpenAutoindex"))
+        clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
     if (rc == SQLITE_OK && plan->query->has_rows)
         rc = row_order_check(db, &program, plan, reason);
     else if (rc == SQLITE_OK && plan->query->is_grouped)
@@ -583,7 +588,10 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
                                                 .prefers_derived = plan->varied->finds_many,
                                                 .is_utf8 = plan->encoding == SQLITE_UTF8,
                                                 .is_exact = connection->settings.override != 0};
-    int rc = know_tables(connection->db, plan, tables), i;
+    int rc = clr_subqueries_find(connection->db, plan->query, tables->infos), i;
+
+    if (rc == SQLITE_OK)
+        rc = know_tables(connection->db, plan, tables);
 
     if (rc == SQLITE_OK)
         rc = know_numbers(connection->db, plan->query->syntax);
@@ -647,9 +655,12 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
 }
 
 /* Writes the statements of the query's lookups. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int write_lookups(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
-                         struct clr_reason *reason)
+static int write_lookups(struct clr_connection *connection, const struct clr_select *select,
+                         struct clr_plan *plan, struct clr_reason *reason)
 {
+    sqlite3 *db = connection->db;
+    struct clr_lookup_statement *statement;
+    bool walks;
     const struct clr_query *query = plan->query;
     int rc = SQLITE_OK, i, k;
 
@@ -660,10 +671,14 @@ static int write_lookups(sqlite3 *db, const struct clr_select *select, struct cl
     for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
         for (k = 0; k < i && !clr_lookups_go_together(query, k, i); k++)
             ;
-        if (k == i)
-            rc = clr_lookup_statement_write(db, &plan->table, query, i,
-                                            select->parameter_count + query->operand_count,
-                                            &plan->statements[plan->statement_count++]);
+        if (k < i)
+            continue;
+        statement = &plan->statements[plan->statement_count++];
+        rc = clr_lookup_statement_write(db, &plan->table, query, i,
+                                        select->parameter_count + query->operand_count, statement);
+        if (rc == SQLITE_OK && statement->probe != NULL)
+            rc = clr_subqueries_check(connection, statement->probe, plan->table.schema,
+                                      query->looks_up_values, &walks, reason);
     }
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
@@ -678,7 +693,7 @@ static int bind_tables(struct clr_connection *connection, const struct clr_selec
     int rc = bind_query(connection, select, plan, tables, reason);
 
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = write_lookups(connection->db, select, plan, reason);
+        rc = write_lookups(connection, select, plan, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         return rc;
     if (clr_functions_are_replaced(connection, plan->query)) {

@@ -46,7 +46,8 @@ static struct clr_lookup_input input_of(const struct clr_view_run *run,
                                      .encoding = run->plan->encoding,
                                      .version = run->dimensions->number,
                                      .parameters = run->operands.values,
-                                     .parameter_count = run->operands.count};
+                                     .parameter_count = run->operands.count,
+                                     .rows = column->rows};
 }
 
 /* Says which version of the database the connection sees. Returns false if it is writing. */
@@ -64,7 +65,8 @@ static bool read_version(const struct clr_view_run *run, unsigned *version)
    its pages than to evaluate the entries anew. */
 enum { ENTRIES_PER_PAGE = 4, FEW_PAGES = 256 };
 
-/* Finds out whether dimensions are what they were. */
+/* Finds out whether dimensions are what they were. Which pages subqueries read is not known: any
+   commit counts. */
 static void renew_dimensions(struct clr_view_run *run, struct clr_column *const *columns,
                              unsigned data_version)
 {
@@ -75,10 +77,11 @@ static void renew_dimensions(struct clr_view_run *run, struct clr_column *const 
 
     for (i = 0; i < run->plan->statement_count; i++)
         most += columns[run->plan->statements[i].column]->dictionary->count / ENTRIES_PER_PAGE;
-    clr_tables_version_renew(run->dimensions, request->database,
-                             request->no_pages == CLR_WHY_NONE ? &request->snapshot : NULL,
-                             data_version, run->plan->dimensions, query->dimension_count, most,
-                             run->watch);
+    clr_tables_version_renew(
+        run->dimensions, request->database,
+        request->no_pages == CLR_WHY_NONE && !query->looks_up_subqueries ? &request->snapshot
+                                                                         : NULL,
+        data_version, run->plan->dimensions, query->dimension_count, most, run->watch);
 }
 
 /* Brings the lookups over the columns, to which there are references, up to date, and gives them to
@@ -102,7 +105,7 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
     }
     if (query->lookup_count > 0 && !read_version(run, &before))
         return refuse(run, CLR_WHY_UNCOMMITTED);
-    if (query->dimension_count > 0)
+    if (query->dimension_count > 0 || query->looks_up_subqueries)
         renew_dimensions(run, columns, before);
     for (i = 0; i < run->plan->statement_count && goes_on(run, rc); i++) {
         const struct clr_lookup_input input = input_of(run, columns[statements[i].column]);

@@ -3,7 +3,7 @@
 import support
 import tap
 import view_support as views
-from domains import Merged, Stars
+from domains import LookedUp, Merged, Stars
 from matrix import Run, run_all, times
 
 
@@ -13,8 +13,10 @@ def matrix():
     yield Run(Stars, times(30, 400), encoding="UTF-16le", on_table=15, between=5, fast=0.1)
     yield Run(Stars, times(80, 800), on_table=8, between=4, fast=0.1, memories=(48_000,))
     yield Run(Merged, times(200, 3_000), on_table=20, between=5, fast=0.25)
+    yield Run(LookedUp, times(200, 3_000), on_table=20, between=5, fast=0.2)
+    yield Run(LookedUp, times(60, 400), encoding="UTF-16be", on_table=15, between=5, fast=0.1)
     for device in views.devices()[1:]:
-        for domain in (Stars, Merged):
+        for domain in (Stars, Merged, LookedUp):
             yield Run(domain, times(12, 80), device=device, on_table=12, between=12, fast=0.2, on_device=0.1)
 
 

@@ -1,0 +1,213 @@
+#include "sqlite/lookups/subqueries.h"
+
+#include "query/binding/subqueries.h"
+#include "query/binding/times.h"
+#include "query/syntax/syntax.h"
+#include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
+#include "sqlite/session/statement.h"
+
+#include <string.h>
+
+/* ---- What subqueries name. */
+
+/* Whether SQLite prepares a subquery beside what FROM, in its text, has. Returns SQLITE_OK or
+   SQLITE_NOMEM. */
+static int prepare(sqlite3 *db, const struct clr_node *subquery, const char *from, bool *prepares)
+{
+    const struct clr_token *text = &subquery->names[0];
+    sqlite3_stmt *statement;
+    const int rc = clr_statement_prepare(db, &statement, "SELECT EXISTS %.*s%s", (int)text->length,
+                                         text->text, from);
+
+    sqlite3_finalize(statement);
+    *prepares = rc == SQLITE_OK;
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+/* Whether a subquery names nothing of the query around it but a column, by the number of its table
+   in FROM and its name. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int names_column(sqlite3 *db, const struct clr_query *query, const struct clr_node *subquery,
+                        int source, const char *column, bool *does)
+{
+    const struct clr_from_table *table = &query->syntax->select.sources[source];
+    char *from;
+    int rc = SQLITE_NOMEM;
+
+    *does = false;
+    if (!clr_subquery_may_name(query, subquery, column))
+        return SQLITE_OK;
+    from = sqlite3_mprintf(" FROM (SELECT ?1 AS \"%w\") AS \"%w\"", column,
+                           table->alias.kind != 0 ? table->alias.name : table->table.name);
+    if (from != NULL)
+        rc = prepare(db, subquery, from, does);
+    sqlite3_free(from);
+    return rc;
+}
+
+/* Finds the column that a subquery names. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_column(sqlite3 *db, struct clr_query *query, struct clr_node *subquery,
+                       const struct clr_table_info *tables)
+{
+    bool is_found;
+    int rc = prepare(db, subquery, "", &is_found), i, k;
+
+    for (i = 0; i < query->syntax->select.source_count && !is_found; i++) {
+        for (k = 0; k < tables[i].column_count && rc == SQLITE_OK && !is_found; k++) {
+            const char *name = tables[i].columns[k].name;
+
+            rc = names_column(db, query, subquery, i, name, &is_found);
+            if (is_found && !clr_subquery_depend(query->syntax, subquery, i, name))
+                rc = SQLITE_NOMEM;
+        }
+    }
+    subquery->names_more = !is_found;
+    return rc;
+}
+
+int clr_subqueries_find(sqlite3 *db, struct clr_query *query, const struct clr_table_info *tables)
+{
+    struct clr_node *node = query->syntax->subqueries.first;
+    int rc = SQLITE_OK;
+
+    for (; node != NULL && rc == SQLITE_OK; node = node->listed)
+        rc = find_column(db, query, node, tables);
+    return rc;
+}
+
+/* ---- What they read. */
+
+/* Stores the number that SQLite's code has for a database. Returns SQLite's code. */
+static int find_number(sqlite3 *db, const char *schema, int *number)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, "PRAGMA database_list");
+
+    *number = -1;
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(statement, 1);
+
+        if (name != NULL && sqlite3_stricmp(name, schema) == 0)
+            *number = sqlite3_column_int(statement, 0);
+    }
+    return clr_statement_end(statement, rc);
+}
+
+/* Whether a program reads b-trees of that database alone. */
+static bool reads_database(const struct clr_bytecode *program, int number)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (clr_vdbe_op_is(operation, "VOpen") ||
+            (clr_vdbe_op_is(operation, "OpenRead") && operation->p3 != number))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a cursor is on a table or an index, and not on what SQLite has put together itself. */
+static bool is_on_tree(const struct clr_bytecode *program, int cursor)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        if (clr_vdbe_op_is(&program->operations[i], "OpenRead") &&
+            program->operations[i].p1 == cursor)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a program goes over a table more than once. */
+static bool has_walks(const struct clr_bytecode *program)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (!operation->runs_once &&
+            (clr_vdbe_op_is(operation, "Rewind") || clr_vdbe_op_is(operation, "Last")) &&
+            is_on_tree(program, operation->p1))
+            return true;
+    }
+    return false;
+}
+
+/* Adds the functions that a program calls for single rows: operations name them with their number
+   of arguments. Returns false without memory. */
+static bool add_functions(const struct clr_bytecode *program, struct clr_functions *functions)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+        const char *end = strrchr(operation->p4, '(');
+        bool is_added;
+        char *name;
+
+        if (end == NULL ||
+            (!clr_vdbe_op_is(operation, "Function") && !clr_vdbe_op_is(operation, "PureFunc")))
+            continue;
+        name = sqlite3_mprintf("%.*s", (int)(end - operation->p4), operation->p4);
+        is_added = name != NULL && clr_functions_add(functions, name) != NULL;
+        sqlite3_free(name);
+        if (!is_added)
+            return false;
+    }
+    return true;
+}
+
+/* Sets the reason if a function may give another result later. Returns SQLITE_OK or SQLITE_NOMEM.
+ */
+static int check_functions(const struct clr_connection *connection,
+                           const struct clr_bytecode *program, struct clr_reason *reason)
+{
+    struct clr_functions functions = {.list = NULL};
+    int rc = SQLITE_NOMEM, i;
+
+    if (add_functions(program, &functions) && clr_functions_read(connection->db, &functions))
+        rc = SQLITE_OK;
+    for (i = 0; i < functions.count && rc == SQLITE_OK && reason->code == CLR_WHY_NONE; i++) {
+        const struct clr_function *function = &functions.list[i];
+
+        if (!function->is_builtin || clr_times_is_function(function->name) ||
+            sqlite3_strnicmp(function->name, "current_", 8) == 0)
+            clr_reason_set_name(reason, CLR_WHY_SUBQUERY_CALLS, function->name,
+                                strlen(function->name));
+    }
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
+        !clr_functions_are_sqlites(connection, program))
+        clr_reason_set(reason, CLR_WHY_REPLACED);
+    clr_functions_free(&functions);
+    return rc;
+}
+
+int clr_subqueries_check(const struct clr_connection *connection, const char *sql,
+                         const char *schema, bool has_values, bool *walks,
+                         struct clr_reason *reason)
+{
+    struct clr_bytecode program = {.operations = NULL};
+    int number, rc = find_number(connection->db, schema, &number);
+
+    if (rc == SQLITE_OK)
+        rc = clr_bytecode_read(connection->db, &program, "%s", sql);
+    *walks = has_walks(&program);
+    if (rc == SQLITE_OK && !reads_database(&program, number))
+        clr_reason_set(reason, CLR_WHY_SUBQUERY_READS);
+    else if (rc == SQLITE_OK && has_values &&
+             (*walks || clr_bytecode_has(&program, "OpenAutoindex")))
+        clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
+    else if (rc == SQLITE_OK)
+        rc = check_functions(connection, &program, reason);
+    clr_bytecode_free(&program);
+    if (rc == SQLITE_ERROR)
+        clr_reason_set_name(reason, CLR_WHY_OUTER_NAME, sqlite3_errmsg(connection->db),
+                            strlen(sqlite3_errmsg(connection->db)));
+    else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+        clr_statement_refuse(connection->db, rc, reason);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
