@@ -244,9 +244,11 @@ static void put(struct clr_dictionary *dictionary, uint32_t code, uint32_t hash)
     dictionary->hashed++;
 }
 
-/* Makes a window in the place of the one that is there, if most entries are close to each other,
-   and leaves the others to the hash table. Without memory for it all stays as it is. */
-static void make_window(struct clr_dictionary *dictionary)
+/* Makes a window in the place of the one that is there, if most entries are close to each other and
+   it is not more than is left, and leaves the others to the hash table. Returns CLR_OK or
+   CLR_NOMEM.
+ */
+static enum clr_code make_window(struct clr_dictionary *dictionary)
 {
     struct clr_dictionary made = *dictionary;
     size_t size;
@@ -256,20 +258,20 @@ static void make_window(struct clr_dictionary *dictionary)
     for (code = 0, made.hashed = 0; code < made.count && made.near_count > 0; code++)
         made.hashed += !is_near(&made, made.entries[code]);
     if (made.near_count == 0 || made.hashed > made.count / 2)
-        return;
+        return CLR_OK;
     made.slot_count = FIRST_SLOTS;
     while (made.slot_count < (made.hashed + 1) * (size_t)SLOTS_PER_ENTRY * 2)
         made.slot_count *= 2;
     size = made.near_count * sizeof *made.near_codes + made.slot_count * sizeof *made.slots;
     if (!take(dictionary, size))
-        return;
+        return CLR_OK;
     made.near_codes = clr_memory_alloc_zero(made.near_count * sizeof *made.near_codes);
     made.slots = clr_memory_alloc_zero(made.slot_count * sizeof *made.slots);
     if (made.near_codes == NULL || made.slots == NULL) {
         clr_memory_free(made.near_codes);
         clr_memory_free(made.slots);
         give_back(dictionary, size);
-        return;
+        return CLR_NOMEM;
     }
     for (code = 0, made.hashed = 0; code < made.count; code++)
         put(&made, code, is_near(&made, made.entries[code]) ? 0 : hash_entry(&made, code));
@@ -283,6 +285,7 @@ static void make_window(struct clr_dictionary *dictionary)
     dictionary->slots = made.slots;
     dictionary->slot_count = made.slot_count;
     dictionary->hashed = made.hashed;
+    return CLR_OK;
 }
 
 /* Whether there is no room for one more entry in the hash table. */
@@ -303,7 +306,7 @@ static enum clr_code make_room(struct clr_dictionary *dictionary)
     /* A new window goes through all entries: it is time for it when these have become some more. */
     if (code == CLR_OK && is_full(dictionary) && dictionary->count >= NEAR_LEAST &&
         dictionary->hashed >= dictionary->count / 4)
-        make_window(dictionary);
+        code = make_window(dictionary);
     return code == CLR_OK && is_full(dictionary) ? grow_slots(dictionary) : code;
 }
 

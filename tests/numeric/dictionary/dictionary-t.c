@@ -140,8 +140,7 @@ static int add_random(struct clr_dictionary *dictionary, int values, bool fails)
         if (fails)
             clr_memory_fail_after((long)random_below(2));
         code = add(dictionary, &value, &got);
-        /* Without memory for a window values are added all the same. */
-        if (clr_memory_fail_after(-1) != 0 && (code != CLR_OK || !has_keys)) {
+        if (clr_memory_fail_after(-1) != 0) {
             failures++;
             batch_ok(code == CLR_NOMEM && want == plain_count, "value %d: no memory", i);
             batch_ok(has_all(dictionary), "value %d: all that was there before", i);
@@ -192,7 +191,7 @@ static void test_merge(void)
         clr_memory_fail_after((long)random_below(2));
         code = clr_dictionary_merge(one, other, map);
         if (clr_memory_fail_after(-1) != 0)
-            batch_ok(code == CLR_NOMEM || code == CLR_OK, "merged without memory");
+            batch_ok(code == CLR_NOMEM, "merged without memory");
         code = clr_dictionary_merge(one, other, map);
         batch_ok(code == CLR_OK && other->count == count, "merged");
         for (i = 0; i < count; i++)
