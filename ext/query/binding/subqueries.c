@@ -183,6 +183,22 @@ static bool find_list(struct clr_binder *binder, struct clr_node *subquery)
 
 /* ---- All. */
 
+/* Whether a subquery's rows, and not their order alone, may follow from the order of other rows. */
+static bool may_follow_order(const struct clr_node *subquery)
+{
+    const struct clr_token *all = &subquery->names[0];
+    const char *at = all->text + 1, *end = all->text + all->length;
+    struct clr_token token;
+    struct clr_reason reason;
+
+    while (at < end && clr_lexer_next_raw(&at, &token, &reason) == CLR_OK) {
+        if (token.kind == CLR_T_LP || clr_token_is(&token, "LIMIT") ||
+            clr_token_is(&token, "GROUP"))
+            return true;
+    }
+    return false;
+}
+
 /* Notes those of an expression of rows; is_value: it is no operand of IN or EXISTS. */
 static void mark(struct clr_binder *binder, struct clr_node *node, bool is_value)
 {
@@ -191,7 +207,8 @@ static void mark(struct clr_binder *binder, struct clr_node *node, bool is_value
 
     if (node->kind == CLR_N_SUBQUERY) {
         node->is_looked_up = binder->query->looks_up_subqueries = true;
-        binder->query->looks_up_values = binder->query->looks_up_values || is_value;
+        binder->query->looks_up_values =
+            binder->query->looks_up_values || is_value || may_follow_order(node);
     }
     /* What IN looks for comes before the subquery. */
     for (child = node->first; child != NULL; child = child->next)
