@@ -6,11 +6,11 @@
 #include "query/binding/emit.h"
 #include "query/binding/lookup.h"
 #include "query/binding/lower.h"
-#include "query/binding/merge.h"
-#include "query/binding/names.h"
-#include "query/binding/star.h"
-#include "query/binding/subqueries.h"
-#include "query/binding/times.h"
+#include "query/names/merge.h"
+#include "query/names/names.h"
+#include "query/names/star.h"
+#include "query/names/subqueries.h"
+#include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "query/binding/emit.h"
 
 #include "base/memory.h"
-#include "query/binding/times.h"
+#include "query/names/times.h"
 #include "query/syntax/print.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_EMIT_H
 #define CLR_QUERY_EMIT_H
 
-#include "query/binding/names.h"
+#include "query/names/names.h"
 
 /* How much of everything a query has. */
 struct clr_query_size {

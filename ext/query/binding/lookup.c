@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "query/binding/emit.h"
-#include "query/binding/times.h"
+#include "query/names/times.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_LOOKUP_H
 #define CLR_QUERY_LOOKUP_H
 
-#include "query/binding/names.h"
+#include "query/names/names.h"
 
 /*
  * Returns the instruction that looks up the result of an expression, or of several with an operator

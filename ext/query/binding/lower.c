@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "query/binding/derive.h"
 #include "query/binding/lookup.h"
-#include "query/binding/times.h"
+#include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
 #include <math.h>

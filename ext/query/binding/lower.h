@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_LOWER_H
 #define CLR_QUERY_LOWER_H
 
-#include "query/binding/names.h"
+#include "query/names/names.h"
 
 /* Both return the number of an instruction, as clr_emit() does. */
 

@@ -1,7 +1,7 @@
 #include "sqlite/lookups/subqueries.h"
 
-#include "query/binding/subqueries.h"
-#include "query/binding/times.h"
+#include "query/names/subqueries.h"
+#include "query/names/times.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"

@@ -6,7 +6,7 @@
 #ifndef CLR_QUERY_SUBQUERIES_H
 #define CLR_QUERY_SUBQUERIES_H
 
-#include "query/binding/names.h"
+#include "query/names/names.h"
 
 /* Whether a subquery may name that column of a table of FROM, once the query is parsed. SQLite
    knows which of such columns it does. */

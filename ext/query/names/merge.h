@@ -5,7 +5,7 @@
 #ifndef CLR_QUERY_MERGE_H
 #define CLR_QUERY_MERGE_H
 
-#include "query/binding/tables.h"
+#include "query/names/tables.h"
 
 /* To be called once, before all else that is about names. Their conditions are left where they are.
    Names that mean no column are marked; they are hidden, and refused where they are looked up.

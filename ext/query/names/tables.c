@@ -1,4 +1,4 @@
-#include "query/binding/tables.h"
+#include "query/names/tables.h"
 
 bool clr_tables_name_rowid(const char *name)
 {

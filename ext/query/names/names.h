@@ -5,7 +5,7 @@
 #ifndef CLR_QUERY_NAMES_H
 #define CLR_QUERY_NAMES_H
 
-#include "query/binding/tables.h"
+#include "query/names/tables.h"
 
 /*
  * To be called once, when the query's table and its conditions are known (star.h). Looks up all

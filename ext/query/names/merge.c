@@ -1,4 +1,4 @@
-#include "query/binding/merge.h"
+#include "query/names/merge.h"
 
 #include <string.h>
 

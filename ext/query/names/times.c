@@ -1,4 +1,4 @@
-#include "query/binding/times.h"
+#include "query/names/times.h"
 
 #include "query/syntax/grammar.h"
 

@@ -1,6 +1,6 @@
-#include "query/binding/star.h"
+#include "query/names/star.h"
 
-#include "query/binding/merge.h"
+#include "query/names/merge.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "query/binding/subqueries.h"
+#include "query/names/subqueries.h"
 
 #include "query/syntax/grammar.h"
 

@@ -1,6 +1,6 @@
-#include "query/binding/names.h"
+#include "query/names/names.h"
 
-#include "query/binding/times.h"
+#include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_QUERY_STAR_H
 #define CLR_QUERY_STAR_H
 
-#include "query/binding/names.h"
+#include "query/names/names.h"
 
 /*
  * Writes down which table is scanned, which ones are dimensions of it, by what, and what rows must
