@@ -241,10 +241,48 @@ static bool is_hidden_number(const struct clr_node *term)
     return is_hidden && node->item == NULL && node->kind == CLR_N_LITERAL;
 }
 
+/* Returns the column that a subquery names, or EXISTS of one; else NULL. */
+static const struct clr_node *find_named(const struct clr_node *node)
+{
+    if (node->kind == CLR_N_OPERATOR && node->names[0].kind == 0 && node->first->next == NULL)
+        node = node->first;
+    return node->kind == CLR_N_SUBQUERY ? node->first : NULL;
+}
+
+/* Prints what it names as a column of that name in a table of that name: the key, FROM the table.
+ */
+static void print_named(struct clr_printer *printer, const struct clr_query *query,
+                        const struct clr_node *named, const char *from)
+{
+    const struct clr_from_table *source = &query->syntax->select.sources[named->source - 1];
+
+    clr_print_word(printer, "FROM (SELECT ");
+    add_key(printer, named);
+    clr_print_word(printer, "AS");
+    clr_print_name(printer, named->column.name);
+    clr_text_add(&printer->text, "%s) AS", from);
+    clr_print_name(printer, source->alias.kind != 0 ? source->alias.name : source->table.name);
+}
+
+/* Prints a subquery, or EXISTS of one, that names a key, as a subquery around it that has the key
+   by the name of its column. */
+static void print_around(struct clr_printer *printer, const struct clr_query *query,
+                         const struct clr_node *node, const struct clr_node *named)
+{
+    struct clr_printer inside = {.syntax = printer->syntax, .text = printer->text};
+
+    clr_print_word(&inside, "(SELECT");
+    clr_print_node(&inside, node);
+    printer->text = inside.text;
+    print_named(printer, query, named, "");
+    clr_print_word(printer, ")");
+}
+
 /* Prints what stands for keys and calls, and the names of items. */
 static bool print_finished(struct clr_printer *printer, const struct clr_node *node)
 {
     const bool is_call = node->kind == CLR_N_AGGREGATE;
+    const struct clr_node *named = node->key == 0 ? find_named(node) : NULL;
 
     if (node->kind == CLR_N_TERM && is_hidden_number(node)) {
         clr_print_word(printer, "NULL");
@@ -255,8 +293,10 @@ static bool print_finished(struct clr_printer *printer, const struct clr_node *n
             clr_print_node(printer, node->written);
         return node->written != NULL;
     }
+    if (named != NULL)
+        print_around(printer, printer->context, node, named);
     if (node->key == 0 && !is_call)
-        return false;
+        return named != NULL;
     clr_print_word(printer, "");
     if (is_call)
         add_call(printer, node);
@@ -410,19 +450,49 @@ static char *write_different(const struct clr_query *query)
     return clr_text_end(&text);
 }
 
+/* Whether there are subqueries, evaluated as the query is finished, that name a key, or none. */
+static bool has_subqueries(const struct clr_query *query, bool name_key)
+{
+    const struct clr_node *node = query->syntax->subqueries.first;
+
+    while (node != NULL && (node->is_looked_up || (node->first != NULL) != name_key))
+        node = node->listed;
+    return node != NULL && !query->has_rows;
+}
+
 static char *write_subqueries(const struct clr_query *query)
 {
     struct clr_printer printer = {.syntax = query->syntax};
     const struct clr_node *node;
 
     for (node = query->syntax->subqueries.first; node != NULL; node = node->listed) {
-        if (node->is_looked_up)
+        if (node->is_looked_up || node->first != NULL)
             continue;
         clr_text_add(&printer.text, printer.text.length == 0 ? "SELECT" : ",");
         if (node->number == 0)
             clr_text_add(&printer.text, " EXISTS");
         else
             clr_text_add(&printer.text, " ?%d IN", query->parameter_count + node->number);
+        clr_print_node(&printer, node);
+    }
+    return clr_text_end(&printer.text);
+}
+
+/* Where they stand here SQLite takes no aggregate of the key alone, which would be one of the query
+   around the subquery. */
+static char *write_asked(const struct clr_query *query)
+{
+    struct clr_printer printer = {.syntax = query->syntax};
+    const struct clr_node *node;
+    char from[64];
+
+    snprintf(from, sizeof from, " FROM \"" CLR_GROUP_TABLE "\"(?%d)", query->parameter_count + 1);
+    for (node = query->syntax->subqueries.first; node != NULL; node = node->listed) {
+        if (node->is_looked_up || node->first == NULL)
+            continue;
+        clr_text_add(&printer.text, printer.text.length == 0 ? "SELECT 1" : " UNION ALL SELECT 1");
+        print_named(&printer, query, node->first, from);
+        clr_print_word(&printer, node->is_exists ? "WHERE EXISTS" : "WHERE +");
         clr_print_node(&printer, node);
     }
     return clr_text_end(&printer.text);
@@ -442,9 +512,11 @@ static void free_statements(struct clr_query *query)
 {
     clr_memory_free(query->answer);
     clr_memory_free(query->subqueries);
+    clr_memory_free(query->asked_of_keys);
     clr_memory_free(query->different);
     clr_memory_free(query->counted);
-    query->answer = query->subqueries = query->different = query->counted = NULL;
+    query->answer = query->subqueries = query->asked_of_keys = NULL;
+    query->different = query->counted = NULL;
 }
 
 /* Keeps a text. Returns false without memory for it. */
@@ -466,8 +538,10 @@ enum clr_code clr_query_write(struct clr_query *query)
     free_statements(query);
     return keep(&query->answer,
                 query->has_rows ? write_rows(query) : write_answer(query, sorts_keys)) &&
-                   (query->has_rows || !query->has_subqueries ||
+                   (!has_subqueries(query, false) ||
                     keep(&query->subqueries, write_subqueries(query))) &&
+                   (!has_subqueries(query, true) ||
+                    keep(&query->asked_of_keys, write_asked(query))) &&
                    (!collates || keep(&query->different, write_different(query))) &&
                    (is_written || keep(&query->counted, write_counted(query)))
                ? CLR_OK

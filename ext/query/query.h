@@ -221,6 +221,9 @@ struct clr_query {
     char *subqueries;
     int list_count;
     const char *lists[CLR_MOST_LISTS];
+    /* A SELECT from the table of groups that SQLite prepares if each of the others names a key
+       alone, and no aggregate in it is one of the query around it. NULL: there are no others. */
+    char *asked_of_keys;
     /* Of groups with keys that are compared by other collating sequences than BINARY: a SELECT from
        their table, whose argument is ?1, that gives 1 if no two values of such a key are equal by
        its sequence. Else SQLite names the group by one of them. NULL: there are no such keys. */

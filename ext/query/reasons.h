@@ -29,6 +29,8 @@ CLR_WHY(SUBQUERY_NAMES,
 CLR_WHY(SUBQUERY_READS,
         "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it reads "
         "tables of the same database file alone")
+CLR_WHY(NAMED_KEY, "a subquery that names a key of GROUP BY is accelerated where that is a column "
+                   "of INTEGER or NUMERIC affinity, and not behind IN")
 CLR_WHY(SUBQUERY_ROWS,
         "a subquery's value is not accelerated where SQLite searches no index for it: make one")
 CLR_WHY(SUBQUERY_CALLS, "%n() in a subquery in WHERE, GROUP BY or an aggregate is not accelerated")

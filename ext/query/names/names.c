@@ -416,6 +416,25 @@ static bool take_sequence(struct clr_binder *binder, const struct clr_node *node
            refuse(binder, CLR_WHY_COLLATION);
 }
 
+static bool find_key_uses(struct clr_binder *binder, struct clr_node *node);
+
+/*
+ * Whether the column that a subquery names, if it names one, is a key. Whether it names more SQLite
+ * finds out. SQLite may apply the affinity of a comparison in the subquery to the very place where
+ * it has the key: see clr_query's lists. That changes nothing of numbers in a column of such an
+ * affinity, but for REALs.
+ */
+static bool names_key(struct clr_binder *binder, struct clr_node *subquery)
+{
+    const struct clr_node *key = subquery->first;
+
+    if (key == NULL)
+        return true;
+    return find_key_uses(binder, subquery->first) &&
+           ((subquery->tested == NULL && key->column.is_numeric && !key->column.is_real) ||
+            refuse(binder, CLR_WHY_NAMED_KEY));
+}
+
 /* Finds the expressions that are keys. Returns false, once it has failed, if there is a column
    elsewhere. */
 static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
@@ -438,8 +457,9 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
     if (node->kind == CLR_N_COLUMN)
         return refuse(binder, CLR_WHY_KEY_COLUMN);
     if (node->kind == CLR_N_SUBQUERY)
-        return true; /* what it names SQLite finds out */
+        return names_key(binder, node);
     for (child = node->first; child != NULL; child = child->next) {
+        child->is_exists = node->kind == CLR_N_OPERATOR && node->names[0].kind == 0;
         if (!take_sequence(binder, node, child) || !find_key_uses(binder, child))
             return false;
         /* A key has no affinity, and a subquery has that of its column, which is not known. */

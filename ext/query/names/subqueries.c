@@ -270,6 +270,8 @@ bool clr_subqueries_resolve(struct clr_binder *binder)
         return clr_refuse(binder->syntax, CLR_WHY_SUBQUERY) >= 0;
     for (node = binder->syntax->subqueries.first; node != NULL; node = node->listed) {
         query->has_subqueries = query->has_subqueries || !node->is_looked_up;
+        if (!node->is_looked_up && !query->is_grouped)
+            node->first = NULL; /* there is no key that it could name */
         if (node->is_looked_up && node->names_more)
             return clr_refuse(binder->syntax, CLR_WHY_SUBQUERY_NAMES) >= 0;
         if (!query->has_rows &&

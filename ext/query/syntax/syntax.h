@@ -99,6 +99,7 @@ struct clr_node {
        clr_query_bind() notes it, with the child. */
     bool names_more;
     bool is_looked_up;    /* of the same, once bound: it is in an expression of rows */
+    bool is_exists;       /* of the same, in another expression: behind EXISTS */
     enum clr_cast cast;   /* of CLR_N_CAST */
     const char *function; /* of a call that a scan computes, of no aggregate: its name, or NULL */
     bool descending;      /* of CLR_N_TERM, as is the next one */

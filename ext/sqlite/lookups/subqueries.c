@@ -137,6 +137,11 @@ static bool has_walks(const struct clr_bytecode *program)
     return false;
 }
 
+bool clr_subqueries_search(const struct clr_bytecode *program)
+{
+    return !has_walks(program) && !clr_bytecode_has(program, "OpenAutoindex");
+}
+
 /* Adds the functions that a program calls for single rows: operations name them with their number
    of arguments. Returns false without memory. */
 static bool add_functions(const struct clr_bytecode *program, struct clr_functions *functions)

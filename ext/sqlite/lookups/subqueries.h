@@ -5,6 +5,7 @@
 
 #include "query/query.h"
 #include "query/reason.h"
+#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 
@@ -16,6 +17,10 @@
  * SQLITE_NOMEM.
  */
 int clr_subqueries_find(sqlite3 *db, struct clr_query *query, const struct clr_table_info *tables);
+
+/* Whether subqueries, by SQLite's code, find their rows by searches alone: then it finds the same
+   row first wherever they stand. */
+bool clr_subqueries_search(const struct clr_bytecode *program);
 
 /*
  * Sets the reason if a statement reads more than b-trees of that schema, or calls a function that

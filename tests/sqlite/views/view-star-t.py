@@ -17,7 +17,7 @@ def matrix():
     yield Run(LookedUp, times(60, 400), encoding="UTF-16be", on_table=15, between=5, fast=0.1)
     for device in views.devices()[1:]:
         for domain in (Stars, Merged, LookedUp):
-            yield Run(domain, times(12, 80), device=device, on_table=12, between=12, fast=0.2, on_device=0.1)
+            yield Run(domain, times(12, 80), device=device, on_table=12, between=12, fast=0.1, on_device=0.1)
 
 
 run_all(support.seed(), list(matrix()))
