@@ -70,7 +70,9 @@ def write_script(rng, steps):
             text, values = rng.choice(selects[-6:])
             script.append((db, text, values, rng.choice((None, None, None, 1, 3))))
         elif kind < 0.75:
-            script.append((db, rng.choice(CHANGES).replace("{n}", str(rng.randrange(5))), (), None))
+            # No text comes twice, so that Python keeps no statement: one that SQLite prepares anew in vain may have locked the
+            # database before, where nothing has expired it.
+            script.append((db, f'{rng.choice(CHANGES).replace("{n}", str(rng.randrange(5)))} -- {len(script)}', (), None))
         elif kind < 0.88:
             script.append((db, rng.choice(TRANSACTIONS), (), None))
         else:

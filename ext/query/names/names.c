@@ -421,8 +421,9 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node);
 /*
  * Whether the column that a subquery names, if it names one, is a key. Whether it names more SQLite
  * finds out. SQLite may apply the affinity of a comparison in the subquery to the very place where
- * it has the key: see clr_query's lists. That changes nothing of numbers in a column of such an
- * affinity, but for REALs.
+ * it has the key: see clr_query's lists. Of an index that is never REAL
+ * (sqlite3IndexAffinityStr()), and NUMERIC changes nothing in a column of such an affinity, but for
+ * one of REALs.
  */
 static bool names_key(struct clr_binder *binder, struct clr_node *subquery)
 {

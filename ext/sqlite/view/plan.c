@@ -294,19 +294,6 @@ static bool are_lists_fine(const struct clr_bytecode *program, const struct clr_
     return true;
 }
 
-/* Whether INTEGERs may become REALs where a key is looked for in a column of that affinity. */
-static bool makes_reals(const struct clr_bytecode *program)
-{
-    int i;
-
-    for (i = 0; i < program->count; i++) {
-        if (clr_vdbe_op_is(&program->operations[i], "Affinity") &&
-            strchr(program->operations[i].p4, 'E') != NULL)
-            return true;
-    }
-    return false;
-}
-
 int clr_plan_check_subqueries(sqlite3 *db, const struct clr_query *query, int given,
                               struct clr_reason *reason)
 {
@@ -320,9 +307,7 @@ int clr_plan_check_subqueries(sqlite3 *db, const struct clr_query *query, int gi
     clr_bytecode_free(&program);
     if (rc == SQLITE_OK && query->asked_of_keys != NULL)
         rc = clr_bytecode_read(db, &program, "%s", query->asked_of_keys);
-    if (rc == SQLITE_OK && query->asked_of_keys != NULL && makes_reals(&program))
-        clr_reason_set(reason, CLR_WHY_NAMED_KEY);
-    else if (rc == SQLITE_OK && !clr_subqueries_search(&program))
+    if (rc == SQLITE_OK && !clr_subqueries_search(&program))
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
     else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
         clr_reason_set_name(reason, CLR_WHY_OUTER_NAME, sqlite3_errmsg(db),
