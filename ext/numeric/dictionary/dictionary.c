@@ -9,7 +9,7 @@
 /* A table is at most half full, so that a value's slot is near. */
 enum { FIRST_ENTRIES = 16, FIRST_SLOTS = 64, SLOTS_PER_ENTRY = 2 };
 
-/* The code of a value that is not there: one less than the 0 of a window. */
+/* The code of a value that is not there. */
 static const uint32_t no_code = UINT32_MAX;
 
 struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *left)
@@ -176,12 +176,6 @@ static bool is_near(const struct clr_dictionary *dictionary, struct clr_scalar v
            (uint64_t)value.bits - dictionary->near_least < dictionary->near_count;
 }
 
-/* Returns that place. */
-static uint32_t *near_code(const struct clr_dictionary *dictionary, struct clr_scalar value)
-{
-    return &dictionary->near_codes[(uint64_t)value.bits - dictionary->near_least];
-}
-
 static int compare_integers(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -236,8 +230,10 @@ static uint32_t hash_entry(const struct clr_dictionary *dictionary, uint32_t cod
 /* Puts an entry where it is found. */
 static void put(struct clr_dictionary *dictionary, uint32_t code, uint32_t hash)
 {
-    if (is_near(dictionary, dictionary->entries[code])) {
-        *near_code(dictionary, dictionary->entries[code]) = code + 1;
+    const struct clr_scalar entry = dictionary->entries[code];
+
+    if (is_near(dictionary, entry)) {
+        dictionary->near_codes[(uint64_t)entry.bits - dictionary->near_least] = code + 1;
         return;
     }
     put_slot(dictionary->slots, dictionary->slot_count - 1, (uint64_t)hash << 32 | (code + 1));
@@ -383,9 +379,9 @@ static __attribute__((noinline)) enum clr_code add_value(struct clr_dictionary *
 enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_scalar number,
                                   uint32_t *code)
 {
-    const uint32_t hash = hash_number(dictionary, number);
-    const uint32_t found = is_near(dictionary, number) ? *near_code(dictionary, number) - 1
-                                                       : look_up(dictionary, hash, number, NULL);
+    const uint32_t near = clr_dictionary_near(dictionary, number);
+    const uint32_t hash = near != 0 ? 0 : hash_number(dictionary, number);
+    const uint32_t found = near != 0 ? near - 1 : look_up(dictionary, hash, number, NULL);
 
     if (found == no_code)
         return add_number(dictionary, number, hash, code);

@@ -157,9 +157,8 @@ static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struc
 static void add_values(enum clr_operation operation, enum clr_element element, const void *x,
                        const void *y, size_t count, struct clr_sum *sum)
 {
-    const struct loops *loops;
+    const struct loops *loops = choose_loops();
 
-    loops = choose_loops();
     if (operation == CLR_SUM && element == CLR_REAL)
         loops->sum_reals(x, count, sum);
     else if (operation == CLR_SUM)
