@@ -58,16 +58,13 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
                   sqlite3_value **arguments)
 {
-    struct clr_bound_cursor *cursor = (struct clr_bound_cursor *)base;
     const struct clr_entries *entries =
         count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
 
     (void)number;
     (void)text;
-    cursor->source = entries;
-    cursor->row = entries == NULL ? 0 : entries->first;
-    cursor->end = entries == NULL ? 0 : entries->end;
-    return SQLITE_OK;
+    return entries == NULL ? clr_bound_begin(base, NULL, 0, 0)
+                           : clr_bound_begin(base, entries, entries->first, entries->end);
 }
 
 /* Gives the last time of the unit that an entry stands for. */
@@ -141,17 +138,8 @@ static struct module *new_module(const struct clr_column_type *type, const char 
 int clr_entries_register(struct clr_connection *connection, const struct clr_column_type *type)
 {
     static const struct clr_attachment_kind kind = {sizeof(struct modules), free_modules};
-    static const sqlite3_module methods = {.iVersion = 0,
-                                           .xConnect = connect_table,
-                                           .xBestIndex = clr_bound_best_index,
-                                           .xDisconnect = clr_virtual_table_disconnect,
-                                           .xOpen = clr_bound_open,
-                                           .xClose = clr_virtual_table_close,
-                                           .xFilter = filter,
-                                           .xNext = clr_bound_next,
-                                           .xEof = clr_bound_eof,
-                                           .xColumn = column,
-                                           .xRowid = clr_bound_rowid};
+    static const sqlite3_module methods = {CLR_BOUND_METHODS, .xConnect = connect_table,
+                                           .xFilter = filter, .xColumn = column};
     struct modules *modules = clr_connection_attach(connection, &kind);
     char *name;
     struct module *module;

@@ -127,4 +127,22 @@ static inline int clr_bound_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *nu
     return SQLITE_OK;
 }
 
+/* For xFilter: goes to a row of what was bound, which end before another one. */
+static inline int clr_bound_begin(sqlite3_vtab_cursor *base, const void *source, sqlite3_int64 row,
+                                  sqlite3_int64 end)
+{
+    struct clr_bound_cursor *cursor = (struct clr_bound_cursor *)base;
+
+    cursor->source = source;
+    cursor->row = row;
+    cursor->end = end;
+    return SQLITE_OK;
+}
+
+/* The methods that all bound tables have in common; xConnect, xFilter and xColumn are their own. */
+#define CLR_BOUND_METHODS                                                                          \
+    .xBestIndex = clr_bound_best_index, .xDisconnect = clr_virtual_table_disconnect,               \
+    .xOpen = clr_bound_open, .xClose = clr_virtual_table_close, .xNext = clr_bound_next,           \
+    .xEof = clr_bound_eof, .xRowid = clr_bound_rowid
+
 #endif

@@ -585,16 +585,15 @@ static bool is_probe(const struct clr_group_values *values)
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
                   sqlite3_value **arguments)
 {
-    struct clr_bound_cursor *cursor = (struct clr_bound_cursor *)base;
     const struct clr_group_values *values =
         count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
 
     (void)number;
     (void)text;
-    cursor->source = values;
-    cursor->row = 0;
-    cursor->end = values == NULL ? 0 : is_probe(values) ? 1 : (sqlite3_int64)values->rows;
-    return SQLITE_OK;
+    return clr_bound_begin(base, values, 0,
+                           values == NULL     ? 0
+                           : is_probe(values) ? 1
+                                              : (sqlite3_int64)values->rows);
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
@@ -616,16 +615,8 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
 
 int clr_groups_register(struct clr_connection *connection)
 {
-    static const sqlite3_module module = {.xConnect = connect_table,
-                                          .xBestIndex = clr_bound_best_index,
-                                          .xDisconnect = clr_virtual_table_disconnect,
-                                          .xOpen = clr_bound_open,
-                                          .xClose = clr_virtual_table_close,
-                                          .xFilter = filter,
-                                          .xNext = clr_bound_next,
-                                          .xEof = clr_bound_eof,
-                                          .xColumn = column,
-                                          .xRowid = clr_bound_rowid};
+    static const sqlite3_module module = {CLR_BOUND_METHODS, .xConnect = connect_table,
+                                          .xFilter = filter, .xColumn = column};
 
     return sqlite3_create_module_v2(connection->db, CLR_GROUP_TABLE, &module, NULL, NULL);
 }
