@@ -249,32 +249,19 @@ static const struct clr_node *find_named(const struct clr_node *node)
     return node->kind == CLR_N_SUBQUERY ? node->first : NULL;
 }
 
-/* Prints what it names as a column of that name in a table of that name: the key, FROM the table.
- */
-static void print_named(struct clr_printer *printer, const struct clr_query *query,
-                        const struct clr_node *named, const char *from)
-{
-    const struct clr_from_table *source = &query->syntax->select.sources[named->source - 1];
-
-    clr_print_word(printer, "FROM (SELECT ");
-    add_key(printer, named);
-    clr_print_word(printer, "AS");
-    clr_print_name(printer, named->column.name);
-    clr_text_add(&printer->text, "%s) AS", from);
-    clr_print_name(printer, source->alias.kind != 0 ? source->alias.name : source->table.name);
-}
-
 /* Prints a subquery, or EXISTS of one, that names a key, as a subquery around it that has the key
    by the name of its column. */
-static void print_around(struct clr_printer *printer, const struct clr_query *query,
-                         const struct clr_node *node, const struct clr_node *named)
+static void print_around(struct clr_printer *printer, const struct clr_node *node,
+                         const struct clr_node *named)
 {
     struct clr_printer inside = {.syntax = printer->syntax, .text = printer->text};
 
     clr_print_word(&inside, "(SELECT");
     clr_print_node(&inside, node);
     printer->text = inside.text;
-    print_named(printer, query, named, "");
+    clr_print_word(printer, "FROM (SELECT ");
+    add_key(printer, named);
+    clr_print_scope_end(printer, named, "");
     clr_print_word(printer, ")");
 }
 
@@ -294,7 +281,7 @@ static bool print_finished(struct clr_printer *printer, const struct clr_node *n
         return node->written != NULL;
     }
     if (named != NULL)
-        print_around(printer, printer->context, node, named);
+        print_around(printer, node, named);
     if (node->key == 0 && !is_call)
         return named != NULL;
     clr_print_word(printer, "");
@@ -400,7 +387,7 @@ static char *write_rows(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
     const struct clr_from_table *source = &select->sources[query->fact];
-    const struct clr_token *name = source->alias.kind != 0 ? &source->alias : &source->table;
+    const struct clr_token *name = clr_from_name(source);
     struct clr_printer printer = {.syntax = query->syntax};
     struct clr_text found = {.text = NULL};
     char *term;
@@ -451,7 +438,7 @@ static char *write_different(const struct clr_query *query)
 }
 
 /* Whether there are subqueries, evaluated as the query is finished, that name a key, or none. */
-static bool has_subqueries(const struct clr_query *query, bool name_key)
+static bool has_asked(const struct clr_query *query, bool name_key)
 {
     const struct clr_node *node = query->syntax->subqueries.first;
 
@@ -491,7 +478,9 @@ static char *write_asked(const struct clr_query *query)
         if (node->is_looked_up || node->first == NULL)
             continue;
         clr_text_add(&printer.text, printer.text.length == 0 ? "SELECT 1" : " UNION ALL SELECT 1");
-        print_named(&printer, query, node->first, from);
+        clr_print_word(&printer, "FROM (SELECT ");
+        add_key(&printer, node->first);
+        clr_print_scope_end(&printer, node->first, from);
         clr_print_word(&printer, node->is_exists ? "WHERE EXISTS" : "WHERE +");
         clr_print_node(&printer, node);
     }
@@ -538,10 +527,9 @@ enum clr_code clr_query_write(struct clr_query *query)
     free_statements(query);
     return keep(&query->answer,
                 query->has_rows ? write_rows(query) : write_answer(query, sorts_keys)) &&
-                   (!has_subqueries(query, false) ||
+                   (!has_asked(query, false) ||
                     keep(&query->subqueries, write_subqueries(query))) &&
-                   (!has_subqueries(query, true) ||
-                    keep(&query->asked_of_keys, write_asked(query))) &&
+                   (!has_asked(query, true) || keep(&query->asked_of_keys, write_asked(query))) &&
                    (!collates || keep(&query->different, write_different(query))) &&
                    (is_written || keep(&query->counted, write_counted(query)))
                ? CLR_OK

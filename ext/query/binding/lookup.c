@@ -329,25 +329,15 @@ static bool find_scope(struct clr_binder *binder, const struct clr_node *node, s
  */
 static void print_scope(struct clr_printer *printer, const struct scope *scope)
 {
-    const struct clr_binder *binder = printer->context;
     int i;
 
     for (i = 0; i < scope->count; i++) {
         const struct clr_node *column = scope->columns[i];
-        const struct clr_from_table *source = &binder->syntax->select.sources[column->source - 1];
 
         clr_print_word(printer, i == 0 ? "FROM (SELECT" : ", (SELECT");
         clr_print_node(printer, column);
-        clr_print_word(printer, "AS");
-        clr_print_name(printer, column->column.name);
-        clr_print_word(printer, ") AS");
-        clr_print_name(printer, source->alias.kind != 0 ? source->alias.name : source->table.name);
+        clr_print_scope_end(printer, column, "");
     }
-}
-
-static bool is_subquery(const struct clr_node *node)
-{
-    return node->kind == CLR_N_SUBQUERY;
 }
 
 int clr_lookup_place(struct clr_binder *binder, struct clr_lookup_plan *plan)
@@ -403,7 +393,7 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
         if (!check_held(binder, nodes[i], &plan.is_timed) || !place_operands(binder, nodes[i]) ||
             !find_scope(binder, nodes[i], &scope))
             return -1;
-        plan.has_subqueries = plan.has_subqueries || clr_node_find(nodes[i], is_subquery) != NULL;
+        plan.has_subqueries = plan.has_subqueries || (nodes[i]->has & CLR_HAS_SUBQUERY) != 0;
     }
     plan.column = clr_place_column(
         binder, &(struct clr_query_column){.number = number, .with_codes = true, .unit = unit});

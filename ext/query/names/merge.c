@@ -62,7 +62,7 @@ static enum finding find_column(const struct clr_binder *binder,
 static bool has_columns(const struct clr_node *star, const struct clr_select_tree *tree,
                         const struct clr_from_table *source)
 {
-    const struct clr_token *name = source->alias.kind != 0 ? &source->alias : &source->table;
+    const struct clr_token *name = clr_from_name(source);
 
     return star->names[0].kind == 0 || tree->source_count == 1 ||
            (name->kind != 0 && clr_name_equal(star->names[0].name, name->name));

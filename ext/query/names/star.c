@@ -35,19 +35,6 @@ static bool add_term(struct star *star, struct clr_node *node, int source)
     return true;
 }
 
-/* Returns the node of a column's name; NULL without memory. */
-static struct clr_node *new_column(struct clr_syntax *syntax, const struct clr_token *name)
-{
-    struct clr_node *node =
-        clr_syntax_node(syntax, CLR_N_COLUMN, name, (struct clr_list){NULL, NULL});
-
-    if (node == NULL)
-        return NULL;
-    node->name_count = 1;
-    node->has = CLR_HAS_COLUMN;
-    return node;
-}
-
 /* Adds what USING says of a column: that of the table is equal to that of the first one that has
    it. */
 static bool add_common(struct star *star, const struct clr_node *common, int source)
@@ -58,8 +45,8 @@ static bool add_common(struct star *star, const struct clr_node *common, int sou
     struct clr_node *left, *right, *node;
     int i = 0;
 
-    left = new_column(syntax, &common->names[0]);
-    right = new_column(syntax, &common->names[0]);
+    left = clr_syntax_column(syntax, &common->names[0]);
+    right = clr_syntax_column(syntax, &common->names[0]);
     if (left == NULL || right == NULL)
         return false;
     while (i < source && !clr_merge_column(star->binder, left, i))

@@ -71,13 +71,10 @@ bool clr_subquery_depend(struct clr_syntax *syntax, struct clr_node *subquery, i
 {
     const struct clr_token name = {
         .kind = CLR_T_ID, .text = column, .length = strlen(column), .name = (char *)column};
-    struct clr_node *node =
-        clr_syntax_node(syntax, CLR_N_COLUMN, &name, (struct clr_list){NULL, NULL});
+    struct clr_node *node = clr_syntax_column(syntax, &name);
 
     if (node == NULL)
         return false;
-    node->name_count = 1;
-    node->has = CLR_HAS_COLUMN;
     node->source = source + 1;
     subquery->first = node;
     return true;

@@ -80,7 +80,7 @@ int clr_tables_dimension(const struct clr_query *query, int source)
 bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
                         const struct clr_node *node)
 {
-    const struct clr_token *alias = source->alias.kind != 0 ? &source->alias : &source->table;
+    const struct clr_token *alias = clr_from_name(source);
     const struct clr_token *names = node->names;
 
     if (source->schema.kind != 0)

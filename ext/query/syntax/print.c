@@ -285,6 +285,17 @@ void clr_print_node(struct clr_printer *printer, const struct clr_node *node)
 
 /* ---- Clauses. */
 
+void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *column,
+                         const char *from)
+{
+    const struct clr_from_table *source = &printer->syntax->select.sources[column->source - 1];
+
+    clr_print_word(printer, "AS");
+    clr_print_name(printer, column->column.name);
+    clr_text_add(&printer->text, "%s) AS", from);
+    clr_print_name(printer, clr_from_name(source)->name);
+}
+
 void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list)
 {
     const struct clr_node *node = list->first;
@@ -343,7 +354,7 @@ static void print_source(struct clr_printer *printer, const struct clr_select_tr
     }
     if (source->alias.kind != 0 || (source->inner != NULL && source->table.kind != 0)) {
         clr_print_word(printer, "AS");
-        print_token(printer, source->alias.kind != 0 ? &source->alias : &source->table);
+        print_token(printer, clr_from_name(source));
     }
     if (source->on != NULL)
         print_prefix(printer, "ON", source->on);

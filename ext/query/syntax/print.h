@@ -46,6 +46,12 @@ void clr_print_node(struct clr_printer *printer, const struct clr_node *node);
 /* The same without parentheses around it. */
 void clr_print_inside(struct clr_printer *printer, const struct clr_node *node);
 
+/* Ends a SELECT in FROM that has begun with what stands for a column. That is all that there is of
+   its table, and both have the names that they have in the query. from: its own FROM, empty if it
+   has none. */
+void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *column,
+                         const char *from);
+
 /* Adds the words that begin a clause and its nodes, with commas between them; nothing if there are
    no nodes. */
 void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list);

@@ -240,6 +240,11 @@ static struct clr_node *column(struct clr_syntax *syntax, int count, const struc
     return node;
 }
 
+struct clr_node *clr_syntax_column(struct clr_syntax *syntax, const struct clr_token *name)
+{
+    return column(syntax, 1, name);
+}
+
 /* A name in a list of columns: it is in no SELECT that says what it means. */
 static struct clr_node *column_name(struct clr_syntax *syntax, const struct clr_token *name)
 {

@@ -245,6 +245,9 @@ int clr_syntax_no_memory(struct clr_syntax *syntax);
 struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind kind,
                                  const struct clr_token *name, struct clr_list children);
 
+/* Makes the node of a column's name; NULL without memory. */
+struct clr_node *clr_syntax_column(struct clr_syntax *syntax, const struct clr_token *name);
+
 /* Returns how many nodes there are, as siblings. */
 int clr_list_count(const struct clr_list *list);
 
@@ -254,6 +257,13 @@ static inline const struct clr_from_table *clr_from_leaf(const struct clr_from_t
     while (source->inner != NULL)
         source = source->inner->sources;
     return source;
+}
+
+/* Returns what the query calls something in FROM: its alias, or else its name; of kind 0: nothing.
+ */
+static inline const struct clr_token *clr_from_name(const struct clr_from_table *source)
+{
+    return source->alias.kind != 0 ? &source->alias : &source->table;
 }
 
 /* Returns the SELECT that joins the tables of a statement's SELECT: that itself, or one in its FROM

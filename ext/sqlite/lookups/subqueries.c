@@ -38,7 +38,7 @@ static int names_column(sqlite3 *db, const struct clr_query *query, const struct
     if (!clr_subquery_may_name(query, subquery, column))
         return SQLITE_OK;
     from = sqlite3_mprintf(" FROM (SELECT ?1 AS \"%w\") AS \"%w\"", column,
-                           table->alias.kind != 0 ? table->alias.name : table->table.name);
+                           clr_from_name(table)->name);
     if (from != NULL)
         rc = prepare(db, subquery, from, does);
     sqlite3_free(from);
@@ -108,38 +108,9 @@ static bool reads_database(const struct clr_bytecode *program, int number)
     return true;
 }
 
-/* Whether a cursor is on a table or an index, and not on what SQLite has put together itself. */
-static bool is_on_tree(const struct clr_bytecode *program, int cursor)
-{
-    int i;
-
-    for (i = 0; i < program->count; i++) {
-        if (clr_vdbe_op_is(&program->operations[i], "OpenRead") &&
-            program->operations[i].p1 == cursor)
-            return true;
-    }
-    return false;
-}
-
-/* Whether a program goes over a table more than once. */
-static bool has_walks(const struct clr_bytecode *program)
-{
-    int i;
-
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
-        if (!operation->runs_once &&
-            (clr_vdbe_op_is(operation, "Rewind") || clr_vdbe_op_is(operation, "Last")) &&
-            is_on_tree(program, operation->p1))
-            return true;
-    }
-    return false;
-}
-
 bool clr_subqueries_search(const struct clr_bytecode *program)
 {
-    return !has_walks(program) && !clr_bytecode_has(program, "OpenAutoindex");
+    return !clr_bytecode_repeats_walks(program) && !clr_bytecode_has(program, "OpenAutoindex");
 }
 
 /* Adds the functions that a program calls for single rows: operations name them with their number
@@ -200,11 +171,10 @@ int clr_subqueries_check(const struct clr_connection *connection, const char *sq
 
     if (rc == SQLITE_OK)
         rc = clr_bytecode_read(connection->db, &program, "%s", sql);
-    *walks = has_walks(&program);
+    *walks = clr_bytecode_repeats_walks(&program);
     if (rc == SQLITE_OK && !reads_database(&program, number))
         clr_reason_set(reason, CLR_WHY_SUBQUERY_READS);
-    else if (rc == SQLITE_OK && has_values &&
-             (*walks || clr_bytecode_has(&program, "OpenAutoindex")))
+    else if (rc == SQLITE_OK && has_values && !clr_subqueries_search(&program))
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
     else if (rc == SQLITE_OK)
         rc = check_functions(connection, &program, reason);

@@ -424,6 +424,24 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
            i <= loops.lists_end;
 }
 
+bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
+{
+    static const char *const begins[] = {"Rewind", "Last"};
+    const struct clr_vdbe_op *open;
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (operation->runs_once || !is_among(operation, begins, COUNT(begins)))
+            continue;
+        open = find_open(program, operation->p1);
+        if (open != NULL && clr_vdbe_op_is(open, "OpenRead"))
+            return true;
+    }
+    return false;
+}
+
 /* p4 is "k(2,-B,NOCASE)": a sign where a key descends, and the name of its collating sequence. A
    name of other characters than words have leaves it open what is a sign or a comma. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count)

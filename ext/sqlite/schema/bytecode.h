@@ -82,6 +82,9 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
  */
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
 
+/* Whether a program goes over a table, or an index, in code that does not run once alone. */
+bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
+
 /* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
    keys there are; -1 if p4 does not say it for certain. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);
