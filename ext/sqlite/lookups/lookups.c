@@ -19,82 +19,107 @@
    begins the statement anew. */
 enum { MOST_ERRORS = 100 };
 
-/* The entry itself comes along: an authorizer may put NULL in its place. */
-#define FROM_ENTRIES ", " CLR_LOOKUP_ENTRY " FROM %s(?%d) AS \"" CLR_LOOKUP_TABLE "\"%s"
-
-bool clr_lookups_go_together(const struct clr_query *query, int a, int b)
+/* Whether two lookups of a query are evaluated by one statement. */
+static bool go_together(const struct clr_lookup_plan *x, const struct clr_lookup_plan *y)
 {
-    const struct clr_lookup_plan *x = &query->lookups[a], *y = &query->lookups[b];
-
     return x->column == y->column && x->is_timed == y->is_timed &&
            x->has_subqueries == y->has_subqueries && (x->joins == NULL) == (y->joins == NULL) &&
            (x->joins == NULL || strcmp(x->joins, y->joins) == 0);
 }
 
-/* Writes the texts of a statement whose type, column and source are known. Returns false without
-   memory. */
-static bool write_texts(const struct clr_query *query, int number,
-                        struct clr_lookup_statement *statement)
+/* Adds a part; list: the expressions of those before it. Returns the list with that of the part, or
+   NULL without memory. */
+static char *add_part(struct clr_lookup_statement *statement, const struct clr_query *query,
+                      int number, const char *from, char *list)
 {
-    const char *joins = query->lookups[number].joins == NULL ? "" : query->lookups[number].joins;
-    char *name = clr_entries_name(&statement->type), *list = sqlite3_mprintf("SELECT ");
+    const struct clr_lookup_plan *plan = &query->lookups[number];
+    struct clr_lookup_part *part = &statement->parts[statement->count];
+
+    part->number = number;
+    part->is_ranked = plan->is_ranked;
+    part->sql = sqlite3_mprintf("SELECT (%s), " CLR_LOOKUP_ENTRY "%s", plan->text, from);
+    if (part->sql != NULL)
+        return sqlite3_mprintf("%z%s(%s)", list, statement->count++ == 0 ? "" : ", ", plan->text);
+    sqlite3_free(list);
+    return NULL;
+}
+
+/* Writes the texts of a statement whose type, column and source are known. from: behind the
+   expressions, as is the one of the probe. Returns false without memory. */
+static bool write_texts(const struct clr_query *query, int number, const char *from,
+                        const char *probed, struct clr_lookup_statement *statement)
+{
+    char *list = sqlite3_mprintf("%s", "");
     int i;
 
     statement->parts =
         clr_memory_alloc_zero((size_t)query->lookup_count * sizeof *statement->parts);
-    for (i = number; i < query->lookup_count && name != NULL && list != NULL; i++) {
-        const struct clr_lookup_plan *plan = &query->lookups[i];
-        struct clr_lookup_part *part;
-
-        if (statement->parts == NULL)
-            break;
-        if (!clr_lookups_go_together(query, number, i))
-            continue;
-        part = &statement->parts[statement->count];
-        list = sqlite3_mprintf("%z%s(%s)", list, statement->count == 0 ? "" : ", ", plan->text);
-        part->sql =
-            sqlite3_mprintf("SELECT (%s)" FROM_ENTRIES, plan->text, name, statement->source, joins);
-        if (part->sql == NULL)
-            break;
-        part->number = i;
-        part->is_ranked = plan->is_ranked;
-        statement->count++;
+    for (i = number; i < query->lookup_count && statement->parts != NULL && list != NULL; i++) {
+        if (go_together(&query->lookups[number], &query->lookups[i]))
+            list = add_part(statement, query, i, from, list);
     }
-    if (query->lookups[number].has_subqueries && list != NULL) {
-        statement->probe = sqlite3_mprintf("%s FROM (SELECT ?%d AS \"" CLR_LOOKUP_COLUMN
-                                           "\") AS \"" CLR_LOOKUP_TABLE "\"%s",
-                                           list, statement->source, joins);
-        if (statement->probe == NULL)
-            i = 0;
+    if (statement->parts != NULL && list != NULL) {
+        /* The entry itself comes along: an authorizer may put NULL in its place. */
+        statement->sql = sqlite3_mprintf("SELECT %s, " CLR_LOOKUP_ENTRY "%s", list, from);
+        if (query->lookups[number].has_subqueries)
+            statement->probe = sqlite3_mprintf("SELECT %s%s", list, probed);
     }
-    if (i == query->lookup_count && name != NULL && list != NULL)
-        statement->sql = sqlite3_mprintf("%s" FROM_ENTRIES, list, name, statement->source, joins);
-    sqlite3_free(name);
     sqlite3_free(list);
-    return statement->sql != NULL;
+    return statement->sql != NULL &&
+           (statement->probe != NULL || !query->lookups[number].has_subqueries);
 }
 
-int clr_lookup_statement_write(sqlite3 *db, const struct clr_table_info *table,
-                               const struct clr_query *query, int number, int parameter_count,
-                               struct clr_lookup_statement *statement)
+/* Writes the statement of the lookups that go with the one of that number, which is the first of
+   them. Returns as clr_lookup_statements_write(). */
+static int write_statement(sqlite3 *db, const struct clr_table_info *table,
+                           const struct clr_query *query, int number, int source,
+                           struct clr_lookup_statement *statement)
 {
+    static const char named[] = " AS \"" CLR_LOOKUP_TABLE "\"";
     const struct clr_lookup_plan *plan = &query->lookups[number];
     const struct clr_query_column *column = &query->columns[plan->column];
-    struct clr_column_type type;
-    const int rc = column->derived != NULL ? clr_column_type_none(&type)
-                                           : clr_column_type_find(db, table, column->number, &type);
+    const char *joins = plan->joins == NULL ? "" : plan->joins;
+    char *name, *from, *probed;
+    int rc;
 
-    *statement = (struct clr_lookup_statement){.type = type,
-                                               .column = plan->column,
-                                               .source = parameter_count + 1,
+    *statement = (struct clr_lookup_statement){.column = plan->column,
+                                               .source = source,
                                                .is_timed = plan->is_timed,
                                                .joins = plan->joins != NULL || plan->has_subqueries,
                                                .schema = table->schema,
                                                .has_values = query->looks_up_values,
                                                .unit = column->unit};
+    rc = column->derived != NULL
+             ? clr_column_type_none(&statement->type)
+             : clr_column_type_find(db, table, column->number, &statement->type);
     if (rc != SQLITE_OK)
         return rc;
-    return write_texts(query, number, statement) ? SQLITE_OK : SQLITE_NOMEM;
+    name = clr_entries_name(&statement->type);
+    from = name == NULL ? NULL : sqlite3_mprintf(" FROM %s(?%d)%s%s", name, source, named, joins);
+    probed = sqlite3_mprintf(" FROM (SELECT ?%d AS \"" CLR_LOOKUP_COLUMN "\")%s%s", source, named,
+                             joins);
+    rc = from != NULL && probed != NULL && write_texts(query, number, from, probed, statement)
+             ? SQLITE_OK
+             : SQLITE_NOMEM;
+    sqlite3_free(name);
+    sqlite3_free(from);
+    sqlite3_free(probed);
+    return rc;
+}
+
+int clr_lookup_statements_write(sqlite3 *db, const struct clr_table_info *table,
+                                const struct clr_query *query, int parameter_count,
+                                struct clr_lookup_statement *statements, int *count)
+{
+    int rc = SQLITE_OK, i, k;
+
+    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
+        for (k = 0; k < i && !go_together(&query->lookups[k], &query->lookups[i]); k++)
+            ;
+        if (k == i)
+            rc = write_statement(db, table, query, i, parameter_count + 1, &statements[(*count)++]);
+    }
+    return rc;
 }
 
 void clr_lookup_statement_free(struct clr_lookup_statement *statement)

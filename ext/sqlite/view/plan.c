@@ -169,10 +169,9 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
                              bool *has_changed, struct clr_reason *reason)
 {
     struct clr_grouping *grouping = &query->grouping;
+    const bool orders_inside = clr_select_has_inner_order(&query->syntax->select);
     bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
     int rc = SQLITE_OK;
-
-    const bool orders_inside = clr_select_has_inner_order(&query->syntax->select);
 
     *has_changed = false;
     /* The order of a join's rows follows from all of its loops, and so does it from a subquery's.
@@ -204,13 +203,13 @@ static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
                            const struct clr_plan *plan, struct clr_reason *reason)
 {
     const uint32_t root = plan->table.root;
-    bool is_fine = is_in_order(&plan->walk, &plan->table);
+    const bool is_join = plan->query->dimension_count > 0;
+    bool is_fine = is_join ? clr_bytecode_is_in_order(program, root, false)
+                           : is_in_order(&plan->walk, &plan->table);
     struct clr_bytecode found;
     int rc = SQLITE_OK;
 
-    if (plan->query->dimension_count > 0)
-        is_fine = clr_bytecode_is_in_order(program, root, false);
-    if (is_fine && plan->query->dimension_count > 0) {
+    if (is_fine && is_join) {
         rc = clr_bytecode_read(db, &found, "%s", plan->query->answer);
         is_fine = rc == SQLITE_OK && clr_bytecode_is_in_order(&found, root, true);
         clr_bytecode_free(&found);
@@ -662,26 +661,21 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
 static int write_lookups(struct clr_connection *connection, const struct clr_select *select,
                          struct clr_plan *plan, struct clr_reason *reason)
 {
-    sqlite3 *db = connection->db;
-    struct clr_lookup_statement *statement;
-    bool walks;
     const struct clr_query *query = plan->query;
-    int rc = SQLITE_OK, i, k;
+    sqlite3 *db = connection->db;
+    bool walks;
+    int rc, i;
 
     if (query->lookup_count > 0 && plan->encoding == 0) {
         clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
         return SQLITE_OK;
     }
-    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
-        for (k = 0; k < i && !clr_lookups_go_together(query, k, i); k++)
-            ;
-        if (k < i)
-            continue;
-        statement = &plan->statements[plan->statement_count++];
-        rc = clr_lookup_statement_write(db, &plan->table, query, i,
-                                        select->parameter_count + query->operand_count, statement);
-        if (rc == SQLITE_OK && statement->probe != NULL)
-            rc = clr_subqueries_check(connection, statement->probe, plan->table.schema,
+    rc = clr_lookup_statements_write(db, &plan->table, query,
+                                     select->parameter_count + query->operand_count,
+                                     plan->statements, &plan->statement_count);
+    for (i = 0; i < plan->statement_count && rc == SQLITE_OK; i++) {
+        if (plan->statements[i].probe != NULL)
+            rc = clr_subqueries_check(connection, plan->statements[i].probe, plan->table.schema,
                                       query->looks_up_values, &walks, reason);
     }
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
