@@ -19,125 +19,134 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lines that a table-valued function gives for its argument: all zeros, or memory of SQLite's. */
-struct lines {
-    char *argument; /* as its column shows it */
-    char **text;
-    sqlite3_int64 count;
+/*
+ * The rows of a table as they were when a statement began to read them: their cells, row by row.
+ * All zeros at first. After an error, for which rc is SQLite's code, cells may be missing.
+ */
+struct cell {
+    int type; /* SQLITE_NULL, SQLITE_INTEGER, SQLITE_FLOAT or SQLITE_TEXT */
+    union {
+        sqlite3_int64 integer;
+        double real;
+        char *text; /* memory of SQLite's */
+    } as;
+};
+
+struct cells {
+    struct cell *all;
+    size_t count, room;
+    int rc;
+    char *error; /* a message, memory of SQLite's; or NULL */
 };
 
 struct table {
     const char *name;
     const char *declaration; /* CREATE TABLE, for sqlite3_declare_vtab() */
-    bool innocuous;          /* reading it starts nothing, so that any schema may */
-    /* Returns the number of rows. */
-    sqlite3_int64 (*count)(struct clr_connection *connection);
-    /* Sets the result to a column, from 0, of a row, from 0; leaves it alone for NULL. */
-    void (*column)(struct clr_connection *connection, size_t row, int column,
-                   sqlite3_context *result);
-    /*
-     * Instead of both, for a table-valued function: it has a column for the lines, and a hidden one
-     * for the argument, which may be NULL. Adds to the lines, which are the caller's, also after an
-     * error. Returns SQLite's result code, SQLITE_ERROR with a message unless memory is short.
-     */
-    int (*list)(struct clr_connection *connection, const char *argument, struct lines *lines,
-                char **error);
+    int columns;
+    bool innocuous;      /* reading it starts nothing, so that any schema may */
+    bool takes_argument; /* a table-valued function: its last column is hidden */
+    /* Adds the cells of all rows. argument: NULL without one. */
+    void (*fill)(struct clr_connection *connection, const char *argument, struct cells *cells);
 };
 
-/* Sets the result to text that may change later. */
-static void result_text(sqlite3_context *result, const char *text)
+static void add(struct cells *cells, struct cell cell)
 {
-    sqlite3_result_text(result, text, -1, SQLITE_TRANSIENT);
+    if (cells->count == cells->room) {
+        const size_t room = cells->room == 0 ? 64 : 2 * cells->room;
+        struct cell *larger = sqlite3_realloc64(cells->all, room * sizeof *larger);
+
+        if (larger == NULL) {
+            cells->rc = SQLITE_NOMEM;
+            if (cell.type == SQLITE_TEXT)
+                sqlite3_free(cell.as.text);
+            return;
+        }
+        cells->all = larger;
+        cells->room = room;
+    }
+    cells->all[cells->count++] = cell;
+}
+
+static void add_null(struct cells *cells)
+{
+    add(cells, (struct cell){.type = SQLITE_NULL});
+}
+
+static void add_integer(struct cells *cells, int64_t integer)
+{
+    add(cells, (struct cell){.type = SQLITE_INTEGER, .as.integer = integer});
+}
+
+static void add_real(struct cells *cells, double real)
+{
+    add(cells, (struct cell){.type = SQLITE_FLOAT, .as.real = real});
+}
+
+/* Adds the text, which becomes the cells': memory of SQLite's, or NULL if there was none. */
+static void add_own_text(struct cells *cells, char *text)
+{
+    if (text == NULL)
+        cells->rc = SQLITE_NOMEM;
+    else
+        add(cells, (struct cell){.type = SQLITE_TEXT, .as.text = text});
+}
+
+static void add_text(struct cells *cells, const char *text)
+{
+    add_own_text(cells, sqlite3_mprintf("%s", text));
+}
+
+static void drop_cells(struct cells *cells)
+{
+    while (cells->count > 0) {
+        const struct cell *cell = &cells->all[--cells->count];
+
+        if (cell->type == SQLITE_TEXT)
+            sqlite3_free(cell->as.text);
+    }
+    sqlite3_free(cells->all);
+    memset(cells, 0, sizeof *cells);
 }
 
 /* ---- clreduce_columns: the decoded columns that are resident. */
 
-/* With the cache's lock: finds column number row, over all newest images that the connection may
-   see, or NULL; counts them. */
-static const struct clr_image_column *find_column(const struct clr_connection *connection,
-                                                  size_t row, const struct clr_cached_table **table,
-                                                  size_t *count)
+static void add_column(const struct clr_connection *connection,
+                       const struct clr_cached_table *table, const struct clr_image_column *column,
+                       struct cells *cells)
 {
+    add_text(cells, clr_cache_schema(connection, table));
+    add_text(cells, table->name);
+    add_text(cells, column->name);
+    add_text(cells, clr_image_column_type(column, "mixed"));
+    add_integer(cells, (int64_t)column->column->rows);
+    add_integer(cells, (int64_t)clr_column_size(column->column));
+    if (clr_image_column_on_device(column))
+        add_integer(cells, (int64_t)clr_sharded_size(column->copy, NULL));
+    else
+        add_null(cells);
+    add_integer(cells, column->hits);
+    add_integer(cells, clr_image_column_users(column));
+    add_integer(cells, (int64_t)clr_column_width(column->column));
+    add_integer(cells, (int64_t)clr_sorted_copy_size(column->sorted));
+}
+
+/* Those of all newest images that the connection may see. */
+static void fill_columns(struct clr_connection *connection, const char *argument,
+                         struct cells *cells)
+{
+    const struct clr_cached_table *table;
     const struct clr_image_column *column;
 
-    *count = 0;
-    for (*table = clr_cache_first(); *table != NULL; *table = (*table)->next) {
-        const struct clr_image *image = (*table)->images;
+    (void)argument;
+    clr_cache_lock_unchanging(connection);
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        const struct clr_image *image = table->images;
 
-        if (image == NULL || image->is_changing || clr_cache_schema(connection, *table) == NULL)
+        if (image == NULL || image->is_changing || clr_cache_schema(connection, table) == NULL)
             continue;
-        for (column = image->columns; column != NULL; column = column->next) {
-            if ((*count)++ == row)
-                return column;
-        }
+        for (column = image->columns; column != NULL; column = column->next)
+            add_column(connection, table, column, cells);
     }
-    return NULL;
-}
-
-static sqlite3_int64 count_columns(struct clr_connection *connection)
-{
-    const struct clr_cached_table *table;
-    size_t columns;
-
-    clr_cache_lock_unchanging(connection);
-    find_column(connection, SIZE_MAX, &table, &columns);
-    clr_cache_unlock();
-    return (sqlite3_int64)columns;
-}
-
-static void show_column(const struct clr_connection *connection,
-                        const struct clr_cached_table *table, const struct clr_image_column *found,
-                        int number, sqlite3_context *result)
-{
-    switch (number) {
-    case 0:
-        result_text(result, clr_cache_schema(connection, table));
-        break;
-    case 1:
-        result_text(result, table->name);
-        break;
-    case 2:
-        result_text(result, found->name);
-        break;
-    case 3:
-        result_text(result, clr_image_column_type(found, "mixed"));
-        break;
-    case 4:
-        sqlite3_result_int64(result, (sqlite3_int64)found->column->rows);
-        break;
-    case 5:
-        sqlite3_result_int64(result, (sqlite3_int64)clr_column_size(found->column));
-        break;
-    case 6:
-        if (clr_image_column_on_device(found))
-            sqlite3_result_int64(result, (sqlite3_int64)clr_sharded_size(found->copy, NULL));
-        break;
-    case 7:
-        sqlite3_result_int64(result, found->hits);
-        break;
-    case 8:
-        sqlite3_result_int(result, clr_image_column_users(found));
-        break;
-    case 9:
-        sqlite3_result_int64(result, (sqlite3_int64)clr_column_width(found->column));
-        break;
-    default:
-        sqlite3_result_int64(result, (sqlite3_int64)clr_sorted_copy_size(found->sorted));
-        break;
-    }
-}
-
-static void resident_column(struct clr_connection *connection, size_t row, int number,
-                            sqlite3_context *result)
-{
-    const struct clr_cached_table *table;
-    const struct clr_image_column *found;
-    size_t columns;
-
-    clr_cache_lock_unchanging(connection);
-    found = find_column(connection, row, &table, &columns);
-    if (found != NULL) /* else it was dropped while the table was read */
-        show_column(connection, table, found, number, result);
     clr_cache_unlock();
 }
 
@@ -147,68 +156,31 @@ static const struct table column_table = {
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
         "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT, "
         "sorted_bytes INT)",
+    .columns = 11,
     .innocuous = true,
-    .count = count_columns,
-    .column = resident_column,
+    .fill = fill_columns,
 };
 
 /* ---- clreduce_devices: the devices found here. */
 
-/* In the order of the declaration below. */
-enum {
-    COLUMN_PLATFORM,
-    COLUMN_NAME,
-    COLUMN_TYPE,
-    COLUMN_VERSION,
-    COLUMN_COMPUTE_UNITS,
-    COLUMN_MEMORY,
-    COLUMN_FP64,
-    COLUMN_ARITHMETIC,
-    COLUMN_IN_USE,
-    COLUMN_REASON,
-    COLUMN_COLUMN_BYTES
-};
-
-/* The devices are followed by a row with only a reason, if discovery failed, and by one if it left
-   something out. */
-static sqlite3_int64 count_devices(struct clr_connection *connection)
-{
-    const struct clr_catalog *catalog = clr_runtime_catalog(connection->settings.device);
-
-    if (catalog == NULL)
-        return 0;
-    return (sqlite3_int64)catalog->count + (catalog->status.code != CLR_OK) +
-           (catalog->left_out[0] != '\0');
-}
-
-/* What the device's worker says, if it has been started; else all 0. */
-static struct clr_worker_report report_of(size_t row)
-{
-    struct clr_worker *worker = clr_runtime_started_worker(row);
-    struct clr_worker_report report = {0};
-
-    if (worker != NULL)
-        clr_worker_report(worker, &report);
-    return report;
-}
-
-/* Sets the reason why a device is not in use. */
-static void result_reason(const struct clr_catalog *catalog, size_t row,
-                          const struct clr_settings *settings, sqlite3_context *result)
+/* Adds the reason why a device is not in use; NULL if it is. */
+static void add_reason(const struct clr_catalog *catalog, size_t row,
+                       const struct clr_worker_report *report, const struct clr_settings *settings,
+                       struct cells *cells)
 {
     const struct clr_device_info *device = &catalog->devices[row];
-    const struct clr_worker_report report = report_of(row);
     const char *setting = settings->device;
     int chosen = clr_catalog_choose(catalog, setting);
     char *text;
 
     if (device->unusable[0] != '\0')
         text = sqlite3_mprintf("%s", device->unusable);
-    else if (report.failed)
-        text = sqlite3_mprintf("failed: %s", report.status.message);
-    else if (clr_choice_uses(settings, row))
+    else if (report->failed)
+        text = sqlite3_mprintf("failed: %s", report->status.message);
+    else if (clr_choice_uses(settings, row)) {
+        add_null(cells);
         return;
-    else if (!clr_catalog_matches(device, setting))
+    } else if (!clr_catalog_matches(device, setting))
         text = sqlite3_mprintf("the setting device is '%s'%s", setting,
                                device->type == CLR_DEVICE_CPU && strcasecmp(setting, "auto") == 0
                                    ? ": it uses no CPU device, as the host's threads are as quick"
@@ -218,69 +190,60 @@ static void result_reason(const struct clr_catalog *catalog, size_t row,
                                settings->devices > 0 ? "" : ": of CPU devices one is used");
     else
         text = sqlite3_mprintf("%s is preferred", catalog->devices[chosen].name);
-    if (text == NULL)
-        sqlite3_result_error_nomem(result);
-    else
-        sqlite3_result_text(result, text, -1, sqlite3_free);
+    add_own_text(cells, text);
 }
 
-static void device_column(struct clr_connection *connection, size_t row, int column,
-                          sqlite3_context *result)
+static void add_device(const struct clr_catalog *catalog, size_t row,
+                       const struct clr_settings *settings, struct cells *cells)
+{
+    const struct clr_device_info *device = &catalog->devices[row];
+    struct clr_worker *worker = clr_runtime_started_worker(row);
+    struct clr_worker_report report = {0}; /* of a worker that has been started */
+
+    if (worker != NULL)
+        clr_worker_report(worker, &report);
+    add_text(cells, device->platform);
+    add_text(cells, device->name);
+    add_text(cells, clr_device_type_name(device->type));
+    add_text(cells, device->version);
+    add_integer(cells, device->compute_units);
+    add_integer(cells, (int64_t)device->memory);
+    add_integer(cells, device->fp64);
+    add_text(cells, device->doubles && !report.integers ? "fp64" : "integer");
+    add_integer(cells, clr_choice_uses(settings, row));
+    add_reason(catalog, row, &report, settings, cells);
+    add_integer(cells, worker == NULL ? 0 : clr_column_device_bytes(worker));
+}
+
+/* Adds a row for no device, with a reason why. */
+static void add_no_device(const char *reason, struct cells *cells)
+{
+    int column;
+
+    for (column = 0; column < 8; column++)
+        add_null(cells);
+    add_integer(cells, 0); /* in use */
+    add_text(cells, reason);
+    add_null(cells);
+}
+
+/* The devices are followed by a row with only a reason, if discovery failed, and by one if it left
+   something out. */
+static void fill_devices(struct clr_connection *connection, const char *argument,
+                         struct cells *cells)
 {
     const struct clr_catalog *catalog = clr_runtime_catalog(connection->settings.device);
-    const struct clr_device_info *device;
-    struct clr_worker *worker;
+    size_t row;
 
+    (void)argument;
     if (catalog == NULL)
         return;
-    if (row >= catalog->count) {
-        if (column == COLUMN_IN_USE)
-            sqlite3_result_int(result, 0);
-        else if (column == COLUMN_REASON)
-            result_text(result, row == catalog->count && catalog->status.code != CLR_OK
-                                    ? catalog->status.message
-                                    : catalog->left_out);
-        return;
-    }
-    device = &catalog->devices[row];
-    switch (column) {
-    case COLUMN_PLATFORM:
-        result_text(result, device->platform);
-        break;
-    case COLUMN_NAME:
-        result_text(result, device->name);
-        break;
-    case COLUMN_TYPE:
-        result_text(result, clr_device_type_name(device->type));
-        break;
-    case COLUMN_VERSION:
-        result_text(result, device->version);
-        break;
-    case COLUMN_COMPUTE_UNITS:
-        sqlite3_result_int64(result, device->compute_units);
-        break;
-    case COLUMN_MEMORY:
-        sqlite3_result_int64(result, (sqlite3_int64)device->memory);
-        break;
-    case COLUMN_FP64:
-        sqlite3_result_int(result, device->fp64);
-        break;
-    case COLUMN_ARITHMETIC:
-        result_text(result, device->doubles && !report_of(row).integers ? "fp64" : "integer");
-        break;
-    case COLUMN_IN_USE:
-        sqlite3_result_int(result, clr_choice_uses(&connection->settings, row));
-        break;
-    case COLUMN_REASON:
-        result_reason(catalog, row, &connection->settings, result);
-        break;
-    case COLUMN_COLUMN_BYTES:
-        worker = clr_runtime_started_worker(row);
-        sqlite3_result_int64(result, worker == NULL ? 0 : clr_column_device_bytes(worker));
-        break;
-    default:
-        break;
-    }
+    for (row = 0; row < catalog->count; row++)
+        add_device(catalog, row, &connection->settings, cells);
+    if (catalog->status.code != CLR_OK)
+        add_no_device(catalog->status.message, cells);
+    if (catalog->left_out[0] != '\0')
+        add_no_device(catalog->left_out, cells);
 }
 
 static const struct table device_table = {
@@ -289,43 +252,25 @@ static const struct table device_table = {
         "CREATE TABLE clreduce_devices(platform TEXT, name TEXT, type TEXT, version TEXT, "
         "compute_units INTEGER, memory_bytes INTEGER, fp64 INTEGER, arithmetic TEXT, in_use "
         "INTEGER, reason TEXT, column_bytes INTEGER)",
+    .columns = 11,
     .innocuous = false,
-    .count = count_devices,
-    .column = device_column,
+    .fill = fill_devices,
 };
 
 /* ---- clreduce_settings: the settings of this connection. */
 
-static sqlite3_int64 count_settings(struct clr_connection *connection)
+static void fill_settings(struct clr_connection *connection, const char *argument,
+                          struct cells *cells)
 {
     struct clr_setting_description description;
-    size_t rows = 0;
+    size_t i;
 
-    while (clr_settings_describe(&connection->settings, rows, &description))
-        rows++;
-    return (sqlite3_int64)rows;
-}
-
-static void setting_column(struct clr_connection *connection, size_t row, int column,
-                           sqlite3_context *result)
-{
-    struct clr_setting_description description;
-
-    if (!clr_settings_describe(&connection->settings, row, &description))
-        return;
-    switch (column) {
-    case 0:
-        result_text(result, description.name);
-        break;
-    case 1:
-        result_text(result, description.value);
-        break;
-    case 2:
-        result_text(result, description.default_value);
-        break;
-    default:
-        result_text(result, description.meaning);
-        break;
+    (void)argument;
+    for (i = 0; clr_settings_describe(&connection->settings, i, &description); i++) {
+        add_text(cells, description.name);
+        add_text(cells, description.value);
+        add_text(cells, description.default_value);
+        add_text(cells, description.meaning);
     }
 }
 
@@ -333,9 +278,9 @@ static const struct table settings_table = {
     .name = "clreduce_settings",
     .declaration =
         "CREATE TABLE clreduce_settings(name TEXT, value TEXT, \"default\" TEXT, meaning TEXT)",
+    .columns = 4,
     .innocuous = true,
-    .count = count_settings,
-    .column = setting_column,
+    .fill = fill_settings,
 };
 
 /* ---- clreduce_stats: what this connection did. */
@@ -407,12 +352,6 @@ static const struct row {
 #undef HOST
 };
 
-static sqlite3_int64 count_stats(struct clr_connection *connection)
-{
-    (void)connection;
-    return sizeof rows / sizeof rows[0];
-}
-
 /* Returns the worker of the device that the connection uses, or NULL: it has not been started. */
 static struct clr_worker *find_worker(const struct clr_connection *connection)
 {
@@ -455,109 +394,93 @@ static bool is_building(const struct clr_connection *connection)
     return builds;
 }
 
-static void result_figure(const struct clr_stats *stats, const struct row *row,
-                          sqlite3_context *result)
+static void add_figure(const struct clr_stats *stats, const struct row *row, struct cells *cells)
 {
     int64_t figure;
 
     memcpy(&figure, (const char *)stats + row->place, sizeof figure);
     if (strcmp(row->unit, "ms") == 0)
-        sqlite3_result_double(result, (double)figure / 1e6);
+        add_real(cells, (double)figure / 1e6);
     else
-        sqlite3_result_int64(result, figure);
+        add_integer(cells, figure);
 }
 
-static void result_special(const struct clr_connection *connection, const struct row *row,
-                           sqlite3_context *result)
+static void add_special(const struct clr_connection *connection,
+                        const struct clr_worker_report *report, const struct row *row,
+                        struct cells *cells)
 {
     const struct clr_stats *stats = &connection->stats;
-    struct clr_worker_report report;
-    sqlite3_int64 chunks = 0;
+    int64_t chunks = 0;
     int i;
 
-    get_report(connection, &report);
     if (strcmp(row->name, "startup_time") == 0) {
-        sqlite3_result_double(result, (double)report.startup_time / 1e6);
+        add_real(cells, (double)report->startup_time / 1e6);
     } else if (strcmp(row->name, "is_building") == 0) {
-        sqlite3_result_int(result, is_building(connection));
+        add_integer(cells, is_building(connection));
     } else if (strcmp(row->name, "programs_from_cache") == 0) {
-        sqlite3_result_int64(result, clr_programs_taken());
+        add_integer(cells, clr_programs_taken());
     } else if (strcmp(row->name, "column_bytes_copied") == 0) {
-        sqlite3_result_int64(result, clr_copies_sent());
+        add_integer(cells, clr_copies_sent());
     } else if (strcmp(row->name, "chunks_on_host") == 0) {
         for (i = 0; i < CLR_HOST_REASONS; i++)
             chunks += stats->on_host[i];
-        sqlite3_result_int64(result, chunks);
-    } else if (strcmp(row->name, "build_log") == 0) {
-        if (report.build_log[0] != '\0')
-            result_text(result, report.build_log);
-    } else if (stats->last_error.code != CLR_OK) {
-        result_text(result, stats->last_error.message);
-    } else if (report.status.code != CLR_OK) {
-        result_text(result, report.status.message);
+        add_integer(cells, chunks);
+    } else if (strcmp(row->name, "build_log") == 0 && report->build_log[0] != '\0') {
+        add_text(cells, report->build_log);
+    } else if (strcmp(row->name, "last_error") == 0 && stats->last_error.code != CLR_OK) {
+        add_text(cells, stats->last_error.message);
+    } else if (strcmp(row->name, "last_error") == 0 && report->status.code != CLR_OK) {
+        add_text(cells, report->status.message);
+    } else {
+        add_null(cells);
     }
 }
 
-static void stats_column(struct clr_connection *connection, size_t row, int column,
-                         sqlite3_context *result)
+static void fill_stats(struct clr_connection *connection, const char *argument, struct cells *cells)
 {
-    switch (column) {
-    case 0:
-        result_text(result, rows[row].name);
-        break;
-    case 1:
-        if (rows[row].place == NOT_IN_STATS)
-            result_special(connection, &rows[row], result);
+    struct clr_worker_report report;
+    size_t i;
+
+    (void)argument;
+    get_report(connection, &report);
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        add_text(cells, rows[i].name);
+        if (rows[i].place == NOT_IN_STATS)
+            add_special(connection, &report, &rows[i], cells);
         else
-            result_figure(&connection->stats, &rows[row], result);
-        break;
-    case 2:
-        result_text(result, rows[row].unit);
-        break;
-    default:
-        result_text(result, rows[row].meaning);
-        break;
+            add_figure(&connection->stats, &rows[i], cells);
+        add_text(cells, rows[i].unit);
+        add_text(cells, rows[i].meaning);
     }
 }
 
 static const struct table stats_table = {
     .name = "clreduce_stats",
     .declaration = "CREATE TABLE clreduce_stats(name TEXT, value, unit TEXT, meaning TEXT)",
+    .columns = 4,
     .innocuous = true,
-    .count = count_stats,
-    .column = stats_column,
+    .fill = fill_stats,
 };
 
 /* ---- clreduce_plan(view): a table-valued function that says, a line each, what a view does. */
 
-/* Copies the lines, since the view may be dropped while they are read. */
-static int copy_lines(struct clr_view *view, struct lines *lines)
+static void add_lines(struct clr_view *view, struct cells *cells)
 {
     const char *line;
+    int i;
 
-    lines->argument = sqlite3_mprintf("%s", view->name);
-    if (lines->argument == NULL)
-        return SQLITE_NOMEM;
-    while ((line = clr_acceleration_explain(view->acceleration, (int)lines->count)) != NULL) {
-        sqlite3_uint64 size = ((sqlite3_uint64)lines->count + 1) * sizeof *lines->text;
-        char **text = sqlite3_realloc64(lines->text, size);
-        if (text == NULL)
-            return SQLITE_NOMEM;
-        lines->text = text;
-        text[lines->count] = sqlite3_mprintf("%s", line);
-        if (text[lines->count] == NULL)
-            return SQLITE_NOMEM;
-        lines->count++;
+    for (i = 0; (line = clr_acceleration_explain(view->acceleration, i)) != NULL; i++) {
+        add_text(cells, line);
+        add_text(cells, view->name);
     }
-    return SQLITE_OK;
 }
 
 /* What is asked for, and whether there is such a view. */
 struct asked {
-    struct lines *lines;
+    struct cells *cells;
     struct clr_connection *connection;
     const char *name;
-    int found;
+    bool found;
 };
 
 /*
@@ -584,31 +507,31 @@ static int look_up(void *pointer)
         }
     }
     asked->found = view != NULL;
-    rc = view != NULL ? copy_lines(view, asked->lines) : rc;
+    if (view != NULL)
+        add_lines(view, asked->cells);
     sqlite3_finalize(use);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
-static int list_plan(struct clr_connection *connection, const char *argument, struct lines *lines,
-                     char **error)
+static void fill_plan(struct clr_connection *connection, const char *argument, struct cells *cells)
 {
-    struct asked asked = {lines, connection, argument, 0};
-    int rc = SQLITE_OK;
+    struct asked asked = {cells, connection, argument, false};
 
-    if (argument != NULL)
-        rc = clr_schema_lock_run(connection, look_up, &asked);
-    if (rc == SQLITE_NOMEM || asked.found)
-        return rc;
-    *error = sqlite3_mprintf("clreduce_plan: the argument must be the name of an accelerated view, "
-                             "not %Q",
-                             argument);
-    return SQLITE_ERROR;
+    if (argument != NULL && clr_schema_lock_run(connection, look_up, &asked) == SQLITE_NOMEM)
+        cells->rc = SQLITE_NOMEM;
+    if (cells->rc != SQLITE_OK || asked.found)
+        return;
+    cells->rc = SQLITE_ERROR;
+    cells->error = sqlite3_mprintf(
+        "clreduce_plan: the argument must be the name of an accelerated view, not %Q", argument);
 }
 
 static const struct table plan_table = {
     .name = "clreduce_plan",
     .declaration = "CREATE TABLE clreduce_plan(line TEXT, view TEXT HIDDEN)",
-    .list = list_plan,
+    .columns = 2,
+    .takes_argument = true,
+    .fill = fill_plan,
 };
 
 /* ---- The virtual tables. */
@@ -618,9 +541,6 @@ static const struct table *const tables[] = {
     &device_table, &stats_table, &settings_table, &column_table, &plan_table,
 };
 
-/* The columns of a table-valued function. */
-enum { COLUMN_LINE, COLUMN_ARGUMENT };
-
 struct binding {
     struct clr_connection *connection;
     const struct table *table;
@@ -628,8 +548,8 @@ struct binding {
 
 struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_int64 row, rows;
-    struct lines lines; /* of a table-valued function */
+    size_t row;
+    struct cells cells;
 };
 
 static int connect(sqlite3 *db, void *argument, int count, const char *const *arguments,
@@ -652,8 +572,8 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
     info->estimatedCost = 30;
     info->estimatedRows = 30;
-    for (i = 0; i < info->nConstraint && table->list != NULL; i++) {
-        if (info->aConstraint[i].iColumn != COLUMN_ARGUMENT ||
+    for (i = 0; i < info->nConstraint && table->takes_argument; i++) {
+        if (info->aConstraint[i].iColumn != table->columns - 1 ||
             info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
             continue;
         if (!info->aConstraint[i].usable) {
@@ -678,18 +598,9 @@ static struct binding *binding_of(sqlite3_vtab_cursor *cursor)
     return clr_virtual_table_argument(cursor->pVtab);
 }
 
-static void drop_lines(struct lines *lines)
-{
-    while (lines->count > 0)
-        sqlite3_free(lines->text[--lines->count]);
-    sqlite3_free(lines->text);
-    sqlite3_free(lines->argument);
-    memset(lines, 0, sizeof *lines);
-}
-
 static int close_cursor(sqlite3_vtab_cursor *base)
 {
-    drop_lines(&((struct cursor *)base)->lines);
+    drop_cells(&((struct cursor *)base)->cells);
     return clr_virtual_table_close(base);
 }
 
@@ -698,23 +609,17 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *name, int co
 {
     const struct binding *binding = binding_of(base);
     struct cursor *cursor = (struct cursor *)base;
-    int rc = SQLITE_OK;
 
     (void)index;
     (void)name;
     cursor->row = 0;
-    if (binding->table->list == NULL) {
-        cursor->rows = binding->table->count(binding->connection);
-    } else {
-        sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = NULL;
-        drop_lines(&cursor->lines);
-        rc = binding->table->list(binding->connection,
-                                  count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL,
-                                  &cursor->lines, &base->pVtab->zErrMsg);
-        cursor->rows = cursor->lines.count;
-    }
-    return rc;
+    drop_cells(&cursor->cells);
+    binding->table->fill(binding->connection,
+                         count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL,
+                         &cursor->cells);
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = cursor->cells.error;
+    return cursor->cells.rc;
 }
 
 static int next(sqlite3_vtab_cursor *cursor)
@@ -725,26 +630,36 @@ static int next(sqlite3_vtab_cursor *cursor)
 
 static int at_end(sqlite3_vtab_cursor *base)
 {
-    struct cursor *cursor = (struct cursor *)base;
-    return cursor->row >= cursor->rows;
+    const struct cursor *cursor = (struct cursor *)base;
+
+    return cursor->row >= cursor->cells.count / (size_t)binding_of(base)->table->columns;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
-    const struct binding *binding = binding_of(base);
     const struct cursor *cursor = (struct cursor *)base;
+    const size_t columns = (size_t)binding_of(base)->table->columns;
+    const struct cell *cell = &cursor->cells.all[cursor->row * columns + (size_t)number];
 
-    if (binding->table->list == NULL)
-        binding->table->column(binding->connection, (size_t)cursor->row, number, context);
-    else
-        result_text(context, number == COLUMN_LINE ? cursor->lines.text[cursor->row]
-                                                   : cursor->lines.argument);
+    switch (cell->type) {
+    case SQLITE_INTEGER:
+        sqlite3_result_int64(context, cell->as.integer);
+        break;
+    case SQLITE_FLOAT:
+        sqlite3_result_double(context, cell->as.real);
+        break;
+    case SQLITE_TEXT:
+        sqlite3_result_text(context, cell->as.text, -1, SQLITE_TRANSIENT);
+        break;
+    default:
+        break;
+    }
     return SQLITE_OK;
 }
 
 static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
 {
-    *id = ((struct cursor *)cursor)->row + 1;
+    *id = (sqlite3_int64)((struct cursor *)cursor)->row + 1;
     return SQLITE_OK;
 }
 
