@@ -27,6 +27,8 @@
     make bench BENCH=star              views of joins, with the program tpchgen-cli of PyPI;
     make bench BENCH=time              views of TEXT that hardly repeats, timestamps and URLs;
                                        likewise
+    make bench BENCH=shapes            45 SELECTs as applications write them, in Python processes
+                                       that nobody changed; with a tenth of the rows
 
 The results are left in bench-results/ of the build directory: NAME.json, with everything that was
 measured, and NAME.md, NAME-tables.md and their pictures. What is published is made by three runs:
@@ -52,6 +54,7 @@ from measuring import pool
 from measuring import process
 from measuring import queries
 from measuring import scale
+from measuring import shapes
 from measuring import star
 from measuring import stats
 from measuring import text
@@ -68,13 +71,13 @@ DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "tr
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,
-           "pool": pool, "gate": gate, "star": star, "time": times}
+           "pool": pool, "gate": gate, "star": star, "time": times, "shapes": shapes}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
 #: What takes longer than all others, and is measured when it is asked for.
-APART = ("pool", "star", "time")
+APART = ("pool", "star", "time", "shapes")
 
 
 def device_part(tools, part):
