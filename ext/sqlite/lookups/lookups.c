@@ -168,18 +168,6 @@ struct results {
     struct clr_dictionary *distinct; /* NULL: they are not to be ranked */
 };
 
-static int bind(sqlite3_stmt *statement, const struct clr_lookup_input *input)
-{
-    const int count = sqlite3_bind_parameter_count(statement);
-    int rc = SQLITE_OK, i;
-
-    for (i = 0; i < input->parameter_count && i < count && rc == SQLITE_OK; i++) {
-        if (input->parameters[i] != NULL)
-            rc = clr_value_bind(statement, i + 1, input->parameters[i]);
-    }
-    return rc;
-}
-
 /* SQLite's type of an entry. */
 static int type_of(const struct clr_scalar *entry)
 {
@@ -323,7 +311,7 @@ static int evaluate_alone(sqlite3 *db, const struct clr_lookup_statement *statem
 
         rc = clr_statement_make(db, statement->parts[i].sql, 0, &prepared);
         if (rc == SQLITE_OK)
-            rc = bind(prepared, input);
+            rc = clr_values_bind(prepared, input->parameters, input->parameter_count);
         if (rc == SQLITE_OK)
             rc = clr_entries_bind(prepared, statement->source, &entries);
         if (rc == SQLITE_OK && sqlite3_step(prepared) == SQLITE_ROW)
@@ -479,7 +467,7 @@ static int check_units(sqlite3_stmt *prepared, const struct clr_lookup_statement
 {
     const uint32_t count = input->dictionary->count;
     const uint32_t step = count / SAMPLED_ENTRIES + 1;
-    int rc = bind(prepared, input);
+    int rc = clr_values_bind(prepared, input->parameters, input->parameter_count);
     uint32_t code;
 
     *alike = true;
@@ -592,7 +580,7 @@ static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
     if (statement->joins)
         order = clr_entries_sort(input->dictionary, known, count);
     if (results != NULL && begin_results(statement, input->dictionary, memo, known, results))
-        rc = bind(memo->statement, input);
+        rc = clr_values_bind(memo->statement, input->parameters, input->parameter_count);
     if (rc == SQLITE_OK)
         rc = evaluate_entries(db, memo, statement, input, known, order, results);
     if (rc == SQLITE_OK)

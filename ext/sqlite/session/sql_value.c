@@ -307,7 +307,7 @@ void clr_output_set(sqlite3_context *context, const struct clr_output *output)
         set_bytes(context, output);
 }
 
-int clr_value_bind(sqlite3_stmt *statement, int parameter, sqlite3_value *value)
+static int bind_value(sqlite3_stmt *statement, int parameter, sqlite3_value *value)
 {
     struct clr_value text = {.kind = CLR_KIND_TEXT};
     int encoding, rc;
@@ -325,6 +325,18 @@ int clr_value_bind(sqlite3_stmt *statement, int parameter, sqlite3_value *value)
     return encoding == 0 || encoding == SQLITE_UTF8
                ? sqlite3_bind_value(statement, parameter, value)
                : bind_text(statement, parameter, &text, encoding, SQLITE_TRANSIENT);
+}
+
+int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int count)
+{
+    const int most = sqlite3_bind_parameter_count(statement);
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < count && i < most && rc == SQLITE_OK; i++) {
+        if (values[i] != NULL)
+            rc = bind_value(statement, i + 1, values[i]);
+    }
+    return rc;
 }
 
 void clr_scalar_set(sqlite3_context *context, const struct clr_scalar *scalar, int encoding,

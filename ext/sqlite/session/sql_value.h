@@ -36,9 +36,10 @@ bool clr_value_read_in(sqlite3_value *argument, int encoding, struct clr_value *
    they are the output's own memory. */
 void clr_output_set(sqlite3_context *context, const struct clr_output *output);
 
-/* Binds a value to a parameter, where sqlite3_bind_value() loses a mark of byte order of UTF-16.
-   Returns SQLite's code. */
-int clr_value_bind(sqlite3_stmt *statement, int parameter, sqlite3_value *value);
+/* Binds values to a statement's parameters, as far as it has so many, from ?1 on; NULL: one that is
+   left unbound. sqlite3_bind_value() would lose a mark of byte order of UTF-16. Returns SQLite's
+   code. */
+int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int count);
 
 /*
  * Sets a scalar as the result of a function or of a column; BYTES are those at the address that it

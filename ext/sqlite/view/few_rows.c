@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/float_environment.h"
 #include "numeric/values/value.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>
@@ -197,12 +198,10 @@ static int run(struct clr_few_rows *few, int given, sqlite3_value *const *parame
 {
     sqlite3_stmt *statement = few->statement;
     const int before = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0);
-    int rc = sqlite3_bind_pointer(statement, given + 1, budget, pointer_type, NULL), i;
+    int rc = clr_values_bind(statement, parameters, given);
 
-    for (i = 0; i < given && rc == SQLITE_OK; i++) {
-        if (parameters[i] != NULL)
-            rc = sqlite3_bind_value(statement, i + 1, parameters[i]);
-    }
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_pointer(statement, given + 1, budget, pointer_type, NULL);
     if (rc == SQLITE_OK)
         rc = clr_kept_rows_fill(rows, statement);
     if (rc != SQLITE_DONE)

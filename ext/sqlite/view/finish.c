@@ -237,7 +237,7 @@ static int begin_rows(const struct clr_finish_input *input, struct clr_finisher 
                       struct clr_answer *answer, struct clr_reason *reason)
 {
     const int given = input->select->parameter_count;
-    int rc = SQLITE_OK, i;
+    int rc;
 
     if (!prepare(input->db, input->run->query->answer, &finisher->rows, reason))
         return SQLITE_OK;
@@ -248,10 +248,7 @@ static int begin_rows(const struct clr_finish_input *input, struct clr_finisher 
         clr_reason_set(reason, CLR_WHY_SCHEMA_CHANGES);
         return SQLITE_OK;
     }
-    for (i = 0; i < given && rc == SQLITE_OK; i++) {
-        if (input->parameters[i] != NULL)
-            rc = clr_value_bind(answer->statement, i + 1, input->parameters[i]);
-    }
+    rc = clr_values_bind(answer->statement, input->parameters, given);
     if (rc == SQLITE_OK)
         rc = clr_group_values_bind(answer->statement, given + 1, answer->values);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM)

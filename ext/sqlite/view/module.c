@@ -674,17 +674,13 @@ static int next(sqlite3_vtab_cursor *base)
 static int run_select(struct cursor *cursor)
 {
     struct clr_view *view = view_of(cursor);
-    int rc = SQLITE_OK, i;
+    int rc = SQLITE_OK;
 
     if (cursor->select == NULL)
         rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
-    if (rc != SQLITE_OK)
-        return rc;
-    for (i = 0; i < view->select.parameter_count && rc == SQLITE_OK; i++) {
-        if (cursor->parameters[i] != NULL)
-            rc = clr_value_bind(cursor->select, i + 1, cursor->parameters[i]);
-    }
-    return rc;
+    return rc != SQLITE_OK
+               ? rc
+               : clr_values_bind(cursor->select, cursor->parameters, view->select.parameter_count);
 }
 
 /* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */

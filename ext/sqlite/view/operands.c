@@ -23,10 +23,8 @@ static int step(sqlite3 *db, const struct clr_query *query, struct clr_operands 
     sqlite3_stmt *statement = NULL;
     int rc = clr_statement_prepare_text(db, &statement, write_statement(query)), i;
 
-    for (i = 0; i < operands->first && rc == SQLITE_OK; i++) {
-        if (operands->values[i] != NULL && i < sqlite3_bind_parameter_count(statement))
-            rc = clr_value_bind(statement, i + 1, operands->values[i]);
-    }
+    if (rc == SQLITE_OK)
+        rc = clr_values_bind(statement, operands->values, operands->first);
     if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         for (i = 0; i < query->operand_count; i++, operands->count++) {
             operands->values[operands->count] =
