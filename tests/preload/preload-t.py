@@ -146,6 +146,29 @@ def test_programs():
         tap.is_equal(run(*command, text=text, options=("--quiet",)), (want, []), f"{name}: and nothing where not asked")
 
 
+LOG_SCRIPT = """
+import sqlite3, sys
+db, other = (sqlite3.connect(sys.argv[1], isolation_level=None) for _ in range(2))
+print(db.execute("PRAGMA journal_mode = WAL").fetchall())
+for i in range(10):
+    for writer in (db, other) if i > 3 else ():
+        writer.execute("UPDATE t SET v = v + 1 WHERE k = ?", (i,)).fetchall()
+    print(db.execute("SELECT k, sum(v), count(*) FROM t GROUP BY k").fetchall())
+"""
+
+
+def test_log():
+    """With a write-ahead log a statement is accelerated again after commits, the connection's own and those of another one."""
+    path = os.path.join(FOLDER, "log.db")
+    fill(path, 20_000)
+    want, _ = run(sys.executable, "-c", LOG_SCRIPT, path, taken=False)
+    os.remove(path)
+    fill(path, 20_000)
+    got, told = run(sys.executable, "-c", LOG_SCRIPT, path, settings=ALWAYS)
+    tap.is_equal(got, want, "a write-ahead log: the same output")
+    tap.ok(accelerated(told) >= 9, f"a write-ahead log: {accelerated(told)} of 10 runs were accelerated")
+
+
 def test_settings():
     """Settings come from the environment, and from what is the default here."""
     command = (tap.SQLITE3, "-init", "/dev/null", ":memory:")
@@ -240,6 +263,7 @@ def main():
     try:
         test_cases()
         test_programs()
+        test_log()
         test_settings()
         test_programs_without()
         test_static()

@@ -6,6 +6,7 @@
 #include "query/syntax/word.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
+#include "sqlite/database/snapshot.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_lock.h"
@@ -603,6 +604,20 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     return watched->companion == NULL ? NULL : explanation;
 }
 
+/* A view that is made for a companion is a table of main to SQLite: so the companion's transaction
+   begins before the view is asked. Which snapshot a write-ahead log has just before tells which one
+   it sees. */
+static void prove_snapshot(struct clr_connection *connection)
+{
+    struct clr_database *database = clr_database_get(connection, "main");
+    struct clr_snapshot snapshot;
+
+    if (database == NULL)
+        return;
+    clr_snapshot_lead(database, &snapshot);
+    clr_snapshot_end(database, &snapshot);
+}
+
 static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *patience)
 {
     struct clr_connection *connection = watched->connection;
@@ -656,7 +671,10 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     if (is_new && !wanted && watched->computes && may_look(db, watched->plain))
         *patience = PATIENCE_NS;
     watched->selects_by_rows = (sqlite3_uint64)connection->stats.selects_by_rows;
-    return watched->companion == NULL ? NULL : watched->companion->statement;
+    if (watched->companion == NULL)
+        return NULL;
+    prove_snapshot(connection);
+    return watched->companion->statement;
 }
 
 /* A companion can be made once the plain statement is reset, and no statement that a function or a
