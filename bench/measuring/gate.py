@@ -1,8 +1,9 @@
 """The gate of plain SQL: what statements of applications take through the preloaded library, beside the same plainly.
 
-Both run in Python processes that nobody changed, which alternate. A cell is a statement over a table of some size: its
-first run in a process, and the median of its later ones; the best of some processes. By itself the module makes the table
-of docs/plain-sql.md:
+Both run in fresh Python processes that nobody changed, which alternate. A cell is a statement over a table of some size:
+its first run in a process, and the median of its later ones; of both the median of some processes, whose number does not
+depend on what they measure. The plain program is measured twice, as if it were two: the second one, the control, shows how
+many cells are slower by chance. By itself the module makes the table of docs/plain-sql.md:
 
     python3 bench/measuring/gate.py BUILD [ROWS]
 """
@@ -20,16 +21,18 @@ import time
 
 PYTHON = "/usr/bin/python3"
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 3_000_000)
-#: Processes of each kind: of small tables, which take no time and differ more from one process to the next, and of others.
-SMALL, SMALL_ROUNDS, ROUNDS = 10_000, 15, 3
-#: The later runs of a statement in a process: so many, unless they take longer.
-RUNS, SECONDS = 40, 1.0
+#: The ways to run the program, and their processes: of cells that take SQLite microseconds, which differ more from one
+#: process to the next, and of scans of more rows than SMALL.
+WAYS = ("plain", "preloaded", "control")
+SMALL, PROCESSES, LONG_PROCESSES = 10_000, 60, 5
+#: The later runs of a statement in a process: so many, unless they take longer, and at least LEAST.
+RUNS, SECONDS, LEAST = 12, 0.3, 3
 #: A cell is slower if it takes more than so many times as long, and so many seconds.
 FACTOR, MORE = 1.05, 5e-6
 
 #: Statements of one table, and what their parameters are: an id, a user, an amount, or a range of ids. "+" begins what is
-#: written before each run.
-STATEMENTS = (
+#: written before each run. These take SQLite microseconds in a table of any size.
+QUICK = (
     ("one row by its key", "SELECT * FROM {t} WHERE id = ?", "i"),
     ("a key written in the text", "SELECT amount FROM {t} WHERE id = {i}", ""),
     ("a key and a condition", "SELECT amount FROM {t} WHERE id = ? AND kind = 'view'", "i"),
@@ -41,6 +44,10 @@ STATEMENTS = (
     ("a page", "SELECT id, kind, amount FROM {t} WHERE id > ? ORDER BY id LIMIT 20", "i"),
     ("a range of keys", "SELECT count(*), sum(amount) FROM {t} WHERE id BETWEEN ? AND ?", "r"),
     ("max of the key", "SELECT max(id) FROM {t}", ""),
+    ("the first that fit", "SELECT id FROM {t} WHERE kind = 'buy' AND amount < ? LIMIT 5", "a"),
+)
+#: These have it go over the table.
+SCANS = (
     ("all rows", "SELECT count(*) FROM {t}", ""),
     ("count where", "SELECT count(*) FROM {t} WHERE kind = 'buy'", ""),
     ("sum", "SELECT sum(amount), avg(amount) FROM {t}", ""),
@@ -50,7 +57,6 @@ STATEMENTS = (
     ("days", "SELECT date(ts) AS day, count(*) FROM {t} GROUP BY day ORDER BY day", ""),
     ("distinct", "SELECT DISTINCT kind FROM {t}", ""),
     ("rows that a scan finds", "SELECT id, amount FROM {t} WHERE amount > 99990 ORDER BY id", ""),
-    ("the first that fit", "SELECT id FROM {t} WHERE kind = 'buy' AND amount < ? LIMIT 5", "a"),
     ("text that does not repeat", "SELECT count(*) FROM {t} WHERE note LIKE '%99%'", ""),
     ("a join", "SELECT u.country, count(*) FROM {t} AS e JOIN users AS u ON u.id = e.user_id GROUP BY u.country", ""),
     ("a subquery", "SELECT count(*) FROM (SELECT kind FROM {t} WHERE amount > ?)", "a"),
@@ -84,70 +90,76 @@ def parameters_of(rng, kind, size):
     return {"": (), "i": (low,), "u": (rng.randrange(1000),), "a": (rng.randrange(99_000),), "r": (low, low + 50)}[kind]
 
 
-def child(path, sizes):
+def child(path, cells):
     """Runs the statements, and prints for each its first time, the median of the later ones, and its rows."""
+    statements = {name: (sql, kind) for name, sql, kind in QUICK + SCANS}
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("SELECT count(*) FROM users").fetchall()
-    for size in sizes:
-        for name, sql, kind in STATEMENTS:
-            rng = random.Random(name + str(size))
-            times, rows, end = [], [], time.perf_counter() + SECONDS
-            while not times or (len(times) <= RUNS and time.perf_counter() < end) or len(times) < 4:
-                text = sql.replace("{t}", f"t{size}").replace("{i}", str(rng.randrange(size)))
-                if text.startswith("+"):
-                    db.execute("BEGIN")
-                    db.execute(text[1:])
-                    db.execute("COMMIT")
-                    text = AFTER.replace("{t}", f"t{size}")
-                parameters = parameters_of(rng, kind, size)
-                start = time.perf_counter()
-                found = db.execute(text, parameters).fetchall()
-                times.append(time.perf_counter() - start)
-                if len(times) <= 4:
-                    rows.append(found)
-            print(json.dumps([name, size, times[0], statistics.median(times[1:]), repr(rows)]), flush=True)
+    told = []
+    for name, size in cells:
+        sql, kind = statements[name]
+        rng = random.Random(name + str(size))
+        times, rows, end = [], [], time.perf_counter() + SECONDS
+        while len(times) <= LEAST or (len(times) <= RUNS and time.perf_counter() < end):
+            text = sql.replace("{t}", f"t{size}").replace("{i}", str(rng.randrange(size)))
+            if text.startswith("+"):
+                db.execute("BEGIN")
+                db.execute(text[1:])
+                db.execute("COMMIT")
+                text = AFTER.replace("{t}", f"t{size}")
+            parameters = parameters_of(rng, kind, size)
+            start = time.perf_counter()
+            found = db.execute(text, parameters).fetchall()
+            times.append(time.perf_counter() - start)
+            if len(times) <= LEAST:
+                rows.append(found)
+        told.append([name, size, times[0], statistics.median(times[1:]), repr(rows)])
+    # The next process finds the tables as they were.
+    for size in dict.fromkeys(size for _, size in cells):
+        db.execute(f"DELETE FROM t{size} WHERE id >= {size}")
     db.close()
+    print(json.dumps(told))
 
 
-def run(build, path, sizes, preloaded):
+def run(build, path, cells, way):
     """What a process measured, by cell."""
-    command = [PYTHON, __file__, "--child", path, json.dumps(sizes)]
-    if preloaded:
+    command = [PYTHON, __file__, "--child", path, json.dumps(cells)]
+    if way == "preloaded":
         command = [str(build / "clreduce-run"), "--quiet", "--", *command]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off," + os.environ.get("CLREDUCE_SETTINGS", "")})
-    return {(name, size): (first, later, rows) for name, size, first, later, rows in map(json.loads, ran.stdout.splitlines())}
+    return {(name, size): (first, later, rows) for name, size, first, later, rows in json.loads(ran.stdout)}
 
 
 def measure_cells(build, sizes=SIZES):
-    """All cells: the best of the rounds of both ways, and whether all rows were the same."""
-    small, large = [size for size in sizes if size <= SMALL], [size for size in sizes if size > SMALL]
-    found = measure_rounds(build, small, SMALL_ROUNDS) if small else []
-    return found + (measure_rounds(build, large, ROUNDS) if large else [])
-
-
-def measure_rounds(build, sizes, count):
-    """The cells of some sizes, by so many rounds."""
-    rounds = {False: [], True: []}
+    """All cells, in the order of statements and sizes: the medians of the processes of each way, and whether all rows were
+    the same."""
+    parts = {PROCESSES: [], LONG_PROCESSES: []}
+    for size in sizes:
+        for statements in (QUICK, SCANS):
+            parts[LONG_PROCESSES if statements is SCANS and size > SMALL else PROCESSES] += [(name, size) for name, _, _ in statements]
+    found = {}
     with tempfile.TemporaryDirectory(prefix="clreduce-gate-") as folder:
-        original = os.path.join(folder, "original.db")
-        make(original, sizes)
-        for number in range(count):
-            for preloaded in (False, True) if number % 2 == 0 else (True, False):
-                path = os.path.join(folder, "gate.db")
-                for old in pathlib.Path(folder).glob("gate.db*"):
-                    old.unlink()
-                pathlib.Path(path).write_bytes(pathlib.Path(original).read_bytes())
-                rounds[preloaded].append(run(build, path, sizes, preloaded))
-    found = []
-    for key in rounds[False][0]:
-        plain, through = ([cells[key] for cells in rounds[way]] for way in (False, True))
-        found.append({
-            "name": key[0], "rows": key[1],
-            "first": [min(cell[0] for cell in way) for way in (plain, through)],
-            "later": [min(cell[1] for cell in way) for way in (plain, through)],
-            "same": len({cell[2] for cell in plain + through}) == 1,
-        })
-    return found
+        path = os.path.join(folder, "gate.db")
+        make(path, sizes)
+        for count, cells in parts.items():
+            found.update(measure_part(build, path, cells, count))
+    return [found[name, size] for name, _, _ in QUICK + SCANS for size in sizes]
+
+
+def measure_part(build, path, cells, count):
+    """Some cells, by so many processes of each way."""
+    measured = {way: [] for way in WAYS}
+    for number in range(count if cells else 0):
+        # Each way is as often the first as the others, and the last.
+        for way in (WAYS[number % 3:] + WAYS[:number % 3])[::(-1) ** number]:
+            measured[way].append(run(build, path, cells, way))
+    return {
+        (name, size): {
+            "name": name, "rows": size,
+            **{when: [statistics.median(told[name, size][i] for told in measured[way]) for way in WAYS]
+               for i, when in enumerate(("first", "later"))},
+            "same": len({told[name, size][2] for way in WAYS for told in measured[way]}) == 1,
+        } for name, size in cells}
 
 
 #: What the README's first lines ask.
@@ -172,9 +184,11 @@ def shell_times(build, sizes=SIZES):
     return {name: statistics.median(found) for name, found in times.items()}
 
 
-def is_slower(pair):
-    """Whether the second of two times is."""
-    return pair[1] > pair[0] * FACTOR + MORE
+def slower(found, way):
+    """The cells in which a way of running the program is slower than the plain one, with the seconds of both."""
+    number = WAYS.index(way)
+    return [(cell["name"], cell["rows"], when, cell[when][0], cell[when][number]) for cell in found for when in ("first", "later")
+            if cell[when][number] > cell[when][0] * FACTOR + MORE]
 
 
 def summary(found):
@@ -182,8 +196,8 @@ def summary(found):
     return {
         "cells": 2 * len(found),
         "quicker": sum(cell[when][1] * 2 < cell[when][0] for cell in found for when in ("first", "later")),
-        "slower": [(cell["name"], cell["rows"], when, cell[when][1] / cell[when][0]) for cell in found for when in ("first", "later")
-                   if is_slower(cell[when])],
+        "slower": slower(found, "preloaded"),
+        "slower_by_chance": slower(found, "control"),
         "different": [(cell["name"], cell["rows"]) for cell in found if not cell["same"]],
     }
 
