@@ -56,6 +56,9 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
         statement->watched = watched;
         if (clr_pointer_map_put(&clr_statements, handle, statement)) {
             statement->next = connected->first;
+            statement->link = &connected->first;
+            if (connected->first != NULL)
+                connected->first->link = &statement->next;
             connected->first = statement;
             atomic_fetch_add(&connected->users, 1);
             atomic_fetch_add(&clr_watched_count, 1);
@@ -74,11 +77,10 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
 static void let_go(struct clr_statement *statement)
 {
     struct clr_connected *connected = statement->connected;
-    struct clr_statement **link = &connected->first;
 
-    while (*link != statement)
-        link = &(*link)->next;
-    *link = statement->next;
+    *statement->link = statement->next;
+    if (statement->next != NULL)
+        statement->next->link = statement->link;
     clr_pointer_map_take(&clr_statements, statement->plain);
     atomic_fetch_sub(&clr_watched_count, 1);
     clr_inside++;

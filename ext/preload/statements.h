@@ -34,7 +34,7 @@ enum { CLR_COUNTERS = 9 };
 /* What a statement is watched by. */
 struct clr_statement {
     struct clr_connected *connected;
-    struct clr_statement *next;
+    struct clr_statement *next, **link; /* of the connection's; link: what points here */
     sqlite3_stmt *plain;
     _Atomic(sqlite3_stmt *) companion; /* what runs in its place; NULL: nothing does */
     struct clreduce_watched *watched;

@@ -47,7 +47,7 @@ enum memory_state {
 
 /* Texts that differ in numbers and strings alone are one statement. */
 struct memory {
-    uint64_t key; /* 0: nothing */
+    uint64_t key;
     char *sql;    /* the first of its texts; NULL: there was no memory for it */
     char *reason; /* why SQLite runs it; NULL: it is too quick for another way */
     enum memory_state state;
@@ -58,66 +58,58 @@ struct memory {
     int64_t rows; /* of the table, about; 0: not known */
 };
 
-/* A statement's place is one of WAYS. Where all are taken there are twice as many places, up to
-   MOST_PLACES: the memory that is not touched costs nothing, and a new page of it microseconds.
-   Then a statement takes the place of the one that was not used for longest. */
-enum { FIRST_PLACES = 64, MOST_PLACES = 4096, WAYS = 8 };
+/* What is known lies side by side, in the order in which it came: a page that is touched first
+   costs microseconds, and one that is not touched costs nothing. A statement is found by its number
+   + 1, in one of WAYS places. Where all are taken it takes the one that was not used for longest.
+ */
+enum { MOST_MEMORIES = 4096, WAYS = 8 };
 
-static struct memory first_memories[FIRST_PLACES], *memories = first_memories;
-static size_t places = FIRST_PLACES;
+static struct memory memories[MOST_MEMORIES];
+static size_t memory_count;
+static uint16_t numbers[MOST_MEMORIES / WAYS][WAYS];
 CLR_LOCK(lock)
-
-static struct memory *find_ways(uint64_t key)
-{
-    return &memories[(key >> 32) % (places / WAYS) * WAYS];
-}
-
-/* Makes twice as many places, in which each of the statements that shared some finds one. Returns
-   whether there are more now. */
-static bool make_places(void)
-{
-    struct memory *old = memories, *place;
-    const size_t count = places;
-    size_t i;
-
-    if (count == MOST_PLACES || (place = sqlite3_malloc64(2 * count * sizeof *place)) == NULL)
-        return false;
-    memset(place, 0, 2 * count * sizeof *place);
-    memories = place;
-    places = 2 * count;
-    for (i = 0; i < count; i++) {
-        if (old[i].key == 0)
-            continue;
-        for (place = find_ways(old[i].key); place->key != 0; place++)
-            ;
-        *place = old[i];
-    }
-    if (old != first_memories)
-        sqlite3_free(old);
-    return true;
-}
 
 /* Returns what is known of a statement; with the lock, until it is given back. sql: to be kept
    where nothing is known; NULL: it is not to be known then, and the result may be NULL. */
 static struct memory *find_memory(uint64_t key, const char *sql)
 {
-    struct memory *first = find_ways(key), *oldest = first;
+    uint16_t *number = numbers[(key >> 32) % (MOST_MEMORIES / WAYS)];
+    struct memory *memory, *oldest = NULL;
     int i;
 
-    for (i = 0; i < WAYS; i++) {
-        if (first[i].key == key)
-            return &first[i];
-        if (first[i].used < oldest->used)
-            oldest = &first[i];
+    for (i = 0; i < WAYS && number[i] != 0; i++) {
+        memory = &memories[number[i] - 1];
+        if (memory->key == key)
+            return memory;
+        if (oldest == NULL || memory->used < oldest->used)
+            oldest = memory;
     }
     if (sql == NULL)
         return NULL;
-    if (oldest->key != 0 && make_places())
-        return find_memory(key, sql);
+    if (i < WAYS) {
+        oldest = &memories[memory_count++];
+        number[i] = (uint16_t)memory_count;
+    }
     sqlite3_free(oldest->sql);
     sqlite3_free(oldest->reason);
     *oldest = (struct memory){.key = key, .sql = sqlite3_mprintf("%s", sql)};
     return oldest;
+}
+
+/* Touches the pages that the first statements of a process need, when it loads the extension. */
+static void touch_memories(void)
+{
+    enum { PAGE = 4096, FIRST_BYTES = 8 * PAGE };
+    volatile char *bytes = (volatile char *)numbers;
+    size_t i;
+
+    take_lock();
+    for (i = 0; i < sizeof numbers; i += PAGE)
+        bytes[i] = bytes[i];
+    bytes = (volatile char *)memories;
+    for (i = 0; i < FIRST_BYTES; i += PAGE)
+        bytes[i] = bytes[i];
+    give_lock();
 }
 
 /* Takes note that SQLite is to run the statement; the reason, which may be NULL, is the memory's.
@@ -329,14 +321,15 @@ static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
 /*
  * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
  * table is gone, as that of a companion which could not be made, SQLite expires all statements with
- * the next one that it prepares, and one that runs may fail then: so one is prepared now.
+ * the next one that it prepares, and one that reads may fail then: so one is prepared now. No
+ * statement reads where there is no transaction; to ask each would take microseconds.
  */
 static bool may_look(sqlite3 *db, sqlite3_stmt *plain)
 {
     sqlite3_stmt *nothing = NULL;
 
-    return may_make(db, NULL) && sqlite3_prepare_v3(db, "", -1, 0, &nothing, NULL) == SQLITE_OK &&
-           !is_outdated(plain);
+    return sqlite3_txn_state(db, NULL) == SQLITE_TXN_NONE &&
+           sqlite3_prepare_v3(db, "", -1, 0, &nothing, NULL) == SQLITE_OK && !is_outdated(plain);
 }
 
 /* Whether a SELECT reads main alone: views of modules of their own are main's to SQLite, which
@@ -513,7 +506,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
     *watched = (struct clreduce_watched){
         .connection = connection,
         .plain = plain,
-        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")) | 1,
+        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")),
         .explains = sqlite3_stmt_isexplain(plain),
         .computes = kind.computes};
     return watched;
@@ -779,7 +772,7 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
     size_t i;
 
     take_lock();
-    for (i = 0; i < places; i++) {
+    for (i = 0; i < memory_count; i++) {
         const struct memory *memory = &memories[i];
         const struct clreduce_gate_line told = {
             memory->sql == NULL ? "" : memory->sql,
@@ -804,5 +797,6 @@ __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate
     static const struct clreduce_gate gate = {watch,   begin,   stops,  failed, end,
                                               unwatch, closing, is_own, report};
 
+    touch_memories();
     return &gate;
 }

@@ -222,8 +222,8 @@ static void test_log(void)
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
 }
 
-/* More statements than there are places at first. */
-static void test_places(void)
+/* Many statements, and more than are remembered. */
+static void test_memories(void)
 {
     sqlite3 *db = database_open_file(path);
     bool right = true;
@@ -237,6 +237,13 @@ static void test_places(void)
         }
     }
     tap_ok(right, "seven hundred statements, each of which is known the third time");
+    for (i = 0, right = true; i < 9000; i++) {
+        sqlite3_snprintf(sizeof sql, sql, "SELECT sum(i) AS b%d FROM small", i);
+        right &= gives(db, sql, 2, false, 1000);
+    }
+    tap_ok(right && gives(db, sql, 2, false, 5000000) && gives(db, sql, 2, false, 5000000) &&
+               gives(db, sql, 2, true, 1000),
+           "thousands more, of which the last is known");
     gate->closing(db);
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
 }
@@ -412,9 +419,9 @@ int main(void)
     test_deserialize();
     test_scans();
     test_log();
-    test_places();
     gate->report(check_line, &found);
     tap_ok(found == 3, "the report has every statement: %d", found);
+    test_memories();
     unlink(path);
     return tap_done();
 }
