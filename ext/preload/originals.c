@@ -30,6 +30,47 @@ CLR_LOCK(lock)
 /* Names of SQLite's own library, for code that is not linked with it, as a loadable extension. */
 static const char *const libraries[] = {"libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib"};
 
+#ifdef __linux__
+/* Where the object lies that has an address. */
+struct range {
+    const char *address, *begin, *end;
+};
+
+/* Returns 1 if this is the object. */
+static int find_range(struct dl_phdr_info *object, size_t size, void *pointer)
+{
+    struct range *range = pointer;
+    const char *base = (const char *)object->dlpi_addr, *first = NULL, *last = NULL;
+    int i;
+
+    (void)size;
+    for (i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+        if (part->p_type != PT_LOAD)
+            continue;
+        if (first == NULL)
+            first = base + part->p_vaddr;
+        last = base + part->p_vaddr + part->p_memsz;
+    }
+    if (first == NULL || range->address < first || range->address >= last)
+        return 0;
+    range->begin = first;
+    range->end = last;
+    return 1;
+}
+
+/* Whether an address is in this library; with the lock. dladdr() would look through all symbols of
+   SQLite's. */
+static bool is_own(const void *address)
+{
+    static struct range own = {.address = (const char *)&copies};
+
+    if (own.end == NULL)
+        dl_iterate_phdr(find_range, &own);
+    return (const char *)address >= own.begin && (const char *)address < own.end;
+}
+#else
 /* Whether an address is in this library. */
 static bool is_own(const void *address)
 {
@@ -38,6 +79,7 @@ static bool is_own(const void *address)
     return dladdr((const void *)&copies, &own) != 0 && dladdr(address, &other) != 0 &&
            own.dli_fbase == other.dli_fbase;
 }
+#endif
 
 /* Looks a function up; NULL where there is none but this library's. */
 static void *look_up(void *scope, const char *name)
@@ -74,35 +116,11 @@ static void *find_scope(const void *address)
     return NULL;
 }
 
-#ifdef __linux__
-/* Finds the object that has SQLite's functions. Returns 1 if this is the one. */
-static int find_range(struct dl_phdr_info *object, size_t size, void *pointer)
-{
-    struct clr_originals *originals = pointer;
-    const char *base = (const char *)object->dlpi_addr, *function, *first = NULL, *last = NULL;
-    int i;
-
-    (void)size;
-    memcpy(&function, &originals->prepare_v2, sizeof function);
-    for (i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-
-        if (part->p_type != PT_LOAD)
-            continue;
-        if (first == NULL)
-            first = base + part->p_vaddr;
-        last = base + part->p_vaddr + part->p_memsz;
-    }
-    if (first == NULL || function < first || function >= last)
-        return 0;
-    originals->begin = first;
-    originals->end = last;
-    return 1;
-}
-#endif
-
 static void fill(struct clr_originals *originals, void *scope)
 {
+#ifdef __linux__
+    struct range range;
+#endif
     void *found;
 
     /* Pointers to data are no pointers to functions in C; POSIX says that their bits are. */
@@ -116,7 +134,11 @@ static void fill(struct clr_originals *originals, void *scope)
     originals->begin = NULL;
     originals->end = (const char *)UINTPTR_MAX;
 #ifdef __linux__
-    dl_iterate_phdr(find_range, originals);
+    memcpy(&range.address, &originals->prepare_v2, sizeof range.address);
+    if (dl_iterate_phdr(find_range, &range) != 0) {
+        originals->begin = range.begin;
+        originals->end = range.end;
+    }
 #endif
 }
 
