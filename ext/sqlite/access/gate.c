@@ -9,6 +9,7 @@
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
@@ -442,6 +443,32 @@ static bool is_whole(struct clr_connection *connection, const char *sql)
     return is;
 }
 
+/* A view of a view is looked for, and so on, so many times. */
+enum { MOST_VIEWS = 8 };
+
+/* Returns about how many rows the table has that a SELECT begins with, where it is a table of main,
+   or a view of one. 0: that is not known. SQLite would go over all rows of a view to find the
+   greatest of its rowids, which it has not. */
+static int64_t count_rows(sqlite3 *db, const char *sql)
+{
+    char name[LONGEST_NAME], *view = NULL, *next;
+    int64_t rows = 0;
+    int i;
+
+    for (i = 0; i < MOST_VIEWS && sql != NULL && find_table(sql, name); i++) {
+        if (sqlite3_table_column_metadata(db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL) ==
+            SQLITE_OK) {
+            rows = clr_last_rowid(db, "main", name);
+            break;
+        }
+        clr_view_text_read(db, "main", name, NULL, &next);
+        sqlite3_free(view);
+        sql = view = next;
+    }
+    sqlite3_free(view);
+    return rows;
+}
+
 /*
  * Whether a SELECT, by its text and by SQLite's code for it, goes over all of a table of main from
  * one end to the other, and will take SQLite LONG_NS for the rows that are left, if it has walked
@@ -452,11 +479,7 @@ static bool is_whole(struct clr_connection *connection, const char *sql)
 static bool is_long_scan(struct clr_connection *connection, const char *sql, int64_t walked,
                          int64_t nanoseconds, int64_t *rows)
 {
-    char name[LONGEST_NAME];
-
-    if (!find_table(sql, name))
-        return false;
-    *rows = clr_last_rowid(connection->db, "main", name);
+    *rows = count_rows(connection->db, sql);
     return (double)(*rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
            is_whole(connection, sql);
 }

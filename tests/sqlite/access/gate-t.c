@@ -184,6 +184,8 @@ static void test_scans(void)
         {"SELECT sum(k) FROM \"large\" WHERE s <> 'group by'", sum_of_keys, true},
         {"SELECT s, sum(k) FROM large AS i WHERE s <> 'x' GROUP BY s", sum_of_keys, true},
         {"SELECT sum(k) FROM large AS i GROUP BY i ORDER BY 1", sum_of_keys, true},
+        {"SELECT sum(k), count(*) FROM view_of_view WHERE s <> 'view'", sum_of_keys + ROWS, true},
+        {"SELECT count(*) FROM view_of_few", 7, false},
         /* Rows that are given before the end are not taken back. */
         {"SELECT sum(k) FROM large AS i GROUP BY i ORDER BY i", sum_of_keys, false},
     };
@@ -191,7 +193,10 @@ static void test_scans(void)
     int calls = 0;
     size_t i;
 
-    database_run(db, "CREATE TEMP TABLE nosuch AS SELECT 1 AS k");
+    database_run(db, "CREATE TEMP TABLE nosuch AS SELECT 1 AS k;"
+                     "CREATE VIEW a_view AS SELECT k, s FROM large WHERE s <> 'x';"
+                     "CREATE VIEW view_of_view(k, s) AS SELECT k, s FROM A_VIEW;"
+                     "CREATE VIEW view_of_few AS SELECT * FROM large WHERE k BETWEEN 3 AND 9");
     sqlite3_create_function(db, "counted", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, &calls, count,
                             NULL, NULL);
     for (i = 0; i < sizeof selects / sizeof selects[0]; i++)
