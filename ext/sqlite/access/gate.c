@@ -147,6 +147,7 @@ struct text_kind {
     uint64_t fingerprint; /* of all texts that differ in numbers and strings alone */
     bool computes;        /* it has a call, or DISTINCT or GROUP BY */
     bool finds;           /* it has a condition */
+    bool matches;         /* it has LIKE or GLOB */
 };
 
 /* Takes note of what a word of a text says. */
@@ -157,6 +158,8 @@ static void note_word(const char *word, struct text_kind *kind)
     else if ((*word | ' ') == 'd' || (*word | ' ') == 'g')
         kind->computes =
             kind->computes || clr_word_is(word, "distinct") || clr_word_is(word, "group");
+    if ((*word | ' ') == 'l' || (*word | ' ') == 'g')
+        kind->matches = kind->matches || clr_word_is(word, "like") || clr_word_is(word, "glob");
 }
 
 /* Reads a text once. Returns false for that of no SELECT. */
@@ -208,6 +211,8 @@ enum { MOST_WAITING = 16 };
 struct companions {
     struct clr_attachment attachment;
     struct companion *first; /* the one that was used last is the first */
+    sqlite3_stmt *witness;   /* is outdated with all statements; NULL: none is prepared */
+    int64_t witnesses;       /* so many were prepared */
 };
 
 static void free_companion(struct companion *companion)
@@ -232,14 +237,55 @@ static void free_waiting(struct companions *companions, int most)
     }
 }
 
+/* Frees all that waits. */
+static void free_all_waiting(struct companions *companions)
+{
+    free_waiting(companions, 0);
+    sqlite3_finalize(companions->witness);
+    companions->witness = NULL;
+}
+
 static void free_companions(struct clr_connection *connection, void *companions)
 {
     (void)connection;
-    free_waiting(companions, 0);
+    free_all_waiting(companions);
 }
 
 static const struct clr_attachment_kind companions_kind = {sizeof(struct companions),
                                                            free_companions};
+
+/* Whether SQLite is going to prepare a statement again. The function is missing where deprecated
+   ones are. */
+static bool is_outdated(sqlite3_stmt *statement)
+{
+#ifdef SQLITE_CORE
+    return sqlite3_expired(statement) != 0;
+#else
+    return sqlite3_api->expired == NULL || sqlite3_api->expired(statement) != 0;
+#endif
+}
+
+/* Returns a number that changes when all of a connection's statements are outdated, as by an
+   authorizer or a schema; 0: it is not known. A pattern that is bound to LIKE outdates its own
+   statement alone. */
+static int64_t read_age(struct clr_connection *connection)
+{
+    struct companions *companions = clr_connection_attach(connection, &companions_kind);
+
+#ifndef SQLITE_CORE
+    if (sqlite3_api->expired == NULL)
+        return 0;
+#endif
+    if (companions == NULL)
+        return 0;
+    if (companions->witness != NULL && !is_outdated(companions->witness))
+        return companions->witnesses;
+    sqlite3_finalize(companions->witness);
+    companions->witness = NULL;
+    return clr_statement_make(connection->db, "SELECT 1", 0, &companions->witness) == SQLITE_OK
+               ? ++companions->witnesses
+               : 0;
+}
 
 /* Returns those of a connection, or NULL. */
 static struct companions *companions_of(sqlite3 *db)
@@ -292,17 +338,6 @@ static void give_companion(struct clr_connection *connection, struct companion *
     free_waiting(companions, MOST_WAITING);
 }
 
-/* Whether SQLite is going to prepare a statement again: the application then has to see what it is
-   by then, its columns' names among it. The function is missing where deprecated ones are. */
-static bool is_outdated(sqlite3_stmt *statement)
-{
-#ifdef SQLITE_CORE
-    return sqlite3_expired(statement) != 0;
-#else
-    return sqlite3_api->expired == NULL || sqlite3_api->expired(statement) != 0;
-#endif
-}
-
 /* Whether it is the time to make a statement, when the given one, if any, does not run: amid
    another one, or a transaction, which snapshot of a write-ahead log its view would read is not
    known. */
@@ -317,20 +352,6 @@ static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
             return false;
     }
     return true;
-}
-
-/*
- * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
- * table is gone, as that of a companion which could not be made, SQLite expires all statements with
- * the next one that it prepares, and one that reads may fail then: so one is prepared now. No
- * statement reads where there is no transaction; to ask each would take microseconds.
- */
-static bool may_look(sqlite3 *db, sqlite3_stmt *plain)
-{
-    sqlite3_stmt *nothing = NULL;
-
-    return sqlite3_txn_state(db, NULL) == SQLITE_TXN_NONE &&
-           sqlite3_prepare_v3(db, "", -1, 0, &nothing, NULL) == SQLITE_OK && !is_outdated(plain);
 }
 
 /* Whether a SELECT reads main alone: views of modules of their own are main's to SQLite, which
@@ -494,9 +515,12 @@ struct clreduce_watched {
     bool computes; /* its text has a call, or DISTINCT or GROUP BY */
     bool is_long;  /* its run was stopped, for it is sure to take long */
     int64_t rows;  /* then: of the table, about */
-    struct companion *companion;    /* NULL: none is taken */
-    sqlite3_uint64 selects_by_rows; /* of the connection, before the run */
-    bool is_loaded;                 /* a run of the companion has ended */
+    /* By which age of the connection the plain statement is right, and will be once SQLite has run
+       it. */
+    int64_t age, next_age;
+    struct companion *companion;                /* NULL: none is taken */
+    int64_t selects_by_rows, selects_postponed; /* of the connection, before the run */
+    bool is_loaded;                             /* a run of the companion has ended */
 };
 
 /* Returns the statement that a text explains, or the text itself. */
@@ -531,8 +555,37 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
         .plain = plain,
         .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")),
         .explains = sqlite3_stmt_isexplain(plain),
-        .computes = kind.computes};
+        .computes = kind.computes,
+        .age = kind.matches ? read_age(connection) : 0};
+    watched->next_age = watched->age;
     return watched;
+}
+
+/* Whether SQLite is going to prepare the plain statement again, maybe for another reason than its
+   parameters: the application then has to see what it is by then, its columns' names among it. */
+static bool has_aged(struct clreduce_watched *watched)
+{
+    if (!is_outdated(watched->plain))
+        return false;
+    if (watched->age == 0)
+        return true;
+    watched->next_age = read_age(watched->connection);
+    return watched->next_age != watched->age;
+}
+
+/*
+ * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
+ * table is gone, as that of a companion which could not be made, SQLite expires all statements with
+ * the next one that it prepares, and one that reads may fail then: so one is prepared now. No
+ * statement reads where there is no transaction; to ask each would take microseconds.
+ */
+static bool may_look(struct clreduce_watched *watched)
+{
+    sqlite3 *db = watched->connection->db;
+    sqlite3_stmt *nothing = NULL;
+
+    return sqlite3_txn_state(db, NULL) == SQLITE_TXN_NONE &&
+           sqlite3_prepare_v3(db, "", -1, 0, &nothing, NULL) == SQLITE_OK && !has_aged(watched);
 }
 
 /* Ends the use of the companion. */
@@ -650,7 +703,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     *patience = 0;
     watched->is_long = false;
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
-    if (is_outdated(watched->plain) || clr_schema_may_go(db)) {
+    if (clr_schema_may_go(db) || has_aged(watched)) {
         let_go(watched, false);
         return NULL;
     }
@@ -684,9 +737,10 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     }
     if (!wanted)
         let_go(watched, true);
-    if (is_new && !wanted && watched->computes && may_look(db, watched->plain))
+    if (is_new && !wanted && watched->computes && may_look(watched))
         *patience = PATIENCE_NS;
-    watched->selects_by_rows = (sqlite3_uint64)connection->stats.selects_by_rows;
+    watched->selects_by_rows = connection->stats.selects_by_rows;
+    watched->selects_postponed = connection->selects_postponed;
     if (watched->companion == NULL)
         return NULL;
     prove_snapshot(connection);
@@ -730,9 +784,11 @@ static int64_t mean(int64_t old, int64_t latest)
 static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
                 int complete)
 {
-    const bool by_rows =
-        (sqlite3_uint64)watched->connection->stats.selects_by_rows != watched->selects_by_rows;
-    const bool always = watched->connection->settings.view_threshold == 0;
+    const struct clr_connection *connection = watched->connection;
+    const bool by_rows = connection->stats.selects_by_rows != watched->selects_by_rows;
+    /* By rows this time alone. */
+    const bool is_postponed = connection->selects_postponed != watched->selects_postponed;
+    const bool always = connection->settings.view_threshold == 0;
     struct memory *memory;
     bool is_refused = false;
 
@@ -740,6 +796,8 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
         let_go(watched, false);
         return;
     }
+    if (!accelerated && complete)
+        watched->age = watched->next_age;
     take_lock();
     memory = find_memory(watched->key, NULL);
     if (memory != NULL) {
@@ -751,8 +809,9 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
         } else if (by_rows) {
             if (complete)
                 memory->plain_ns = mean(memory->plain_ns, nanoseconds);
-            refuse(memory, sqlite3_mprintf("SQLite ran it, which was quicker or the only way"));
-            is_refused = true;
+            is_refused = !is_postponed;
+            if (is_refused)
+                refuse(memory, sqlite3_mprintf("SQLite ran it, which was quicker or the only way"));
         } else {
             memory->accelerated_runs++;
             if (watched->is_loaded || memory->accelerated_runs > 1)
@@ -777,7 +836,7 @@ static void closing(sqlite3 *db)
     struct companions *companions = companions_of(db);
 
     if (companions != NULL)
-        free_waiting(companions, 0);
+        free_all_waiting(companions);
 }
 
 static int is_own(sqlite3_stmt *statement)

@@ -30,6 +30,7 @@ struct clr_connection {
     struct clr_settings settings;
     int settings_changes; /* how often one was set */
     struct clr_stats stats;
+    int64_t selects_postponed; /* of selects_by_rows: they are accelerated if they come again */
     struct clr_pool pool;
     struct clr_budget values;   /* what aggregates keep: the setting values_memory */
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */

@@ -336,6 +336,8 @@ static int run(struct clr_acceleration *acceleration, struct asking *asking,
     }
     if (rc == SQLITE_OK && !*answered) {
         acceleration->connection->stats.selects_by_rows++;
+        acceleration->connection->selects_postponed +=
+            reason->code == CLR_WHY_ASKED_ONCE || reason->code == CLR_WHY_ASKED_SELDOM;
         *answered = asking->has_rows;
     }
     clr_view_run_end(&run);
