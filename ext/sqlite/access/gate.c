@@ -603,6 +603,12 @@ static void unwatch(struct clreduce_watched *watched)
     sqlite3_free(watched);
 }
 
+/* Whether plain runs take so long that another way is worth a try. */
+static bool takes_long(const struct memory *memory)
+{
+    return memory->plain_ns >= (memory->runs > 1 ? WORTH_NS : SURE_NS);
+}
+
 /* Whether the accelerated statement should run now, by what is known; with the lock. */
 static bool is_worth_it(const struct memory *memory, int64_t now)
 {
@@ -610,8 +616,7 @@ static bool is_worth_it(const struct memory *memory, int64_t now)
         /* The time of the plain one decides, unless no run could be that quick. */
         return memory->plain_ns > 0 || memory->accelerated_runs <= FAIR_RUNS ||
                memory->accelerated_ns < memory->rows * LEAST_ROW_NS;
-    return memory->state == RUN_BY_SQLITE &&
-           memory->plain_ns >= (memory->runs > 1 ? WORTH_NS : SURE_NS) && now >= memory->pause_end;
+    return memory->state == RUN_BY_SQLITE && takes_long(memory) && now >= memory->pause_end;
 }
 
 /* Prepares the statement that says what the accelerated one of a text will do, in the columns of
@@ -860,6 +865,7 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
             memory->sql == NULL ? "" : memory->sql,
             memory->state == ACCELERATED ? NULL
             : memory->reason != NULL     ? memory->reason
+            : takes_long(memory)         ? "another way is tried when it comes again"
                                          : "it takes SQLite no time",
             memory->runs,
             memory->accelerated_runs,
