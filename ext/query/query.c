@@ -27,10 +27,28 @@ static bool is_grouped(const struct clr_syntax *syntax)
            (syntax->select.distinct && (items_have(syntax) & CLR_HAS_AGGREGATE) == 0);
 }
 
-/* Whether the SELECT has rows of the table as they are, those that WHERE lets pass. */
+/* Whether there are columns beside one aggregate, SQLite's own min() or max(): they are those of
+   the first row that has the extreme. */
+static bool has_row_of_extreme(const struct clr_syntax *syntax)
+{
+    const struct clr_node *call = syntax->aggregates.first;
+    const unsigned has = items_have(syntax);
+
+    return call->listed == NULL && call->builtin && call->aggregate->needs == CLR_NEEDS_EXTREME &&
+           call->filter == NULL && (has & CLR_HAS_SURE_AGGREGATE) && (has & CLR_HAS_COLUMN);
+}
+
+/* Whether the SELECT has rows of the table as they are: those that WHERE lets pass, or the first
+   ones in an order. */
 static bool has_rows(const struct clr_syntax *syntax)
 {
-    return !is_grouped(syntax) && syntax->select.where != NULL && syntax->aggregates.first == NULL;
+    const struct clr_select_tree *select = &syntax->select;
+
+    if (is_grouped(syntax))
+        return false;
+    if (syntax->aggregates.first != NULL)
+        return has_row_of_extreme(syntax);
+    return select->where != NULL || (select->terms.first != NULL && select->limit != NULL);
 }
 
 /* Whether a scan may find the rows for a part of WHERE: SQLite needs all rows that it lets pass. */
@@ -113,7 +131,7 @@ enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct
     memset(query, 0, sizeof *query);
     memset(syntax, 0, sizeof *syntax);
     query->syntax = syntax;
-    query->filter = -1;
+    query->filter = query->first.key = -1;
     syntax->reason = reason;
     syntax->sql = clr_memory_alloc(size);
     if (syntax->sql != NULL) {

@@ -99,7 +99,13 @@ struct clr_lookup_plan {
  * BELOW: the first one that is not less than the value; UPTO: the last one that is not greater;
  * EQUAL: the one that it is. Where there is none it is one that no value has.
  */
-enum clr_bound_kind { CLR_BOUND_NONE, CLR_BOUND_BELOW, CLR_BOUND_UPTO, CLR_BOUND_EQUAL };
+enum clr_bound_kind {
+    CLR_BOUND_NONE,
+    CLR_BOUND_BELOW,
+    CLR_BOUND_UPTO,
+    CLR_BOUND_EQUAL,
+    CLR_BOUND_FIRST /* of no value: see struct clr_first_rows */
+};
 
 struct clr_bound {
     enum clr_bound_kind kind;
@@ -141,6 +147,23 @@ struct clr_dimension {
 
 enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
 
+/* ---- The first rows in an order. */
+
+/*
+ * Of a query that has rows: SQLite needs no others than the first ones by the key, with all that
+ * are equal to the last of them. It is the first term of ORDER BY, before LIMIT; or the argument of
+ * the one aggregate that the SELECT has, min() or max(), whose row the columns beside it are of.
+ */
+struct clr_first_rows {
+    int key; /* an instruction; -1: SQLite needs all rows that the filter lets pass */
+    bool descends;
+    int limit, offset; /* constants; -1: one row, and none before it */
+    int bound;         /* the constant that the run sets: the key is compared with it */
+    /* What takes the filter's place: it is true, and the key is not behind the bound, or else NULL,
+       if NULLs come first. */
+    int filter, filter_or_null;
+};
+
 /* The plan of a query. Once it is bound it never changes: each run has what it needs of its own
    (query_run.h). */
 struct clr_query {
@@ -149,7 +172,8 @@ struct clr_query {
     bool has_subqueries;       /* in expressions; once it is bound: that SQLite evaluates as it
                                   finishes the query */
     bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
-    bool has_part;             /* once it is bound: it is such a scan */
+    bool has_part; /* once it is bound: it is such a scan, or one that finds the rows for
+                      WHERE though SQLite needs the first ones in an order alone */
 
     /* From clr_query_bind(). */
     bool is_utf8; /* the environment's, as is the next one */
@@ -197,6 +221,7 @@ struct clr_query {
        finds them; it has that name. */
     bool has_rows;
     const char *rowid;
+    struct clr_first_rows first;
     /*
      * A SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, where P is the
      * environment's parameter_count, that makes a row of each of its rows that HAVING lets pass;

@@ -75,8 +75,8 @@ CLR_WHY(NESTING, "the expressions are nested too deep to be accelerated")
 CLR_WHY(TOO_MANY, "too many %n to be accelerated: make several views")
 CLR_WHY(MINUS_PLUS,
         "a minus sign in front of a plus sign is not accelerated: leave the plus sign out")
-CLR_WHY(NO_AGGREGATE, "a SELECT without aggregates and GROUP BY is accelerated where its WHERE "
-                      "finds few rows, and this one has no WHERE")
+CLR_WHY(NO_AGGREGATE, "a SELECT without aggregates and GROUP BY is accelerated where its WHERE, or "
+                      "LIMIT with ORDER BY of a column's expression, asks for few rows")
 CLR_WHY(ROWS_OF_SUBQUERY, "rows of a subquery in FROM are not accelerated: read its table")
 CLR_WHY(LIMIT_OF_ROWS, "LIMIT without ORDER BY is not accelerated: SQLite stops at the first rows")
 CLR_WHY(NO_ROWID, "rows of a WITHOUT ROWID table, or of one whose rowid has no name, are not "
@@ -142,6 +142,7 @@ CLR_WHY(FEW_ROWS, "SQLite finds the rows itself, and reads %1 of them")
 CLR_WHY(VALUE, "some row has a value that only SQLite can treat there: TEXT or a BLOB for a "
                "number, an error, or INTEGERs among the REALs of a key")
 CLR_WHY(MANY_ROWS, "more than one row in %1 passes: SQLite is as quick")
+CLR_WHY(LIMIT_VALUE, "LIMIT and OFFSET ask for no row, for all, or for more than one row in %1")
 CLR_WHY(VALUES_MEMORY, "the values take more than values_memory: raise that setting")
 CLR_WHY(KEEPS_VALUES, "the columns take more than column_memory, and a function needs all values "
                       "together: raise that setting")

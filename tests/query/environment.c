@@ -234,7 +234,9 @@ static void print_constant(const struct clr_query *query, int i)
     double real;
 
     memcpy(&real, &query->constants[i].bits, sizeof real);
-    if (query->parameters[i] != 0)
+    if (query->bounds[i].kind == CLR_BOUND_FIRST)
+        print("bound");
+    else if (query->parameters[i] != 0)
         print("%s?%d", bounds[query->bounds[i].kind], query->parameters[i]);
     else if (query->constants[i].tag == CLR_TAG_INTEGER)
         print("%" PRId64, query->constants[i].bits);

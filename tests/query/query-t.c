@@ -29,6 +29,21 @@ static void print_groups(const struct clr_query *query)
     print_answer(query);
 }
 
+static void print_first(const struct clr_query *query)
+{
+    const struct clr_first_rows *first = &query->first;
+
+    if (first->key < 0) {
+        print("none");
+        return;
+    }
+    print_value(query, first->filter);
+    if (first->filter_or_null != first->filter) {
+        print(" or ");
+        print_value(query, first->filter_or_null);
+    }
+}
+
 static void print_compared(const struct clr_query *query)
 {
     print("%s", query->different == NULL ? "none" : query->different);
@@ -48,8 +63,10 @@ static const struct section {
     const char *name;
     void (*print)(const struct clr_query *query);
 } sections[] = {
-    {"select", print_query},           {"where", print_filter},          {"groups", print_groups},
-    {"compared keys", print_compared}, {"subqueries", print_subqueries}, {"refused", print_query},
+    {"select", print_query},           {"where", print_filter},
+    {"groups", print_groups},          {"first rows", print_first},
+    {"compared keys", print_compared}, {"subqueries", print_subqueries},
+    {"refused", print_query},
 };
 
 enum { SECTIONS = sizeof sections / sizeof sections[0], WHERE = 1, REFUSED = SECTIONS - 1 };

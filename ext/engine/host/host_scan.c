@@ -23,8 +23,8 @@ static enum family family_of(const struct clr_question *question)
 {
     if (question->kind == CLR_ASK_BINS)
         return BINS;
-    return question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT ? POSITIONS
-                                                                             : DIFFERENT;
+    return question->kind == CLR_ASK_MODE || question->kind == CLR_ASK_DISTINCT ? DIFFERENT
+                                                                                : POSITIONS;
 }
 
 /* Returns the scan's first question of that tally and family from that number on, or the end. */
@@ -48,6 +48,28 @@ static int place_rank(uint64_t *ranks, int *count, uint64_t rank)
     return i;
 }
 
+/* Returns the position that a question is for, among count values, 1 and up; past them all: none.
+ */
+static struct clr_position position_of(const struct clr_question *question, uint64_t count)
+{
+    if (question->kind != CLR_ASK_PLACE)
+        return clr_percentile_position(question->fraction, count);
+    return (struct clr_position){.rank = question->from_greatest && question->place < count
+                                             ? count - 1 - question->place
+                                             : question->place};
+}
+
+static struct clr_value value_at(const struct clr_question *question,
+                                 const struct clr_position *position,
+                                 const struct clr_value found[2])
+{
+    if (question->kind == CLR_ASK_PLACE)
+        return found[0];
+    return (struct clr_value){
+        .kind = CLR_KIND_REAL,
+        .as.real = clr_percentile_at(found, position->beyond, question->kind == CLR_ASK_BETWEEN)};
+}
+
 /* Answers all questions for positions of a tally; their ranks are selected together. */
 static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
                                             const struct clr_portions *portions)
@@ -65,8 +87,10 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
         scan->questions[i].answer.kind = CLR_KIND_NONE;
         if (state->count == 0)
             continue;
-        positions[i] = clr_percentile_position(scan->questions[i].fraction, (uint64_t)state->count);
-        places[i] = place_rank(ranks, &count, positions[i].rank);
+        positions[i] = position_of(&scan->questions[i], (uint64_t)state->count);
+        places[i] = positions[i].rank < (uint64_t)state->count
+                        ? place_rank(ranks, &count, positions[i].rank)
+                        : -1;
     }
     if (count == 0)
         return CLR_SCAN_DONE;
@@ -74,10 +98,9 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
     if (code != CLR_OK)
         return clr_scan_outcome_of(code);
     for (i = 0; (i = find_question(scan, i, tally, POSITIONS)) < scan->question_count; i++) {
-        struct clr_question *question = &scan->questions[i];
-        question->answer.kind = CLR_KIND_REAL;
-        question->answer.as.real = clr_percentile_at(found[places[i]], positions[i].beyond,
-                                                     question->kind == CLR_ASK_BETWEEN);
+        if (places[i] >= 0)
+            scan->questions[i].answer =
+                value_at(&scan->questions[i], &positions[i], found[places[i]]);
     }
     return CLR_SCAN_DONE;
 }

@@ -173,6 +173,6 @@ bool clr_tally_takes_whole_columns(const struct clr_scan *scan, const uint8_t *k
 {
     columns[0] = tally->x < 0 ? -1 : find_column(scan, kinds, tally->x);
     columns[1] = tally->y < 0 ? -1 : find_column(scan, kinds, tally->y);
-    return scan->filter < 0 && is_always_true(scan, kinds, tally->filter) &&
+    return scan->filter < 0 && scan->blocks == NULL && is_always_true(scan, kinds, tally->filter) &&
            (tally->x < 0 || columns[0] >= 0) && (tally->y < 0 || columns[1] >= 0);
 }

@@ -23,6 +23,7 @@
 enum clr_question_kind {
     CLR_ASK_BETWEEN,  /* the value at a fraction of the way, between two if need be; a REAL */
     CLR_ASK_AT,       /* the last value that is not past that; as a REAL */
+    CLR_ASK_PLACE,    /* the value at a place in their order, as it is, in a scan without keys */
     CLR_ASK_MODE,     /* the most frequent value, the least of several */
     CLR_ASK_DISTINCT, /* how many different values there are, an INTEGER */
     CLR_ASK_BINS      /* what is counted of the values: see struct clr_counting */
@@ -30,11 +31,13 @@ enum clr_question_kind {
 
 struct clr_question {
     enum clr_question_kind kind;
-    int tally;            /* of values that are kept; for the first two kinds also of extremes */
-    double fraction;      /* of the first two kinds: 0 .. 1 */
+    int tally;       /* of values that are kept; for the first two kinds also of extremes */
+    double fraction; /* of the first two kinds: 0 .. 1 */
+    uint64_t place;  /* of CLR_ASK_PLACE: from 0 for the least, or */
+    bool from_greatest;
     struct clr_bins bins; /* of CLR_ASK_BINS */
     /* The answer; of CLR_ASK_BINS bins.count + 2 counts, in the caller's memory. Else a value, of
-     * kind CLR_KIND_NONE if there are no values. */
+     * kind CLR_KIND_NONE if there are no values, or none at that place. */
     uint64_t *counts;
     struct clr_value answer;
 };
@@ -248,6 +251,16 @@ enum clr_opcode clr_opcode_turn(enum clr_opcode opcode);
    them. */
 void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
                         bool used[CLR_MOST_INSTRUCTIONS]);
+
+/* Whether an instruction may be NULL, as far as the columns tell. */
+static inline bool clr_scan_may_be_null(const struct clr_scan *scan, int number)
+{
+    const struct clr_instruction *instruction = &scan->instructions[number];
+    const uint8_t kind = instruction->opcode == CLR_OP_COLUMN ? scan->columns[instruction->a]->kind
+                                                              : (uint8_t)CLR_TAG_MIXED;
+
+    return kind == CLR_TAG_MIXED || kind == CLR_TAG_NULL;
+}
 
 /* Returns the ranges of rows that a device goes over. */
 static inline struct clr_row_ranges clr_scan_ranges(const struct clr_scan *scan)

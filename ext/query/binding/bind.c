@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "numeric/states/finish.h"
+#include "query/binding/derive.h"
 #include "query/binding/emit.h"
 #include "query/binding/lookup.h"
 #include "query/binding/lower.h"
@@ -39,8 +40,7 @@ static int emit_key(struct clr_binder *binder, struct clr_node *node)
 }
 
 /* Returns the expression that a term of ORDER BY means: an item's for its name or number. */
-static const struct clr_node *find_ordered(const struct clr_syntax *syntax,
-                                           const struct clr_node *node)
+static struct clr_node *find_ordered(const struct clr_syntax *syntax, struct clr_node *node)
 {
     const struct clr_node *item = node->item;
     long number;
@@ -405,14 +405,124 @@ static bool bind_filter(struct clr_binder *binder)
     return is_fine(binder);
 }
 
+/* ---- The first rows in an order. */
+
+static bool is_item(const struct clr_node *node)
+{
+    return node->item != NULL;
+}
+
+/* Returns the expression by which rows are in an order, if a scan may know it; else NULL. An item's
+   number is not that in the text where there is a star. */
+static struct clr_node *find_first_key(const struct clr_syntax *syntax)
+{
+    const struct clr_node *term = syntax->select.terms.first, *item = syntax->select.items.first;
+    struct clr_node *key;
+
+    if (syntax->aggregates.first != NULL)
+        return syntax->aggregates.first->first;
+    key = find_ordered(syntax, term->first);
+    while (item != NULL && item->first->kind != CLR_N_STAR)
+        item = item->next;
+    return term->first->kind == CLR_N_COLLATE ||
+                   (term->first->kind == CLR_N_LITERAL && item != NULL) ||
+                   clr_node_find(key, is_item) != NULL || key->reads == CLR_READS_NONE
+               ? NULL
+               : key;
+}
+
+/* Whether what SQLite makes of it, once for the SELECT, may be another value than once more. */
+static bool may_vary(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FUNCTION ||
+           (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_CTIME_KW);
+}
+
+/* Returns the constant that LIMIT or OFFSET is; -1 if there is none, or once it has failed. */
+static int bind_count(struct clr_binder *binder, struct clr_node *node)
+{
+    int value;
+
+    if (node == NULL)
+        return -1;
+    if (clr_node_find(node, may_vary) != NULL)
+        return clr_refuse(binder->syntax, CLR_WHY_LIMIT);
+    value = node->is_known ? clr_emit_constant(binder, node->value, 0, NULL)
+                           : clr_emit_null(binder, clr_place_operand(binder, node));
+    return value < 0 ? -1 : binder->query->instructions[value].a;
+}
+
+/* Returns the filter with one more condition. */
+static int add_condition(struct clr_binder *binder, int condition)
+{
+    const int filter = binder->query->filter;
+
+    return filter < 0 ? condition : clr_emit(binder, CLR_OP_AND, filter, condition, 0);
+}
+
+static void bind_key_of_first(struct clr_binder *binder, struct clr_node *key)
+{
+    const struct clr_select_tree *select = &binder->syntax->select;
+    const struct clr_node *call = binder->syntax->aggregates.first, *term = select->terms.first;
+    const struct clr_bound bound = {.kind = CLR_BOUND_FIRST};
+    const struct clr_scalar null = {.tag = CLR_TAG_NULL};
+    const bool is_text = has_text(key) && !clr_derive_gives_numbers(key);
+    struct clr_first_rows *first = &binder->query->first;
+    int value, is_before, is_null;
+
+    first->descends = call != NULL ? call->aggregate->finish >= 0 : term->descending;
+    first->limit = call != NULL ? -1 : bind_count(binder, select->limit);
+    first->offset = call != NULL ? -1 : bind_count(binder, select->offset);
+    if (is_text && !(clr_content_compares_binary(key) && binder->environment->is_utf8))
+        clr_refuse(binder->syntax, CLR_WHY_COLLATION);
+    first->key = is_text ? clr_lower_ranks(binder, key) : clr_lower(binder, key);
+    value = clr_emit_constant(binder, null, 0, &bound);
+    is_before = clr_emit(binder, first->descends ? CLR_OP_GREATER_EQUAL : CLR_OP_LESS_EQUAL,
+                         first->key, value, 0);
+    first->filter = first->filter_or_null = add_condition(binder, is_before);
+    if (call == NULL && (term->nulls == CLR_NULLS_FIRST ||
+                         (term->nulls == CLR_NULLS_ANYWHERE && !term->descending))) {
+        is_null = clr_emit(binder, CLR_OP_IS_NULL, first->key, 0, 0);
+        first->filter_or_null =
+            add_condition(binder, clr_emit(binder, CLR_OP_OR, is_null, is_before, 0));
+    }
+    if (is_fine(binder))
+        first->bound = binder->query->instructions[value].a;
+}
+
+/* Finds out by which key the first rows are all that SQLite needs. It is given all that the filter
+   lets pass where that can't be computed. */
+static bool bind_first_rows(struct clr_binder *binder)
+{
+    struct clr_syntax *syntax = binder->syntax;
+    const struct clr_query_size before = clr_query_size_of(binder->query);
+    struct clr_reason *reason = syntax->reason, earlier = *reason;
+    struct clr_node *key = find_first_key(syntax);
+
+    if (key != NULL)
+        bind_key_of_first(binder, key);
+    else
+        clr_refuse(syntax, CLR_WHY_NO_AGGREGATE);
+    if (is_fine(binder) || syntax->code == CLR_NOMEM || binder->query->filter < 0 ||
+        binder->environment->prefers_derived)
+        return is_fine(binder);
+    clr_query_shrink(binder->query, &before);
+    binder->query->first.key = -1;
+    binder->query->has_part = true;
+    syntax->code = CLR_OK;
+    *reason = earlier;
+    return true;
+}
+
 /* LIMIT without ORDER BY ends SQLite's own search at the first rows that are found. */
 static bool bind_rows(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
+    const bool has_call = binder->syntax->aggregates.first != NULL;
 
-    if (select->limit != NULL && select->terms.first == NULL)
+    if (select->limit != NULL && select->terms.first == NULL && !has_call)
         return clr_refuse(binder->syntax, CLR_WHY_LIMIT_OF_ROWS) >= 0;
-    return bind_rowid(binder);
+    return ((select->limit == NULL && !has_call) || bind_first_rows(binder)) && bind_rowid(binder);
 }
 
 /* All that a scan computes. */
@@ -423,12 +533,14 @@ static bool bind_whole(struct clr_binder *binder)
 
     if (!bind_filter(binder) || (query->is_grouped && !bind_keys(binder)))
         return false;
+    if (query->has_rows)
+        return bind_rows(binder);
     for (node = binder->syntax->aggregates.first; node != NULL; node = node->listed) {
         if (!(node->is_ordering && !query->is_grouped ? bind_ordering(binder, node)
                                                       : bind_call(binder, node)))
             return false;
     }
-    return !query->has_rows || bind_rows(binder);
+    return true;
 }
 
 /* ---- Rows. */
@@ -454,7 +566,7 @@ static void begin(struct clr_query *query)
     memset(query->is_bounded, 0, sizeof query->is_bounded);
     memset(&query->grouping, 0, sizeof query->grouping);
     query->tally_count = query->call_count = query->question_count = 0;
-    query->filter = -1;
+    query->filter = query->first.key = -1;
     query->is_ordered = false;
 }
 

@@ -196,8 +196,8 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
 
 /*
  * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
- * over all rows of the table in the order of their rowids, or, in a join, not so over those that
- * are found. Returns SQLITE_OK, or SQLite's code.
+ * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
+ * an order, not so over those that are found. Returns SQLITE_OK, or SQLite's code.
  */
 static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
                            const struct clr_plan *plan, struct clr_reason *reason)
@@ -209,7 +209,7 @@ static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
     struct clr_bytecode found;
     int rc = SQLITE_OK;
 
-    if (is_fine && is_join) {
+    if (is_fine && (is_join || plan->query->first.key >= 0)) {
         rc = clr_bytecode_read(db, &found, "%s", plan->query->answer);
         is_fine = rc == SQLITE_OK && clr_bytecode_is_in_order(&found, root, true);
         clr_bytecode_free(&found);

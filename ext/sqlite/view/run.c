@@ -1,6 +1,7 @@
 #include "sqlite/view/run.h"
 
 #include "base/memory.h"
+#include "engine/host/bound.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 #include "engine/host/sorted_answers.h"
@@ -276,9 +277,8 @@ static enum clr_scan_outcome group(struct clr_view_run *run)
     return outcome;
 }
 
-/* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
-   where they are many it is as quick to go over all of them. */
-static enum clr_scan_outcome count_found(struct clr_view_run *run)
+/* Counts the rows that the scan's filter lets pass. */
+static enum clr_scan_outcome count_found(const struct clr_view_run *run, uint64_t *count)
 {
     struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
     struct clr_scan scan = run->scan;
@@ -288,8 +288,81 @@ static enum clr_scan_outcome count_found(struct clr_view_run *run)
     scan.tallies = &tally;
     scan.tally_count = 1;
     outcome = clr_host_scan(&scan, run->watch);
-    if (outcome != CLR_SCAN_DONE ||
-        (size_t)tally.state.count <= run->request.image->layout.rows / ROWS_PER_FOUND)
+    *count = outcome == CLR_SCAN_DONE ? (uint64_t)tally.state.count : 0;
+    return outcome;
+}
+
+static bool are_few(const struct clr_view_run *run, uint64_t count)
+{
+    return count <= run->request.image->layout.rows / ROWS_PER_FOUND;
+}
+
+/* Has the scan begin anew with another filter. */
+static void set_filter(struct clr_view_run *run, int filter)
+{
+    clr_memory_free((void *)run->scan.blocks);
+    run->scan.blocks = NULL;
+    run->scan.rows = run->request.image->layout.rows;
+    run->scan.filter = filter;
+    skip_blocks(run);
+}
+
+/* Has the filter of the query let pass what is not behind the bound, too. */
+static void set_bound(struct clr_view_run *run, const struct clr_scalar *bound)
+{
+    const struct clr_first_rows *first = &run->plan->query->first;
+
+    run->query_run->constants[first->bound] = *bound;
+    set_filter(run, clr_scan_may_be_null(&run->scan, first->key) ? first->filter_or_null
+                                                                 : first->filter);
+}
+
+/* Finds the bound of so many first rows in the query's order, and with it all that are equal to the
+   last of them: first those before a bound that is certain to have them. Stores a number that is
+   not below that of the rows which pass then. */
+static enum clr_scan_outcome find_bound(struct clr_view_run *run, uint64_t wanted, uint64_t *count)
+{
+    const struct clr_first_rows *first = &run->plan->query->first;
+    const struct clr_scan_order order = {.key = first->key, .descends = first->descends};
+    enum clr_scan_outcome outcome;
+    struct clr_scalar bound;
+    uint64_t nulls;
+
+    outcome = clr_host_guess_place(&run->scan, &order, wanted - 1, run->watch, &bound);
+    if (outcome == CLR_SCAN_DONE && bound.tag != CLR_TAG_NULL)
+        set_bound(run, &bound);
+    if (outcome == CLR_SCAN_DONE)
+        outcome =
+            clr_host_find_place(&run->scan, &order, wanted - 1, run->watch, &bound, count, &nulls);
+    if (outcome != CLR_SCAN_DONE || bound.tag == CLR_TAG_NULL)
+        return outcome;
+    /* Where NULLs are enough they come first: else none of them passes. */
+    if (nulls >= wanted && first->filter_or_null != first->filter)
+        bound = (struct clr_scalar){.tag = CLR_TAG_NULL};
+    set_bound(run, &bound);
+    return are_few(run, *count) ? outcome : count_found(run, count);
+}
+
+/* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
+   where they are many it is as quick to go over all of them. */
+static enum clr_scan_outcome find_rows(struct clr_view_run *run)
+{
+    const uint64_t wanted = clr_query_run_wanted(run->query_run);
+    const int filter = run->plan->query->filter;
+    enum clr_scan_outcome outcome = CLR_SCAN_UNSURE;
+    uint64_t count;
+
+    if (wanted > 0 && are_few(run, wanted)) {
+        outcome = find_bound(run, wanted, &count);
+    } else if (filter < 0) {
+        clr_reason_set_numbers(&run->request.reason, CLR_WHY_LIMIT_VALUE, ROWS_PER_FOUND, 0);
+        return CLR_SCAN_LIMIT;
+    }
+    if (outcome == CLR_SCAN_UNSURE || outcome == CLR_SCAN_LIMIT) {
+        set_filter(run, filter);
+        outcome = count_found(run, &count);
+    }
+    if (outcome != CLR_SCAN_DONE || are_few(run, count))
         return outcome;
     clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, ROWS_PER_FOUND, 0);
     return CLR_SCAN_LIMIT;
@@ -303,7 +376,7 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
 
     if (run->plan->query->has_rows)
-        outcome = count_found(run);
+        outcome = find_rows(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     if (run->scan.grouping != NULL)
@@ -574,8 +647,10 @@ static int stream(struct clr_view_run *run)
     bool with_codes, complete = true;
     int rc = SQLITE_OK;
 
-    /* The questions of groups keep what they need. */
-    if (run->scan.grouping == NULL && run->scan.question_count > 0)
+    /* The questions of groups keep what they need. The first rows in an order are not known before
+       all have passed. */
+    if ((run->scan.grouping == NULL && run->scan.question_count > 0) ||
+        (run->plan->query->has_rows && run->scan.filter < 0))
         return refuse(run, CLR_WHY_KEEPS_VALUES);
     with_codes = find_fields(run, fields);
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
