@@ -77,6 +77,10 @@ struct clr_tally_plan {
 #define CLR_LOOKUP_COLUMN "clreduce:entry"
 #define CLR_LOOKUP_ENTRY "\"" CLR_LOOKUP_TABLE "\".\"" CLR_LOOKUP_COLUMN "\""
 
+/* The function, in the text of a derived column, of a value that is a time: the value itself, or an
+   error if that is the present time, or may be. */
+#define CLR_FIXED_TIME "clreduce_fixed_time"
+
 /* An expression over one column, and over the rows that a join finds by it, that SQLite evaluates
    for each entry of the column's dictionary. */
 struct clr_lookup_plan {

@@ -29,9 +29,53 @@ static bool may_search(const struct clr_node *node)
     return has_column && has_others;
 }
 
-/* Whether an expression follows from the row of the table that is scanned alone, whichever
-   connection has it evaluated. What a function of times makes of a value may follow from the
-   present time. */
+/* Whether an argument of a function of times is none that may stand for the present time, but for a
+   column's value, at which CLR_FIXED_TIME looks. is_value: it is a time; else it changes one. */
+static bool is_fixed_time(const struct clr_node *node, bool is_value)
+{
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        return is_value;
+    case CLR_N_LITERAL:
+        return node->names[0].kind == CLR_T_NUMBER ||
+               (!is_value && node->names[0].kind == CLR_T_STRING);
+    case CLR_N_FUNCTION:
+        return is_value && clr_times_is_function(node->names[0].name) &&
+               strcmp(node->names[0].name, "strftime") != 0;
+    case CLR_N_FOLD:
+        return node->opcode >= CLR_OP_ADD && node->opcode <= CLR_OP_REMAINDER;
+    case CLR_N_CAST:
+        return node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB;
+    default:
+        return false;
+    }
+}
+
+/* Whether a function of times, if it is one, has times that are fixed: (time, modifiers...),
+   strftime(format, time, modifiers...), timediff(time, time). */
+static bool has_fixed_times(const struct clr_node *node)
+{
+    const char *name = node->names[0].name;
+    const bool is_difference = strcmp(name, "timediff") == 0;
+    const struct clr_node *argument = node->first;
+    bool is_value = true;
+
+    if (!clr_times_is_function(name))
+        return true;
+    if (argument != NULL && strcmp(name, "strftime") == 0)
+        argument = argument->next;
+    if (argument == NULL)
+        return false;
+    for (; argument != NULL; argument = argument->next) {
+        if (!is_fixed_time(argument, is_value))
+            return false;
+        is_value = is_difference;
+    }
+    return true;
+}
+
+/* Whether an expression follows from the row of the table that is scanned, and from the time zone,
+   alone, whichever connection has it evaluated. */
 static bool follows_from_row(const struct clr_node *node)
 {
     const struct clr_node *child;
@@ -43,8 +87,7 @@ static bool follows_from_row(const struct clr_node *node)
             return false;
         break;
     case CLR_N_FUNCTION:
-        if (!node->is_builtin || !node->is_deterministic ||
-            clr_times_is_function(node->names[0].name))
+        if (!node->is_builtin || !node->is_deterministic || !has_fixed_times(node))
             return false;
         break;
     case CLR_N_PARAMETER:
@@ -74,22 +117,43 @@ static bool follows_from_row(const struct clr_node *node)
 static bool is_underivable(enum clr_reason_code why)
 {
     return why != CLR_WHY_TWO_COLUMNS && why != CLR_WHY_MANY_VALUES && why != CLR_WHY_TEXT_COLUMN &&
-           why != CLR_WHY_NUMBER && why != CLR_WHY_NO_COLUMN_IN_IT;
+           why != CLR_WHY_NUMBER && why != CLR_WHY_NO_COLUMN_IN_IT && why != CLR_WHY_PRESENT_TIME;
+}
+
+/* Whether a column is an argument of a function of times in an expression. */
+static bool is_time(const struct clr_node *column, const struct clr_node *expression)
+{
+    const struct clr_node *child;
+    const bool has_times =
+        expression->kind == CLR_N_FUNCTION && clr_times_is_function(expression->names[0].name);
+
+    for (child = expression->first; child != NULL; child = child->next) {
+        if ((has_times && child == column) || is_time(column, child))
+            return true;
+    }
+    return false;
 }
 
 /* In the text of a derived column the table's columns have their own names, without the table's. */
 static bool print_name(struct clr_printer *printer, const struct clr_node *node)
 {
+    const bool has_time = node->kind == CLR_N_COLUMN && is_time(node, printer->context);
+
     if (node->kind != CLR_N_COLUMN)
         return false;
+    if (has_time)
+        clr_print_word(printer, CLR_FIXED_TIME "(");
     clr_print_name(printer, node->column.name);
+    if (has_time)
+        clr_print_word(printer, ")");
     return true;
 }
 
 /* Returns the place among the scan's columns of a derived one; -1 once it has failed. */
 static int place_derived(struct clr_binder *binder, const struct clr_node *node, bool with_codes)
 {
-    struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
+    struct clr_printer printer = {
+        .syntax = binder->syntax, .replace = print_name, .context = (void *)node};
     struct clr_query_column column = {.number = -1, .with_codes = with_codes};
 
     clr_print_inside(&printer, node);

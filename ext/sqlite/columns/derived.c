@@ -5,7 +5,9 @@
 #include "sqlite/columns/row_loader.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *clr_derived_rowid(const struct clr_table_info *table)
@@ -20,6 +22,37 @@ const char *clr_derived_rowid(const struct clr_table_info *table)
 }
 
 /* ---- By what code they are evaluated. */
+
+/* Adds to the hash what the time zone is to SQLite: the variable that names it, and how far local
+   times are ahead each fortnight from 2000 to 2040. A zone may be another one where the variable is
+   the same. Returns SQLite's code. */
+static int add_zone(sqlite3 *db, uint64_t *hash)
+{
+    static const char offsets[] =
+        "WITH RECURSIVE fortnights(t) AS (SELECT 946684800 UNION ALL SELECT t + 1209600"
+        " FROM fortnights WHERE t < 2208988800)"
+        " SELECT group_concat(strftime('%s', t, 'unixepoch', 'localtime') - t) FROM fortnights";
+    const char *name = getenv("TZ");
+    struct clr_value value = {.kind = CLR_KIND_TEXT, .bytes = name == NULL ? "" : name};
+    sqlite3_stmt *statement;
+    int rc = clr_statement_make(db, offsets, 0, &statement);
+
+    value.as.size = strlen(value.bytes);
+    *hash = clr_bytes_hash(&value, *hash);
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        value.bytes = (const char *)sqlite3_column_text(statement, 0);
+        value.as.size = value.bytes == NULL ? 0 : strlen(value.bytes);
+        *hash = clr_bytes_hash(&value, *hash);
+    }
+    return clr_statement_end(statement, rc);
+}
+
+/* Whether an expression may have a modifier that converts from or to local times. */
+static bool has_zone(const char *expression)
+{
+    return sqlite3_strlike("%localtime%", expression, 0) == 0 ||
+           sqlite3_strlike("%utc%", expression, 0) == 0;
+}
 
 /* Stores the hash of what SQLite makes of an expression, and of the limits that make functions
    fail. 0: it can't be had. */
@@ -42,6 +75,10 @@ static int read_program(const struct clr_column_request *request, const char *ex
     hash = clr_bytecode_hash(db, sql);
     rc = sqlite3_errcode(db);
     sqlite3_free(sql);
+    if (hash != 0 && has_zone(expression)) {
+        rc = add_zone(db, &hash);
+        hash = rc == SQLITE_OK ? hash : 0;
+    }
     if (hash != 0)
         *program = clr_bytes_hash(&value, hash);
     return hash == 0 && (rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT) ? rc : SQLITE_OK;

@@ -5,6 +5,7 @@
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/columns/row_loader.h"
+#include "sqlite/lookups/present.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"
@@ -241,5 +242,7 @@ int clr_functions_register(struct clr_connection *connection, const char *librar
         clr_connection_retain(connection), set, NULL, NULL, clr_connection_release);
     if (rc == SQLITE_OK)
         rc = clr_row_loader_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_present_register(connection);
     return rc == SQLITE_OK ? clr_few_rows_register(connection) : rc;
 }

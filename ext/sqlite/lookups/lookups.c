@@ -6,6 +6,7 @@
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "sqlite/lookups/entries.h"
+#include "sqlite/lookups/present.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/session/sql_value.h"
@@ -676,37 +677,6 @@ static bool holds(struct clr_connection *connection, struct clr_lookup_memo *mem
 
 /* ---- Keeping it. */
 
-/* Whether TEXT, or some made of it, may stand for the present time, or for the time zone, to a
-   function of times. That reads no further than a zero. */
-static bool is_present(const char *text, size_t size)
-{
-    static const char *const words[] = {"now", "localtime", "utc", "subsec", "subsecond"};
-    size_t i;
-
-    if (size > 0 && memchr(text, 0, size) != NULL)
-        return true;
-    while (size > 0 && strchr(" \t\n\v\f\r", text[size - 1]) != NULL)
-        size--;
-    for (; size > 0 && strchr(" \t\n\v\f\r", *text) != NULL; text++)
-        size--;
-    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strlen(words[i]) == size && sqlite3_strnicmp(text, words[i], (int)size) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Whether a parameter may do so. */
-static bool is_present_value(sqlite3_value *value)
-{
-    const int type = sqlite3_value_type(value);
-    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
-
-    return type == SQLITE_BLOB ||
-           (type == SQLITE_TEXT &&
-            (text == NULL || is_present(text, (size_t)sqlite3_value_bytes(value))));
-}
-
 /* Whether results may be others at another time. TEXT of UTF-16 is not looked at. */
 static bool may_be_present(const struct clr_lookup_statement *statement,
                            const struct clr_lookup_input *input)
@@ -717,7 +687,7 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     if (!statement->is_timed || statement->joins)
         return statement->is_timed;
     for (i = 0; i < input->parameter_count; i++) {
-        if (input->parameters[i] != NULL && is_present_value(input->parameters[i]))
+        if (input->parameters[i] != NULL && clr_present_value(input->parameters[i]))
             return true;
     }
     for (code = 0; code < input->dictionary->count; code++) {
@@ -727,7 +697,7 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
         if (entry->tag != CLR_TAG_BYTES)
             continue;
         value = clr_bytes_value(entry->bits);
-        if (input->encoding != SQLITE_UTF8 || is_present(value.bytes, value.as.size))
+        if (input->encoding != SQLITE_UTF8 || clr_present_text(value.bytes, value.as.size))
             return true;
     }
     return false;

@@ -3,7 +3,9 @@
 A view gives what its SELECT gives (clause 1 of view.h): whatever changes between two runs, and whoever made the columns.
 """
 
+import os
 import sqlite3
+import time
 
 import support
 import tap
@@ -16,8 +18,10 @@ ROWS = 3_000 if tap.QUICK else 20_000
 NUMBERS = ("url LIKE '%checkout%'", "kind || country = 'ade'", "length(kind || country)", "instr(url, kind)",
            "json_extract(doc, '$.k') > 3", "length(url) + y", "kind < country", "kind IN (country, 'b')",
            "substr(url, 1, instr(url, kind)) <> country", "CAST(kind || y AS INTEGER)", "unicode(url) = unicode(doc)",
+           "time(y * 777, 'unixepoch') > '12:00'", "julianday(y * 1000, 'unixepoch', 'localtime') > 2440588", "strftime('%d', url) IS NULL",
            "CASE kind WHEN country THEN 1 WHEN lower(mail) THEN 2 ELSE length(doc) END", "y BETWEEN length(url) AND length(doc)")
 GROUPS = ("kind || ':' || country", "substr(url, 1, instr(substr(url, 9), '/') + 8)", "json_extract(doc, '$.k')",
+          "date(y * 40000, 'unixepoch', 'localtime')", "strftime('%w %H', x, 'utc') || kind", "time(mail) || time(y, 'unixepoch', '+1 day')",
           "coalesce(country, kind)", "y || kind", "min(kind, country)", "kind || y % 3", "json_extract(doc, '$.' || kind)", "x || country")
 
 
@@ -121,6 +125,9 @@ def test_rules(rng):
         ("SELECT count(*) FROM t WHERE kind || country = 'ade' COLLATE NOCASE", False),
         ("SELECT count(*) FROM t WHERE date(y, '+' || length(url) || ' days') > '2000'", False),
         ("SELECT gpu_sum(length(url || random())) > 1 FROM t", False),
+        ("SELECT count(*) FROM t WHERE date(y || url) IS NULL", False),
+        ("SELECT count(*) FROM t WHERE date(y || '', url) IS NULL", False),
+        ("SELECT count(*) FROM t WHERE time(y * 777, 'unixepoch') > kind", True),
     ):
         parameters = (25,) if ":least" in select else ("ade",) if ":both" in select else ()
         tap.is_equal(asked(db, select, 4, parameters), fast, "is accelerated" if fast else "is not")
@@ -212,6 +219,30 @@ def test_trust(rng):
         each.close()
 
 
+def test_times(rng):
+    """Local times are those of the time zone that there is; nothing is kept of the present time."""
+    path = FOLDER.new()
+    fill(path, rng)
+    db = views.connect(path, isolation_level=None)
+    db.execute("UPDATE t SET y = id * 1000")
+    select = "SELECT date(y, 'unixepoch', 'localtime') AS day, count(*), min(time(y, 'unixepoch', 'localtime')) FROM t GROUP BY day"
+    known = os.environ.get("TZ")
+    for zone in ("UTC", "America/New_York", "XYZ+7:30", "America/New_York", "ABC-14"):
+        os.environ["TZ"] = zone
+        time.tzset()
+        tap.ok(asked(db, select), f"{zone}: columns of that zone")
+    del os.environ["TZ"]
+    if known is not None:
+        os.environ["TZ"] = known
+    time.tzset()
+    select = "SELECT time(mail) IS NULL, count(*) FROM t WHERE time(mail) || kind IS NULL GROUP BY 1"
+    tap.ok(asked(db, select, 4), "times that are none")
+    for word in ("now", " Now", "subsec"):
+        db.execute("UPDATE t SET mail = ? WHERE id = 700", (word,))
+        tap.ok(not asked(db, select, 4), f"{word!r}: the present time is no column")
+    db.close()
+
+
 def test_interrupted(rng):
     """Interrupted wherever it is, the next query is right."""
     path = FOLDER.new()
@@ -248,6 +279,7 @@ def main():
     test_rules(rng)
     test_errors(rng)
     test_trust(rng)
+    test_times(rng)
     test_interrupted(rng)
     for mode, encoding in (("WAL", "UTF-8"), ("DELETE", "UTF-8"), ("WAL", "UTF-16le")):
         test_random(rng, mode, encoding)
