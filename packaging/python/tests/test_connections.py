@@ -22,7 +22,7 @@ STATEMENTS = [
     ("SELECT * FROM flights WHERE delay > 400 ORDER BY delay", (), True),
     (" -- a comment\nselect distinct origin from flights order by 1;", (), True),
     ("SELECT count(*) FROM flights WHERE origin = 'O''Hare' OR delay > 10", (), True),
-    ("SELECT count(*) FROM flights AS a JOIN flights AS b ON a.rowid = b.rowid", (), False),
+    ("SELECT count(*) FROM flights AS a JOIN flights AS b ON a.rowid = b.rowid", (), True),
     ("SELECT * FROM flights WHERE rowid = 5", (), False),
     ("WITH n AS (SELECT 1 AS x) SELECT x FROM n", (), False),
     ("SELECT count(*) FROM sqlite_master", (), False),
