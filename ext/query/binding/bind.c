@@ -753,7 +753,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
 {
     struct clr_syntax *syntax = query->syntax;
     struct clr_binder binder = {query, syntax, environment, clr_select_join(&syntax->select),
-                                false};
+                                false, NULL};
     bool is_bound;
 
     query->is_utf8 = environment->is_utf8;

@@ -162,15 +162,21 @@ static int place_derived(struct clr_binder *binder, const struct clr_node *node,
                                   : clr_place_column(binder, &column);
 }
 
+/* Whether an expression was refused that may be derived, or a part of it. */
+static bool may_derive(const struct clr_binder *binder, const struct clr_node *node, int value)
+{
+    return value < 0 && binder->derives && binder->syntax->code == CLR_INVALID &&
+           !is_underivable(binder->syntax->reason->code) && node->reads != CLR_READS_NONE;
+}
+
 int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
                        const struct clr_query_size *before, int value, bool is_ranked)
 {
     struct clr_lookup_plan plan = {.is_ranked = is_ranked};
     struct clr_text entry = {.text = NULL};
 
-    if (value >= 0 || !binder->derives || binder->syntax->code != CLR_INVALID ||
-        is_underivable(binder->syntax->reason->code) || node->reads == CLR_READS_NONE ||
-        clr_content_is_signed_column(node) || !follows_from_row(node))
+    if (!may_derive(binder, node, value) || clr_content_is_signed_column(node) ||
+        !follows_from_row(node))
         return value;
     clr_query_shrink(binder->query, before);
     binder->syntax->code = CLR_OK;
@@ -182,6 +188,40 @@ int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
     if (plan.text == NULL)
         return clr_syntax_no_memory(binder->syntax);
     return clr_emit(binder, CLR_OP_LOOKUP, plan.column, clr_lookup_place(binder, &plan), 0);
+}
+
+/* Returns the largest part of an expression that has all of its columns and can be derived, or
+   NULL: one without an affinity, as what stands for it has none. */
+static const struct clr_node *find_part(const struct clr_node *node)
+{
+    const struct clr_node *child, *part = NULL;
+
+    for (child = node->first; child != NULL; child = child->next) {
+        if (child->reads != CLR_READS_NONE && part != NULL)
+            return NULL;
+        part = child->reads != CLR_READS_NONE ? child : part;
+    }
+    if (part == NULL)
+        return NULL;
+    return (part->kind == CLR_N_FUNCTION || part->kind == CLR_N_OPERATOR) && follows_from_row(part)
+               ? part
+               : find_part(part);
+}
+
+int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
+                    const struct clr_query_size *before, int value)
+{
+    const struct clr_node *part = NULL;
+    int column;
+
+    if (may_derive(binder, node, value) && (node->has & CLR_HAS_SUBQUERY) == 0)
+        part = find_part(node);
+    if (part == NULL)
+        return value;
+    clr_query_shrink(binder->query, before);
+    binder->syntax->code = CLR_OK;
+    column = place_derived(binder, part, true);
+    return column < 0 ? -1 : clr_lookup_emit_over(binder, node, part, column);
 }
 
 bool clr_derive_gives_numbers(const struct clr_node *node)

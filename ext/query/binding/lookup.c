@@ -164,7 +164,7 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 {
     const struct clr_node *child;
 
-    if (is_operand(node))
+    if (is_operand(node) || node == binder->entry)
         return true;
     for (child = node->first; child != NULL; child = child->next) {
         if (!check_held(binder, child, timed))
@@ -201,13 +201,13 @@ static bool print_entry(struct clr_printer *printer, const struct clr_node *node
                        node->column.is_rowid
                            ? clr_tables_rowid(&binder->environment->tables[node->source - 1])
                            : node->column.name);
-    } else if (node->kind == CLR_N_COLUMN) {
+    } else if (node->kind == CLR_N_COLUMN || node == binder->entry) {
         clr_print_word(printer, CLR_LOOKUP_ENTRY);
     } else if (is_operand(node)) {
         snprintf(word, sizeof word, "?%d", node->number);
         clr_print_word(printer, word);
     }
-    return node->kind == CLR_N_COLUMN || is_operand(node);
+    return node->kind == CLR_N_COLUMN || node == binder->entry || is_operand(node);
 }
 
 /* Places the operands of a lookup. Returns false once it has failed. */
@@ -215,6 +215,8 @@ static bool place_operands(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *child;
 
+    if (node == binder->entry)
+        return true;
     if (is_operand(node))
         return clr_place_operand(binder, node) >= 0;
     for (child = node->first; child != NULL; child = child->next) {
@@ -410,4 +412,24 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
         return clr_syntax_no_memory(binder->syntax);
     }
     return clr_emit(binder, CLR_OP_LOOKUP, plan.column, clr_lookup_place(binder, &plan), 0);
+}
+
+int clr_lookup_emit_over(struct clr_binder *binder, struct clr_node *node,
+                         const struct clr_node *entry, int column)
+{
+    struct clr_printer printer = {
+        .syntax = binder->syntax, .replace = print_entry, .context = binder};
+    struct clr_lookup_plan plan = {.column = column};
+    bool may;
+
+    binder->entry = entry;
+    may = check_held(binder, node, &plan.is_timed) && place_operands(binder, node);
+    if (may) {
+        print_all(&printer, &node, 1, NULL);
+        plan.text = clr_text_end(&printer.text);
+    }
+    binder->entry = NULL;
+    if (may && plan.text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    return may ? clr_emit(binder, CLR_OP_LOOKUP, column, clr_lookup_place(binder, &plan), 0) : -1;
 }

@@ -12,6 +12,11 @@
 int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, int count,
                     const char *operator, bool is_ranked);
 
+/* The same of an expression over a column that is derived: its entries are what another expression
+   gives, which has all columns of the first one. */
+int clr_lookup_emit_over(struct clr_binder *binder, struct clr_node *node,
+                         const struct clr_node *entry, int column);
+
 /* Returns the number of the lookup of a column with codes, which takes the texts; -1 once it has
    failed, without them. */
 int clr_lookup_place(struct clr_binder *binder, struct clr_lookup_plan *plan);

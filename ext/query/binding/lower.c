@@ -513,8 +513,10 @@ static int lower(struct clr_binder *binder, struct clr_node *node)
     if (binder->syntax->code != CLR_OK)
         return -1;
     value = lower_as_is(binder, node);
-    return clr_derive_gives_numbers(node) ? clr_derive_instead(binder, node, &before, value, false)
-                                          : value;
+    if (!clr_derive_gives_numbers(node))
+        return value;
+    value = clr_derive_instead(binder, node, &before, value, false);
+    return clr_derive_part(binder, node, &before, value);
 }
 
 int clr_lower(struct clr_binder *binder, struct clr_node *node)

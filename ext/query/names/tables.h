@@ -14,6 +14,8 @@ struct clr_binder {
     const struct clr_environment *environment;
     const struct clr_select_tree *from; /* the SELECT that joins the tables */
     bool derives;                       /* columns may be derived */
+    const struct clr_node *entry; /* what a lookup's entries are that is being written, if it is no
+                                     column; else NULL */
 };
 
 /* The table that is scanned. */
