@@ -146,7 +146,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 struct text_kind {
     uint64_t fingerprint; /* of all texts that differ in numbers and strings alone */
     bool computes;        /* it has a call, or DISTINCT or GROUP BY */
-    bool finds;           /* it has a condition */
+    bool finds;           /* it has a condition, or ORDER BY and LIMIT */
+    bool orders;          /* it has ORDER BY */
     bool matches;         /* it has LIKE or GLOB */
 };
 
@@ -158,6 +159,10 @@ static void note_word(const char *word, struct text_kind *kind)
     else if ((*word | ' ') == 'd' || (*word | ' ') == 'g')
         kind->computes =
             kind->computes || clr_word_is(word, "distinct") || clr_word_is(word, "group");
+    else if ((*word | ' ') == 'o')
+        kind->orders = kind->orders || clr_word_is(word, "order");
+    else if ((*word | ' ') == 'l')
+        kind->finds = kind->finds || (kind->orders && clr_word_is(word, "limit"));
     if ((*word | ' ') == 'l' || (*word | ' ') == 'g')
         kind->matches = kind->matches || clr_word_is(word, "like") || clr_word_is(word, "glob");
 }

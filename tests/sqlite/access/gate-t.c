@@ -130,6 +130,8 @@ static void test_texts(void)
         {"WITH a AS (SELECT k FROM large) SELECT * FROM a", true},
         {"SELECT DISTINCT i FROM large", true},
         {"SELECT k FROM large LIMIT 3", false},
+        {"SELECT k FROM large ORDER BY i", false},
+        {"SELECT k FROM large ORDER BY i LIMIT 3", true},
         {"SELECT k, 'where (' FROM large", false},
         {"INSERT INTO small SELECT count(*), 1 FROM large", false},
         {"WITH a AS (SELECT 1) DELETE FROM small WHERE k IN (SELECT * FROM a)", false},
