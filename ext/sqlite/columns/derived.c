@@ -229,28 +229,20 @@ static size_t find_ranges(const struct clr_layout *layout, struct clr_rowid_rang
     return count;
 }
 
-/* Makes room for the layout's rows, and has SQLite fill it. Returns SQLite's code. */
+/* Has SQLite fill columns of the layout's rows. Returns SQLite's code, which is SQLITE_OK with all
+   columns, and else without any. */
 static int fill(const struct clr_column_request *request, struct making *making)
 {
     const struct clr_layout *layout = &request->image->layout;
     struct clr_row_load *load = &making->load;
     struct clr_rowid_range *ranges = NULL;
-    atomic_int_least64_t left;
     size_t range_count;
     char *sql = write_select(request, making);
-    int rc = sql == NULL ? SQLITE_NOMEM : check_walk(request, sql), i;
+    int rc = sql == NULL ? SQLITE_NOMEM : check_walk(request, sql);
 
     load->most = layout->rows;
-    atomic_init(&left, clr_column_memory() - (int64_t)layout->rows * CLR_ROW_BYTES *
-                                                 (request->query->column_count + 1));
-    if (rc == SQLITE_OK)
-        rc = clr_encoding_find(request->connection->db, &load->encoding);
-    if (rc == SQLITE_OK && load->encoding == 0)
-        rc = SQLITE_ERROR;
-    for (i = 0; i < load->count && rc == SQLITE_OK; i++) {
-        making->columns[i] = clr_row_load_column(&making->fields[i], load->most, &left);
-        rc = making->columns[i] == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    }
+    load->left = clr_column_memory() -
+                 (int64_t)layout->rows * CLR_ROW_BYTES * (request->query->column_count + 1);
     if (rc == SQLITE_OK) {
         range_count = find_ranges(layout, &ranges);
         rc = range_count == 0
@@ -258,10 +250,6 @@ static int fill(const struct clr_column_request *request, struct making *making)
                  : clr_row_load_run(request->connection, sql, ranges, range_count, load);
         clr_memory_free(ranges);
     }
-    if (rc == SQLITE_OK && load->rows != layout->rows)
-        rc = SQLITE_ERROR;
-    for (i = 0; i < load->count && rc == SQLITE_OK; i++)
-        rc = clr_row_load_finish(&making->columns[i]) ? SQLITE_OK : SQLITE_NOMEM;
     sqlite3_free(sql);
     return rc;
 }
@@ -312,7 +300,7 @@ int clr_derived_make(struct clr_column_request *request)
     const struct clr_layout *layout = &request->image->layout;
     const int64_t row_bytes = CLR_ROW_BYTES * (request->query->column_count + 1);
     struct making making;
-    int rc, i;
+    int rc;
 
     find_lacking(request, &making);
     if (making.load.count == 0 || !clr_column_request_check_rows(request, layout->rows))
@@ -321,8 +309,6 @@ int clr_derived_make(struct clr_column_request *request)
     rc = making.load.is_full ? SQLITE_TOOBIG : fill(request, &making);
     if (rc == SQLITE_OK)
         return keep(request, &making);
-    for (i = 0; i < making.load.count; i++)
-        clr_column_release(making.columns[i]);
     if (rc == SQLITE_INTERRUPT || rc == SQLITE_NOMEM)
         return rc;
     refuse(request, &making);

@@ -175,33 +175,12 @@ static int run_range(sqlite3_stmt *statement, const struct clr_rowid_range *rang
     return rc;
 }
 
-int clr_row_load_run(struct clr_connection *connection, const char *sql,
-                     const struct clr_rowid_range *ranges, size_t range_count,
-                     struct clr_row_load *load)
-{
-    sqlite3_stmt *statement = NULL;
-    int rc = clr_statement_make(connection->db, sql, 0, &statement), i;
-    size_t k;
-
-    load->rows = 0;
-    load->is_full = false;
-    load->many_values = -1;
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = sqlite3_bind_pointer(statement, 1, load, pointer_type, NULL);
-    if (rc == SQLITE_OK && ranges == NULL)
-        rc = run_range(statement, NULL, load);
-    for (k = 0; k < range_count && rc == SQLITE_OK; k++)
-        rc = run_range(statement, &ranges[k], load);
-    for (i = 0; i < load->count; i++)
-        load->columns[i]->rows = load->rows;
-    return clr_statement_end(statement, rc);
-}
-
 /* ---- Columns that are filled. */
 
-struct clr_column *clr_row_load_column(const struct clr_field *field, size_t rows,
-                                       atomic_int_least64_t *left)
+/* Returns a column that is to be filled, with one reference, or NULL without memory. left: bytes
+   that are left for TEXT, BLOBs and entries, until the column is finished. */
+static struct clr_column *new_column(const struct clr_field *field, size_t rows,
+                                     atomic_int_least64_t *left)
 {
     struct clr_dictionary *dictionary;
     struct clr_column *column;
@@ -233,7 +212,9 @@ static void narrow_values(struct clr_column **column)
     *column = narrow;
 }
 
-bool clr_row_load_finish(struct clr_column **column)
+/* Completes a column that was filled: values and codes take no more bytes than they need. Returns
+   false without memory. */
+static bool finish(struct clr_column **column)
 {
     struct clr_column *wide = *column, *narrow;
     struct clr_dictionary *dictionary = wide->dictionary;
@@ -258,4 +239,51 @@ bool clr_row_load_finish(struct clr_column **column)
     clr_column_release(wide);
     *column = narrow;
     return true;
+}
+
+/* Fills the columns, each with its rows and kind. */
+static int fill(struct clr_connection *connection, const char *sql,
+                const struct clr_rowid_range *ranges, size_t range_count, struct clr_row_load *load)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = clr_statement_make(connection->db, sql, 0, &statement), i;
+    size_t k;
+
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = sqlite3_bind_pointer(statement, 1, load, pointer_type, NULL);
+    if (rc == SQLITE_OK && ranges == NULL)
+        rc = run_range(statement, NULL, load);
+    for (k = 0; k < range_count && rc == SQLITE_OK; k++)
+        rc = run_range(statement, &ranges[k], load);
+    for (i = 0; i < load->count; i++)
+        load->columns[i]->rows = load->rows;
+    return clr_statement_end(statement, rc);
+}
+
+int clr_row_load_run(struct clr_connection *connection, const char *sql,
+                     const struct clr_rowid_range *ranges, size_t range_count,
+                     struct clr_row_load *load)
+{
+    atomic_int_least64_t left;
+    int made, rc, i;
+
+    load->rows = 0;
+    load->is_full = false;
+    load->many_values = -1;
+    atomic_init(&left, load->left);
+    rc = clr_encoding_find(connection->db, &load->encoding);
+    if (rc == SQLITE_OK && load->encoding == 0)
+        rc = SQLITE_ERROR;
+    for (made = 0; made < load->count && rc == SQLITE_OK; made++) {
+        load->columns[made] = new_column(&load->fields[made], load->most, &left);
+        rc = load->columns[made] == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    if (rc == SQLITE_OK)
+        rc = fill(connection, sql, ranges, range_count, load);
+    for (i = 0; i < made && rc == SQLITE_OK; i++)
+        rc = finish(&load->columns[i]) ? SQLITE_OK : SQLITE_NOMEM;
+    for (i = 0; i < made && rc != SQLITE_OK; i++)
+        clr_column_release(load->columns[i]);
+    return rc;
 }

@@ -194,16 +194,6 @@ static void collect(const struct clr_column_request *request, struct wanted *wan
     }
 }
 
-static void release(struct wanted *wanted)
-{
-    int i;
-
-    for (i = 0; i < wanted->count; i++) {
-        clr_column_release(wanted->columns[i]);
-        wanted->columns[i] = NULL;
-    }
-}
-
 /* Whether a column that was filled has a NULL. */
 static bool has_null(const struct clr_column *column)
 {
@@ -214,38 +204,30 @@ static bool has_null(const struct clr_column *column)
                                  memchr(column->tags, CLR_TAG_NULL, column->rows) != NULL));
 }
 
-/* Makes room for so many rows, and has SQLite fill it. Returns SQLite's code. */
+/* Has SQLite fill columns of so many rows. Returns SQLite's code, which is SQLITE_OK with all
+   columns, and else without any. */
 static int fill(const struct clr_column_request *request, struct wanted *wanted,
                 struct clr_row_load *load)
 {
-    const int64_t rows = (int64_t)load->most * CLR_ROW_BYTES * (wanted->count + 1);
-    atomic_int_least64_t left;
-    char *sql;
+    char *sql = write_select(request, "SELECT " CLR_ROW_LOADER "(?1", wanted, ")");
+    bool is_fine = true;
     int i, rc;
 
-    for (i = 0; i < wanted->count; i++)
-        wanted->columns[i] = NULL;
-    atomic_init(&left, clr_column_memory() - rows);
-    for (i = 0; i < wanted->count; i++) {
-        wanted->columns[i] = clr_row_load_column(&wanted->fields[i], load->most, &left);
-        if (wanted->columns[i] == NULL)
-            return SQLITE_NOMEM;
-    }
-    sql = write_select(request, "SELECT " CLR_ROW_LOADER "(?1", wanted, ")");
     if (sql == NULL)
         return SQLITE_NOMEM;
     load->columns = wanted->columns;
     load->fields = wanted->fields;
     load->count = wanted->count;
+    load->left = clr_column_memory() - (int64_t)load->most * CLR_ROW_BYTES * (wanted->count + 1);
     rc = clr_row_load_run(request->connection, sql, NULL, 0, load);
     sqlite3_free(sql);
-    for (i = 0; i < wanted->count; i++) {
-        if (rc == SQLITE_OK && !clr_row_load_finish(&wanted->columns[i]))
-            rc = SQLITE_NOMEM;
-        if (rc == SQLITE_OK && wanted->fields[i].never_null && has_null(wanted->columns[i]))
-            rc = SQLITE_ERROR;
-    }
-    return rc;
+    for (i = 0; i < wanted->count && rc == SQLITE_OK; i++)
+        is_fine = is_fine && !(wanted->fields[i].never_null && has_null(wanted->columns[i]));
+    if (is_fine)
+        return rc;
+    for (i = 0; i < wanted->count; i++)
+        clr_column_release(wanted->columns[i]);
+    return SQLITE_ERROR;
 }
 
 /* Puts the columns into the image, which has none. */
@@ -307,10 +289,8 @@ static int row_fill(struct clr_column_request *request)
     if (request->is_too_large)
         return SQLITE_OK;
     rc = count_rows(request, &load.most);
-    if (rc == SQLITE_OK)
-        rc = clr_encoding_find(request->connection->db, &load.encoding);
-    if (rc != SQLITE_OK || load.encoding == 0)
-        return rc == SQLITE_OK ? SQLITE_ERROR : rc;
+    if (rc != SQLITE_OK)
+        return rc;
     load.rows = load.most;
     atomic_store(&table->rows, load.rows);
     if (!clr_column_request_check_rows(request, load.most))
@@ -326,7 +306,6 @@ static int row_fill(struct clr_column_request *request)
     rc = wanted.count == 0 ? SQLITE_OK : fill(request, &wanted, &load);
     if (rc == SQLITE_OK)
         return keep(request, &wanted, load.rows);
-    release(&wanted);
     request->is_too_large = load.is_full;
     if (load.many_values < 0 || rc != SQLITE_TOOBIG)
         return rc;
