@@ -10,7 +10,7 @@ _Atomic(int) clr_watched_count, clr_companion_count;
 struct clr_pointer_map clr_statements;
 
 /* The first steps of a run are all timed, and then one of so many that it takes no time. */
-enum { TIMED_STEPS = 64 };
+enum { TIMED_STEPS = 16 };
 
 /* After so many steps of SQLite's virtual machine a first run is looked at: some microseconds. */
 enum { STEPS_TO_LOOK = 1000 };
