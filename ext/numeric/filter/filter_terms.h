@@ -1,4 +1,4 @@
-/* The terms of a scan's filter: see filter.h. */
+/* The terms of a scan's filter: see numeric/scan/block.h. */
 #ifndef CLR_NUMERIC_FILTER_TERMS_H
 #define CLR_NUMERIC_FILTER_TERMS_H
 

@@ -1,7 +1,6 @@
 #include "numeric/filter/skipping.h"
 
 #include "base/memory.h"
-#include "numeric/filter/filter.h"
 #include "numeric/filter/filter_terms.h"
 #include "numeric/scan/block.h"
 #include "numeric/scan/host_reduce.h"

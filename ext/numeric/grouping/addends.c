@@ -1,7 +1,6 @@
 #include "numeric/grouping/addends.h"
 
 #include "base/memory.h"
-#include "numeric/filter/filter.h"
 
 #include <string.h>
 

@@ -1,9 +1,7 @@
 #include "numeric/grouping/part.h"
 
 #include "base/memory.h"
-#include "numeric/filter/filter.h"
 #include "numeric/scan/block.h"
-#include "numeric/scan/gathered.h"
 
 #include <string.h>
 

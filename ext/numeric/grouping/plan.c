@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/exact/sum.h"
-#include "numeric/filter/filter.h"
 #include "numeric/scan/block.h"
 #include "numeric/scan/scan.h"
 

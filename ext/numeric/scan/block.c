@@ -96,12 +96,6 @@ void clr_block_set_rows(struct clr_block *block, size_t first, size_t count)
     set_rows(block, scan->columns, first, count, next);
 }
 
-void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *columns,
-                            size_t count)
-{
-    set_rows(block, columns, 0, count, 0);
-}
-
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
 {
     const struct clr_scan *scan = block->scan;
@@ -115,6 +109,47 @@ const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values)
             return block->columns[instruction->a]->values + block->first + block->next;
     }
     return values;
+}
+
+/* ---- Sets of rows. */
+
+bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *values,
+                      enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    uint64_t any = 0;
+    size_t i;
+
+    if (!(values->types & CLR_TYPE(tag)))
+        return false;
+    if (values->types == CLR_TYPE(tag)) {
+        memcpy(found, rows, CLR_BLOCK_WORDS * sizeof *found);
+    } else {
+        loops->select_tag(values->tags, (uint8_t)tag, found);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            found[i] &= rows[i];
+    }
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        any |= found[i];
+    return any != 0;
+}
+
+/* Stores those of the rows whose value is true: a number other than zero, and -0.0 is zero. */
+static void find_true(const struct clr_loops *loops, const struct clr_register *values,
+                      const uint64_t *restrict rows, uint64_t *restrict found)
+{
+    static const int64_t masks[] = {[CLR_TAG_INTEGER] = -1, [CLR_TAG_REAL] = INT64_MAX};
+    uint64_t numbers[CLR_BLOCK_WORDS], set[CLR_BLOCK_WORDS];
+    int tag;
+    size_t i;
+
+    memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+    for (tag = CLR_TAG_INTEGER; tag <= CLR_TAG_REAL; tag++) {
+        if (!clr_row_set_find(loops, values, (enum clr_tag)tag, rows, numbers))
+            continue;
+        loops->select(values->values, masks[tag], set);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            found[i] |= numbers[i] & set[i];
+    }
 }
 
 /* ---- Instructions value by value, for whatever types the values have. */
@@ -367,8 +402,8 @@ static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
     if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
         return false;
     memset(all, -1, sizeof all);
-    clr_row_set_find_true(block->loops, a, all, a_true);
-    clr_row_set_find_true(block->loops, b, all, b_true);
+    find_true(block->loops, a, all, a_true);
+    find_true(block->loops, b, all, b_true);
     find_nulls(block, a, all, a_null);
     find_nulls(block, b, all, b_null);
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
@@ -485,40 +520,263 @@ void clr_block_run(struct clr_block *block, enum clr_stage stage)
             run_instruction(block, i);
 }
 
-bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *values,
-                      enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found)
+/* ---- The filter. */
+
+bool clr_filter_keep_true(const struct clr_block *block, const struct clr_register *values,
+                          uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+
+    if (clr_row_set_find(block->loops, values, CLR_TAG_BYTES, rows, found) ||
+        clr_row_set_find(block->loops, values, CLR_TAG_UNSURE, rows, found))
+        return false;
+    find_true(block->loops, values, rows, found);
+    memcpy(rows, found, sizeof found);
+    return true;
+}
+
+/* Takes away the rows that are not in the set. Returns whether any are left. */
+static bool intersect(uint64_t *restrict rows, const uint64_t *restrict set)
 {
     uint64_t any = 0;
     size_t i;
 
-    if (!(values->types & CLR_TYPE(tag)))
-        return false;
-    if (values->types == CLR_TYPE(tag)) {
-        memcpy(found, rows, CLR_BLOCK_WORDS * sizeof *found);
-    } else {
-        loops->select_tag(values->tags, (uint8_t)tag, found);
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            found[i] &= rows[i];
-    }
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
-        any |= found[i];
+        any |= rows[i] &= set[i];
     return any != 0;
 }
 
-void clr_row_set_find_true(const struct clr_loops *loops, const struct clr_register *values,
-                           const uint64_t *restrict rows, uint64_t *restrict found)
+/* Stores the rows of a full block whose INTEGERs or decimals, of a narrow column, are within the
+   term's bounds: what is kept of them is compared with what would be kept of those. */
+static void find_narrow(const struct clr_block *block, const struct clr_filter_term *term,
+                        const struct clr_column *column, uint64_t *found)
 {
-    static const int64_t masks[] = {[CLR_TAG_INTEGER] = -1, [CLR_TAG_REAL] = INT64_MAX};
-    uint64_t numbers[CLR_BLOCK_WORDS], set[CLR_BLOCK_WORDS];
-    int tag;
+    const struct clr_frame *frame = &column->frame;
+    const int64_t low = term->least > frame->least ? term->least : frame->least;
+    const int64_t high =
+        term->greatest < frame->known_greatest ? term->greatest : frame->known_greatest;
+
+    if (low > high) {
+        memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
+        return;
+    }
+    block->loops->within_words((const char *)column->words + block->first * frame->bytes,
+                               frame->bytes, (uint32_t)((uint64_t)low - (uint64_t)frame->least),
+                               (uint32_t)((uint64_t)high - (uint64_t)low), found);
+}
+
+/* Stores the rows of a full block for which a term is true that needs no values. */
+static void find_term(const struct clr_block *block, const struct clr_filter_term *term,
+                      uint64_t *found)
+{
+    const struct clr_instruction *instruction = &block->scan->instructions[term->number];
+    const struct clr_column *column = block->columns[instruction->a];
+    const struct clr_loops *loops = block->loops;
+    const int64_t *values, *ahead;
+    int64_t room[CLR_BLOCK];
+
+    if (term->kind == CLR_TERM_DECIMALS ||
+        (term->kind == CLR_TERM_INTEGERS && column->words != NULL && column->frame.power == 0.0)) {
+        find_narrow(block, term, column, found);
+    } else if (term->kind == CLR_TERM_INTEGERS || term->kind == CLR_TERM_REALS) {
+        values = clr_column_values(column, block->first, CLR_BLOCK, room);
+        ahead = values != room ? values + block->next : values;
+        (term->kind == CLR_TERM_INTEGERS ? loops->within_integers : loops->within_reals)(
+            values, term->least, term->greatest, found, ahead);
+    } else {
+        loops->select_true((const char *)column->codes + block->first * column->code_bytes,
+                           column->code_bytes, block->scan->lookups[instruction->b].truths, found);
+    }
+}
+
+/* Takes away the rows for which a lookup is not true, one by one. Returns whether any are left. */
+static bool keep_looked_up(const struct clr_block *block, const struct clr_filter_term *term,
+                           uint64_t *rows)
+{
+    const struct clr_instruction *instruction = &block->scan->instructions[term->number];
+    const struct clr_column *column = block->columns[instruction->a];
+    const struct clr_lookup *lookup = &block->scan->lookups[instruction->b];
+    uint64_t word, truth, any = 0;
+    size_t i, row;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        for (word = rows[i]; word != 0; word &= word - 1) {
+            row = i * 64 + (size_t)__builtin_ctzll(word);
+            truth = clr_lookup_is_true(lookup, clr_column_code(column, block->first + row));
+            rows[i] ^= (word & -word) & (truth - 1); /* no jump, which would be guessed wrong */
+        }
+        any |= rows[i];
+    }
+    return any != 0;
+}
+
+static bool is_of_values(const struct clr_filter_term *term)
+{
+    return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL;
+}
+
+/* Terms that may be unsure are asked for all rows: no other term makes them sure. */
+static bool select_from_full(struct clr_block *block, uint64_t *selected)
+{
+    const struct clr_filter_terms *terms = &block->terms;
+    uint64_t found[CLR_BLOCK_WORDS];
+    bool any = true;
+    int i;
+
+    clr_block_run(block, CLR_STAGE_DOUBTFUL);
+    for (i = 0; i < terms->count; i++) {
+        if (terms->terms[i].kind != CLR_TERM_DOUBTFUL)
+            continue;
+        memset(found, -1, sizeof found);
+        if (!clr_filter_keep_true(block, &block->registers[terms->terms[i].number], found))
+            return false;
+        any = intersect(selected, found);
+    }
+    for (i = 0; i < terms->count && any; i++) {
+        if (is_of_values(&terms->terms[i]))
+            continue;
+        if (terms->terms[i].kind == CLR_TERM_LOOKUP &&
+            block->loops->count(selected) <= CLR_FEW_ROWS) {
+            any = keep_looked_up(block, &terms->terms[i], selected);
+        } else {
+            find_term(block, &terms->terms[i], found);
+            any = intersect(selected, found);
+        }
+    }
+    if (any)
+        clr_block_run(block, CLR_STAGE_SURE);
+    for (i = 0; i < terms->count && any; i++)
+        if (terms->terms[i].kind == CLR_TERM_SURE)
+            clr_filter_keep_true(block, &block->registers[terms->terms[i].number], selected);
+    return true;
+}
+
+void clr_filter_select_all(const struct clr_block *block, uint64_t *selected)
+{
     size_t i;
 
-    memset(found, 0, CLR_BLOCK_WORDS * sizeof *found);
-    for (tag = CLR_TAG_INTEGER; tag <= CLR_TAG_REAL; tag++) {
-        if (!clr_row_set_find(loops, values, (enum clr_tag)tag, rows, numbers))
-            continue;
-        loops->select(values->values, masks[tag], set);
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            found[i] |= numbers[i] & set[i];
+    memset(selected, 0, CLR_BLOCK_WORDS * sizeof *selected);
+    for (i = 0; i < block->count / 64; i++)
+        selected[i] = UINT64_MAX;
+    if (block->count % 64 != 0)
+        selected[i] = ((uint64_t)1 << block->count % 64) - 1;
+}
+
+bool clr_filter_select(struct clr_block *block, uint64_t *selected)
+{
+    const int filter = block->scan->filter;
+
+    clr_filter_select_all(block, selected);
+    if (filter < 0)
+        return true;
+    if (block->count == CLR_BLOCK)
+        return select_from_full(block, selected);
+    clr_block_run(block, CLR_STAGE_FILTER);
+    return clr_filter_keep_true(block, &block->registers[filter], selected);
+}
+
+/* ---- Gathered rows. */
+
+/* What a column takes for a block of rows: values and tags, or codes. */
+enum { COLUMN_BYTES = CLR_BLOCK * (sizeof(int64_t) + 1) };
+
+/* Makes a column like another one, for a block of rows in the memory. Columns of a table would take
+   a large page each. */
+static void make_column(const struct clr_column *like, char *memory, struct clr_column *column)
+{
+    memset(column, 0, sizeof *column);
+    column->kind = like->kind;
+    column->code_bytes = like->code_bytes;
+    if (like->codes != NULL) {
+        column->codes = memory;
+    } else {
+        column->values = (int64_t *)(void *)memory;
+        column->tags = (uint8_t *)(column->values + CLR_BLOCK);
     }
+}
+
+bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *block)
+{
+    const struct clr_scan *scan = block->scan;
+    char *next;
+    int i;
+
+    gathered->count = 0;
+    memset(gathered->columns, 0, sizeof gathered->columns);
+    gathered->memory = next = clr_memory_alloc((size_t)scan->column_count * COLUMN_BYTES + 1);
+    for (i = 0; i < scan->instruction_count && next != NULL; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+        const int number = instruction->a;
+
+        if ((instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP) ||
+            !(block->terms.stages[i] & CLR_STAGE_TALLIES) || gathered->columns[number] != NULL)
+            continue;
+        gathered->columns[number] = &gathered->own[number];
+        make_column(scan->columns[number], next, &gathered->own[number]);
+        next += COLUMN_BYTES;
+    }
+    return next != NULL;
+}
+
+void clr_gathered_free(struct clr_gathered *gathered)
+{
+    clr_memory_free(gathered->memory);
+}
+
+static void fetch(const struct clr_column *from, const size_t *rows, size_t count)
+{
+    const char *bytes = from->codes != NULL   ? from->codes
+                        : from->words != NULL ? from->words
+                                              : (const void *)from->values;
+    const size_t width = clr_column_width(from);
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        __builtin_prefetch(bytes + rows[i] * width, 0, 2);
+}
+
+static void take_column(struct clr_column *to, const struct clr_column *from, const size_t *rows,
+                        size_t count)
+{
+    const size_t width = to->code_bytes;
+    size_t i;
+
+    if (to->codes != NULL) {
+        for (i = 0; i < count; i++)
+            memcpy((char *)to->codes + i * width, (const char *)from->codes + rows[i] * width,
+                   width);
+        return;
+    }
+    for (i = 0; i < count; i++)
+        to->values[i] = clr_column_value(from, rows[i]);
+    for (i = 0; i < count && to->kind == CLR_TAG_MIXED; i++)
+        to->tags[i] = from->tags[rows[i]];
+}
+
+void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
+                      const uint64_t *selected, size_t count)
+{
+    size_t *rows = gathered->rows + gathered->count, i;
+    uint64_t word;
+
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        for (word = selected[i]; word != 0; word &= word - 1)
+            *rows++ = block->first + i * 64 + (size_t)__builtin_ctzll(word);
+    for (i = 0; i < CLR_MOST_COLUMNS; i++)
+        if (gathered->columns[i] != NULL)
+            fetch(block->scan->columns[i], gathered->rows + gathered->count, count);
+    gathered->count += count;
+}
+
+void clr_gathered_take(struct clr_gathered *gathered, struct clr_block *block, uint64_t *selected)
+{
+    int i;
+
+    for (i = 0; i < CLR_MOST_COLUMNS; i++)
+        if (gathered->columns[i] != NULL)
+            take_column(gathered->columns[i], block->scan->columns[i], gathered->rows,
+                        gathered->count);
+    set_rows(block, gathered->columns, 0, gathered->count, 0);
+    clr_filter_select_all(block, selected);
+    gathered->count = 0;
 }

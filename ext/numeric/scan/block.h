@@ -1,4 +1,4 @@
-/* A block of a scan's rows, and the values that its instructions have for them. */
+/* A block of a scan's rows: the values that its instructions have for them, and which rows pass. */
 #ifndef CLR_NUMERIC_BLOCK_H
 #define CLR_NUMERIC_BLOCK_H
 
@@ -28,11 +28,6 @@ void clr_block_free(struct clr_block *block);
    CLR_BLOCK. */
 void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
 
-/* Sets all rows, 1 to CLR_BLOCK, of columns that stand for those of the scan. Its filter is true
-   for them. */
-void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *columns,
-                            size_t count);
-
 /*
  * Returns what a loop over values of the block is to fetch ahead: the next block of a column that
  * no loop has fetched since the rows were set, of one that a stage has run which needs it. If there
@@ -56,8 +51,59 @@ enum { CLR_FEW_ROWS = CLR_BLOCK / 8 };
 bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *values,
                       enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found);
 
-/* Stores those of the rows whose value is true: a number other than zero, and -0.0 is zero. */
-void clr_row_set_find_true(const struct clr_loops *loops, const struct clr_register *values,
-                           const uint64_t *restrict rows, uint64_t *restrict found);
+/* ---- The filter. */
+
+/*
+ * A scan's filter, taken apart: a row passes if all terms of its ANDs are true. What a column of
+ * numbers is compared with, and what a lookup has, are settled with a bit a row and no values.
+ * Terms that are never UNSURE are asked only where others have left rows.
+ */
+
+/* Takes away the rows for which the register is not true. Returns false if that is not sure for all
+   of them. */
+bool clr_filter_keep_true(const struct clr_block *block, const struct clr_register *values,
+                          uint64_t *rows);
+
+/* Stores the set of all rows of the block. */
+void clr_filter_select_all(const struct clr_block *block, uint64_t *selected);
+
+/* Finds the rows of the block that the scan's filter lets pass. Returns false if that is not sure
+   for all of them. */
+bool clr_filter_select(struct clr_block *block, uint64_t *selected);
+
+/* ---- Gathered rows. */
+
+/*
+ * Rows that passed a scan's filter, few of each block, put together to blocks of their own: what
+ * tallies and keys need is then computed for them alone.
+ */
+struct clr_gathered {
+    size_t count;                                 /* of rows, up to CLR_BLOCK */
+    size_t rows[CLR_BLOCK];                       /* their numbers in the scan's columns */
+    struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
+    struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
+    char *memory;                                 /* for their rows */
+};
+
+/* Gets ready for the columns that tallies and keys of the block's scan need. Returns false without
+   memory; then, too, clr_gathered_free() is due. */
+bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *block);
+
+void clr_gathered_free(struct clr_gathered *gathered);
+
+/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. Their values are only
+   fetched, as rows that lie apart have to be waited for. */
+void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
+                      const uint64_t *selected, size_t count);
+
+/* Whether there is no room for as many more: then all are to be taken. */
+static inline bool clr_gathered_is_full(const struct clr_gathered *gathered)
+{
+    return gathered->count > CLR_BLOCK - CLR_FEW_ROWS;
+}
+
+/* Makes the block one of all gathered rows, of which there are some, which are selected. Their
+   columns stay as they are until others are added. */
+void clr_gathered_take(struct clr_gathered *gathered, struct clr_block *block, uint64_t *selected);
 
 #endif

@@ -1,9 +1,7 @@
 #include "numeric/scan/evaluate.h"
 
 #include "base/memory.h"
-#include "numeric/filter/filter.h"
 #include "numeric/scan/block.h"
-#include "numeric/scan/gathered.h"
 #include "numeric/scan/host_reduce.h"
 #include "numeric/scan/scan.h"
 
