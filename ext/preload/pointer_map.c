@@ -19,7 +19,8 @@ struct clr_pointer_table {
     } slots[];
 };
 
-enum { FIRST_BITS = 6 };
+/* Room for 256 statements, which is more than most programs keep. */
+enum { FIRST_BITS = 9 };
 
 /* Of all that change a map. */
 CLR_LOCK(lock)
