@@ -81,6 +81,11 @@ struct clr_tally_plan {
    error if that is the present time, or may be. */
 #define CLR_FIXED_TIME "clreduce_fixed_time"
 
+/* The function, in the text of a lookup over days or less, of a pattern that a timestamp is
+   compared with by LIKE: the pattern itself, or an error if it may see more of the timestamp than
+   its day. */
+#define CLR_DAY_PATTERN "clreduce_day_pattern"
+
 /* An expression over one column, and over the rows that a join finds by it, that SQLite evaluates
    for each entry of the column's dictionary. */
 struct clr_lookup_plan {

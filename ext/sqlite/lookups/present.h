@@ -1,4 +1,5 @@
-/* Values that stand for the present time, or for the time zone, to SQLite's functions of times. */
+/* Values that stand for the present time, or for the time zone, to SQLite's functions of times; and
+   functions that look at values, for what SQLite is asked once for many times. */
 #ifndef CLR_SQLITE_PRESENT_H
 #define CLR_SQLITE_PRESENT_H
 
@@ -14,7 +15,7 @@ bool clr_present_text(const char *text, size_t size);
 /* Whether a value may do so. */
 bool clr_present_value(sqlite3_value *value);
 
-/* Registers the function CLR_FIXED_TIME. Returns SQLite's result code. */
+/* Registers the functions CLR_FIXED_TIME and CLR_DAY_PATTERN. Returns SQLite's result code. */
 int clr_present_register(struct clr_connection *connection);
 
 #endif
