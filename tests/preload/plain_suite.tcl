@@ -139,8 +139,10 @@ proc source name {
     close $channel
     set explained {\m(?:EXPLAIN|explain)\s+(?:QUERY\s+PLAN\s+|query\s+plan\s+)?(?=SELECT|select|WITH|with|VALUES|[\$\[])}
     regsub -all $explained $script {} script
-    # Processes that a test starts begin as this one.
+    # Processes that a test starts begin as this one, and report nothing: what they write there is an
+    # error to the test.
     set begin "package require sqlite3; proc sqlite3_test_control_pending_byte args {return 0}"
+    append begin "; set ::env(CLREDUCE_RUN) quiet"
     regsub {set wrapper ""} $script "set wrapper {$begin}" script
     set before [info script]
     info script $name
