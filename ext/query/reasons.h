@@ -36,7 +36,8 @@ CLR_WHY(SUBQUERY_ROWS,
 CLR_WHY(SUBQUERY_CALLS, "%n() in a subquery in WHERE, GROUP BY or an aggregate is not accelerated")
 CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: make an accelerated "
                         "view of its SELECT")
-CLR_WHY(WINDOW, "a window function is not accelerated: write it in a SELECT over the view")
+CLR_WHY(WINDOW, "a window function is accelerated over groups of GROUP BY with OVER (...), of keys "
+                "compared by BINARY, in a UTF-8 database: write it in a SELECT around this one")
 CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
 CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")

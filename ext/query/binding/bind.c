@@ -70,35 +70,50 @@ static bool has_all_keys(const struct clr_binder *binder)
     return true;
 }
 
-/*
- * The groups come in the order in which SQLite's sorter gives them: where GROUP BY and ORDER BY
- * have as many terms, with the latter's directions (sqlite3Select()). So what ORDER BY leaves open
- * is decided as there. DISTINCT leaves values in the order of the rows.
- */
+static bool has_windows(const struct clr_syntax *syntax)
+{
+    const struct clr_node *node = syntax->functions.first;
+
+    while (node != NULL && node->kind != CLR_N_WINDOW)
+        node = node->listed;
+    return node != NULL;
+}
+
+/* The groups come in the order of ascending keys, until more is known of SQLite's own. DISTINCT
+   leaves values in the order of the rows. */
 static bool bind_keys(struct clr_binder *binder)
 {
-    const struct clr_select_tree *select = &binder->syntax->select;
     struct clr_grouping *grouping = &binder->query->grouping;
-    const bool like_order = select->keys.first != NULL &&
-                            clr_list_count(&select->keys) == clr_list_count(&select->terms);
-    const struct clr_node *term, *order = select->terms.first;
+    const struct clr_node *term;
+    int key;
 
-    grouping->by_first = select->keys.first == NULL;
+    grouping->by_first = binder->syntax->select.keys.first == NULL;
     for (term = clr_names_keys(binder->syntax); term != NULL; term = term->next) {
-        const bool descending = like_order && order->descending;
-        int key;
-
-        order = like_order ? order->next : NULL;
         if (term->is_constant)
             continue;
         key = emit_key(binder, term->first);
         if (key < 0)
             return false;
         grouping->keys[grouping->key_count] = key;
-        grouping->descending[grouping->key_count++] = descending;
+        grouping->descending[grouping->key_count++] = false;
     }
-    binder->query->is_ordered = has_all_keys(binder);
+    binder->query->is_ordered = !has_windows(binder->syntax) && has_all_keys(binder);
     return true;
+}
+
+/* Refuses window functions but for those over groups that come in the order in which SQLite has
+   them: where rows are equal to a window that order shows in its values. */
+static bool check_windows(struct clr_binder *binder)
+{
+    const struct clr_syntax *syntax = binder->syntax;
+    const struct clr_node *node, *term;
+    bool is_fine = syntax->select.keys.first != NULL && binder->environment->is_utf8;
+
+    for (term = syntax->select.keys.first; term != NULL; term = term->next)
+        is_fine = is_fine && (term->is_constant || term->collation[0] == '\0');
+    for (node = syntax->functions.first; node != NULL; node = node->listed)
+        is_fine = is_fine && (node->kind != CLR_N_WINDOW || node->at == &syntax->select);
+    return is_fine || !has_windows(syntax) || clr_refuse(binder->syntax, CLR_WHY_WINDOW) >= 0;
 }
 
 /* Writes down the rowid as the key, of a SELECT that has rows. Returns false once it has failed. */
@@ -531,7 +546,7 @@ static bool bind_whole(struct clr_binder *binder)
     const struct clr_query *query = binder->query;
     struct clr_node *node;
 
-    if (!bind_filter(binder) || (query->is_grouped && !bind_keys(binder)))
+    if (!bind_filter(binder) || !check_windows(binder) || (query->is_grouped && !bind_keys(binder)))
         return false;
     if (query->has_rows)
         return bind_rows(binder);

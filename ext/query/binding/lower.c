@@ -496,6 +496,7 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
     case CLR_N_AGGREGATE:
     case CLR_N_SUBQUERY:
     case CLR_N_STAR:
+    case CLR_N_WINDOW:
     case CLR_N_ITEM:
     case CLR_N_TERM:
         break;

@@ -89,7 +89,7 @@ static bool is_momentary(const struct clr_node *node)
 {
     const struct clr_node *child;
 
-    if (node->has != 0)
+    if (node->has != 0 || node->kind == CLR_N_WINDOW)
         return false;
     if ((node->kind == CLR_N_FUNCTION && clr_times_is_function(node->names[0].name)) ||
         (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_CTIME_KW))

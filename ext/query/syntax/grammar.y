@@ -47,7 +47,7 @@ int clr_grammarFallback(int kind);
 %token SUBQUERY.
 
 /* The words that are names where they say nothing. */
-%fallback ID ASC BY DESC FIRST LAST NULLS OFFSET.
+%fallback ID ASC BY DESC FIRST FRAME LAST NULLS OFFSET PARTITION.
 
 statement ::= with select end.
 select ::= SELECT distinct items FROM source where group order limit.
@@ -158,6 +158,38 @@ expr(A) ::= VARIABLE(X). { A = parameter(syntax, &X); }
 expr(A) ::= ID(N) LP list(L) RP filter(F). { A = call(syntax, &N, false, L, F); }
 expr(A) ::= ID(N) LP STAR RP filter(F). { A = call(syntax, &N, true, none, F); }
 expr(A) ::= ID(N) LP DISTINCT(D) expr(X) RP filter(F). { A = call_distinct(syntax, &N, &D, X, F); }
+expr(A) ::= ID(N) LP list(L) RP over(W). { A = window(syntax, &N, NULL, L, &W); }
+expr(A) ::= ID(N) LP STAR(T) RP over(W). { A = window(syntax, &N, &T, none, &W); }
+%type over {struct over}
+over(A) ::= OVER LP partition(P) sorting(S) frame(F) RP. { A = (struct over){P, S, F}; }
+%type partition {struct clr_list}
+partition(A) ::= . { A = none; }
+partition(A) ::= PARTITION BY parts(L). { A = L; }
+%type parts {struct clr_list}
+parts(A) ::= expr(X). { A = one(clr_syntax_node(syntax, CLR_N_TERM, NULL, one(X))); }
+parts(A) ::= parts(L) COMMA expr(X). {
+    A = L;
+    append(&A, clr_syntax_node(syntax, CLR_N_TERM, NULL, one(X)));
+}
+%type sorting {struct clr_list}
+sorting(A) ::= . { A = none; }
+sorting(A) ::= ORDER BY sorts(L). { A = L; }
+%type sorts {struct clr_list}
+sorts(A) ::= expr(X) direction(D) nulls(N). { A = one(term(syntax, X, D, N)); }
+sorts(A) ::= sorts(L) COMMA expr(X) direction(D) nulls(N). {
+    A = L;
+    append(&A, term(syntax, X, D, N));
+}
+/* A frame is all of its text. */
+%type frame {struct clr_token}
+frame(A) ::= . { A = (struct clr_token){.kind = 0}; }
+frame(A) ::= FRAME(F) bounds(E). { A = join(&F, &E); }
+%type bounds {struct clr_token}
+bounds(A) ::= bound(T). { A = T; }
+bounds(A) ::= bounds bound(T). { A = T; }
+%type bound {struct clr_token}
+bound(A) ::= ID|NUMBER|BETWEEN|AND|GROUP(T). { A = T; }
+
 %type filter {struct clr_node *}
 filter(A) ::= . { A = NULL; }
 filter(A) ::= FILTER LP WHERE expr(X) RP. { A = X; }

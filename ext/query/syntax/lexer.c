@@ -63,6 +63,7 @@ static const struct {
                 {"FILTER", CLR_T_FILTER},
                 {"FIRST", CLR_T_FIRST},
                 {"FROM", CLR_T_FROM},
+                {"GROUPS", CLR_T_FRAME},
                 {"GLOB", CLR_T_LIKE_KW},
                 {"GROUP", CLR_T_GROUP},
                 {"HAVING", CLR_T_HAVING},
@@ -85,7 +86,11 @@ static const struct {
                 {"OR", CLR_T_OR},
                 {"ORDER", CLR_T_ORDER},
                 {"OUTER", CLR_T_JOIN_KW},
+                {"OVER", CLR_T_OVER},
+                {"PARTITION", CLR_T_PARTITION},
+                {"RANGE", CLR_T_FRAME},
                 {"REGEXP", CLR_T_LIKE_KW},
+                {"ROWS", CLR_T_FRAME},
                 {"SELECT", CLR_T_SELECT},
                 {"THEN", CLR_T_THEN},
                 {"TRUE", CLR_T_TRUE},
@@ -101,11 +106,11 @@ static const struct {
     {CLR_WHY_COMPOUND, " EXCEPT INTERSECT UNION "},
     {CLR_WHY_INDEXED_BY, " INDEXED "},
     {CLR_WHY_JOIN, " FULL NATURAL RIGHT "},
-    {CLR_WHY_WINDOW, " OVER "},
+    {CLR_WHY_WINDOW, " WINDOW "},
     {CLR_WHY_WORD,
      " ADD ALL ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE DROP "
      "FOREIGN INDEX INSERT INTO NOTHING PRIMARY RAISE REFERENCES RETURNING SET TABLE TO "
-     "TRANSACTION UNIQUE UPDATE VALUES WINDOW WITHIN "}};
+     "TRANSACTION UNIQUE UPDATE VALUES WITHIN "}};
 
 static const struct {
     char text[4];

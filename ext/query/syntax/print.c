@@ -205,6 +205,31 @@ static void print_aggregate(struct clr_printer *printer, const struct clr_node *
     clr_print_word(printer, ")");
 }
 
+static void print_window(struct clr_printer *printer, const struct clr_node *node)
+{
+    const struct clr_node *child = node->first;
+    const char *words = "PARTITION BY";
+    int i;
+
+    print_form(printer, node, node->names[2].kind != 0 ? "% ( *" : "% (", false);
+    for (; child != NULL && child->kind != CLR_N_TERM; child = child->next) {
+        if (child != node->first)
+            clr_print_word(printer, ",");
+        clr_print_node(printer, child);
+    }
+    clr_print_word(printer, ") OVER (");
+    for (i = 0; child != NULL; child = child->next, i++) {
+        if (i == node->partition_count)
+            words = "ORDER BY";
+        clr_print_word(printer, words);
+        clr_print_node(printer, child);
+        words = ",";
+    }
+    if (node->names[1].kind != 0)
+        print_token(printer, &node->names[1]);
+    clr_print_word(printer, ")");
+}
+
 static void print_prefix(struct clr_printer *printer, const char *word, const struct clr_node *node)
 {
     clr_print_word(printer, word);
@@ -250,6 +275,8 @@ static void print_plain(struct clr_printer *printer, const struct clr_node *node
         print_subquery(printer, &node->names[0]);
     } else if (node->kind == CLR_N_AGGREGATE) {
         print_aggregate(printer, node);
+    } else if (node->kind == CLR_N_WINDOW) {
+        print_window(printer, node);
     } else if (node->kind == CLR_N_CASE && node->function == NULL) {
         print_case(printer, node);
     } else if (node->kind == CLR_N_TERM) {

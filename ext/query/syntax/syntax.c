@@ -82,7 +82,8 @@ static void refuse_unexpected(struct clr_syntax *syntax, const struct clr_token 
 
 static const struct clr_list none = {NULL, NULL};
 
-int clr_list_count(const struct clr_list *list)
+/* Returns how many nodes there are, as siblings. */
+static int count_nodes(const struct clr_list *list)
 {
     const struct clr_node *node;
     int count = 0;
@@ -102,6 +103,15 @@ static void append(struct clr_list *list, struct clr_node *node)
     else
         list->last->next = node;
     list->last = node;
+}
+
+/* Appends another list. */
+static void chain(struct clr_list *list, const struct clr_list *other)
+{
+    if (other->first == NULL)
+        return;
+    append(list, other->first);
+    list->last = other->last;
 }
 
 /* Appends to a list of nodes of one kind, whose siblings are others; NULL is none. */
@@ -644,7 +654,7 @@ static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_t
     enum clr_node_kind kind = CLR_N_FUNCTION;
     struct clr_node *node;
 
-    call.arguments = clr_list_count(&arguments);
+    call.arguments = count_nodes(&arguments);
     find_function(syntax, token, &call);
     if (syntax->code != CLR_OK)
         return NULL;
@@ -679,6 +689,48 @@ static struct clr_node *call(struct clr_syntax *syntax, const struct clr_token *
     const struct written call = {.name = fold_case(token), .star = star};
 
     return call_named(syntax, token, call, arguments, filter);
+}
+
+/* A term of ORDER BY. */
+static struct clr_node *term(struct clr_syntax *syntax, struct clr_node *expression,
+                             bool descending, enum clr_nulls nulls)
+{
+    struct clr_node *node = clr_syntax_node(syntax, CLR_N_TERM, NULL, one(expression));
+
+    if (node == NULL)
+        return NULL;
+    node->descending = descending;
+    node->nulls = nulls;
+    return node;
+}
+
+/* What is behind OVER. */
+struct over {
+    struct clr_list partition, sorting; /* terms */
+    struct clr_token frame;             /* kind 0: none */
+};
+
+/* name(arguments) OVER (...); star: it stands in their place, or NULL. */
+static struct clr_node *window(struct clr_syntax *syntax, const struct clr_token *token,
+                               const struct clr_token *star, struct clr_list arguments,
+                               const struct over *over)
+{
+    const int partition_count = count_nodes(&over->partition);
+    struct clr_list children = none;
+    struct clr_node *node;
+
+    chain(&children, &arguments);
+    chain(&children, &over->partition);
+    chain(&children, &over->sorting);
+    node = clr_syntax_node(syntax, CLR_N_WINDOW, token, children);
+    if (node == NULL)
+        return NULL;
+    node->names[1] = over->frame;
+    if (star != NULL)
+        node->names[2] = *star;
+    node->partition_count = partition_count;
+    enlist(&syntax->functions, node);
+    return node;
 }
 
 /* name(DISTINCT argument), likewise: of count() alone. */
@@ -1046,13 +1098,7 @@ static void set_where(struct clr_syntax *syntax, struct clr_node *expression)
 static void add_term(struct clr_syntax *syntax, struct clr_node *expression, bool descending,
                      enum clr_nulls nulls)
 {
-    struct clr_node *node = clr_syntax_node(syntax, CLR_N_TERM, NULL, one(expression));
-
-    if (node == NULL)
-        return;
-    node->descending = descending;
-    node->nulls = nulls;
-    append(&syntax->at->terms, node);
+    append(&syntax->at->terms, term(syntax, expression, descending, nulls));
 }
 
 /* LIMIT, which has no columns and aggregates; offset may be NULL. */

@@ -35,14 +35,18 @@ enum clr_node_kind {
     CLR_N_HINT,      /* likely() and the like: the first child */
     CLR_N_FUNCTION,  /* names[0], which may be an operator that is one, of the children */
     CLR_N_OPERATOR,  /* one without an opcode, of the children: ||, IN or EXISTS with a subquery */
-    CLR_N_COLLATE,   /* of the child; names[0] */
-    CLR_N_CAST,      /* of the child; names[0] is the type's text */
+    /* One over the rows of the result: names[0] of the children but for the terms behind them, by
+       partition_count of which the rows are parted, and by the rest sorted. names[1] is the frame,
+       names[2] a star in the place of arguments; of kind 0: none. */
+    CLR_N_WINDOW,
+    CLR_N_COLLATE, /* of the child; names[0] */
+    CLR_N_CAST,    /* of the child; names[0] is the type's text */
     /* A SELECT in parentheses, which SQLite evaluates: names[0], all of its text; and the child:
        the one column of the query around it that it names, if it names any. */
     CLR_N_SUBQUERY,
     CLR_N_STAR, /* all columns, in the select list; names[0]: of that table, if there is one */
     CLR_N_ITEM, /* of the select list: the child; names[0], of kind 0 if it has none */
-    CLR_N_TERM  /* of GROUP BY or ORDER BY: the child */
+    CLR_N_TERM  /* of GROUP BY, ORDER BY or a window: the child */
 };
 
 /* What is somewhere in an expression. */
@@ -102,6 +106,7 @@ struct clr_node {
     bool is_exists;       /* of the same, in another expression: behind EXISTS */
     enum clr_cast cast;   /* of CLR_N_CAST */
     const char *function; /* of a call that a scan computes, of no aggregate: its name, or NULL */
+    int partition_count;  /* of CLR_N_WINDOW */
     bool descending;      /* of CLR_N_TERM, as is the next one */
     enum clr_nulls nulls;
 
@@ -202,7 +207,7 @@ struct clr_syntax {
     struct clr_list aggregates, parameters; /* in the order of the text, also below */
     struct clr_list truths;                 /* TRUE and FALSE */
     struct clr_list numbers;                /* literals */
-    struct clr_list functions;              /* of kind CLR_N_FUNCTION */
+    struct clr_list functions;              /* of kind CLR_N_FUNCTION or CLR_N_WINDOW */
     struct clr_list subqueries;             /* but for those in FROM */
     enum clr_code code;                     /* CLR_OK, until something fails */
     struct clr_reason *reason;              /* of CLR_INVALID */
@@ -249,9 +254,6 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
 
 /* Makes the node of a column's name; NULL without memory. */
 struct clr_node *clr_syntax_column(struct clr_syntax *syntax, const struct clr_token *name);
-
-/* Returns how many nodes there are, as siblings. */
-int clr_list_count(const struct clr_list *list);
 
 /* Returns the table that a place in FROM leads to by way of subqueries. */
 static inline const struct clr_from_table *clr_from_leaf(const struct clr_from_table *source)

@@ -107,16 +107,15 @@ static int compare_index(sqlite3 *db, const struct clr_walk *walk,
     return clr_statement_end(statement, rc);
 }
 
-/* Whether the groups that a sorter brings together come in the order of their keys. It may have
-   keys that are constant, which are none here. */
-static bool is_sorted(const struct clr_walk *walk, const struct clr_grouping *grouping)
+/* Stores which keys descend of groups that a sorter brings together. It may have keys that are
+   constant, which are none here. Returns whether that is known. */
+static bool read_sorter(const struct clr_walk *walk, const struct clr_grouping *grouping,
+                        bool *descending)
 {
     int count, directions = clr_sorter_directions(walk->sorter, &count), i;
 
-    for (i = 0; i < grouping->key_count && directions >= 0; i++) {
-        if (grouping->descending[i] != (count == grouping->key_count && (directions >> i & 1) != 0))
-            return false;
-    }
+    for (i = 0; i < grouping->key_count && directions >= 0; i++)
+        descending[i] = (directions >> i & 1) != 0;
     return directions == 0 || (directions > 0 && count == grouping->key_count);
 }
 
@@ -134,7 +133,7 @@ static int find_order(sqlite3 *db, const struct clr_walk *walk, const struct clr
     *by_first = false;
     *is_same = false;
     if (walk->sorter != NULL) {
-        *is_same = is_sorted(walk, grouping);
+        *is_same = read_sorter(walk, grouping, descending);
     } else if (walk->kind == CLR_WALK_ONE) {
         *is_same = true;
     } else if (walk->kind == CLR_WALK_TREE && walk->root == table->root) {
