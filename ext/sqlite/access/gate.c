@@ -392,30 +392,6 @@ static struct companion *make_companion(struct clr_connection *connection,
     return add_companion(companions, sql, accelerated);
 }
 
-/* Returns one for the statement; NULL: there is none, with the reason, or without one if it is only
-   not the time to make it. */
-static struct companion *take_companion(struct clr_connection *connection, sqlite3_stmt *plain,
-                                        bool *is_refused, char **reason)
-{
-    struct companions *companions = clr_connection_attach(connection, &companions_kind);
-    const char *sql = sqlite3_sql(plain);
-    struct companion *companion = companions == NULL ? NULL : companions->first;
-
-    *reason = NULL;
-    *is_refused = false;
-    while (companion != NULL &&
-           (companion->is_taken || companion->sql == NULL || is_outdated(companion->statement) ||
-            strcmp(companion->sql, sql) != 0))
-        companion = companion->next;
-    if (companion == NULL && companions != NULL && may_make(connection->db, NULL)) {
-        companion = make_companion(connection, companions, plain, reason);
-        *is_refused = companion == NULL;
-    } else if (companion != NULL) {
-        companion->is_taken = true;
-    }
-    return companion;
-}
-
 /* ---- How long SQLite takes. */
 
 /* What is worth beginning anew in another way. */
@@ -525,6 +501,7 @@ struct clreduce_watched {
     int64_t age, next_age;
     struct companion *companion;                /* NULL: none is taken */
     int64_t selects_by_rows, selects_postponed; /* of the connection, before the run */
+    int64_t scans;                              /* likewise */
     bool is_loaded;                             /* a run of the companion has ended */
 };
 
@@ -578,6 +555,50 @@ static bool has_aged(struct clreduce_watched *watched)
     return watched->next_age != watched->age;
 }
 
+/* Makes a companion, if the schema is still the statement's, and stays so meanwhile: a statement
+   that is outdated afterwards has been expired by a view that could not be made. NULL: it can't be
+   made, with the reason; or without one if it is only not the time to make it. */
+static struct companion *make_by_schema(struct clreduce_watched *watched,
+                                        struct companions *companions, bool *is_refused,
+                                        char **reason)
+{
+    struct companion *companion = NULL;
+    sqlite3_stmt *hold;
+
+    if (clr_schema_renew(watched->connection, sqlite3_sql(watched->plain), &hold) != SQLITE_OK)
+        return NULL;
+    if (!has_aged(watched)) {
+        companion = make_companion(watched->connection, companions, watched->plain, reason);
+        *is_refused = companion == NULL;
+    }
+    sqlite3_finalize(hold);
+    return companion;
+}
+
+/* Returns one for the statement; NULL: there is none, with the reason, or without one if it is only
+   not the time to make it. */
+static struct companion *take_companion(struct clreduce_watched *watched, bool *is_refused,
+                                        char **reason)
+{
+    struct clr_connection *connection = watched->connection;
+    struct companions *companions = clr_connection_attach(connection, &companions_kind);
+    const char *sql = sqlite3_sql(watched->plain);
+    struct companion *companion = companions == NULL ? NULL : companions->first;
+
+    *reason = NULL;
+    *is_refused = false;
+    while (companion != NULL &&
+           (companion->is_taken || companion->sql == NULL || is_outdated(companion->statement) ||
+            strcmp(companion->sql, sql) != 0))
+        companion = companion->next;
+    if (companion == NULL && companions != NULL && may_make(connection->db, NULL)) {
+        companion = make_by_schema(watched, companions, is_refused, reason);
+    } else if (companion != NULL) {
+        companion->is_taken = true;
+    }
+    return companion;
+}
+
 /*
  * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
  * table is gone, as that of a companion which could not be made, SQLite expires all statements with
@@ -606,6 +627,11 @@ static void unwatch(struct clreduce_watched *watched)
 {
     let_go(watched, true);
     sqlite3_free(watched);
+}
+
+static int64_t count_scans(const struct clr_connection *connection)
+{
+    return connection->stats.scans_on_device + connection->stats.scans_on_host;
 }
 
 /* Whether plain runs take so long that another way is worth a try. */
@@ -734,8 +760,12 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
         memory->rows = watched->rows;
     wanted = always || is_long || is_worth_it(memory, now);
     give_lock();
-    if (wanted && watched->companion == NULL)
-        watched->companion = take_companion(connection, watched->plain, &is_refused, &reason);
+    if (wanted && watched->companion == NULL) {
+        watched->companion = take_companion(watched, &is_refused, &reason);
+        /* The schema is still the same: see make_by_schema(). */
+        if (watched->companion != NULL && is_outdated(watched->plain))
+            watched->age = watched->next_age = read_age(connection);
+    }
     if (is_refused || watched->companion != NULL) {
         take_lock();
         memory = find_memory(watched->key, sql);
@@ -751,6 +781,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
         *patience = PATIENCE_NS;
     watched->selects_by_rows = connection->stats.selects_by_rows;
     watched->selects_postponed = connection->selects_postponed;
+    watched->scans = count_scans(connection);
     if (watched->companion == NULL)
         return NULL;
     prove_snapshot(connection);
@@ -795,7 +826,9 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
                 int complete)
 {
     const struct clr_connection *connection = watched->connection;
-    const bool by_rows = connection->stats.selects_by_rows != watched->selects_by_rows;
+    /* Of several units some may be scanned. */
+    const bool by_rows = connection->stats.selects_by_rows != watched->selects_by_rows &&
+                         count_scans(connection) == watched->scans;
     /* By rows this time alone. */
     const bool is_postponed = connection->selects_postponed != watched->selects_postponed;
     const bool always = connection->settings.view_threshold == 0;

@@ -5,13 +5,13 @@
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 struct made {
     struct made *next;
     char name[CLR_MADE_NAME];
     char *sql; /* the SELECT */
+    bool compares;
     sqlite3_uint64 used;
     bool is_past; /* the SELECT has other columns now; those who use the view have it still */
 };
@@ -208,7 +208,7 @@ static int check_plan(struct clr_connection *connection, const struct made *made
 }
 
 static int make(struct clr_connection *connection, struct made_views *views, const char *sql,
-                struct made **result, char **message)
+                bool compares, struct made **result, char **message)
 {
     struct made *made = sqlite3_malloc(sizeof *made);
     int rc;
@@ -216,6 +216,7 @@ static int make(struct clr_connection *connection, struct made_views *views, con
     if (made == NULL)
         return SQLITE_NOMEM;
     memset(made, 0, sizeof *made);
+    made->compares = compares;
     made->sql = sqlite3_mprintf("%s", sql);
     rc = made->sql == NULL ? SQLITE_NOMEM : make_room(connection, views);
     if (rc != SQLITE_OK) {
@@ -224,7 +225,7 @@ static int make(struct clr_connection *connection, struct made_views *views, con
     }
     rc = choose_name(connection->db, views, made->name);
     if (rc == SQLITE_OK)
-        rc = clr_view_make(connection, made->name, made->sql);
+        rc = clr_view_make(connection, made->name, made->sql, compares);
     if (rc == SQLITE_OK)
         rc = connect(connection->db, made);
     /* Giving the view up must not hide what was wrong. */
@@ -245,14 +246,15 @@ static int make(struct clr_connection *connection, struct made_views *views, con
 
 /* Finds the view of a SELECT, if it is there and as it should be; else *result is NULL. */
 static int find(struct clr_connection *connection, struct made_views *views, const char *sql,
-                struct made **result)
+                bool compares, struct made **result)
 {
     struct made *made = views->first;
     bool mentioned = false;
     int rc;
 
     *result = NULL;
-    while (made != NULL && (made->is_past || strcmp(made->sql, sql) != 0))
+    while (made != NULL &&
+           (made->is_past || made->compares != compares || strcmp(made->sql, sql) != 0))
         made = made->next;
     if (made == NULL)
         return SQLITE_OK;
@@ -268,8 +270,8 @@ static int find(struct clr_connection *connection, struct made_views *views, con
     return rc;
 }
 
-int clr_made_view_get(struct clr_connection *connection, const char *sql, char name[CLR_MADE_NAME],
-                      char **message)
+int clr_made_view_get(struct clr_connection *connection, const char *sql, bool compares,
+                      char name[CLR_MADE_NAME], char **message)
 {
     struct made_views *views = clr_connection_attach(connection, &made_kind);
     struct made *made = NULL;
@@ -282,9 +284,9 @@ int clr_made_view_get(struct clr_connection *connection, const char *sql, char n
     /* SQLite finds out about a stale schema here, and about none while the view is made. */
     rc = clr_schema_renew(connection, sql, &hold);
     if (rc == SQLITE_OK)
-        rc = find(connection, views, sql, &made);
+        rc = find(connection, views, sql, compares, &made);
     if (rc == SQLITE_OK && made == NULL)
-        rc = make(connection, views, sql, &made, message);
+        rc = make(connection, views, sql, compares, &made, message);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
     sqlite3_finalize(hold);

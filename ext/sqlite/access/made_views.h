@@ -10,6 +10,8 @@
 #include "sqlite/api.h"
 #include "sqlite/session/connection.h"
 
+#include <stdbool.h>
+
 enum { CLR_MOST_MADE_VIEWS = 32, CLR_MADE_NAME = 40 };
 
 /* How their names begin; a number follows. A statement names them as temp.NAME: no table of another
@@ -20,9 +22,10 @@ enum { CLR_MOST_MADE_VIEWS = 32, CLR_MADE_NAME = 40 };
  * Finds the view of a SELECT, or makes it if the SELECT can be accelerated. Returns SQLITE_OK with
  * its name; SQLITE_NOTFOUND if it can't, and the message says why; or SQLite's code with its
  * message. Messages are freed with sqlite3_free(), and are NULL without memory. sql: one SELECT.
+ * compares: as clr_select_read() has it.
  */
-int clr_made_view_get(struct clr_connection *connection, const char *sql, char name[CLR_MADE_NAME],
-                      char **message);
+int clr_made_view_get(struct clr_connection *connection, const char *sql, bool compares,
+                      char name[CLR_MADE_NAME], char **message);
 
 /* Gives up a view that was made. Statements that are prepared of it must not be prepared again. */
 void clr_made_view_drop(struct clr_connection *connection, const char *name);

@@ -354,13 +354,13 @@ static int create(sqlite3 *db, const struct named_view *target, const char *made
 static int get_made(struct clr_connection *connection, const struct named_view *target,
                     const char *sql, char made[CLR_MADE_NAME], char **message)
 {
-    int rc = clr_made_view_get(connection, sql, made, message);
+    int rc = clr_made_view_get(connection, sql, false, made, message);
     char *why;
 
     /* Where an allocation failed there may be another reason: so it is asked for once more. */
     if (rc == SQLITE_NOTFOUND) {
         sqlite3_free(*message);
-        rc = clr_made_view_get(connection, sql, made, message);
+        rc = clr_made_view_get(connection, sql, false, made, message);
     }
     why = *message;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM || why == NULL)
@@ -409,7 +409,7 @@ static int check_temporary(struct clr_connection *connection, const struct named
         rc = fail_as_sqlite(connection->db, rc, message);
     /* It is the same one again, unless the columns have changed. */
     if (rc == SQLITE_OK) {
-        rc = clr_made_view_get(connection, select, name, message);
+        rc = clr_made_view_get(connection, select, false, name, message);
         if (rc == SQLITE_OK && strcmp(name, made) == 0)
             rc = view_columns_read(connection->db, "temp", target->name, &got);
         *done = rc == SQLITE_OK && strcmp(name, made) == 0 && view_columns_agree(&want, &got);

@@ -1,8 +1,11 @@
 #include "sqlite/access/rewrite.h"
 
 #include "query/query.h"
+#include "query/syntax/blank.h"
+#include "query/syntax/word.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/ordinary_views.h"
+#include "sqlite/access/units.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
@@ -111,17 +114,28 @@ static bool are_equal(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether two statements have the same columns, by name and declared type, and the same parameters,
-   by name and number. */
-static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
+/* Whether two statements have the same columns, by name or by declared type. */
+static bool have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
+                               const char *(*tell)(sqlite3_stmt *, int))
 {
-    const int columns = sqlite3_column_count(a), parameters = sqlite3_bind_parameter_count(a);
-    bool same = sqlite3_column_count(b) == columns && sqlite3_bind_parameter_count(b) == parameters;
+    const int count = sqlite3_column_count(a);
+    bool same = sqlite3_column_count(b) == count;
     int i;
 
-    for (i = 0; i < columns && same; i++)
-        same = are_equal(sqlite3_column_name(a, i), sqlite3_column_name(b, i)) &&
-               are_equal(sqlite3_column_decltype(a, i), sqlite3_column_decltype(b, i));
+    for (i = 0; i < count && same; i++)
+        same = are_equal(tell(a, i), tell(b, i));
+    return same;
+}
+
+/* Whether two statements have the same columns, by name, and the same parameters, by name and
+   number. */
+static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
+{
+    const int parameters = sqlite3_bind_parameter_count(a);
+    bool same = have_equal_columns(a, b, sqlite3_column_name) &&
+                sqlite3_bind_parameter_count(b) == parameters;
+    int i;
+
     for (i = 1; i <= parameters && same; i++)
         same = are_equal(sqlite3_bind_parameter_name(a, i), sqlite3_bind_parameter_name(b, i));
     return same;
@@ -150,17 +164,68 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, unsigned flags, const cha
     return NULL;
 }
 
-/* The same as clr_accelerated_prepare(), of a text without spaces around it that is promising. */
+/* Writes a SELECT that gives the columns of another one the names of the plain one's. */
+static char *write_names(sqlite3_stmt *plain, const char *select)
+{
+    const int count = sqlite3_column_count(plain);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int i;
+
+    for (i = 0; i < count; i++)
+        sqlite3_str_appendf(text, "%s\"%d\"", i == 0 ? "WITH m(" : ", ", i);
+    sqlite3_str_appendf(text, ") AS (%s\n)", select);
+    for (i = 0; i < count; i++)
+        sqlite3_str_appendf(text, "%s m.\"%d\" AS \"%w\"", i == 0 ? " SELECT" : ",", i,
+                            sqlite3_column_name(plain, i));
+    sqlite3_str_appendall(text, " FROM m");
+    return sqlite3_str_finish(text);
+}
+
+/* Prepares the statement with views in the place of its units. Returns as
+   clr_accelerated_prepare(). */
+static int prepare_units(struct clr_connection *connection, sqlite3_stmt *plain,
+                         const char *trimmed, unsigned flags, sqlite3_stmt **accelerated)
+{
+    char *text, *named;
+    int rc = clr_units_write(connection, trimmed, &text);
+
+    if (rc == SQLITE_OK &&
+        clr_statement_make(connection->db, text, flags, accelerated) != SQLITE_OK)
+        rc = SQLITE_NOTFOUND;
+    if (rc == SQLITE_OK && !have_equal_columns(*accelerated, plain, sqlite3_column_name)) {
+        sqlite3_finalize(*accelerated);
+        named = write_names(plain, text);
+        rc = named == NULL ? SQLITE_NOMEM
+                           : clr_statement_make(connection->db, named, flags, accelerated);
+        sqlite3_free(named);
+        if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+            rc = SQLITE_NOTFOUND;
+    }
+    sqlite3_free(text);
+    if (rc == SQLITE_OK && !agree(*accelerated, plain)) {
+        sqlite3_finalize(*accelerated);
+        *accelerated = NULL;
+        rc = SQLITE_NOTFOUND;
+    }
+    return rc;
+}
+
+/* The same as clr_accelerated_prepare(), of a text without spaces around it. */
 static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
                                const char *trimmed, unsigned flags, sqlite3_stmt **accelerated,
                                char **message)
 {
     char name[CLR_MADE_NAME];
-    int rc = SQLITE_NOTFOUND;
+    int rc;
 
-    if (sqlite3_stmt_readonly(plain) && sqlite3_column_count(plain) > 0 &&
-        sqlite3_stmt_isexplain(plain) == 0 && !clr_is_writing(connection->db))
-        rc = clr_made_view_get(connection, trimmed, name, message);
+    if (!sqlite3_stmt_readonly(plain) || sqlite3_column_count(plain) == 0 ||
+        sqlite3_stmt_isexplain(plain) != 0 || clr_is_writing(connection->db))
+        return SQLITE_NOTFOUND;
+    rc = look_at(trimmed, message);
+    if (rc == SQLITE_OK)
+        rc = clr_made_view_get(connection, trimmed, false, name, message);
+    if (rc == SQLITE_NOTFOUND)
+        return prepare_units(connection, plain, trimmed, flags, accelerated);
     if (rc != SQLITE_OK)
         return rc;
     *accelerated = prepare_view(plain, flags, name);
@@ -177,8 +242,6 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
     *accelerated = NULL;
     *message = NULL;
     if (trimmed != NULL)
-        rc = look_at(trimmed, message);
-    if (rc == SQLITE_OK)
         rc = prepare_accelerated(connection, plain, trimmed, flags, accelerated, message);
     sqlite3_free(trimmed);
     return rc;
@@ -193,7 +256,8 @@ char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *
     const char *line, *columns = "columns resident";
     int i;
 
-    if (trimmed != NULL && clr_made_view_get(connection, trimmed, name, &message) == SQLITE_OK)
+    if (trimmed != NULL &&
+        clr_made_view_get(connection, trimmed, false, name, &message) == SQLITE_OK)
         view = clr_view_find(connection, name);
     sqlite3_free(message);
     sqlite3_free(trimmed);
@@ -226,16 +290,27 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
     rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
     if (rc == SQLITE_OK && *statement != NULL) {
         if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
-            SQLITE_OK) {
-            sqlite3_finalize(*statement);
+                SQLITE_OK &&
+            have_equal_columns(accelerated, *statement, sqlite3_column_decltype)) {
+            sqlite3_stmt *plain = *statement;
+
             *statement = accelerated;
+            accelerated = plain;
         }
+        sqlite3_finalize(accelerated);
         sqlite3_free(message);
         /* Whatever went wrong on the way is no error of this call. */
         sqlite3_exec(db, "", NULL, NULL, NULL);
     }
     sqlite3_mutex_leave(sqlite3_db_mutex(db));
     return rc;
+}
+
+/* Whether a text begins as a SELECT does. */
+static bool is_select(const char *text)
+{
+    text = clr_blank_skip(text);
+    return clr_word_is(text, "select") || clr_word_is(text, "with") || clr_word_is(text, "values");
 }
 
 /* Returns the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
@@ -247,10 +322,11 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql)
     sqlite3_stmt *plain = NULL, *accelerated = NULL;
 
     /* Some PRAGMAs take effect by being prepared. */
-    if (trimmed != NULL && look_at(trimmed, &message) == SQLITE_OK &&
+    if (trimmed != NULL && is_select(trimmed) &&
         sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL) == SQLITE_OK &&
         plain != NULL &&
-        prepare_accelerated(connection, plain, trimmed, 0, &accelerated, &message) == SQLITE_OK)
+        prepare_accelerated(connection, plain, trimmed, 0, &accelerated, &message) == SQLITE_OK &&
+        have_equal_columns(accelerated, plain, sqlite3_column_decltype))
         text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
     sqlite3_finalize(accelerated);
     sqlite3_finalize(plain);

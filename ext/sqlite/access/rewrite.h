@@ -11,9 +11,10 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
 
 /*
  * Prepares the accelerated statement that can run in the place of a plain one: it has the same
- * parameters and columns. Returns SQLITE_OK with *accelerated, to be finalized; SQLITE_NOTFOUND if
- * there is none, with the reason in *message; or SQLite's code. Messages are freed with
- * sqlite3_free(), and may be NULL. Errors of the connection stay as SQLite left them.
+ * parameters and columns, but declared types of expressions that have none may be others. Returns
+ * SQLITE_OK with *accelerated, to be finalized; SQLITE_NOTFOUND if there is none, with the reason
+ * in *message; or SQLite's code. Messages are freed with sqlite3_free(), and may be NULL. Errors of
+ * the connection stay as SQLite left them.
  */
 int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
                             sqlite3_stmt **accelerated, char **message);

@@ -424,6 +424,70 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
            i <= loops.lists_end;
 }
 
+/* Whether an operation moves a cursor, or has a subquery give its next row. */
+static bool moves(const struct clr_vdbe_op *operation)
+{
+    static const char *const moves[] = {
+        "Rewind", "Last",       "SeekGE",    "SeekGT",   "SeekLE",    "SeekLT",
+        "Found",  "SeekRowid",  "NotExists", "NotFound", "Next",      "Prev",
+        "Yield",  "NoConflict", "NullRow",   "Sort",     "SorterSort"};
+
+    return is_among(operation, moves, COUNT(moves));
+}
+
+/* Lists the operations that move cursors but for those in subqueries, whose code runs once, or as a
+   coroutine. An index that is made of one runs once, too, and tells which source it stands for.
+   list has room for the program's count. Returns how many there are. */
+static int list_moves(const struct clr_bytecode *program, const struct clr_vdbe_op **list)
+{
+    int count = 0, end = 0, index_end = 0, i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (clr_vdbe_op_is(operation, "InitCoroutine") && operation->p2 > end)
+            end = operation->p2;
+        if (i > 0 && clr_vdbe_op_is(operation, "OpenAutoindex") &&
+            clr_vdbe_op_is(operation - 1, "Once"))
+            index_end = operation[-1].p2;
+        if (i >= end && (!operation->runs_once || i < index_end) && moves(operation))
+            list[count++] = operation;
+    }
+    return count;
+}
+
+/* Returns how many operations of a list have a cursor with a lower number, which is that of a
+   source further ahead in FROM; subqueries have registers, which are numbered alike. */
+static int count_lower(const struct clr_vdbe_op *const *list, int count,
+                       const struct clr_vdbe_op *operation)
+{
+    const bool yields = clr_vdbe_op_is(operation, "Yield");
+    int lower = 0, i;
+
+    for (i = 0; i < count; i++)
+        lower += clr_vdbe_op_is(list[i], "Yield") == yields && list[i]->p1 < operation->p1;
+    return lower;
+}
+
+bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_bytecode *b)
+{
+    const sqlite3_uint64 most = (sqlite3_uint64)(a->count > b->count ? a->count : b->count) + 1;
+    const struct clr_vdbe_op **x = sqlite3_malloc64(2 * most * sizeof *x), **y;
+    int count, i;
+    bool are = x != NULL;
+
+    if (are) {
+        y = x + most;
+        count = list_moves(a, x);
+        are = list_moves(b, y) == count;
+        for (i = 0; i < count && are; i++)
+            are = strcmp(x[i]->opcode, y[i]->opcode) == 0 &&
+                  count_lower(x, count, x[i]) == count_lower(y, count, y[i]);
+    }
+    sqlite3_free(x);
+    return are;
+}
+
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
 {
     static const char *const begins[] = {"Rewind", "Last"};

@@ -85,6 +85,12 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 
+/*
+ * Whether two programs go over the rows of FROM's tables and subqueries in the same loops: each
+ * subquery counts as one source in both, however it comes by its rows. False without memory.
+ */
+bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_bytecode *b);
+
 /* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
    keys there are; -1 if p4 does not say it for certain. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);

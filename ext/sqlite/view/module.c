@@ -256,7 +256,7 @@ static int read_select(struct clr_view *view, int is_new, char **error)
     const struct clr_view *known = find_known(views->past, view);
     struct clr_view *past;
     /* The statements that rewrite.h makes compare no columns, and have the SELECT's types. */
-    int rc = clr_select_read(connection->db, view->argument, !view->is_made, &view->select, error);
+    int rc = clr_select_read(connection->db, view->argument, view->compares, &view->select, error);
 
     if (known == NULL)
         known = find_known(views->first, view);
@@ -304,7 +304,7 @@ static int learn(void *pointer)
 struct wanted {
     struct clr_connection *connection;
     const char *name, *argument;
-    bool is_new, is_made;
+    bool is_new, is_made, compares;
 };
 
 static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error)
@@ -322,6 +322,7 @@ static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error
     memset(view, 0, sizeof *view);
     view->connection = connection;
     view->is_made = wanted->is_made;
+    view->compares = wanted->compares;
     view->name = sqlite3_mprintf("%s", wanted->name);
     view->argument = sqlite3_mprintf("%s", wanted->argument);
     making.view = view;
@@ -361,8 +362,8 @@ static int make_named(struct clr_connection *connection, int count, const char *
                                  count - 3);
         return SQLITE_ERROR;
     }
-    return make(&(struct wanted){connection, arguments[2], arguments[3], is_new, false}, result,
-                error);
+    return make(&(struct wanted){connection, arguments[2], arguments[3], is_new, false, true},
+                result, error);
 }
 
 static int create_view(sqlite3 *db, void *connection, int count, const char *const *arguments,
@@ -448,6 +449,18 @@ static int refuse_other_columns(struct clr_view *view)
     return SQLITE_ERROR;
 }
 
+/* Returns how many rows a view may have: of groups, or one of all rows, as many as SQLite takes
+   those of its own SELECT for (sqlite3Select() in its select.c), so that it joins the view alike.
+ */
+static sqlite3_int64 guess_rows(const struct clr_view *view)
+{
+    const struct clr_plan *plan = view->acceleration->plan;
+
+    if (plan == NULL || plan->query->has_rows)
+        return 25;
+    return plan->query->is_grouped ? 100 : 1;
+}
+
 /*
  * Parameters are constraints on hidden columns, by = or IS. The text that goes to xFilter is also
  * what EXPLAIN QUERY PLAN shows. It begins with text of the user's, so the number that goes with it
@@ -496,7 +509,7 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->idxStr = sqlite3_str_finish(text);
     info->needToFreeIdxStr = 1;
     info->estimatedCost = cost;
-    info->estimatedRows = 25;
+    info->estimatedRows = guess_rows(view);
     return info->idxStr == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
@@ -870,7 +883,7 @@ int clr_view_register(struct clr_connection *connection)
 /* Of the module that has such a view. */
 struct made {
     struct clr_connection *connection;
-    bool was_connected;
+    bool was_connected, compares;
     char argument[]; /* its SELECT, in parentheses */
 };
 
@@ -886,8 +899,8 @@ static int connect_made(sqlite3 *db, void *pointer, int count, const char *const
                         sqlite3_vtab **result, char **error)
 {
     struct made *made = pointer;
-    const struct wanted wanted = {made->connection, arguments[0], made->argument,
-                                  !made->was_connected, true};
+    const struct wanted wanted = {made->connection,     arguments[0], made->argument,
+                                  !made->was_connected, true,         made->compares};
     int rc = make(&wanted, result, error);
 
     (void)db;
@@ -900,7 +913,8 @@ static int connect_made(sqlite3 *db, void *pointer, int count, const char *const
    (https://sqlite.org/vtab.html, section 2.1.2). */
 static const sqlite3_module made_module = {.xConnect = connect_made, READING};
 
-int clr_view_make(struct clr_connection *connection, const char *name, const char *sql)
+int clr_view_make(struct clr_connection *connection, const char *name, const char *sql,
+                  bool compares)
 {
     const size_t size = sizeof(struct made) + strlen(sql) + sizeof "(\n)";
     struct made *made = sqlite3_malloc64(size);
@@ -909,6 +923,7 @@ int clr_view_make(struct clr_connection *connection, const char *name, const cha
         return SQLITE_NOMEM;
     made->connection = clr_connection_retain(connection);
     made->was_connected = false;
+    made->compares = compares;
     /* The newline ends a comment. */
     sqlite3_snprintf((int)(size - sizeof *made), made->argument, "(%s\n)", sql);
     return sqlite3_create_module_v2(connection->db, name, &made_module, made, free_made);

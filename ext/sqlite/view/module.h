@@ -37,6 +37,7 @@ struct clr_view {
     struct clr_connection *connection;
     char *name, *argument; /* as in CREATE VIRTUAL TABLE */
     bool is_made;          /* by clr_view_make() */
+    bool compares;         /* see clr_select_read() */
     struct clr_select select;
     struct clr_acceleration *acceleration;
     int cursors;                    /* that are open */
@@ -67,9 +68,11 @@ struct clr_view *clr_view_find(struct clr_connection *connection, const char *na
 /*
  * Makes a view of a SELECT, whose name none of the connection's modules has: temp.NAME from then
  * on, until sqlite3_create_module_v2() has no module of that name any more. What is wrong with the
- * SELECT is an error of the first statement that names the view. Returns SQLite's result code.
+ * SELECT is an error of the first statement that names the view. compares: as clr_select_read() has
+ * it. Returns SQLite's result code.
  */
-int clr_view_make(struct clr_connection *connection, const char *name, const char *sql);
+int clr_view_make(struct clr_connection *connection, const char *name, const char *sql,
+                  bool compares);
 
 /* Registers the module. Returns SQLite's result code. */
 int clr_view_register(struct clr_connection *connection);

@@ -1,0 +1,609 @@
+#include "sqlite/access/units.h"
+
+#include "query/query.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/lexer.h"
+#include "query/syntax/selects.h"
+#include "sqlite/access/made_views.h"
+#include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
+#include "sqlite/schema/select_columns.h"
+#include "sqlite/session/statement.h"
+#include "sqlite/view/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A unit that is read from a view. */
+struct unit {
+    const char *text; /* that it stands for, within the statement's */
+    size_t length;
+    char *select;      /* by itself, as the view has it */
+    char *replacement; /* a SELECT from the view */
+};
+
+struct units {
+    struct clr_connection *connection;
+    const char *sql;
+    struct clr_selects selects;
+    bool has_joins;  /* a SELECT in the statement reads several tables */
+    bool are_joined; /* so may be a unit that was added */
+    int instants;    /* how often the statement may ask for the time */
+    int count;
+    struct unit list[CLR_MOST_SELECTS];
+};
+
+/* ---- What its text tells of a unit. */
+
+/* Counts the places of a text that may ask for the time: 'now', CURRENT_..., and calls without
+   arguments, as of date(). Two units that ask for it are no longer at one instant. */
+static int count_instants(const char *text, size_t length)
+{
+    static const char *const words[] = {"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"};
+    const char *at = text;
+    struct clr_token token = {.kind = CLR_T_ID}, before[2] = {{.kind = 0}, {.kind = 0}};
+    struct clr_reason reason;
+    int count = 0;
+    size_t i;
+
+    while (token.kind != 0 && clr_lexer_next_raw(&at, &token, &reason) == CLR_OK &&
+           token.text < text + length) {
+        for (i = 0; i < sizeof words / sizeof words[0]; i++)
+            count += clr_token_is(&token, words[i]);
+        count += token.kind == CLR_T_STRING && clr_token_is(&token, "'NOW'");
+        count += token.kind == CLR_T_RP && before[0].kind == CLR_T_LP && before[1].kind == CLR_T_ID;
+        before[1] = before[0];
+        before[0] = token;
+    }
+    return count;
+}
+
+/* Adds the functions that a text may call. Returns false without memory. */
+static bool add_functions(const char *text, const char *end, struct clr_functions *functions)
+{
+    struct clr_token token = {.kind = CLR_T_ID}, before = {.kind = 0};
+    struct clr_reason reason;
+    char *name;
+    bool is_added;
+
+    while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK &&
+           token.text < end) {
+        const bool is_call = token.kind == CLR_T_LP && before.kind == CLR_T_ID;
+        const struct clr_token called = is_call ? before : token;
+
+        before = token;
+        if (!is_call && token.kind != CLR_T_PTR)
+            continue;
+        name = sqlite3_malloc64(called.length + 1);
+        if (name == NULL)
+            return false;
+        clr_token_unquote(&called, name);
+        is_added = clr_functions_add(functions, name) != NULL;
+        sqlite3_free(name);
+        if (!is_added)
+            return false;
+    }
+    return true;
+}
+
+/* What functions of a list do with subtypes, as bits of enum clr_subtype_use; words before
+   parentheses, such as IN, are no functions and do nothing. */
+static unsigned subtype_uses(sqlite3 *db, struct clr_functions *functions)
+{
+    static const char *const words[] = {
+        "IN",     "EXISTS",   "AND",   "OR",     "NOT",     "AS",     "FROM",  "JOIN",
+        "ON",     "USING",    "WHERE", "SELECT", "BY",      "HAVING", "OVER",  "FILTER",
+        "WHEN",   "THEN",     "ELSE",  "CASE",   "BETWEEN", "LIKE",   "LIMIT", "MATERIALIZED",
+        "VALUES", "DISTINCT", "UNION", "ALL",    "CAST",    "IS",     "GLOB",  "OFFSET"};
+    unsigned uses = 0;
+    size_t k;
+    int i;
+
+    if (!clr_functions_read(db, functions))
+        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;
+    for (i = 0; i < functions->count; i++) {
+        for (k = 0; k < sizeof words / sizeof words[0]; k++) {
+            if (sqlite3_stricmp(functions->list[i].name, words[k]) == 0)
+                break;
+        }
+        if (k == sizeof words / sizeof words[0])
+            uses |= functions->list[i].subtypes;
+    }
+    return uses;
+}
+
+/* Whether a value of a unit may have a subtype that something around it asks for: a view's column
+   has none. */
+static bool may_lose_subtype(const struct units *units, const struct clr_stood *stood)
+{
+    struct clr_functions inside = {.list = NULL}, around = {.list = NULL};
+    sqlite3 *db = units->connection->db;
+    bool may = true;
+
+    if (add_functions(stood->text, stood->text + stood->length, &inside) &&
+        add_functions(units->sql, stood->text, &around) &&
+        add_functions(stood->text + stood->length, units->sql + strlen(units->sql), &around))
+        may = (subtype_uses(db, &inside) & CLR_SUBTYPE_GIVEN) != 0 &&
+              (subtype_uses(db, &around) & CLR_SUBTYPE_READ) != 0;
+    clr_functions_free(&inside);
+    clr_functions_free(&around);
+    return may;
+}
+
+/* Whether a SELECT is read in FROM beside other tables, or may be. */
+static bool joins(const struct units *units, const struct clr_stood *stood)
+{
+    if (stood->place == CLR_PLACE_CTE)
+        return units->has_joins;
+    return stood->place == CLR_PLACE_FROM && units->selects.list[stood->around].sources > 1;
+}
+
+/* Whether an expression of a SELECT may have a collating sequence, by COLLATE or a plus sign before
+   a column, although it has no affinity: a compound compares by it. */
+static bool may_collate(const struct clr_stood *stood)
+{
+    const char *at = stood->text;
+    struct clr_token token = {.kind = CLR_T_ID}, before;
+    struct clr_reason reason;
+
+    do {
+        before = token;
+        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+            return true;
+        if (clr_token_is(&token, "COLLATE") ||
+            (token.kind == CLR_T_PLUS && before.kind != CLR_T_RP && before.kind != CLR_T_NUMBER &&
+             (before.kind != CLR_T_ID || clr_token_is(&before, "SELECT"))))
+            return true;
+    } while (token.kind != 0 && at < stood->text + stood->length);
+    return false;
+}
+
+/*
+ * Whether SQLite treats a view in a SELECT's place as it treats that. A subquery's ORDER BY has no
+ * effect beside another table or another ORDER BY, and EXISTS ends at the first row. A compound's
+ * arms and the query around it may be one query to SQLite, and terms of its ORDER BY expressions of
+ * an arm.
+ */
+static bool may_stand(const struct units *units, const struct clr_stood *stood)
+{
+    const bool is_arm = stood->compound >= 0, is_cte = stood->place == CLR_PLACE_CTE;
+    const struct clr_stood *around = stood->around < 0 ? NULL : &units->selects.list[stood->around];
+
+    if (stood->place == CLR_PLACE_EXISTS || (stood->place == CLR_PLACE_STATEMENT && !is_arm))
+        return false;
+    if (is_arm && (stood->has_computed || may_collate(stood)))
+        return false;
+    if (stood->place != CLR_PLACE_FROM && !is_cte)
+        return true;
+    if (is_arm)
+        return !joins(units, stood);
+    return stood->order_count == 0 || stood->is_limited ||
+           (!joins(units, stood) && !is_cte && around->order_count == 0 && around->compound < 0);
+}
+
+/*
+ * Writes a unit as a statement of its own, with the WITH that it names something of. quotes: names
+ * in double quotes are in others, so that SQLite can't take one for a string where the unit has no
+ * such column, and the query around it may. Returns NULL without memory, or, with *is_unit false,
+ * if it is none: a recursive one, and one whose names lead further.
+ */
+static char *write_select(const struct units *units, const struct clr_stood *stood, bool quotes,
+                          bool *is_unit)
+{
+    const struct clr_selects *selects = &units->selects;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *at, *end;
+    int with, i, named = -1;
+    struct clr_token token = {.kind = CLR_T_ID};
+    struct clr_reason reason;
+
+    *is_unit = true;
+    for (with = stood->with; with >= 0; with = selects->withs[with].around) {
+        for (i = 0; i < selects->cte_count; i++) {
+            if (selects->ctes[i].with != with ||
+                !clr_select_reads(selects, stood->text, stood->length, &selects->ctes[i]))
+                continue;
+            *is_unit = *is_unit && (named < 0 || named == with) && i != stood->cte;
+            named = with;
+        }
+    }
+    if (named >= 0) {
+        const struct clr_with *list = &selects->withs[named];
+
+        for (i = 0; i < selects->cte_count; i++) {
+            for (with = list->around; with >= 0; with = selects->withs[with].around)
+                *is_unit = *is_unit && (selects->ctes[i].with != with ||
+                                        !clr_select_reads(selects, list->text, list->length,
+                                                          &selects->ctes[i]));
+        }
+        *is_unit = *is_unit && clr_name_begins(stood->text, stood->length, "SELECT");
+        sqlite3_str_appendf(text, "WITH RECURSIVE ");
+        sqlite3_str_append(text, list->text, (int)list->length);
+        sqlite3_str_appendall(text, "\n");
+    }
+    end = stood->text + stood->length;
+    for (at = stood->text; quotes && at < end;) {
+        const char *behind = at;
+
+        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+            break;
+        sqlite3_str_append(text, behind, (int)(token.text - behind));
+        if (*token.text == '"') {
+            char *name = sqlite3_malloc64(token.length + 1), *c;
+
+            if (name != NULL)
+                clr_token_unquote(&token, name);
+            sqlite3_str_appendchar(text, 1, '`');
+            for (c = name; c != NULL && *c != '\0'; c++)
+                sqlite3_str_appendchar(text, *c == '`' ? 2 : 1, *c);
+            sqlite3_str_appendchar(text, 1, '`');
+            *is_unit = *is_unit && name != NULL;
+            sqlite3_free(name);
+        } else {
+            sqlite3_str_append(text, token.text, (int)token.length);
+        }
+    }
+    if (!quotes)
+        sqlite3_str_append(text, stood->text, (int)stood->length);
+    return sqlite3_str_finish(text);
+}
+
+/* ---- Views. */
+
+/* Whether the statement's text makes the parameters that a unit has by itself, in their order, if
+   they are written once each: all have names, or are each a ? of its own. */
+static bool has_plain_parameters(sqlite3_stmt *select, const char *text)
+{
+    const int count = sqlite3_bind_parameter_count(select);
+    struct clr_token token = {.kind = CLR_T_ID};
+    struct clr_reason reason;
+    int unnamed = 0, i;
+
+    while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK)
+        unnamed += token.kind == CLR_T_VARIABLE && token.length == 1;
+    for (i = 1; i <= count; i++)
+        unnamed -= sqlite3_bind_parameter_name(select, i) == NULL;
+    return unnamed == 0;
+}
+
+/* What a view has in a unit's place. */
+struct columns {
+    struct clr_column_names own;        /* the view's */
+    struct clr_column_names names;      /* as the query around knows them */
+    struct clr_comparison *comparisons; /* likewise how they compare */
+};
+
+/* Writes the SELECT from the view. A column without an affinity is an expression: by a plus sign,
+   or without a collating sequence as well where a compound would compare by it. */
+static char *write_replacement(sqlite3_stmt *select, const struct columns *columns,
+                               const char *view, const struct clr_stood *stood)
+{
+    const int count = sqlite3_bind_parameter_count(select);
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *name;
+    int i;
+
+    for (i = 0; i < columns->own.count; i++)
+        sqlite3_str_appendf(text,
+                            columns->comparisons[i].affinity != CLR_LETTER_NONE
+                                ? "%s m.\"%w\" AS \"%w\""
+                            : stood->compound < 0 ? "%s +m.\"%w\" AS \"%w\""
+                                                  : "%s CASE WHEN 1 THEN m.\"%w\" END AS \"%w\"",
+                            i == 0 ? "SELECT" : ",", columns->own.list[i], columns->names.list[i]);
+    sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
+    for (i = 1; i <= count; i++) {
+        name = sqlite3_bind_parameter_name(select, i);
+        sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", name == NULL ? "?" : name);
+    }
+    sqlite3_str_appendf(text, "%s AS m", count > 0 ? ")" : "");
+    /* With LIMIT the view is no table of the query around it, as an aggregate would be none. */
+    if (stood->compound < 0 && (stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE))
+        sqlite3_str_appendall(text, " LIMIT -1");
+    return sqlite3_str_finish(text);
+}
+
+/* Reads the names of the columns that a unit has in its place, and finds out whether they differ
+   where ORDER BY of a compound may look for them. Returns SQLite's code, or SQLITE_NOTFOUND. */
+static int read_names(sqlite3 *db, const char *text, const struct clr_stood *stood,
+                      struct clr_column_names *names)
+{
+    const bool is_first = stood->place == CLR_PLACE_STATEMENT;
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, is_first ? "%s" : "SELECT * FROM (%s\n)", text);
+    int i, k;
+
+    if (rc == SQLITE_OK)
+        rc = clr_column_names_read(statement, names);
+    for (i = 0; i < names->count && rc == SQLITE_OK && stood->compound >= 0; i++) {
+        for (k = 0; k < i && rc == SQLITE_OK; k++) {
+            if (sqlite3_stricmp(sqlite3_column_name(statement, i),
+                                sqlite3_column_name(statement, k)) == 0)
+                rc = SQLITE_NOTFOUND;
+        }
+    }
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Reads how the columns of a unit compare, to be freed with sqlite3_free() in any case. Returns
+   SQLITE_OK, SQLITE_NOTFOUND if that is not known of all, or SQLite's code. */
+static int read_comparisons(sqlite3_stmt *select, struct clr_comparison **list)
+{
+    const int count = sqlite3_column_count(select);
+    int rc, i;
+
+    *list = sqlite3_malloc64((sqlite3_uint64)count * sizeof **list);
+    rc = *list == NULL ? SQLITE_NOMEM : clr_comparisons_read(select, *list);
+    for (i = 0; i < count && rc == SQLITE_OK; i++) {
+        if ((*list)[i].affinity == 0)
+            rc = SQLITE_NOTFOUND;
+    }
+    return rc;
+}
+
+/*
+ * Whether a view's plan is one whose SELECT is no part of the query around it to SQLite either. The
+ * groups of a compound's arm come in the order of its ORDER BY, as sqlite3Select() in SQLite's
+ * select.c has it, if there are as many keys as terms; there are more terms where arms are sets. A
+ * plan of rows may be one of groups that SQLite makes of them.
+ */
+static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
+{
+    const struct clr_query *query;
+
+    if (view == NULL || view->acceleration->plan == NULL)
+        return false;
+    query = view->acceleration->plan->query;
+    if (stood->compound >= 0 && stood->descends &&
+        (query->has_rows ||
+         (query->is_grouped && (stood->is_set || query->grouping.key_count == stood->order_count))))
+        return false;
+    return !query->has_rows || stood->place == CLR_PLACE_IN || stood->compound >= 0;
+}
+
+/* Has a view made for a unit, whose text by itself is given with other quotes and as it is. Returns
+   SQLITE_OK with *replacement, SQLITE_NOTFOUND, or SQLite's code. */
+static int make_view(const struct units *units, const struct clr_stood *stood, const char *select,
+                     const char *text, char **replacement)
+{
+    sqlite3 *db = units->connection->db;
+    struct columns columns = {.comparisons = NULL};
+    sqlite3_stmt *statement = NULL, *all = NULL;
+    char name[CLR_MADE_NAME], *message = NULL;
+    int rc = clr_statement_prepare(db, &statement, "%s", select);
+
+    if (rc == SQLITE_OK && !has_plain_parameters(statement, text))
+        rc = SQLITE_NOTFOUND;
+    if (rc == SQLITE_OK)
+        rc = clr_made_view_get(units->connection, select, true, name, &message);
+    if (rc == SQLITE_OK && !is_apart(clr_view_find(units->connection, name), stood))
+        rc = SQLITE_NOTFOUND;
+    if (rc == SQLITE_OK)
+        rc = clr_statement_prepare(db, &all, "SELECT * FROM temp.\"%w\"", name);
+    if (rc == SQLITE_OK)
+        rc = clr_column_names_read(all, &columns.own);
+    if (rc == SQLITE_OK)
+        rc = read_names(db, text, stood, &columns.names);
+    if (rc == SQLITE_OK && columns.names.count != columns.own.count)
+        rc = SQLITE_NOTFOUND;
+    if (rc == SQLITE_OK)
+        rc = read_comparisons(statement, &columns.comparisons);
+    if (rc == SQLITE_OK) {
+        *replacement = write_replacement(statement, &columns, name, stood);
+        rc = *replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    sqlite3_finalize(all);
+    sqlite3_finalize(statement);
+    sqlite3_free(message);
+    clr_column_names_free(&columns.own);
+    clr_column_names_free(&columns.names);
+    sqlite3_free(columns.comparisons);
+    return rc;
+}
+
+/* Whether a text is that of a SELECT that is planned at all. */
+static bool is_promising(const char *text)
+{
+    struct clr_query *query = NULL;
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    const bool is = clr_query_parse(text, &query, &reason) == CLR_OK;
+
+    clr_query_free(query);
+    return is;
+}
+
+/* Adds a SELECT of the statement if it is a unit that is accelerated. Returns SQLITE_OK, also if it
+   is not, or SQLITE_NOMEM. */
+static int try_unit(struct units *units, const struct clr_stood *stood)
+{
+    struct unit *unit = &units->list[units->count];
+    bool is_unit, is_found = false;
+    char *text;
+    int rc = SQLITE_OK;
+
+    *unit = (struct unit){.text = stood->text, .length = stood->length};
+    unit->select = write_select(units, stood, true, &is_unit);
+    text = write_select(units, stood, false, &is_unit);
+    if (unit->select == NULL || text == NULL)
+        rc = SQLITE_NOMEM;
+    else if (is_unit && is_promising(unit->select) &&
+             ((units->instants < 2 && strlen(text) == stood->length) ||
+              count_instants(text, strlen(text)) == 0) &&
+             !may_lose_subtype(units, stood))
+        rc = make_view(units, stood, unit->select, text, &unit->replacement);
+    is_found = rc == SQLITE_OK && unit->replacement != NULL;
+    sqlite3_free(text);
+    if (is_found) {
+        units->are_joined = units->are_joined || joins(units, stood);
+        units->count++;
+    } else
+        sqlite3_free(unit->select);
+    return rc == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* Whether a SELECT stands in a unit that was added. */
+static bool is_within_unit(const struct units *units, const struct clr_stood *stood)
+{
+    int i;
+
+    for (i = 0; i < units->count; i++) {
+        const char *text = units->list[i].text;
+
+        if (stood->text >= text && stood->text < text + units->list[i].length)
+            return true;
+    }
+    return false;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const char *x = ((const struct unit *)a)->text, *y = ((const struct unit *)b)->text;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Adds the units of the statement that are accelerated, the outermost ones, in the order of the
+   text. */
+static int find_units(struct units *units)
+{
+    int i, rc = SQLITE_OK;
+
+    for (i = 0; i < units->selects.count && rc == SQLITE_OK; i++) {
+        const struct clr_stood *stood = &units->selects.list[i];
+
+        if (!is_within_unit(units, stood) && may_stand(units, stood))
+            rc = try_unit(units, stood);
+    }
+    qsort(units->list, (size_t)units->count, sizeof *units->list, compare_places);
+    return rc;
+}
+
+/* ---- The statement. */
+
+/* The b-trees that programs open, by their databases and root pages. */
+struct trees {
+    int count;
+    int64_t *list;
+};
+
+static int compare_trees(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Adds the b-trees of a program. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int add_trees(const struct clr_bytecode *program, struct trees *trees)
+{
+    int64_t *grown;
+    int i;
+
+    grown = sqlite3_realloc64(trees->list,
+                              (sqlite3_uint64)(trees->count + program->count + 1) * sizeof *grown);
+    for (i = 0; i < program->count && grown != NULL; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (clr_vdbe_op_is(operation, "OpenRead") || clr_vdbe_op_is(operation, "ReopenIdx"))
+            grown[trees->count++] = ((int64_t)operation->p3 << 32) + operation->p2;
+    }
+    if (grown != NULL)
+        trees->list = grown;
+    return grown == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+static bool are_equal(struct trees *a, struct trees *b)
+{
+    if (a->count != b->count)
+        return false;
+    qsort(a->list, (size_t)a->count, sizeof *a->list, compare_trees);
+    qsort(b->list, (size_t)b->count, sizeof *b->list, compare_trees);
+    return memcmp(a->list, b->list, (size_t)a->count * sizeof *a->list) == 0;
+}
+
+/*
+ * Whether the rows come in the same order. SQLite has to go over the same b-trees in the statement
+ * as in what comes of it and in its units by themselves: it may have moved a condition into a unit,
+ * and find its rows by an index. Where a unit is joined the loops have to be the same, too. Returns
+ * SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
+ */
+static int check_order(const struct units *units, const char *text)
+{
+    sqlite3 *db = units->connection->db;
+    struct trees before = {.list = NULL}, after = {.list = NULL};
+    struct clr_bytecode plain = {.count = 0}, other = {.count = 0}, own;
+    int rc = clr_bytecode_read(db, &plain, "%s", units->sql), i;
+
+    if (rc == SQLITE_OK)
+        rc = clr_bytecode_read(db, &other, "%s", text);
+    if (rc == SQLITE_OK)
+        rc = add_trees(&plain, &before);
+    if (rc == SQLITE_OK)
+        rc = add_trees(&other, &after);
+    for (i = 0; i < units->count && rc == SQLITE_OK; i++) {
+        rc = clr_bytecode_read(db, &own, "%s", units->list[i].select);
+        if (rc == SQLITE_OK)
+            rc = add_trees(&own, &after);
+        clr_bytecode_free(&own);
+    }
+    if (rc == SQLITE_OK && (!are_equal(&before, &after) ||
+                            (units->are_joined && !clr_bytecode_joins_alike(&plain, &other))))
+        rc = SQLITE_NOTFOUND;
+    clr_bytecode_free(&plain);
+    clr_bytecode_free(&other);
+    sqlite3_free(before.list);
+    sqlite3_free(after.list);
+    return rc == SQLITE_OK || rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
+}
+
+static char *write_statement(const struct units *units)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *at = units->sql;
+    int i;
+
+    for (i = 0; i < units->count; i++) {
+        sqlite3_str_append(text, at, (int)(units->list[i].text - at));
+        sqlite3_str_appendall(text, units->list[i].replacement);
+        /* A comment may have ended the unit. */
+        sqlite3_str_appendall(text, "\n");
+        at = units->list[i].text + units->list[i].length;
+    }
+    sqlite3_str_appendall(text, at);
+    return sqlite3_str_finish(text);
+}
+
+int clr_units_write(struct clr_connection *connection, const char *sql, char **text)
+{
+    struct units *units = sqlite3_malloc64(sizeof *units);
+    int rc = SQLITE_NOTFOUND, i;
+
+    *text = NULL;
+    if (units == NULL)
+        return SQLITE_NOMEM;
+    memset(units, 0, sizeof *units);
+    units->connection = connection;
+    units->sql = sql;
+    units->instants = count_instants(sql, strlen(sql));
+    if (clr_selects_find(sql, &units->selects)) {
+        for (i = 0; i < units->selects.count; i++)
+            units->has_joins = units->has_joins || units->selects.list[i].sources > 1;
+        rc = find_units(units);
+        if (rc == SQLITE_OK && units->count == 0)
+            rc = SQLITE_NOTFOUND;
+    }
+    if (rc == SQLITE_OK) {
+        *text = write_statement(units);
+        rc = *text == NULL ? SQLITE_NOMEM : check_order(units, *text);
+    }
+    if (rc != SQLITE_OK) {
+        sqlite3_free(*text);
+        *text = NULL;
+    }
+    for (i = 0; i < units->count; i++) {
+        sqlite3_free(units->list[i].select);
+        sqlite3_free(units->list[i].replacement);
+    }
+    sqlite3_free(units);
+    return rc;
+}
