@@ -209,7 +209,7 @@ static const struct clr_node *find_part(const struct clr_node *node)
 }
 
 int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
-                    const struct clr_query_size *before, int value)
+                    const struct clr_query_size *before, int value, bool is_ranked)
 {
     const struct clr_node *part = NULL;
     int column;
@@ -221,7 +221,7 @@ int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
     clr_query_shrink(binder->query, before);
     binder->syntax->code = CLR_OK;
     column = place_derived(binder, part, true);
-    return column < 0 ? -1 : clr_lookup_emit_over(binder, node, part, column);
+    return column < 0 ? -1 : clr_lookup_emit_over(binder, node, part, column, is_ranked);
 }
 
 bool clr_derive_gives_numbers(const struct clr_node *node)

@@ -15,7 +15,7 @@ int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
 /* Has a part of an expression be a derived column with codes, likewise, and the expression a lookup
    over it: for what has parameters, or the present time, beside the row's columns. */
 int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
-                    const struct clr_query_size *before, int value);
+                    const struct clr_query_size *before, int value, bool is_ranked);
 
 /* Whether an expression has no other results than numbers and NULL, whatever it reads. */
 bool clr_derive_gives_numbers(const struct clr_node *node);

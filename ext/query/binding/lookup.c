@@ -424,11 +424,11 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
 }
 
 int clr_lookup_emit_over(struct clr_binder *binder, struct clr_node *node,
-                         const struct clr_node *entry, int column)
+                         const struct clr_node *entry, int column, bool is_ranked)
 {
     struct clr_printer printer = {
         .syntax = binder->syntax, .replace = print_entry, .context = binder};
-    struct clr_lookup_plan plan = {.column = column};
+    struct clr_lookup_plan plan = {.column = column, .is_ranked = is_ranked};
     bool may;
 
     binder->entry = entry;

@@ -15,7 +15,7 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
 /* The same of an expression over a column that is derived: its entries are what another expression
    gives, which has all columns of the first one. */
 int clr_lookup_emit_over(struct clr_binder *binder, struct clr_node *node,
-                         const struct clr_node *entry, int column);
+                         const struct clr_node *entry, int column, bool is_ranked);
 
 /* Returns the number of the lookup of a column with codes, which takes the texts; -1 once it has
    failed, without them. */

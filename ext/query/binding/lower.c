@@ -34,7 +34,8 @@ int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
         return clr_emit_times(binder, node);
     value = node->reads == CLR_READS_SEVERAL ? refuse(binder, CLR_WHY_TWO_COLUMNS)
                                              : clr_lookup_emit(binder, &node, 1, NULL, true);
-    return clr_derive_instead(binder, node, &before, value, true);
+    value = clr_derive_instead(binder, node, &before, value, true);
+    return clr_derive_part(binder, node, &before, value, true);
 }
 
 /* ---- How large the numbers can be that expressions without columns have. */
@@ -517,7 +518,7 @@ static int lower(struct clr_binder *binder, struct clr_node *node)
     if (!clr_derive_gives_numbers(node))
         return value;
     value = clr_derive_instead(binder, node, &before, value, false);
-    return clr_derive_part(binder, node, &before, value);
+    return clr_derive_part(binder, node, &before, value, false);
 }
 
 int clr_lower(struct clr_binder *binder, struct clr_node *node)

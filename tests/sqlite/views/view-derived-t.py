@@ -24,6 +24,7 @@ NUMBERS = ("url LIKE '%checkout%'", "kind || country = 'ade'", "length(kind || c
            "CASE kind WHEN country THEN 1 WHEN lower(mail) THEN 2 ELSE length(doc) END", "y BETWEEN length(url) AND length(doc)")
 GROUPS = ("kind || ':' || country", "substr(url, 1, instr(substr(url, 9), '/') + 8)", "json_extract(doc, '$.k')",
           "date(y * 40000, 'unixepoch', 'localtime')", "strftime('%w %H', x, 'utc') || kind", "time(mail) || time(y, 'unixepoch', '+1 day')",
+          "coalesce(kind || country, :p)", "CASE WHEN kind || country > :p THEN 'late' END", "upper(json_extract(doc, '$.k') || :p)",
           "coalesce(country, kind)", "y || kind", "min(kind, country)", "kind || y % 3", "json_extract(doc, '$.' || kind)", "x || country")
 
 
