@@ -459,17 +459,7 @@ struct ranked {
 
 static struct clr_value value_of(const struct clr_scalar *scalar)
 {
-    struct clr_value value = {.kind = CLR_KIND_INTEGER};
-
-    if (scalar->tag == CLR_TAG_BYTES)
-        return clr_bytes_value(scalar->bits);
-    if (scalar->tag == CLR_TAG_INTEGER) {
-        value.as.integer = scalar->bits;
-    } else {
-        value.kind = CLR_KIND_REAL;
-        memcpy(&value.as.real, &scalar->bits, sizeof value.as.real);
-    }
-    return value;
+    return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
 }
 
 /* A total order, in which what SQL takes for equal is together: 0, -0.0 and 0.0 are three values

@@ -308,8 +308,7 @@ bool clr_distinct_next(const struct clr_distinct *distinct, struct clr_distinct_
     }
     if (cursor->table == 1) {
         if (clr_number_table_next(&distinct->fractional, &cursor->position, &key, &cursor->count)) {
-            cursor->value = (struct clr_value){.kind = CLR_KIND_REAL};
-            memcpy(&cursor->value.as.real, &key, sizeof key);
+            cursor->value = clr_number_value((struct clr_scalar){CLR_TAG_REAL, (int64_t)key});
             return true;
         }
         cursor->table = 2;

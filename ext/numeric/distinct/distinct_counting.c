@@ -469,13 +469,9 @@ static enum clr_code merge_numbers(struct counter *counter, const struct counter
 /* The type of a whole number is of no account here. */
 static struct clr_value value_of(int domain, uint64_t key)
 {
-    struct clr_value value = {.kind = CLR_KIND_INTEGER, .as.integer = (int64_t)key};
+    const uint8_t tag = domain == DOMAIN_FRACTIONAL ? CLR_TAG_REAL : CLR_TAG_INTEGER;
 
-    if (domain == DOMAIN_FRACTIONAL) {
-        value.kind = CLR_KIND_REAL;
-        memcpy(&value.as.real, &key, sizeof key);
-    }
-    return value;
+    return clr_number_value((struct clr_scalar){tag, (int64_t)key});
 }
 
 static void conclude_table(const struct counting *counting, const struct clr_number_table *table,

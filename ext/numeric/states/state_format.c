@@ -93,7 +93,7 @@ static inline void writer_put_value(struct clr_writer *writer, const struct clr_
     if (value->kind == CLR_KIND_INTEGER) {
         writer_put_varint(writer, fold_sign(value->as.integer));
     } else if (value->kind == CLR_KIND_REAL) {
-        memcpy(&bits, &value->as.real, sizeof bits);
+        bits = (uint64_t)clr_bits_of(value->as.real);
         for (i = 0; i < 8; i++)
             bytes[i] = (unsigned char)(bits >> (8 * i));
         writer_put_bytes(writer, bytes, sizeof bytes);
@@ -510,7 +510,7 @@ static struct clr_value reader_get_value(struct clr_reader *reader)
     } else if (value.kind == CLR_KIND_REAL) {
         bytes = reader_get_bytes(reader, 8);
         bits = bytes != NULL ? load_bytes(bytes, 8) : 0;
-        memcpy(&value.as.real, &bits, sizeof bits);
+        value.as.real = clr_real_of((int64_t)bits);
         if (isnan(value.as.real))
             reader_fail(reader, CLR_STATE_INCONSISTENT);
     } else if (value.kind != CLR_KIND_NONE) {

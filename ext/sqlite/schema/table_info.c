@@ -105,7 +105,6 @@ void clr_column_type_free(struct clr_column_type *type)
 struct clr_scalar clr_scalar_of(sqlite3_value *value)
 {
     struct clr_scalar scalar = {CLR_TAG_BYTES, 0};
-    double real;
 
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
@@ -114,8 +113,7 @@ struct clr_scalar clr_scalar_of(sqlite3_value *value)
         break;
     case SQLITE_FLOAT:
         scalar.tag = CLR_TAG_REAL;
-        real = sqlite3_value_double(value);
-        memcpy(&scalar.bits, &real, sizeof real);
+        scalar.bits = clr_bits_of(sqlite3_value_double(value));
         break;
     case SQLITE_NULL:
         scalar.tag = CLR_TAG_NULL;
@@ -174,7 +172,6 @@ static bool make_whole(struct clr_scalar *value, enum clr_affinity affinity)
 static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_affinity affinity)
 {
     struct clr_scalar value = {CLR_TAG_NULL, 0};
-    double real;
 
     if (text == NULL || sqlite3_stricmp(text, "NULL") == 0)
         return value;
@@ -188,12 +185,7 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_a
     } else if (value.tag == CLR_TAG_REAL && !make_whole(&value, affinity)) {
         value = (struct clr_scalar){CLR_TAG_UNSURE, 0};
     }
-    if (affinity == CLR_AFFINITY_REAL && value.tag == CLR_TAG_INTEGER) {
-        real = (double)value.bits;
-        value.tag = CLR_TAG_REAL;
-        memcpy(&value.bits, &real, sizeof real);
-    }
-    return value;
+    return affinity == CLR_AFFINITY_REAL ? clr_scalar_to_real(value) : value;
 }
 
 /*

@@ -39,15 +39,13 @@ static sqlite3_uint64 write_values(sqlite3_value *const *values, int count, unsi
         unsigned char type =
             (unsigned char)(values[i] == NULL ? SQLITE_NULL : sqlite3_value_type(values[i]));
         sqlite3_int64 integer = 0;
-        double real;
         const void *bytes = &integer;
         sqlite3_uint64 length = type == SQLITE_NULL ? 0 : sizeof integer;
 
         if (type == SQLITE_INTEGER) {
             integer = sqlite3_value_int64(values[i]);
         } else if (type == SQLITE_FLOAT) {
-            real = sqlite3_value_double(values[i]);
-            memcpy(&integer, &real, sizeof real);
+            integer = clr_bits_of(sqlite3_value_double(values[i]));
         } else if (type != SQLITE_NULL) {
             bytes = sqlite3_value_blob(values[i]); /* is to be asked for before the size */
             length = (sqlite3_uint64)sqlite3_value_bytes(values[i]);
