@@ -27,15 +27,16 @@ static bool is_grouped(const struct clr_syntax *syntax)
            (syntax->select.distinct && (items_have(syntax) & CLR_HAS_AGGREGATE) == 0);
 }
 
-/* Whether there are columns beside one aggregate, SQLite's own min() or max(): they are those of
-   the first row that has the extreme. */
-static bool has_row_of_extreme(const struct clr_syntax *syntax)
+/* Whether there are aggregates, and all are calls of min(), or all of max(): columns beside one
+   are those of the first row that has the extreme. */
+static bool finds_extreme(const struct clr_syntax *syntax)
 {
-    const struct clr_node *call = syntax->aggregates.first;
-    const unsigned has = items_have(syntax);
+    const struct clr_node *first = syntax->aggregates.first, *call = first;
 
-    return call->listed == NULL && call->builtin && call->aggregate->needs == CLR_NEEDS_EXTREME &&
-           call->filter == NULL && (has & CLR_HAS_SURE_AGGREGATE) && (has & CLR_HAS_COLUMN);
+    while (call != NULL && call->builtin && !call->is_distinct && call->filter == NULL &&
+           call->aggregate->needs == CLR_NEEDS_EXTREME && call->aggregate == first->aggregate)
+        call = call->listed;
+    return first != NULL && call == NULL && (items_have(syntax) & CLR_HAS_SURE_AGGREGATE) != 0;
 }
 
 /* Whether the SELECT has rows of the table as they are: those that WHERE lets pass, or the first
@@ -47,7 +48,7 @@ static bool has_rows(const struct clr_syntax *syntax)
     if (is_grouped(syntax))
         return false;
     if (syntax->aggregates.first != NULL)
-        return has_row_of_extreme(syntax);
+        return finds_extreme(syntax) && (items_have(syntax) & CLR_HAS_COLUMN) != 0;
     return select->where != NULL || (select->terms.first != NULL && select->limit != NULL);
 }
 
@@ -110,6 +111,7 @@ static enum clr_code parse(struct clr_query *query)
     query->has_rows = has_rows(syntax);
     query->has_subqueries = syntax->subqueries.first != NULL;
     query->may_find_rows = may_find_rows(syntax);
+    query->may_find_extremes = syntax->select.keys.first != NULL && finds_extreme(syntax);
     if (!query->is_grouped && !query->has_rows)
         check_row(syntax);
     return syntax->code;

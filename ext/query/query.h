@@ -161,11 +161,16 @@ enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
 /*
  * Of a query that has rows: SQLite needs no others than the first ones by the key, with all that
  * are equal to the last of them. It is the first term of ORDER BY, before LIMIT; or the argument of
- * the one aggregate that the SELECT has, min() or max(), whose row the columns beside it are of.
+ * the one aggregate that the SELECT has, min() or max(), whose row the columns beside it are of:
+ * then it may be the first row of each group, too.
  */
 struct clr_first_rows {
     int key; /* an instruction; -1: SQLite needs all rows that the filter lets pass */
     bool descends;
+    /* What rows are grouped by: an instruction, a lookup with ranks; -1: there are no groups. Of
+       groups the run makes one more lookup of the same column, behind those of the query, that has
+       the key of each group's first rows, and the filter asks for rows with that key. */
+    int group;
     int limit, offset; /* constants; -1: one row, and none before it */
     int bound;         /* the constant that the run sets: the key is compared with it */
     /* What takes the filter's place: it is true, and the key is not behind the bound, or else NULL,
@@ -180,6 +185,7 @@ struct clr_query {
     struct clr_syntax *syntax; /* the tree, on whose nodes the caller notes facts, too */
     bool has_subqueries;       /* in expressions; once it is bound: that SQLite evaluates as it
                                   finishes the query */
+    bool may_find_extremes;    /* there is GROUP BY, and all aggregates are one min() or max() */
     bool may_find_rows;        /* a scan may find the rows for a part of WHERE, as the text tells */
     bool has_part; /* once it is bound: it is such a scan, or one that finds the rows for
                       WHERE though SQLite needs the first ones in an order alone */

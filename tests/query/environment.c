@@ -320,6 +320,8 @@ void print_value(const struct clr_query *query, int i)
     } else if (instruction->opcode == CLR_OP_COLUMN) {
         print("%s%s", columns[query->columns[instruction->a].number - 100],
               query->columns[instruction->a].times != 0 ? "'s count" : "");
+    } else if (instruction->opcode == CLR_OP_LOOKUP && instruction->b == query->lookup_count) {
+        print("[%s: extreme]", columns[query->columns[instruction->a].number - 100]);
     } else if (instruction->opcode == CLR_OP_LOOKUP) {
         const struct clr_lookup_plan *lookup = &query->lookups[instruction->b];
 

@@ -11,6 +11,8 @@
 /* Whether all operands are there, and come before what uses them. */
 static bool is_valid(const struct clr_query *query)
 {
+    /* Of the extremes of groups the run makes one more. */
+    const int lookups = query->lookup_count + (query->first.key >= 0 && query->first.group >= 0);
     int i;
 
     for (i = 0; i < query->instruction_count; i++) {
@@ -24,7 +26,7 @@ static bool is_valid(const struct clr_query *query)
             return false;
         if ((is_lookup || instruction->opcode == CLR_OP_COLUMN) &&
             (query->columns[instruction->a].with_codes != is_lookup ||
-             (is_lookup && instruction->b >= query->lookup_count)))
+             (is_lookup && instruction->b >= lookups)))
             return false;
     }
     for (i = 0; i < query->call_count; i++)

@@ -52,11 +52,7 @@ enum clr_scan_outcome clr_host_find_place(const struct clr_scan *scan,
         return outcome;
     *count = (uint64_t)tallies[1].state.count;
     *nulls = *count - (uint64_t)tallies[0].state.count;
-    *number = (struct clr_scalar){.tag = CLR_TAG_NULL};
-    if (question.answer.kind == CLR_KIND_INTEGER)
-        *number = (struct clr_scalar){CLR_TAG_INTEGER, question.answer.as.integer};
-    else if (question.answer.kind == CLR_KIND_REAL)
-        *number = (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(question.answer.as.real)};
+    *number = clr_number_scalar(&question.answer);
     return outcome;
 }
 

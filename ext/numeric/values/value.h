@@ -106,6 +106,16 @@ static inline struct clr_value clr_number_value(struct clr_scalar scalar)
     return value;
 }
 
+/* The other way round; of what is no number it is NULL. */
+static inline struct clr_scalar clr_number_scalar(const struct clr_value *value)
+{
+    if (value->kind == CLR_KIND_INTEGER)
+        return (struct clr_scalar){CLR_TAG_INTEGER, value->as.integer};
+    if (value->kind == CLR_KIND_REAL)
+        return (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(value->as.real)};
+    return (struct clr_scalar){CLR_TAG_NULL, 0};
+}
+
 /*
  * The order of two doubles as an order of integers: -0.0 comes right before +0.0, so that the
  * extremes of equal zeros do not depend on the order of the rows. Its own inverse. The kernels do

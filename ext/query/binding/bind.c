@@ -434,8 +434,6 @@ static struct clr_node *find_first_key(const struct clr_syntax *syntax)
     const struct clr_node *term = syntax->select.terms.first, *item = syntax->select.items.first;
     struct clr_node *key;
 
-    if (syntax->aggregates.first != NULL)
-        return syntax->aggregates.first->first;
     key = find_ordered(syntax, term->first);
     while (item != NULL && item->first->kind != CLR_N_STAR)
         item = item->next;
@@ -475,28 +473,86 @@ static int add_condition(struct clr_binder *binder, int condition)
     return filter < 0 ? condition : clr_emit(binder, CLR_OP_AND, filter, condition, 0);
 }
 
-static void bind_key_of_first(struct clr_binder *binder, struct clr_node *key)
+/* Returns the instruction of what rows are in the order of; -1 once it has failed. */
+static int bind_ordered(struct clr_binder *binder, struct clr_node *key)
+{
+    const bool is_text = has_text(key) && !clr_derive_gives_numbers(key);
+
+    if (is_text && !(clr_content_compares_binary(key) && binder->environment->is_utf8))
+        return clr_refuse(binder->syntax, CLR_WHY_COLLATION);
+    return is_text ? clr_lower_ranks(binder, key) : clr_lower(binder, key);
+}
+
+/* The first rows before LIMIT. */
+static void bind_limited(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
-    const struct clr_node *call = binder->syntax->aggregates.first, *term = select->terms.first;
+    struct clr_node *key = find_first_key(binder->syntax);
+    struct clr_first_rows *first = &binder->query->first;
+
+    if (key == NULL) {
+        clr_refuse(binder->syntax, CLR_WHY_NO_AGGREGATE);
+        return;
+    }
+    first->descends = select->terms.first->descending;
+    first->limit = bind_count(binder, select->limit);
+    first->offset = bind_count(binder, select->offset);
+    first->key = bind_ordered(binder, key);
+}
+
+/* The row of an extreme, which all aggregates are. */
+static void bind_extreme(struct clr_binder *binder)
+{
+    const struct clr_node *call = binder->syntax->aggregates.first;
+    struct clr_first_rows *first = &binder->query->first;
+
+    first->descends = call->aggregate->finish >= 0;
+    first->key = bind_ordered(binder, call->first);
+    while ((call = call->listed) != NULL) {
+        if (bind_ordered(binder, call->first) != first->key)
+            clr_refuse(binder->syntax, CLR_WHY_BARE_COLUMN);
+    }
+}
+
+/* The condition that rows have the extreme of their group. There may be more groups here than to
+   SQLite, which tells fewer keys apart by other collating sequences than BINARY. */
+static void bind_extremes(struct clr_binder *binder)
+{
+    const struct clr_node *term = binder->syntax->select.keys.first;
+    struct clr_query *query = binder->query;
+    struct clr_first_rows *first = &query->first;
+    const struct clr_instruction *group;
+    int value;
+
+    while (term->is_constant)
+        term = term->next;
+    first->group = clr_lower_ranks(binder, term->first);
+    while ((term = term->next) != NULL && term->is_constant)
+        ;
+    group = &query->instructions[first->group < 0 ? 0 : first->group];
+    if (term != NULL || group->opcode != CLR_OP_LOOKUP || query->lookup_count == CLR_MOST_LOOKUPS)
+        clr_refuse(binder->syntax, CLR_WHY_KEY_COLUMN);
+    value = clr_emit(binder, CLR_OP_LOOKUP, group->a, query->lookup_count, 0);
+    first->filter = first->filter_or_null =
+        add_condition(binder, clr_emit(binder, CLR_OP_IS, first->key, value, 0));
+}
+
+/* The condition that rows are not behind a bound. */
+static void bind_bound(struct clr_binder *binder)
+{
+    const struct clr_node *term = binder->syntax->select.terms.first;
     const struct clr_bound bound = {.kind = CLR_BOUND_FIRST};
     const struct clr_scalar null = {.tag = CLR_TAG_NULL};
-    const bool is_text = has_text(key) && !clr_derive_gives_numbers(key);
     struct clr_first_rows *first = &binder->query->first;
-    int value, is_before, is_null;
+    const int value = clr_emit_constant(binder, null, 0, &bound);
+    const int is_before = clr_emit(
+        binder, first->descends ? CLR_OP_GREATER_EQUAL : CLR_OP_LESS_EQUAL, first->key, value, 0);
+    int is_null;
 
-    first->descends = call != NULL ? call->aggregate->finish >= 0 : term->descending;
-    first->limit = call != NULL ? -1 : bind_count(binder, select->limit);
-    first->offset = call != NULL ? -1 : bind_count(binder, select->offset);
-    if (is_text && !(clr_content_compares_binary(key) && binder->environment->is_utf8))
-        clr_refuse(binder->syntax, CLR_WHY_COLLATION);
-    first->key = is_text ? clr_lower_ranks(binder, key) : clr_lower(binder, key);
-    value = clr_emit_constant(binder, null, 0, &bound);
-    is_before = clr_emit(binder, first->descends ? CLR_OP_GREATER_EQUAL : CLR_OP_LESS_EQUAL,
-                         first->key, value, 0);
     first->filter = first->filter_or_null = add_condition(binder, is_before);
-    if (call == NULL && (term->nulls == CLR_NULLS_FIRST ||
-                         (term->nulls == CLR_NULLS_ANYWHERE && !term->descending))) {
+    if (binder->syntax->aggregates.first == NULL &&
+        (term->nulls == CLR_NULLS_FIRST ||
+         (term->nulls == CLR_NULLS_ANYWHERE && !term->descending))) {
         is_null = clr_emit(binder, CLR_OP_IS_NULL, first->key, 0, 0);
         first->filter_or_null =
             add_condition(binder, clr_emit(binder, CLR_OP_OR, is_null, is_before, 0));
@@ -512,12 +568,16 @@ static bool bind_first_rows(struct clr_binder *binder)
     struct clr_syntax *syntax = binder->syntax;
     const struct clr_query_size before = clr_query_size_of(binder->query);
     struct clr_reason *reason = syntax->reason, earlier = *reason;
-    struct clr_node *key = find_first_key(syntax);
 
-    if (key != NULL)
-        bind_key_of_first(binder, key);
+    binder->query->first = (struct clr_first_rows){.group = -1, .limit = -1, .offset = -1};
+    if (syntax->aggregates.first != NULL)
+        bind_extreme(binder);
     else
-        clr_refuse(syntax, CLR_WHY_NO_AGGREGATE);
+        bind_limited(binder);
+    if (syntax->select.keys.first != NULL)
+        bind_extremes(binder);
+    else
+        bind_bound(binder);
     if (is_fine(binder) || syntax->code == CLR_NOMEM || binder->query->filter < 0 ||
         binder->environment->prefers_derived)
         return is_fine(binder);

@@ -152,7 +152,8 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         node->is_foreign = node->column.is_text || node->dimension != 0;
         return true;
     case CLR_N_STAR:
-        return binder->query->has_rows || refuse(binder, CLR_WHY_KEY_COLUMN);
+        return binder->query->has_rows || binder->query->may_find_extremes ||
+               refuse(binder, CLR_WHY_KEY_COLUMN);
     case CLR_N_LITERAL:
         node->is_foreign = node->names[0].kind == CLR_T_STRING || node->names[0].kind == CLR_T_BLOB;
         return true;
@@ -281,8 +282,8 @@ static bool take_number(struct clr_binder *binder, struct clr_node *term)
     if (term->first->negative || strspn(token->name, "0123456789") != token->length)
         return refuse(binder, CLR_WHY_KEY_CONSTANT);
     for (number = strtol(token->name, NULL, 10); item != NULL && number > 1; number--)
-        item = item->next;
-    if (item == NULL || number != 1)
+        item = item->first->kind == CLR_N_STAR ? NULL : item->next;
+    if (item == NULL || number != 1 || item->first->kind == CLR_N_STAR)
         return refuse_token(binder, CLR_WHY_KEY_NUMBER, token);
     take_key(term, item->first);
     return true;
@@ -455,7 +456,7 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
         }
         key++;
     }
-    if (node->kind == CLR_N_COLUMN)
+    if (node->kind == CLR_N_COLUMN || node->kind == CLR_N_STAR)
         return refuse(binder, CLR_WHY_KEY_COLUMN);
     if (node->kind == CLR_N_SUBQUERY)
         return names_key(binder, node);
@@ -490,6 +491,25 @@ static bool find_uses(struct clr_binder *binder)
     return find_list_uses(binder, &select->items) &&
            (select->having == NULL || find_key_uses(binder, select->having)) &&
            find_list_uses(binder, &select->terms);
+}
+
+/* Has the query be one of rows: of those that have the extreme of their group, which the columns
+   are of that are no keys. Returns false if it can't be. */
+static bool become_rows(struct clr_binder *binder)
+{
+    struct clr_query *query = binder->query;
+    struct clr_node *node;
+
+    if (!query->may_find_extremes || binder->syntax->code != CLR_INVALID ||
+        binder->syntax->reason->code != CLR_WHY_KEY_COLUMN)
+        return false;
+    for (node = binder->syntax->nodes; node != NULL; node = node->allocated)
+        node->key = 0;
+    query->is_grouped = false;
+    query->has_rows = true;
+    binder->syntax->code = CLR_OK;
+    clr_reason_set(binder->syntax->reason, CLR_WHY_NONE);
+    return true;
 }
 
 /* ---- Subtypes of values, by which SQLite's JSON functions know JSON from other text. */
@@ -654,7 +674,7 @@ static bool find_contents(struct clr_binder *binder)
         if (!find_siblings(binder, node->first) || !find_siblings(binder, node->filter))
             return false;
     }
-    return !is_grouped || find_uses(binder);
+    return !is_grouped || find_uses(binder) || become_rows(binder);
 }
 
 bool clr_names_resolve(struct clr_binder *binder)

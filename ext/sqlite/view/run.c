@@ -343,6 +343,84 @@ static enum clr_scan_outcome find_bound(struct clr_view_run *run, uint64_t wante
     return are_few(run, *count) ? outcome : count_found(run, count);
 }
 
+/* Stores the key of each group's first rows, by the group's rank, from 1; NULL is 0. Returns NULL
+   without memory. */
+static struct clr_scalar *list_extremes(const struct clr_groups *groups, size_t ranks, int sign)
+{
+    struct clr_scalar *list = clr_memory_alloc_zero((ranks + 1) * sizeof *list);
+    struct clr_state state;
+    struct clr_value value;
+    size_t i;
+
+    for (i = 0; list != NULL && i < clr_groups_count(groups); i++) {
+        const struct clr_scalar rank = clr_groups_key(groups, i, 0);
+
+        clr_groups_state(groups, i, 0, &state);
+        clr_state_extreme(&state, sign, &value);
+        list[rank.tag == CLR_TAG_NULL ? 0 : rank.bits + 1] = clr_number_scalar(&value);
+    }
+    return list;
+}
+
+/* Makes the lookup of the groups' extremes, of the column whose ranks a lookup has. Returns false
+   without memory. */
+static bool look_extremes_up(struct clr_view_run *run, const struct clr_groups *groups)
+{
+    const struct clr_query *query = run->plan->query;
+    const struct clr_lookup *group = &run->lookups[query->instructions[query->first.group].b];
+    struct clr_scalar *list =
+        list_extremes(groups, group->ranked_count, query->first.descends ? 1 : -1);
+    struct clr_lookup *lookup = &run->lookups[query->lookup_count];
+    uint32_t i;
+
+    run->extremes = clr_lookup_results_new(group->count);
+    for (i = 0; i < group->count && list != NULL && run->extremes != NULL; i++) {
+        const uint8_t tag = clr_lookup_tag(group, i);
+        const struct clr_scalar *extreme = &list[tag == CLR_TAG_INTEGER ? group->values[i] + 1 : 0];
+
+        if (tag == CLR_TAG_UNSURE)
+            continue;
+        run->extremes->tags[i] = extreme->tag;
+        run->extremes->values[i] = extreme->bits;
+    }
+    clr_memory_free(list);
+    if (list == NULL || run->extremes == NULL)
+        return false;
+    *lookup = (struct clr_lookup){.count = 0};
+    clr_lookup_set(lookup, run->extremes, group->count);
+    run->scan.lookup_count = query->lookup_count + 1;
+    return true;
+}
+
+/* Has the scan's filter let those rows pass that have the extreme of their group. Stores a number
+   that is not below theirs. */
+static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *count)
+{
+    const struct clr_first_rows *first = &run->plan->query->first;
+    const struct clr_grouping grouping = {.key_count = 1, .keys = {first->group}};
+    struct clr_tally tally = {.operations =
+                                  1u << CLR_EXTREMES | (first->descends ? CLR_GREATEST : CLR_LEAST),
+                              .x = first->key,
+                              .y = -1,
+                              .filter = -1};
+    struct clr_scan scan = run->scan;
+    struct clr_groups *groups = NULL;
+    enum clr_scan_outcome outcome;
+
+    scan.grouping = &grouping;
+    scan.tallies = &tally;
+    scan.tally_count = 1;
+    outcome = clr_host_group(&scan, run->watch, NULL, &groups);
+    *count = outcome == CLR_SCAN_DONE ? clr_groups_count(groups) : 0;
+    if (outcome == CLR_SCAN_DONE && are_few(run, *count) && !look_extremes_up(run, groups))
+        outcome = CLR_SCAN_FAILED;
+    clr_groups_free(groups);
+    if (outcome != CLR_SCAN_DONE || !are_few(run, *count))
+        return outcome;
+    set_filter(run, first->filter);
+    return count_found(run, count);
+}
+
 /* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
    where they are many it is as quick to go over all of them. */
 static enum clr_scan_outcome find_rows(struct clr_view_run *run)
@@ -352,7 +430,9 @@ static enum clr_scan_outcome find_rows(struct clr_view_run *run)
     enum clr_scan_outcome outcome = CLR_SCAN_UNSURE;
     uint64_t count;
 
-    if (wanted > 0 && are_few(run, wanted)) {
+    if (wanted > 0 && run->plan->query->first.group >= 0) {
+        outcome = find_extremes(run, &count);
+    } else if (wanted > 0 && are_few(run, wanted)) {
         outcome = find_bound(run, wanted, &count);
     } else if (filter < 0) {
         clr_reason_set_numbers(&run->request.reason, CLR_WHY_LIMIT_VALUE, ROWS_PER_FOUND, 0);
@@ -728,7 +808,9 @@ void clr_view_run_end(struct clr_view_run *run)
     clr_query_run_free(run->query_run);
     clr_operands_free(&run->operands);
     clr_groups_free(run->groups);
+    clr_lookup_results_release(run->extremes);
     release_columns(run);
     run->query_run = NULL;
+    run->extremes = NULL;
     run->groups = NULL;
 }

@@ -29,9 +29,10 @@ struct clr_view_run {
        dictionaries'. */
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_column_request request;
-    bool is_answered;   /* the tallies are complete, or the groups */
-    const char *device; /* that answered; NULL: the host */
-    int device_count;   /* how many of that name */
+    struct clr_lookup_results *extremes; /* of groups: see struct clr_first_rows; else NULL */
+    bool is_answered;                    /* the tallies are complete, or the groups */
+    const char *device;                  /* that answered; NULL: the host */
+    int device_count;                    /* how many of that name */
 };
 
 /*
