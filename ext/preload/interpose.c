@@ -165,12 +165,15 @@ int sqlite3_close_v2(sqlite3 *db)
 
 /* ---- Preparing. */
 
-/* Has the gate look at what was prepared. */
-static void look(sqlite3 *db, sqlite3_stmt *statement)
+/* Has the gate look at what was prepared by the code at an address. SQLite's own, of its full-text
+   search for one, prepares statements that are not the application's. */
+static void look(const struct clr_originals *originals, const void *caller, sqlite3 *db,
+                 sqlite3_stmt *statement)
 {
+    const bool is_sqlites = originals->begin != NULL && clr_originals_have(originals, caller);
     struct clr_connected *connected;
 
-    if (statement != NULL && clr_inside == 0 && clr_in_sqlite == 0 &&
+    if (!is_sqlites && statement != NULL && clr_inside == 0 && clr_in_sqlite == 0 &&
         (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served)
         clr_statement_watch(connected, statement);
 }
@@ -187,7 +190,7 @@ static void look(sqlite3 *db, sqlite3_stmt *statement)
     clr_in_sqlite--;                                                                               \
     clr_inside = inside;                                                                           \
     if (rc == SQLITE_OK)                                                                           \
-        look(db, *statement);                                                                      \
+        look(originals, CALLER, db, *statement);                                                   \
     return rc
 
 int sqlite3_prepare_v2(sqlite3 *db, const char *sql, int bytes, sqlite3_stmt **statement,

@@ -27,8 +27,10 @@ BUILD = pathlib.Path(os.environ.get("CLREDUCE_BUILD", "build")).resolve()
 # What no file of SQLite's is for here: minutes of random statements, processes that are killed, and timings.
 LEFT_OUT = ("all.test", "*crash*", "*malloc*", "*fault*", "*speed*", "soak*", "*quick.test", "memleak*", "veryquick*",
             "*thread*", "permutations.test", "*oserror*", "full.test", "mallocAll.test", "valgrind.test", "*ioerr*")
-CHANGING = re.compile(r"\d+(\.\d+)? ?(ms|us|uS|seconds|microseconds)\b|^(Memory used|Allocation count|Page-cache|Parser stack|"
-                      r"Maximum memory|Current memory|Time:|memory used).*|/[^ ]*tmp[^ ]*", re.MULTILINE)
+# Each of its parts ends after some characters: a file may print a megabyte without a space.
+CHANGING = re.compile(r"\d{1,20}(\.\d{1,20})? ?(ms|us|uS|seconds|microseconds)\b|^(Memory used|Allocation count|Page-cache|"
+                      r"Parser stack|Maximum memory|Current memory|Time:|memory used).*|/[^ \n]{0,200}tmp[^ \n]{0,200}",
+                      re.MULTILINE)
 TEST = re.compile(r"^(?P<name>[^ \n]+)\.\.\.", re.MULTILINE)
 COUNTS = re.compile(r"^clreduce-run: +(\d+) +(\d+) ", re.MULTILINE)
 MOST_SECONDS = 120

@@ -146,6 +146,20 @@ def test_programs():
         tap.is_equal(run(*command, text=text, options=("--quiet",)), (want, []), f"{name}: and nothing where not asked")
 
 
+def test_search():
+    """SQLite's own full-text search reads tables of its own, which is nothing that the application has asked for."""
+    script = """CREATE VIRTUAL TABLE notes USING fts5(text);
+        INSERT INTO notes VALUES('a note'), ('another one');
+        SELECT count(*) FROM notes WHERE notes MATCH 'note';"""
+    want, _ = run(tap.SQLITE3, ":memory:", script, taken=False)
+    if "no such module" in want:
+        tap.skip(2, "this SQLite has no FTS5")
+        return
+    got, told = run(tap.SQLITE3, ":memory:", script)
+    tap.is_equal(got, want, "full-text search: the same output")
+    tap.is_equal([line for line in told if "notes_" in line], [], "and nothing of its own statements")
+
+
 LOG_SCRIPT = """
 import sqlite3, sys
 db, other = (sqlite3.connect(sys.argv[1], isolation_level=None) for _ in range(2))
@@ -263,6 +277,7 @@ def main():
     try:
         test_cases()
         test_programs()
+        test_search()
         test_log()
         test_settings()
         test_programs_without()

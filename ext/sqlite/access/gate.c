@@ -149,6 +149,7 @@ struct text_kind {
     bool finds;           /* it has a condition, or ORDER BY and LIMIT */
     bool orders;          /* it has ORDER BY */
     bool matches;         /* it has LIKE or GLOB */
+    bool reads;           /* it has FROM */
 };
 
 /* Takes note of what a word of a text says. */
@@ -156,6 +157,8 @@ static void note_word(const char *word, struct text_kind *kind)
 {
     if ((*word | ' ') == 'w')
         kind->finds = kind->finds || clr_word_is(word, "where");
+    else if ((*word | ' ') == 'f')
+        kind->reads = kind->reads || clr_word_is(word, "from");
     else if ((*word | ' ') == 'd' || (*word | ' ') == 'g')
         kind->computes =
             kind->computes || clr_word_is(word, "distinct") || clr_word_is(word, "group");
@@ -524,8 +527,9 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
     struct clr_connection *connection;
     struct text_kind kind;
 
-    if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || (!kind.computes && !kind.finds) ||
-        !sqlite3_stmt_readonly(plain) || sqlite3_column_count(plain) == 0)
+    if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || !kind.reads ||
+        (!kind.computes && !kind.finds) || !sqlite3_stmt_readonly(plain) ||
+        sqlite3_column_count(plain) == 0)
         return NULL;
     connection = clr_connection_of(db);
     watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);

@@ -141,6 +141,7 @@ static void test_texts(void)
         {"EXPLAIN DELETE FROM large WHERE k = 1", false},
         {"PRAGMA table_info(large)", false},
         {"VALUES (1)", false},
+        {"SELECT last_insert_rowid(), 'from'", false},
     };
     sqlite3 *db = database_open_file(path);
     struct watched of;
