@@ -23,6 +23,8 @@ STATEMENTS = [
     (" -- a comment\nselect distinct origin from flights order by 1;", (), True),
     ("SELECT count(*) FROM flights WHERE origin = 'O''Hare' OR delay > 10", (), True),
     ("SELECT count(*) FROM flights AS a JOIN flights AS b ON a.rowid = b.rowid", (), True),
+    ("WITH n AS (SELECT origin, count(*) AS n FROM flights WHERE delay > ? GROUP BY origin) SELECT max(n), min(n) FROM n", (9,), True),
+    ("SELECT count(*) * 100.0 / (SELECT count(*) FROM flights) AS share FROM (SELECT DISTINCT origin, destination FROM flights)", (), True),
     ("SELECT * FROM flights WHERE rowid = 5", (), False),
     ("WITH n AS (SELECT 1 AS x) SELECT x FROM n", (), False),
     ("SELECT count(*) FROM sqlite_master", (), False),
@@ -70,6 +72,23 @@ def test_statements(sqlite, flights, sql, parameters, is_accelerated):
             assert (cursor.rowcount, cursor.lastrowid, cursor.arraysize) == (expected.rowcount, expected.lastrowid, 1)
     assert (accelerated_runs(accelerated, sql, parameters) > 0) == is_accelerated
     assert accelerated.total_changes == 0 and not accelerated.in_transaction
+
+
+def test_log(sqlite, tmp_path, flights):
+    """Commits to a write-ahead log, by the connection or by others."""
+    path = tmp_path / "log.db"
+    other = plain_of(path, isolation_level=None)
+    other.execute("PRAGMA journal_mode = wal")
+    other.execute("CREATE TABLE t AS SELECT x.value AS x FROM json_each('[1, 2, 3]') AS x, json_each(?) AS y", ("[" + "0," * 4999 + "0]",))
+    own = sqlite.connect(path, factory=clreduce.Connection, isolation_level=None)
+    sql = "SELECT x, count(*) FROM t GROUP BY x"
+    for _ in range(RUNS):
+        own.execute(sql).fetchall()
+    for connection in (own, other) * 3:
+        before = clreduce.statements.ask(own, "SELECT value FROM clreduce_stats WHERE name = 'selects_by_rows'")
+        connection.execute("INSERT INTO t VALUES (9)")
+        assert own.execute(sql).fetchall() == other.execute(sql).fetchall()
+        assert clreduce.statements.ask(own, "SELECT value FROM clreduce_stats WHERE name = 'selects_by_rows'") == before
 
 
 @pytest.mark.parametrize("name", ["sqlite3", "pysqlite3", "sqlean", "apsw"])

@@ -124,6 +124,7 @@ class Acceleration:
         self.schema, self.size, self.is_small = None, 0, True
         self.is_hidden = False  # temp hides tables of other schemas
         self.wrote = False  # statements of this transaction may have written
+        self.version = None  # of the database at the last accelerated run, as version_of() has it
 
     def clear(self):
         """Forgets all: the schema may be another one."""
@@ -212,8 +213,10 @@ class Acceleration:
         """Runs the accelerated statement, and the plain one where there is none, or where it fails before its first row."""
         shape, start = statement.shape, perf_counter()
         was_known = statement.text is not None
-        if not was_known:
-            statement.text = self.rewrite(cursor, sql)
+        # A view reads a write-ahead log after a commit if it was asked for before the transaction that reads it.
+        version = version_of(cursor.connection)
+        if not was_known or version != self.version:
+            statement.text, self.version = self.rewrite(cursor, sql), version
         while statement.text is not None:
             try:
                 result = execute(statement.text)
@@ -287,15 +290,22 @@ class Acceleration:
     @staticmethod
     def rows_scanned(connection, statement):
         """How many rows the accelerated statement has gone over; None: SQLite has run it."""
-        name = VIEW.search(statement.text) if statement.text else None
-        if name is None:
-            return 0
+        names = set(VIEW.findall(statement.text or ""))
         try:
-            plan = ask(connection, PLAN, name[0]).decode()
+            plans = [ask(connection, PLAN, name).decode() for name in names]
         except Exception:
             return 0
-        rows = ROWS.search(plan)
-        return None if not plan.startswith("accelerated") else int(rows[1]) if rows else 0
+        found = [ROWS.search(plan) for plan in plans if plan.startswith("accelerated")]
+        return None if plans and not found else sum(int(rows[1]) for rows in found if rows)
+
+
+def version_of(connection):
+    """A value that changes with what is committed, by the connection itself or by others."""
+    changes = connection.total_changes
+    try:
+        return changes() if callable(changes) else changes, ask(connection, "PRAGMA data_version")
+    except Exception:  # as the database is locked: the application's own statement tells
+        return None
 
 
 def settings_of(own):

@@ -37,8 +37,9 @@ def plan_of(connection, sql):
         return [line for (line,) in connection.execute("SELECT line FROM clreduce_plan(?)", (name,))]
 
     text = rewrite(connection, sql)
-    if text != sql:  # names of columns stand in quotes, in which others are doubled: so the first match is the view
-        return lines(re.search(r'temp\."(clreduce_view_\d+)"', text)[1])
+    if text != sql:  # of its SELECTs some may be accelerated by themselves, each by a view
+        views = dict.fromkeys(re.findall(r'temp\."(clreduce_view_\d+)"', text))
+        return [line for view in views for line in lines(view)]
     connection.execute("CREATE VIRTUAL TABLE temp.clreduce_planned USING clreduce((" + sql.rstrip("; \t\r\n") + "\n))")
     try:
         return lines("clreduce_planned")
