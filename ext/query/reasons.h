@@ -78,6 +78,9 @@ CLR_WHY(MINUS_PLUS,
         "a minus sign in front of a plus sign is not accelerated: leave the plus sign out")
 CLR_WHY(NO_AGGREGATE, "a SELECT without aggregates and GROUP BY is accelerated where its WHERE, or "
                       "LIMIT with ORDER BY of a column's expression, asks for few rows")
+CLR_WHY(TEXT_ORDER,
+        "rows in the order of TEXT that is no timestamp are not accelerated: SQLite is as "
+        "quick")
 CLR_WHY(ROWS_OF_SUBQUERY, "rows of a subquery in FROM are not accelerated: read its table")
 CLR_WHY(LIMIT_OF_ROWS, "LIMIT without ORDER BY is not accelerated: SQLite stops at the first rows")
 CLR_WHY(NO_ROWID, "rows of a WITHOUT ROWID table, or of one whose rowid has no name, are not "
