@@ -63,7 +63,7 @@ struct memory {
    costs microseconds, and one that is not touched costs nothing. A statement is found by its number
    + 1, in one of WAYS places. Where all are taken it takes the one that was not used for longest.
  */
-enum { MOST_MEMORIES = 4096, WAYS = 8 };
+enum { MOST_MEMORIES = 4096, WAYS = 16 };
 
 static struct memory memories[MOST_MEMORIES];
 static size_t memory_count;
