@@ -106,6 +106,18 @@ static const struct step groups[] = {
     {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
     {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
     {"DROP TABLE h", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.first USING clreduce((SELECT *, upper(s) FROM t ORDER BY i DESC "
+     "LIMIT :n + 1))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM first(2)", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT 3"},
+    {"SELECT * FROM first(1)", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT 2"},
+    {"DROP TABLE first", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.last USING clreduce((SELECT i < 9 AS g, max(i), s, r FROM t GROUP "
+     "BY g))",
+     "SELECT 1 WHERE 0"},
+    {"SELECT * FROM last", "SELECT i < 9 AS g, max(i), s, r FROM t GROUP BY g"},
+    {"SELECT * FROM last", "SELECT i < 9 AS g, max(i), s, r FROM t GROUP BY g"},
+    {"DROP TABLE last", "SELECT 1 WHERE 0"},
     {"CREATE VIRTUAL TABLE temp.m USING clreduce((" WITH_SUBQUERIES "))", "SELECT 1 WHERE 0"},
     {"SELECT * FROM m", WITH_SUBQUERIES},
     {"SELECT * FROM m", WITH_SUBQUERIES},
