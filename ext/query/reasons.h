@@ -10,6 +10,9 @@ CLR_WHY(WITH, "WITH beside other subqueries, or a view of a table that is named 
 CLR_WHY(LEFT_EXPRESSION,
         "an expression in a subquery behind LEFT JOIN is not accelerated: write it "
         "around the subquery's column")
+CLR_WHY(INNER_NUMERIC,
+        "CAST to NUMERIC as a column of a subquery is not accelerated: write it around "
+        "the subquery's column")
 CLR_WHY(COLUMN_LIST, "a list of columns with * is not accelerated: write AS in the SELECT")
 CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view of that subquery")

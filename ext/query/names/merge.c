@@ -139,6 +139,15 @@ static void substitute(struct clr_syntax *syntax, struct clr_node *node, const s
     *node = result;
 }
 
+/* Whether an expression may be another number as a column of rows that SQLite keeps, which have its
+   affinity: -10 for -10.0. Values of other affinities are of their type already. */
+static bool may_change(const struct clr_node *node)
+{
+    while (node->kind == CLR_N_COLLATE)
+        node = node->first;
+    return node->kind == CLR_N_CAST && node->cast == CLR_CAST_TO_NUMERIC;
+}
+
 /* Has a name mean what was found of a source. In a row that LEFT JOIN has found nothing for,
    columns are NULL, and no other expressions are. */
 static void take(struct clr_binder *binder, struct clr_node *node,
@@ -148,6 +157,8 @@ static void take(struct clr_binder *binder, struct clr_node *node,
         node->source = place;
     else if (source->is_left && found->first->kind != CLR_N_COLUMN)
         clr_refuse(binder->syntax, CLR_WHY_LEFT_EXPRESSION);
+    else if (may_change(found->first))
+        clr_refuse(binder->syntax, CLR_WHY_INNER_NUMERIC);
     else
         substitute(binder->syntax, node, found->first);
 }
