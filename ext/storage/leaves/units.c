@@ -139,11 +139,14 @@ enum clr_load_outcome clr_leaf_reader_decode(struct clr_leaf_reader *reader)
 
 /* ---- Units. */
 
-/* A unit's pages are read into a thread's buffer, small enough for a processor's own cache. */
+/* A unit's pages are read into a thread's buffer, small enough for a processor's own cache. In a
+   process that has started a thread each of SQLite's mutexes is taken atomically from then on, by
+   which a program without threads of its own reads rows a fifth slower: small tables are not worth
+   that. */
 enum {
     UNIT_BYTES = 256 * 1024,
-    UNITS_LEAST = 32, /* a table with fewer leaves has smaller units */
-    SMALL_LEAVES = 64 /* below, threads are not worth their start */
+    UNITS_LEAST = 32,  /* a table with fewer leaves has smaller units */
+    SMALL_LEAVES = 512 /* a table with fewer leaves is read by one thread */
 };
 
 /* Keeps the first failure: the others only follow from it, or are as good. */
