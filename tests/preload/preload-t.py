@@ -183,6 +183,29 @@ def test_log():
     tap.ok(accelerated(told) >= 9, f"a write-ahead log: {accelerated(told)} of 10 runs were accelerated")
 
 
+UNITS_SCRIPT = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+sql = "WITH g AS (SELECT k, sum(big / 1000000000) AS s FROM t GROUP BY k) SELECT max(s), (SELECT count(*) FROM t WHERE v > ?) FROM g"
+for i in range(10):
+    print(db.execute(sql, (i,)).fetchall())
+if len(sys.argv) > 2:
+    print(*(row[3] for row in db.execute("EXPLAIN QUERY PLAN " + sql, (0,))), sep=chr(10))
+"""
+
+
+def test_units():
+    """A kept statement of which SELECTs are accelerated by themselves: once the view of all of it has failed, each run."""
+    path = os.path.join(FOLDER, "units.db")
+    fill(path, 20_000)
+    want, _ = run(sys.executable, "-c", UNITS_SCRIPT, path, taken=False)
+    got, told = run(sys.executable, "-c", UNITS_SCRIPT, path, settings=ALWAYS)
+    tap.is_equal(got, want, "units: the same output")
+    tap.is_equal(accelerated(told), 10, "units: all of 10 runs were accelerated")
+    got, _ = run(sys.executable, "-c", UNITS_SCRIPT, path, "explain", settings=ALWAYS)
+    tap.is_equal(got.count("SCAN t BY clreduce (host, columns resident)"), 2, "units: the plan shows both")
+
+
 def test_settings():
     """Settings come from the environment, and from what is the default here."""
     command = (tap.SQLITE3, "-init", "/dev/null", ":memory:")
@@ -279,6 +302,7 @@ def main():
         test_programs()
         test_search()
         test_log()
+        test_units()
         test_settings()
         test_programs_without()
         test_static()

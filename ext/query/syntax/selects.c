@@ -53,6 +53,12 @@ static bool pass(struct scan *scan, int kind)
     return true;
 }
 
+/* Stores where a text ends, which is what has been passed last. */
+static void end(const struct scan *scan, struct clr_written *text)
+{
+    text->length = (size_t)(scan->before.text + scan->before.length - text->text);
+}
+
 /* Takes note of a table's name, which this token is unless it is a parenthesis. */
 static void note_source(struct scan *scan)
 {
@@ -155,7 +161,6 @@ static int read_with(struct scan *scan, int around, int outer)
 {
     struct clr_selects *selects = scan->selects;
     const int number = selects->with_count;
-    struct clr_with *with = &selects->withs[number];
     struct clr_cte *cte;
 
     advance(scan);
@@ -166,7 +171,7 @@ static int read_with(struct scan *scan, int around, int outer)
         return -1;
     }
     selects->with_count++;
-    *with = (struct clr_with){.text = scan->token.text, .around = outer};
+    selects->withs[number] = outer;
     do {
         if (scan->token.kind == CLR_T_COMMA)
             advance(scan);
@@ -175,7 +180,8 @@ static int read_with(struct scan *scan, int around, int outer)
             return -1;
         }
         cte = &selects->ctes[selects->cte_count++];
-        *cte = (struct clr_cte){{scan->token.text, scan->token.length}, number};
+        *cte = (struct clr_cte){.name = {scan->token.text, scan->token.length}, .with = number};
+        cte->definition.text = scan->token.text;
         advance(scan);
         if (scan->token.kind == CLR_T_LP)
             read_parentheses(scan, around, number, false);
@@ -192,8 +198,8 @@ static int read_with(struct scan *scan, int around, int outer)
         }
         read_select(scan, CLR_PLACE_CTE, around, number, (int)(cte - selects->ctes));
         pass(scan, CLR_T_RP);
+        end(scan, &cte->definition);
     } while (scan->token.kind == CLR_T_COMMA);
-    with->length = (size_t)(scan->before.text + scan->before.length - with->text);
     return number;
 }
 
@@ -244,16 +250,8 @@ static int add(struct scan *scan, const struct clr_stood *stood)
         return selects->count - 1;
     }
     selects->list[selects->count] = *stood;
-    selects->list[selects->count].text = scan->token.text;
+    selects->list[selects->count].text.text = scan->token.text;
     return selects->count++;
-}
-
-/* Stores where a SELECT ends, which is what has been passed last. */
-static void end(struct scan *scan, int number)
-{
-    struct clr_stood *stood = &scan->selects->list[number];
-
-    stood->length = (size_t)(scan->before.text + scan->before.length - stood->text);
 }
 
 /* Passes the arms of a compound SELECT behind the first one. */
@@ -274,7 +272,7 @@ static void read_arms(struct scan *scan, int first, int with)
             scan->selects->list[first].is_set = true;
         arm = add(scan, &stood);
         read_arm(scan, arm, with);
-        end(scan, arm);
+        end(scan, &scan->selects->list[arm].text);
     }
 }
 
@@ -291,17 +289,17 @@ static void read_select(struct scan *scan, enum clr_select_place place, int arou
     int i;
 
     read_arm(scan, first, inner);
-    end(scan, first);
+    end(scan, &selects->list[first].text);
     if (begins_arm(scan)) {
-        selects->list[first].length -= (size_t)(text - selects->list[first].text);
-        selects->list[first].text = text;
+        selects->list[first].text.length -= (size_t)(text - selects->list[first].text.text);
+        selects->list[first].text.text = text;
         selects->list[first].with = inner;
         selects->list[first].compound = first;
         read_arms(scan, first, inner);
         read_end(scan, first, inner);
     } else {
         read_end(scan, first, inner);
-        end(scan, first);
+        end(scan, &selects->list[first].text);
     }
     for (i = first + 1; i < selects->count; i++) {
         if (selects->list[i].compound != first)
@@ -341,7 +339,7 @@ static bool are_same(const struct clr_written *a, const struct clr_written *b)
     return clr_name_equal(first, second);
 }
 
-bool clr_select_reads(const struct clr_selects *selects, const char *text, size_t length,
+bool clr_select_reads(const struct clr_selects *selects, const struct clr_written *text,
                       const struct clr_cte *cte)
 {
     int i;
@@ -349,7 +347,8 @@ bool clr_select_reads(const struct clr_selects *selects, const char *text, size_
     for (i = 0; i < selects->source_count; i++) {
         const struct clr_written *source = &selects->sources[i];
 
-        if (source->text >= text && source->text < text + length && are_same(source, &cte->name))
+        if (source->text >= text->text && source->text < text->text + text->length &&
+            are_same(source, &cte->name))
             return true;
     }
     return false;

@@ -29,20 +29,13 @@ struct clr_written {
 /* A name that WITH defines. */
 struct clr_cte {
     struct clr_written name;
-    int with; /* the number of the WITH */
-};
-
-/* WITH, and its definitions. */
-struct clr_with {
-    const char *text; /* of all definitions, without the words before them */
-    size_t length;
-    int around; /* the WITH around it, or -1 */
+    struct clr_written definition; /* with the name and the parentheses */
+    int with;                      /* the number of its WITH */
 };
 
 /* A SELECT with its WITH, ORDER BY and LIMIT; or, of a compound one, an arm, without these. */
 struct clr_stood {
-    const char *text;
-    size_t length;
+    struct clr_written text;
     enum clr_select_place place; /* an arm's is its compound's */
     int around;                  /* the number of the one that it stands in, or -1 */
     int compound;                /* of an arm: the number of the first one; else -1 */
@@ -60,7 +53,7 @@ struct clr_stood {
 struct clr_selects {
     int count, with_count, cte_count, source_count;
     struct clr_stood list[CLR_MOST_SELECTS];
-    struct clr_with withs[CLR_MOST_CTES];
+    int withs[CLR_MOST_CTES]; /* of each WITH the number of the one around it, or -1 */
     struct clr_cte ctes[CLR_MOST_CTES];
     /* Names of tables: behind FROM and its commas, JOIN and IN. */
     struct clr_written sources[CLR_MOST_SOURCES];
@@ -71,7 +64,7 @@ struct clr_selects {
 bool clr_selects_find(const char *sql, struct clr_selects *selects);
 
 /* Whether a CTE's name is that of a table in a part of the text. */
-bool clr_select_reads(const struct clr_selects *selects, const char *text, size_t length,
+bool clr_select_reads(const struct clr_selects *selects, const struct clr_written *text,
                       const struct clr_cte *cte);
 
 #endif

@@ -660,26 +660,19 @@ static sqlite3_stmt *prepare_explanation(struct clr_connection *connection, cons
                                          sqlite3_stmt *explain)
 {
     sqlite3_stmt *plain = NULL, *accelerated = NULL, *result = NULL;
-    char *message = NULL, *line = NULL, *text = NULL;
+    char *message = NULL, *text = NULL;
 
     if (reads_main_alone(connection->db, sql) &&
         clr_statement_make(connection->db, sql, 0, &plain) == SQLITE_OK &&
         clr_accelerated_prepare(connection, plain, 0, &accelerated, &message) == SQLITE_OK) {
-        if (sqlite3_stmt_isexplain(explain) == 1) {
+        if (sqlite3_stmt_isexplain(explain) == 1)
             text = sqlite3_mprintf("EXPLAIN %s", sqlite3_sql(accelerated));
-        } else {
-            line = clr_accelerated_describe(connection, plain);
-            if (line != NULL)
-                text = sqlite3_mprintf(
-                    "SELECT 2 AS \"%w\", 0 AS \"%w\", 0 AS \"%w\", %Q AS \"%w\"",
-                    sqlite3_column_name(explain, 0), sqlite3_column_name(explain, 1),
-                    sqlite3_column_name(explain, 2), line, sqlite3_column_name(explain, 3));
-        }
+        else
+            text = clr_accelerated_explain(connection, accelerated, explain);
     }
     if (text != NULL)
         clr_statement_make(connection->db, text, 0, &result);
     sqlite3_free(text);
-    sqlite3_free(line);
     sqlite3_free(message);
     sqlite3_finalize(accelerated);
     sqlite3_finalize(plain);

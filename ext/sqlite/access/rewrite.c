@@ -67,7 +67,7 @@ static void append_arguments(sqlite3_stmt *plain, sqlite3_str *text)
 
     for (i = 1; i <= count; i++)
         sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", parameter(plain, i));
-    sqlite3_str_appendf(text, "%s AS m", count > 0 ? ")" : "");
+    sqlite3_str_appendall(text, count > 0 ? ")" : "");
 }
 
 /* Appends the parameters as conditions on the view's hidden columns. If that fails some are
@@ -80,9 +80,8 @@ static void append_conditions(sqlite3_stmt *plain, const char *view, sqlite3_str
     rc =
         clr_statement_prepare(sqlite3_db_handle(plain), &names,
                               "SELECT name FROM pragma_table_xinfo(%Q, 'temp') WHERE hidden", view);
-    sqlite3_str_appendall(text, " AS m");
     while (rc == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW) {
-        sqlite3_str_appendf(text, "%s m.\"%w\" IS ", number == 0 ? " WHERE" : " AND",
+        sqlite3_str_appendf(text, "%s %s.\"%w\" IS ", number == 0 ? " WHERE" : " AND", view,
                             sqlite3_column_text(names, 0));
         sqlite3_str_appendall(text, parameter(plain, ++number));
     }
@@ -99,7 +98,7 @@ static char *write_select(sqlite3_stmt *plain, const struct clr_column_names *co
     int i;
 
     for (i = 0; i < count; i++)
-        sqlite3_str_appendf(text, "%s m.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",",
+        sqlite3_str_appendf(text, "%s %s.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",", view,
                             columns->list[i], sqlite3_column_name(plain, i));
     sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
     if (sqlite3_bind_parameter_count(plain) > MOST_ARGUMENTS)
@@ -247,20 +246,16 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
     return rc;
 }
 
-char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *plain)
+/* Returns how an accelerated view goes over its table, as a line of EXPLAIN QUERY PLAN says it for
+   people, to be freed with sqlite3_free(); NULL if it is not accelerated now, or without memory. */
+static char *describe(struct clr_connection *connection, const char *name)
 {
     static const char accelerated[] = "accelerated: ", absent[] = ": not resident";
-    char *trimmed = trim(sqlite3_sql(plain), strlen(sqlite3_sql(plain))), *message = NULL;
-    char where[CLR_REASON_TEXT], name[CLR_MADE_NAME];
-    const struct clr_view *view = NULL;
+    const struct clr_view *view = clr_view_find(connection, name);
     const char *line, *columns = "columns resident";
+    char where[CLR_REASON_TEXT];
     int i;
 
-    if (trimmed != NULL &&
-        clr_made_view_get(connection, trimmed, false, name, &message) == SQLITE_OK)
-        view = clr_view_find(connection, name);
-    sqlite3_free(message);
-    sqlite3_free(trimmed);
     if (view == NULL || view->acceleration->plan == NULL)
         return NULL;
     line = clr_acceleration_explain(view->acceleration, 0);
@@ -274,6 +269,48 @@ char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *
     }
     return sqlite3_mprintf("SCAN %s BY clreduce (%s, %s)", view->acceleration->plan->table.name,
                            where, columns);
+}
+
+/* Returns a line of EXPLAIN QUERY PLAN, which may be that of a view that was made; NULL as above.
+ */
+static char *describe_line(struct clr_connection *connection, const char *detail)
+{
+    const char *view = strstr(detail, CLR_MADE_VIEW);
+    char name[CLR_MADE_NAME];
+
+    if (view == NULL)
+        return sqlite3_mprintf("%s", detail);
+    sqlite3_snprintf(sizeof name, name, "%.*s", (int)(clr_word_end(view) - view), view);
+    return describe(connection, name);
+}
+
+char *clr_accelerated_explain(struct clr_connection *connection, sqlite3_stmt *accelerated,
+                              sqlite3_stmt *explain)
+{
+    enum { DETAIL = 3 };
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_stmt *plan;
+    char *line = NULL;
+    int rc = clr_statement_prepare(connection->db, &plan, "EXPLAIN QUERY PLAN %s",
+                                   sqlite3_sql(accelerated));
+
+    while (rc == SQLITE_OK && sqlite3_step(plan) == SQLITE_ROW) {
+        line = describe_line(connection, (const char *)sqlite3_column_text(plan, DETAIL));
+        if (line == NULL)
+            break;
+        sqlite3_str_appendf(text, "%sSELECT %d AS \"%w\", %d AS \"%w\", %d AS \"%w\", %Q AS \"%w\"",
+                            sqlite3_str_length(text) == 0 ? "" : " UNION ALL ",
+                            sqlite3_column_int(plan, 0), sqlite3_column_name(explain, 0),
+                            sqlite3_column_int(plan, 1), sqlite3_column_name(explain, 1),
+                            sqlite3_column_int(plan, 2), sqlite3_column_name(explain, 2), line,
+                            sqlite3_column_name(explain, DETAIL));
+        sqlite3_free(line);
+    }
+    sqlite3_finalize(plan);
+    if (line != NULL)
+        return sqlite3_str_finish(text);
+    sqlite3_free(sqlite3_str_finish(text));
+    return NULL;
 }
 
 int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,

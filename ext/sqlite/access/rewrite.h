@@ -19,10 +19,14 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
 int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
                             sqlite3_stmt **accelerated, char **message);
 
-/* Returns how the accelerated statement of a plain one goes over its table, as a line of EXPLAIN
-   QUERY PLAN says it for people, to be freed with sqlite3_free(); NULL if there is none, or without
-   memory. */
-char *clr_accelerated_describe(struct clr_connection *connection, sqlite3_stmt *plain);
+/*
+ * Returns a SELECT whose rows are those of EXPLAIN QUERY PLAN of an accelerated statement, in the
+ * plan's words for each view that was made for it, to be freed with sqlite3_free(). Its columns
+ * have the names of those of explain, which explains the plain one. NULL if a view is not
+ * accelerated now, or without memory.
+ */
+char *clr_accelerated_explain(struct clr_connection *connection, sqlite3_stmt *accelerated,
+                              sqlite3_stmt *explain);
 
 /* Registers the functions. Returns SQLite's result code. */
 int clr_rewrite_register(struct clr_connection *connection);

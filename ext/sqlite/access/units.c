@@ -16,10 +16,9 @@
 
 /* A unit that is read from a view. */
 struct unit {
-    const char *text; /* that it stands for, within the statement's */
-    size_t length;
-    char *select;      /* by itself, as the view has it */
-    char *replacement; /* a SELECT from the view */
+    struct clr_written text; /* that it stands for, within the statement's */
+    char *select;            /* by itself, as the view has it */
+    char *replacement;       /* a SELECT from the view */
 };
 
 struct units {
@@ -120,9 +119,10 @@ static bool may_lose_subtype(const struct units *units, const struct clr_stood *
     sqlite3 *db = units->connection->db;
     bool may = true;
 
-    if (add_functions(stood->text, stood->text + stood->length, &inside) &&
-        add_functions(units->sql, stood->text, &around) &&
-        add_functions(stood->text + stood->length, units->sql + strlen(units->sql), &around))
+    if (add_functions(stood->text.text, stood->text.text + stood->text.length, &inside) &&
+        add_functions(units->sql, stood->text.text, &around) &&
+        add_functions(stood->text.text + stood->text.length, units->sql + strlen(units->sql),
+                      &around))
         may = (subtype_uses(db, &inside) & CLR_SUBTYPE_GIVEN) != 0 &&
               (subtype_uses(db, &around) & CLR_SUBTYPE_READ) != 0;
     clr_functions_free(&inside);
@@ -142,7 +142,7 @@ static bool joins(const struct units *units, const struct clr_stood *stood)
    a column, although it has no affinity: a compound compares by it. */
 static bool may_collate(const struct clr_stood *stood)
 {
-    const char *at = stood->text;
+    const char *at = stood->text.text;
     struct clr_token token = {.kind = CLR_T_ID}, before;
     struct clr_reason reason;
 
@@ -154,7 +154,7 @@ static bool may_collate(const struct clr_stood *stood)
             (token.kind == CLR_T_PLUS && before.kind != CLR_T_RP && before.kind != CLR_T_NUMBER &&
              (before.kind != CLR_T_ID || clr_token_is(&before, "SELECT"))))
             return true;
-    } while (token.kind != 0 && at < stood->text + stood->length);
+    } while (token.kind != 0 && at < stood->text.text + stood->text.length);
     return false;
 }
 
@@ -182,69 +182,90 @@ static bool may_stand(const struct units *units, const struct clr_stood *stood)
 }
 
 /*
- * Writes a unit as a statement of its own, with the WITH that it names something of. quotes: names
- * in double quotes are in others, so that SQLite can't take one for a string where the unit has no
- * such column, and the query around it may. Returns NULL without memory, or, with *is_unit false,
- * if it is none: a recursive one, and one whose names lead further.
+ * Finds out which CTEs a unit reads, also by way of others. Returns false where it is none: a
+ * recursive one, and one that reads CTEs of several WITHs, whose names may mean other things to
+ * each other.
  */
-static char *write_select(const struct units *units, const struct clr_stood *stood, bool quotes,
-                          bool *is_unit)
+static bool find_ctes(const struct clr_selects *selects, const struct clr_stood *stood,
+                      bool reads[CLR_MOST_CTES])
+{
+    int with, named = -1, i, k;
+    bool is_found = true;
+
+    memset(reads, 0, CLR_MOST_CTES * sizeof *reads);
+    while (is_found) {
+        is_found = false;
+        for (with = stood->with; with >= 0; with = selects->withs[with]) {
+            for (i = 0; i < selects->cte_count; i++) {
+                const struct clr_cte *cte = &selects->ctes[i];
+                bool does = cte->with == with && clr_select_reads(selects, &stood->text, cte);
+
+                for (k = 0; k < selects->cte_count && cte->with == with && !does; k++)
+                    does = reads[k] && clr_select_reads(selects, &selects->ctes[k].definition, cte);
+                if (!does || reads[i])
+                    continue;
+                if (i == stood->cte || (named >= 0 && named != with))
+                    return false;
+                named = with;
+                reads[i] = is_found = true;
+            }
+        }
+    }
+    return named < 0 || clr_name_begins(stood->text.text, stood->text.length, "SELECT");
+}
+
+/* Appends a text with names in double quotes in others. */
+static void append_names(sqlite3_str *text, const struct clr_written *written)
+{
+    const char *at = written->text, *end = at + written->length, *behind, *c;
+    struct clr_token token;
+    struct clr_reason reason;
+    char *name;
+
+    while (at < end) {
+        behind = at;
+        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+            return;
+        sqlite3_str_append(text, behind, (int)(token.text - behind));
+        if (*token.text != '"') {
+            sqlite3_str_append(text, token.text, (int)token.length);
+            continue;
+        }
+        name = sqlite3_malloc64(token.length + 1);
+        if (name != NULL)
+            clr_token_unquote(&token, name);
+        sqlite3_str_appendchar(text, 1, '`');
+        for (c = name; c != NULL && *c != '\0'; c++)
+            sqlite3_str_appendchar(text, *c == '`' ? 2 : 1, *c);
+        sqlite3_str_appendchar(text, 1, '`');
+        sqlite3_free(name);
+    }
+}
+
+/*
+ * Writes a unit as a statement of its own, with the CTEs that it reads. other_quotes: names in
+ * double quotes are in others, so that SQLite can't take one for a string where the unit has no
+ * such column, and the query around it may.
+ */
+static char *write_select(const struct units *units, const struct clr_stood *stood,
+                          const bool reads[CLR_MOST_CTES], bool other_quotes)
 {
     const struct clr_selects *selects = &units->selects;
     sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *at, *end;
-    int with, i, named = -1;
-    struct clr_token token = {.kind = CLR_T_ID};
-    struct clr_reason reason;
+    int i;
 
-    *is_unit = true;
-    for (with = stood->with; with >= 0; with = selects->withs[with].around) {
-        for (i = 0; i < selects->cte_count; i++) {
-            if (selects->ctes[i].with != with ||
-                !clr_select_reads(selects, stood->text, stood->length, &selects->ctes[i]))
-                continue;
-            *is_unit = *is_unit && (named < 0 || named == with) && i != stood->cte;
-            named = with;
-        }
+    for (i = 0; i < selects->cte_count; i++) {
+        if (!reads[i])
+            continue;
+        sqlite3_str_appendall(text, sqlite3_str_length(text) == 0 ? "WITH " : ", ");
+        append_names(text, &selects->ctes[i].definition);
     }
-    if (named >= 0) {
-        const struct clr_with *list = &selects->withs[named];
-
-        for (i = 0; i < selects->cte_count; i++) {
-            for (with = list->around; with >= 0; with = selects->withs[with].around)
-                *is_unit = *is_unit && (selects->ctes[i].with != with ||
-                                        !clr_select_reads(selects, list->text, list->length,
-                                                          &selects->ctes[i]));
-        }
-        *is_unit = *is_unit && clr_name_begins(stood->text, stood->length, "SELECT");
-        sqlite3_str_appendf(text, "WITH RECURSIVE ");
-        sqlite3_str_append(text, list->text, (int)list->length);
-        sqlite3_str_appendall(text, "\n");
-    }
-    end = stood->text + stood->length;
-    for (at = stood->text; quotes && at < end;) {
-        const char *behind = at;
-
-        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
-            break;
-        sqlite3_str_append(text, behind, (int)(token.text - behind));
-        if (*token.text == '"') {
-            char *name = sqlite3_malloc64(token.length + 1), *c;
-
-            if (name != NULL)
-                clr_token_unquote(&token, name);
-            sqlite3_str_appendchar(text, 1, '`');
-            for (c = name; c != NULL && *c != '\0'; c++)
-                sqlite3_str_appendchar(text, *c == '`' ? 2 : 1, *c);
-            sqlite3_str_appendchar(text, 1, '`');
-            *is_unit = *is_unit && name != NULL;
-            sqlite3_free(name);
-        } else {
-            sqlite3_str_append(text, token.text, (int)token.length);
-        }
-    }
-    if (!quotes)
-        sqlite3_str_append(text, stood->text, (int)stood->length);
+    if (sqlite3_str_length(text) > 0)
+        sqlite3_str_appendall(text, " ");
+    if (other_quotes)
+        append_names(text, &stood->text);
+    else
+        sqlite3_str_append(text, stood->text.text, (int)stood->text.length);
     return sqlite3_str_finish(text);
 }
 
@@ -278,6 +299,8 @@ struct columns {
 static char *write_replacement(sqlite3_stmt *select, const struct columns *columns,
                                const char *view, const struct clr_stood *stood)
 {
+    static const char typed[] = "%s %s.\"%w\" AS \"%w\"", plain[] = "%s +%s.\"%w\" AS \"%w\"",
+                      bare[] = "%s CASE WHEN 1 THEN %s.\"%w\" END AS \"%w\"";
     const int count = sqlite3_bind_parameter_count(select);
     sqlite3_str *text = sqlite3_str_new(NULL);
     const char *name;
@@ -285,17 +308,17 @@ static char *write_replacement(sqlite3_stmt *select, const struct columns *colum
 
     for (i = 0; i < columns->own.count; i++)
         sqlite3_str_appendf(text,
-                            columns->comparisons[i].affinity != CLR_LETTER_NONE
-                                ? "%s m.\"%w\" AS \"%w\""
-                            : stood->compound < 0 ? "%s +m.\"%w\" AS \"%w\""
-                                                  : "%s CASE WHEN 1 THEN m.\"%w\" END AS \"%w\"",
-                            i == 0 ? "SELECT" : ",", columns->own.list[i], columns->names.list[i]);
+                            columns->comparisons[i].affinity != CLR_LETTER_NONE ? typed
+                            : stood->compound < 0                               ? plain
+                                                                                : bare,
+                            i == 0 ? "SELECT" : ",", view, columns->own.list[i],
+                            columns->names.list[i]);
     sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
     for (i = 1; i <= count; i++) {
         name = sqlite3_bind_parameter_name(select, i);
         sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", name == NULL ? "?" : name);
     }
-    sqlite3_str_appendf(text, "%s AS m", count > 0 ? ")" : "");
+    sqlite3_str_appendall(text, count > 0 ? ")" : "");
     /* With LIMIT the view is no table of the query around it, as an aggregate would be none. */
     if (stood->compound < 0 && (stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE))
         sqlite3_str_appendall(text, " LIMIT -1");
@@ -417,17 +440,19 @@ static bool is_promising(const char *text)
 static int try_unit(struct units *units, const struct clr_stood *stood)
 {
     struct unit *unit = &units->list[units->count];
-    bool is_unit, is_found = false;
+    bool reads[CLR_MOST_CTES], is_found = false;
     char *text;
     int rc = SQLITE_OK;
 
-    *unit = (struct unit){.text = stood->text, .length = stood->length};
-    unit->select = write_select(units, stood, true, &is_unit);
-    text = write_select(units, stood, false, &is_unit);
+    if (!find_ctes(&units->selects, stood, reads))
+        return SQLITE_OK;
+    *unit = (struct unit){.text = stood->text};
+    unit->select = write_select(units, stood, reads, true);
+    text = write_select(units, stood, reads, false);
     if (unit->select == NULL || text == NULL)
         rc = SQLITE_NOMEM;
-    else if (is_unit && is_promising(unit->select) &&
-             ((units->instants < 2 && strlen(text) == stood->length) ||
+    else if (is_promising(unit->select) &&
+             ((units->instants < 2 && strlen(text) == stood->text.length) ||
               count_instants(text, strlen(text)) == 0) &&
              !may_lose_subtype(units, stood))
         rc = make_view(units, stood, unit->select, text, &unit->replacement);
@@ -447,9 +472,9 @@ static bool is_within_unit(const struct units *units, const struct clr_stood *st
     int i;
 
     for (i = 0; i < units->count; i++) {
-        const char *text = units->list[i].text;
+        const struct clr_written *text = &units->list[i].text;
 
-        if (stood->text >= text && stood->text < text + units->list[i].length)
+        if (stood->text.text >= text->text && stood->text.text < text->text + text->length)
             return true;
     }
     return false;
@@ -457,7 +482,7 @@ static bool is_within_unit(const struct units *units, const struct clr_stood *st
 
 static int compare_places(const void *a, const void *b)
 {
-    const char *x = ((const struct unit *)a)->text, *y = ((const struct unit *)b)->text;
+    const char *x = ((const struct unit *)a)->text.text, *y = ((const struct unit *)b)->text.text;
 
     return x < y ? -1 : x > y;
 }
@@ -563,11 +588,11 @@ static char *write_statement(const struct units *units)
     int i;
 
     for (i = 0; i < units->count; i++) {
-        sqlite3_str_append(text, at, (int)(units->list[i].text - at));
+        sqlite3_str_append(text, at, (int)(units->list[i].text.text - at));
         sqlite3_str_appendall(text, units->list[i].replacement);
         /* A comment may have ended the unit. */
         sqlite3_str_appendall(text, "\n");
-        at = units->list[i].text + units->list[i].length;
+        at = units->list[i].text.text + units->list[i].text.length;
     }
     sqlite3_str_appendall(text, at);
     return sqlite3_str_finish(text);
