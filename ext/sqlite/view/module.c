@@ -917,8 +917,11 @@ int clr_view_make(struct clr_connection *connection, const char *name, const cha
     const size_t size = sizeof(struct made) + strlen(sql) + sizeof "(\n)";
     struct made *made = sqlite3_malloc64(size);
 
-    if (made == NULL)
+    /* Amid a statement that has had no memory SQLite registers a module and frees what it has. */
+    if (made == NULL || sqlite3_errcode(connection->db) == SQLITE_NOMEM) {
+        sqlite3_free(made);
         return SQLITE_NOMEM;
+    }
     made->connection = clr_connection_retain(connection);
     made->was_connected = false;
     made->compares = compares;

@@ -280,6 +280,57 @@ static void test_first_view(int (*fail_after)(long), const char *whose, int most
     tap_ok(told > 0, "a first view: %ld of %ld allocations of %s told", told, after, whose);
 }
 
+/* Returns the text that a query gives, to be freed with free(). */
+static char *read_text(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *query = NULL;
+    char *text = NULL;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &query, NULL) == SQLITE_OK &&
+        sqlite3_step(query) == SQLITE_ROW && sqlite3_column_text(query, 0) != NULL)
+        text = strdup((const char *)sqlite3_column_text(query, 0));
+    sqlite3_finalize(query);
+    return text == NULL ? strdup("") : text;
+}
+
+/* A statement of which SELECTs are accelerated by themselves is written, or there is no memory for
+   it, or for a view of one; then the rest may be, and with memory all is. */
+static void test_units(int (*fail_after)(long), const char *whose, int most)
+{
+    static const char units[] = "WITH g AS (SELECT s, count(*) AS n FROM t GROUP BY s) SELECT"
+                                " max(n), (SELECT sum(i) FROM t WHERE \"k\" > 9) FROM g",
+                      ask[] = "SELECT clreduce_rewrite('WITH g AS (SELECT s, count(*) AS n FROM t"
+                              " GROUP BY s) SELECT max(n), (SELECT sum(i) FROM t WHERE \"k\" > 9)"
+                              " FROM g')";
+    bool failed = true;
+    long after, told = 0;
+
+    for (after = 0; failed; after += random_between(1, most)) {
+        sqlite3_int64 before = sqlite3_memory_used();
+        sqlite3 *db = connect_to(0);
+        char *want = database_query(db, units), *text, *got;
+        int rc;
+
+        fail_after(after);
+        free(database_query_rc(db, ask, &rc));
+        failed = fail_after(-1);
+        if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+            tap_ok(false, "allocation %ld: result %d", after, rc);
+        told += rc == SQLITE_NOMEM;
+        text = read_text(db, ask);
+        got = database_query(db, text);
+        if (strstr(text, "clreduce_view_") == NULL || strcmp(got, want) != 0)
+            tap_ok(false, "allocation %ld: there is memory again, and %s gives %s", after, text,
+                   got);
+        free(want);
+        free(text);
+        free(got);
+        if (sqlite3_close(db) != SQLITE_OK || sqlite3_memory_used() != before)
+            tap_ok(false, "allocation %ld: the connection is in use, or memory left over", after);
+    }
+    tap_ok(told > 0, "units: %ld of %ld allocations of %s told", told, after, whose);
+}
+
 /* ---- With a device: the worker's allocations fail too, which the device may not survive. */
 
 static long device_case;
@@ -333,6 +384,8 @@ int main(void)
     test_device(); /* before anything else: its children have runtimes of their own */
     test_first_view(clr_memory_fail_after, "the extension", 1);
     test_first_view(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 19 : 1);
+    test_units(clr_memory_fail_after, "the extension", 1);
+    test_units(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 31 : 1);
     for (i = 0; i < PLACES; i++) {
         for (life = lives; life < lives + LIVES; life++) {
             /* Only what is accelerated goes before an ordinary view. */
