@@ -254,26 +254,29 @@ static int add(struct scan *scan, const struct clr_stood *stood)
     return selects->count++;
 }
 
-/* Passes the arms of a compound SELECT behind the first one. */
-static void read_arms(struct scan *scan, int first, int with)
+/* Passes the arms of a compound SELECT behind the first one. Returns the number of the last one
+   that another operator than UNION ALL takes, or -1. */
+static int read_arms(struct scan *scan, int first, int with)
 {
     const struct clr_stood stood = {.place = scan->selects->list[first].place,
                                     .around = scan->selects->list[first].around,
                                     .cte = scan->selects->list[first].cte,
                                     .compound = first,
                                     .with = with};
-    int arm;
+    int arm, last = -1;
+    bool is_all;
 
     while (!scan->has_failed && begins_arm(scan)) {
         advance(scan);
-        if (is_now(scan, "ALL"))
+        is_all = is_now(scan, "ALL");
+        if (is_all)
             advance(scan);
-        else
-            scan->selects->list[first].is_set = true;
         arm = add(scan, &stood);
+        last = is_all ? last : arm;
         read_arm(scan, arm, with);
         end(scan, &scan->selects->list[arm].text);
     }
+    return last;
 }
 
 /* Passes a SELECT, up to the parenthesis or the text's end behind it. */
@@ -286,7 +289,7 @@ static void read_select(struct scan *scan, enum clr_select_place place, int arou
     const int first = add(scan, &stood);
     const int inner = is_now(scan, "WITH") ? read_with(scan, around, with) : with;
     const char *text = scan->token.text;
-    int i;
+    int last = -1, i;
 
     read_arm(scan, first, inner);
     end(scan, &selects->list[first].text);
@@ -295,20 +298,22 @@ static void read_select(struct scan *scan, enum clr_select_place place, int arou
         selects->list[first].text.text = text;
         selects->list[first].with = inner;
         selects->list[first].compound = first;
-        read_arms(scan, first, inner);
+        last = read_arms(scan, first, inner);
         read_end(scan, first, inner);
     } else {
         read_end(scan, first, inner);
         end(scan, &selects->list[first].text);
+        selects->list[first].is_values = place == CLR_PLACE_IN && !selects->list[first].is_limited;
     }
-    for (i = first + 1; i < selects->count; i++) {
+    for (i = first; i < selects->count; i++) {
         if (selects->list[i].compound != first)
             continue;
+        selects->list[i].is_set = last >= 0;
+        selects->list[i].is_values = i <= last;
         selects->list[i].order_count = selects->list[first].order_count;
         selects->list[i].has_computed = selects->list[first].has_computed;
         selects->list[i].descends = selects->list[first].descends;
         selects->list[i].is_limited = selects->list[first].is_limited;
-        selects->list[i].is_set = selects->list[first].is_set;
     }
 }
 

@@ -47,6 +47,9 @@ struct clr_stood {
     int order_count;
     bool has_computed, descends, is_limited;
     bool is_set; /* an arm's compound has more than UNION ALL */
+    /* Rows that it has twice count once: of what IN looks in, and of an arm that another operator
+       than UNION ALL takes, by itself or with what is before that. */
+    bool is_values;
 };
 
 /* Each stands before those that stand in it. */

@@ -245,12 +245,13 @@ static void append_names(sqlite3_str *text, const struct clr_written *written)
 /*
  * Writes a unit as a statement of its own, with the CTEs that it reads. other_quotes: names in
  * double quotes are in others, so that SQLite can't take one for a string where the unit has no
- * such column, and the query around it may.
+ * such column, and the query around it may. distinct: so is a SELECT that the text begins with.
  */
 static char *write_select(const struct units *units, const struct clr_stood *stood,
-                          const bool reads[CLR_MOST_CTES], bool other_quotes)
+                          const bool reads[CLR_MOST_CTES], bool other_quotes, bool distinct)
 {
     const struct clr_selects *selects = &units->selects;
+    struct clr_written written = stood->text;
     sqlite3_str *text = sqlite3_str_new(NULL);
     int i;
 
@@ -262,10 +263,15 @@ static char *write_select(const struct units *units, const struct clr_stood *sto
     }
     if (sqlite3_str_length(text) > 0)
         sqlite3_str_appendall(text, " ");
+    if (distinct) {
+        sqlite3_str_appendall(text, "SELECT DISTINCT");
+        written.text += strlen("SELECT");
+        written.length -= strlen("SELECT");
+    }
     if (other_quotes)
-        append_names(text, &stood->text);
+        append_names(text, &written);
     else
-        sqlite3_str_append(text, stood->text.text, (int)stood->text.length);
+        sqlite3_str_append(text, written.text, (int)written.length);
     return sqlite3_str_finish(text);
 }
 
@@ -424,15 +430,43 @@ static int make_view(const struct units *units, const struct clr_stood *stood, c
     return rc;
 }
 
-/* Whether a text is that of a SELECT that is planned at all. */
-static bool is_promising(const char *text)
+/* Whether a text is that of a SELECT that is planned at all; and whether its rows are those of a
+   table. */
+static bool is_promising(const char *text, bool *has_rows)
 {
     struct clr_query *query = NULL;
     struct clr_reason reason = {.code = CLR_WHY_NONE};
     const bool is = clr_query_parse(text, &query, &reason) == CLR_OK;
 
+    *has_rows = is && query->has_rows;
     clr_query_free(query);
     return is;
+}
+
+/* Stores a unit's text by itself, if it is promising. Returns false without memory. Of rows of a
+   table that are values all different ones are quicker found. */
+static bool choose_select(const struct units *units, const struct clr_stood *stood,
+                          const bool reads[CLR_MOST_CTES], char **select)
+{
+    bool has_rows, is;
+
+    *select = write_select(units, stood, reads, true, false);
+    if (*select == NULL)
+        return false;
+    is = is_promising(*select, &has_rows);
+    if (is && has_rows && stood->is_values &&
+        clr_name_begins(stood->text.text, stood->text.length, "SELECT")) {
+        sqlite3_free(*select);
+        *select = write_select(units, stood, reads, true, true);
+        if (*select == NULL)
+            return false;
+        is = is_promising(*select, &has_rows);
+    }
+    if (!is) {
+        sqlite3_free(*select);
+        *select = NULL;
+    }
+    return true;
 }
 
 /* Adds a SELECT of the statement if it is a unit that is accelerated. Returns SQLITE_OK, also if it
@@ -447,11 +481,10 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     if (!find_ctes(&units->selects, stood, reads))
         return SQLITE_OK;
     *unit = (struct unit){.text = stood->text};
-    unit->select = write_select(units, stood, reads, true);
-    text = write_select(units, stood, reads, false);
-    if (unit->select == NULL || text == NULL)
+    text = write_select(units, stood, reads, false, false);
+    if (text == NULL || !choose_select(units, stood, reads, &unit->select))
         rc = SQLITE_NOMEM;
-    else if (is_promising(unit->select) &&
+    else if (unit->select != NULL &&
              ((units->instants < 2 && strlen(text) == stood->text.length) ||
               count_instants(text, strlen(text)) == 0) &&
              !may_lose_subtype(units, stood))

@@ -76,6 +76,8 @@ COUNTED = [
     (2, "SELECT kind, count(*) FROM t GROUP BY 1 UNION ALL SELECT NULL, (SELECT sum(n) FROM t) ORDER BY 2"),
     (2, "SELECT * FROM (SELECT kind, max(x) AS x FROM t GROUP BY kind) AS a JOIN (SELECT kind, min(x) AS y FROM t GROUP BY kind) USING (kind)"),
     (1, "VALUES (1), ((SELECT max(n) FROM t))"),
+    (2, "SELECT city FROM t WHERE n > 2 EXCEPT SELECT name FROM u UNION ALL SELECT city FROM u UNION SELECT day FROM t WHERE n < 90"),
+    (1, "SELECT count(*) FROM u WHERE n IN (SELECT kind FROM t WHERE n > 2)"),
     (1, "SELECT count(*) FROM u WHERE city IN (SELECT city FROM t GROUP BY city HAVING count(*) > 60)"),
 ]
 
@@ -89,6 +91,7 @@ LEFT = {
     "two instants": "SELECT (SELECT count(*) FROM t WHERE day < date('now')), (SELECT count(*) FROM t WHERE day >= CURRENT_DATE)",
     "JSON that is known as such": "SELECT json_array((SELECT json_group_array(kind) FROM t))",
     "groups in the order of the arms": "SELECT kind, 1 FROM t GROUP BY kind UNION ALL SELECT n, 2 FROM u ORDER BY 2 DESC",
+    "IN that ends early": "SELECT city FROM u WHERE n IN (SELECT kind FROM t WHERE n > 2 LIMIT 9)",
     "EXISTS ends at the first row": "SELECT EXISTS (SELECT n FROM t WHERE n > 98)",
     "a statement that writes": "DELETE FROM u WHERE n > (SELECT count(*) FROM t)",
 }
