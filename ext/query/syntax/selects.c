@@ -232,6 +232,9 @@ static void read_end(struct scan *scan, int number, int with)
             stood->order_count += is_now(scan, "ORDER") || scan->token.kind == CLR_T_COMMA;
             stood->descends = stood->descends || is_now(scan, "DESC");
             stood->has_computed = stood->has_computed || !is_plain_term(&scan->token);
+            stood->is_named = stood->is_named ||
+                              (scan->token.kind != CLR_T_NUMBER &&
+                               (scan->before.kind == CLR_T_COMMA || is_word(&scan->before, "BY")));
         }
         if (scan->token.kind == CLR_T_LP)
             read_parentheses(scan, number, with, false);
@@ -312,6 +315,7 @@ static void read_select(struct scan *scan, enum clr_select_place place, int arou
         selects->list[i].is_values = i <= last;
         selects->list[i].order_count = selects->list[first].order_count;
         selects->list[i].has_computed = selects->list[first].has_computed;
+        selects->list[i].is_named = selects->list[first].is_named;
         selects->list[i].descends = selects->list[first].descends;
         selects->list[i].is_limited = selects->list[first].is_limited;
     }

@@ -43,9 +43,9 @@ struct clr_stood {
     int cte;                     /* the number of the CTE that it is, or an arm of; or -1 */
     int sources;                 /* tables and subqueries in its FROM */
     /* It, or an arm's compound, has ORDER BY, of so many terms; one of them is more than a number
-       or a bare name, or has DESC; it has LIMIT. */
+       or a bare name, is no number, or has DESC; it has LIMIT. */
     int order_count;
-    bool has_computed, descends, is_limited;
+    bool has_computed, is_named, descends, is_limited;
     bool is_set; /* an arm's compound has more than UNION ALL */
     /* Rows that it has twice count once: of what IN looks in, and of an arm that another operator
        than UNION ALL takes, by itself or with what is before that. */

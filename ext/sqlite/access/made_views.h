@@ -14,6 +14,9 @@
 
 enum { CLR_MOST_MADE_VIEWS = 32, CLR_MADE_NAME = 40 };
 
+/* So many arguments of a view may be NULL: see module.c. */
+enum { CLR_MOST_NULLS = 16 };
+
 /* How their names begin; a number follows. A statement names them as temp.NAME: no table of another
    schema hides them then. */
 #define CLR_MADE_VIEW "clreduce_view_"

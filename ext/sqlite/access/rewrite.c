@@ -49,9 +49,6 @@ static int look_at(const char *trimmed, char **message)
     return SQLITE_NOTFOUND;
 }
 
-/* So many arguments of a view may be NULL: see view.c. */
-enum { MOST_ARGUMENTS = 16 };
-
 static const char *parameter(sqlite3_stmt *statement, int number)
 {
     const char *name = sqlite3_bind_parameter_name(statement, number);
@@ -101,7 +98,7 @@ static char *write_select(sqlite3_stmt *plain, const struct clr_column_names *co
         sqlite3_str_appendf(text, "%s %s.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",", view,
                             columns->list[i], sqlite3_column_name(plain, i));
     sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
-    if (sqlite3_bind_parameter_count(plain) > MOST_ARGUMENTS)
+    if (sqlite3_bind_parameter_count(plain) > CLR_MOST_NULLS)
         append_conditions(plain, view, text);
     else
         append_arguments(plain, text);
@@ -171,12 +168,12 @@ static char *write_names(sqlite3_stmt *plain, const char *select)
     int i;
 
     for (i = 0; i < count; i++)
-        sqlite3_str_appendf(text, "%s\"%d\"", i == 0 ? "WITH m(" : ", ", i);
+        sqlite3_str_appendf(text, "%s\"%d\"", i == 0 ? "WITH \"clreduce:statement\"(" : ", ", i);
     sqlite3_str_appendf(text, ") AS (%s\n)", select);
     for (i = 0; i < count; i++)
-        sqlite3_str_appendf(text, "%s m.\"%d\" AS \"%w\"", i == 0 ? " SELECT" : ",", i,
+        sqlite3_str_appendf(text, "%s \"%d\" AS \"%w\"", i == 0 ? " SELECT" : ",", i,
                             sqlite3_column_name(plain, i));
-    sqlite3_str_appendall(text, " FROM m");
+    sqlite3_str_appendall(text, " FROM \"clreduce:statement\"");
     return sqlite3_str_finish(text);
 }
 

@@ -27,6 +27,7 @@ struct units {
     struct clr_selects selects;
     bool has_joins;  /* a SELECT in the statement reads several tables */
     bool are_joined; /* so may be a unit that was added */
+    bool are_named;  /* a unit that was added is an arm in an order of names */
     int instants;    /* how often the statement may ask for the time */
     int count;
     struct unit list[CLR_MOST_SELECTS];
@@ -277,8 +278,22 @@ static char *write_select(const struct units *units, const struct clr_stood *sto
 
 /* ---- Views. */
 
+/* Whether a parameter with a name has it by its number too: ?1 may be :a in a unit by itself. */
+static bool is_own_name(sqlite3_stmt *select, const struct clr_token *variable)
+{
+    char *name = sqlite3_mprintf("%.*s", (int)variable->length, variable->text);
+    const char *known = NULL;
+    bool is;
+
+    if (name != NULL)
+        known = sqlite3_bind_parameter_name(select, sqlite3_bind_parameter_index(select, name));
+    is = known != NULL && strcmp(known, name) == 0;
+    sqlite3_free(name);
+    return is;
+}
+
 /* Whether the statement's text makes the parameters that a unit has by itself, in their order, if
-   they are written once each: all have names, or are each a ? of its own. */
+   they are written once each: all have names of their own, or are each a ? of its own. */
 static bool has_plain_parameters(sqlite3_stmt *select, const char *text)
 {
     const int count = sqlite3_bind_parameter_count(select);
@@ -286,11 +301,16 @@ static bool has_plain_parameters(sqlite3_stmt *select, const char *text)
     struct clr_reason reason;
     int unnamed = 0, i;
 
-    while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK)
-        unnamed += token.kind == CLR_T_VARIABLE && token.length == 1;
+    while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK) {
+        if (token.kind != CLR_T_VARIABLE)
+            continue;
+        if (token.length > 1 && !is_own_name(select, &token))
+            return false;
+        unnamed += token.length == 1;
+    }
     for (i = 1; i <= count; i++)
         unnamed -= sqlite3_bind_parameter_name(select, i) == NULL;
-    return unnamed == 0;
+    return unnamed == 0 && count <= CLR_MOST_NULLS;
 }
 
 /* What a view has in a unit's place. */
@@ -443,11 +463,34 @@ static bool is_promising(const char *text, bool *has_rows)
     return is;
 }
 
+/*
+ * Whether values of each column of a SELECT that are equal are the same, also as another column
+ * or value would have them: so they are not as both 1 and 1.0, or in another order than the binary
+ * one.
+ */
+static bool are_equals_same(sqlite3 *db, const char *select)
+{
+    struct clr_comparison *comparisons = NULL;
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, "%s", select), i;
+    bool are = false;
+
+    if (rc == SQLITE_OK)
+        are = read_comparisons(statement, &comparisons) == SQLITE_OK;
+    for (i = 0; are && i < sqlite3_column_count(statement); i++)
+        are = comparisons[i].affinity >= CLR_LETTER_TEXT &&
+              sqlite3_stricmp(comparisons[i].collation, "BINARY") == 0;
+    sqlite3_free(comparisons);
+    sqlite3_finalize(statement);
+    return are;
+}
+
 /* Stores a unit's text by itself, if it is promising. Returns false without memory. Of rows of a
    table that are values all different ones are quicker found. */
 static bool choose_select(const struct units *units, const struct clr_stood *stood,
                           const bool reads[CLR_MOST_CTES], char **select)
 {
+    char *distinct;
     bool has_rows, is;
 
     *select = write_select(units, stood, reads, true, false);
@@ -455,11 +498,13 @@ static bool choose_select(const struct units *units, const struct clr_stood *sto
         return false;
     is = is_promising(*select, &has_rows);
     if (is && has_rows && stood->is_values &&
-        clr_name_begins(stood->text.text, stood->text.length, "SELECT")) {
-        sqlite3_free(*select);
-        *select = write_select(units, stood, reads, true, true);
-        if (*select == NULL)
+        clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
+        are_equals_same(units->connection->db, *select)) {
+        distinct = write_select(units, stood, reads, true, true);
+        if (distinct == NULL)
             return false;
+        sqlite3_free(*select);
+        *select = distinct;
         is = is_promising(*select, &has_rows);
     }
     if (!is) {
@@ -493,6 +538,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     sqlite3_free(text);
     if (is_found) {
         units->are_joined = units->are_joined || joins(units, stood);
+        units->are_named = units->are_named || (stood->compound >= 0 && stood->is_named);
         units->count++;
     } else
         sqlite3_free(unit->select);
@@ -579,6 +625,28 @@ static bool are_equal(struct trees *a, struct trees *b)
     return memcmp(a->list, b->list, (size_t)a->count * sizeof *a->list) == 0;
 }
 
+/* Returns the number of the next permutation from one on, by which a compound's rows are compared:
+   it is which columns the terms of its ORDER BY are. */
+static int next_permutation(const struct clr_bytecode *program, int at)
+{
+    while (at < program->count && !clr_vdbe_op_is(&program->operations[at], "Permutation"))
+        at++;
+    return at;
+}
+
+/* Whether the names in compounds' ORDER BY are those of the same columns: a name that is none of an
+   arm's columns may be a column of its table. */
+static bool are_ordered_alike(const struct clr_bytecode *a, const struct clr_bytecode *b)
+{
+    int i = next_permutation(a, 0), k = next_permutation(b, 0);
+
+    while (i < a->count && k < b->count && strcmp(a->operations[i].p4, b->operations[k].p4) == 0) {
+        i = next_permutation(a, i + 1);
+        k = next_permutation(b, k + 1);
+    }
+    return i >= a->count && k >= b->count;
+}
+
 /*
  * Whether the rows come in the same order. SQLite has to go over the same b-trees in the statement
  * as in what comes of it and in its units by themselves: it may have moved a condition into a unit,
@@ -605,7 +673,8 @@ static int check_order(const struct units *units, const char *text)
         clr_bytecode_free(&own);
     }
     if (rc == SQLITE_OK && (!are_equal(&before, &after) ||
-                            (units->are_joined && !clr_bytecode_joins_alike(&plain, &other))))
+                            (units->are_joined && !clr_bytecode_joins_alike(&plain, &other)) ||
+                            (units->are_named && !are_ordered_alike(&plain, &other))))
         rc = SQLITE_NOTFOUND;
     clr_bytecode_free(&plain);
     clr_bytecode_free(&other);
