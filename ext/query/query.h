@@ -203,9 +203,9 @@ struct clr_query {
        aggregate or in an aggregate of its own: its results are those of the caller's floating-point
        environment. */
     bool computes;
-    bool looks_up_subqueries; /* there are some in expressions of rows; */
-    bool looks_up_values;     /* and not of IN and EXISTS alone, or with LIMIT, GROUP BY or calls in
-                                 them: it matters which rows SQLite finds first */
+    bool looks_up_subqueries; /* there are subqueries in expressions of rows */
+    bool looks_up_values;     /* and one gives a value, or has LIMIT, GROUP BY or calls: it matters
+                                 which rows SQLite finds first */
     int instruction_count, constant_count, column_count, tally_count, call_count, filter;
     struct clr_instruction instructions[CLR_MOST_INSTRUCTIONS];
     struct clr_scalar constants[CLR_MOST_CONSTANTS]; /* those of literals */

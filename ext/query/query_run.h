@@ -14,7 +14,7 @@ struct clr_query_run {
     int question_count;
     struct clr_question questions[CLR_MOST_QUESTIONS]; /* the counts are the run's */
     const struct clr_lookup *lookups;                  /* those that the scan had; the caller's */
-    /* The columns that the scan had, likewise; NULL: their rows have only passed. */
+    /* The columns that the scan had, likewise; NULL: it was a stream. */
     struct clr_column *const *columns;
     unsigned char time[CLR_TIMESTAMP_MOST]; /* the text of the last time that is a value */
 };

@@ -5,15 +5,16 @@
 #include "query/binding/emit.h"
 
 /*
- * Has an expression be a derived column if it could not be lowered otherwise, with its ranks or as
- * values; before: the query's size until then; value: what came of it. Returns the instruction, or
- * -1 with what it was refused for.
+ * Makes an expression a derived column, as its values or with their ranks, if it could not be
+ * lowered otherwise. before: the query's size before that was tried; value: the instruction that
+ * came of it, or -1. Returns value if there is no need or no way to derive it; else the column's
+ * instruction, or -1 without memory or room.
  */
 int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
                        const struct clr_query_size *before, int value, bool is_ranked);
 
-/* Has a part of an expression be a derived column with codes, likewise, and the expression a lookup
-   over it: for what has parameters, or the present time, beside the row's columns. */
+/* Likewise makes a part of an expression a derived column with codes, and the expression a lookup
+   over it: for one that has parameters, or the present time, beside the row's columns. */
 int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
                     const struct clr_query_size *before, int value, bool is_ranked);
 

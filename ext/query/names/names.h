@@ -9,10 +9,10 @@
 
 /*
  * To be called once, when the query's table and its conditions are known (star.h). Looks up all
- * names, numbers parameters, and sets what is known of each node once it is bound: which columns an
- * expression reads, and what of it only SQLite computes. Finds out what the keys of groups are, and
- * which expressions are keys. Refuses what there is not, and what could mean
- * something else where SQLite evaluates it. Returns false once it has failed.
+ * names, numbers parameters, and sets the fields of each node that are known once it is bound:
+ * which columns an expression reads, and whether SQLite alone can compute it. Finds the keys of
+ * groups, and the expressions that are keys. Refuses names of nothing, and names that could mean
+ * something else where SQLite evaluates them. Returns false once it has failed.
  */
 bool clr_names_resolve(struct clr_binder *binder);
 
@@ -20,7 +20,7 @@ bool clr_names_resolve(struct clr_binder *binder);
    select list. */
 struct clr_node *clr_names_keys(const struct clr_syntax *syntax);
 
-/* What two expressions read together. */
+/* Returns what two expressions read together: as struct clr_node has it for one. */
 int clr_content_together(int reads, int other);
 
 /* Whether an expression is a column, plus signs aside. */

@@ -5,9 +5,9 @@
 #include "query/names/names.h"
 
 /*
- * Writes down which table is scanned, which ones are dimensions of it, by what, and what rows must
- * meet. Of several tables that could be scanned it is the one with the most rows. Refuses a join of
- * which no table can. Returns false once it has failed.
+ * Writes down which table is scanned, which ones are dimensions of it, by which keys, and the
+ * conditions of rows. Of several tables that could be scanned it is the one with the most rows.
+ * Refuses a join of which no table can. Returns false once it has failed.
  */
 bool clr_star_find(struct clr_binder *binder);
 

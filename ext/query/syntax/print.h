@@ -46,9 +46,9 @@ void clr_print_node(struct clr_printer *printer, const struct clr_node *node);
 /* The same without parentheses around it. */
 void clr_print_inside(struct clr_printer *printer, const struct clr_node *node);
 
-/* Ends a SELECT in FROM that has begun with what stands for a column. That is all that there is of
-   its table, and both have the names that they have in the query. from: its own FROM, empty if it
-   has none. */
+/* Ends a subquery in FROM that has begun with SELECT and a value, and stands for a table of which
+   one column is needed: names the value as the column, and the subquery as the table, as the query
+   does. from: the subquery's own FROM, empty if it has none. */
 void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *column,
                          const char *from);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A text has no more of them, or nothing is said of it. */
+/* A text that has more of them is not read. */
 enum { CLR_MOST_SELECTS = 64, CLR_MOST_CTES = 32, CLR_MOST_SOURCES = 128 };
 
 enum clr_select_place {
@@ -42,13 +42,15 @@ struct clr_stood {
     int with;                    /* the number of the innermost WITH around it, or -1 */
     int cte;                     /* the number of the CTE that it is, or an arm of; or -1 */
     int sources;                 /* tables and subqueries in its FROM */
-    /* It, or an arm's compound, has ORDER BY, of so many terms; one of them is more than a number
-       or a bare name, is no number, or has DESC; it has LIMIT. */
-    int order_count;
-    bool has_computed, is_named, descends, is_limited;
-    bool is_set; /* an arm's compound has more than UNION ALL */
-    /* Rows that it has twice count once: of what IN looks in, and of an arm that another operator
-       than UNION ALL takes, by itself or with what is before that. */
+    /* Of its ORDER BY and LIMIT, or those of an arm's compound: */
+    int order_count;   /* terms of ORDER BY; 0: there is none */
+    bool has_computed; /* a term is more than a number or a bare name */
+    bool is_named;     /* a term is no number */
+    bool descends;     /* a term has DESC */
+    bool is_limited;   /* there is LIMIT */
+    bool is_set;       /* an arm's compound has other operators than UNION ALL */
+    /* A row counts once, however often it is there: behind IN, and in an arm of UNION, INTERSECT or
+       EXCEPT or before one. */
     bool is_values;
 };
 
@@ -62,11 +64,13 @@ struct clr_selects {
     struct clr_written sources[CLR_MOST_SOURCES];
 };
 
-/* Lists the SELECTs of a statement that SQLite has prepared. Returns false, and nothing is known,
-   for a text that is no SELECT or has tokens or depths that are not read. */
+/* Lists the SELECTs of a statement that SQLite has prepared; the names point into its text. Returns
+   false, and nothing is known, if it is no SELECT, or has too many of something, too deep
+   parentheses, or a token that is not read. */
 bool clr_selects_find(const char *sql, struct clr_selects *selects);
 
-/* Whether a CTE's name is that of a table in a part of the text. */
+/* Whether a CTE's name is that of a table in a part of the text; true also for names that are too
+   long to be compared. */
 bool clr_select_reads(const struct clr_selects *selects, const struct clr_written *text,
                       const struct clr_cte *cte);
 

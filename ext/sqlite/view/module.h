@@ -58,8 +58,8 @@ struct clr_views {
 /* Returns the connection's, or NULL as long as it has had none. */
 struct clr_views *clr_views_of(const struct clr_connection *connection);
 
-/* Gives up what views leave with the connection, if there is none, or none is left: a connection
-   that has statements cannot be closed. */
+/* Finalizes the statements of databases, unless a view is left: a connection that has statements
+   cannot be closed. */
 void clr_views_end(struct clr_connection *connection);
 
 /* Returns the connection's view of that name, or NULL. */

@@ -14,10 +14,10 @@
 #include "sqlite/schema/table_info.h"
 #include "sqlite/view/select.h"
 
-/* A column of a table, by its number, that is not to be had in a form, which struct clr_field tells
-   of: with codes, of all values or of a unit, or as times. */
+/* A form in which a column of a table is not to be had, as struct clr_field tells forms: with
+   codes, of all values or of a unit, or as times. */
 struct clr_varied_column {
-    int number;
+    int number; /* of the column */
     enum clr_time_unit unit;
     clr_time_format times;
 };
@@ -49,10 +49,10 @@ struct clr_plan {
 };
 
 /*
- * Makes a plan, to be freed with clr_plan_free(). SQLITE_OK, with NULL and a reason if there is no
- * way but SQLite. SQLITE_NOMEM: nothing is known yet. varied: of the table's. Within a
- * statement SQLite has no memory from then on until that statement ends: it must be told so, or it
- * would create a view and lose track of it.
+ * Makes a plan, to be freed with clr_plan_free(). varied: of the table's columns. Returns
+ * SQLITE_OK, with NULL and a reason if only SQLite can run the SELECT; or SQLITE_NOMEM, and nothing
+ * is known yet. After that SQLite has no memory until the statement ends in which this is called:
+ * it must be told so, or it would create a view and lose track of it.
  */
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
                   const struct clr_varied_columns *varied, struct clr_plan **plan,
