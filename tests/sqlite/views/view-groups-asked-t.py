@@ -11,7 +11,9 @@ import view_support as views
 FOLDER = views.Folder()
 
 #: How many there are of each.
-COUNTS = {"h2oai": 10, "TPC-H": 2, "ClickBench": 43, "flights": 16}
+COUNTS = {"h2oai": 10, "TPC-H": 2, "ClickBench": 42, "flights": 16}
+#: The rest, with what is said of it: TEXT in order, without GROUP BY.
+REFUSED = {"ClickBench 25": "row by row: more than one row in 50 passes"}
 #: How often a table is read to see whether its rows come in order.
 LOADS = 30
 
@@ -27,8 +29,9 @@ def test_questions(db, what, asked):
         if "asked again" in views.plan(db, "view_of_it")[0]:
             tap.is_equal(views.comparable(views.ask(db, "view_of_it")), views.comparable(want), f"{name}, again")
         verdict = views.plan(db, "view_of_it")[0]
-        fast += tap.ok(verdict.startswith("accelerated"), f"{name}: {verdict}")
-    tap.is_equal(fast, COUNTS[what], f"{what}: all are accelerated")
+        fast += verdict.startswith("accelerated")
+        tap.ok(verdict.startswith(REFUSED.get(name, "accelerated")), f"{name}: {verdict}")
+    tap.is_equal(fast, COUNTS[what], f"{what}: so many are accelerated")
 
 
 def test_order(db):
