@@ -16,10 +16,12 @@ def main(path, database):
     for number, (which, sql, values, most) in enumerate(script):
         db = dbs[which]
         cursor = db.cursor()
-        # Where two statements run SQLite keeps the read transactions by which it looks for a missing table, and an accelerated
-        # statement may be two.
+        # Where two statements run SQLite keeps the read transactions by which it attaches a database, or looks for a missing
+        # table, until the transaction ends, and an accelerated statement may be two.
         if sql.startswith("DETACH"):
             held = []
+            if db.in_transaction:
+                continue
         try:
             cursor.execute(sql, values)
             rows = cursor.fetchall() if most is None else cursor.fetchmany(most)
