@@ -103,34 +103,41 @@ void clr_statements_let_go(struct clr_connected *connected)
 
 /* ---- Runs. */
 
-/* Returns which of the steps are timed, by the mean of the first ones in nanoseconds, without the
-   very first: that may have sorted all rows. */
+/* Returns which of the steps are timed, by the mean of the first ones in nanoseconds: two readings
+   of a clock, which take 50 ns to 500 ns by the machine, in so long. */
 static sqlite3_int64 choose_interval(sqlite3_int64 mean)
 {
-    return mean < 200 ? 256 : mean < 2000 ? 32 : 1;
+    enum { BETWEEN_READINGS_NS = 50000, MOST = 256 };
+
+    return mean * MOST < BETWEEN_READINGS_NS ? MOST
+           : mean < BETWEEN_READINGS_NS      ? BETWEEN_READINGS_NS / mean
+                                             : 1;
 }
 
 /* Steps what runs, and adds to the run's time. */
 static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 {
     const struct clr_originals *originals = statement->connected->originals;
-    sqlite3_int64 begin;
+    sqlite3_int64 begin, taken;
     int rc;
 
-    if (statement->steps == 0)
+    if (statement->steps == 0) {
         statement->interval = 1;
-    else if (statement->steps == TIMED_STEPS)
+        statement->longest = 0;
+    } else if (statement->steps == TIMED_STEPS) {
         statement->interval =
-            choose_interval((statement->nanoseconds - statement->first) / (TIMED_STEPS - 1));
+            choose_interval((statement->nanoseconds - statement->longest) / (TIMED_STEPS - 1));
+    }
     statement->is_in_step = true;
     if (statement->steps++ % statement->interval != 0) {
         rc = originals->step(running);
     } else {
         begin = clr_clock_ns();
         rc = originals->step(running);
-        statement->nanoseconds += (clr_clock_ns() - begin) * statement->interval;
-        if (statement->steps == 1)
-            statement->first = statement->nanoseconds;
+        taken = clr_clock_ns() - begin;
+        statement->nanoseconds += taken * statement->interval;
+        if (taken > statement->longest)
+            statement->longest = taken;
     }
     statement->is_in_step = false;
     return rc;

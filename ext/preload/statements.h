@@ -42,8 +42,9 @@ struct clr_statement {
     bool is_running;  /* the plain one, from its first step to its last */
     bool has_ended;   /* what ran gives no more rows: the next step begins anew */
     bool was_stepped; /* the plain one, since its last reset */
-    /* Of the run: how many, how long, the first one, and one of how many is timed. */
-    sqlite3_int64 steps, nanoseconds, first, interval;
+    /* Of the run: how many, how long, the longest one, which may have sorted all rows or waited for
+       a disk, and one of how many is timed. */
+    sqlite3_int64 steps, nanoseconds, longest, interval;
     /* Of the first step: when it began, after how long the gate looks at it (0: never), and whether
        it was stopped then. */
     sqlite3_int64 begun, patience;
