@@ -45,7 +45,7 @@ int clr_encoding_find(sqlite3 *db, int *encoding)
         }
     }
     rc = clr_statement_end(statement, rc);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+    return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }
 
 bool clr_encoding_keeps_utf8(const void *bytes, size_t size)

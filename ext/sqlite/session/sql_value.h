@@ -16,7 +16,7 @@
  */
 
 /* Finds out how the connection's databases encode TEXT: SQLITE_UTF8, SQLITE_UTF16LE or
-   SQLITE_UTF16BE; 0 if that cannot be had. Returns SQLITE_OK or SQLITE_NOMEM. */
+   SQLITE_UTF16BE; 0 if that cannot be had. Returns SQLITE_OK, SQLITE_NOMEM or SQLITE_INTERRUPT. */
 int clr_encoding_find(sqlite3 *db, int *encoding);
 
 /* Whether UTF-8 is the same in a database of UTF-16, as far as it is UTF-8 at all. */

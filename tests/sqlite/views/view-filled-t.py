@@ -294,6 +294,33 @@ def test_interrupt():
         db.close()
 
 
+def test_interrupt_anywhere():
+    """A load that is interrupted at each place in turn, in whichever statement that is, is tried again."""
+    db = views.connect()
+    fill(db, VIRTUAL, rows=20)
+    select = "SELECT gpu_sum(s), gpu_sum(g), count(c) FROM t"
+    views.create(db, "v", select)
+    want = views.outcome(db, select)
+    batch, place, stopped = support.Batch("interrupted at each place"), 0, True
+    while stopped:
+        place += 1
+        views.evict(db)
+        batch.compare(views.ask(db, "v"), want, f"place {place}: by rows")
+        left = iter(range(place))
+        db.set_progress_handler(lambda left=left: next(left, None) is None, 1)
+        got = views.comparable(views.ask(db, "v"))
+        db.set_progress_handler(None, 0)
+        stopped = got != views.comparable(want)
+        batch.check(not stopped or got == ("error", "SQLITE_INTERRUPT: interrupted"), f"place {place}: {got}")
+        for _ in range(2):
+            batch.compare(views.ask(db, "v"), want, f"place {place}: afterwards")
+        line = views.plan(db, "v")[-1]
+        batch.check(KEPT in line or FILLED in line, f"place {place}: {views.plan(db, 'v')}")
+    batch.check(place > 40, f"{place} places")
+    batch.end()
+    db.close()
+
+
 def test_device():
     """Columns that SQLite filled go to a device as well."""
     for device in views.warmed():
@@ -322,6 +349,7 @@ def main():
     test_memory_limit()
     test_changes_often()
     test_interrupt()
+    test_interrupt_anywhere()
     test_device()
     tap.done()
 
