@@ -29,26 +29,6 @@ static char *trim(const char *sql, size_t length)
     return sqlite3_mprintf("%.*s", (int)(end - sql), sql);
 }
 
-/* Finds out whether a text is that of a SELECT which is planned at all: most others are found out
-   at once. Returns SQLITE_OK, SQLITE_NOTFOUND with the reason, which may be NULL, or SQLITE_NOMEM.
- */
-static int look_at(const char *trimmed, char **message)
-{
-    struct clr_query *query = NULL;
-    struct clr_reason reason = {.code = CLR_WHY_NONE};
-    const bool is_promising = clr_query_parse(trimmed, &query, &reason) == CLR_OK;
-    char text[CLR_REASON_TEXT];
-
-    clr_query_free(query);
-    if (is_promising)
-        return SQLITE_OK;
-    if (reason.code == CLR_WHY_NONE)
-        return SQLITE_NOMEM;
-    clr_reason_print(&reason, text);
-    *message = sqlite3_mprintf("%s", text);
-    return SQLITE_NOTFOUND;
-}
-
 static const char *parameter(sqlite3_stmt *statement, int number)
 {
     const char *name = sqlite3_bind_parameter_name(statement, number);
@@ -180,10 +160,11 @@ static char *write_names(sqlite3_stmt *plain, const char *select)
 /* Prepares the statement with views in the place of its units. Returns as
    clr_accelerated_prepare(). */
 static int prepare_units(struct clr_connection *connection, sqlite3_stmt *plain,
-                         const char *trimmed, unsigned flags, sqlite3_stmt **accelerated)
+                         const char *trimmed, unsigned flags, sqlite3_str *lines,
+                         sqlite3_stmt **accelerated)
 {
     char *text, *named;
-    int rc = clr_units_write(connection, trimmed, &text);
+    int rc = clr_units_write(connection, trimmed, lines, &text);
 
     if (rc == SQLITE_OK &&
         clr_statement_make(connection->db, text, flags, accelerated) != SQLITE_OK)
@@ -206,24 +187,44 @@ static int prepare_units(struct clr_connection *connection, sqlite3_stmt *plain,
     return rc;
 }
 
-/* The same as clr_accelerated_prepare(), of a text without spaces around it. */
-static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
-                               const char *trimmed, unsigned flags, sqlite3_stmt **accelerated,
-                               char **message)
+/* Adds the lines of a view, for people. */
+static void tell_view(struct clr_connection *connection, const char *name, sqlite3_str *lines)
 {
-    char name[CLR_MADE_NAME];
+    struct clr_acceleration *acceleration = clr_view_find(connection, name)->acceleration;
+    const char *line;
+    int i;
+
+    for (i = 0; (line = clr_acceleration_explain(acceleration, i)) != NULL; i++)
+        sqlite3_str_appendf(lines, "%s\n", line);
+}
+
+/* The same as clr_accelerated_prepare(), of a text without spaces around it. lines: gets what is
+   said of it, for people; or NULL. */
+static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
+                               const char *trimmed, unsigned flags, sqlite3_str *lines,
+                               sqlite3_stmt **accelerated, char **message)
+{
+    char name[CLR_MADE_NAME], why[CLR_REASON_TEXT];
+    bool has_rows;
     int rc;
 
     if (!sqlite3_stmt_readonly(plain) || sqlite3_column_count(plain) == 0 ||
         sqlite3_stmt_isexplain(plain) != 0 || clr_is_writing(connection->db))
         return SQLITE_NOTFOUND;
-    rc = look_at(trimmed, message);
+    rc = clr_select_look(trimmed, &has_rows, why);
+    if (rc == SQLITE_NOTFOUND)
+        *message = sqlite3_mprintf("%s", why);
     if (rc == SQLITE_OK)
         rc = clr_made_view_get(connection, trimmed, false, name, message);
-    if (rc == SQLITE_NOTFOUND)
-        return prepare_units(connection, plain, trimmed, flags, accelerated);
+    if (rc == SQLITE_NOTFOUND) {
+        if (lines != NULL && *message != NULL)
+            sqlite3_str_appendf(lines, "not as a whole: %s\n", *message);
+        return prepare_units(connection, plain, trimmed, flags, lines, accelerated);
+    }
     if (rc != SQLITE_OK)
         return rc;
+    if (lines != NULL)
+        tell_view(connection, name, lines);
     *accelerated = prepare_view(plain, flags, name);
     return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
 }
@@ -238,7 +239,7 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
     *accelerated = NULL;
     *message = NULL;
     if (trimmed != NULL)
-        rc = prepare_accelerated(connection, plain, trimmed, flags, accelerated, message);
+        rc = prepare_accelerated(connection, plain, trimmed, flags, NULL, accelerated, message);
     sqlite3_free(trimmed);
     return rc;
 }
@@ -349,8 +350,9 @@ static bool is_select(const char *text)
 
 /* Returns the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
    freed with sqlite3_free(). NULL: there is none, the text is no single SELECT, or there was no
-   memory; the text is then to be prepared as it is, which also tells what is wrong with it. */
-static char *rewrite_text(struct clr_connection *connection, const char *sql)
+   memory; the text is then to be prepared as it is, which also tells what is wrong with it. lines:
+   as prepare_accelerated() has it. */
+static char *rewrite_text(struct clr_connection *connection, const char *sql, sqlite3_str *lines)
 {
     char *trimmed = trim(sql, strlen(sql)), *message = NULL, *text = NULL;
     sqlite3_stmt *plain = NULL, *accelerated = NULL;
@@ -359,7 +361,8 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql)
     if (trimmed != NULL && is_select(trimmed) &&
         sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL) == SQLITE_OK &&
         plain != NULL &&
-        prepare_accelerated(connection, plain, trimmed, 0, &accelerated, &message) == SQLITE_OK &&
+        prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message) ==
+            SQLITE_OK &&
         have_equal_columns(accelerated, plain, sqlite3_column_decltype))
         text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
     sqlite3_finalize(accelerated);
@@ -368,6 +371,17 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql)
     sqlite3_free(trimmed);
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
     return text;
+}
+
+int clr_select_tell(struct clr_connection *connection, const char *sql, char **lines)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    int rc;
+
+    sqlite3_free(rewrite_text(connection, sql, text));
+    rc = sqlite3_str_errcode(text);
+    *lines = sqlite3_str_finish(text);
+    return rc != SQLITE_OK || *lines != NULL ? rc : SQLITE_NOTFOUND;
 }
 
 /* ---- The functions. */
@@ -399,7 +413,7 @@ static const char *read_text(sqlite3_context *context, const char *function, con
 static void rewrite(sqlite3_context *context, int count, sqlite3_value **values)
 {
     const char *text = read_text(context, "clreduce_rewrite", "the text of a statement", values[0]);
-    char *rewritten = text == NULL ? NULL : rewrite_text(sqlite3_user_data(context), text);
+    char *rewritten = text == NULL ? NULL : rewrite_text(sqlite3_user_data(context), text, NULL);
 
     (void)count;
     if (rewritten != NULL)

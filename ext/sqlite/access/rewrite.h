@@ -28,6 +28,15 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
 char *clr_accelerated_explain(struct clr_connection *connection, sqlite3_stmt *accelerated,
                               sqlite3_stmt *explain);
 
+/*
+ * Stores lines for people, each with its newline, to be freed with sqlite3_free(): of a SELECT that
+ * is accelerated as a whole those of its view; else why not, and for each SELECT in it, behind two
+ * spaces for each one around it therein, whether it is accelerated, or why not. Returns SQLITE_OK,
+ * SQLITE_NOTFOUND if the text is that of no SELECT which SQLite prepares, or SQLITE_NOMEM. Errors
+ * of the connection are lost.
+ */
+int clr_select_tell(struct clr_connection *connection, const char *sql, char **lines);
+
 /* Registers the functions. Returns SQLite's result code. */
 int clr_rewrite_register(struct clr_connection *connection);
 

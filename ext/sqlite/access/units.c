@@ -19,6 +19,7 @@ struct unit {
     struct clr_written text; /* that it stands for, within the statement's */
     char *select;            /* by itself, as the view has it */
     char *replacement;       /* a SELECT from the view */
+    char view[CLR_MADE_NAME];
 };
 
 struct units {
@@ -31,7 +32,15 @@ struct units {
     int instants;    /* how often the statement may ask for the time */
     int count;
     struct unit list[CLR_MOST_SELECTS];
+    char why[CLR_REASON_TEXT]; /* of the last SELECT that is no unit */
 };
+
+/* Takes note of why a SELECT is no unit. Returns SQLITE_NOTFOUND. */
+static int refuse(struct units *units, const char *why)
+{
+    sqlite3_snprintf(sizeof units->why, units->why, "%s", why == NULL ? "" : why);
+    return SQLITE_NOTFOUND;
+}
 
 /* ---- What its text tells of a unit. */
 
@@ -170,7 +179,7 @@ static bool may_stand(const struct units *units, const struct clr_stood *stood)
     const bool is_arm = stood->compound >= 0, is_cte = stood->place == CLR_PLACE_CTE;
     const struct clr_stood *around = stood->around < 0 ? NULL : &units->selects.list[stood->around];
 
-    if (stood->place == CLR_PLACE_EXISTS || (stood->place == CLR_PLACE_STATEMENT && !is_arm))
+    if (stood->place == CLR_PLACE_EXISTS)
         return false;
     if (is_arm && (stood->has_computed || may_collate(stood)))
         return false;
@@ -410,36 +419,40 @@ static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
     return !query->has_rows || stood->place == CLR_PLACE_IN || stood->compound >= 0;
 }
 
-/* Has a view made for a unit, whose text by itself is given with other quotes and as it is. Returns
-   SQLITE_OK with *replacement, SQLITE_NOTFOUND, or SQLite's code. */
-static int make_view(const struct units *units, const struct clr_stood *stood, const char *select,
-                     const char *text, char **replacement)
+/* Has a view made for the unit, whose text as it is is given. Returns SQLITE_OK with its
+   replacement, SQLITE_NOTFOUND, or SQLite's code. */
+static int make_view(struct units *units, const struct clr_stood *stood, const char *text,
+                     struct unit *unit)
 {
     sqlite3 *db = units->connection->db;
     struct columns columns = {.comparisons = NULL};
     sqlite3_stmt *statement = NULL, *all = NULL;
-    char name[CLR_MADE_NAME], *message = NULL;
-    int rc = clr_statement_prepare(db, &statement, "%s", select);
+    char *message = NULL;
+    int rc = clr_statement_prepare(db, &statement, "%s", unit->select);
 
     if (rc == SQLITE_OK && !has_plain_parameters(statement, text))
-        rc = SQLITE_NOTFOUND;
+        rc = refuse(units, "its parameters would have other numbers by itself");
+    else if (rc != SQLITE_OK)
+        refuse(units, "it names a column of a query around it");
+    if (rc == SQLITE_OK) {
+        rc = clr_made_view_get(units->connection, unit->select, true, unit->view, &message);
+        refuse(units, message);
+    }
+    if (rc == SQLITE_OK && !is_apart(clr_view_find(units->connection, unit->view), stood))
+        rc = refuse(units, "SQLite may join it with the query around it");
     if (rc == SQLITE_OK)
-        rc = clr_made_view_get(units->connection, select, true, name, &message);
-    if (rc == SQLITE_OK && !is_apart(clr_view_find(units->connection, name), stood))
-        rc = SQLITE_NOTFOUND;
-    if (rc == SQLITE_OK)
-        rc = clr_statement_prepare(db, &all, "SELECT * FROM temp.\"%w\"", name);
+        rc = clr_statement_prepare(db, &all, "SELECT * FROM temp.\"%w\"", unit->view);
     if (rc == SQLITE_OK)
         rc = clr_column_names_read(all, &columns.own);
     if (rc == SQLITE_OK)
         rc = read_names(db, text, stood, &columns.names);
-    if (rc == SQLITE_OK && columns.names.count != columns.own.count)
-        rc = SQLITE_NOTFOUND;
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK && columns.names.count == columns.own.count)
         rc = read_comparisons(statement, &columns.comparisons);
-    if (rc == SQLITE_OK) {
-        *replacement = write_replacement(statement, &columns, name, stood);
-        rc = *replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    if (rc == SQLITE_OK && columns.comparisons != NULL) {
+        unit->replacement = write_replacement(statement, &columns, unit->view, stood);
+        rc = unit->replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    } else if (rc != SQLITE_NOMEM && units->why[0] == '\0') {
+        rc = refuse(units, "names or comparisons of its columns are not known");
     }
     sqlite3_finalize(all);
     sqlite3_finalize(statement);
@@ -450,17 +463,18 @@ static int make_view(const struct units *units, const struct clr_stood *stood, c
     return rc;
 }
 
-/* Whether a text is that of a SELECT that is planned at all; and whether its rows are those of a
-   table. */
-static bool is_promising(const char *text, bool *has_rows)
+int clr_select_look(const char *text, bool *has_rows, char why[CLR_REASON_TEXT])
 {
     struct clr_query *query = NULL;
     struct clr_reason reason = {.code = CLR_WHY_NONE};
-    const bool is = clr_query_parse(text, &query, &reason) == CLR_OK;
+    const bool is_promising = clr_query_parse(text, &query, &reason) == CLR_OK;
 
-    *has_rows = is && query->has_rows;
+    *has_rows = is_promising && query->has_rows;
     clr_query_free(query);
-    return is;
+    if (!is_promising && reason.code == CLR_WHY_NONE)
+        return SQLITE_NOMEM;
+    clr_reason_print(&reason, why);
+    return is_promising ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
 /*
@@ -485,64 +499,58 @@ static bool are_equals_same(sqlite3 *db, const char *select)
     return are;
 }
 
-/* Stores a unit's text by itself, if it is promising. Returns false without memory. Of rows of a
-   table that are values all different ones are quicker found. */
-static bool choose_select(const struct units *units, const struct clr_stood *stood,
-                          const bool reads[CLR_MOST_CTES], char **select)
+/* Stores a unit's text by itself. Returns SQLITE_OK, SQLITE_NOTFOUND if it is not promising, or
+   SQLITE_NOMEM. Of rows of a table that are values all different ones are quicker found. */
+static int choose_select(struct units *units, const struct clr_stood *stood,
+                         const bool reads[CLR_MOST_CTES], char **select)
 {
-    char *distinct;
-    bool has_rows, is;
+    bool has_rows;
+    int rc;
 
     *select = write_select(units, stood, reads, true, false);
-    if (*select == NULL)
-        return false;
-    is = is_promising(*select, &has_rows);
-    if (is && has_rows && stood->is_values &&
+    rc = *select == NULL ? SQLITE_NOMEM : clr_select_look(*select, &has_rows, units->why);
+    if (rc == SQLITE_OK && has_rows && stood->is_values &&
         clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
         are_equals_same(units->connection->db, *select)) {
-        distinct = write_select(units, stood, reads, true, true);
-        if (distinct == NULL)
-            return false;
         sqlite3_free(*select);
-        *select = distinct;
-        is = is_promising(*select, &has_rows);
+        *select = write_select(units, stood, reads, true, true);
+        rc = *select == NULL ? SQLITE_NOMEM : clr_select_look(*select, &has_rows, units->why);
     }
-    if (!is) {
-        sqlite3_free(*select);
-        *select = NULL;
-    }
-    return true;
+    return rc;
 }
 
-/* Adds a SELECT of the statement if it is a unit that is accelerated. Returns SQLITE_OK, also if it
-   is not, or SQLITE_NOMEM. */
+/* Adds a SELECT of the statement if it is a unit that is accelerated. Returns SQLITE_OK,
+   SQLITE_NOTFOUND if it is not, or SQLITE_NOMEM. */
 static int try_unit(struct units *units, const struct clr_stood *stood)
 {
     struct unit *unit = &units->list[units->count];
-    bool reads[CLR_MOST_CTES], is_found = false;
+    bool reads[CLR_MOST_CTES];
     char *text;
-    int rc = SQLITE_OK;
+    int rc;
 
+    if (!may_stand(units, stood))
+        return refuse(units, "SQLite reads a view in its place in another way");
     if (!find_ctes(&units->selects, stood, reads))
-        return SQLITE_OK;
+        return refuse(units, "it is recursive, or reads what several WITHs around it define");
     *unit = (struct unit){.text = stood->text};
     text = write_select(units, stood, reads, false, false);
-    if (text == NULL || !choose_select(units, stood, reads, &unit->select))
-        rc = SQLITE_NOMEM;
-    else if (unit->select != NULL &&
-             ((units->instants < 2 && strlen(text) == stood->text.length) ||
-              count_instants(text, strlen(text)) == 0) &&
-             !may_lose_subtype(units, stood))
-        rc = make_view(units, stood, unit->select, text, &unit->replacement);
-    is_found = rc == SQLITE_OK && unit->replacement != NULL;
+    rc = text == NULL ? SQLITE_NOMEM : choose_select(units, stood, reads, &unit->select);
+    if (rc == SQLITE_OK && (units->instants > 1 || strlen(text) != stood->text.length) &&
+        count_instants(text, strlen(text)) > 0)
+        rc = refuse(units, "it and the rest have to be of one instant");
+    else if (rc == SQLITE_OK && may_lose_subtype(units, stood))
+        rc = refuse(units, "its values may have subtypes, as of JSON");
+    if (rc == SQLITE_OK)
+        rc = make_view(units, stood, text, unit);
     sqlite3_free(text);
-    if (is_found) {
+    if (rc == SQLITE_OK) {
         units->are_joined = units->are_joined || joins(units, stood);
         units->are_named = units->are_named || (stood->compound >= 0 && stood->is_named);
         units->count++;
-    } else
+    } else {
         sqlite3_free(unit->select);
-    return rc == SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    return rc == SQLITE_OK || rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 
 /* Whether a SELECT stands in a unit that was added. */
@@ -566,20 +574,57 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Whether a SELECT is the statement. */
+static bool is_all(const struct clr_stood *stood)
+{
+    return stood->place == CLR_PLACE_STATEMENT && stood->compound < 0;
+}
+
+/* Adds the line of a SELECT, behind two spaces for each one around it within the statement. */
+static void tell(const struct units *units, const struct clr_stood *stood, bool is_unit,
+                 sqlite3_str *lines)
+{
+    enum { MOST_CHARACTERS = 60 };
+    const struct unit *last = &units->list[units->count - 1];
+    const struct clr_stood *around = stood;
+    const char *c = stood->text.text, *end = c + stood->text.length;
+    int i;
+
+    while (around->around >= 0) {
+        around = &units->selects.list[around->around];
+        sqlite3_str_appendall(lines, is_all(around) ? "" : "  ");
+    }
+    for (i = 0; c < end && i < MOST_CHARACTERS; c++) {
+        const bool is_space = *c == ' ' || (*c >= '\t' && *c <= '\r');
+
+        if (is_space && c > stood->text.text && (c[-1] == ' ' || (c[-1] >= '\t' && c[-1] <= '\r')))
+            continue;
+        sqlite3_str_appendchar(lines, 1, is_space ? ' ' : *c);
+        i += ((unsigned char)*c & 0xc0) != 0x80;
+    }
+    sqlite3_str_appendf(lines, "%s: %s\n", c < end ? "..." : "",
+                        is_unit ? clr_acceleration_explain(
+                                      clr_view_find(units->connection, last->view)->acceleration, 0)
+                                : units->why);
+}
+
 /* Adds the units of the statement that are accelerated, the outermost ones, in the order of the
    text. */
-static int find_units(struct units *units)
+static int find_units(struct units *units, sqlite3_str *lines)
 {
     int i, rc = SQLITE_OK;
 
-    for (i = 0; i < units->selects.count && rc == SQLITE_OK; i++) {
+    for (i = 0; i < units->selects.count && rc != SQLITE_NOMEM; i++) {
         const struct clr_stood *stood = &units->selects.list[i];
 
-        if (!is_within_unit(units, stood) && may_stand(units, stood))
-            rc = try_unit(units, stood);
+        if (is_all(stood) || is_within_unit(units, stood))
+            continue;
+        rc = try_unit(units, stood);
+        if (lines != NULL && rc != SQLITE_NOMEM)
+            tell(units, stood, rc == SQLITE_OK, lines);
     }
     qsort(units->list, (size_t)units->count, sizeof *units->list, compare_places);
-    return rc;
+    return rc == SQLITE_NOMEM ? rc : units->count == 0 ? SQLITE_NOTFOUND : SQLITE_OK;
 }
 
 /* ---- The statement. */
@@ -700,7 +745,8 @@ static char *write_statement(const struct units *units)
     return sqlite3_str_finish(text);
 }
 
-int clr_units_write(struct clr_connection *connection, const char *sql, char **text)
+int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
+                    char **text)
 {
     struct units *units = sqlite3_malloc64(sizeof *units);
     int rc = SQLITE_NOTFOUND, i;
@@ -715,13 +761,14 @@ int clr_units_write(struct clr_connection *connection, const char *sql, char **t
     if (clr_selects_find(sql, &units->selects)) {
         for (i = 0; i < units->selects.count; i++)
             units->has_joins = units->has_joins || units->selects.list[i].sources > 1;
-        rc = find_units(units);
-        if (rc == SQLITE_OK && units->count == 0)
-            rc = SQLITE_NOTFOUND;
+        rc = find_units(units, lines);
     }
     if (rc == SQLITE_OK) {
         *text = write_statement(units);
         rc = *text == NULL ? SQLITE_NOMEM : check_order(units, *text);
+        if (rc == SQLITE_NOTFOUND && lines != NULL)
+            sqlite3_str_appendall(lines, "not accelerated: SQLite goes over other b-trees with "
+                                         "views in the place of these SELECTs\n");
     }
     if (rc != SQLITE_OK) {
         sqlite3_free(*text);

@@ -6,15 +6,25 @@
 #ifndef CLR_SQLITE_UNITS_H
 #define CLR_SQLITE_UNITS_H
 
+#include "query/reason.h"
 #include "sqlite/session/connection.h"
+
+#include <stdbool.h>
+
+/* Finds out whether a text is that of a SELECT which is planned at all, and whether its rows are
+   those of a table: most others are found out at once. Returns SQLITE_OK, SQLITE_NOTFOUND with the
+   reason, or SQLITE_NOMEM. */
+int clr_select_look(const char *text, bool *has_rows, char why[CLR_REASON_TEXT]);
 
 /*
  * Writes a statement with views in the place of the units that are accelerated, the outermost ones
  * first. sql: its text, which SQLite has prepared, and which reads main alone. Returns SQLITE_OK
  * with *text, to be freed with sqlite3_free(), which has the same parameters, columns and rows, in
  * their order, but perhaps other names of columns; SQLITE_NOTFOUND if there is no such unit; or
- * SQLITE_NOMEM. The connection's error is lost.
+ * SQLITE_NOMEM. lines: gets a line for each SELECT that is looked at, which says for people whether
+ * it is accelerated, or why not; or NULL. The connection's error is lost.
  */
-int clr_units_write(struct clr_connection *connection, const char *sql, char **text);
+int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
+                    char **text);
 
 #endif

@@ -5,6 +5,7 @@
 #include "opencl/core/catalog.h"
 #include "opencl/core/device.h"
 #include "sqlite/access/ordinary_views.h"
+#include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_lock.h"
@@ -462,7 +463,8 @@ static const struct table stats_table = {
     .fill = fill_stats,
 };
 
-/* ---- clreduce_plan(view): a table-valued function that says, a line each, what a view does. */
+/* ---- clreduce_plan(view): a table-valued function that says, a line each, what a view does, or a
+   SELECT would. */
 
 static void add_lines(struct clr_view *view, struct cells *cells)
 {
@@ -473,6 +475,24 @@ static void add_lines(struct clr_view *view, struct cells *cells)
         add_text(cells, line);
         add_text(cells, view->name);
     }
+}
+
+/* Adds the lines of a SELECT. Returns whether it is one. */
+static bool add_select_lines(struct clr_connection *connection, const char *sql,
+                             struct cells *cells)
+{
+    char *lines, *line, *end;
+    const int rc = clr_select_tell(connection, sql, &lines);
+
+    for (line = lines; line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        add_text(cells, line);
+        add_text(cells, sql);
+    }
+    sqlite3_free(lines);
+    if (rc == SQLITE_NOMEM)
+        cells->rc = SQLITE_NOMEM;
+    return rc == SQLITE_OK;
 }
 
 /* What is asked for, and whether there is such a view. */
@@ -506,10 +526,10 @@ static int look_up(void *pointer)
             view = clr_view_find(asked->connection, made);
         }
     }
-    asked->found = view != NULL;
     if (view != NULL)
         add_lines(view, asked->cells);
     sqlite3_finalize(use);
+    asked->found = view != NULL || add_select_lines(asked->connection, asked->name, asked->cells);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
@@ -523,7 +543,8 @@ static void fill_plan(struct clr_connection *connection, const char *argument, s
         return;
     cells->rc = SQLITE_ERROR;
     cells->error = sqlite3_mprintf(
-        "clreduce_plan: the argument must be the name of an accelerated view, not %Q", argument);
+        "clreduce_plan: the argument must be the name of an accelerated view, or a SELECT, not %Q",
+        argument);
 }
 
 static const struct table plan_table = {
