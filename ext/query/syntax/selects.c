@@ -139,8 +139,8 @@ static void read_arm(struct scan *scan, int number, int with)
         if (is_now(scan, "FROM") && !is_word(&scan->before, "DISTINCT")) {
             in_from = true;
             arm->sources++;
-        } else if (is_now(scan, "WHERE") || is_now(scan, "GROUP") || is_now(scan, "HAVING") ||
-                   is_now(scan, "WINDOW")) {
+        } else if (is_now(scan, "WHERE") || is_now(scan, "GROUP") || is_now(scan, "HAVING")) {
+            /* WINDOW may be a table's name, and what is behind it more tables. */
             in_from = false;
         } else if (in_from && (scan->token.kind == CLR_T_COMMA || is_now(scan, "JOIN"))) {
             arm->sources++;

@@ -20,6 +20,7 @@ struct unit {
     char *select;            /* by itself, as the view has it */
     char *replacement;       /* a SELECT from the view */
     char view[CLR_MADE_NAME];
+    bool is_distinct; /* the SELECT has DISTINCT, and its text has none */
 };
 
 struct units {
@@ -29,6 +30,7 @@ struct units {
     bool has_joins;  /* a SELECT in the statement reads several tables */
     bool are_joined; /* so may be a unit that was added */
     bool are_named;  /* a unit that was added is an arm in an order of names */
+    bool are_sets;   /* a unit that was added is an arm, and distinct */
     int instants;    /* how often the statement may ask for the time */
     int count;
     struct unit list[CLR_MOST_SELECTS];
@@ -170,9 +172,10 @@ static bool may_collate(const struct clr_stood *stood)
 
 /*
  * Whether SQLite treats a view in a SELECT's place as it treats that. A subquery's ORDER BY has no
- * effect beside another table or another ORDER BY, and EXISTS ends at the first row. A compound's
- * arms and the query around it may be one query to SQLite, and terms of its ORDER BY expressions of
- * an arm.
+ * effect beside another table or another ORDER BY, and EXISTS ends at the first row. Terms of a
+ * compound's ORDER BY may be expressions of an arm. A compound that is a subquery has affinities by
+ * what the arms' expressions are, or, where none of these groups, is one query to SQLite with the
+ * query around it.
  */
 static bool may_stand(const struct units *units, const struct clr_stood *stood)
 {
@@ -186,7 +189,7 @@ static bool may_stand(const struct units *units, const struct clr_stood *stood)
     if (stood->place != CLR_PLACE_FROM && !is_cte)
         return true;
     if (is_arm)
-        return !joins(units, stood);
+        return false;
     return stood->order_count == 0 || stood->is_limited ||
            (!joins(units, stood) && !is_cte && around->order_count == 0 && around->compound < 0);
 }
@@ -302,9 +305,11 @@ static bool is_own_name(sqlite3_stmt *select, const struct clr_token *variable)
 }
 
 /* Whether the statement's text makes the parameters that a unit has by itself, in their order, if
-   they are written once each: all have names of their own, or are each a ? of its own. */
-static bool has_plain_parameters(sqlite3_stmt *select, const char *text)
+   they are written once each: all have names of their own, or are each a ? of its own. A ? of the
+   CTEs before the unit itself is also where they are defined. */
+static bool has_plain_parameters(sqlite3_stmt *select, const char *text, size_t ctes_length)
 {
+    const char *const unit = text + ctes_length;
     const int count = sqlite3_bind_parameter_count(select);
     struct clr_token token = {.kind = CLR_T_ID};
     struct clr_reason reason;
@@ -313,7 +318,7 @@ static bool has_plain_parameters(sqlite3_stmt *select, const char *text)
     while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK) {
         if (token.kind != CLR_T_VARIABLE)
             continue;
-        if (token.length > 1 && !is_own_name(select, &token))
+        if (token.length > 1 ? !is_own_name(select, &token) : token.text < unit)
             return false;
         unnamed += token.length == 1;
     }
@@ -430,7 +435,8 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     char *message = NULL;
     int rc = clr_statement_prepare(db, &statement, "%s", unit->select);
 
-    if (rc == SQLITE_OK && !has_plain_parameters(statement, text))
+    if (rc == SQLITE_OK &&
+        !has_plain_parameters(statement, text, strlen(text) - stood->text.length))
         rc = refuse(units, "its parameters would have other numbers by itself");
     else if (rc != SQLITE_OK)
         refuse(units, "it names a column of a query around it");
@@ -502,19 +508,21 @@ static bool are_equals_same(sqlite3 *db, const char *select)
 /* Stores a unit's text by itself. Returns SQLITE_OK, SQLITE_NOTFOUND if it is not promising, or
    SQLITE_NOMEM. Of rows of a table that are values all different ones are quicker found. */
 static int choose_select(struct units *units, const struct clr_stood *stood,
-                         const bool reads[CLR_MOST_CTES], char **select)
+                         const bool reads[CLR_MOST_CTES], struct unit *unit)
 {
     bool has_rows;
     int rc;
 
-    *select = write_select(units, stood, reads, true, false);
-    rc = *select == NULL ? SQLITE_NOMEM : clr_select_look(*select, &has_rows, units->why);
+    unit->select = write_select(units, stood, reads, true, false);
+    rc = unit->select == NULL ? SQLITE_NOMEM : clr_select_look(unit->select, &has_rows, units->why);
     if (rc == SQLITE_OK && has_rows && stood->is_values &&
         clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
-        are_equals_same(units->connection->db, *select)) {
-        sqlite3_free(*select);
-        *select = write_select(units, stood, reads, true, true);
-        rc = *select == NULL ? SQLITE_NOMEM : clr_select_look(*select, &has_rows, units->why);
+        are_equals_same(units->connection->db, unit->select)) {
+        sqlite3_free(unit->select);
+        unit->select = write_select(units, stood, reads, true, true);
+        unit->is_distinct = true;
+        rc = unit->select == NULL ? SQLITE_NOMEM
+                                  : clr_select_look(unit->select, &has_rows, units->why);
     }
     return rc;
 }
@@ -534,7 +542,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
         return refuse(units, "it is recursive, or reads what several WITHs around it define");
     *unit = (struct unit){.text = stood->text};
     text = write_select(units, stood, reads, false, false);
-    rc = text == NULL ? SQLITE_NOMEM : choose_select(units, stood, reads, &unit->select);
+    rc = text == NULL ? SQLITE_NOMEM : choose_select(units, stood, reads, unit);
     if (rc == SQLITE_OK && (units->instants > 1 || strlen(text) != stood->text.length) &&
         count_instants(text, strlen(text)) > 0)
         rc = refuse(units, "it and the rest have to be of one instant");
@@ -546,6 +554,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     if (rc == SQLITE_OK) {
         units->are_joined = units->are_joined || joins(units, stood);
         units->are_named = units->are_named || (stood->compound >= 0 && stood->is_named);
+        units->are_sets = units->are_sets || (stood->compound >= 0 && unit->is_distinct);
         units->count++;
     } else {
         sqlite3_free(unit->select);
@@ -695,8 +704,9 @@ static bool are_ordered_alike(const struct clr_bytecode *a, const struct clr_byt
 /*
  * Whether the rows come in the same order. SQLite has to go over the same b-trees in the statement
  * as in what comes of it and in its units by themselves: it may have moved a condition into a unit,
- * and find its rows by an index. Where a unit is joined the loops have to be the same, too. Returns
- * SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
+ * and find its rows by an index. Where a unit is joined the loops have to be the same, too, and
+ * where an arm's rows are distinct, the compound must tell them apart as well: it may give the last
+ * one of those that are equal to it. Returns SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
  */
 static int check_order(const struct units *units, const char *text)
 {
@@ -719,7 +729,8 @@ static int check_order(const struct units *units, const char *text)
     }
     if (rc == SQLITE_OK && (!are_equal(&before, &after) ||
                             (units->are_joined && !clr_bytecode_joins_alike(&plain, &other)) ||
-                            (units->are_named && !are_ordered_alike(&plain, &other))))
+                            (units->are_named && !are_ordered_alike(&plain, &other)) ||
+                            (units->are_sets && !clr_bytecode_sets_are_binary(&plain))))
         rc = SQLITE_NOTFOUND;
     clr_bytecode_free(&plain);
     clr_bytecode_free(&other);

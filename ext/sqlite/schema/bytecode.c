@@ -506,6 +506,23 @@ bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
     return false;
 }
 
+/* p4 is "k(2,-B,)": BINARY is B, and without a name where keys need not be told apart. Compounds
+   compare rows in a table of their own, or as they leave sorters. */
+bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program)
+{
+    static const char *const sets[] = {"OpenEphemeral", "Compare"};
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (is_among(operation, sets, COUNT(sets)) && operation->p4[0] == 'k' &&
+            operation->p4[strspn(operation->p4, "k(0123456789,-N.B)")] != '\0')
+            return false;
+    }
+    return true;
+}
+
 /* p4 is "k(2,-B,NOCASE)": a sign where a key descends, and the name of its collating sequence. A
    name of other characters than words have leaves it open what is a sign or a comma. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count)

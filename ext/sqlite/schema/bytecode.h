@@ -91,6 +91,9 @@ bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
  */
 bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_bytecode *b);
 
+/* Whether a program compares the rows of compounds by the collating sequence BINARY alone. */
+bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program);
+
 /* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
    keys there are; -1 if p4 does not say it for certain. */
 int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);

@@ -87,6 +87,8 @@ COUNTED = [
 ANSWERED = [
     # ?1 is :a in the unit by itself.
     ("SELECT ?5, ?1, (SELECT count(*) FROM t WHERE n > :a AND kind < ?1)", (3, 0, 0, 0, 0, 50)),
+    # A ? of a CTE is one more where its text stands once more.
+    ("WITH w AS (SELECT * FROM t WHERE n > ?) SELECT (SELECT count(*) FROM w), ?9", (50, *[0] * 8)),
     (f"SELECT city, (SELECT count(*) FROM t WHERE {' AND '.join(['n IS NOT ?'] * 20)}) FROM u", (None,) * 20),
     # Where a name is that of a column behind another name, or of an alias in another arm.
     ("SELECT n, kind AS z, count(*) FROM t GROUP BY 1, 2 UNION ALL SELECT 5 AS kind, 6, 7 ORDER BY kind", ()),
@@ -96,6 +98,8 @@ ANSWERED = [
     ("SELECT any FROM mixed WHERE any || '' IN (SELECT CASE WHEN n > 5 THEN 1 ELSE 1.0 END FROM t WHERE n > 2)", ()),
     ("SELECT CASE n % 2 WHEN 1 THEN 1 ELSE 1.0 END FROM t WHERE n > 2 UNION SELECT any FROM mixed WHERE n > 2", ()),
     ("SELECT any FROM mixed WHERE n > 0 UNION SELECT 5", ()),
+    # 'A' and 'a' are two values of the arm, and one of the compound, which is the last one.
+    ("SELECT 'q' COLLATE NOCASE UNION SELECT CAST(CASE id % 3 WHEN 1 THEN 'a' ELSE 'A' END AS TEXT) FROM t WHERE id > 2", ()),
 ]
 
 #: Statements that stay as they are, and why.
@@ -103,11 +107,14 @@ LEFT = {
     "it names the query around it": "SELECT city, (SELECT count(*) FROM t WHERE t.city = u.city) FROM u",
     "so it does, in double quotes": "SELECT (SELECT count(*) FROM t WHERE city = \"name\") FROM u",
     "it names itself": "WITH RECURSIVE w(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM w WHERE i < 9) SELECT * FROM w",
+    "a table's name may be a word of SELECT": "SELECT window.n, b.n FROM u AS window, (SELECT kind, count(*) AS n FROM t GROUP BY 1 ORDER BY 2) AS b",
     "rows of a table": "SELECT a.n, b.city FROM (SELECT n, city FROM t WHERE n > 98) AS a JOIN u AS b USING (city)",
     "an order that SQLite leaves out": "SELECT * FROM (SELECT city, count(*) AS n FROM t GROUP BY 1 ORDER BY 2) ORDER BY n % 3",
     "two instants": "SELECT (SELECT count(*) FROM t WHERE day < date('now')), (SELECT count(*) FROM t WHERE day >= CURRENT_DATE)",
     "JSON that is known as such": "SELECT json_array((SELECT json_group_array(kind) FROM t))",
     "groups in the order of the arms": "SELECT kind, 1 FROM t GROUP BY kind UNION ALL SELECT n, 2 FROM u ORDER BY 2 DESC",
+    "an arm that is one query with what is around it": "SELECT * FROM (SELECT n, n + 1 FROM u UNION ALL SELECT kind, max(x) FROM t GROUP BY 1)",
+    "an arm of a CTE": "WITH a AS (SELECT city AS c FROM u UNION ALL SELECT max(city) || '' FROM t) SELECT * FROM a WHERE c = 12",
     "IN that ends early": "SELECT city FROM u WHERE n IN (SELECT kind FROM t WHERE n > 2 LIMIT 9)",
     "EXISTS ends at the first row": "SELECT EXISTS (SELECT n FROM t WHERE n > 98)",
     "a statement that writes": "DELETE FROM u WHERE n > (SELECT count(*) FROM t)",
