@@ -6,9 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int tap_planned = -1;
 static int tap_run;
 static int tap_failed;
+static struct tap_test *tap_tests;
+
+void tap_add(struct tap_test *test)
+{
+    struct tap_test **next = &tap_tests;
+    int order;
+
+    for (; *next != NULL; next = &(*next)->next) {
+        order = strcmp(test->file, (*next)->file);
+        if (order < 0 || (order == 0 && test->line < (*next)->line))
+            break;
+    }
+    test->next = *next;
+    *next = test;
+}
+
+void tap_run_all(void)
+{
+    const struct tap_test *test;
+
+    for (test = tap_tests; test != NULL; test = test->next)
+        test->run();
+}
 
 /* Prints one result line, with the name's line breaks and '#' defused: TAP gives them a meaning. */
 static bool result(bool passed, const char *name, va_list arguments)
@@ -54,13 +76,6 @@ static uint64_t double_bits(double value)
 
     memcpy(&bits, &value, sizeof bits);
     return bits;
-}
-
-void tap_plan(int count)
-{
-    tap_planned = count;
-    printf("1..%d\n", count);
-    fflush(stdout);
 }
 
 bool tap_ok(bool passed, const char *name, ...)
@@ -196,13 +211,9 @@ void tap_diag(const char *text, ...)
 
 int tap_done(void)
 {
-    if (tap_planned < 0) {
-        printf("1..%d\n", tap_run);
-    } else if (tap_planned != tap_run) {
-        tap_diag("planned %d checks, but ran %d", tap_planned, tap_run);
-    }
+    printf("1..%d\n", tap_run);
     if (tap_failed > 0)
         tap_diag("%d of %d checks failed", tap_failed, tap_run);
     fflush(stdout);
-    return tap_failed > 0 || (tap_planned >= 0 && tap_planned != tap_run);
+    return tap_failed > 0;
 }

@@ -1,21 +1,22 @@
 /*
  * A small TAP (Test Anything Protocol) producer for the C tests.
  *
- *     int main(void)
+ *     TAP_TEST(test_numbers)
  *     {
  *         tap_ok(two() == 2, "two is two");
  *         tap_is_int64(three(), 3, "three of %s", "them");
- *         return tap_done();
  *     }
  *
- * Each check prints one line, and returns whether it passed. A plan may be given first with
- * tap_plan(); without it tap_done() prints the number of checks that ran, so that a test which dies
- * half-way has no plan, and counts as an error. Not for use from several threads at once.
+ * A program has all tests of its files; one without a main() of its own has the one of main.c,
+ * which runs them. Each check prints one line, and returns whether it passed. tap_done() prints how
+ * many have run, so that a test which dies half-way has no plan, and counts as an error. Not for
+ * use from several threads at once.
  */
 #ifndef CLR_TESTS_TAP_H
 #define CLR_TESTS_TAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The items of an array, several of which stand on a line. */
@@ -24,8 +25,28 @@
         __VA_ARGS__                                                                                \
     }
 
-/* Announces how many checks will run. At most once, before the first check. */
-void tap_plan(int count);
+/* A test: the head of its function, in whose place the name alone stands. */
+#define TAP_TEST(name)                                                                             \
+    static void name(void);                                                                        \
+    __attribute__((constructor)) static void name##_added(void)                                    \
+    {                                                                                              \
+        static struct tap_test test = {name, __FILE__, __LINE__, NULL};                            \
+        tap_add(&test);                                                                            \
+    }                                                                                              \
+    static void name(void)
+
+struct tap_test {
+    void (*run)(void);
+    const char *file;
+    int line;
+    struct tap_test *next;
+};
+
+/* Adds a test, which lives as long as the program. TAP_TEST() does so before main() begins. */
+void tap_add(struct tap_test *test);
+
+/* Runs all tests, file by file, as they stand there. */
+void tap_run_all(void);
 
 /* One check. The name is a printf() format. */
 bool tap_ok(bool passed, const char *name, ...) __attribute__((format(printf, 2, 3)));

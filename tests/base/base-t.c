@@ -29,7 +29,7 @@ static int failures(long after, int allocations)
     return failed;
 }
 
-static void memory_tests(void)
+TAP_TEST(memory_tests)
 {
     char *block = clr_memory_alloc(4), *larger;
 
@@ -61,7 +61,7 @@ static void memory_tests(void)
 
 /* ---- The processor's vector instructions, as the compiler's library knows them too. */
 
-static void processor_tests(void)
+TAP_TEST(processor_tests)
 {
     enum clr_vectors want = CLR_VECTORS_PORTABLE;
 
@@ -268,7 +268,7 @@ static void test_list(void)
     tap_is_int64((int64_t)i, sizeof names / sizeof names[0], "all settings are listed");
 }
 
-static void settings_tests(void)
+TAP_TEST(settings_tests)
 {
     test_defaults();
     test_environment();
@@ -279,7 +279,7 @@ static void settings_tests(void)
 
 /* ---- The status object: a code, an OpenCL error and a message that always fits. */
 
-static void status_tests(void)
+TAP_TEST(status_tests)
 {
     struct clr_status status;
     char longer[2 * CLR_STATUS_MESSAGE];
@@ -322,7 +322,7 @@ static const struct {
     {"\xc0\x80\xc1\xbf\xf5\x80\x80\x80\xff!", "!", "bytes that no character begins with"},
 };
 
-static void utf8_tests(void)
+TAP_TEST(utf8_tests)
 {
     char text[64];
     size_t i;
@@ -332,14 +332,4 @@ static void utf8_tests(void)
         clr_utf8_repair(text);
         tap_is_string(text, cases[i].want, "%s", cases[i].what);
     }
-}
-
-int main(void)
-{
-    memory_tests();
-    processor_tests();
-    settings_tests();
-    status_tests();
-    utf8_tests();
-    return tap_done();
 }

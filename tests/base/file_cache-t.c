@@ -66,7 +66,12 @@ static bool has(const char *key, const char *content)
     return same;
 }
 
-static void test_keeping(void)
+TAP_TEST(test_unlocated)
+{
+    tap_ok(!clr_file_cache_is_usable() && has("key", NULL), "nothing is used that is not located");
+}
+
+TAP_TEST(test_keeping)
 {
     char path[2 * PATH_SIZE];
     struct stat status;
@@ -102,7 +107,7 @@ static bool is_refused(const char *path, const char *bytes, size_t size)
     return refused && has("key", "content");
 }
 
-static void test_damage(void)
+TAP_TEST(test_damage)
 {
     char path[2 * PATH_SIZE], whole[1000], damaged[1000];
     size_t size, i;
@@ -135,7 +140,7 @@ static void test_damage(void)
     end();
 }
 
-static void test_owners(void)
+TAP_TEST(test_owners)
 {
     char path[2 * PATH_SIZE], elsewhere[PATH_SIZE + 20];
 
@@ -195,7 +200,7 @@ static void use_read_only_home(void)
     child_ok(keeps_nothing(), "nothing is kept");
 }
 
-static void test_places(void)
+TAP_TEST(test_places)
 {
     char path[PATH_SIZE + 20], longest[5000];
 
@@ -255,7 +260,7 @@ static void write_beyond_limit(void)
     child_ok(folder_files(folder, path, sizeof path) == 1, "and nothing is left");
 }
 
-static void test_no_room(void)
+TAP_TEST(test_no_room)
 {
     char *content = clr_memory_alloc_zero(CLR_FILE_CACHE_MOST + 1);
 
@@ -275,7 +280,7 @@ static void test_no_room(void)
 }
 
 /* The oldest go, also while they are read. */
-static void test_total(void)
+TAP_TEST(test_total)
 {
     char *content = clr_memory_alloc_zero(LARGE), path[2 * PATH_SIZE], key[20];
     size_t size;
@@ -342,7 +347,7 @@ static void write_and_read(void)
     }
 }
 
-static void test_processes(void)
+TAP_TEST(test_processes)
 {
     char path[2 * PATH_SIZE];
     pid_t children[2];
@@ -358,18 +363,4 @@ static void test_processes(void)
     tap_ok(passed, "three processes, one the parent of the others, at once");
     tap_is_int64(folder_files(folder, path, sizeof path), 3, "leave the files alone");
     end();
-}
-
-int main(void)
-{
-    random_start();
-    tap_ok(!clr_file_cache_is_usable() && has("key", NULL), "nothing is used that is not located");
-    test_keeping();
-    test_damage();
-    test_owners();
-    test_places();
-    test_no_room();
-    test_total();
-    test_processes();
-    return tap_done();
 }

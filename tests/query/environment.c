@@ -112,6 +112,7 @@ void open_database(void)
     char name[64];
     int form;
 
+    sqlite3_close(database);
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
         sqlite3_exec(database,
                      "CREATE TABLE t(a, b INTEGER, c REAL, d, \"e f\", \"true\", s TEXT, u TEXT, "

@@ -12,7 +12,8 @@
 
 /* ---- The environment: a table t of six numbers, two TEXTs and a generated column. */
 
-/* It is open from open_database() on; main() closes it. */
+/* It is open from open_database() on, which closes the one before: the tests of a file have their
+ * own. */
 extern sqlite3 *database;
 
 /* Whether the encoding of the database is said to be UTF-8: it is, but where a check says else. */
@@ -77,12 +78,5 @@ struct clr_query *bound_where(const char *expression, struct clr_reason *reason)
 /* Two checks: each allocation fails once, and they are more than `least`; what is left of the query
    is freed, as valgrind and ASan can tell. */
 void fail_allocations(const char *sql, long least);
-
-/* ---- The parts of query-t, each a file. */
-
-void limit_tests(void);
-void lookup_random_tests(void);
-void random_tests(void);
-void run_tests(void);
 
 #endif

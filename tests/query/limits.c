@@ -35,11 +35,12 @@ static const struct {
      TOO_MANY("expressions with text or functions")},
 };
 
-void limit_tests(void)
+TAP_TEST(test_limit)
 {
     size_t i;
     int k;
 
+    open_database();
     for (i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         struct clr_reason reason = {.code = CLR_WHY_NONE};

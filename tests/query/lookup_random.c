@@ -138,10 +138,11 @@ static void fill_table(void)
         tap_bail("%s", sqlite3_errmsg(database));
 }
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     int round, taken = 0, split = 0, rows = -1, found = -1;
 
+    open_database();
     fill_table();
     batch_begin();
     for (round = 0; round < batch_rounds(20000); round++) {
@@ -173,7 +174,7 @@ static void test_random(void)
            taken, round, split);
 }
 
-static void test_memory(void)
+TAP_TEST(test_memory)
 {
     static const char sql[] =
         "SELECT 'x' || count(upper(s)), sum(a * (s = :p)) FROM main.t AS v WHERE upper(v.s) = 'X' "
@@ -181,11 +182,4 @@ static void test_memory(void)
         "CAST(b AS INT) + a AND s LIKE 'x'";
 
     fail_allocations(sql, 40);
-}
-
-void lookup_random_tests(void)
-{
-    random_start();
-    test_random();
-    test_memory();
 }

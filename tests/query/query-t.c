@@ -160,7 +160,7 @@ static const struct section *begin_section(const char *line, char *reason)
     tap_bail("no section: %s", line);
 }
 
-static void statement_tests(void)
+TAP_TEST(test_statements)
 {
     static char line[LONGEST_DUMP], reason[LONGEST_DUMP];
     const char *sources = getenv("CLREDUCE_SRCDIR");
@@ -168,6 +168,7 @@ static void statement_tests(void)
     const struct section *section = NULL;
     FILE *file = fopen(path, "r");
 
+    open_database();
     if (file == NULL)
         tap_bail("cannot read %s", path);
     while (read_line(file, line, sizeof line)) {
@@ -191,18 +192,4 @@ static void statement_tests(void)
     check(&sections[REFUSED], "", "the statement is not complete");
     fclose(file);
     sqlite3_free(path);
-}
-
-int main(void)
-{
-    static void (*const parts[])(void) = {statement_tests, limit_tests, run_tests,
-                                          lookup_random_tests, random_tests};
-    size_t i;
-
-    for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        open_database();
-        parts[i]();
-        sqlite3_close(database);
-    }
-    return tap_done();
 }

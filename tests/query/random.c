@@ -46,7 +46,7 @@ static bool is_no_syntax(const char *message)
 
 /* Tokens in any order, characters in any order, statements with a few of either in them: no crash,
    and nothing accepted that SQLite refuses. */
-static void test_soup(void)
+TAP_TEST(test_soup)
 {
     static const char *const tokens[] = TAP_LIST(
         "SELECT", "SELECT", "FROM", "FROM", "t", "t", "WHERE", "AS", "a", "b", "s", "\"e f\"",
@@ -69,6 +69,7 @@ static void test_soup(void)
     char sql[2000];
     long round, taken = 0;
 
+    open_database();
     batch_begin();
     for (round = 0; round < 200000; round++) {
         struct clr_reason reason = {.code = CLR_WHY_NONE};
@@ -122,7 +123,7 @@ static int any_row(void *context, int count, char **values, char **names)
  * SQLite. The instructions, written as SQL with all parentheses, must have the same value in every
  * row of a table with all kinds of numbers.
  */
-static void test_precedence(void)
+TAP_TEST(test_precedence)
 {
     static const char *const prefixes[] = {"", "", "", "", "", "NOT ", "- ", "+", "("};
     static const char *const operands[] = {"a", "b", "c", "d", "1", "0", "2.5", "NULL"};
@@ -167,7 +168,7 @@ static void test_precedence(void)
     tap_ok(taken > 1000, "%d of %d were in the grammar", taken, round);
 }
 
-static void test_memory(void)
+TAP_TEST(test_memory)
 {
     static const char sql[] =
         "SELECT sum(\"a\" * :p) FILTER (WHERE b IN (1, ?2)), max(min(a), 2) AS y FROM main.t AS u "
@@ -189,12 +190,4 @@ static void test_memory(void)
     fail_allocations(subqueries, 20);
     fail_allocations(inner, 30);
     clr_query_free(NULL);
-}
-
-void random_tests(void)
-{
-    random_start();
-    test_precedence();
-    test_soup();
-    test_memory();
 }

@@ -39,7 +39,7 @@ static struct clr_scalar integer(int64_t value)
 }
 
 /* What is a function's argument or an error, with the parameter's value. */
-static void test_arguments(void)
+TAP_TEST(test_arguments)
 {
     const struct clr_scalar null = {.tag = CLR_TAG_NULL};
     const struct {
@@ -79,6 +79,7 @@ static void test_arguments(void)
     struct clr_query *query;
     size_t i;
 
+    open_database();
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *sql = sqlite3_mprintf("SELECT %s FROM t", cases[i].call);
         enum clr_code code = begin(sql, cases[i].value, &query, &run);
@@ -108,7 +109,7 @@ static void test_arguments(void)
 
 /* What a parameter may be: more by itself than in what is computed and compared, and never a REAL
    2^63 nor TEXT. */
-static void test_large_parameters(void)
+TAP_TEST(test_large_parameters)
 {
     static const char *const free =
                                  "SELECT count(*) FROM t WHERE a = ? AND b + ?1 > 1 AND c IN (?1)",
@@ -155,7 +156,7 @@ static int count_columns(const struct clr_query *query, int number, bool with_co
     return count;
 }
 
-static void test_columns(void)
+TAP_TEST(test_columns)
 {
     struct clr_reason reason = {.code = CLR_WHY_NONE};
     struct clr_query *query = bound("SELECT count(s), count(*), gpu_count_distinct(s), "
@@ -196,7 +197,7 @@ static void test_columns(void)
 }
 
 /* TEXT is for lookups and for the result row, and for no constant. */
-static void test_text_parameters(void)
+TAP_TEST(test_text_parameters)
 {
     static const struct {
         const char *sql;
@@ -224,12 +225,4 @@ static void test_text_parameters(void)
         clr_query_run_free(run);
         clr_query_free(query);
     }
-}
-
-void run_tests(void)
-{
-    test_arguments();
-    test_large_parameters();
-    test_columns();
-    test_text_parameters();
 }

@@ -38,7 +38,7 @@ static void set_place(struct made *made, size_t row, enum places places)
 }
 
 /* Places that are sorted: nearly all rows are groups, in each of three parts, or in one. */
-static void test_places(void)
+TAP_TEST(test_places)
 {
     static const unsigned operations[] = {
         1u << CLR_SUM, CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM, 1u << CLR_EXTREMES};
@@ -76,7 +76,7 @@ static void test_places(void)
 }
 
 /* Positions among INTEGERs in small ranges: anywhere, and as large as they can be counted. */
-static void test_counted(void)
+TAP_TEST(test_counted)
 {
     static const int64_t firsts[] = {INT64_MIN, -3, INT64_MAX - 8, INT64_MAX - 800};
     static const int ranges[] = {1, 9, 700};
@@ -109,7 +109,7 @@ static void test_counted(void)
 }
 
 /* The same without memory. */
-static void test_counted_memory(void)
+TAP_TEST(test_counted_memory)
 {
     const struct clr_group_team team = {.size = 3, .run = run_serially, .context = NULL};
     struct made *made = malloc(sizeof *made);
@@ -177,7 +177,7 @@ static size_t find_alike(uint64_t seed, int64_t *alike, size_t most)
 }
 
 /* Keys whose hashes are sorted as equal, in each of several parts. */
-static void test_alike(void)
+TAP_TEST(test_alike)
 {
     struct made *made = malloc(sizeof *made);
     int64_t alike[20];
@@ -200,7 +200,7 @@ static void test_alike(void)
 }
 
 /* Many groups, as many as rows, and all in one. */
-static void test_many(void)
+TAP_TEST(test_many)
 {
     struct made *made = malloc(sizeof *made);
     const size_t rows = tap_is_quick() ? 300000 : 2000000;
@@ -243,16 +243,4 @@ static void test_many(void)
         free_scan(made);
     }
     free(made);
-}
-
-int main(void)
-{
-    random_start();
-    test_places();
-    test_counted();
-    test_counted_memory();
-    test_alike();
-    test_many();
-    free(keyed);
-    return tap_done();
 }

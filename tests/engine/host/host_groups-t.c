@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     static const size_t sizes[] = {0, 1, 2, 30, 1023, 1024, 1025, 3000, 5000, 20000};
     const int rounds = tap_is_quick() ? 50 : 1000;
@@ -26,7 +26,7 @@ static void test_random(void)
 }
 
 /* Each family of values, by each sort of number. */
-static void test_families(void)
+TAP_TEST(test_families)
 {
     static const enum family keys[] = {FEW_INTEGERS, SOME_INTEGERS, ANY_INTEGERS, FEW_REALS,
                                        INTEGERS_OR_NULL};
@@ -57,7 +57,7 @@ static void test_families(void)
 }
 
 /* Each code of a column is a group of its own, or two are one. */
-static void test_codes(void)
+TAP_TEST(test_codes)
 {
     struct made *made = malloc(sizeof *made);
     char what[100];
@@ -90,7 +90,7 @@ static void test_codes(void)
 
 /* What is added to parts of words, up to the most that these hold: all rows in one group, or in
    some. */
-static void test_packed(void)
+TAP_TEST(test_packed)
 {
     static const int64_t sizes[] = {1, 7, 8, 1000, 1 << 14};
     struct made *made = malloc(sizeof *made);
@@ -140,7 +140,7 @@ static void test_packed(void)
 }
 
 /* The planned is not what comes: the sample is of a few blocks. */
-static void test_surprises(void)
+TAP_TEST(test_surprises)
 {
     struct made *made = malloc(sizeof *made);
     const size_t rows = 100 * 1024;
@@ -170,7 +170,7 @@ static void test_surprises(void)
 }
 
 /* One after the other: more of them than there are plans. */
-static void test_many_surprises(void)
+TAP_TEST(test_many_surprises)
 {
     struct made *made = malloc(sizeof *made);
     const size_t rows = 100 * 1024;
@@ -196,7 +196,7 @@ static void test_many_surprises(void)
     free(made);
 }
 
-static void test_memory(void)
+TAP_TEST(test_memory)
 {
     struct made *made = malloc(sizeof *made);
     static const enum family keys[] = {FEW_INTEGERS, ANY_INTEGERS, FEW_REALS, SPREAD_INTEGERS};
@@ -232,7 +232,7 @@ static void test_memory(void)
     free(made);
 }
 
-static void test_limits(void)
+TAP_TEST(test_limits)
 {
     struct made *made = malloc(sizeof *made);
     struct clr_groups *groups = NULL;
@@ -261,7 +261,7 @@ static void test_limits(void)
 }
 
 /* Without groups: values that questions need to be copied, as a filter leaves some, take memory. */
-static void test_questions(void)
+TAP_TEST(test_questions)
 {
     struct made *made = malloc(sizeof *made);
     struct clr_scan *scan = &made->of.scan;
@@ -305,7 +305,7 @@ static bool stop_at_once(void *context)
     return true;
 }
 
-static void test_stop(void)
+TAP_TEST(test_stop)
 {
     const struct clr_watch watch = {stop_at_once, NULL};
     struct made *made = malloc(sizeof *made);
@@ -318,21 +318,4 @@ static void test_stop(void)
     free_scan(made);
     tap_is_int64(stopped, 5, "a watch stops it");
     free(made);
-}
-
-int main(void)
-{
-    random_start();
-    test_random();
-    test_families();
-    test_codes();
-    test_packed();
-    test_surprises();
-    test_many_surprises();
-    test_memory();
-    test_limits();
-    test_questions();
-    test_stop();
-    free(keyed);
-    return tap_done();
 }

@@ -80,7 +80,7 @@ static bool always(void *context)
 }
 
 /* Threads make zones, and are stopped: then a later scan makes them. */
-static void test_stop(void)
+TAP_TEST(test_stop)
 {
     const struct clr_watch stopping = {always, NULL}, going = {never, NULL};
     long skipped = 0;
@@ -99,7 +99,7 @@ static void test_stop(void)
 }
 
 /* Without memory all rows are scanned. */
-static void test_nomem(void)
+TAP_TEST(test_nomem)
 {
     long after = 0, without = 0, before;
     bool failed = true, made;
@@ -124,11 +124,4 @@ static void test_nomem(void)
     tap_ok(without > 1 && without == after - 1, "%ld allocations fail", without);
     tap_is_int64(run(3, 4, NULL, &made), 9, "and then none does");
     clr_column_release(column);
-}
-
-int main(void)
-{
-    test_stop();
-    test_nomem();
-    return tap_done();
 }

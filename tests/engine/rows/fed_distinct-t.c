@@ -151,7 +151,7 @@ static bool stop_always(void *context)
 }
 
 /* Many numbers take a while, in which somebody may want a stop. */
-static void test_stop(void)
+TAP_TEST(test_stop)
 {
     enum { MANY = 5000000 };
     struct clr_distinct_result result;
@@ -214,11 +214,10 @@ static void test_folding(bool typed)
     end_numbers(&numbers);
 }
 
-int main(void)
+TAP_TEST(test_kinds)
 {
     clr_settings_init(&settings);
     settings.host_threshold = 1;
-    random_start();
     test_distinct(CLR_KIND_INTEGER, false);
     test_distinct(CLR_KIND_REAL, false);
     test_distinct(CLR_KIND_INTEGER, true);
@@ -227,8 +226,6 @@ int main(void)
     test_mixed(true);
     test_limits(false);
     test_limits(true);
-    test_stop();
     test_folding(false);
     test_folding(true);
-    return tap_done();
 }

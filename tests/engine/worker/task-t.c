@@ -118,7 +118,7 @@ static bool stop_third_time(void *context)
 }
 
 /* Who waits can be told to stop; the task goes on, and ends without them. */
-static void test_watch(void)
+TAP_TEST(test_watch)
 {
     struct clr_worker *worker = start();
     struct probe *held = new_probe(CLR_TASK_URGENT, 1);
@@ -142,7 +142,7 @@ static void test_watch(void)
 }
 
 /* Steps of the background go on between urgent tasks, and builds come last. */
-static void test_order(void)
+TAP_TEST(test_order)
 {
     struct clr_worker *worker = start();
     struct probe *first = new_probe(CLR_TASK_URGENT, 1), *build = new_probe(CLR_TASK_BUILD, 2);
@@ -182,7 +182,7 @@ static void test_order(void)
 
 /* Tasks that go on by themselves: others begin before the first of them is waited for, as many as
    the device has room for, and each ends in its turn. */
-static void test_under_way(void)
+TAP_TEST(test_under_way)
 {
     enum { TASKS = 3 * CLR_TASKS_UNDER_WAY };
     struct clr_worker *worker = start();
@@ -224,7 +224,7 @@ static void test_under_way(void)
 }
 
 /* A device that is lost while tasks are under way: they fail, and so does what waits. */
-static void test_loss_under_way(void)
+TAP_TEST(test_loss_under_way)
 {
     struct clr_worker *worker = start();
     struct probe *first = new_probe(CLR_TASK_URGENT, 1), *queued[3];
@@ -253,7 +253,7 @@ static void test_loss_under_way(void)
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
-static void test_failures(void)
+TAP_TEST(test_failures)
 {
     struct clr_worker *worker = start();
     struct probe *probe = new_probe(CLR_TASK_BUILD, 1);
@@ -292,7 +292,7 @@ static void test_failures(void)
 
 /* A task that does not return is given up, with all that waits behind it, and freed when it does.
  */
-static void test_hang(void)
+TAP_TEST(test_hang)
 {
     struct clr_worker *worker = start();
     struct probe *hanging = new_probe(CLR_TASK_URGENT, 1);
@@ -318,7 +318,7 @@ static void test_hang(void)
 
 /* Who waits for a task of the background that others keep from its end gives up, and the device is
    none the worse for it. */
-static void test_busy(void)
+TAP_TEST(test_busy)
 {
     struct clr_worker *worker = start();
     struct probe *others[8], *awaited = new_probe(CLR_TASK_BACKGROUND, 50);
@@ -345,7 +345,7 @@ static void test_busy(void)
 }
 
 /* However many wait, and however many steps a task has: the device's time begins anew with each. */
-static void test_progress(void)
+TAP_TEST(test_progress)
 {
     enum { TASKS = 12, PAUSE_MS = 120, TIMEOUT_MS = 1000 };
     struct clr_worker *worker = start();
@@ -374,7 +374,7 @@ static void test_progress(void)
 
 /* A worker that always has something else to do builds all the same, and who waits for a task that
    has not begun is sent away. */
-static void test_build_turn(void)
+TAP_TEST(test_build_turn)
 {
     enum { TASKS = 60 };
     struct clr_worker *worker = start();
@@ -410,7 +410,7 @@ static void test_build_turn(void)
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
-static void test_building(void)
+TAP_TEST(test_building)
 {
     struct clr_worker *worker = start();
     struct probe *build = new_probe(CLR_TASK_BUILD, 1), *urgent = new_probe(CLR_TASK_URGENT, 1);
@@ -433,19 +433,4 @@ static void test_building(void)
     clr_task_release(&build->task);
     clr_task_release(&urgent->task);
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
-}
-
-int main(void)
-{
-    test_order();
-    test_under_way();
-    test_loss_under_way();
-    test_failures();
-    test_watch();
-    test_hang();
-    test_busy();
-    test_progress();
-    test_building();
-    test_build_turn();
-    return tap_done();
 }

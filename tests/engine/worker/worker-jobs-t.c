@@ -3,7 +3,7 @@
 #include "random.h"
 
 /* All slots are used; jobs come back in any order, and those not begun can be taken back. */
-static void test_queue(void)
+TAP_TEST(test_queue)
 {
     enum { JOBS = 8 };
     struct clr_worker *worker = start();
@@ -128,7 +128,7 @@ static void test_shortage(bool at_begin)
 
 /* A device that does not answer: nobody waits longer than he says, and nothing is freed too early.
  */
-static void test_hang(void)
+TAP_TEST(test_hang)
 {
     struct clr_worker *worker = start();
     struct clr_job *running[CLR_REDUCER_SLOTS], *queued = new_job(worker, 5), *late;
@@ -201,7 +201,7 @@ static void *own_jobs(void *argument)
     return (void *)wrong;
 }
 
-static void test_owners(void)
+TAP_TEST(test_owners)
 {
     enum { OWNERS = 4 };
     pthread_t threads[OWNERS];
@@ -224,14 +224,10 @@ static void test_owners(void)
     stop(shared);
 }
 
-int main(void)
+TAP_TEST(test_failures)
 {
-    test_queue();
     test_job_failure(true);
     test_job_failure(false);
     test_shortage(true);
     test_shortage(false);
-    test_hang();
-    test_owners();
-    return tap_done();
 }

@@ -1,7 +1,7 @@
 /* A worker on a made-up device that is opened and builds, and fails at that, and ends. */
 #include "engine/jobs.h"
 
-static void test_readiness(void)
+TAP_TEST(test_readiness)
 {
     struct clr_worker_report report;
     struct clr_worker *worker;
@@ -32,7 +32,7 @@ static void test_readiness(void)
 }
 
 /* A program that can't be built leaves the others alone. */
-static void test_build_failure(void)
+TAP_TEST(test_build_failure)
 {
     struct clr_worker *worker = start();
     struct clr_worker_report report;
@@ -55,7 +55,7 @@ static void test_build_failure(void)
     stop(worker);
 }
 
-static void test_self_test_failure(void)
+TAP_TEST(test_self_test_failure)
 {
     struct clr_worker *worker = start();
     struct clr_worker_report report;
@@ -77,7 +77,7 @@ static void test_self_test_failure(void)
     stop(worker);
 }
 
-static void test_open_failure(void)
+TAP_TEST(test_open_failure)
 {
     struct clr_worker_report report;
     struct clr_worker *worker;
@@ -103,7 +103,7 @@ static void test_open_failure(void)
 }
 
 /* A build that fails for want of something is tried again, at longer and longer intervals. */
-static void test_build_shortage(void)
+TAP_TEST(test_build_shortage)
 {
     struct clr_worker *worker = start();
     enum clr_readiness readiness = CLR_FAILED;
@@ -139,7 +139,7 @@ static void *build_slowly(void *unused)
     return NULL;
 }
 
-static void test_stop_in_build(void)
+TAP_TEST(test_stop_in_build)
 {
     struct clr_worker *worker = start();
     pthread_t builder;
@@ -155,7 +155,7 @@ static void test_stop_in_build(void)
 }
 
 /* The end of the process: what runs is finished, what is queued fails, a hang is left behind. */
-static void test_stop(void)
+TAP_TEST(test_stop)
 {
     struct clr_worker *worker = start();
     struct clr_job *jobs[CLR_REDUCER_SLOTS + 2];
@@ -186,7 +186,7 @@ static void test_stop(void)
     tap_ok(clr_worker_stop(worker, LONG_MS), "and may be asked to end again");
 }
 
-static void test_memory(void)
+TAP_TEST(test_memory)
 {
     struct clr_worker_report report;
     struct clr_status status;
@@ -227,7 +227,7 @@ static void *release_build(void *unused)
 
 /* A process may end as soon as a worker rests: then nothing is in the driver, nor goes there until
    somebody asks for something. */
-static void test_rest(void)
+TAP_TEST(test_rest)
 {
     struct clr_worker *worker = start();
     pthread_t thread;
@@ -248,18 +248,4 @@ static void test_rest(void)
                settle_readiness(worker, CLR_DOT, CLR_REAL) == CLR_READY,
            "... until somebody asks");
     stop(worker);
-}
-
-int main(void)
-{
-    test_readiness();
-    test_rest();
-    test_build_failure();
-    test_self_test_failure();
-    test_open_failure();
-    test_build_shortage();
-    test_stop();
-    test_stop_in_build();
-    test_memory();
-    return tap_done();
 }

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/bins_data.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -222,11 +221,10 @@ static void test_no_memory(void)
     tap_is_uint64(clr_bin_bounds_size(10), 88, "bytes for ten bins");
 }
 
-void bin_bounds_tests(void)
+TAP_TEST(test_bin_bounds)
 {
     int family;
 
-    random_start();
     for (family = 0; family < BINS_FAMILIES; family++)
         test_family(family);
     test_few();

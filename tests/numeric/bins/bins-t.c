@@ -4,7 +4,6 @@
 #include "batch.h"
 #include "numeric/bigint.h"
 #include "numeric/bins_data.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -45,7 +44,7 @@ static bool is_right(const struct clr_value *low, const struct clr_value *high, 
                             : sign(low, high, count, x, bin + 1) < 0;
 }
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     int i, j, cases = tap_is_quick() ? 2000 : 20000;
 
@@ -85,7 +84,7 @@ static void test_random(void)
 }
 
 /* Cases at the ends, and where doubles mislead. */
-static void test_few(void)
+TAP_TEST(test_few)
 {
     const struct {
         struct clr_value low, high;
@@ -113,13 +112,4 @@ static void test_few(void)
         clr_bins_init(&bins, &cases[i].low, &cases[i].high, cases[i].count);
         tap_is_int64(clr_bins_find(&bins, &cases[i].x), cases[i].bin, "case %zu", i);
     }
-}
-
-int main(void)
-{
-    random_start();
-    test_few();
-    test_random();
-    bin_bounds_tests();
-    return tap_done();
 }

@@ -155,7 +155,7 @@ static int add_random(struct clr_dictionary *dictionary, int values, bool fails)
     return failures;
 }
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     int round, failures = 0;
 
@@ -171,7 +171,7 @@ static void test_random(void)
 }
 
 /* Part of the values in one dictionary, part in another, and then all in the first. */
-static void test_merge(void)
+TAP_TEST(test_merge)
 {
     static uint32_t map[MOST_VALUES];
     static struct plain others[MOST_VALUES];
@@ -204,7 +204,7 @@ static void test_merge(void)
     batch_end("merged dictionaries");
 }
 
-static void test_limits(void)
+TAP_TEST(test_limits)
 {
     atomic_int_least64_t left = 3000000;
     struct clr_dictionary *dictionary = clr_dictionary_new(1, &left);
@@ -249,7 +249,7 @@ static void test_limits(void)
     clr_dictionary_release(dictionary);
 }
 
-static void test_new(void)
+TAP_TEST(test_new)
 {
     struct clr_dictionary *dictionary = NULL;
     int after;
@@ -268,7 +268,7 @@ static void test_new(void)
 }
 
 /* A view, and values that are looked for in two steps. */
-static void test_view(void)
+TAP_TEST(test_view)
 {
     struct clr_dictionary *dictionary = clr_dictionary_new(random_below(1000), NULL), *view;
     const struct clr_scalar null = {.tag = CLR_TAG_NULL}, number = {CLR_TAG_INTEGER, 7};
@@ -310,15 +310,4 @@ static void test_view(void)
              "it takes no BLOB");
     batch_end("a view");
     clr_dictionary_release(view);
-}
-
-int main(void)
-{
-    random_start();
-    test_new();
-    test_random();
-    test_merge();
-    test_limits();
-    test_view();
-    return tap_done();
 }

@@ -164,7 +164,7 @@ static int compare_integers(const void *a, const void *b)
 }
 
 /* Many numbers at a time: keys in a row, with only their upper bits different, and at random. */
-static void test_many(void)
+TAP_TEST(test_many)
 {
     enum { COUNT = 300000 };
     static int64_t integers[COUNT];
@@ -210,7 +210,7 @@ static void test_many(void)
 }
 
 /* A limit or a failing allocation loses nothing that was there, and can be freed. */
-static void test_limits(void)
+TAP_TEST(test_limits)
 {
     struct clr_budget budget = {.limit = 50000};
     struct clr_distinct distinct;
@@ -238,15 +238,11 @@ static void test_limits(void)
     tap_is_uint64(budget.used, 0, "no memory is left over");
 }
 
-int main(void)
+TAP_TEST(test_windows)
 {
-    random_start();
     test_window(3, 1, true);
     test_window(3, 7, true);
     test_window(10, 60, true);
     test_window(300, 700, true);
     test_window(10, 60, false);
-    test_many();
-    test_limits();
-    return tap_done();
 }

@@ -61,7 +61,7 @@ static uint64_t any_divisor(void)
 }
 
 /* After every addition, so that rounding is seen to leave the value as it is. */
-static void test_doubles(void)
+TAP_TEST(test_doubles)
 {
     struct pair pair;
     int round, i;
@@ -78,7 +78,7 @@ static void test_doubles(void)
     batch_end("sums of doubles");
 }
 
-static void test_products(void)
+TAP_TEST(test_products)
 {
     struct pair pair;
     int round, i;
@@ -112,7 +112,7 @@ static void test_products(void)
     batch_end("products at both ends");
 }
 
-static void test_integers(void)
+TAP_TEST(test_integers)
 {
     struct clr_int192 greatest = {UINT64_MAX, UINT64_MAX, INT64_MAX}, least = {0, 0, 0};
     struct clr_accumulator sum;
@@ -143,7 +143,7 @@ static void test_integers(void)
 }
 
 /* Everything leaves again: the sign of what is left must not stay behind. */
-static void test_cancellation(void)
+TAP_TEST(test_cancellation)
 {
     struct pair pair;
     double x[40];
@@ -170,7 +170,7 @@ static void test_cancellation(void)
  * Ties at every exponent of a result, subnormals among them, made from a significand, half a unit
  * in its last place, and nothing or the smallest product of either sign.
  */
-static void test_ties(void)
+TAP_TEST(test_ties)
 {
     int exponent, i, sign;
 
@@ -200,7 +200,7 @@ static void test_ties(void)
 }
 
 /* Ties that one bit decides, at every distance and in every position among the digits. */
-static void test_single_bits(void)
+TAP_TEST(test_single_bits)
 {
     int position, distance, sign;
 
@@ -225,7 +225,7 @@ static void test_single_bits(void)
  * The highest digit can come to be any number between -2^32 and 2^32, the ends included: here by
  * halves that reach it as a carry, so that no digit above it is touched.
  */
-static void test_full_digit(void)
+TAP_TEST(test_full_digit)
 {
     int sign, exponent, halves;
 
@@ -245,7 +245,7 @@ static void test_full_digit(void)
     batch_end("full digits");
 }
 
-static void test_overflow(void)
+TAP_TEST(test_overflow)
 {
     const double largest = 0x1.fffffffffffffp1023;
     struct pair pair;
@@ -276,7 +276,7 @@ static void test_overflow(void)
  * Quotients that end in a tie or next to one: quotient * divisor, a number of bits more than a
  * double has, with the last unit changed.
  */
-static void test_divide(void)
+TAP_TEST(test_divide)
 {
     int round;
 
@@ -312,7 +312,7 @@ static void test_divide(void)
     batch_end("subnormal quotients");
 }
 
-static void test_merge(void)
+TAP_TEST(test_merge)
 {
     int round, i;
 
@@ -337,7 +337,7 @@ static void test_merge(void)
 }
 
 /* A device's digits are signed, and up to 2^62. */
-static void test_digits(void)
+TAP_TEST(test_digits)
 {
     int round, i;
 
@@ -374,7 +374,7 @@ static void test_digits(void)
  * Carries wait for up to 2^30 additions, which nobody waits for here: `pending` is set by hand to
  * just before that, with digits as full as so many additions make them.
  */
-static void test_pending(void)
+TAP_TEST(test_pending)
 {
     const uint32_t limit = (uint32_t)1 << 30;
     int round, i, sign;
@@ -410,7 +410,7 @@ static void test_pending(void)
     batch_end("the limit of waiting carries");
 }
 
-static void test_zero(void)
+TAP_TEST(test_zero)
 {
     struct clr_accumulator sum, other;
 
@@ -426,23 +426,4 @@ static void test_zero(void)
     clr_accumulator_add(&sum, -0x1p-1074);
     tap_is_double(clr_accumulator_round(&sum, 2), 0.0, "half of the smallest number, negative");
     tap_is_double(clr_accumulator_round(&sum, 1), -0x1p-1074, "the smallest number, negative");
-}
-
-int main(void)
-{
-    random_start();
-    test_zero();
-    test_doubles();
-    test_products();
-    test_integers();
-    test_cancellation();
-    test_ties();
-    test_single_bits();
-    test_full_digit();
-    test_overflow();
-    test_divide();
-    test_merge();
-    test_digits();
-    test_pending();
-    return tap_done();
 }

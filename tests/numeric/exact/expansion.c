@@ -3,7 +3,6 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -20,7 +19,7 @@ static double exact_sum(const double *x, size_t count)
 }
 
 /* The processor rounds one operation right by itself, and so can judge the tests' own numbers. */
-static void test_reference(void)
+TAP_TEST(test_reference)
 {
     int i;
 
@@ -51,7 +50,7 @@ static void test_reference(void)
 }
 
 /* Two parts that have the value of a and b: nothing may be lost. */
-static void test_two_sum(void)
+TAP_TEST(test_two_sum)
 {
     int i;
 
@@ -74,7 +73,7 @@ static void test_two_sum(void)
 }
 
 /* What is in the terms and what is handed back is what was added. */
-static void test_add(void)
+TAP_TEST(test_add)
 {
     int round, i;
 
@@ -120,7 +119,7 @@ static void check_orders(double a, double b, double c)
  * or beside it (a tie unless c decides), c a tie of b's or far below. The two exponents are those
  * of an ordinary number and of the smallest normal one, where the last places are subnormal.
  */
-static void test_ties(void)
+TAP_TEST(test_ties)
 {
     static const uint64_t significands[] = {
         0, 1, 2, 3, 0xfffffffffffff, 0xffffffffffffe, 0x8000000000000, 0x7ffffffffffff};
@@ -151,7 +150,7 @@ static void test_ties(void)
     batch_end("ties, and what decides them");
 }
 
-static void test_round(void)
+TAP_TEST(test_round)
 {
     int i;
 
@@ -186,7 +185,7 @@ static void test_round(void)
     batch_end("subnormals");
 }
 
-static void test_zeros(void)
+TAP_TEST(test_zeros)
 {
     tap_is_double(clr_expansion_round((double[]){0.0, 0.0, 0.0}), 0.0, "nothing is +0.0");
     tap_is_double(clr_expansion_round((double[]){-0.0, 0.0, 0.0}), 0.0, "-0.0 is +0.0");
@@ -199,7 +198,7 @@ static void test_zeros(void)
 }
 
 /* Odd rounding, from its definition: exact, or a neighbour with an odd significand. */
-static void test_to_odd(void)
+TAP_TEST(test_to_odd)
 {
     int i;
 
@@ -220,16 +219,4 @@ static void test_to_odd(void)
                      "%a + %a gave %a", a, b, odd);
     }
     batch_end("rounding to odd");
-}
-
-void expansion_tests(void)
-{
-    random_start();
-    test_reference();
-    test_two_sum();
-    test_add();
-    test_to_odd();
-    test_zeros();
-    test_ties();
-    test_round();
 }

@@ -2,7 +2,6 @@
 #include "numeric/exact/moments.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "numeric/state_rows.h"
 
 /* Changes one of the sums, mostly by so little that only the exact answer can tell. */
@@ -81,9 +80,8 @@ static void test_against_exact(enum clr_state_kind kind)
     tap_ok(settled > usual / 10 * 9, "%ld of %ld usual rows are settled", settled, usual);
 }
 
-void moments_filter_tests(void)
+TAP_TEST(test_moments_filter)
 {
-    random_start();
     test_against_exact(CLR_STATE_SQUARES);
     test_against_exact(CLR_STATE_PAIRS);
 }

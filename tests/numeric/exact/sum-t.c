@@ -3,7 +3,6 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -88,7 +87,7 @@ static uint64_t any_count(void)
     return random_below(3) == 0 ? 1 : (random_bits() >> random_between(1, 63)) | 1;
 }
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     int round, i;
 
@@ -127,7 +126,7 @@ static void test_random(void)
  * The division of an expansion gives up where twice the precision does not settle the rounding.
  * Ties are there always: (1 + 2^-53) / 1 over 2^k, and whatever a divisor makes of them.
  */
-static void test_average_ties(void)
+TAP_TEST(test_average_ties)
 {
     static const uint64_t counts[] =
         TAP_LIST(1, 2, 3, 5, 6, 7, 10, 49, 1000, 4097, 1000003, (1ull << 53) - 1, 1ull << 53,
@@ -180,7 +179,7 @@ static void test_average_ties(void)
     batch_end("subnormal and small averages");
 }
 
-static void test_average_examples(void)
+TAP_TEST(test_average_examples)
 {
     struct clr_sum sum;
 
@@ -202,7 +201,7 @@ static void test_average_examples(void)
 }
 
 /* Every kind of product, and each leaves again without a trace. */
-static void test_products(void)
+TAP_TEST(test_products)
 {
     static const int ranges[][2] = {
         {1000, 1046}, /* ordinary */
@@ -270,7 +269,7 @@ static void test_products(void)
 }
 
 /* Clause 7 of the aggregates' contract: what leaves leaves no trace, in any order. */
-static void test_leaving(void)
+TAP_TEST(test_leaving)
 {
     struct clr_sum sum;
     int round, i;
@@ -332,7 +331,7 @@ static void test_leaving(void)
 }
 
 /* Integers past 2^63 stay exact among reals; halves that an expansion can't hold go another way. */
-static void test_integers(void)
+TAP_TEST(test_integers)
 {
     struct clr_sum sum;
     int i;
@@ -362,7 +361,7 @@ static void test_integers(void)
 }
 
 /* What a merge gives does not depend on how the values were spread. */
-static void test_merge(void)
+TAP_TEST(test_merge)
 {
     int round, i;
 
@@ -400,7 +399,7 @@ static void test_merge(void)
     batch_end("merging");
 }
 
-static void test_merge_infinities(void)
+TAP_TEST(test_merge_infinities)
 {
     struct clr_sum sum, other;
 
@@ -414,7 +413,7 @@ static void test_merge_infinities(void)
     tap_is_double(clr_sum_round(&sum, 1), -INFINITY, "and part again");
 }
 
-static void test_device_parts(void)
+TAP_TEST(test_device_parts)
 {
     int round, i;
 
@@ -445,7 +444,7 @@ static void test_device_parts(void)
     batch_end("parts of a device");
 }
 
-static void test_zero(void)
+TAP_TEST(test_zero)
 {
     struct clr_sum sum;
 
@@ -459,22 +458,4 @@ static void test_zero(void)
     tap_is_double(clr_sum_round(&sum, 1), 0.0, "-0.0 * 1 is +0.0");
     clr_sum_add_product(&sum, -0x1p-1074, 0x1p-1074, 1);
     tap_is_double(clr_sum_round(&sum, 1), 0.0, "what rounds to zero is +0.0");
-}
-
-int main(void)
-{
-    random_start();
-    test_zero();
-    test_average_examples();
-    test_random();
-    test_average_ties();
-    test_products();
-    test_leaving();
-    test_integers();
-    test_merge();
-    test_merge_infinities();
-    test_device_parts();
-    expansion_tests();
-    moments_filter_tests();
-    return tap_done();
 }

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/filter/skipping.h"
-#include "numeric/parts.h"
 #include "numeric/scan/scan.h"
 #include "numeric/scan_reference.h"
 #include "numeric/scans.h"
@@ -182,7 +181,7 @@ static size_t skip(struct clr_scan *scan)
     return all - clr_zones_of(scan->rows);
 }
 
-int main(void)
+TAP_TEST(test_filters)
 {
     static const size_t sizes[] = {1, 1023, 1024, 1025, 4096, 20000, 150000};
     const int rounds = tap_is_quick() ? 300 : 3000;
@@ -191,7 +190,6 @@ int main(void)
     int round, i, done = 0, some = 0;
     size_t skipped, skips = 0, partly = 0;
 
-    random_start();
     batch_begin();
     for (round = 0; round < rounds; round++) {
         enum clr_scan_outcome expected;
@@ -221,6 +219,4 @@ int main(void)
     tap_ok(some > rounds / 10, "%d of them had rows", some);
     tap_ok(skips > (size_t)rounds / 2 && partly > (size_t)rounds / 150,
            "%zu blocks were left out, in %zu scans of which others had rows", skips, partly);
-    row_ranges_tests();
-    return tap_done();
 }

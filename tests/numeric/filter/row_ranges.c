@@ -2,7 +2,6 @@
 #include "numeric/filter/skipping.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 enum { MOST_BLOCKS = 300 };
@@ -75,7 +74,7 @@ static int count_ranges(size_t rows, size_t gap)
     return ranges;
 }
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     const int rounds = tap_is_quick() ? 2000 : 20000;
     struct clr_row_ranges ranges;
@@ -102,7 +101,7 @@ static void test_random(void)
     tap_ok(several > rounds / 4, "%d of %d lists have several", several, rounds);
 }
 
-static void test_all(void)
+TAP_TEST(test_all)
 {
     struct clr_scan scan = {.rows = 5000};
     struct clr_row_ranges ranges;
@@ -113,11 +112,4 @@ static void test_all(void)
     scan.rows = 0;
     clr_row_ranges_find(&scan, 1, 3, &ranges);
     tap_is_int64(ranges.count, 0, "no rows are none");
-}
-
-void row_ranges_tests(void)
-{
-    random_start();
-    test_random();
-    test_all();
 }

@@ -2,7 +2,6 @@
 #include "numeric/grouping/group_loops.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -234,12 +233,11 @@ static void test_adding(const struct clr_group_loops *loops)
     free(want);
 }
 
-int main(void)
+TAP_TEST(test_loops)
 {
     const struct clr_group_loops *loops;
     int skipped, round;
 
-    random_start();
     for (skipped = 0; (loops = clr_group_loops_choose(skipped)) != NULL; skipped++) {
         batch_begin();
         for (round = 0; round < batch_rounds(1000); round++) {
@@ -252,6 +250,4 @@ int main(void)
         }
         batch_end("loops, the best but %d", skipped);
     }
-    window_tests();
-    return tap_done();
 }

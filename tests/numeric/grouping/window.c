@@ -9,7 +9,6 @@
 #include "numeric/grouping/window.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -169,11 +168,10 @@ static void test_bits(void)
            outside);
 }
 
-void window_tests(void)
+TAP_TEST(test_window)
 {
     int round;
 
-    random_start();
     batch_begin();
     for (round = 0; round < batch_rounds(50000); round++)
         test_sums(round);

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -362,9 +361,8 @@ static void test_memory(void)
     tap_ok(after > 20, "every allocation of %ld has failed once", after - 1);
 }
 
-void deque_tests(void)
+TAP_TEST(test_deque)
 {
-    random_start();
     test_windows(1, "integers");
     test_windows(2, "numbers");
     test_windows(5, "values of all types");

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -123,13 +122,12 @@ static void test_limits(void)
     clr_ordered_clear(&ordered);
 }
 
-void ordered_tests(void)
+TAP_TEST(test_ordered)
 {
     static const size_t sizes[] = {1, 5, 300, 3000};
     size_t i;
     int family;
 
-    random_start();
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         for (family = 0; family < 4; family++)
             test_family(family, sizes[i]);

@@ -5,8 +5,8 @@
 #include "batch.h"
 #include "numeric/distinct/distinct.h"
 #include "numeric/distinct/distinct_counting.h"
+#include "numeric/order/families.h"
 #include "numeric/order/selection.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -128,7 +128,7 @@ static void check_distinct(const struct clr_portions *portions, const char *what
              "the mode, %s", what);
 }
 
-static void test_random(void)
+TAP_TEST(test_random)
 {
     const int rounds = tap_is_quick() ? 60 : 400;
     struct clr_portions portions;
@@ -162,7 +162,7 @@ static bool has_rank(const int64_t *values, size_t count, int64_t value, uint64_
 
 /* So many that what a sample leaves is selected from again; in the second half they are in order,
    so that a sample is right, and in the first one it may not be. */
-static void test_many(void)
+TAP_TEST(test_many)
 {
     const size_t count = 3000000;
     int64_t *values = clr_memory_alloc(count * sizeof *values);
@@ -213,7 +213,7 @@ static bool run_until(void *context, int count, clr_portion_work *work, void *ar
 }
 
 /* Four ranks are found in one pass where a sample is right, as it is among values in order. */
-static void test_sharing(void)
+TAP_TEST(test_sharing)
 {
     static const uint64_t ranks[] = {MOST_VALUES / 2, 7, MOST_VALUES - 1, MOST_VALUES / 3};
     struct clr_value found[4][2];
@@ -264,7 +264,7 @@ static enum clr_code do_all(const struct clr_portions *portions, int what)
     return clr_portions_distinct(portions, what == 2, unlimited, 1, &result);
 }
 
-static void test_stops(void)
+TAP_TEST(test_stops)
 {
     static const char *const names[] = {"a selection", "a count", "a mode"};
     struct clr_portions portions;
@@ -285,7 +285,7 @@ static void test_stops(void)
     }
 }
 
-static void test_no_memory(void)
+TAP_TEST(test_no_memory)
 {
     struct clr_distinct_result result;
     struct clr_portions portions;
@@ -316,14 +316,4 @@ static void test_no_memory(void)
     } while (code == CLR_LIMIT);
     tap_ok(code == CLR_OK && memory >= MOST_VALUES * sizeof(int64_t),
            "within %llu bytes, and not within half of them", (unsigned long long)memory);
-}
-
-void portions_tests(void)
-{
-    random_start();
-    test_random();
-    test_many();
-    test_sharing();
-    test_stops();
-    test_no_memory();
 }

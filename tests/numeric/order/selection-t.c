@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/bigint.h"
-#include "numeric/parts.h"
+#include "numeric/order/families.h"
 #include "random.h"
 
 #include "tap.h"
@@ -90,7 +90,7 @@ static bool is_same(const struct clr_value *a, const struct clr_value *b)
     return clr_value_compare(a, b, 0) == 0;
 }
 
-static void test_keys(void)
+TAP_TEST(test_keys)
 {
     int i;
 
@@ -124,7 +124,7 @@ static void test_keys(void)
     batch_end("places are in the order of numbers");
 }
 
-static void test_sort(void)
+TAP_TEST(test_sort)
 {
     static uint64_t keys[LARGEST], want[LARGEST], scratch[LARGEST];
     static const size_t counts[] = {0, 1, 2, 31, 32, 33, 100, 257, 5000, LARGEST};
@@ -172,7 +172,7 @@ static const struct clr_run *split(struct clr_run runs[8], size_t count)
     return runs;
 }
 
-static void test_select(void)
+TAP_TEST(test_select)
 {
     static const size_t counts[] = {1,  2,    3,    10,   32,   33,    64,
                                     65, 1000, 4096, 4097, 9000, 60000, LARGEST};
@@ -209,7 +209,7 @@ static void test_select(void)
     }
 }
 
-static void test_select_failing(void)
+TAP_TEST(test_select_failing)
 {
     struct clr_run runs[8];
     struct clr_value found[2];
@@ -220,7 +220,7 @@ static void test_select_failing(void)
     clr_memory_fail_after(-1);
 }
 
-static void test_position(void)
+TAP_TEST(test_position)
 {
     struct clr_position position = clr_percentile_position(0.5, 4);
 
@@ -247,7 +247,7 @@ static void add_exactly(struct bigint *sum, const struct clr_value *value, doubl
     }
 }
 
-static void test_between(void)
+TAP_TEST(test_between)
 {
     int i, cases = tap_is_quick() ? 2000 : 20000;
 
@@ -267,7 +267,7 @@ static void test_between(void)
     batch_end("%d interpolations are rounded once", cases);
 }
 
-static void test_kept(void)
+TAP_TEST(test_kept)
 {
     struct clr_budget budget = {.limit = UINT64_MAX};
     struct clr_feed feed = {0};
@@ -313,7 +313,7 @@ static void test_kept(void)
 
 /* Each rank of few keys, of which some are the same or lie close together, beside all of them
    sorted. */
-static void test_few(void)
+TAP_TEST(test_few)
 {
     static const size_t counts[] = {1, 2, 32, 33, 100, 1000, 4096};
     static uint64_t keys[4096], sorted[4096], scratch[4096], found[2];
@@ -342,22 +342,4 @@ static void test_few(void)
         }
     }
     batch_end("ranks of few keys");
-}
-
-int main(void)
-{
-    random_start();
-    test_few();
-    test_keys();
-    test_sort();
-    test_select();
-    test_select_failing();
-    test_position();
-    test_between();
-    test_kept();
-    deque_tests();
-    ordered_tests();
-    portions_tests();
-    sorted_copy_tests();
-    return tap_done();
 }

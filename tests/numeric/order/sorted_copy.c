@@ -2,7 +2,6 @@
 #include "numeric/order/sorted_copy.h"
 
 #include "base/memory.h"
-#include "numeric/parts.h"
 #include "numeric/scans.h"
 #include "random.h"
 
@@ -30,7 +29,7 @@ static enum clr_code make(const struct clr_column *column, int portions, bool st
     return clr_sorted_copy_make(column, &list, copy);
 }
 
-static void test_refusals(void)
+TAP_TEST(test_refusals)
 {
     struct clr_column *column = scans_column(CLR_TAG_INTEGER, ROWS, 0);
     struct clr_column *mixed = scans_column(CLR_TAG_MIXED, ROWS, 0);
@@ -58,10 +57,4 @@ static void test_refusals(void)
     clr_column_release(nulls);
     clr_column_release(mixed);
     clr_column_release(column);
-}
-
-void sorted_copy_tests(void)
-{
-    random_start();
-    test_refusals();
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "engine/host/host_scan.h"
-#include "numeric/parts.h"
 #include "numeric/scan/loops.h"
 #include "numeric/scan_reference.h"
 #include "numeric/scans.h"
@@ -165,7 +164,7 @@ static enum clr_scan_outcome run_parts(const struct clr_scan *scan, struct clr_s
     return outcome;
 }
 
-static void test_random_scans(void)
+TAP_TEST(test_random_scans)
 {
     const int rounds = tap_is_quick() ? 300 : 3000;
     struct clr_state want[TALLIES], whole[TALLIES], parts[TALLIES];
@@ -209,7 +208,7 @@ static void make_plain_scan(size_t rows, bool blocks)
     scans_tally(&made, 1u << CLR_SUM, blocks ? absolute : 0, -1);
 }
 
-static void test_stop(void)
+TAP_TEST(test_stop)
 {
     struct clr_state states[2];
     atomic_bool stop = true;
@@ -223,7 +222,7 @@ static void test_stop(void)
     }
 }
 
-static void test_no_memory(void)
+TAP_TEST(test_no_memory)
 {
     struct clr_state states[2];
     atomic_bool stop = false;
@@ -248,16 +247,4 @@ static void test_no_memory(void)
         tap_ok(outcome == CLR_SCAN_FAILED, "the host's scan without allocation %d", after);
     }
     scans_release(&made);
-}
-
-int main(void)
-{
-    random_start();
-    test_random_scans();
-    test_stop();
-    test_no_memory();
-    lookup_results_tests();
-    loops_tests();
-    shared_sums_tests();
-    return tap_done();
 }

@@ -33,7 +33,7 @@ enum { MOST_VARIANTS = sizeof all_variants / sizeof all_variants[0] };
 static struct variant variants[MOST_VARIANTS];
 static int variant_count;
 
-static void find_variants(void)
+TAP_TEST(find_variants)
 {
     int i;
 
@@ -53,7 +53,7 @@ static void find_variants(void)
 }
 
 /* The variant that runs by itself, at any length, must be one of those. */
-static void test_choice(void)
+TAP_TEST(test_choice)
 {
     static const size_t counts[] = {0, 1, BLOCK - 1, BLOCK, 65536};
     size_t i;
@@ -215,7 +215,7 @@ static void check_extremes_of_integers(size_t offset, size_t count)
     check_extremes(offset, count, false);
 }
 
-static void test_reals(void)
+TAP_TEST(test_reals)
 {
     int kind, other;
 
@@ -234,7 +234,7 @@ static void test_reals(void)
     }
 }
 
-static void test_integers(void)
+TAP_TEST(test_integers)
 {
     int kind;
 
@@ -248,7 +248,7 @@ static void test_integers(void)
 }
 
 /* Blocks that fail make the vectors wait, longer and longer, and tame ones bring them back. */
-static void test_backoff(void)
+TAP_TEST(test_backoff)
 {
     size_t i, block, wild;
 
@@ -290,7 +290,7 @@ static void test_backoff(void)
 }
 
 /* The module's own function, by operation and element type. */
-static void test_chunks(void)
+TAP_TEST(test_chunks)
 {
     int operation, element;
     size_t i, count = 5003;
@@ -349,16 +349,4 @@ static void test_chunks(void)
         }
     }
     batch_end("chunks of every operation");
-}
-
-int main(void)
-{
-    random_start();
-    find_variants();
-    test_choice();
-    test_reals();
-    test_integers();
-    test_backoff();
-    test_chunks();
-    return tap_done();
 }

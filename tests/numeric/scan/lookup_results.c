@@ -2,7 +2,6 @@
 #include "numeric/scan/scan.h"
 
 #include "base/memory.h"
-#include "numeric/parts.h"
 
 #include "tap.h"
 
@@ -30,7 +29,7 @@ static const struct {
     {"all there is", 5, {0, 1, 2, 3, 4}, {0, 7, 0, 0, 0}, CLR_TAG_MIXED, false},
 };
 
-static void test_kinds(void)
+TAP_TEST(test_kinds)
 {
     size_t i;
     uint32_t j;
@@ -65,7 +64,7 @@ static void test_kinds(void)
     }
 }
 
-static void test_references(void)
+TAP_TEST(test_references)
 {
     struct clr_lookup_results *results = clr_lookup_results_new(3), *other;
     int i, unsure = 0;
@@ -86,10 +85,4 @@ static void test_references(void)
     clr_memory_fail_after(0);
     tap_ok(clr_lookup_results_new(3) == NULL, "no memory");
     clr_memory_fail_after(-1);
-}
-
-void lookup_results_tests(void)
-{
-    test_kinds();
-    test_references();
 }

@@ -2,7 +2,6 @@
 #include "numeric/scan/loops.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "numeric/scan_reference.h"
 #include "random.h"
 
@@ -202,13 +201,12 @@ static void check_tags(const struct clr_loops *loops)
                  "row %zu as REAL", i);
 }
 
-void loops_tests(void)
+TAP_TEST(test_loops)
 {
     const struct clr_loops *loops;
     int skipped, round;
     size_t i;
 
-    random_start();
     for (skipped = 0; (loops = clr_loops_choose(skipped)) != NULL; skipped++) {
         batch_begin();
         check_operators(loops);

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/parts.h"
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan_reference.h"
 #include "numeric/scans.h"
@@ -131,11 +130,10 @@ static void test_no_memory(void)
     tap_ok(clr_shared_sums_end(NULL, scan, true), "which needs no end");
 }
 
-void shared_sums_tests(void)
+TAP_TEST(test_shared_sums)
 {
     int i;
 
-    random_start();
     for (i = 0; i < COLUMNS; i++)
         columns[i] = scans_new(i == 0 ? CLR_TAG_INTEGER : CLR_TAG_MIXED, ROWS);
     test_random();

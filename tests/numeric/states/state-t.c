@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/exact/operation.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -34,7 +33,7 @@ static bool is_real(const struct clr_value *value, double real)
     return value->kind == CLR_KIND_REAL && memcmp(&value->as.real, &real, sizeof real) == 0;
 }
 
-static void test_extremes(void)
+TAP_TEST(test_extremes)
 {
     struct clr_state state;
     struct clr_value least, greatest;
@@ -102,7 +101,7 @@ static bool same_range(const struct clr_range *a, const struct clr_range *b)
 }
 
 /* Merging in a chain and in a tree, empty states among them, against all rows in one state. */
-static void test_merge(void)
+TAP_TEST(test_merge)
 {
     enum { PARTS = 8 };
     int round, i, j, step;
@@ -167,7 +166,7 @@ static void test_chunk(enum clr_operation operation, size_t capacity)
     clr_chunk_free(chunk);
 }
 
-static void test_chunks(void)
+TAP_TEST(test_chunks)
 {
     tap_is_int64((int64_t)clr_operation_width(CLR_SUM), 1, "a sum takes one operand");
     tap_is_int64((int64_t)clr_operation_width(CLR_DOT), 2, "a dot product two");
@@ -180,16 +179,4 @@ static void test_chunks(void)
     tap_ok(clr_chunk_new(CLR_SUM, 16) == NULL, "no chunk without memory");
     clr_memory_fail_after(-1);
     clr_chunk_free(NULL);
-}
-
-int main(void)
-{
-    random_start();
-    test_extremes();
-    test_merge();
-    test_chunks();
-    state_bins_tests();
-    state_format_tests();
-    state_refusals_tests();
-    return tap_done();
 }

@@ -3,7 +3,6 @@
 #include "numeric/states/states.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 
 static void check_bins(const struct clr_bins *bins, const uint64_t *counters,
                        const struct bytes *want, const char *what)
@@ -27,7 +26,7 @@ static void check_bins(const struct clr_bins *bins, const uint64_t *counters,
 }
 
 /* A bound that is an integer has one form, whatever type the rows have. */
-static void test_known_bins(void)
+TAP_TEST(test_known_bins)
 {
     const struct {
         struct clr_value low, high;
@@ -78,7 +77,7 @@ static void test_known_bins(void)
 }
 
 /* Against the bytes that the tests' own code writes, and there and back. */
-static void test_random_bins(void)
+TAP_TEST(test_random_bins)
 {
     static struct histogram histogram;
     int rounds = tap_is_quick() ? 1000 : 10000, round;
@@ -96,11 +95,4 @@ static void test_random_bins(void)
                  wrong != NULL ? wrong : "");
     }
     batch_end("random histograms");
-}
-
-void state_bins_tests(void)
-{
-    random_start();
-    test_known_bins();
-    test_random_bins();
 }

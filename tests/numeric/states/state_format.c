@@ -1,6 +1,5 @@
 /* States as bytes: the format to the byte, whatever way the rows came, and what is read again. */
 #include "batch.h"
-#include "numeric/parts.h"
 #include "numeric/states/states.h"
 
 /* A row of two operands, written as text: an INTEGER unless it has a point or letters. */
@@ -287,11 +286,10 @@ static void test_sizes(void)
     }
 }
 
-void state_format_tests(void)
+TAP_TEST(test_state_format)
 {
     int i;
 
-    random_start();
     test_known_bytes();
     test_known_extremes();
     for (i = 0; i < SUM_KINDS; i++) {

@@ -2,7 +2,6 @@
 #include "numeric/states/state_format.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "numeric/states/states.h"
 
 #define OF(kind, fault) CLR_STATE_##kind, CLR_STATE_##fault
@@ -195,7 +194,7 @@ static const char *const fault_names[] = {"sound",         "too short",    "no s
 enum { FAULTS = sizeof fault_names / sizeof fault_names[0] };
 
 /* Hostile states, each with what is wrong with it. */
-static void test_refusals(void)
+TAP_TEST(test_refusals)
 {
     size_t i;
 
@@ -210,7 +209,7 @@ static void test_refusals(void)
 }
 
 /* Every beginning of a state is too short, and every continuation too long. */
-static void test_cuts(void)
+TAP_TEST(test_cuts)
 {
     static struct histogram histogram;
     static struct state_rows rows;
@@ -240,7 +239,7 @@ static void test_cuts(void)
     batch_end("states cut and lengthened");
 }
 
-static void test_too_many_rows(void)
+TAP_TEST(test_too_many_rows)
 {
     /* 2^62 - 1, and one */
     struct bytes many = from_hex("63 72 01 01  ff ff ff ff ff ff ff ff 3f 00  00");
@@ -264,7 +263,7 @@ static void test_too_many_rows(void)
 }
 
 /* SQLite's pointer to a BLOB of no bytes is NULL. */
-static void test_no_bytes(void)
+TAP_TEST(test_no_bytes)
 {
     enum clr_state_fault sums, extreme;
 
@@ -274,7 +273,7 @@ static void test_no_bytes(void)
            "a state of no bytes");
 }
 
-static void test_texts(void)
+TAP_TEST(test_texts)
 {
     static const unsigned char kinds[] =
         TAP_LIST(CLR_STATE_SUM, CLR_STATE_DOT, CLR_STATE_MIN, CLR_STATE_MAX, CLR_STATE_SQUARES,
@@ -376,7 +375,7 @@ static void mutate(struct bytes *bytes, const struct bytes *other)
  * Mutated states: each is refused without a trace, or is the one form of what was read from it. In
  * an allocation of its own size, so that the address sanitizer sees a read past its end.
  */
-static void test_mutations(void)
+TAP_TEST(test_mutations)
 {
     enum { SEEDS = 2000, MUTATIONS = 1000000 };
     static struct bytes seed[SEEDS];
@@ -417,15 +416,4 @@ static void test_mutations(void)
     /* All but that of too many rows, which takes states that were added before. */
     for (i = 0; i < CLR_STATE_TOO_MANY_ROWS; i++)
         tap_ok(seen[i] >= MUTATIONS / 1000, "%ld of them: %s", seen[i], fault_names[i]);
-}
-
-void state_refusals_tests(void)
-{
-    random_start();
-    test_refusals();
-    test_cuts();
-    test_too_many_rows();
-    test_no_bytes();
-    test_texts();
-    test_mutations();
 }

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/distinct/distinct_counting.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -190,12 +189,11 @@ static void test_distinct(size_t count, uint64_t variety)
     clr_bytes_free(&bytes);
 }
 
-void bytes_tests(void)
+TAP_TEST(test_bytes)
 {
     static const uint64_t varieties[] = {1, 2, 100, 5000, 1000000};
     int round;
 
-    random_start();
     test_values();
     test_limit();
     batch_begin();

@@ -4,7 +4,6 @@
 
 #include "batch.h"
 #include "numeric/exact/sum.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -210,12 +209,11 @@ static void test_from(void)
     batch_end("bounds");
 }
 
-void decimals_tests(void)
+TAP_TEST(test_decimals)
 {
     const struct clr_decimals_loops *loops;
     int skipped, i;
 
-    random_start();
     test_powers();
     test_from();
     for (skipped = 0; (loops = clr_decimals_choose_loops(skipped)) != NULL; skipped++) {

@@ -3,7 +3,6 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -42,7 +41,7 @@ static bool equals(const struct clr_int192 *value, const struct bigint *want)
 }
 
 /* Products of any size, added and subtracted in any order. */
-static void test_random_products(void)
+TAP_TEST(test_random_products)
 {
     int round, i;
 
@@ -65,7 +64,7 @@ static void test_random_products(void)
 }
 
 /* 2^64 products of -2^63 by itself are 2^190: doubling 64 times stands for so many additions. */
-static void test_greatest_sum(void)
+TAP_TEST(test_greatest_sum)
 {
     const clr_i128 greatest = (clr_i128)INT64_MIN * INT64_MIN;
     const clr_i128 least = (clr_i128)INT64_MIN * INT64_MAX;
@@ -100,7 +99,7 @@ static void test_greatest_sum(void)
     tap_ok(equals(&sum, &exact), "negated back and forth");
 }
 
-static void test_carries(void)
+TAP_TEST(test_carries)
 {
     struct clr_int192 sum = {0, 0, 0}, minus_one = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
 
@@ -137,7 +136,7 @@ static void fits(clr_i128 value, bool want)
            want ? "fits into 64 bits" : "does not fit, and is not stored");
 }
 
-static void test_range(void)
+TAP_TEST(test_range)
 {
     const clr_i128 limit = (clr_i128)1 << 63;
     struct clr_int192 sum = {0, 0, 0};
@@ -161,13 +160,4 @@ static void test_range(void)
     tap_ok(!clr_int192_to_int64(&sum, &result), "5 - 2^128 does not fit");
     sum = (struct clr_int192){5, UINT64_MAX, UINT64_MAX};
     tap_ok(!clr_int192_to_int64(&sum, &result), "5 - 2^64 does not fit");
-}
-
-void int192_tests(void)
-{
-    random_start();
-    test_carries();
-    test_range();
-    test_greatest_sum();
-    test_random_products();
 }

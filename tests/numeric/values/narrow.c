@@ -3,7 +3,6 @@
 #include "numeric/values/narrow.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -227,12 +226,11 @@ static void test_powers(void)
     batch_end("powers");
 }
 
-void narrow_tests(void)
+TAP_TEST(test_narrow)
 {
     const struct clr_frame_loops *loops;
     int skipped, i;
 
-    random_start();
     test_choice();
     test_has();
     test_powers();

@@ -8,7 +8,6 @@
 #include "../../../kernels/arithmetic/reals.cl"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -64,12 +63,11 @@ static void compare(int64_t x, int64_t y)
              "the INTEGER of %a", a);
 }
 
-void reals_tests(void)
+TAP_TEST(test_reals)
 {
     int64_t x, y;
     int i, j;
 
-    random_start();
     batch_begin();
     for (i = 0; i < 2 * SPECIALS; i++) {
         for (j = 0; j < 2 * SPECIALS; j++)

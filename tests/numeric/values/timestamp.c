@@ -2,7 +2,6 @@
 #include "numeric/values/timestamp.h"
 
 #include "batch.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -28,7 +27,7 @@ static bool is_sound(const unsigned char *text, size_t size)
                            memcmp(written, text, size) == 0);
 }
 
-static void test_formats(void)
+TAP_TEST(test_formats)
 {
     static const char odd[] = "0123456789-:. TtZz+9\0\x80\xff/;";
     unsigned char text[CLR_TIMESTAMP_MOST + 1];
@@ -54,7 +53,7 @@ static void test_formats(void)
     batch_end("timestamps of all formats, and such with a byte changed");
 }
 
-static void test_refused(void)
+TAP_TEST(test_refused)
 {
     static const char *const texts[] = {
         "2023-02-29 00:00",       "1900-02-29 00:00",          "2024-04-31 00:00",
@@ -76,7 +75,7 @@ static void test_refused(void)
 }
 
 /* Each day's date, by the rule of Gregory XIII. */
-static void test_calendar(void)
+TAP_TEST(test_calendar)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int year = 0, month = 1, day = 1, i;
@@ -106,7 +105,7 @@ static int compare(const unsigned char *a, size_t a_size, const char *b, size_t 
     return order != 0 ? order : (a_size > b_size) - (a_size < b_size);
 }
 
-static void test_bounds(void)
+TAP_TEST(test_bounds)
 {
     static const char *const texts[] = {"",           "2024-01", "2024-01-05T", "x",
                                         "2024-01-05", "-",       "9999-99",     "0000-01-01 00:00",
@@ -135,7 +134,7 @@ static void test_bounds(void)
 }
 
 /* The first and the last time of a unit are in it, and the next ones are not. */
-static void test_text_units(void)
+TAP_TEST(test_text_units)
 {
     static const int prefixes[] = {
         [CLR_TIME_MINUTE] = 16, [CLR_TIME_HOUR] = 13, [CLR_TIME_DAY] = 10};
@@ -186,7 +185,7 @@ static double real_unit_of(enum clr_time_unit unit, double real)
     return clr_real_of(clr_time_unit_of_number(unit, false, value).bits);
 }
 
-static void test_number_units(void)
+TAP_TEST(test_number_units)
 {
     tap_is_int64(unit_of(CLR_TIME_UNIX_DAY, false, 86399), 0, "a day of seconds");
     tap_is_int64(unit_of(CLR_TIME_UNIX_DAY, false, -1), -86400, "before 1970");
@@ -199,15 +198,4 @@ static void test_number_units(void)
                   "that may be rounded up");
     tap_is_double(real_unit_of(CLR_TIME_JULIAN_DAY, 2460000.25), 2459999.5, "a Julian day");
     tap_is_double(real_unit_of(CLR_TIME_JULIAN_DAY, 2460000.5), 2460000.5, "which begins at noon");
-}
-
-void timestamp_tests(void)
-{
-    random_start();
-    test_formats();
-    test_refused();
-    test_calendar();
-    test_bounds();
-    test_text_units();
-    test_number_units();
 }

@@ -3,7 +3,6 @@
 
 #include "batch.h"
 #include "numeric/bigint.h"
-#include "numeric/parts.h"
 #include "random.h"
 
 #include "tap.h"
@@ -106,7 +105,7 @@ static size_t fill_numbers(struct clr_value *numbers)
     return count;
 }
 
-static void test_numbers(void)
+TAP_TEST(test_numbers)
 {
     static struct clr_value numbers[1000];
     size_t count = fill_numbers(numbers), i, j;
@@ -132,7 +131,7 @@ static void test_numbers(void)
 }
 
 /* In ascending order. The bytes of TEXT and BLOB decide as unsigned ones, and length after them. */
-static void test_ladder(void)
+TAP_TEST(test_ladder)
 {
     const struct clr_value ladder[] = {
         REAL(-INFINITY), INTEGER(INT64_MIN), REAL(-0x1p53), INTEGER(-1),    REAL(-0.5),
@@ -157,7 +156,7 @@ static void test_ladder(void)
     batch_end("numbers before TEXT before BLOB");
 }
 
-static void test_empty(void)
+TAP_TEST(test_empty)
 {
     struct clr_value empty = {.kind = CLR_KIND_BLOB}, other = BLOB("x");
 
@@ -166,7 +165,7 @@ static void test_empty(void)
 }
 
 /* Keys must order doubles as comparisons do, and give the double back. */
-static void test_keys(void)
+TAP_TEST(test_keys)
 {
     int i;
 
@@ -183,20 +182,4 @@ static void test_keys(void)
             batch_ok((x < y) == (x_key < y_key), "%a and %a", x, y);
     }
     batch_end("keys of doubles");
-}
-
-int main(void)
-{
-    random_start();
-    test_ladder();
-    test_empty();
-    test_numbers();
-    test_keys();
-    bytes_tests();
-    decimals_tests();
-    int192_tests();
-    narrow_tests();
-    reals_tests();
-    timestamp_tests();
-    return tap_done();
 }

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "opencl/core/api.h"
-#include "opencl/parts.h"
 
 #include "tap.h"
 
@@ -24,7 +23,7 @@ static void chooses(const struct clr_catalog *catalog, const char *setting, int 
     tap_is_int64(clr_catalog_choose(catalog, setting), want, "'%s' is device %d", setting, want);
 }
 
-static void test_choice(void)
+TAP_TEST(test_choice)
 {
     struct clr_device_info devices[] = {
         made_up(CLR_DEVICE_CPU, "Portable Computing Language", "pthread-Xeon"),
@@ -70,7 +69,7 @@ static void test_choice(void)
     chooses(&catalog, "x", -1);
 }
 
-static void test_keywords(void)
+TAP_TEST(test_keywords)
 {
     static const char *const keywords[] = {"auto", "gpu", "accelerator", "cpu", "host", "HoSt"};
     static const char *const names[] = {"", "other", "autos", "g", "h200", "pocl"};
@@ -87,7 +86,7 @@ static void test_keywords(void)
 }
 
 /* Whatever this machine has: a catalog is valid with no devices, and says why there are none. */
-static void test_machine(void)
+TAP_TEST(test_machine)
 {
     struct clr_catalog catalog;
     size_t i;
@@ -180,7 +179,7 @@ static void has(const struct clr_catalog *catalog, enum clr_reach reach, size_t 
     tap_is_int64(asked[0], devices > 1, "and that of CPU devices");
 }
 
-static void test_reach(void)
+TAP_TEST(test_reach)
 {
     const struct clr_opencl real = clr_opencl;
     struct clr_catalog none, traces, gpus, all, again;
@@ -240,7 +239,7 @@ static cl_int get_big_endian(cl_device_id id, cl_device_info what, size_t size, 
     return error;
 }
 
-static void test_big_endian(void)
+TAP_TEST(test_big_endian)
 {
     struct clr_catalog catalog;
     size_t i;
@@ -259,7 +258,7 @@ static void test_big_endian(void)
 }
 
 /* A catalog that there was no memory for is made once more. */
-static void test_memory(void)
+TAP_TEST(test_memory)
 {
     struct clr_catalog whole, catalog;
     bool failed = true;
@@ -276,16 +275,4 @@ static void test_memory(void)
         clr_memory_free(catalog.devices);
     }
     clr_memory_free(whole.devices);
-}
-
-int main(void)
-{
-    test_keywords();
-    test_choice();
-    test_machine();
-    test_reach();
-    test_memory();
-    test_big_endian();
-    error_names_tests();
-    return tap_done();
 }

@@ -2,7 +2,6 @@
 #include "opencl/core/calls.h"
 
 #include "opencl/core/api.h"
-#include "opencl/parts.h"
 
 #include "tap.h"
 
@@ -38,7 +37,7 @@ static const struct {
     NAMED(CL_INVALID_COMPILER_OPTIONS), NAMED(CL_INVALID_LINKER_OPTIONS),
     NAMED(CL_INVALID_DEVICE_PARTITION_COUNT));
 
-void error_names_tests(void)
+TAP_TEST(test_error_names)
 {
     size_t i;
 

@@ -9,7 +9,6 @@
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/memory/trial.h"
-#include "opencl/parts.h"
 #include "opencl/reduction/passes.h"
 
 #include <inttypes.h>
@@ -166,9 +165,7 @@ static void test_device(const struct clr_device_info *info)
     clr_device_close(device);
 }
 
-int main(void)
+TAP_TEST(test_devices)
 {
     devices_each(test_device, false);
-    arithmetic_tests();
-    return tap_done();
 }

@@ -2,7 +2,6 @@
 #include "opencl/reduction/arithmetic.h"
 #include "base/settings.h"
 #include "opencl/devices.h"
-#include "opencl/parts.h"
 
 #include <inttypes.h>
 
@@ -48,7 +47,7 @@ static void test_device(const struct clr_device_info *info)
     clr_device_close(device);
 }
 
-void arithmetic_tests(void)
+TAP_TEST(test_arithmetic)
 {
     devices_each(test_device, false);
     test_choice();

@@ -249,10 +249,8 @@ static void test_without_doubles(const struct clr_device_info *info)
     test_device(&without);
 }
 
-int main(void)
+TAP_TEST(test_devices)
 {
-    random_start();
     devices_each(test_device, true);
     devices_each(test_without_doubles, false);
-    return tap_done();
 }

@@ -2,7 +2,6 @@
 #include "storage/image.h"
 
 #include "base/memory.h"
-#include "storage/parts.h"
 
 #include <time.h>
 
@@ -193,7 +192,7 @@ static void test_codes(const struct clr_source *source, uint32_t root, uint32_t 
     image_free(&image);
 }
 
-void failures_tests(void)
+TAP_TEST(test_failures)
 {
     struct image_bytes bytes;
     struct clr_source source;

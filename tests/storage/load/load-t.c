@@ -5,7 +5,6 @@
 #include "base/memory.h"
 
 #include "random.h"
-#include "storage/parts.h"
 
 #include <unistd.h>
 
@@ -225,7 +224,7 @@ static void test_form(const struct form *form)
 }
 
 /* One row of each kind that a record can have, and columns of one kind. */
-static void test_values(void)
+TAP_TEST(test_values)
 {
     static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
     static const int kinds[] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_BYTES, CLR_TAG_NULL,
@@ -272,7 +271,7 @@ static void test_values(void)
 
 /* Small rows: of few shapes, of more than are kept, and of one, through all lengths of rowids; and
    rows whose payloads have sizes of one to three bytes in turn. */
-static void test_shapes(void)
+TAP_TEST(test_shapes)
 {
     static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
     static const char *const tables[] = {"few", "many", "one", "long"};
@@ -319,7 +318,7 @@ static void test_shapes(void)
 }
 
 /* Numbers of values at which codes become wider, or are given up. */
-static void test_many_codes(void)
+TAP_TEST(test_many_codes)
 {
     static const struct form form = {.page_size = 4096, .encoding = "UTF-8"};
     static const struct {
@@ -418,16 +417,12 @@ static void test_late(bool fails)
     sqlite3_close(db);
 }
 
-int main(void)
+TAP_TEST(test_forms)
 {
     static const int page_sizes[] = {512, 1024, 4096, 65536};
     struct form form;
     int i;
 
-    random_start();
-    test_values();
-    test_shapes();
-    test_many_codes();
     test_late(false);
     test_late(true);
     for (i = 0; i < 24; i++) {
@@ -439,7 +434,4 @@ int main(void)
         form.any_rowid = i / 2 % 2 == 0;
         test_form(&form);
     }
-    failures_tests();
-    places_tests();
-    return tap_done();
 }

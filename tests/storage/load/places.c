@@ -1,8 +1,6 @@
 /* Cells that lie where others would be looked for, and pages that are in memory. */
 #include "storage/image.h"
 
-#include "storage/parts.h"
-
 #include <stdatomic.h>
 
 /* Loads column a of the table t, and compares it. */
@@ -102,7 +100,7 @@ static void test_mapped(int parts, bool parallel)
     sqlite3_close(db);
 }
 
-void places_tests(void)
+TAP_TEST(test_places)
 {
     int i;
 

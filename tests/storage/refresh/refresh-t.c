@@ -303,9 +303,8 @@ static void test_growth(int values, int refreshes, int code_bytes)
     image_close(db, &before);
 }
 
-int main(void)
+TAP_TEST(test_tables)
 {
-    random_start();
     test("PRAGMA page_size = 512", true, false);
     test("PRAGMA page_size = 1024; PRAGMA auto_vacuum = 1", true, false);
     test("PRAGMA page_size = 4096", false, false);
@@ -313,5 +312,4 @@ int main(void)
     test("PRAGMA page_size = 1024; PRAGMA encoding = 'UTF-16be'", true, true);
     test_growth(1, 5, 2);
     test_growth(60000, 5, 4);
-    return tap_done();
 }

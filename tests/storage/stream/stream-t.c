@@ -5,7 +5,6 @@
 #include "numeric/scan_reference.h"
 #include "random.h"
 #include "storage/format/page.h"
-#include "storage/parts.h"
 #include "storage/streams.h"
 
 /* From a page in one thread to more than any thread takes. */
@@ -154,7 +153,7 @@ static void test_stop(struct clr_source source, uint32_t root, bool parallel)
 }
 
 /* Two leaves in each other's place: each is sound, and a unit of its own. */
-static void test_order(void)
+TAP_TEST(test_order)
 {
     struct image image = {.fields = {field_i}, .count = 1};
     struct streamed streamed;
@@ -185,7 +184,7 @@ static void test_order(void)
     image_close(db, &bytes);
 }
 
-static void test_failures(void)
+TAP_TEST(test_failures)
 {
     sqlite3 *db = new_database(512, 3000);
     struct image_bytes bytes = image_serialize(db);
@@ -202,16 +201,11 @@ static void test_failures(void)
     image_close(db, &bytes);
 }
 
-int main(void)
+TAP_TEST(test_tables)
 {
-    random_start();
     test_table(512, 5000, true);
     test_table(512, 700, false);
     test_table(4096, 9000, true);
     test_table(4096, 9000, false);
     test_table(65536, 30000, true);
-    test_order();
-    test_failures();
-    stream_codes_tests();
-    return tap_done();
 }

@@ -1,7 +1,6 @@
 /* Columns of codes that are streamed, and groups by them. */
 #include "numeric/groups/groups.h"
 #include "numeric/scan/scan.h"
-#include "storage/parts.h"
 #include "storage/streams.h"
 
 enum { CODED = 2, GROUPS_MEMORY = 1 << 22 };
@@ -207,7 +206,7 @@ static void test_unusual(const struct clr_source *source, sqlite3 *db)
     image_free(&image);
 }
 
-void stream_codes_tests(void)
+TAP_TEST(test_stream_codes)
 {
     sqlite3 *db = new_database(512, 3000);
     struct image_bytes bytes = image_serialize(db);
