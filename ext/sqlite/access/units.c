@@ -142,12 +142,15 @@ static bool may_lose_subtype(const struct units *units, const struct clr_stood *
     return may;
 }
 
-/* Whether a SELECT is read in FROM beside other tables, or may be. */
+/* Whether a SELECT is read in FROM beside other tables, or may be: so may a subquery around it. */
 static bool joins(const struct units *units, const struct clr_stood *stood)
 {
-    if (stood->place == CLR_PLACE_CTE)
-        return units->has_joins;
-    return stood->place == CLR_PLACE_FROM && units->selects.list[stood->around].sources > 1;
+    while (stood->place == CLR_PLACE_FROM) {
+        stood = &units->selects.list[stood->around];
+        if (stood->sources > 1)
+            return true;
+    }
+    return stood->place == CLR_PLACE_CTE && units->has_joins;
 }
 
 /* Whether an expression of a SELECT may have a collating sequence, by COLLATE or a plus sign before
