@@ -409,6 +409,15 @@ static struct resident *bring(const struct clr_shard *shard, struct clr_column *
     return begin_upload(resident, column);
 }
 
+/* Whether a column's values are kept as those of that frame are on devices, for columns of one
+   kind. */
+static bool is_like(const struct clr_resident_column *column, const struct clr_frame *frame)
+{
+    const struct clr_frame *own = &column->frame;
+
+    return own->bytes == 0 || (own->least == frame->least && own->power == frame->power);
+}
+
 /* Starts making a copy of a column from that of another one, as clr_sharded_change() does. */
 static struct resident *change(struct resident *before, struct clr_column *column,
                                const struct clr_row_ranges *ranges)
@@ -418,8 +427,7 @@ static struct resident *change(struct resident *before, struct clr_column *colum
 
     if (clr_runtime_forked() || atomic_load(&before->state) != CLR_RESIDENT_READY ||
         atomic_load(&before->is_shared) || may_share(before->worker, column) ||
-        kind != before->shown.kind ||
-        !clr_resident_column_is_like(before->shown.copy, &column->frame))
+        kind != before->shown.kind || !is_like(before->shown.copy, &column->frame))
         return NULL;
     resident = make(before->worker, kind, column->rows);
     if (resident == NULL)

@@ -7,6 +7,8 @@
 
 #ifdef __linux__
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #endif
 
 enum { WATCH_MS = 20, ASK_NS = 10000000 };
@@ -61,12 +63,22 @@ int clr_team_size(void)
     return size > CLR_TEAM_MOST ? CLR_TEAM_MOST : size;
 }
 
+/* Has the calling thread leave the processors to whoever wants them, where the system knows
+   priorities of threads. */
+static void be_idle(void)
+{
+#ifdef __linux__
+    /* Of a thread, in spite of the name; some time is left to it on the busiest processor. */
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
+#endif
+}
+
 static void *run_part(void *argument)
 {
     struct team *team = argument;
 
     if (team->is_idle)
-        clr_thread_be_idle();
+        be_idle();
     team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
     pthread_mutex_lock(&team->lock);
     team->running--;

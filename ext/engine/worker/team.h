@@ -39,7 +39,7 @@ bool clr_team_run(int count, clr_portion_work *work, void *argument, const struc
 bool clr_team_run_portions(void *watch, int count, clr_portion_work *work, void *argument);
 
 /*
- * The same, by threads that leave the processors to others (clr_thread_be_idle()), and are no team
+ * The same, by threads that leave the processors to others, and are no team
  * that clr_team_size() knows of. The watch is not NULL.
  */
 bool clr_team_run_idly(void *watch, int count, clr_portion_work *work, void *argument);

@@ -6,7 +6,6 @@
 #include <signal.h>
 
 #ifdef __linux__
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -38,14 +37,6 @@ int clr_thread_start(void *(*run)(void *), void *argument)
     if (error == 0)
         pthread_detach(thread);
     return error;
-}
-
-void clr_thread_be_idle(void)
-{
-#ifdef __linux__
-    /* Of a thread, in spite of the name; some time is left to it on the busiest processor. */
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-#endif
 }
 
 void clr_thread_cond_init(pthread_cond_t *condition)

@@ -14,10 +14,6 @@
  */
 int clr_thread_start(void *(*run)(void *), void *argument);
 
-/* Has the calling thread leave the processors to whoever wants them, where the system knows
-   priorities of threads. */
-void clr_thread_be_idle(void);
-
 /* Sets up a condition variable whose deadlines come from clr_thread_deadline(). */
 void clr_thread_cond_init(pthread_cond_t *condition);
 

@@ -430,20 +430,6 @@ enum clr_code clr_dictionary_merge(struct clr_dictionary *dictionary,
     return code;
 }
 
-struct clr_dictionary *clr_dictionary_clone(const struct clr_dictionary *dictionary)
-{
-    struct clr_dictionary *clone = clr_dictionary_new(dictionary->seed, NULL);
-    uint32_t *map = clr_memory_alloc(((size_t)dictionary->count + 1) * sizeof *map);
-
-    /* Values that are added in the order of their codes have the same codes. */
-    if (clone != NULL && (map == NULL || clr_dictionary_merge(clone, dictionary, map) != CLR_OK)) {
-        clr_dictionary_release(clone);
-        clone = NULL;
-    }
-    clr_memory_free(map);
-    return clone;
-}
-
 size_t clr_dictionary_size(const struct clr_dictionary *dictionary)
 {
     return sizeof *dictionary + dictionary->capacity * sizeof *dictionary->entries +

@@ -62,10 +62,6 @@ struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *l
  */
 struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary);
 
-/* Returns another dictionary of the same values and codes, which may grow by itself, with one
-   reference, or NULL without memory. */
-struct clr_dictionary *clr_dictionary_clone(const struct clr_dictionary *dictionary);
-
 /* Any thread may take and drop references; the last one frees. NULL is fine for both. */
 struct clr_dictionary *clr_dictionary_retain(struct clr_dictionary *dictionary);
 void clr_dictionary_release(struct clr_dictionary *dictionary);

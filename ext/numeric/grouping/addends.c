@@ -66,7 +66,10 @@ void clr_group_addends_free(struct clr_group_addends *addends)
         return;
     for (i = 0; addends->lists != NULL && i < addends->list_count; i++)
         clr_group_list_free(&addends->lists[i], addends->memory);
-    clr_group_spills_free(&addends->spills, addends->memory);
+    clr_group_memory_return(addends->memory,
+                            addends->spills.capacity * sizeof *addends->spills.spills);
+    clr_memory_free(addends->spills.spills);
+    addends->spills = (struct clr_group_spills){NULL, 0, 0};
     clr_memory_free(addends->lists);
     clr_memory_free(addends->own);
     clr_memory_free(addends->words);

@@ -123,6 +123,19 @@ static void append_keys(struct clr_group_table *table)
     clr_room_free(&table->slots, table->memory);
 }
 
+/* Takes so many bytes of a reserved room out of the limit, those included that were taken before.
+   Returns CLR_SCAN_DONE or CLR_SCAN_LIMIT. */
+static enum clr_scan_outcome take_room(struct clr_room *room, struct clr_group_memory *memory,
+                                       size_t bytes)
+{
+    if (bytes <= room->taken)
+        return CLR_SCAN_DONE;
+    if (!clr_group_memory_take(memory, bytes - room->taken))
+        return CLR_SCAN_LIMIT;
+    room->taken = bytes;
+    return CLR_SCAN_DONE;
+}
+
 /* Makes room for so many more keys. Returns CLR_SCAN_DONE, CLR_SCAN_LIMIT or CLR_SCAN_FAILED. */
 static enum clr_scan_outcome make_room_in_table(struct clr_group_table *table, size_t more)
 {
@@ -140,8 +153,7 @@ static enum clr_scan_outcome make_room_in_table(struct clr_group_table *table, s
     if (outcome == CLR_SCAN_DONE && count > table->key_capacity) {
         size_t keys = count + count / 8 + SOME_KEYS;
         keys = keys < table->most ? keys : table->most;
-        outcome =
-            clr_room_take(&table->keys, table->memory, keys * table->width * sizeof(uint64_t));
+        outcome = take_room(&table->keys, table->memory, keys * table->width * sizeof(uint64_t));
         if (outcome == CLR_SCAN_DONE)
             table->key_capacity = keys;
     }
@@ -555,8 +567,8 @@ static enum clr_scan_outcome make_room(struct clr_group_part *part)
         return CLR_SCAN_DONE;
     capacity = count + count / 8 + CLR_BLOCK;
     capacity = capacity < most ? capacity : most;
-    outcome = clr_room_take(&part->records, part->memory,
-                            capacity * part->plan->stride * sizeof(int64_t));
+    outcome =
+        take_room(&part->records, part->memory, capacity * part->plan->stride * sizeof(int64_t));
     if (outcome == CLR_SCAN_DONE)
         part->capacity = capacity;
     return outcome;

@@ -52,17 +52,6 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
     return CLR_SCAN_DONE;
 }
 
-enum clr_scan_outcome clr_room_take(struct clr_room *room, struct clr_group_memory *memory,
-                                    size_t bytes)
-{
-    if (bytes <= room->taken)
-        return CLR_SCAN_DONE;
-    if (!clr_group_memory_take(memory, bytes - room->taken))
-        return CLR_SCAN_LIMIT;
-    room->taken = bytes;
-    return CLR_SCAN_DONE;
-}
-
 void clr_room_free(struct clr_room *room, struct clr_group_memory *memory)
 {
     if (memory != NULL)
@@ -103,11 +92,4 @@ enum clr_scan_outcome clr_group_spills_add(struct clr_group_spills *spills,
     }
     spills->spills[spills->count++] = *spill;
     return CLR_SCAN_DONE;
-}
-
-void clr_group_spills_free(struct clr_group_spills *spills, struct clr_group_memory *memory)
-{
-    clr_group_memory_return(memory, spills->capacity * sizeof *spills->spills);
-    clr_memory_free(spills->spills);
-    *spills = (struct clr_group_spills){NULL, 0, 0};
 }

@@ -36,11 +36,6 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
  */
 enum clr_scan_outcome clr_room_reserve(struct clr_room *room, size_t bytes);
 
-/* Takes so many bytes of a reserved room out of the limit, those included that were taken before.
-   Returns CLR_SCAN_DONE or CLR_SCAN_LIMIT. */
-enum clr_scan_outcome clr_room_take(struct clr_room *room, struct clr_group_memory *memory,
-                                    size_t bytes);
-
 /* Frees the memory; there is none then, which is fine here too. What it took is given back to
    memory, if that is not NULL. */
 void clr_room_free(struct clr_room *room, struct clr_group_memory *memory);
@@ -75,6 +70,5 @@ struct clr_group_spills {
 enum clr_scan_outcome clr_group_spills_add(struct clr_group_spills *spills,
                                            struct clr_group_memory *memory,
                                            const struct clr_group_spill *spill);
-void clr_group_spills_free(struct clr_group_spills *spills, struct clr_group_memory *memory);
 
 #endif

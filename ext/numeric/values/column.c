@@ -141,23 +141,6 @@ struct clr_column *clr_column_new_codes(struct clr_dictionary *dictionary, size_
     return column;
 }
 
-void clr_column_populate(struct clr_column *column, size_t block)
-{
-#if defined(MADV_POPULATE_WRITE)
-    const size_t first = block * CLR_COLUMN_BLOCK, rows = CLR_COLUMN_BLOCK;
-    const size_t size = clr_column_width(column);
-    unsigned char *area = column->codes != NULL   ? column->codes
-                          : column->words != NULL ? column->words
-                                                  : (void *)column->values;
-
-    if (first + rows <= column->capacity)
-        madvise(area + first * size, rows * size, MADV_POPULATE_WRITE);
-#else
-    (void)column;
-    (void)block;
-#endif
-}
-
 struct clr_column *clr_column_retain(struct clr_column *column)
 {
     atomic_fetch_add(&column->references, 1);
@@ -233,38 +216,12 @@ void clr_column_map_codes(struct clr_column *to, size_t at, const struct clr_col
         map_codes_from(target, to_bytes, source, 4, rows, map);
 }
 
-bool clr_column_has_bytes(const struct clr_column *column)
-{
-    if (column->codes != NULL)
-        return true;
-    if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
-        return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_BYTES;
-    return memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL;
-}
-
 void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones)
 {
     struct clr_zones *none = NULL;
 
     if (!atomic_compare_exchange_strong(&column->zones, &none, zones))
         clr_zones_free(zones);
-}
-
-bool clr_column_may_have_negative_zero(const struct clr_column *column)
-{
-    enum { PIECE = 1024 }; /* rows that are compared at once */
-    const int64_t negative_zero = clr_bits_of(-0.0);
-    size_t row, end;
-    bool found = false;
-
-    if (column->words != NULL)
-        return column->frame.power == 0.0 && column->frame.known_least == negative_zero;
-    for (row = 0; row < column->rows && !found; row = end) {
-        end = column->rows - row < PIECE ? column->rows : row + PIECE;
-        for (; row < end; row++)
-            found |= column->values[row] == negative_zero;
-    }
-    return found;
 }
 
 size_t clr_column_size(const struct clr_column *column)

@@ -175,14 +175,6 @@ static inline size_t clr_column_width(const struct clr_column *column)
                                    : sizeof *column->values;
 }
 
-/*
- * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
- * fill neighbouring rows for the first time otherwise wait for the same large pages, each clearing
- * one, of which the system keeps but one.
- */
-enum { CLR_COLUMN_BLOCK = 262144 };
-void clr_column_populate(struct clr_column *column, size_t block);
-
 /* Any thread may take and drop references; the last one frees. NULL is fine for the second. */
 struct clr_column *clr_column_retain(struct clr_column *column);
 void clr_column_release(struct clr_column *column);
@@ -202,10 +194,6 @@ static inline const struct clr_zones *clr_column_zones(const struct clr_column *
 /* Gives a column whose rows do not change any more its zones, unless another thread was sooner:
    then, or if they are NULL, these are freed. */
 void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones);
-
-/* Whether what is TEXT or a BLOB in the column is there with its bytes: also if nothing is, and
-   with codes, by whose dictionary it is. */
-bool clr_column_has_bytes(const struct clr_column *column);
 
 /* Whether values of its rows are addresses, which mean something in this process alone, and not to
    a device. */
@@ -277,10 +265,6 @@ static inline size_t clr_kind_value_bytes(uint8_t kind)
         return clr_kind_narrow_bytes(kind);
     return clr_kind_has_values(kind) ? sizeof(int64_t) : clr_kind_code_bytes(kind);
 }
-
-/* Whether a row of a column of values may be -0.0: false is certain. Reads the rows of a column
-   that is not narrow. */
-bool clr_column_may_have_negative_zero(const struct clr_column *column);
 
 /* Returns the size of the longest TEXT or BLOB whose bytes the column has, in bytes; 0: none. */
 static inline size_t clr_column_longest(const struct clr_column *column)

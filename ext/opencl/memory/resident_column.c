@@ -414,14 +414,6 @@ enum clr_code clr_resident_column_change(struct clr_device *device,
     return status->code;
 }
 
-bool clr_resident_column_is_like(const struct clr_resident_column *column,
-                                 const struct clr_frame *frame)
-{
-    const struct clr_frame *own = &column->frame;
-
-    return own->bytes == 0 || (own->least == frame->least && own->power == frame->power);
-}
-
 void clr_resident_column_free(struct clr_device *device, struct clr_resident_column *column)
 {
     if (column == NULL)

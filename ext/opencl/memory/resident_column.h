@@ -50,11 +50,6 @@ enum clr_code clr_resident_column_change(struct clr_device *device,
                                          const struct clr_row_ranges *ranges,
                                          struct clr_status *status);
 
-/* Whether a column's values are kept as those of that frame are on devices, for columns of one
-   kind. */
-bool clr_resident_column_is_like(const struct clr_resident_column *column,
-                                 const struct clr_frame *frame);
-
 /*
  * Has a column that was never filled use the host's arrays where they lie, if the device's memory
  * is the host's and they are aligned for it (shared_alignment of its description). They have to

@@ -252,9 +252,3 @@ bool clr_derive_gives_numbers(const struct clr_node *node)
         return false;
     }
 }
-
-bool clr_derive_gives_text(const struct clr_node *node)
-{
-    return (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT) ||
-           (node->kind == CLR_N_CAST && !clr_derive_gives_numbers(node));
-}

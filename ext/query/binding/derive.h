@@ -21,7 +21,4 @@ int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
 /* Whether an expression has no other results than numbers and NULL, whatever it reads. */
 bool clr_derive_gives_numbers(const struct clr_node *node);
 
-/* Whether its results are TEXT or BLOBs, or NULL. */
-bool clr_derive_gives_text(const struct clr_node *node);
-
 #endif

@@ -521,6 +521,13 @@ static int lower(struct clr_binder *binder, struct clr_node *node)
     return clr_derive_part(binder, node, &before, value, false);
 }
 
+/* Whether its results are TEXT or BLOBs, or NULL. */
+static bool gives_text(const struct clr_node *node)
+{
+    return (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT) ||
+           (node->kind == CLR_N_CAST && !clr_derive_gives_numbers(node));
+}
+
 int clr_lower(struct clr_binder *binder, struct clr_node *node)
 {
     const struct clr_query_size before = clr_query_size_of(binder->query);
@@ -529,6 +536,5 @@ int clr_lower(struct clr_binder *binder, struct clr_node *node)
     if (binder->syntax->code != CLR_OK)
         return -1;
     value = lower(binder, node);
-    return clr_derive_gives_text(node) ? value
-                                       : clr_derive_instead(binder, node, &before, value, false);
+    return gives_text(node) ? value : clr_derive_instead(binder, node, &before, value, false);
 }

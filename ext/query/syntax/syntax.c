@@ -878,19 +878,6 @@ bool clr_select_has_inner(const struct clr_select_tree *select)
     return i < select->source_count;
 }
 
-bool clr_select_has_inner_order(const struct clr_select_tree *select)
-{
-    const struct clr_select_tree *inner;
-    bool has = false;
-    int i;
-
-    for (i = 0; i < select->source_count && !has; i++) {
-        inner = select->sources[i].inner;
-        has = inner != NULL && (inner->terms.first != NULL || clr_select_has_inner_order(inner));
-    }
-    return has;
-}
-
 /* Begins a SELECT within another one. */
 static void begin_inner(struct clr_syntax *syntax)
 {

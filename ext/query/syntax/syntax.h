@@ -277,9 +277,6 @@ struct clr_select_tree *clr_select_join(struct clr_select_tree *select);
 /* Whether a SELECT reads a subquery, a CTE or a view. */
 bool clr_select_has_inner(const struct clr_select_tree *select);
 
-/* Whether one of these has ORDER BY. */
-bool clr_select_has_inner_order(const struct clr_select_tree *select);
-
 /* Whether it is a column of the table that is scanned, once it is bound. */
 static inline bool clr_node_is_scanned(const struct clr_node *node)
 {

@@ -92,10 +92,7 @@ static int64_t size_of_dictionaries(const struct clr_kept_dictionary *list)
 
 int64_t clr_column_memory(void)
 {
-    const int64_t setting = clr_process_setting(CLR_COLUMN_MEMORY);
-
-    return setting > 0 ? setting
-                       : (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGE_SIZE) / 4;
+    return (int64_t)clr_budget_limit(clr_process_setting(CLR_COLUMN_MEMORY));
 }
 
 /* Returns how many bytes of a device's memory columns may take, likewise. */
@@ -509,34 +506,6 @@ static atomic_int_least64_t scans; /* so far */
 int64_t clr_cache_scan(void)
 {
     return atomic_fetch_add(&scans, 1) + 1;
-}
-
-bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
-                   struct clr_image_column **found)
-{
-    bool has_all;
-    int i;
-
-    clr_cache_lock();
-    has_all = image->is_known;
-    for (i = 0; i < count && has_all; i++) {
-        found[i] = clr_image_find(image, &fields[i]);
-        has_all = found[i] != NULL;
-    }
-    for (i = 0; i < count && has_all; i++)
-        found[i]->pins++;
-    clr_cache_unlock();
-    return has_all;
-}
-
-void clr_cache_unpin(struct clr_image_column *const *found, int count)
-{
-    int i;
-
-    clr_cache_lock();
-    for (i = 0; i < count; i++)
-        found[i]->pins--;
-    clr_cache_unlock();
 }
 
 void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,

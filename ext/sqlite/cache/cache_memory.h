@@ -52,12 +52,6 @@ void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr
  * evicted, and their copies on devices. All functions take the cache's lock.
  */
 
-/* Finds the columns that count fields describe, and pins them until clr_cache_unpin(). Returns
-   false if the image lacks one, or its layout is not known; then none is pinned. */
-bool clr_cache_pin(struct clr_image *image, const struct clr_field *fields, int count,
-                   struct clr_image_column **found);
-void clr_cache_unpin(struct clr_image_column *const *found, int count);
-
 /* Returns a new number of a scan, later than all others. */
 int64_t clr_cache_scan(void);
 

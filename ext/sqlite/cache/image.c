@@ -141,13 +141,23 @@ static struct clr_image_column *find_any(const struct clr_image *image,
     return column;
 }
 
+/* Whether what is TEXT or a BLOB in the column is there with its bytes: also if nothing is, and
+   with codes, by whose dictionary it is. */
+static bool has_bytes(const struct clr_column *column)
+{
+    if (column->codes != NULL)
+        return true;
+    if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
+        return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_BYTES;
+    return memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL;
+}
+
 struct clr_image_column *clr_image_find(const struct clr_image *image,
                                         const struct clr_field *field)
 {
     struct clr_image_column *column = find_any(image, field);
 
-    return column != NULL && (!field->with_bytes || clr_column_has_bytes(column->column)) ? column
-                                                                                          : NULL;
+    return column != NULL && (!field->with_bytes || has_bytes(column->column)) ? column : NULL;
 }
 
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
@@ -259,9 +269,4 @@ const char *clr_image_column_type(const struct clr_image_column *column, const c
     if (column->field.times != 0)
         return "times";
     return column->column->kind == CLR_TAG_MIXED ? mixed : names[column->column->kind];
-}
-
-bool clr_image_column_on_device(const struct clr_image_column *column)
-{
-    return column->copy != NULL && clr_sharded_state(column->copy) == CLR_RESIDENT_READY;
 }

@@ -123,7 +123,4 @@ void clr_image_measure(struct clr_image *image);
    values of several. */
 const char *clr_image_column_type(const struct clr_image_column *column, const char *mixed);
 
-/* Returns whether there is a complete copy on devices. */
-bool clr_image_column_on_device(const struct clr_image_column *column);
-
 #endif

@@ -13,12 +13,17 @@
 void clr_column_request_end(struct clr_column_request *request)
 {
     const bool has_image = request->image != NULL;
+    int i;
 
     if (!request->is_begun)
         return;
     clr_snapshot_end(request->database, &request->snapshot);
-    if (request->has_columns)
-        clr_cache_unpin(request->found, request->query->column_count);
+    if (request->has_columns) {
+        clr_cache_lock();
+        for (i = 0; i < request->query->column_count; i++)
+            request->found[i]->pins--;
+        clr_cache_unlock();
+    }
     clr_cache_leave(request->image);
     request->image = NULL;
     request->is_begun = request->has_columns = false;
@@ -157,13 +162,20 @@ int clr_column_request_begin_load(struct clr_column_request *request, bool *is_b
 
 void clr_column_request_pin(struct clr_column_request *request)
 {
-    struct clr_field fields[CLR_MOST_COLUMNS];
+    const int count = request->query->column_count;
+    bool has_all;
     int i;
 
-    for (i = 0; i < request->query->column_count; i++)
-        fields[i] = clr_column_request_field(request, i);
-    request->has_columns =
-        clr_cache_pin(request->image, fields, request->query->column_count, request->found);
+    clr_cache_lock();
+    has_all = request->image->is_known;
+    for (i = 0; i < count && has_all; i++) {
+        request->found[i] = clr_column_request_find(request, i);
+        has_all = request->found[i] != NULL;
+    }
+    for (i = 0; i < count && has_all; i++)
+        request->found[i]->pins++;
+    clr_cache_unlock();
+    request->has_columns = has_all;
 }
 
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i)

@@ -752,21 +752,3 @@ bool clr_database_shares_cache(const struct clr_database *database)
                SQLITE_OK ||
            share != all;
 }
-
-enum clr_reason_code clr_database_find_file(const struct clr_database *database,
-                                            sqlite3_file **file)
-{
-    sqlite3 *db = database->connection->db;
-    const char *name;
-
-    *file = NULL;
-    if (sqlite3_stricmp(database->schema, "temp") == 0)
-        return CLR_WHY_TEMPORARY_TABLE;
-    name = sqlite3_db_filename(db, database->schema);
-    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
-        return CLR_WHY_IN_MEMORY;
-    sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, file);
-    if (*file == NULL || (*file)->pMethods == NULL)
-        return CLR_WHY_IN_MEMORY;
-    return clr_database_check_lock(database);
-}

@@ -114,13 +114,6 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
 /* Finalizes the statements of all databases: to be called when the last view goes. */
 void clr_databases_free(struct clr_connection *connection);
 
-/*
- * Stores the database file's handle in *file. Returns CLR_WHY_NONE, or why its pages can't be read
- * through it: there is no file, or clr_database_check_lock() says why.
- */
-enum clr_reason_code clr_database_find_file(const struct clr_database *database,
-                                            sqlite3_file **file);
-
 /* Returns the file that the handle is known to be of, which is the database's; NULL: none. */
 struct clr_known_file *clr_database_find_known(struct clr_database *database, sqlite3_file *handle);
 

@@ -554,6 +554,27 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
         clr_known_file_state(snapshot->known, bytes + AT_STATE);
 }
 
+/*
+ * Stores the database file's handle in *file. Returns CLR_WHY_NONE, or why its pages can't be read
+ * through it: there is no file, or clr_database_check_lock() says why.
+ */
+static enum clr_reason_code find_file(const struct clr_database *database, sqlite3_file **file)
+{
+    sqlite3 *db = database->connection->db;
+    const char *name;
+
+    *file = NULL;
+    if (sqlite3_stricmp(database->schema, "temp") == 0)
+        return CLR_WHY_TEMPORARY_TABLE;
+    name = sqlite3_db_filename(db, database->schema);
+    if (name == NULL || *name == '\0') /* what is committed may stay in its cache */
+        return CLR_WHY_IN_MEMORY;
+    sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, file);
+    if (*file == NULL || (*file)->pMethods == NULL)
+        return CLR_WHY_IN_MEMORY;
+    return clr_database_check_lock(database);
+}
+
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
                        enum clr_reason_code *why)
 {
@@ -564,9 +585,8 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     snapshot->source.read = read_file;
     snapshot->source.longest =
         (uint32_t)sqlite3_limit(database->connection->db, SQLITE_LIMIT_LENGTH, -1);
-    *why = snapshot->source.longest < LARGEST_PAGE
-               ? CLR_WHY_LENGTH_LIMIT
-               : clr_database_find_file(database, &snapshot->file);
+    *why = snapshot->source.longest < LARGEST_PAGE ? CLR_WHY_LENGTH_LIMIT
+                                                   : find_file(database, &snapshot->file);
     state = sqlite3_txn_state(database->connection->db, database->schema);
     if (*why == CLR_WHY_NONE && state == SQLITE_TXN_WRITE)
         *why = CLR_WHY_UNCOMMITTED;
@@ -597,7 +617,7 @@ void clr_snapshot_lead(struct clr_database *database, struct clr_snapshot *snaps
     enum clr_reason_code why;
 
     memset(snapshot, 0, sizeof *snapshot);
-    if (clr_database_find_file(database, &snapshot->file) == CLR_WHY_NONE &&
+    if (find_file(database, &snapshot->file) == CLR_WHY_NONE &&
         sqlite3_txn_state(database->connection->db, database->schema) == SQLITE_TXN_NONE &&
         clr_database_has_mode(database, "wal"))
         wal_transaction_hold(database, snapshot->file, &snapshot->index, &snapshot->is_overtaken,

@@ -111,6 +111,12 @@ static void drop_cells(struct cells *cells)
 
 /* ---- clreduce_columns: the decoded columns that are resident. */
 
+/* Returns whether there is a complete copy on devices. */
+static bool is_on_device(const struct clr_image_column *column)
+{
+    return column->copy != NULL && clr_sharded_state(column->copy) == CLR_RESIDENT_READY;
+}
+
 static void add_column(const struct clr_connection *connection,
                        const struct clr_cached_table *table, const struct clr_image_column *column,
                        struct cells *cells)
@@ -121,7 +127,7 @@ static void add_column(const struct clr_connection *connection,
     add_text(cells, clr_image_column_type(column, "mixed"));
     add_integer(cells, (int64_t)column->column->rows);
     add_integer(cells, (int64_t)clr_column_size(column->column));
-    if (clr_image_column_on_device(column))
+    if (is_on_device(column))
         add_integer(cells, (int64_t)clr_sharded_size(column->copy, NULL));
     else
         add_null(cells);

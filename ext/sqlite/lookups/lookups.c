@@ -70,6 +70,14 @@ static bool write_texts(const struct clr_query *query, int number, const char *f
            (statement->probe != NULL || !query->lookups[number].has_subqueries);
 }
 
+/* The type of an expression that is none of a column's. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_no_type(struct clr_column_type *type)
+{
+    *type = (struct clr_column_type){.affinity = CLR_AFFINITY_BLOB,
+                                     .collation = sqlite3_mprintf("BINARY")};
+    return type->collation == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
 /* Writes the statement of the lookups that go with the one of that number, which is the first of
    them. Returns as clr_lookup_statements_write(). */
 static int write_statement(sqlite3 *db, const struct clr_table_info *table,
@@ -91,7 +99,7 @@ static int write_statement(sqlite3 *db, const struct clr_table_info *table,
                                                .has_values = query->looks_up_values,
                                                .unit = column->unit};
     rc = column->derived != NULL
-             ? clr_column_type_none(&statement->type)
+             ? find_no_type(&statement->type)
              : clr_column_type_find(db, table, column->number, &statement->type);
     if (rc != SQLITE_OK)
         return rc;

@@ -87,13 +87,6 @@ int clr_column_type_find(sqlite3 *db, const struct clr_table_info *table, int nu
     return rc;
 }
 
-int clr_column_type_none(struct clr_column_type *type)
-{
-    *type = (struct clr_column_type){.affinity = CLR_AFFINITY_BLOB,
-                                     .collation = sqlite3_mprintf("BINARY")};
-    return type->collation == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
 void clr_column_type_free(struct clr_column_type *type)
 {
     sqlite3_free(type->collation);

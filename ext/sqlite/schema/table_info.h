@@ -81,9 +81,6 @@ struct clr_column_type {
 int clr_column_type_find(sqlite3 *db, const struct clr_table_info *table, int number,
                          struct clr_column_type *type);
 
-/* The type of an expression that is none of a column's. Returns SQLITE_OK or SQLITE_NOMEM. */
-int clr_column_type_none(struct clr_column_type *type);
-
 void clr_column_type_free(struct clr_column_type *type);
 
 /*

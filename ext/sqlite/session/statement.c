@@ -43,11 +43,6 @@ void clr_limits_set(sqlite3 *db, const struct clr_limits *limits)
         sqlite3_limit(db, numbers[i], limits->values[i]);
 }
 
-bool clr_limits_equal(const struct clr_limits *a, const struct clr_limits *b)
-{
-    return memcmp(a->values, b->values, sizeof a->values) == 0;
-}
-
 /* ---- Statements. */
 
 int clr_statement_make(sqlite3 *db, const char *sql, unsigned flags, sqlite3_stmt **statement)

@@ -25,8 +25,6 @@ struct clr_limits clr_limits_lift(sqlite3 *db);
 
 void clr_limits_set(sqlite3 *db, const struct clr_limits *limits);
 
-bool clr_limits_equal(const struct clr_limits *a, const struct clr_limits *b);
-
 /* ---- Statements of our own: prepared without the application's limits, which are for its. */
 
 /* Prepares a statement with SQLITE_PREPARE_... flags. Returns as sqlite3_prepare_v3() does. */

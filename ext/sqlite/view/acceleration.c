@@ -275,7 +275,7 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
     int rc = SQLITE_OK, i;
 
     /* By other limits the SELECT may be an error, or be none. */
-    if (!clr_limits_equal(&limits, &acceleration->limits))
+    if (memcmp(&limits, &acceleration->limits, sizeof limits) != 0)
         acceleration->is_outdated = true;
     if (acceleration->settings_changes != acceleration->connection->settings_changes &&
         acceleration->plan != NULL)

@@ -252,6 +252,25 @@ static bool sums_agree(const struct clr_state *state)
     return greatest * state->count <= EXACT_IN_DOUBLE;
 }
 
+/* Whether a row of a column of values may be -0.0: false is certain. Reads the rows of a column
+   that is not narrow. */
+static bool column_may_have_negative_zero(const struct clr_column *column)
+{
+    enum { PIECE = 1024 }; /* rows that are compared at once */
+    const int64_t negative_zero = clr_bits_of(-0.0);
+    size_t row, end;
+    bool found = false;
+
+    if (column->words != NULL)
+        return column->frame.power == 0.0 && column->frame.known_least == negative_zero;
+    for (row = 0; row < column->rows && !found; row = end) {
+        end = column->rows - row < PIECE ? column->rows : row + PIECE;
+        for (; row < end; row++)
+            found |= column->values[row] == negative_zero;
+    }
+    return found;
+}
+
 /* Whether a tally's values may have a -0.0 among them. Two threads may both find that out. */
 static bool may_have_negative_zero(struct filling *filling, int tally)
 {
@@ -263,7 +282,7 @@ static bool may_have_negative_zero(struct filling *filling, int tally)
         return true;
     known = &filling->negative_zeros[x->a];
     if (atomic_load(known) == 0)
-        atomic_store(known, 2 + clr_column_may_have_negative_zero(run->columns[x->a]));
+        atomic_store(known, 2 + column_may_have_negative_zero(run->columns[x->a]));
     return atomic_load(known) != 2;
 }
 

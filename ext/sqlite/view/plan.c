@@ -154,6 +154,20 @@ static bool is_in_order(const struct clr_walk *walk, const struct clr_table_info
            walk->root == table->root;
 }
 
+/* Whether one of these has ORDER BY. */
+static bool has_inner_order(const struct clr_select_tree *select)
+{
+    const struct clr_select_tree *inner;
+    bool has = false;
+    int i;
+
+    for (i = 0; i < select->source_count && !has; i++) {
+        inner = select->sources[i].inner;
+        has = inner != NULL && (inner->terms.first != NULL || has_inner_order(inner));
+    }
+    return has;
+}
+
 /*
  * Finds the order of the groups in SQLite's own code for the SELECT, whose walk over the table's
  * rows is known: that of a sorter's keys, or of the b-tree that has equal keys side by side, from
@@ -168,7 +182,7 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
                              bool *has_changed, struct clr_reason *reason)
 {
     struct clr_grouping *grouping = &query->grouping;
-    const bool orders_inside = clr_select_has_inner_order(&query->syntax->select);
+    const bool orders_inside = has_inner_order(&query->syntax->select);
     bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
     int rc = SQLITE_OK;
 

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- Packing. */
 
@@ -794,6 +795,30 @@ static struct clr_bytes *bytes_of(const struct load *load, int thread)
     return load->bytes + (size_t)thread * ((size_t)load->count + 1);
 }
 
+enum { POPULATED_ROWS = 262144 };
+
+/*
+ * Makes the system provide the memory of a block of rows, where it can be asked to. Threads that
+ * fill neighbouring rows for the first time otherwise wait for the same large pages, each clearing
+ * one, of which the system keeps but one.
+ */
+static void provide_block(struct clr_column *column, size_t block)
+{
+#if defined(MADV_POPULATE_WRITE)
+    const size_t first = block * POPULATED_ROWS, rows = POPULATED_ROWS;
+    const size_t size = clr_column_width(column);
+    unsigned char *area = column->codes != NULL   ? column->codes
+                          : column->words != NULL ? column->words
+                                                  : (void *)column->values;
+
+    if (first + rows <= column->capacity)
+        madvise(area + first * size, rows * size, MADV_POPULATE_WRITE);
+#else
+    (void)column;
+    (void)block;
+#endif
+}
+
 /*
  * Has memory at hand by the time that it is needed: the thread whose unit reaches into a block of
  * rows provides for another block as far ahead as there are threads; their first units begin that.
@@ -805,9 +830,9 @@ static void populate(struct load *load, size_t i)
 {
     const struct clr_layout *layout = load->placement.layout;
     const struct clr_unit *unit = &load->units.units[i];
-    size_t ahead = (size_t)load->units.threads, block = unit->row / CLR_COLUMN_BLOCK;
+    size_t ahead = (size_t)load->units.threads, block = unit->row / POPULATED_ROWS;
     size_t rows = layout->known ? layout->rows : unit->rows * load->units.count;
-    bool begins_block = (unit->row + unit->rows) / CLR_COLUMN_BLOCK > block;
+    bool begins_block = (unit->row + unit->rows) / POPULATED_ROWS > block;
     int k;
 
     if (atomic_load(&load->begun) < load->units.threads)
@@ -815,10 +840,10 @@ static void populate(struct load *load, size_t i)
     for (k = 0; k < load->count && ahead > 1; k++) {
         struct clr_column *column = packing_column(&load->packing, k);
 
-        if (column != NULL && i < ahead && (i + 1) * CLR_COLUMN_BLOCK <= rows)
-            clr_column_populate(column, i);
-        if (column != NULL && begins_block && (block + ahead + 1) * CLR_COLUMN_BLOCK <= rows)
-            clr_column_populate(column, block + ahead);
+        if (column != NULL && i < ahead && (i + 1) * POPULATED_ROWS <= rows)
+            provide_block(column, i);
+        if (column != NULL && begins_block && (block + ahead + 1) * POPULATED_ROWS <= rows)
+            provide_block(column, block + ahead);
     }
 }
 

@@ -403,12 +403,28 @@ static bool prepare_column(struct making *making)
     return making->results != NULL && making->maps != NULL && making->dictionaries != NULL;
 }
 
+/* Returns another dictionary of the same values and codes, which may grow by itself, with one
+   reference, or NULL without memory. */
+static struct clr_dictionary *clone_dictionary(const struct clr_dictionary *dictionary)
+{
+    struct clr_dictionary *clone = clr_dictionary_new(dictionary->seed, NULL);
+    uint32_t *map = clr_memory_alloc(((size_t)dictionary->count + 1) * sizeof *map);
+
+    /* Values that are added in the order of their codes have the same codes. */
+    if (clone != NULL && (map == NULL || clr_dictionary_merge(clone, dictionary, map) != CLR_OK)) {
+        clr_dictionary_release(clone);
+        clone = NULL;
+    }
+    clr_memory_free(map);
+    return clone;
+}
+
 /* Returns the dictionary that a column's result is to have, with a reference: another one, if those
    who refer to the column may be reading its own. NULL without memory. */
 static struct clr_dictionary *take_dictionary(const struct clr_column *column)
 {
     return clr_column_is_free(column) ? clr_dictionary_retain(column->dictionary)
-                                      : clr_dictionary_clone(column->dictionary);
+                                      : clone_dictionary(column->dictionary);
 }
 
 /* Adds the fresh entries to the columns' dictionaries, where those that no row has do no harm.
