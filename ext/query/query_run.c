@@ -154,29 +154,6 @@ struct clr_scan clr_query_run_scan(struct clr_query_run *run)
     };
 }
 
-/* Stores the INTEGER that a constant is, 0 if it is negative. Returns whether it is one: SQLite
-   converts some values, and has an error for others. */
-static bool read_count(const struct clr_query_run *run, int constant, uint64_t *count)
-{
-    const struct clr_scalar *value = &run->constants[constant < 0 ? 0 : constant];
-
-    if (constant < 0)
-        return true;
-    *count = value->bits < 0 ? 0 : (uint64_t)value->bits;
-    return value->tag == CLR_TAG_INTEGER;
-}
-
-uint64_t clr_query_run_wanted(const struct clr_query_run *run)
-{
-    const struct clr_first_rows *first = &run->query->first;
-    uint64_t limit = 1, offset = 0;
-
-    return first->key >= 0 && read_count(run, first->limit, &limit) &&
-                   read_count(run, first->offset, &offset) && limit > 0
-               ? limit + offset
-               : 0;
-}
-
 void clr_query_run_free(struct clr_query_run *run)
 {
     int i;

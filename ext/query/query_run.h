@@ -33,10 +33,6 @@ enum clr_code clr_query_run_begin(const struct clr_query *query, const struct cl
    without the limits of what it may take. */
 struct clr_scan clr_query_run_scan(struct clr_query_run *run);
 
-/* Returns how many rows SQLite needs of the first ones in the query's order; 0: none, or all, or it
-   is not known. */
-uint64_t clr_query_run_wanted(const struct clr_query_run *run);
-
 /* NULL is fine. */
 void clr_query_run_free(struct clr_query_run *run);
 

@@ -416,6 +416,44 @@ static int lower_time_number(struct clr_binder *binder, const struct clr_node *n
     return clr_emit(binder, CLR_OP_IF, is_there, value, clr_emit_null(binder, 0));
 }
 
+/* Whether an operand is the same for all rows, and has no affinity. */
+static bool is_bound(const struct clr_node *node)
+{
+    switch (node->kind) {
+    case CLR_N_LITERAL:
+        return node->names[0].kind != CLR_T_TRUE && node->names[0].kind != CLR_T_FALSE;
+    case CLR_N_PARAMETER:
+        return true;
+    case CLR_N_FUNCTION:
+    case CLR_N_OPERATOR:
+        return node->has == 0;
+    default:
+        return false;
+    }
+}
+
+/* Whether an expression is a comparison of a column, whose values are taken for timestamps, with
+   others that have no columns: then bounds of the column's times will do. */
+static bool compare_times(const struct clr_node *node)
+{
+    const struct clr_node *first = node->first, *other;
+
+    if (node->kind == CLR_N_FOLD) {
+        if (!clr_opcode_compares(node->opcode) || first->next->next != NULL)
+            return false;
+        return (clr_times_has_counts(first) && is_bound(first->next)) ||
+               (clr_times_has_counts(first->next) && is_bound(first));
+    }
+    if ((node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN) || !clr_times_has_counts(first) ||
+        first->next == NULL)
+        return false;
+    for (other = first->next; other != NULL; other = other->next) {
+        if (!is_bound(other))
+            return false;
+    }
+    return true;
+}
+
 /* Whether an expression is one of comparisons of timestamps, and maybe others: then it is no lookup
    as a whole. */
 static bool joins_times(const struct clr_node *node)
@@ -425,7 +463,7 @@ static bool joins_times(const struct clr_node *node)
         (node->kind == CLR_N_FOLD && (node->opcode == CLR_OP_AND || node->opcode == CLR_OP_OR)) ||
         (node->kind == CLR_N_UNARY && node->opcode == CLR_OP_NOT);
 
-    return joins && clr_node_find(node, clr_times_compare) != NULL;
+    return joins && clr_node_find(node, compare_times) != NULL;
 }
 
 /* Whether an expression over one column is no lookup as a whole, as parts of it may be derived. */
@@ -441,7 +479,7 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
 
     if (node->is_momentary)
         return clr_emit_null(binder, clr_place_operand(binder, node));
-    if (clr_times_compare(node))
+    if (compare_times(node))
         return lower_times(binder, node);
     if (!node->is_foreign && clr_times_number(node) != CLR_TIME_NO_NUMBER)
         return lower_time_number(binder, node, clr_times_number(node));

@@ -350,42 +350,6 @@ bool clr_times_has_counts(const struct clr_node *node)
            node->column.is_binary;
 }
 
-/* Whether an operand is the same for all rows, and has no affinity. */
-static bool is_bound(const struct clr_node *node)
-{
-    switch (node->kind) {
-    case CLR_N_LITERAL:
-        return node->names[0].kind != CLR_T_TRUE && node->names[0].kind != CLR_T_FALSE;
-    case CLR_N_PARAMETER:
-        return true;
-    case CLR_N_FUNCTION:
-    case CLR_N_OPERATOR:
-        return node->has == 0;
-    default:
-        return false;
-    }
-}
-
-bool clr_times_compare(const struct clr_node *node)
-{
-    const struct clr_node *first = node->first, *other;
-
-    if (node->kind == CLR_N_FOLD) {
-        if (!clr_opcode_compares(node->opcode) || first->next->next != NULL)
-            return false;
-        return (clr_times_has_counts(first) && is_bound(first->next)) ||
-               (clr_times_has_counts(first->next) && is_bound(first));
-    }
-    if ((node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN) || !clr_times_has_counts(first) ||
-        first->next == NULL)
-        return false;
-    for (other = first->next; other != NULL; other = other->next) {
-        if (!is_bound(other))
-            return false;
-    }
-    return true;
-}
-
 enum clr_time_number clr_times_number(const struct clr_node *node)
 {
     const struct clr_node *time = node->first;

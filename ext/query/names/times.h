@@ -25,10 +25,6 @@ bool clr_times_is_function(const char *name);
    byte: its times will do in its place. */
 bool clr_times_has_counts(const struct clr_node *node);
 
-/* Whether an expression is a comparison of a column, whose values are taken for timestamps, with
-   others that have no columns: then bounds of the column's times will do. */
-bool clr_times_compare(const struct clr_node *node);
-
 /* What a function of a column's timestamp, which clr_times_has_counts(), is as a number. */
 enum clr_time_number {
     CLR_TIME_NO_NUMBER,    /* it is none that a scan computes from the count */

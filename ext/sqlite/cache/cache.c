@@ -191,25 +191,6 @@ struct clr_cached_table *clr_cache_first(void)
     return tables;
 }
 
-struct clr_image_column *clr_cache_next_column(struct clr_column_place *place)
-{
-    if (place->link != NULL && *place->link != NULL)
-        place->link = &(*place->link)->next;
-    while (place->link == NULL || *place->link == NULL) {
-        if (place->image != NULL) {
-            place->image = place->image->next;
-        } else {
-            place->table = place->table == NULL ? tables : place->table->next;
-            if (place->table == NULL)
-                return NULL;
-            place->image = place->table->images;
-        }
-        place->link =
-            place->image == NULL || place->image->is_changing ? NULL : &place->image->columns;
-    }
-    return *place->link;
-}
-
 /* Returns the table of a place, or NULL. */
 static struct clr_cached_table *find_table(const struct clr_cache_place *place)
 {
@@ -270,22 +251,6 @@ void clr_cache_lock_unchanging(const struct clr_connection *connection)
             table = table->next;
         }
     }
-}
-
-struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *name, bool is_filled)
-{
-    const struct clr_cached_table *table;
-
-    for (table = tables; table != NULL; table = table->next) {
-        const char *known = clr_cache_schema(connection, table);
-
-        if (table->is_filled == is_filled && known != NULL && sqlite3_stricmp(known, schema) == 0 &&
-            sqlite3_stricmp(table->name, name) == 0 && table->images != NULL &&
-            !table->images->is_changing)
-            return table->images;
-    }
-    return NULL;
 }
 
 /* ---- Forking. */
@@ -752,13 +717,6 @@ static void file_closed(struct clr_known_file *file)
     drop_beyond_most();
     if (locked_drop_due() != INT64_MAX && !clr_cache_thread_want(locked_drop_due))
         drop_file(file);
-    clr_cache_unlock();
-}
-
-void clr_retention_heed_setting(void)
-{
-    clr_cache_lock();
-    clr_cache_wake();
     clr_cache_unlock();
 }
 

@@ -141,21 +141,6 @@ void clr_cache_lock_unchanging(const struct clr_connection *connection);
 /* Returns the first table. */
 struct clr_cached_table *clr_cache_first(void);
 
-/* A place among the columns of all images that are not being changed. Zeros: before the first. */
-struct clr_column_place {
-    struct clr_cached_table *table;
-    struct clr_image *image;        /* of that table */
-    struct clr_image_column **link; /* to the column, in that image */
-};
-
-/* Goes on to the next column, which is returned, or NULL. */
-struct clr_image_column *clr_cache_next_column(struct clr_column_place *place);
-
-/* Returns the newest image of a table that a connection may see, or NULL; one that the calling
-   thread is changing is none. */
-struct clr_image *clr_cache_look_up(const struct clr_connection *connection, const char *schema,
-                                    const char *table, bool is_filled);
-
 /* Returns the name of the schema by which a connection has a table's file open, or that of a table
    of its own, or NULL: it is none of this connection's business. */
 const char *clr_cache_schema(const struct clr_connection *connection,
@@ -225,8 +210,5 @@ void clr_cache_end_change(struct clr_image *image);
  * before anything is cached; any number of times.
  */
 void clr_retention_begin(void);
-
-/* Heeds the setting after it has changed. */
-void clr_retention_heed_setting(void);
 
 #endif

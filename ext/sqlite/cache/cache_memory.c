@@ -152,15 +152,42 @@ static bool may_go(const struct clr_image *image)
     return !image->is_changing && !image->table->is_busy;
 }
 
+/* A place among the columns of all images that are not being changed. Zeros: before the first. */
+struct column_place {
+    struct clr_cached_table *table;
+    struct clr_image *image;        /* of that table */
+    struct clr_image_column **link; /* to the column, in that image */
+};
+
+/* Goes on to the next column, which is returned, or NULL. */
+static struct clr_image_column *next_column(struct column_place *place)
+{
+    if (place->link != NULL && *place->link != NULL)
+        place->link = &(*place->link)->next;
+    while (place->link == NULL || *place->link == NULL) {
+        if (place->image != NULL) {
+            place->image = place->image->next;
+        } else {
+            place->table = place->table == NULL ? clr_cache_first() : place->table->next;
+            if (place->table == NULL)
+                return NULL;
+            place->image = place->table->images;
+        }
+        place->link =
+            place->image == NULL || place->image->is_changing ? NULL : &place->image->columns;
+    }
+    return *place->link;
+}
+
 /* Adds up what images have there, or, if since is no NULL pointer, what of that may go and was not
    used since that scan. */
 static int64_t measure_device(const struct clr_worker *worker, const int64_t *since)
 {
-    struct clr_column_place place = {.table = NULL};
+    struct column_place place = {.table = NULL};
     const struct clr_image_column *column;
     int64_t bytes = 0;
 
-    while ((column = clr_cache_next_column(&place)) != NULL) {
+    while ((column = next_column(&place)) != NULL) {
         if (since == NULL || (may_go(place.image) && column->pins == 0 && column->used < *since))
             bytes += size_on(column, worker);
     }
@@ -175,10 +202,10 @@ enum wanted { COLUMN, SORTED_COPY };
 static struct clr_image_column **find_oldest(enum wanted wanted, const struct clr_worker *device,
                                              struct clr_image **of)
 {
-    struct clr_column_place place = {.table = NULL};
+    struct column_place place = {.table = NULL};
     struct clr_image_column **oldest = NULL, *column;
 
-    while ((column = clr_cache_next_column(&place)) != NULL) {
+    while ((column = next_column(&place)) != NULL) {
         if (!may_go(place.image) ||
             (wanted == COLUMN ? column->pins > 0 : column->sorted == NULL) ||
             (device != NULL && size_on(column, device) == 0) ||
@@ -601,11 +628,11 @@ static bool wants_stop(void *context)
 
 static struct clr_image_column *find_wanted(void)
 {
-    struct clr_column_place place = {.table = NULL};
+    struct column_place place = {.table = NULL};
     struct clr_image_column *column;
 
     do
-        column = clr_cache_next_column(&place);
+        column = next_column(&place);
     while (column != NULL && (column->sorted != NULL || column->order_asks < SORT_ASKINGS));
     return column;
 }
@@ -614,10 +641,10 @@ static struct clr_image_column *find_wanted(void)
    they are to have one. */
 static void spread(const struct clr_column *content, struct clr_sorted_copy *copy)
 {
-    struct clr_column_place place = {.table = NULL};
+    struct column_place place = {.table = NULL};
     struct clr_image_column *column;
 
-    while ((column = clr_cache_next_column(&place)) != NULL) {
+    while ((column = next_column(&place)) != NULL) {
         if (column->column != content || column->sorted != NULL)
             continue;
         column->sorted = clr_sorted_copy_retain(copy);

@@ -1,7 +1,7 @@
 /*
- * Where a query's columns come from: the database's pages (column_source.c), or rows that SQLite
- * reads (row_source.c), where there are no pages to be read; and expressions that SQLite evaluates
- * for the rows of pages (derived.c).
+ * Where a query's columns come from: the database's pages, with expressions that SQLite evaluates
+ * for their rows (column_source.c); or rows that SQLite reads (row_source.c), where there are no
+ * pages to be read.
  */
 #ifndef CLR_SQLITE_COLUMN_SOURCE_H
 #define CLR_SQLITE_COLUMN_SOURCE_H
@@ -138,6 +138,18 @@ void clr_column_request_pin(struct clr_column_request *request);
    NULL. */
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i);
 
+/* Columns that are brought for a request. */
+struct clr_new_columns {
+    int count;
+    const char *names[CLR_MOST_COLUMNS];
+    struct clr_field fields[CLR_MOST_COLUMNS];
+    struct clr_column *columns[CLR_MOST_COLUMNS]; /* once they are there, with a reference each */
+};
+
+/* Puts them into the image of a table that is busy. Returns SQLITE_OK or SQLITE_NOMEM. */
+int clr_column_request_keep(struct clr_column_request *request,
+                            const struct clr_new_columns *added);
+
 /* Returns whether a column that the image lacks is known to have too many values for codes, or
    others than times; then the reason says so. To be asked once before columns are brought. */
 bool clr_column_request_expects_many_values(struct clr_column_request *request);
@@ -156,7 +168,7 @@ int clr_column_request_unread(struct clr_column_request *request, enum clr_load_
                               const struct clr_load_report *report,
                               const struct clr_status *status);
 
-/* ---- Derived columns (derived.c). */
+/* ---- Derived columns. */
 
 /*
  * Expressions of a table's rows that SQLite evaluates once, row by row, and that are kept with the
@@ -171,21 +183,5 @@ int clr_column_request_unread(struct clr_column_request *request, enum clr_load_
 /* Returns a name of the table's rowid that is no column's, or NULL: without one its columns can't
    be derived. */
 const char *clr_derived_rowid(const struct clr_table_info *table);
-
-/* Within the version's transaction: finds out by what code SQLite evaluates the query's derived
-   columns now. The reason says if functions are no longer SQLite's own. Returns SQLITE_OK,
-   SQLITE_INTERRUPT or SQLITE_NOMEM. */
-int clr_derived_check(struct clr_column_request *request);
-
-/* Takes note that all columns were here, derived ones among them. */
-void clr_derived_served(struct clr_column_request *request);
-
-/* Takes note of a query for which some are lacking. Returns whether these are to be made now; if
-   not the reason says so. */
-bool clr_derived_are_due(struct clr_column_request *request);
-
-/* Makes those that are lacking, for who has made the table busy: the image has its layout. Returns
-   as clr_page_columns_bring() does. */
-int clr_derived_make(struct clr_column_request *request);
 
 #endif

@@ -111,17 +111,9 @@ static int row_version_begin(struct clr_database *database, struct clr_database_
 
 /* ---- Filling an image with columns through SQLite. */
 
-/* What to fill: names and fields side by side. */
-struct wanted {
-    int count;
-    const char *names[CLR_MOST_COLUMNS];
-    struct clr_field fields[CLR_MOST_COLUMNS];
-    struct clr_column *columns[CLR_MOST_COLUMNS];
-};
-
 /* Returns the text of a query over the table, with the columns where it says so, or NULL. */
 static char *write_select(const struct clr_column_request *request, const char *head,
-                          const struct wanted *wanted, const char *tail)
+                          const struct clr_new_columns *wanted, const char *tail)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     int i;
@@ -154,7 +146,7 @@ static int count_rows(const struct clr_column_request *request, size_t *rows)
     return clr_statement_end(statement, rc);
 }
 
-static void want(struct wanted *wanted, const char *name, const struct clr_field *field)
+static void want(struct clr_new_columns *wanted, const char *name, const struct clr_field *field)
 {
     wanted->names[wanted->count] = name;
     wanted->fields[wanted->count++] = *field;
@@ -165,7 +157,7 @@ static void want(struct wanted *wanted, const char *name, const struct clr_field
  * next time (PRAGMA reverse_unordered_selects), so all columns are filled at once. Names are the
  * table's, as images do not outlive its schema.
  */
-static void collect(const struct clr_column_request *request, struct wanted *wanted)
+static void collect(const struct clr_column_request *request, struct clr_new_columns *wanted)
 {
     const struct clr_table_info *table = request->table;
     const struct clr_image_column *column;
@@ -206,7 +198,7 @@ static bool has_null(const struct clr_column *column)
 
 /* Has SQLite fill columns of so many rows. Returns SQLite's code, which is SQLITE_OK with all
    columns, and else without any. */
-static int fill(const struct clr_column_request *request, struct wanted *wanted,
+static int fill(const struct clr_column_request *request, struct clr_new_columns *wanted,
                 struct clr_row_load *load)
 {
     char *sql = write_select(request, "SELECT " CLR_ROW_LOADER "(?1", wanted, ")");
@@ -231,29 +223,22 @@ static int fill(const struct clr_column_request *request, struct wanted *wanted,
 }
 
 /* Puts the columns into the image, which has none. */
-static int keep(struct clr_column_request *request, struct wanted *wanted, size_t rows)
+static int keep(struct clr_column_request *request, const struct clr_new_columns *wanted,
+                size_t rows)
 {
     struct clr_image *image = request->image;
-    struct clr_cached_table *table = image->table;
-    int i, rc = SQLITE_OK;
+    int i;
 
-    atomic_store(&table->rows, rows);
-    clr_cache_lock();
+    atomic_store(&image->table->rows, rows);
     image->layout.known = true;
     image->layout.rows = rows;
-    for (i = 0; i < wanted->count; i++) {
-        if (clr_image_add(image, wanted->names[i], &wanted->fields[i], wanted->columns[i]) == NULL)
-            rc = SQLITE_NOMEM;
-        table->attempts.filled |= clr_image_bit(&wanted->fields[i]);
-        clr_many_values_forget(&table->many_values, &wanted->fields[i]);
-    }
-    clr_image_measure(image);
-    clr_cache_unlock();
+    for (i = 0; i < wanted->count; i++)
+        image->table->attempts.filled |= clr_image_bit(&wanted->fields[i]);
     if (wanted->count > 0)
         request->connection->stats.rows_loaded += (int64_t)rows;
     request->reading = (struct clr_reading){
         .kind = CLR_READ_FILLED, .amount = (int64_t)rows, .cause = request->no_pages};
-    return rc;
+    return clr_column_request_keep(request, wanted);
 }
 
 /* Makes the image one without columns, which nobody else looks at: another one if a query that
@@ -281,7 +266,7 @@ static int row_fill(struct clr_column_request *request)
     const int columns = request->query->column_count;
     struct clr_cached_table *table = request->image->table;
     struct clr_row_load load = {.many_values = -1};
-    struct wanted wanted;
+    struct clr_new_columns wanted;
     int rc;
 
     /* To count rows is to read them all: not if there were far too many the last time. */

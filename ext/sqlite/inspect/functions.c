@@ -5,7 +5,7 @@
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/columns/row_loader.h"
-#include "sqlite/lookups/present.h"
+#include "sqlite/lookups/lookups.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"
@@ -205,7 +205,10 @@ static void set(sqlite3_context *context, int count, sqlite3_value **values)
     if (code == CLR_OK) {
         connection->settings_changes++;
         clr_connection_heed_settings(connection);
-        clr_retention_heed_setting();
+        /* The cache's thread may wait for what column_retention says. */
+        clr_cache_lock();
+        clr_cache_wake();
+        clr_cache_unlock();
         sqlite3_result_value(context, values[1]);
     } else if (code == CLR_NOMEM) {
         sqlite3_result_error_nomem(context);
@@ -243,6 +246,6 @@ int clr_functions_register(struct clr_connection *connection, const char *librar
     if (rc == SQLITE_OK)
         rc = clr_row_loader_register(connection);
     if (rc == SQLITE_OK)
-        rc = clr_present_register(connection);
+        rc = clr_lookups_register(connection);
     return rc == SQLITE_OK ? clr_few_rows_register(connection) : rc;
 }

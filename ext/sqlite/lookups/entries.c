@@ -6,7 +6,6 @@
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -179,35 +178,3 @@ int clr_entries_bind(sqlite3_stmt *statement, int parameter, struct clr_entries 
 }
 
 /* ---- Their order. */
-
-static int compare_entries(const void *a, const void *b)
-{
-    const struct clr_sorted_entry *x = a, *y = b;
-
-    return (x->bits > y->bits) - (x->bits < y->bits);
-}
-
-struct clr_sorted_entry *clr_entries_sort(const struct clr_dictionary *dictionary, uint32_t begin,
-                                          uint32_t count)
-{
-    struct clr_sorted_entry *sorted = clr_memory_alloc((count + (size_t)1) * sizeof *sorted);
-    uint32_t turn = begin, far, i;
-    size_t place;
-
-    if (sorted == NULL)
-        return NULL;
-    /* The window has its INTEGERs in order. */
-    for (place = 0; place < dictionary->near_count; place++) {
-        const uint32_t code = dictionary->near_codes[place] - 1;
-
-        if (code >= begin && code < count)
-            sorted[turn++] = (struct clr_sorted_entry){dictionary->entries[code].bits, code};
-    }
-    far = turn;
-    for (i = begin; i < count && turn < count; i++) {
-        if (clr_dictionary_near(dictionary, dictionary->entries[i]) == 0)
-            sorted[turn++] = (struct clr_sorted_entry){dictionary->entries[i].bits, i};
-    }
-    qsort(sorted + far, turn - far, sizeof *sorted, compare_entries);
-    return sorted;
-}

@@ -32,14 +32,6 @@ static inline uint32_t clr_entries_at(const struct clr_entries *entries, uint32_
     return entries->order == NULL ? turn : entries->order[turn].number;
 }
 
-/*
- * Returns the turns of the entries from `begin` on, up to `count`, in the order of their values:
- * rows of a table with such keys lie next to each other then. The order is a matter of speed alone:
- * NULL, without memory for it, is by their numbers. To be freed with clr_memory_free().
- */
-struct clr_sorted_entry *clr_entries_sort(const struct clr_dictionary *dictionary, uint32_t begin,
-                                          uint32_t count);
-
 /* Returns the table's name as SQL has it, which the table's argument follows; to be freed with
    sqlite3_free(). NULL without memory. */
 char *clr_entries_name(const struct clr_column_type *type);

@@ -6,13 +6,83 @@
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "sqlite/lookups/entries.h"
-#include "sqlite/lookups/present.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- Values that stand for the present time, or for the time zone. */
+
+/* Whether TEXT, or some made of it, may stand for the present time, or for the time zone, to a
+   function of times. That reads no further than a zero. */
+static bool is_present_text(const char *text, size_t size)
+{
+    static const char *const words[] = {"now", "localtime", "utc", "subsec", "subsecond"};
+    size_t i;
+
+    if (size > 0 && memchr(text, 0, size) != NULL)
+        return true;
+    while (size > 0 && strchr(" \t\n\v\f\r", text[size - 1]) != NULL)
+        size--;
+    for (; size > 0 && strchr(" \t\n\v\f\r", *text) != NULL; text++)
+        size--;
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strlen(words[i]) == size && sqlite3_strnicmp(text, words[i], (int)size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a value may do so. */
+static bool is_present_value(sqlite3_value *value)
+{
+    const int type = sqlite3_value_type(value);
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+
+    return type == SQLITE_BLOB ||
+           (type == SQLITE_TEXT &&
+            (text == NULL || is_present_text(text, (size_t)sqlite3_value_bytes(value))));
+}
+
+static void fix_time(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    if (is_present_value(values[0]))
+        sqlite3_result_error(context, "a column's value may be the present time", -1);
+    else
+        sqlite3_result_value(context, values[0]);
+}
+
+static void check_pattern(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    static const size_t day = sizeof "2024-01-05" - 1;
+    const bool is_text = sqlite3_value_type(values[0]) == SQLITE_TEXT;
+    const char *text = is_text ? (const char *)sqlite3_value_text(values[0]) : NULL;
+    const size_t prefix = text == NULL ? 0 : strcspn(text, "%_");
+
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
+        sqlite3_result_null(context);
+    else if (text != NULL && prefix <= day && text[prefix] == '%' &&
+             (size_t)sqlite3_value_bytes(values[0]) == prefix + 1)
+        sqlite3_result_value(context, values[0]);
+    else
+        sqlite3_result_error(context, "a pattern may see more of a time than its day", -1);
+}
+
+int clr_lookups_register(struct clr_connection *connection)
+{
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+    const int rc = sqlite3_create_function_v2(connection->db, CLR_FIXED_TIME, 1, flags, NULL,
+                                              fix_time, NULL, NULL, NULL);
+
+    return rc != SQLITE_OK ? rc
+                           : sqlite3_create_function_v2(connection->db, CLR_DAY_PATTERN, 1, flags,
+                                                        NULL, check_pattern, NULL, NULL, NULL);
+}
 
 /* ---- The statement of a lookup. */
 
@@ -577,6 +647,43 @@ static uint32_t find_known(const struct clr_lookup_statement *statement,
     return known_entries(memo);
 }
 
+static int compare_entries(const void *a, const void *b)
+{
+    const struct clr_sorted_entry *x = a, *y = b;
+
+    return (x->bits > y->bits) - (x->bits < y->bits);
+}
+
+/*
+ * Returns the turns of the entries from `begin` on, up to `count`, in the order of their values:
+ * rows of a table with such keys lie next to each other then. The order is a matter of speed alone:
+ * NULL, without memory for it, is by their numbers. To be freed with clr_memory_free().
+ */
+static struct clr_sorted_entry *sort_entries(const struct clr_dictionary *dictionary,
+                                             uint32_t begin, uint32_t count)
+{
+    struct clr_sorted_entry *sorted = clr_memory_alloc((count + (size_t)1) * sizeof *sorted);
+    uint32_t turn = begin, far, i;
+    size_t place;
+
+    if (sorted == NULL)
+        return NULL;
+    /* The window has its INTEGERs in order. */
+    for (place = 0; place < dictionary->near_count; place++) {
+        const uint32_t code = dictionary->near_codes[place] - 1;
+
+        if (code >= begin && code < count)
+            sorted[turn++] = (struct clr_sorted_entry){dictionary->entries[code].bits, code};
+    }
+    far = turn;
+    for (i = begin; i < count && turn < count; i++) {
+        if (clr_dictionary_near(dictionary, dictionary->entries[i]) == 0)
+            sorted[turn++] = (struct clr_sorted_entry){dictionary->entries[i].bits, i};
+    }
+    qsort(sorted + far, turn - far, sizeof *sorted, compare_entries);
+    return sorted;
+}
+
 static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
                     const struct clr_lookup_input *input, struct clr_lookup_memo *memo,
                     struct clr_reason *reason)
@@ -587,7 +694,7 @@ static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
     int rc = SQLITE_NOMEM, i;
 
     if (statement->joins)
-        order = clr_entries_sort(input->dictionary, known, count);
+        order = sort_entries(input->dictionary, known, count);
     if (results != NULL && begin_results(statement, input->dictionary, memo, known, results))
         rc = clr_values_bind(memo->statement, input->parameters, input->parameter_count);
     if (rc == SQLITE_OK)
@@ -695,7 +802,7 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     if (!statement->is_timed || statement->joins)
         return statement->is_timed;
     for (i = 0; i < input->parameter_count; i++) {
-        if (input->parameters[i] != NULL && clr_present_value(input->parameters[i]))
+        if (input->parameters[i] != NULL && is_present_value(input->parameters[i]))
             return true;
     }
     for (code = 0; code < input->dictionary->count; code++) {
@@ -705,7 +812,7 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
         if (entry->tag != CLR_TAG_BYTES)
             continue;
         value = clr_bytes_value(entry->bits);
-        if (input->encoding != SQLITE_UTF8 || clr_present_text(value.bytes, value.as.size))
+        if (input->encoding != SQLITE_UTF8 || is_present_text(value.bytes, value.as.size))
             return true;
     }
     return false;

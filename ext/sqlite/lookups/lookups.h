@@ -13,6 +13,10 @@
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 
+/* Registers the functions CLR_FIXED_TIME and CLR_DAY_PATTERN, which look at values for what SQLite
+   is asked once for many times. Returns SQLite's result code. */
+int clr_lookups_register(struct clr_connection *connection);
+
 /* A lookup of a statement. */
 struct clr_lookup_part {
     int number;     /* of the query's lookup */

@@ -374,13 +374,31 @@ static void add_devices(int count, char text[DEVICES_TEXT])
         sqlite3_snprintf(DEVICES_TEXT, text, " (%d devices)", count);
 }
 
+/* Returns the newest image of a table that a connection may see, or NULL; one that the calling
+   thread is changing is none. */
+static struct clr_image *look_up_image(const struct clr_connection *connection, const char *schema,
+                                       const char *name, bool is_filled)
+{
+    const struct clr_cached_table *table;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        const char *known = clr_cache_schema(connection, table);
+
+        if (table->is_filled == is_filled && known != NULL && sqlite3_stricmp(known, schema) == 0 &&
+            sqlite3_stricmp(table->name, name) == 0 && table->images != NULL &&
+            !table->images->is_changing)
+            return table->images;
+    }
+    return NULL;
+}
+
 /* With the cache's lock. */
 static struct clr_image *find_image(const struct clr_acceleration *acceleration)
 {
     const struct clr_table_info *table = &acceleration->plan->table;
 
-    return clr_cache_look_up(acceleration->connection, table->schema, table->name,
-                             acceleration->last.is_filled);
+    return look_up_image(acceleration->connection, table->schema, table->name,
+                         acceleration->last.is_filled);
 }
 
 /* What happened, or will. */

@@ -7,7 +7,7 @@
 #define CLR_SQLITE_PLAN_H
 
 #include "query/query.h"
-#include "sqlite/database/tables_version.h"
+#include "sqlite/database/snapshot.h"
 #include "sqlite/lookups/lookups.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"

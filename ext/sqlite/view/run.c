@@ -1,7 +1,6 @@
 #include "sqlite/view/run.h"
 
 #include "base/memory.h"
-#include "engine/host/bound.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 #include "engine/host/sorted_answers.h"
@@ -421,11 +420,36 @@ static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *c
     return count_found(run, count);
 }
 
+/* Stores the INTEGER that a constant is, 0 if it is negative. Returns whether it is one: SQLite
+   converts some values, and has an error for others. */
+static bool read_count(const struct clr_query_run *run, int constant, uint64_t *count)
+{
+    const struct clr_scalar *value = &run->constants[constant < 0 ? 0 : constant];
+
+    if (constant < 0)
+        return true;
+    *count = value->bits < 0 ? 0 : (uint64_t)value->bits;
+    return value->tag == CLR_TAG_INTEGER;
+}
+
+/* Returns how many rows SQLite needs of the first ones in the query's order; 0: none, or all, or it
+   is not known. */
+static uint64_t find_wanted(const struct clr_query_run *run)
+{
+    const struct clr_first_rows *first = &run->query->first;
+    uint64_t limit = 1, offset = 0;
+
+    return first->key >= 0 && read_count(run, first->limit, &limit) &&
+                   read_count(run, first->offset, &offset) && limit > 0
+               ? limit + offset
+               : 0;
+}
+
 /* Finds out whether the rows that a query of rows asks for are few. SQLite fetches them one by one:
    where they are many it is as quick to go over all of them. */
 static enum clr_scan_outcome find_rows(struct clr_view_run *run)
 {
-    const uint64_t wanted = clr_query_run_wanted(run->query_run);
+    const uint64_t wanted = find_wanted(run->query_run);
     const int filter = run->plan->query->filter;
     enum clr_scan_outcome outcome = CLR_SCAN_UNSURE;
     uint64_t count;
