@@ -23,6 +23,7 @@ typedef int entry_function(sqlite3 *, char **, const sqlite3_api_routines *);
 typedef const struct clreduce_gate *gate_function(void);
 
 _Atomic(const struct clreduce_gate *) clr_gate;
+_Atomic(bool) clr_was_opened;
 _Thread_local int clr_inside __attribute__((tls_model("initial-exec")));
 _Thread_local int clr_in_sqlite __attribute__((tls_model("initial-exec")));
 
@@ -89,6 +90,7 @@ bool clr_extension_open_hook(const struct clr_originals *originals)
 {
     bool hooked;
 
+    atomic_store_explicit(&clr_was_opened, true, memory_order_relaxed);
     take_lock();
     if (served.originals == NULL && originals->auto_extension != NULL &&
         originals->cancel_auto_extension != NULL)
@@ -290,20 +292,6 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
     originals->free(error);
     clr_inside--;
     return rc == SQLITE_OK;
-}
-
-sqlite3_int64 clr_extension_memory(sqlite3 *db)
-{
-    const struct clr_originals *originals = served.originals;
-    sqlite3_stmt *statement = NULL;
-    sqlite3_int64 bytes = 0;
-
-    if (originals->prepare_v2(db, "SELECT sum(bytes) FROM clreduce_columns", -1, &statement,
-                              NULL) == SQLITE_OK &&
-        originals->step(statement) == SQLITE_ROW)
-        bytes = originals->column_int64(statement, 0);
-    originals->finalize(statement);
-    return bytes;
 }
 
 void clr_extension_tell_failures(void (*line)(const char *format, ...)

@@ -10,6 +10,9 @@
 /* The gate of the extension; NULL before it is loaded. */
 extern _Atomic(const struct clreduce_gate *) clr_gate;
 
+/* Whether the program has opened a connection through this library. */
+extern _Atomic(bool) clr_was_opened;
+
 /*
  * How many calls of the extension this thread is in, and how many of SQLite's functions that
  * prepare statements of their own by the exported functions: what is prepared meanwhile is not the
@@ -41,9 +44,6 @@ void clr_extension_close_hook(const struct clr_originals *originals);
 /* Loads the extension into a new connection, and sets what CLREDUCE_SETTINGS says. Returns whether
    it is there. */
 bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db);
-
-/* Returns how many bytes the columns of a connection's files take now; with clr_inside. */
-sqlite3_int64 clr_extension_memory(sqlite3 *db);
 
 /* Whether a statement was prepared by the extension for itself. */
 bool clr_extension_owns(sqlite3_stmt *statement);

@@ -3,13 +3,12 @@
 #define SQLITE_API __attribute__((visibility("default")))
 #include <sqlite3.h>
 
-#include "preload/callbacks.h"
-#include "preload/exec.h"
 #include "preload/extension.h"
 #include "preload/originals.h"
 #include "preload/pointer_map.h"
-#include "preload/report.h"
 #include "preload/statements.h"
+#include "query/syntax/blank.h"
+#include "query/syntax/word.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -86,7 +85,6 @@ static void connect(const struct clr_originals *originals, sqlite3 *db)
     const bool hooked = clr_extension_open_hook(originals);                                        \
     int rc;                                                                                        \
                                                                                                    \
-    clr_report_note_call();                                                                        \
     rc = originals->open;                                                                          \
     if (hooked)                                                                                    \
         clr_extension_close_hook(originals);                                                       \
@@ -109,6 +107,16 @@ int sqlite3_open_v2(const char *filename, sqlite3 **db, int flags, const char *v
     OPEN(db, open_v2(filename, db, flags, vfs));
 }
 
+/* Gives SQLite the application's callbacks themselves. */
+static void return_callbacks(const struct clr_callbacks *callbacks,
+                             const struct clr_originals *originals, sqlite3 *db)
+{
+    if (callbacks->authorizer != NULL)
+        originals->set_authorizer(db, callbacks->authorizer, callbacks->authorizer_argument);
+    if (callbacks->trace_mask != 0)
+        originals->trace_v2(db, callbacks->trace_mask, callbacks->trace, callbacks->trace_argument);
+}
+
 /* Ends what the extension keeps for a connection. Returns the connection, which is not known for
    now. */
 static struct clr_connected *prepare_close(const struct clr_originals *originals, sqlite3 *db,
@@ -123,12 +131,10 @@ static struct clr_connected *prepare_close(const struct clr_originals *originals
     mutex = originals->db_mutex(db);
     originals->mutex_enter(mutex);
     clr_inside++;
-    if (clr_report_is_wanted() && clr_may_accelerate(connected))
-        clr_report_note_memory(clr_extension_memory(db));
     if (for_good) {
         connected->is_closed = true;
         clr_statements_let_go(connected);
-        clr_callbacks_return(&connected->callbacks, originals, db);
+        return_callbacks(&connected->callbacks, originals, db);
     }
     atomic_load(&clr_gate)->closing(db);
     clr_inside--;
@@ -147,7 +153,7 @@ int sqlite3_close(sqlite3 *db)
     if (rc == SQLITE_OK) {
         clr_connected_release(connected);
     } else if (!clr_pointer_map_put(&connections, db, connected)) {
-        clr_callbacks_return(&connected->callbacks, originals, db);
+        return_callbacks(&connected->callbacks, originals, db);
         clr_connected_release(connected);
     }
     return rc;
@@ -217,6 +223,175 @@ int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags
     PREPARE(prepare16_v3(db, sql, bytes, flags, statement, tail));
 }
 
+/* ---- sqlite3_exec(), with the SELECTs at the front of a text watched. */
+
+typedef int callback_function(void *, int, char **, char **);
+
+/* One call of sqlite3_exec(). */
+struct call {
+    struct clr_connected *connected;
+    callback_function *callback;
+    void *argument;
+};
+
+static int exec_plainly(const struct call *call, const char *sql, callback_function *callback,
+                        void *argument, char **message)
+{
+    int rc;
+
+    clr_in_sqlite++;
+    rc = call->connected->originals->exec(call->connected->db, sql, callback, argument, message);
+    clr_in_sqlite--;
+    return rc;
+}
+
+static int give_up(void *argument, int count, char **values, char **names)
+{
+    (void)argument;
+    (void)count;
+    (void)values;
+    (void)names;
+    return 1;
+}
+
+/* Sets the error of a callback that has ended the statement, which nothing else can. */
+static int abort_call(const struct call *call, char **message)
+{
+    int rc;
+
+    clr_inside++;
+    rc = exec_plainly(call, "SELECT 1", give_up, NULL, message);
+    clr_inside--;
+    return rc;
+}
+
+static int note(void *was_called, int count, char **values, char **names)
+{
+    (void)count;
+    (void)values;
+    (void)names;
+    *(bool *)was_called = true;
+    return 0;
+}
+
+/* Whether callbacks are called without a row where a SELECT has none: an old PRAGMA, and none that
+   can be asked for without a statement. */
+static bool wants_empty(const struct call *call)
+{
+    bool was_called = false;
+
+    clr_inside++;
+    exec_plainly(call, "SELECT 1 WHERE 0", note, &was_called, NULL);
+    clr_inside--;
+    return was_called;
+}
+
+static bool is_select(const char *sql)
+{
+    sql = clr_blank_skip(sql);
+    return clr_word_is(sql, "select") || clr_word_is(sql, "with");
+}
+
+static int step_call(const struct call *call, sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? call->connected->originals->step(handle)
+                             : clr_statement_step(statement);
+}
+
+static int finalize_call(const struct call *call, sqlite3_stmt *handle)
+{
+    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+
+    return statement == NULL ? call->connected->originals->finalize(handle)
+                             : clr_statement_finalize(statement);
+}
+
+/* Reads a row. Returns false without memory. */
+static bool read_row(const struct call *call, sqlite3_stmt *handle, int count, char **values)
+{
+    const struct clr_originals *originals = call->connected->originals;
+    sqlite3_stmt *running = clr_statement_running(handle);
+    int i;
+
+    for (i = 0; i < count; i++) {
+        values[i] = (char *)originals->column_text(running, i);
+        if (values[i] == NULL && originals->column_type(running, i) != SQLITE_NULL)
+            return false;
+    }
+    values[count] = NULL;
+    return true;
+}
+
+/* Calls the callback for each row. Returns SQLITE_DONE, SQLITE_ABORT if the callback has ended it,
+   SQLITE_NOMEM, or the code of the step that failed. */
+static int run_call(const struct call *call, sqlite3_stmt *handle)
+{
+    const struct clr_originals *originals = call->connected->originals;
+    char **names = NULL, **values;
+    int rc = step_call(call, handle), count = 0, i;
+    const bool is_empty = rc == SQLITE_DONE;
+
+    if (call->callback != NULL && (rc == SQLITE_ROW || (is_empty && wants_empty(call)))) {
+        count = originals->column_count(handle);
+        names = malloc((2 * (size_t)count + 1) * sizeof *names);
+        if (names == NULL)
+            return SQLITE_NOMEM;
+        for (i = 0; i < count; i++)
+            names[i] = (char *)originals->column_name(handle, i);
+        if (is_empty && call->callback(call->argument, count, NULL, names))
+            rc = SQLITE_ABORT;
+    }
+    for (; rc == SQLITE_ROW; rc = rc == SQLITE_ROW ? step_call(call, handle) : rc) {
+        if (names == NULL)
+            continue;
+        values = names + count;
+        if (!read_row(call, handle, count, values))
+            rc = SQLITE_NOMEM;
+        else if (call->callback(call->argument, count, values, names))
+            rc = SQLITE_ABORT;
+    }
+    free(names);
+    return rc;
+}
+
+/* As sqlite3_exec(), with the mutex of the connection. */
+static int exec_watching(struct clr_connected *connected, const char *sql,
+                         callback_function *callback, void *argument, char **message)
+{
+    const struct clr_originals *originals = connected->originals;
+    const struct call call = {connected, callback, argument};
+    sqlite3_stmt *handle;
+    const char *tail;
+    int rc, end_rc;
+
+    while (clr_may_accelerate(connected) && is_select(sql)) {
+        clr_in_sqlite++;
+        rc = originals->prepare_v2(connected->db, sql, -1, &handle, &tail);
+        clr_in_sqlite--;
+        /* SQLite says what is wrong. */
+        if (rc != SQLITE_OK || handle == NULL)
+            break;
+        clr_statement_watch(connected, handle);
+        rc = run_call(&call, handle);
+        /* SQLite traces no end of a run that a callback has ended. */
+        clr_inside += rc == SQLITE_ABORT;
+        end_rc = finalize_call(&call, handle);
+        clr_inside -= rc == SQLITE_ABORT;
+        if (rc == SQLITE_ABORT && end_rc == SQLITE_OK)
+            return abort_call(&call, message);
+        rc = rc == SQLITE_NOMEM ? rc : end_rc;
+        if (rc != SQLITE_OK) {
+            if (message != NULL)
+                *message = originals->mprintf("%s", originals->errmsg(connected->db));
+            return rc;
+        }
+        sql = tail;
+    }
+    return exec_plainly(&call, sql, callback, argument, message);
+}
+
 /* The connection of the sqlite3_get_table() that this thread is in and that has not called
    sqlite3_exec() yet. */
 static _Thread_local sqlite3 *reads_table __attribute__((tls_model("initial-exec")));
@@ -238,7 +413,7 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
         (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served) {
         mutex = originals->db_mutex(db);
         originals->mutex_enter(mutex);
-        rc = clr_exec(connected, sql, callback, argument, message);
+        rc = exec_watching(connected, sql, callback, argument, message);
         originals->mutex_leave(mutex);
         return rc;
     }
@@ -439,27 +614,61 @@ static void leave_served(const struct clr_originals *originals,
         originals->mutex_leave(originals->db_mutex(connected->db));
 }
 
+/* The extension reads what the application was allowed to read when it prepared its statement. */
+static int authorize(void *argument, int action, const char *a, const char *b, const char *c,
+                     const char *d)
+{
+    struct clr_callbacks *callbacks = argument;
+    int rc;
+
+    if (clr_inside > 0)
+        return SQLITE_OK;
+    rc = callbacks->authorizer(callbacks->authorizer_argument, action, a, b, c, d);
+    /* The statement has NULL in the place of a column, or does something in part. */
+    callbacks->has_ignored = callbacks->has_ignored || rc == SQLITE_IGNORE;
+    return rc;
+}
+
 int sqlite3_set_authorizer(sqlite3 *db, clr_authorizer *authorizer, void *argument)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
     struct clr_connected *connected = enter_served(originals, db);
-    const int rc = connected == NULL
-                       ? originals->set_authorizer(db, authorizer, argument)
-                       : clr_callbacks_set_authorizer(&connected->callbacks, originals, db,
-                                                      authorizer, argument);
+    int rc;
 
+    if (connected == NULL)
+        return originals->set_authorizer(db, authorizer, argument);
+    connected->callbacks.authorizer = authorizer;
+    connected->callbacks.authorizer_argument = argument;
+    /* With a new one SQLite prepares every statement anew. */
+    if (authorizer != NULL)
+        connected->callbacks.has_ignored = false;
+    rc =
+        originals->set_authorizer(db, authorizer == NULL ? NULL : authorize, &connected->callbacks);
     leave_served(originals, connected);
     return rc;
 }
 
-int sqlite3_trace_v2(sqlite3 *db, unsigned mask, clr_trace *trace, void *argument)
+static int trace(unsigned event, void *argument, void *p, void *x)
+{
+    const struct clr_callbacks *callbacks = argument;
+
+    return clr_inside > 0 ? 0 : callbacks->trace(event, callbacks->trace_argument, p, x);
+}
+
+int sqlite3_trace_v2(sqlite3 *db, unsigned mask, clr_trace *callback, void *argument)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
     struct clr_connected *connected = enter_served(originals, db);
-    const int rc = connected == NULL ? originals->trace_v2(db, mask, trace, argument)
-                                     : clr_callbacks_set_trace(&connected->callbacks, originals, db,
-                                                               mask, trace, argument);
+    int rc;
 
+    if (connected == NULL)
+        return originals->trace_v2(db, mask, callback, argument);
+    connected->callbacks.trace = callback;
+    connected->callbacks.trace_argument = argument;
+    connected->callbacks.trace_mask = callback == NULL ? 0 : mask;
+    connected->callbacks.has_older_trace = false;
+    rc = callback == NULL ? originals->trace_v2(db, mask, NULL, argument)
+                          : originals->trace_v2(db, mask, trace, &connected->callbacks);
     leave_served(originals, connected);
     return rc;
 }
@@ -474,15 +683,15 @@ static void note_older(struct clr_connected *connected, bool *has, bool is_there
         clr_statements_let_go(connected);
 }
 
-void *sqlite3_trace(sqlite3 *db, void (*trace)(void *, const char *), void *argument)
+void *sqlite3_trace(sqlite3 *db, void (*callback)(void *, const char *), void *argument)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
     struct clr_connected *connected = enter_served(originals, db);
     void *old;
 
     if (connected != NULL)
-        note_older(connected, &connected->callbacks.has_older_trace, trace != NULL);
-    old = originals->trace(db, trace, argument);
+        note_older(connected, &connected->callbacks.has_older_trace, callback != NULL);
+    old = originals->trace(db, callback, argument);
     if (connected != NULL && old == &connected->callbacks)
         old = connected->callbacks.trace_argument;
     leave_served(originals, connected);

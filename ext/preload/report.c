@@ -1,5 +1,8 @@
-#include "preload/report.h"
-
+/*
+ * What people are told on stderr when the program ends. CLREDUCE_RUN, which clreduce-run sets, says
+ * what: "PROCESS WORD ...", the number of the process that it started, and the words explain,
+ * report and quiet.
+ */
 #include "preload/extension.h"
 #include "preload/originals.h"
 
@@ -18,33 +21,12 @@
 #include <link.h>
 #endif
 
-static _Atomic(bool) was_called;
-static _Atomic(long long) most_memory;
-
 /* Whether CLREDUCE_RUN has a word. */
 static bool is_told(const char *word)
 {
     const char *words = getenv("CLREDUCE_RUN");
 
     return words != NULL && strstr(words, word) != NULL;
-}
-
-bool clr_report_is_wanted(void)
-{
-    return is_told("report");
-}
-
-void clr_report_note_memory(long long bytes)
-{
-    long long most = atomic_load(&most_memory);
-
-    while (bytes > most && !atomic_compare_exchange_weak(&most_memory, &most, bytes))
-        ;
-}
-
-void clr_report_note_call(void)
-{
-    atomic_store_explicit(&was_called, true, memory_order_relaxed);
 }
 
 static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -152,8 +134,6 @@ static void report(const struct lines *lines)
              write_time(plain, line->plain), write_time(accelerated, line->accelerated),
              lines->list[i].sql == NULL ? "" : lines->list[i].sql);
     }
-    tell("columns took %.1f MB when a connection was closed, at most",
-         (double)atomic_load(&most_memory) / 1e6);
 }
 
 static void tell_lines(bool explains, bool reports)
@@ -204,7 +184,7 @@ static int look_into(struct dl_phdr_info *object, size_t size, void *pointer)
     int i;
 
     (void)size;
-    if (dladdr((const void *)&was_called, &own) != 0 &&
+    if (dladdr((const void *)&clr_gate, &own) != 0 &&
         own.dli_fbase == (const void *)object->dlpi_addr)
         return 0;
     for (i = 0; i < object->dlpi_phnum; i++) {
@@ -255,7 +235,7 @@ __attribute__((destructor)) static void end(void)
         return;
     explains = is_told("explain");
     reports = is_told("report");
-    if (!atomic_load(&was_called)) {
+    if (!atomic_load(&clr_was_opened)) {
         if (!is_told("quiet") && strtol(words, NULL, 10) == (long)getpid())
             tell_nothing_taken();
         return;

@@ -9,13 +9,32 @@
 #ifndef CLR_PRELOAD_STATEMENTS_H
 #define CLR_PRELOAD_STATEMENTS_H
 
-#include "preload/callbacks.h"
 #include "preload/originals.h"
 #include "preload/pointer_map.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+typedef int clr_authorizer(void *, int, const char *, const char *, const char *, const char *);
+typedef int clr_trace(unsigned, void *, void *, void *);
+
+/*
+ * Callbacks of the application's that see statements: its authorizer, and what it traces. SQLite is
+ * given a callback of this library in their place, which passes on what belongs to the
+ * application's own statements. They lie where they are as long as SQLite has them.
+ */
+struct clr_callbacks {
+    clr_authorizer *authorizer; /* NULL: there is none */
+    void *authorizer_argument;
+    bool has_ignored; /* it has said SQLITE_IGNORE of a statement, which may still be there */
+    /* By sqlite3_trace_v2(). */
+    unsigned trace_mask; /* 0: nothing */
+    clr_trace *trace;
+    void *trace_argument;
+    bool has_older_trace, has_profile; /* of sqlite3_trace() and sqlite3_profile() */
+    bool has_progress;
+};
 
 /* A connection that the extension is loaded into. */
 struct clr_connected {
@@ -82,7 +101,10 @@ static inline sqlite3_stmt *clr_statement_running(sqlite3_stmt *handle)
 /* Whether the application would not see that another statement runs. */
 static inline bool clr_may_accelerate(const struct clr_connected *connected)
 {
-    return !connected->is_closed && clr_callbacks_allow(&connected->callbacks);
+    const struct clr_callbacks *callbacks = &connected->callbacks;
+
+    return !connected->is_closed && !callbacks->has_ignored && !callbacks->has_older_trace &&
+           !callbacks->has_profile;
 }
 
 /* Has the gate look at a statement that was just prepared. */

@@ -879,16 +879,6 @@ static void closing(sqlite3 *db)
         free_all_waiting(companions);
 }
 
-static int is_own(sqlite3_stmt *statement)
-{
-    const struct companions *companions = companions_of(sqlite3_db_handle(statement));
-    const struct companion *companion = companions == NULL ? NULL : companions->first;
-
-    while (companion != NULL && companion->statement != statement)
-        companion = companion->next;
-    return companion != NULL;
-}
-
 static void report(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument)
 {
     size_t i;
@@ -917,8 +907,8 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
 
 __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
 {
-    static const struct clreduce_gate gate = {watch,   begin,   stops,  failed, end,
-                                              unwatch, closing, is_own, report};
+    static const struct clreduce_gate gate = {watch, begin,   stops,   failed,
+                                              end,   unwatch, closing, report};
 
     touch_memories();
     return &gate;

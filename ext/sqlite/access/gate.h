@@ -55,9 +55,6 @@ struct clreduce_gate {
     /* Before a connection is closed: finalizes what the gate keeps with it for later statements. */
     void (*closing)(sqlite3 *db);
 
-    /* Whether a statement is one from begin(). */
-    int (*is_own)(sqlite3_stmt *statement);
-
     /* Calls line(argument, ...) for each distinct statement that was watched and has run. */
     void (*report)(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument);
 };
