@@ -3,16 +3,19 @@
     import tap
 
     db = tap.connect()
-    tap.is_equal(db.execute("SELECT gpu_sum(1)").fetchone()[0], 1, "one row")
-    tap.done()
+    def test_one_row():
+        tap.is_equal(db.execute("SELECT gpu_sum(1)").fetchone()[0], 1, "one row")
 
-Each check prints one line, and returns whether it passed. A plan may be given first with plan();
-without it done() prints the number of checks that ran, so that a test which dies half-way has no
-plan, and counts as an error.
+    tap.run(globals())
+
+Each check prints one line, and returns whether it passed. The end prints the number of checks that
+ran, so that a test which dies half-way has no plan, and counts as an error.
 
 The tests run under `make check`, which sets the environment that is read here.
 """
 
+import inspect
+import itertools
 import math
 import os
 import sqlite3
@@ -31,7 +34,6 @@ QUICK = os.environ.get("CLREDUCE_TEST_LONG", "") in ("", "0")
 # Whether the extension is built with a sanitizer, which needs memory and time of its own.
 SANITIZED = bool(os.environ.get("CLREDUCE_PRELOAD"))
 
-_planned = None
 _run = 0
 _failed = 0
 
@@ -39,13 +41,6 @@ _failed = 0
 def _say(line):
     # Flushed at once: a later crash must not take the results so far with it.
     print(line, flush=True)
-
-
-def plan(count):
-    """Announces how many checks will run."""
-    global _planned
-    _planned = count
-    _say("1..%d" % count)
 
 
 def ok(passed, name):
@@ -144,15 +139,57 @@ def diag(text):
         _say("# " + line)
 
 
+#: What the test that runs has made and run() is to end; None where there is no run().
+_open = None
+
+
+def ended_later(thing):
+    """Leaves it to run() to end a batch or to close a connection, and gives it back."""
+    if _open is not None:
+        _open.append(thing)
+    return thing
+
+
+def each(*cases):
+    """Has run() call the test below once for each case: a value for its last parameter, or a tuple for several."""
+
+    def remember(test):
+        test.cases = cases
+        return test
+
+    return remember
+
+
+def run(module, **given):
+    """Runs the tests of a module, which are globals(), as they stand in it: all functions test_*. They have what is given by
+    the names of their parameters: once each item of a list, and what a function makes of the test, anew each time. When a
+    test is over its batches are ended and its connections closed. Does not return."""
+    global _open
+    for name, test in list(module.items()):
+        if not name.startswith("test_"):
+            continue
+        cases = [case if isinstance(case, tuple) else (case,) for case in getattr(test, "cases", [()])]
+        parameters = list(inspect.signature(test).parameters)
+        found = [given[name] for name in parameters[: len(parameters) - len(cases[0])] if name in given] if cases else []
+        rounds = itertools.product(*(value if isinstance(value, list) else [value] for value in found))
+        for values, case in itertools.product(rounds, cases):
+            _open = []
+            test(*(value(test) if inspect.isfunction(value) else value for value in values), *case)
+            for batch in _open:
+                if hasattr(batch, "end"):
+                    batch.end()
+            for connection in reversed(_open):
+                if hasattr(connection, "close"):
+                    connection.close()
+    done()
+
+
 def done():
     """Ends the test; does not return."""
-    if _planned is None:
-        _say("1..%d" % _run)
-    elif _planned != _run:
-        diag("planned %d checks, but ran %d" % (_planned, _run))
+    _say("1..%d" % _run)
     if _failed:
         diag("%d of %d checks failed" % (_failed, _run))
-    sys.exit(1 if _failed or (_planned is not None and _planned != _run) else 0)
+    sys.exit(1 if _failed else 0)
 
 
 class _Connection(sqlite3.Connection):
@@ -177,7 +214,7 @@ def connect(database=":memory:", **options):
     db.enable_load_extension(True)
     db.load_extension(EXTENSION)
     db.enable_load_extension(False)
-    return db
+    return ended_later(db)
 
 
 def device_kinds(condition="1", *parameters):

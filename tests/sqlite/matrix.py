@@ -53,11 +53,11 @@ class Run:
 
     def compare(self, table, name, select, values, what):
         """One comparison of a view that there is, or several until a device answers."""
-        want = views.comparable(views.outcome(table.db, select, values))
+        want = views.outcome(table.db, select, values)
         skipped = support.stats(table.db)["blocks_skipped"] if self.device != "host" else 0
 
         def judge(got):
-            return self.judge(table, views.comparable(got), want, f"{what}: {select}\n  with {values!r}")
+            return self.judge(table, got, want, f"{what}: {select}\n  with {values!r}")
 
         hosts_own = self.device == "host" or bool(HOSTS_OWN.search(select))
         if hosts_own:
@@ -92,8 +92,8 @@ class Run:
             kept.pop(name, None)
             problem = views.create(table.db, name, select)
             if problem:
-                want = views.comparable(views.outcome(table.db, select, values))
-                self.judge(table, views.comparable(problem), want, f"created: {select}\n  {values!r}")
+                want = views.outcome(table.db, select, values)
+                self.judge(table, problem, want, f"created: {select}\n  {values!r}")
                 self.tally.answers += 1
                 self.errors += 1
                 continue
@@ -114,8 +114,8 @@ class Run:
         """What is to be run instead of a SELECT, if there is something."""
         [(text,)] = table.db.execute("SELECT clreduce_rewrite(?)", (select,))
         if text is not None:
-            want = views.comparable(views.outcome(table.db, select, values))
-            got = views.comparable(views.outcome(table.db, text, values))
+            want = views.outcome(table.db, select, values)
+            got = views.outcome(table.db, text, values)
             self.judge(table, got, want, f"rewritten as {text}: {select}\n  with {values!r}")
             self.rewritten += 1
 

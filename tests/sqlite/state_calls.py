@@ -48,9 +48,7 @@ def fill(db, rows):
     """The table t(part, x, y)."""
     db.execute("DROP TABLE IF EXISTS t")
     db.execute("CREATE TABLE t(part, x, y)")
-    db.execute("BEGIN")
     db.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
-    db.execute("COMMIT")
 
 
 def keep_states(db):

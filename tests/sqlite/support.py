@@ -88,9 +88,7 @@ def fill(db, pairs, table="t"):
     """A new table of (x, y) with just these rows in this order; no affinity changes a value."""
     db.execute(f"DROP TABLE IF EXISTS {table}")
     db.execute(f"CREATE TABLE {table}(x, y)")
-    db.execute("BEGIN")
     db.executemany(f"INSERT INTO {table} VALUES (?, ?)", pairs)
-    db.execute("COMMIT")
 
 
 def lingering(chunks):
@@ -173,7 +171,7 @@ def seed():
 
 
 class Batch:
-    """Many comparisons that make up one check; a failure shows the first few differences."""
+    """Many comparisons that make up one check, which end() or else the test's end makes; a failure shows the first few differences."""
 
     SHOWN = 5
 
@@ -181,6 +179,8 @@ class Batch:
         self.name = name
         self.run = 0
         self.failures = []
+        self.is_open = True
+        tap.ended_later(self)
 
     def compare(self, got, want, what):
         """One comparison; the text says what was compared. Whether it held."""
@@ -202,8 +202,16 @@ class Batch:
             self.failures.append(what)
         return passed
 
+    def skip(self, reason):
+        """Ends it without a check."""
+        self.is_open = False
+        tap.skip(1, reason)
+
     def end(self):
         """The check itself."""
+        if not self.is_open:
+            return not self.failures
+        self.is_open = False
         passed = tap.ok(self.run > 0 and not self.failures, self.name)
         if not self.run:
             tap.diag("nothing was compared")
@@ -212,6 +220,19 @@ class Batch:
         if len(self.failures) > self.SHOWN:
             tap.diag(f"... and more: {len(self.failures)} of {self.run} comparisons failed")
         return passed
+
+
+def run(module, **given):
+    """Runs a module's tests, as tap.run() does. What is also given: `rng`, a random generator for all of them, and `batch`,
+    whose name is what the test says that it is about."""
+    generators = []
+
+    def rng(_):
+        if not generators:
+            generators.append(seed())
+        return generators[0]
+
+    tap.run(module, rng=rng, batch=lambda test: Batch(test.__doc__.split(".")[0]), **given)
 
 
 def child(code, timeout=300, within=(), **environment):

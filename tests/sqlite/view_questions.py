@@ -20,7 +20,6 @@ def create(db, table, columns, rows):
     """A table, its columns as SQL declares them, and its rows."""
     db.execute(f"CREATE TABLE {table}({columns})")
     db.executemany(f"INSERT INTO {table} VALUES({', '.join('?' * len(columns.split(',')))})", rows)
-    db.commit()
 
 
 def h2oai(db, rng, rows=20_000):

@@ -32,5 +32,4 @@ def with_numbers(folder):
     db = views.connect(folder.new())
     db.execute("CREATE TABLE n(k INT, x REAL)")
     db.executemany("INSERT INTO n VALUES (?, ?)", ((i, i / 8) for i in range(100)))
-    db.commit()
     return db

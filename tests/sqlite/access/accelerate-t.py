@@ -123,7 +123,6 @@ def test_statements():
     for name in VIEWS:
         batch.check(views.plan(db, name)[0].startswith("accelerated"), f"{name}: {views.plan(db, name)[0]}")
     batch.check(any(line.startswith("table main.t,") for line in views.plan(db, "plain")), "the plan names the table")
-    batch.end()
     tap.is_equal(accelerate(db), len(VIEWS), "all of them: those that are, and not the one that reads a view")
     tap.is_equal(temporary(db), before, "which makes nothing anew")
     db.close()
@@ -133,8 +132,6 @@ def test_statements():
     batch = support.Batch("statements over views that were accelerated at once")
     for sql in STATEMENTS:
         batch.compare(described(fresh, sql), without(path, sql), sql)
-    batch.end()
-    fresh.close()
 
 
 def test_columns():
@@ -150,7 +147,6 @@ def test_columns():
             tap.is_equal(described(db, f"SELECT {column}, {condition} FROM direct"),
                          described(db, f"SELECT {column}, {condition} FROM main.w"), f"as in the view: {condition}")
     tap.is_equal(described(db, "SELECT * FROM direct"), described(db, "SELECT * FROM main.w"), "dates are dates")
-    db.close()
 
 
 #: Views of several rows, whose keys have affinities and types of their own.
@@ -181,7 +177,7 @@ def write_statements(view, columns):
         yield f"SELECT * FROM {view} WHERE {column} LIKE 'v%' OR {column} BETWEEN '1' AND 'v1'"
 
 
-def test_groups():
+def test_groups(batch):
     """Views of several rows: whatever is accelerated of them compares as before."""
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None)
@@ -196,14 +192,10 @@ def test_groups():
     db.execute("COMMIT")
     plain = views.connect(path, isolation_level=None)
     tap.diag(f"{accelerate(db)} of {len(GROUPED)} are accelerated")
-    batch = support.Batch("statements over views of several rows")
     for name in GROUPED:
         columns = [column[0] for column in plain.execute(f"SELECT * FROM {name}").description]
         for sql in write_statements(name, columns):
             batch.compare(described(db, sql), described(plain, sql), sql)
-    batch.end()
-    plain.close()
-    db.close()
 
 
 # ---- What names mean.
@@ -239,7 +231,6 @@ def test_names():
     tap.is_equal(described(db, "SELECT * FROM v"), wanted["v"], "main is still there")
     db.execute("ATTACH ? AS \"b b\"", (path,))
     tap.is_equal(described(db, "SELECT * FROM u"), wanted["u"], "and back again")
-    db.close()
 
 
 # ---- Errors.
@@ -311,7 +302,6 @@ def test_errors():
         tap.raises(lambda sql=sql: db.execute(f"SELECT * FROM {sql.split()[2]}").fetchall(), "unsafe use of clreduce_accelerate()", sql)
     tap.raises(lambda: db.execute("INSERT INTO t(x) SELECT clreduce_accelerate()"),
                "clreduce_accelerate: a statement that writes is running", "in a statement that writes")
-    db.close()
 
 
 def test_rights():
@@ -336,7 +326,6 @@ def test_rights():
     tap.ok("prohibited" in described(db, "SELECT * FROM v")[0], f"{described(db, 'SELECT * FROM v')}")
     db.set_authorizer(None)
     tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "and get back")
-    db.close()
 
 
 # ---- Changes.
@@ -355,12 +344,11 @@ OTHER_COLUMNS = [
 CHANGED = "clreduce: view v has other columns now: call clreduce_accelerate('v') again"
 
 
-def test_changes():
+def test_changes(batch):
     """A view that is dropped, or created again, by this connection or by another."""
     db = open_database()
     other = open_database(db.execute("PRAGMA database_list").fetchone()[2])
     db.execute(f"CREATE VIEW v AS {SELECTS[0]}")
-    batch = support.Batch("a view that changes")
 
     def both(what):
         batch.compare(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), what)
@@ -393,7 +381,6 @@ def test_changes():
         both("another table")
         db.execute("DROP VIEW temp.v")
     batch.compare(temporary(db), [], "nothing is left")
-    batch.end()
     db.execute("BEGIN")
     tap.is_equal(accelerate(db, "v"), 1, "in a transaction")
     db.execute("INSERT INTO t VALUES (5, 6, 7)")
@@ -403,21 +390,6 @@ def test_changes():
     tap.is_equal(described(db, "SELECT * FROM v"), described(db, "SELECT * FROM main.v"), "and the ordinary one is there")
     tap.is_equal(accelerate(db), 1, "accelerated")
     tap.raises(lambda: db.execute("DROP TABLE temp.v"), "use DROP VIEW", "it is a view")
-    for each in (other, db):
-        each.close()
 
 
-def main():
-    """Runs the tests."""
-    test_statements()
-    test_columns()
-    test_groups()
-    test_names()
-    test_collations()
-    test_errors()
-    test_rights()
-    test_changes()
-    tap.done()
-
-
-main()
+views.run(globals())

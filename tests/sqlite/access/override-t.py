@@ -70,7 +70,6 @@ def test_results(rng):
     batch = support.Batch("off")
     for sql in QUERIES:
         batch.compare(views.outcome(db, sql), views.outcome(plain, sql), sql)
-    batch.end()
     names = [row for row in plain.execute("PRAGMA function_list") if row[0] in NAMES]
     before = [db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall() for sql in PLANS]
     tap.is_equal(turn(db, "on"), "on", "turned on")
@@ -94,14 +93,10 @@ def test_results(rng):
                   "SQLITE_ERROR: integer overflow", "and one that does not")
     batch.compare(views.outcome(db, "SELECT sum(1, 2)").message,
                   "SQLITE_ERROR: wrong number of arguments to function sum()", "a wrong call")
-    batch.end()
-    for each in (plain, other, db):
-        each.close()
 
 
-def test_views(rng):
+def test_views(db, rng):
     """Accelerated views take the names for the exact ones, those from before too."""
-    db = views.connect(FOLDER.new(), isolation_level=None)
     fill(db, rng)
     db.execute("CREATE VIEW ordinary AS SELECT sum(x) AS x, avg(x) AS a, total(i) AS n FROM t WHERE k > 9")
     selects = {
@@ -142,12 +137,10 @@ def test_views(rng):
         got = db.execute(f"SELECT * FROM {name} AS again").fetchall()
         tap.is_equal(got, [(-77,) + want[0][1:]], f"the application's function goes before: {name}")
         tap.ok(not views.accelerated(db, name), f"{views.plan(db, name)[0]}")
-    db.close()
 
 
-def test_errors(rng):
+def test_errors(db, rng):
     """What cannot be had."""
-    db = views.connect(FOLDER.new(), isolation_level=None)
     fill(db, rng)
     tap.is_equal(turn(db, "off"), "off", "off is what it is")
     for value in ("1", "ON", "", None):
@@ -174,16 +167,6 @@ def test_errors(rng):
     tap.is_equal(views.outcome(db, "SELECT sum(x) FROM t"), want, "and exact")
     db.execute("CREATE VIEW w AS SELECT clreduce_set('override', 'on')")
     tap.raises(lambda: db.execute("SELECT * FROM w").fetchall(), "unsafe use of clreduce_set()", "not from a view")
-    db.close()
 
 
-def main():
-    """Runs the tests."""
-    rng = support.seed()
-    test_results(rng)
-    test_views(rng)
-    test_errors(rng)
-    tap.done()
-
-
-main()
+views.run(globals())

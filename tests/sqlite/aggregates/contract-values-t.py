@@ -17,7 +17,7 @@ def ones(values):
     return [(item, None) for item in values]
 
 
-def literals():
+def test_literals():
     """TEXT and BLOB as SQLite's own sum() reads them, in every encoding, in views and states too."""
     for encoding in ("UTF-8", "UTF-16le", "UTF-16be"):
         db = support.connect()
@@ -49,7 +49,7 @@ def literals():
         db.close()
 
 
-def collations(db):
+def test_collations(db):
     """6: TEXT is compared by BINARY, whatever the column says; UTF-16 databases too."""
     db.execute("CREATE TEMP TABLE c(x TEXT COLLATE NOCASE)")
     db.execute("INSERT INTO c VALUES ('a'), ('B'), ('c')")
@@ -70,7 +70,7 @@ def collations(db):
         wide.close()
 
 
-def fresh():
+def test_fresh():
     """6: the first values that a connection ever sees, when nothing is kept from earlier ones."""
     for items in ([""], [b""], ["", "a"], [b"", "a"], ["x"], [None, ""], [2, ""]):
         for function in ("gpu_min", "gpu_max"):
@@ -88,7 +88,7 @@ def fresh():
                 db.close()
 
 
-def types(db):
+def test_types(db):
     """6: what SQLite calls the type of each result."""
     got = db.execute(
         """SELECT typeof(gpu_sum(1)), typeof(gpu_sum(1.0)), typeof(gpu_sum('1.0')),
@@ -116,7 +116,7 @@ def types(db):
     )
 
 
-def arguments(db):
+def test_arguments(db):
     """8: SQLite's own error for a wrong number of arguments."""
     for function in support.FUNCTIONS:
         right = 2 if function.endswith("dot") else 1
@@ -152,7 +152,7 @@ print("short of memory", short, "times")
 """
 
 
-def memory():
+def test_memory():
     """8: out of memory is SQLITE_NOMEM, and neither a crash nor a wrong answer."""
     limits, most = range(4_000_000, 400_000, -30_000), 30
     if tap.QUICK:
@@ -163,15 +163,4 @@ def memory():
         tap.diag(process.stdout.strip())
 
 
-def main():
-    db = support.connect()
-    literals()
-    collations(db)
-    fresh()
-    types(db)
-    arguments(db)
-    memory()
-    tap.done()
-
-
-main()
+support.run(globals(), db=support.connect())

@@ -127,7 +127,6 @@ def test_memory():
         tap.ok(not isinstance(got, Failure), f"{call} with the default")
     tap.ok(db.in_transaction, "the transaction is still there")
     tap.is_equal(support.value(db, "SELECT count(*) FROM t"), 100_000, "with all its rows")
-    db.close()
 
 
 def test_interrupted(db):
@@ -157,14 +156,13 @@ def test_interrupted(db):
     support.configure(db, values_memory=0)
 
 
-def test_against_sqlite(rng, db):
+def test_against_sqlite(batch, rng, db):
     """Where this SQLite has its own percentile functions: the same ranks, and errors for the same arguments."""
     try:
         db.execute("SELECT median(1), percentile(1, 50), percentile_disc(1, 0.5)")
     except sqlite3.OperationalError:
-        tap.skip(1, "this SQLite has no percentile functions")
+        batch.skip("this SQLite has no percentile functions")
         return
-    batch = support.Batch("SQLite's own percentile functions")
     for _ in range(200):
         values = [rng.randint(-1000, 1000) for _ in range(rng.randint(1, 300))]
         fraction = rng.choice((rng.random(), rng.randint(0, 100) / 100))
@@ -183,17 +181,6 @@ def test_against_sqlite(rng, db):
             got = support.rows(db, f"SELECT {call.replace('gpu_', '')} FROM (SELECT 1 AS x, 1 AS rowid"
                                f" UNION ALL SELECT {value}, 2)")
             batch.check(isinstance(got, Failure), f"{call}: {text}, and SQLite: {got}")
-    batch.end()
 
 
-def main():
-    rng = support.seed()
-    db = support.connect()
-    test_errors(db)
-    test_memory()
-    test_interrupted(db)
-    test_against_sqlite(rng, db)
-    tap.done()
-
-
-main()
+support.run(globals(), db=support.connect())

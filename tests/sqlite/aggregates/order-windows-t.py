@@ -82,7 +82,6 @@ def test_long_windows(rng, db):
             best = [key for key, count in counts.items() if count == most]
             batch.compare(row[1], min(best), f"mode {i}")
             batch.compare(row[2], min(f"m{key}" for key in best), f"mode of TEXT {i}")
-    batch.end()
 
 
 def test_growing_windows(rng):
@@ -102,7 +101,6 @@ def test_growing_windows(rng):
         want = [mode(seen), count_distinct(seen)]
         tap.is_equal([found_mode, found_count], want, f"a window that has grown to group {k}")
     tap.is_equal(len(got), 7, "all groups have results")
-    db.close()
 
 
 def test_late_leavers(db):
@@ -117,17 +115,6 @@ def test_late_leavers(db):
     for i, row in enumerate(got):
         last = min(i + length, rows) - 1
         batch.compare(row, (last - i + 1, last // 16 - i // 16 + 1), f"counts at row {i}")
-    batch.end()
 
 
-def main():
-    rng = support.seed()
-    db = support.connect()
-    test_windows(rng, db)
-    test_long_windows(rng, db)
-    test_growing_windows(rng)
-    test_late_leavers(db)
-    tap.done()
-
-
-main()
+support.run(globals(), db=support.connect())

@@ -106,11 +106,10 @@ def test_arguments(db):
         batch.end()
 
 
-def test_overflow(db):
+def test_overflow(batch, db):
     """An INTEGER overflow is an error of the answer alone, and not of a state."""
     fill(db, [(0, 2**63 - 1, 1), (1, 1, 2**62), (2, -5, 1)])
     keep_states(db)
-    batch = support.Batch("gpu_sum: parts that overflow together, and do not with a third")
     two = "FROM s WHERE part < 2"
     batch.compare(
         support.value(db, f"SELECT gpu_sum_merge(sum) {two}"), Failure("integer overflow"), "two"
@@ -120,7 +119,6 @@ def test_overflow(db):
         support.value(db, f"SELECT typeof(gpu_sum_state_merge(sum)) {two}"), "blob", "a state"
     )
     batch.compare(support.value(db, "SELECT gpu_sum_merge(sum) FROM s"), 2**63 - 5, "all three")
-    batch.end()
 
 
 #: What two states of histograms have, (low, high, bins) each, and what is said of merging them.
@@ -159,7 +157,6 @@ def test_bins(db):
             else:
                 refused = isinstance(got, Failure) and got.message.startswith(f"{name}: {refusal}")
                 batch.check(refused, f"{name}, {one} and {other}: {got!r}")
-    batch.end()
     batch = support.Batch("gpu_histogram: a million bins")
     state = "SELECT gpu_histogram_state(value, 0, 1000000, 1000000) AS s FROM json_each('[7,9e9]')"
     size = support.value(db, f"SELECT length(s) FROM ({state})")
@@ -174,18 +171,6 @@ def test_bins(db):
     refused = isinstance(got, Failure) and "values_memory" in got.message
     batch.check(refused, f"beyond values_memory: {got!r}")
     db.execute("SELECT clreduce_set('values_memory', 0)")
-    batch.end()
 
 
-def main():
-    rng = support.seed()
-    host = support.connect()
-    test_arguments(host)
-    test_overflow(host)
-    test_bins(host)
-    test_refusals(rng, host)
-    test_flipped(rng, host)
-    tap.done()
-
-
-main()
+support.run(globals(), db=support.connect())

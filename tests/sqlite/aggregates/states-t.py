@@ -29,6 +29,10 @@ def hostile(rng, size):
     return [(x, y) for _ in range(size // 4) for y, x in rng.choice(kinds)(rng)]
 
 
+CONNECTIONS = (("host", support.connect()), *((f"{mode}, small chunks", support.connect(mode, **support.SMALL)) for mode in support.modes()))
+
+
+@tap.each(*CONNECTIONS)
 def test_splits(rng, label, db):
     """A check for each kind of data: any split, any order, states of states, and the same bytes."""
     for kind, rows_of in (KINDS | {"hostile groups": hostile}).items():
@@ -115,6 +119,7 @@ FRAMES = (
 )
 
 
+@tap.each(*CONNECTIONS)
 def test_windows(rng, label, db):
     """Rows, and states, enter and leave: the states and answers of each frame are as if alone."""
     size = 24 if tap.QUICK else 100
@@ -150,11 +155,10 @@ def test_windows(rng, label, db):
             batch.end()
 
 
-def test_shards(rng):
+def test_shards(batch, rng):
     """Tables in files of their own, attached: their states give the answer of one table."""
     rows = KINDS["cancelling"](rng, 500) + KINDS["any integers"](rng, 500)
     rng.shuffle(rows)
-    batch = support.Batch("shards in attached files")
     with tempfile.TemporaryDirectory() as folder:
         db = support.connect()
         fill(db, numbered([0] * len(rows), rows))
@@ -175,7 +179,6 @@ def test_shards(rng):
                 function,
             )
         db.close()
-    batch.end()
 
 
 def test_kept(rng):
@@ -209,25 +212,10 @@ def test_sizes(db):
     tap.diag(f"of three REALs that are far apart: {max(map(len, large))} bytes at the most")
 
 
-def main():
-    rng = support.seed()
-    host = support.connect()
-    test_nothing(host)
-    test_sizes(host)
-    test_families(rng, host)
-    test_splits(rng, "host", host)
-    test_windows(rng, "host", host)
-    for mode in support.modes():
-        db = support.connect(mode, **support.SMALL)
-        test_splits(rng, f"{mode}, small chunks", db)
-        test_windows(rng, f"{mode}, small chunks", db)
-        if mode == support.device():
-            tap.ok(support.stats(db)["chunks_to_device"] > 0, "a device took part")
-        db.close()
-    support.skip_device(1, "states on a device")
-    test_shards(rng)
-    test_kept(rng)
-    tap.done()
+def test_device():
+    """A device has done some of it."""
+    if not support.skip_device(1, "states on a device"):
+        support.took_part(CONNECTIONS[-1][1], "the states")
 
 
-main()
+support.run(globals(), db=support.connect())

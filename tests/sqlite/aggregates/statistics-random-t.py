@@ -27,9 +27,7 @@ def test_groups(rng, runs):
         for order in ("as they are", "shuffled"):
             db.execute("DROP TABLE IF EXISTS g")
             db.execute("CREATE TABLE g(number INTEGER, y, x)")
-            db.execute("BEGIN")
             db.executemany("INSERT INTO g VALUES (?, ?, ?)", table)
-            db.execute("COMMIT")
             got = db.execute(f"SELECT number, {CALLS} FROM g GROUP BY number").fetchall()
             found = {row[0]: row[1:] for row in got}
             for kind in GROUPS:
@@ -116,16 +114,10 @@ def test_windows(rng, runs):
             batch.end()
 
 
-def main():
-    rng = support.seed()
-    runs = connections()
-    test_windows(rng, runs)
-    test_long(rng, runs)
-    test_groups(rng, runs)
+def test_device(runs):
+    """A device has done some of it."""
     if not support.skip_device(1, "statistics on a device"):
-        done = support.stats(runs[-1][1])["chunks_to_device"]
-        tap.ok(done > 0, f"a device took part ({done} chunks)")
-    tap.done()
+        support.took_part(runs[-1][1], "the statistics")
 
 
-main()
+support.run(globals(), runs=tuple(connections()))

@@ -172,7 +172,6 @@ def test_defaults(rng, runs):
         ]
         failure = next((column for column in want if isinstance(column, Failure)), None)
         batch.compare(got, failure or list(zip(*want)), label)
-    batch.end()
 
 
 def mixed_again(rng):
@@ -404,23 +403,14 @@ def test_memory():
         got = support.rows(db, f"SELECT {call} OVER (ORDER BY rowid DESC ROWS 99 PRECEDING) FROM t")
         tap.ok(isinstance(got, list), f"{call}: in a frame that slides")
     support.configure(db, values_memory=0)
-    db.close()
 
 
-def main():
-    rng = support.seed()
-    modes = support.modes()
-    runs = [("host", support.connect())]
-    runs += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL)) for mode in modes]
-    test_frames(rng, runs)
-    test_defaults(rng, runs)
-    test_places(modes)
-    test_new_names(modes)
-    test_memory()
-    test_long(rng, modes)
+def test_device(runs):
+    """A device has done some of it."""
     if not support.skip_device(1, "windows on a device"):
         support.took_part(runs[-1][1], "the windows")
-    tap.done()
 
 
-main()
+MODES = tuple(support.modes())
+RUNS = ("host", support.connect()), *((f"{mode}, chunks of 16", support.connect(mode, **support.SMALL)) for mode in MODES)
+support.run(globals(), runs=RUNS, modes=MODES)

@@ -94,9 +94,8 @@ def test_read_once():
         batch.end()
 
 
-def test_changes():
+def test_changes(batch):
     """A commit is read once, and by parts; readers of the old snapshot go on with the old columns."""
-    batch = support.Batch("a commit is read once")
     path = new()
     clients = clients_of(path, 4)
     # What a commit has changed is known between two snapshots of one log: so there has to be one.
@@ -124,12 +123,10 @@ def test_changes():
         asked(batch, newer[0], "the newest stays", False)
     batch.check(size(clients[0]) <= 1.2 * whole, f"in the end {size(clients[0])} bytes, not {whole}")
     close(clients)
-    batch.end()
 
 
-def test_memory():
+def test_memory(batch):
     """The columns of many connections take what those of one take; the listing says how many use them."""
-    batch = support.Batch("the memory of many connections")
     path = new()
     one = pool.Client(path, "one", selects=SUMS)
     one.check(batch, "alone")
@@ -148,7 +145,6 @@ def test_memory():
     clients = clients[:4]
     batch.compare(set(uses(one).values()), {4}, "after some are closed")
     close(clients)
-    batch.end()
 
 
 def setting(client, name):
@@ -163,9 +159,8 @@ def default(client, name):
     return found[0][0] if found else None
 
 
-def test_settings():
+def test_settings(batch):
     """column_memory and column_retention are the process's."""
-    batch = support.Batch("settings of the process")
     path = new()
     first, second = clients_of(path, 2)
     batch.compare(default(first, "column_retention"), "10000", "milliseconds if nobody says more")
@@ -190,12 +185,10 @@ def test_settings():
     batch.check(size(first) <= whole // 3, f"{size(first)} bytes of {whole // 3}")
     support.configure(first.db, column_memory=0)
     close([first, second])
-    batch.end()
 
 
-def test_evicted():
+def test_evicted(batch):
     """clreduce_evict() frees what nobody is using at that moment, whoever read it."""
-    batch = support.Batch("evicted by another")
     path = new()
     first, second = clients_of(path, 2)
     first.evict()  # what stays of files that were closed before
@@ -207,12 +200,10 @@ def test_evicted():
     asked(batch, first, "it is read again", True)
     asked(batch, second, "and once", False)
     close([first, second])
-    batch.end()
 
 
-def test_retention():
+def test_retention(batch):
     """Columns stay for a while after a file's last connection has closed, or go at once."""
-    batch = support.Batch("after the last connection")
     keeper = pool.Client(":memory:", "keeper", selects={})
     for kept in (True, False):
         path = new()
@@ -246,12 +237,10 @@ def test_retention():
     if pool.has(keeper.db, "column_retention"):
         support.configure(keeper.db, column_retention=10_000)
     keeper.close()
-    batch.end()
 
 
-def test_own():
+def test_own(batch):
     """What is no proved file is each connection's own, and is not listed for others, nor evicted."""
-    batch = support.Batch("a connection's own")
     path = new("DELETE")
     file = pool.Client(path, "file", selects=SUMS)
     file.check(batch, "at first")
@@ -263,7 +252,6 @@ def test_own():
         batch.compare(size(file), whole, f"the file's columns alone are listed beside {address}")
         one.close()
     file.close()
-    batch.end()
 
 
 def test_device():
@@ -285,14 +273,6 @@ def test_device():
     batch.compare(set(uses(first).values()), {2}, "used by both")
     batch.compare(second.decoded(), 0, "the other has read nothing")
     close([first, second])
-    batch.end()
 
 
-def main():
-    for test in (test_read_once, test_changes, test_memory, test_settings, test_evicted,
-                 test_retention, test_own, test_device):
-        test()
-    tap.done()
-
-
-main()
+support.run(globals())

@@ -62,7 +62,6 @@ def test_tables():
         re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", support.value(db, "SELECT clreduce_version()")),
         "clreduce_version() looks like a version",
     )
-    db.close()
 
 
 def test_tables_in_views():
@@ -118,8 +117,6 @@ def test_host_stats():
     tap.is_equal(support.stats(db)["values_fed"], before, "NULL is not fed")
     other = support.connect()
     tap.is_equal(support.stats(other)["values_fed"], 0, "another connection has its own statistics")
-    other.close()
-    db.close()
 
 
 def test_device_stats():
@@ -150,7 +147,6 @@ def test_device_stats():
         "no errors",
     )
     tap.diag(", ".join(f"{name} {got[name]}" for name in STATS))
-    db.close()
 
 
 def test_threshold():
@@ -165,7 +161,6 @@ def test_threshold():
     got = support.stats(db)
     tap.is_equal(got["chunks_to_device"], 0, "nothing goes to the device")
     tap.ok(got["host_below_threshold"] > 0, "because it is below the threshold")
-    db.close()
 
 
 def test_devices():
@@ -220,7 +215,6 @@ def test_devices():
             f"{kind}: no such device",
         )
         tap.is_equal(support.value(db, "SELECT gpu_sum(2)"), 2, "the host serves")
-    db.close()
 
 
 def test_start_after():
@@ -241,15 +235,4 @@ assert got["host_before_start"] < 72 and got["values_fed"] == 8000, got
     support.child_ok(support.child(code), "a device starts after some values, and not before")
 
 
-def main():
-    test_tables()
-    test_tables_in_views()
-    test_host_stats()
-    test_device_stats()
-    test_threshold()
-    test_devices()
-    test_start_after()
-    tap.done()
-
-
-main()
+support.run(globals())

@@ -71,8 +71,6 @@ def test_set():
         {**settings_of(other), "device": "auto"}, DEFAULTS, "another connection keeps its settings"
     )
     tap.is_equal(settings_of(db, "default"), DEFAULTS, "the defaults stay")
-    db.close()
-    other.close()
 
 
 def test_set_errors():
@@ -136,7 +134,6 @@ def test_set_errors():
         )
     tap.is_equal(settings_of(db), before, "nothing has changed")
     tap.is_equal(support.value(db, "SELECT gpu_sum(1)"), 1, "and the connection works")
-    db.close()
 
 
 def test_unknown_device():
@@ -159,7 +156,6 @@ def test_unknown_device():
             0,
             "no device is in use",
         )
-    db.close()
 
 
 def test_directonly():
@@ -207,7 +203,6 @@ def test_directonly():
         db.execute("DROP TRIGGER adds")
         db.execute("DELETE FROM log")
     tap.ok(settings_of(db)["chunk_size"] == "16384", "the setting is as it was")
-    db.close()
 
 
 def test_environment():
@@ -274,19 +269,7 @@ def test_settings_do_not_matter(rng):
         " AND clreduce_set('device', iif(rowid % 2000, 'auto', 'host')) > 0 END"
     )
     tap.is_equal(support.value(db, changed), want[0], "settings that change during a query")
-    db.close()
 
 
-def main():
-    os.environ.pop("CLREDUCE_DEVICE", None)  # it would change the defaults
-    rng = support.seed()
-    test_set()
-    test_set_errors()
-    test_unknown_device()
-    test_directonly()
-    test_environment()
-    test_settings_do_not_matter(rng)
-    tap.done()
-
-
-main()
+os.environ.pop("CLREDUCE_DEVICE", None)  # it would change the defaults
+support.run(globals())

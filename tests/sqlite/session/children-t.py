@@ -130,11 +130,4 @@ def test_fork_and_exit():
         )
 
 
-def main():
-    test_fork()
-    test_fork_between_rows()
-    test_fork_and_exit()
-    tap.done()
-
-
-main()
+support.run(globals())

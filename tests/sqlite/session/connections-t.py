@@ -26,7 +26,7 @@ def sums(count):
     return (count * (count + 1) / 4.0,) * 2
 
 
-def test_loading():
+def test_loading(batch):
     """Loading twice, into the same and into many connections, closed in any order."""
     db = support.connect()
     db.enable_load_extension(True)
@@ -39,7 +39,6 @@ def test_loading():
     connections = [
         support.connect(rng.choice(support.modes()), **support.SMALL) for _ in range(100)
     ]
-    batch = support.Batch("100 connections")
     for db in connections:
         batch.compare(db.execute(SOURCE.format(100)).fetchone(), sums(100), "one of them")
     rng.shuffle(connections)
@@ -49,12 +48,10 @@ def test_loading():
             batch.compare(
                 connections[-1].execute(SOURCE.format(60)).fetchone(), sums(60), "one that is left"
             )
-    batch.end()
     db = support.connect()
     tap.is_equal(
         db.execute(SOURCE.format(100)).fetchone(), sums(100), "a new connection after all had gone"
     )
-    db.close()
 
 
 def test_loading_fails_tidily():
@@ -66,7 +63,6 @@ def test_loading_fails_tidily():
         "no such function: gpu_sum",
         "a connection that did not load it",
     )
-    plain.close()
 
 
 def test_open_statements():
@@ -342,18 +338,4 @@ def test_files():
         writer.close()
 
 
-def main():
-    test_loading()
-    test_loading_fails_tidily()
-    test_open_statements()
-    test_interleaved()
-    test_shared_connection()
-    test_threads()
-    test_interrupt()
-    test_progress_handler()
-    test_hasty_exit()
-    test_files()
-    tap.done()
-
-
-main()
+support.run(globals())

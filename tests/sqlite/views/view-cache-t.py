@@ -48,14 +48,13 @@ def size(db):
 
 def check(db, batch, name, select, parameters=()):
     """Compares a view with its SELECT."""
-    got = views.comparable(views.ask(db, name, parameters))
-    want = views.comparable(views.outcome(db, select, parameters))
+    got = views.ask(db, name, parameters)
+    want = views.outcome(db, select, parameters)
     return batch.compare(got, want, f"{name}: {select}")
 
 
-def test_list():
+def test_list(db, batch):
     """Each column once, whatever the views, with its type, size and hits."""
-    db = views.connect(FOLDER.new())
     fill(db)
     selects = {
         "v": "SELECT gpu_sum(a), gpu_sum(b) FROM t",
@@ -65,7 +64,6 @@ def test_list():
     for name, select in selects.items():
         views.create(db, name, select)
     tap.is_equal(kept(db), {}, "nor for views that were not asked")
-    batch = support.Batch("the views' answers")
     check(db, batch, "v", selects["v"])
     tap.is_equal(
         sorted(kept(db).values()),
@@ -89,7 +87,6 @@ def test_list():
     hits = {column: row[7] for (_, column), row in listed.items()}
     tap.is_equal([hits[name] for name in "abkmns"], [2, 5, 3, 3, 3, 3], "their hits")
     tap.ok(all(row[4] == ROWS for row in listed.values()), "their rows")
-    batch.end()
     before = size(db)
     decoded = support.stats(db)["bytes_decoded"]
     tap.is_equal(support.value(db, "SELECT clreduce_evict()"), before, "clreduce_evict() frees all")
@@ -100,20 +97,16 @@ def test_list():
     tap.is_equal([row[7] for row in kept(db).values()], [1, 1], "and hits are counted anew")
     other = views.connect(FOLDER.new())
     tap.is_equal(kept(other), {}, "another connection has its own")
-    other.close()
-    db.close()
 
 
-def test_least_recently_used():
+def test_least_recently_used(db, batch):
     """With memory for three columns, the one that goes is the one whose use is longest ago."""
-    db = views.connect(FOLDER.new())
     fill(db)
     selects = {f"v_{name}": f"SELECT gpu_sum({name}) FROM t" for name in "kabm"}
     selects["v_all"] = "SELECT gpu_sum(k), gpu_sum(a), gpu_sum(b), gpu_max(m) FROM t"
     for name, select in selects.items():
         views.create(db, name, select)
     support.configure(db, column_memory=26 * ROWS)
-    batch = support.Batch("least recently used")
     for used, left in (
         ("k", "k"),
         ("a", "ak"),
@@ -146,15 +139,11 @@ def test_least_recently_used():
     for name, select in selects.items():
         check(db, batch, name, select)
     batch.compare(names(db), ["a", "b", "k", "m"], "with memory enough")
-    batch.end()
-    db.close()
 
 
-def test_many(rng):
+def test_many(db, batch, rng):
     """Views of many tables, asked in any order, while memory is for a few columns alone."""
-    db = views.connect(FOLDER.new())
     db.execute("ATTACH ? AS other", (FOLDER.new(),))
-    batch = support.Batch("many views of many tables")
     selects = {}
     tables = [f"main.t{i}" for i in range(12)] + [f"other.t{i}" for i in range(4)]
     for number, table in enumerate(tables):
@@ -185,31 +174,23 @@ def test_many(rng):
             batch.check(size(db) <= max(memory, 5 * 9 * 3000), f"{size(db)} bytes of {memory}")
         largest = max(largest, size(db))
     tap.diag(f"{largest} bytes at most, {len(selects)} views")
-    batch.end()
     tally.require(0.5, "many views")
-    db.close()
 
 
-def test_small_tables():
+def test_small_tables(db, batch):
     """What was read of tables that turned out too small for a view does not add up."""
-    db = views.connect(FOLDER.new())
     support.configure(db, view_threshold=1000000, column_memory=30 * ROWS)
-    batch = support.Batch("tables below view_threshold")
     for i in range(10):
         fill(db, f"t{i}")
         select = f"SELECT gpu_sum(a), gpu_sum(b) FROM t{i}"
         views.create(db, f"v{i}", select)
         check(db, batch, f"v{i}", select)
         batch.check(size(db) <= 30 * ROWS, f"{size(db)} bytes after {i + 1} tables")
-    batch.end()
-    db.close()
 
 
-def test_schema():
+def test_schema(db, batch):
     """Columns that are added, tables that are dropped and created anew, with the same columns."""
-    db = views.connect(FOLDER.new())
     fill(db)
-    batch = support.Batch("changes of the schema")
     selects = {"v": "SELECT gpu_sum(a), gpu_sum(b), count(*) FROM t"}
     views.create(db, "v", selects["v"])
 
@@ -253,8 +234,6 @@ def test_schema():
     batch.compare(support.value(db, "SELECT clreduce_evict()"), left, "evicted in the end")
     batch.compare(kept(db), {}, "of a table that is gone nothing is kept")
     batch.compare(support.value(db, "SELECT clreduce_evict()"), 0, "nor is anything left to free")
-    batch.end()
-    db.close()
 
 
 def numbers():
@@ -290,7 +269,6 @@ def test_device():
     db.execute("PRAGMA journal_mode = WAL")
     for _ in range(2):
         db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
-        db.commit()
         check(db, batch, "v_a", selects["v_a"])
         there = {column for (_, column), row in kept(db).items() if row[6]}
         batch.check(ask_until(lambda: support.value(db, on_device) == 33 * ROWS, selects), "copies")
@@ -305,8 +283,6 @@ def test_device():
             bytes_there = support.value(db, on_device)
             batch.check(bytes_there <= 20 * ROWS, f"{bytes_there} bytes on the device")
             batch.check(size(db) <= 20 * ROWS, f"{size(db)} bytes on the host")
-    batch.end()
-    db.close()
 
 
 def test_other_changes():
@@ -336,20 +312,6 @@ def test_other_changes():
         db.close()
 
 
-def main():
-    rng = support.seed()
-    # Nothing stays of the files of the tests before.
-    setter = views.connect()
-    support.configure(setter, column_retention=0)
-    setter.close()
-    test_list()
-    test_other_changes()
-    test_least_recently_used()
-    test_many(rng)
-    test_small_tables()
-    test_schema()
-    test_device()
-    tap.done()
-
-
-main()
+# Nothing stays of the files of the tests before.
+support.configure(views.connect(), column_retention=0)
+views.run(globals())

@@ -25,7 +25,6 @@ def fill(db, rng, rows=ROWS):
         "CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, few INTEGER, n INTEGER, big INTEGER, x REAL, y REAL,"
         " mixed, late, none)"
     )
-    db.execute("BEGIN")
     db.executemany(
         "INSERT INTO t(city, few, n, big, x, y, mixed, late) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -42,7 +41,6 @@ def fill(db, rng, rows=ROWS):
             for i in range(rows)
         ),
     )
-    db.execute("COMMIT")
 
 
 SCANS = (
@@ -180,20 +178,8 @@ def test_memory(kind, rng):
     support.configure(db, column_memory=0)
 
 
-def main():
-    found = views.find_several()
-    if found is None:
-        tap.skip_all("OpenCL has no two devices alike here")
-    kind, most = found
-    rng = support.seed()
-    started = views.warm(kind)
-    test_answers(kind, rng, min(most, 3))
-    test_zones(kind, rng)
-    test_changes(kind, rng)
-    test_setting(kind, rng)
-    test_memory(kind, rng)
-    started.close()
-    tap.done()
-
-
-main()
+FOUND = views.find_several()
+if FOUND is None:
+    tap.skip_all("OpenCL has no two devices alike here")
+STARTED = views.warm(FOUND[0])
+views.run(globals(), kind=FOUND[0], most=min(FOUND[1], 3))

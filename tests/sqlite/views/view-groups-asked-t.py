@@ -24,10 +24,9 @@ def test_questions(db, what, asked):
     for name, select in asked.items():
         want = views.outcome(db, select)
         tap.ok(isinstance(want, list) and want, f"{name}: rows")
-        got = views.through_view(db, select)
-        tap.is_equal(views.comparable(got), views.comparable(want), name)
+        tap.is_equal(views.through_view(db, select), want, name)
         if "asked again" in views.plan(db, "view_of_it")[0]:
-            tap.is_equal(views.comparable(views.ask(db, "view_of_it")), views.comparable(want), f"{name}, again")
+            tap.is_equal(views.ask(db, "view_of_it"), want, f"{name}, again")
         verdict = views.plan(db, "view_of_it")[0]
         fast += verdict.startswith("accelerated")
         tap.ok(verdict.startswith(REFUSED.get(name, "accelerated")), f"{name}: {verdict}")

@@ -42,7 +42,6 @@ def star(db, rng):
                         for maker in (f"MFGR#{rng.randint(1, 5)}",) for category in (f"{maker}{rng.randint(1, 5)}",)))
     insert(db, "lineorder", ((i, 1, rng.randint(1, CUSTOMERS), rng.randint(1, PARTS), rng.randint(1, SUPPLIERS), rng.choice(keys), rng.randint(1, 50),
                               rng.randint(1, 99_999), rng.randint(0, 10), rng.randint(1, 99_999), rng.randint(1, 9_999)) for i in range(20_000)))
-    db.commit()
 
 
 TABLES = """
@@ -83,7 +82,6 @@ def trade(db, rng):
                              rng.randint(0, 10) / 100, rng.randint(0, 8) / 100, rng.choice("ANR"), rng.choice("FO"), day(), day(), day(),
                              rng.choice(("NONE", "DELIVER IN PERSON")), rng.choice(("AIR", "MAIL", "SHIP", "RAIL")))
                             for _ in range(14_000) for part in (rng.randint(1, PARTS),)))
-    db.commit()
 
 
 REVENUE = "gpu_sum(l_extendedprice * (1 - l_discount))"
@@ -172,7 +170,7 @@ def test_questions(db, asked):
         want = views.outcome(db, select)
         got = views.through_view(db, select)
         for _ in range(2):
-            tap.is_equal(views.comparable(got), views.comparable(want), name)
+            tap.is_equal(got, want, name)
             got = views.ask(db, "view_of_it")
         verdict = views.plan(db, "view_of_it")[0]
         if name in LEFT:
@@ -181,7 +179,7 @@ def test_questions(db, asked):
             tap.ok(verdict.startswith("accelerated"), f"{name}: {verdict}")
         rewritten = db.execute("SELECT clreduce_rewrite(?)", (select,)).fetchone()[0]
         tap.is_equal(rewritten is not None, name not in LEFT or name in BY_PARTS, f"{name}: rewritten")
-        tap.is_equal(views.comparable(views.outcome(db, rewritten or select)), views.comparable(want), f"{name}: its rows")
+        tap.is_equal(views.outcome(db, rewritten or select), want, f"{name}: its rows")
         tap.ok(isinstance(want, list) and (want or name in FEW), f"{name}: rows")
 
 

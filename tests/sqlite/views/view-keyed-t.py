@@ -28,6 +28,11 @@ def large(db, rows=20_000, table="t"):
 SELECT = "SELECT gpu_sum(k), gpu_total(x), count(DISTINCT name), count(*) FROM t"
 
 
+def test_random(rng):
+    """Random SELECTs of random tables."""
+    run_all(rng, [Run(Keyed, times(900, 9_000), memories=(0, 0, 1, 30_000), on_table=30, between=5, fast=0.25, asks_again=2)])
+
+
 def test_pages():
     """Columns come from pages at the first query, whatever pages there are, and each row once."""
     for size, vacuum, mode in itertools.product((512, 4096, 65536), (0, 1), ("DELETE", "WAL")):
@@ -58,9 +63,8 @@ def test_lengths():
         db.close()
 
 
-def test_refresh():
+def test_refresh(db):
     """In WAL mode leaves, and interior pages, that have not changed are kept."""
-    db = views.connect(FOLDER.new())
     db.execute("PRAGMA page_size = 1024")
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -79,12 +83,10 @@ def test_refresh():
         lines = views.plan(db, "v")
         tap.ok("leaf pages have changed" in lines[-1], f"refreshed: {lines[-1]}")
     tap.ok(support.stats(db)["leaves_kept"] > kept + 400, "leaves were kept")
-    db.close()
 
 
-def test_stream():
+def test_stream(db):
     """Columns that do not fit: each page's rows are scanned as it passes."""
-    db = views.connect(FOLDER.new())
     large(db, 50_000)
     support.configure(db, column_memory=300_000)
     for select in (
@@ -97,12 +99,10 @@ def test_stream():
         tap.is_equal(views.plan(db, "v")[0], "accelerated: host, streaming the table", "which is accelerated")
     tap.ok(support.stats(db)["scans_streamed"] >= 3, "streams")
     support.configure(db, column_memory=0)
-    db.close()
 
 
-def test_other_indexes():
+def test_other_indexes(db):
     """An index that has a column too, in another place, is not taken for the table."""
-    db = views.connect(FOLDER.new())
     db.execute("CREATE TABLE t(a INT, b INT, c INT, PRIMARY KEY (c, a)) WITHOUT ROWID")
     db.execute("CREATE INDEX t_b ON t(b)")
     db.execute("CREATE INDEX t_a ON t(a) WHERE a > 7")
@@ -119,12 +119,10 @@ def test_other_indexes():
     views.create(db, "w", select)
     views.agree(db, "w", select, (), "an attached database")
     tap.is_equal(views.plan(db, "w")[0], "accelerated: host", "which is accelerated")
-    db.close()
 
 
-def test_order():
+def test_order(db):
     """What would show in which order the rows are, the table's or the image's, is left to SQLite."""
-    db = views.connect(FOLDER.new())
     large(db, 5000)
     for select in (
         "SELECT DISTINCT name FROM t",
@@ -134,12 +132,10 @@ def test_order():
         views.create(db, "v", select)
         for _ in range(3):
             views.agree(db, "v", select, (), select)
-    db.close()
 
 
-def test_rowid():
+def test_rowid(db):
     """There is no rowid: its names are those of items, and TEXT where they are in double quotes."""
-    db = views.connect(FOLDER.new())
     large(db, 5000)
     for select, why in (
         ("SELECT k % 7 AS rowid, count(*) FROM t GROUP BY rowid ORDER BY rowid", "accelerated: host"),
@@ -151,7 +147,6 @@ def test_rowid():
         views.create(db, "v", select)
         views.agree(db, "v", select, (), select)
         tap.is_equal(views.plan(db, "v")[0], why, "... and the plan")
-    db.close()
 
 
 def test_devices():
@@ -165,18 +160,4 @@ def test_devices():
         db.close()
 
 
-def main():
-    rng = support.seed()
-    run_all(rng, [Run(Keyed, times(900, 9_000), memories=(0, 0, 1, 30_000), on_table=30, between=5, fast=0.25, asks_again=2)])
-    test_pages()
-    test_lengths()
-    test_refresh()
-    test_stream()
-    test_other_indexes()
-    test_order()
-    test_rowid()
-    test_devices()
-    tap.done()
-
-
-main()
+views.run(globals())

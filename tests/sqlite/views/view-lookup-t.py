@@ -33,7 +33,6 @@ def fill(db, rng, rows=ROWS):
 def add(db, rng, rows, city=None):
     """More rows; city(i) is a row's city."""
     city = city or (lambda i: rng.choice(CITIES))
-    db.execute("BEGIN")
     db.executemany(
         "INSERT INTO t(x, n, city, day, any) VALUES(?, ?, ?, ?, ?)",
         (
@@ -47,7 +46,6 @@ def add(db, rng, rows, city=None):
             for i in range(rows)
         ),
     )
-    db.execute("COMMIT")
 
 
 def mix(value):
@@ -118,9 +116,9 @@ def test_own(device, rng):
         for _ in range(3):
             views.ask_device(db, "own")
             views.agree(db, "own", select, (), select)
-    db.close()
 
 
+@tap.each("WAL", "DELETE")
 def test_growth(device, rng, mode):
     """Values come that there were not; codes take two bytes instead of one."""
     path = FOLDER.new()
@@ -156,8 +154,6 @@ def test_growth(device, rng, mode):
     check("taken back")
     db.execute("DELETE FROM t WHERE city LIKE 'new%'")
     check("values that no row has any more")
-    other.close()
-    db.close()
 
 
 def test_large(device, rng):
@@ -178,7 +174,6 @@ def test_large(device, rng):
     tap.is_equal(there, [(4,)], "four bytes a row")
     db.execute("UPDATE t SET city = 'new 77' WHERE id % 1001 = 5")
     views.given_by_device(db, "large", select, ("%77%",), "another value")
-    db.close()
 
 
 def test_filled(device, rng):
@@ -195,7 +190,6 @@ def test_filled(device, rng):
     for _ in range(2):
         views.agree(db, "filled", select, (), "after a change")
     views.given_by_device(db, "filled", select, (), "and again")
-    db.close()
 
 
 def test_errors(device, rng):
@@ -213,7 +207,6 @@ def test_errors(device, rng):
     tap.ok(isinstance(views.ask(db, "js"), views.Failure), "which is one")
     db.execute("UPDATE j SET doc = '{}' WHERE id = 77")
     views.given_by_device(db, "js", select, (), "the value is gone")
-    db.close()
 
 
 def test_limit(device, rng):
@@ -231,21 +224,6 @@ def test_limit(device, rng):
     views.agree(db, "limited", select, (), "a limit")
     db.setlimit(0, before)
     views.given_by_device(db, "limited", select, (), "and no more")
-    db.close()
 
 
-def main():
-    rng = support.seed()
-    for device in views.warmed():
-        test_asked(device, rng)
-        test_own(device, rng)
-        for mode in ("WAL", "DELETE"):
-            test_growth(device, rng, mode)
-        test_large(device, rng)
-        test_filled(device, rng)
-        test_errors(device, rng)
-        test_limit(device, rng)
-    tap.done()
-
-
-main()
+views.run(globals(), device=views.warmed())

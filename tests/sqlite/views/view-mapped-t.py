@@ -6,7 +6,6 @@ it, within transactions, and in each journal mode.
 import os
 import sqlite3
 
-import support
 import tap
 import view_support as views
 
@@ -54,6 +53,7 @@ def compare(db, what, reads_pages=True):
                 tap.ok(views.accelerated(db, f"v{number}"), "accelerated")
 
 
+@tap.each("DELETE", "WAL")
 def test_changes(mode):
     """A file that changes by its own connection and by another one, before and after it is mapped anew."""
     path = FOLDER.new()
@@ -80,12 +80,20 @@ def test_changes(mode):
     db.execute("ROLLBACK")
     db.execute(f"PRAGMA mmap_size = {os.path.getsize(path) // 2}")
     compare(db, f"{mode}, half of the file")
-    other.close()
+
+
+def can_map():
+    """Whether this SQLite maps files, and this system tells."""
+    db = sqlite3.connect(FOLDER.new())
+    size = db.execute("PRAGMA mmap_size = 65536").fetchone()
     db.close()
+    return size == (65536,) and os.path.exists("/proc/self/io") and os.path.exists("/proc/self/maps")
 
 
 def test_mapping():
     """What is mapped is not read, and the mapping goes when it is not wanted any more."""
+    if not can_map():
+        return
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, price REAL, part REAL, name TEXT, pad)")
@@ -103,19 +111,6 @@ def test_mapping():
         tap.is_equal(is_mapped(path), mmap_size > 0, f"mapped, PRAGMA mmap_size = {mmap_size}")
     tap.ok(read[0] > size * 0.7, f"{read[0]} of {size} bytes are read without a mapping")
     tap.ok(read[LARGE] < size / 5, f"{read[LARGE]} with one")
-    db.close()
 
 
-def can_map():
-    """Whether this SQLite maps files, and this system tells."""
-    db = sqlite3.connect(FOLDER.new())
-    size = db.execute("PRAGMA mmap_size = 65536").fetchone()
-    db.close()
-    return size == (65536,) and os.path.exists("/proc/self/io") and os.path.exists("/proc/self/maps")
-
-
-for journal_mode in ("DELETE", "WAL"):
-    test_changes(journal_mode)
-if can_map():
-    test_mapping()
-tap.done()
+views.run(globals())

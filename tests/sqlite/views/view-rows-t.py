@@ -94,9 +94,8 @@ def test_own():
         db.close()
 
 
-def test_temporary():
+def test_temporary(db):
     """Temporary tables, which also take a name that another table had."""
-    db = views.connect(FOLDER.new())
     fill(db, KEYED)
     watch = Watch(db, "temporary tables")
     watch.run("CREATE TEMP TABLE t AS SELECT a + 1 AS a, b, c FROM main.t WHERE a < 100")
@@ -108,8 +107,6 @@ def test_temporary():
     watch.run("DROP TABLE temp.t")
     watch.run("CREATE TEMP TABLE other(x)")
     watch.run("INSERT INTO temp.other VALUES (1)")
-    watch.end()
-    db.close()
 
 
 def test_elsewhere():
@@ -152,9 +149,8 @@ def test_elsewhere():
             db.close()
 
 
-def test_late_columns():
+def test_late_columns(db):
     """Rows from before a column whose default is TEXT: the pages lack it."""
-    db = views.connect(FOLDER.new())
     fill(db, PLAIN)
     db.execute("ALTER TABLE t ADD COLUMN d INT DEFAULT '12'")
     db.execute("INSERT INTO t(a, d) VALUES (5, 7)")
@@ -164,8 +160,6 @@ def test_late_columns():
     watch.batch.check("default is no number" in line, line)
     watch.run("UPDATE t SET a = a + 1")
     watch.run("DELETE FROM t WHERE a < 50")
-    watch.end()
-    db.close()
 
 
 def test_attached():
@@ -220,8 +214,6 @@ def test_deserialized():
     for name, select in SELECTS.items():
         watch.batch.check(views.create(db, name, select) is None, name)
     watch.by_rows("memdb", "a deserialized one")
-    watch.end()
-    db.close()
 
 
 def test_backup():
@@ -314,18 +306,4 @@ def test_without_journal():
         db.close()
 
 
-def main():
-    test_own()
-    test_temporary()
-    test_elsewhere()
-    test_late_columns()
-    test_attached()
-    test_deserialized()
-    test_backup()
-    test_blob_write()
-    test_shared_cache()
-    test_without_journal()
-    tap.done()
-
-
-main()
+views.run(globals())

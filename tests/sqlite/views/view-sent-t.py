@@ -39,7 +39,6 @@ def make(rng, device):
     db.execute("PRAGMA wal_autocheckpoint = 0")
     db.execute(CREATE)
     db.executemany(INSERT, (row(rng, key) for key in range(1, ROWS + 1)))
-    db.commit()
     for i, select in enumerate(SELECTS):
         views.create(db, f"v{i}", select)
     return db
@@ -90,10 +89,9 @@ CHANGES = (
 )
 
 
-def test_each(device):
+def test_each(device, rng):
     """One change after the other: by a connection, and the next time by another one. What was read anew is
     sent anew, but for the rest changed rows will do."""
-    rng = support.seed()
     by_rows_count = 0
     for name, change, by_rows in CHANGES:
         db = make(rng, device)
@@ -117,9 +115,8 @@ def test_each(device):
     tap.ok(by_rows_count > 5, f"{device}: refreshed {by_rows_count} times where rows stay")
 
 
-def test_mixed(device):
+def test_mixed(device, rng):
     """Chance decides what comes, several changes at once, and readers that keep the old rows."""
-    rng = support.seed()
     db = make(rng, device)
     ask(db, f"{device}, at first")
     path = support.value(db, "SELECT file FROM pragma_database_list WHERE name = 'main'")
@@ -137,11 +134,6 @@ def test_mixed(device):
         for i, select in enumerate(SELECTS):
             views.agree(reader, f"v{i}", select, (), f"{device}, step {step}: a reader of the version before: {select}")
         reader.execute("COMMIT")
-    for one in (reader, writer, db):
-        one.close()
 
 
-for kind in views.devices()[1:]:
-    test_each(kind)
-    test_mixed(kind)
-tap.done()
+views.run(globals(), device=views.devices()[1:])

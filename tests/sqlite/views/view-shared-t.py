@@ -44,7 +44,7 @@ def open_views(path, device):
 def compare(db, batch, what):
     """All views against their SELECTs."""
     for name, select in SELECTS.items():
-        batch.compare(views.comparable(views.ask(db, name)), views.comparable(views.outcome(db, select)), f"{what}: {name}")
+        batch.compare(views.ask(db, name), views.outcome(db, select), f"{what}: {name}")
 
 
 def ask_devices(db, batch, what):
@@ -88,10 +88,10 @@ def test_nothing_copied(device):
     batch.compare([there for _, there in kept.values()], [0] * 4, "bytes there")
     batch.check(any("shared with the device" in line for line in views.plan(db, "sums")), "the plan says so")
     batch.compare(support.value(db, "SELECT clreduce_evict()"), sum(here for here, _ in kept.values()), "evicted bytes")
-    batch.end()
     db.close()
 
 
+@tap.each("delete", "wal")
 def test_changes(device, journal):
     """Columns are refreshed, in place where nobody reads them, while devices have them."""
     path = FOLDER.new()
@@ -129,9 +129,6 @@ def test_changes(device, journal):
         db.execute("ROLLBACK")
         compare(db, batch, "a rollback")
     batch.compare(copied(db) - before, 0, "bytes copied")
-    batch.end()
-    for connection in (writer, db, other):
-        connection.close()
 
 
 def test_memory(device):
@@ -149,23 +146,11 @@ def test_memory(device):
             views.ask_device(db, "sums")
         views.evict(db)
         batch.compare(columns(db), {}, "evicted")
-    batch.end()
     db.close()
 
 
-def main():
-    # CPU devices have no other memory; of the rest nobody can say.
-    found = [device for device in views.devices() if device == "cpu"]
-    if not found:
-        tap.skip_all("no OpenCL device whose memory is the host's")
-    for device in found:
-        started = views.warm(device)
-        test_nothing_copied(device)
-        for journal in ("delete", "wal"):
-            test_changes(device, journal)
-        test_memory(device)
-        started.close()
-    tap.done()
-
-
-main()
+# CPU devices have no other memory; of the rest nobody can say.
+if "cpu" not in views.devices():
+    tap.skip_all("no OpenCL device whose memory is the host's")
+STARTED = views.warm("cpu")
+views.run(globals(), device="cpu")

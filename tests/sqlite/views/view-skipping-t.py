@@ -47,9 +47,8 @@ def test_sizes(rng):
         db.close()
 
 
-def test_kinds(rng):
+def test_kinds(db, rng):
     """What kinds of conditions leave blocks out, and which do not."""
-    db = views.connect(FOLDER.new())
     rows = 10 * BLOCK
     Zones.create(db, rng, "ascending", rows)
     some, other = 5 * BLOCK + 10, 8 * BLOCK + 10
@@ -82,12 +81,10 @@ def test_kinds(rng):
             # SQLite finds few rows by itself where it has their keys.
             if number < 3 or (blocks >= 9 and "id" not in condition):
                 expect(db, select.format(condition), parameters, blocks, f"{condition}, select {number}")
-    db.close()
 
 
-def test_texts():
+def test_texts(db):
     """Dates in order, which are codes."""
-    db = views.connect(FOLDER.new())
     rows = 10 * BLOCK
     db.execute("CREATE TABLE t(d TEXT, x REAL)")
     db.execute(
@@ -106,12 +103,10 @@ def test_texts():
     ):
         expect(db, f"SELECT count(*), gpu_sum(x) FROM t WHERE {condition}", parameters, blocks, condition)
         expect(db, f"SELECT d, gpu_sum(x) FROM t WHERE {condition} GROUP BY d", parameters, blocks, condition)
-    db.close()
 
 
-def test_changes(rng):
+def test_changes(db, rng):
     """Zones follow what changes: those of blocks that stay are there, and none is out of date."""
-    db = views.connect(FOLDER.new())
     db.execute("PRAGMA journal_mode = WAL")
     rows = 200 * BLOCK
     Zones.create(db, rng, "ascending", rows)
@@ -139,12 +134,10 @@ def test_changes(rng):
     check(5, 9, 198, "all rows move")
     db.execute("UPDATE t SET i = 'x' WHERE id = ?", (rows // 2,))
     check(5, 9, 0, "a text")
-    db.close()
 
 
-def test_first(rng):
+def test_first(db, rng):
     """The first query makes no zones; their bytes count from then on; and they go with the column."""
-    db = views.connect(FOLDER.new())
     Zones.create(db, rng, "ascending", 10 * BLOCK)
     views.create(db, "v", "SELECT gpu_sum(r) FROM t WHERE r < 10")
     size = "SELECT bytes FROM clreduce_columns"
@@ -156,7 +149,12 @@ def test_first(rng):
     tap.ok(views.plan(db, "v")[2].endswith(f"{bytes_now} bytes"), "the plan says so")
     tap.is_equal(db.execute("SELECT clreduce_evict()").fetchone()[0] >= bytes_now, True, "which are freed")
     tap.is_equal(skipped(db, "v"), 0, "and made anew")
-    db.close()
+
+
+def test_random(rng):
+    """Random SELECTs of random tables."""
+    run_all(rng, [Run(Zones, times(160, 900), on_table=20, between=4, fast=0.5, asks_again=2)]
+            + [Run(Zones, times(20, 60), device=device, on_table=20, between=4, fast=0.5) for device in views.devices()[1:]])
 
 
 def test_ranges(device):
@@ -192,22 +190,6 @@ def test_ranges(device):
             if keys == "few":
                 launched = after["kernels_launched"] - before["kernels_launched"]
                 tap.is_equal(launched, ranges, f"{what}: a launch for each range")
-    db.close()
 
 
-def main():
-    """All of it."""
-    rng = support.seed()
-    test_sizes(rng)
-    test_kinds(rng)
-    test_texts()
-    test_changes(rng)
-    test_first(rng)
-    run_all(rng, [Run(Zones, times(160, 900), on_table=20, between=4, fast=0.5, asks_again=2)]
-            + [Run(Zones, times(20, 60), device=device, on_table=20, between=4, fast=0.5) for device in views.devices()[1:]])
-    for device in views.warmed():
-        test_ranges(device)
-    tap.done()
-
-
-main()
+views.run(globals(), device=views.warmed())

@@ -74,8 +74,8 @@ def fill(db, rows=ROWS, table="t"):
 def check(db, batch, name, select, what):
     """Compares a view with its SELECT."""
     parameters = PARAMETERS.get(name, ())
-    want = views.comparable(views.outcome(db, select, parameters))
-    got = views.comparable(views.ask(db, name, parameters))
+    want = views.outcome(db, select, parameters)
+    got = views.ask(db, name, parameters)
     return batch.compare(got, want, f"{what}, {name}: {select}")
 
 
@@ -164,9 +164,9 @@ def test_told():
         tap.ok(count < 1.3 * size, f"turn {turn}: {count} bytes of {size} were read")
         tap.ok(turn == 0 or count <= leaves * 1.02, f"turn {turn}: {count} bytes of {leaves}")
     tap.is_equal(kept(db), [], "nothing is kept")
-    db.close()
 
 
+@tap.each("DELETE", "WAL")
 def test_changes(mode):
     """Tables that outgrow the memory and fit again, and settings that change, between two asks."""
     path = FOLDER.new()
@@ -218,14 +218,10 @@ def test_changes(mode):
     support.configure(db, column_memory=0)
     ask("memory enough", "accelerated: host")
     batch.compare(kept(db), ["a", "b", "k", "m"], "the columns are kept in the end")
-    batch.end()
-    other.close()
-    db.close()
 
 
-def test_others_stay():
+def test_others_stay(db, batch):
     """A stream leaves other tables' columns where they are, but for the room that it needs."""
-    db = views.connect(FOLDER.new())
     # Sets of pages of databases that were closed a moment ago count as well.
     support.value(db, "SELECT clreduce_evict()")
     fill(db, rows=4000)
@@ -234,7 +230,6 @@ def test_others_stay():
         views.create(db, f"v_{name}", f"SELECT gpu_sum(k), gpu_sum(x) FROM {name}")
     support.configure(db, column_memory=30_000)
     views.create(db, "sums", SELECTS["sums"])
-    batch = support.Batch("columns beside a stream")
     for name in ("small", "smaller"):
         views.ask(db, f"v_{name}")
     batch.compare(len(kept(db)), 4, "columns of two small tables")
@@ -245,8 +240,6 @@ def test_others_stay():
     support.configure(db, column_memory=size * 5 // 4)
     check(db, batch, "sums", SELECTS["sums"], "with less room")
     batch.compare(len(kept(db)), 3, "the one whose use is longest ago has gone")
-    batch.end()
-    db.close()
 
 
 #: The most memory that a query takes, after an earlier one has made what stays.
@@ -302,14 +295,4 @@ def test_memory():
         tap.ok(fine, f"column_memory {memory}: {taken} KiB, {verdict}")
 
 
-def main():
-    test_forms()
-    test_told()
-    for mode in ("DELETE", "WAL"):
-        test_changes(mode)
-    test_others_stay()
-    test_memory()
-    tap.done()
-
-
-main()
+views.run(globals())
