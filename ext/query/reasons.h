@@ -146,6 +146,7 @@ CLR_WHY(FLOAT_ENVIRONMENT, "it computes, and the thread's floating-point environ
 CLR_WHY(EMPTY_TABLE, "the table is empty")
 CLR_WHY(SMALL_TABLE, "the table has %1 rows, and view_threshold is %2")
 CLR_WHY(FEW_ROWS, "SQLite finds the rows itself, and reads %1 of them")
+CLR_WHY(OTHER_WAY, "SQLite goes over the rows in another way with these parameters")
 CLR_WHY(VALUE, "some row has a value that only SQLite can treat there: TEXT or a BLOB for a "
                "number, an error, or INTEGERs among the REALs of a key")
 CLR_WHY(MANY_ROWS, "more than one row in %1 passes: SQLite is as quick")

@@ -262,17 +262,6 @@ static void free_companions(struct clr_connection *connection, void *companions)
 static const struct clr_attachment_kind companions_kind = {sizeof(struct companions),
                                                            free_companions};
 
-/* Whether SQLite is going to prepare a statement again. The function is missing where deprecated
-   ones are. */
-static bool is_outdated(sqlite3_stmt *statement)
-{
-#ifdef SQLITE_CORE
-    return sqlite3_expired(statement) != 0;
-#else
-    return sqlite3_api->expired == NULL || sqlite3_api->expired(statement) != 0;
-#endif
-}
-
 /* Returns a number that changes when all of a connection's statements are outdated, as by an
    authorizer or a schema; 0: it is not known. A pattern that is bound to LIKE outdates its own
    statement alone. */
@@ -286,7 +275,7 @@ static int64_t read_age(struct clr_connection *connection)
 #endif
     if (companions == NULL)
         return 0;
-    if (companions->witness != NULL && !is_outdated(companions->witness))
+    if (companions->witness != NULL && !clr_statement_is_outdated(companions->witness))
         return companions->witnesses;
     sqlite3_finalize(companions->witness);
     companions->witness = NULL;
@@ -551,7 +540,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
    parameters: the application then has to see what it is by then, its columns' names among it. */
 static bool has_aged(struct clreduce_watched *watched)
 {
-    if (!is_outdated(watched->plain))
+    if (!clr_statement_is_outdated(watched->plain))
         return false;
     if (watched->age == 0)
         return true;
@@ -592,8 +581,8 @@ static struct companion *take_companion(struct clreduce_watched *watched, bool *
     *reason = NULL;
     *is_refused = false;
     while (companion != NULL &&
-           (companion->is_taken || companion->sql == NULL || is_outdated(companion->statement) ||
-            strcmp(companion->sql, sql) != 0))
+           (companion->is_taken || companion->sql == NULL ||
+            clr_statement_is_outdated(companion->statement) || strcmp(companion->sql, sql) != 0))
         companion = companion->next;
     if (companion == NULL && companions != NULL && may_make(connection->db, NULL)) {
         companion = make_by_schema(watched, companions, is_refused, reason);
@@ -760,7 +749,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     if (wanted && watched->companion == NULL) {
         watched->companion = take_companion(watched, &is_refused, &reason);
         /* The schema is still the same: see make_by_schema(). */
-        if (watched->companion != NULL && is_outdated(watched->plain))
+        if (watched->companion != NULL && clr_statement_is_outdated(watched->plain))
             watched->age = watched->next_age = read_age(connection);
     }
     if (is_refused || watched->companion != NULL) {

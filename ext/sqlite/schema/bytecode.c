@@ -2,6 +2,7 @@
 
 #include "numeric/values/bytes.h"
 #include "numeric/values/field.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
 #include <stdarg.h>
@@ -68,9 +69,27 @@ static void mark_once(struct clr_bytecode *program)
     }
 }
 
+/* Reads the code that SQLite makes once the parameters have these values. */
+static int read_bound(sqlite3 *db, struct clr_bytecode *program, const char *sql,
+                      sqlite3_value *const *values, int count)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement, "EXPLAIN %s", sql);
+
+    *program = (struct clr_bytecode){.count = 0};
+    if (rc == SQLITE_OK)
+        rc = clr_values_bind(statement, values, count);
+    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        rc = take_row(program, statement);
+    rc = clr_statement_end(statement, rc);
+    if (rc != SQLITE_OK)
+        clr_bytecode_free(program);
+    mark_once(program);
+    return rc;
+}
+
 int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *format, ...)
 {
-    sqlite3_stmt *statement = NULL;
     va_list arguments;
     char *text;
     int rc = SQLITE_NOMEM;
@@ -80,14 +99,8 @@ int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *for
     text = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
     if (text != NULL)
-        rc = clr_statement_prepare(db, &statement, "EXPLAIN %s", text);
+        rc = read_bound(db, program, text, NULL, 0);
     sqlite3_free(text);
-    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        rc = take_row(program, statement);
-    rc = clr_statement_end(statement, rc);
-    if (rc != SQLITE_OK)
-        clr_bytecode_free(program);
-    mark_once(program);
     return rc;
 }
 
@@ -101,8 +114,14 @@ void clr_bytecode_free(struct clr_bytecode *program)
 
 uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
 {
+    return clr_bytecode_hash_bound(db, sql, NULL, 0);
+}
+
+uint64_t clr_bytecode_hash_bound(sqlite3 *db, const char *sql, sqlite3_value *const *values,
+                                 int count)
+{
     struct clr_bytecode program;
-    uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
+    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
     int i, k;
 
     for (i = 0; i < program.count; i++) {

@@ -40,6 +40,10 @@ void clr_bytecode_free(struct clr_bytecode *program);
  */
 uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
 
+/* The same, of the code that SQLite makes once the parameters have these values. */
+uint64_t clr_bytecode_hash_bound(sqlite3 *db, const char *sql, sqlite3_value *const *values,
+                                 int count);
+
 /* Whether an operation of a program is of that opcode. */
 bool clr_bytecode_has(const struct clr_bytecode *program, const char *opcode);
 

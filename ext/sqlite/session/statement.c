@@ -76,6 +76,16 @@ int clr_statement_prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql)
     return rc;
 }
 
+/* The function is missing where deprecated ones are. */
+bool clr_statement_is_outdated(sqlite3_stmt *statement)
+{
+#ifdef SQLITE_CORE
+    return sqlite3_expired(statement) != 0;
+#else
+    return sqlite3_api->expired == NULL || sqlite3_api->expired(statement) != 0;
+#endif
+}
+
 int clr_statement_end(sqlite3_stmt *statement, int rc)
 {
     const int ended = sqlite3_finalize(statement);

@@ -37,6 +37,9 @@ int clr_statement_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *for
 /* The same, of a text that it frees; NULL: there was no memory for it. */
 int clr_statement_prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql);
 
+/* Whether SQLite is going to prepare a statement again, also where that is not known. */
+bool clr_statement_is_outdated(sqlite3_stmt *statement);
+
 /* Finalizes a statement, which may be NULL. Returns rc, or if that is SQLITE_OK the code with which
    the statement ended. */
 int clr_statement_end(sqlite3_stmt *statement, int rc);

@@ -113,6 +113,17 @@ static bool suits_environment(const struct clr_plan *plan,
     return !computes;
 }
 
+/* Whether SQLite goes over the rows by the plan's code, with these values of the parameters. */
+static bool goes_as_planned(const struct clr_acceleration *acceleration,
+                            sqlite3_value *const *parameters)
+{
+    const uint64_t valueless = acceleration->plan->valueless;
+
+    return valueless == 0 ||
+           clr_bytecode_hash_bound(acceleration->connection->db, acceleration->select->sql,
+                                   parameters, acceleration->select->parameter_count) == valueless;
+}
+
 /* A query: what is asked for, and by whom. */
 struct asking {
     sqlite3_value *const *parameters;
@@ -219,6 +230,8 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
         return rc;
     if (!suits_environment(acceleration->plan, &asking->environment))
         clr_reason_set(&run->request.reason, CLR_WHY_FLOAT_ENVIRONMENT);
+    else if (run->query_run != NULL && !goes_as_planned(acceleration, asking->parameters))
+        clr_reason_set(&run->request.reason, CLR_WHY_OTHER_WAY);
     start = clr_clock_ns();
     rc = clr_view_run_answer(run);
     if (rc != SQLITE_OK)

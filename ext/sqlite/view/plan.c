@@ -560,6 +560,19 @@ static bool know_functions(sqlite3 *db, const struct clr_syntax *syntax,
     return true;
 }
 
+/* Takes note of SQLite's code without values of the parameters, if it shows, and other code may
+   come of them: a partial index may be for a value, and an index for a pattern. */
+static void note_valueless(sqlite3 *db, const struct clr_select *select, sqlite3_stmt *statement,
+                           struct clr_plan *plan)
+{
+    int i;
+
+    for (i = 1; i <= select->parameter_count; i++)
+        sqlite3_bind_null(statement, i);
+    if (select->parameter_count > 0 && clr_statement_is_outdated(statement))
+        plan->valueless = clr_bytecode_hash(db, select->sql);
+}
+
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
    gives groups. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
@@ -642,6 +655,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         clr_statement_refuse(connection->db, rc, reason);
         return SQLITE_OK;
     }
+    note_valueless(connection->db, select, statement, plan);
     if (select->view_name != NULL)
         rc = clr_select_check(select, statement);
     sqlite3_finalize(statement);
@@ -654,6 +668,8 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         rc = bind_names(connection, select, plan, tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = read_program(connection->db, select, plan, reason);
+    if (!plan->query->has_rows && (!plan->query->is_grouped || plan->query->is_ordered))
+        plan->valueless = 0;
     return rc;
 }
 
