@@ -24,7 +24,6 @@ enum { RETENTION_MS = 10000, NOT_SET = -1 };
 
 static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETENTION] =
                                                                     RETENTION_MS,
-                                                                [CLR_PROGRAM_CACHE] = 1,
                                                                 [CLR_DEVICE_ARITHMETIC] = NOT_SET,
                                                                 [CLR_DEVICE_COLUMNS] = NOT_SET};
 
@@ -54,9 +53,6 @@ static const struct setting settings_table[] = {
      "milliseconds that the process keeps columns of a file after its last connection has closed"},
     {OF_CONNECTION(values_memory), 0, 0, INT64_MAX,
      "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
-    {"program_cache", 0, CLR_PROGRAM_CACHE, 1, 0, 1,
-     "on: programs that were compiled for a GPU or an accelerator are kept in the user's cache "
-     "folder"},
     {OF_CONNECTION(override), 0, 0, 1,
      "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
      "open"},

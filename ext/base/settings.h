@@ -28,7 +28,6 @@ enum clr_process_setting {
     CLR_COLUMN_MEMORY,    /* bytes of columns kept for views; 0: a quarter of all */
     CLR_DEVICE_MEMORY,    /* bytes of each device that columns may take; 0: as the one above says */
     CLR_COLUMN_RETENTION, /* milliseconds that a file's columns stay after its last connection */
-    CLR_PROGRAM_CACHE,    /* whether GPUs' programs are kept on disk */
     CLR_DEVICE_ARITHMETIC, /* of enum clr_arithmetic */
     CLR_DEVICE_COLUMNS,    /* of enum clr_device_columns */
     CLR_PROCESS_SETTINGS

@@ -194,15 +194,6 @@ STATUS_FUNCTION(clBuildProgram,
                 (cl_program program, cl_uint count, const cl_device_id *devices,
                  const char *options, program_callback callback, void *data),
                 (program, count, devices, options, callback, data))
-STATUS_FUNCTION(clGetProgramInfo,
-                (cl_program program, cl_program_info what, size_t size, void *value,
-                 size_t *length),
-                (program, what, size, value, length))
-OBJECT_FUNCTION(cl_program, PROGRAMS, clCreateProgramWithBinary,
-                (cl_context context, cl_uint count, const cl_device_id *devices,
-                 const size_t *lengths, const unsigned char **binaries, cl_int *statuses,
-                 cl_int *error),
-                (context, count, devices, lengths, binaries, statuses, error))
 STATUS_FUNCTION(clGetProgramBuildInfo,
                 (cl_program program, cl_device_id device, cl_program_build_info what, size_t size,
                  void *value, size_t *length),

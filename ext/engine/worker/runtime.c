@@ -1,6 +1,5 @@
 #include "engine/worker/runtime.h"
 
-#include "base/file_cache.h"
 #include "base/memory.h"
 #include "engine/worker/thread.h"
 
@@ -87,7 +86,6 @@ static void stop_at_exit(void)
 static void prepare(void)
 {
     clr_thread_cond_init(&runtime.changed);
-    clr_file_cache_locate();
     pthread_atfork(NULL, NULL, mark_forked);
     atexit(stop_at_exit);
 }

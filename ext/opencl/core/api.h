@@ -25,7 +25,6 @@
     X(clCreateCommandQueue)                                                                        \
     X(clCreateContext)                                                                             \
     X(clCreateKernel)                                                                              \
-    X(clCreateProgramWithBinary)                                                                   \
     X(clCreateProgramWithSource)                                                                   \
     X(clEnqueueCopyBuffer)                                                                         \
     X(clEnqueueFillBuffer)                                                                         \
@@ -44,7 +43,6 @@
     X(clGetPlatformIDs)                                                                            \
     X(clGetPlatformInfo)                                                                           \
     X(clGetProgramBuildInfo)                                                                       \
-    X(clGetProgramInfo)                                                                            \
     X(clReleaseCommandQueue)                                                                       \
     X(clReleaseContext)                                                                            \
     X(clReleaseEvent)                                                                              \
@@ -78,7 +76,6 @@ enum clr_code clr_opencl_load(struct clr_status *status);
 #define clCreateCommandQueue clr_opencl.clCreateCommandQueue
 #define clCreateContext clr_opencl.clCreateContext
 #define clCreateKernel clr_opencl.clCreateKernel
-#define clCreateProgramWithBinary clr_opencl.clCreateProgramWithBinary
 #define clCreateProgramWithSource clr_opencl.clCreateProgramWithSource
 #define clEnqueueCopyBuffer clr_opencl.clEnqueueCopyBuffer
 #define clEnqueueFillBuffer clr_opencl.clEnqueueFillBuffer
@@ -97,7 +94,6 @@ enum clr_code clr_opencl_load(struct clr_status *status);
 #define clGetPlatformIDs clr_opencl.clGetPlatformIDs
 #define clGetPlatformInfo clr_opencl.clGetPlatformInfo
 #define clGetProgramBuildInfo clr_opencl.clGetProgramBuildInfo
-#define clGetProgramInfo clr_opencl.clGetProgramInfo
 #define clReleaseCommandQueue clr_opencl.clReleaseCommandQueue
 #define clReleaseContext clr_opencl.clReleaseContext
 #define clReleaseEvent clr_opencl.clReleaseEvent

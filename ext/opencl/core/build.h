@@ -17,8 +17,8 @@ struct clr_build {
 };
 
 /*
- * Compiles the sources, or takes what was kept of them on disk, and stores the kernels, which are
- * the caller's to release: those that there are, if it fails, and NULL. Returns CLR_OK, or
+ * Compiles the sources, and stores the kernels, which are the caller's to release: those that
+ * there are, if it fails, and NULL. Returns CLR_OK, or
  * CLR_NOMEM or CLR_DEVICE; *log is then the compiler's whole output, if there is any, and the
  * caller's to free with clr_memory_free().
  */

@@ -47,10 +47,6 @@ struct clr_device;
 enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_device **device,
                               struct clr_status *status);
 
-/* Returns how many programs this process has taken from those that are kept on disk. Any thread may
-   call this. */
-int64_t clr_programs_taken(void);
-
 /* Releases everything; nothing may be under way. NULL is fine. */
 void clr_device_close(struct clr_device *device);
 

@@ -315,8 +315,6 @@ static const struct row {
      "discovery, and opening and building for the device in use, in the background"},
     {"is_building", "0 or 1", NOT_IN_STATS,
      "whether that device is being opened, or something built for it, or about to be"},
-    {"programs_from_cache", "programs", NOT_IN_STATS,
-     "programs that this process found in the user's cache folder, and need not compile"},
     {"column_bytes_copied", "bytes", NOT_IN_STATS,
      "columns that this process has copied to devices' memory and back: decoded there, or used "
      "where they lie, they are not"},
@@ -424,8 +422,6 @@ static void add_special(const struct clr_connection *connection,
         add_real(cells, (double)report->startup_time / 1e6);
     } else if (strcmp(row->name, "is_building") == 0) {
         add_integer(cells, is_building(connection));
-    } else if (strcmp(row->name, "programs_from_cache") == 0) {
-        add_integer(cells, clr_programs_taken());
     } else if (strcmp(row->name, "column_bytes_copied") == 0) {
         add_integer(cells, clr_copies_sent());
     } else if (strcmp(row->name, "chunks_on_host") == 0) {

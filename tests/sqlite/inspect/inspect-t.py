@@ -16,7 +16,7 @@ COLUMNS = {
 }
 STATS = """
     values_fed chunks_to_device bytes_to_device kernels_launched passes
-    transfer_time kernel_time startup_time is_building programs_from_cache
+    transfer_time kernel_time startup_time is_building
     column_bytes_copied chunks_on_host
     host_below_threshold host_device_setting host_no_device host_before_start
     host_device_starting host_device_busy host_device_failed host_remainder host_after_fork
