@@ -236,11 +236,24 @@ static bool resolve_all(struct clr_binder *binder, const struct clr_select_tree 
     return binder->syntax->code == CLR_OK;
 }
 
+/* Whether a subquery calls no aggregate that is none of those known here: it has one row then, also
+   where nothing reads what is computed. */
+static bool check_calls(struct clr_binder *binder, const struct clr_select_tree *select)
+{
+    const struct clr_node *node = binder->syntax->functions.first;
+
+    while (node != NULL &&
+           (node->at == select || node->kind != CLR_N_FUNCTION || node->is_deterministic))
+        node = node->listed;
+    return node == NULL ||
+           clr_refuse_name(binder->syntax, CLR_WHY_NOT_DETERMINISTIC, node->names[0].name) >= 0;
+}
+
 bool clr_merge_all(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
 
     if (!clr_select_has_inner(select))
         return true;
-    return resolve_all(binder, select, 0);
+    return check_calls(binder, select) && resolve_all(binder, select, 0);
 }

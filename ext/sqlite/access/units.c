@@ -1,9 +1,11 @@
 #include "sqlite/access/units.h"
 
 #include "query/query.h"
+#include "query/syntax/blank.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
+#include "query/syntax/word.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
@@ -20,7 +22,7 @@ struct unit {
     char *select;            /* by itself, as the view has it */
     char *replacement;       /* a SELECT from the view */
     char view[CLR_MADE_NAME];
-    bool is_distinct; /* the SELECT has DISTINCT, and its text has none */
+    bool is_distinct; /* the SELECT has DISTINCT, and is none to SQLite in its place */
 };
 
 struct units {
@@ -508,6 +510,13 @@ static bool are_equals_same(sqlite3 *db, const char *select)
     return are;
 }
 
+/* Whether an arm begins with SELECT DISTINCT. SQLite leaves that DISTINCT out of sets. */
+static bool has_distinct(const struct clr_stood *stood)
+{
+    return clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
+           clr_word_is(clr_blank_skip(stood->text.text + strlen("SELECT")), "distinct");
+}
+
 /* Stores a unit's text by itself. Returns SQLITE_OK, SQLITE_NOTFOUND if it is not promising, or
    SQLITE_NOMEM. Of rows of a table that are values all different ones are quicker found. */
 static int choose_select(struct units *units, const struct clr_stood *stood,
@@ -518,9 +527,13 @@ static int choose_select(struct units *units, const struct clr_stood *stood,
 
     unit->select = write_select(units, stood, reads, true, false);
     rc = unit->select == NULL ? SQLITE_NOMEM : clr_select_look(unit->select, &has_rows, units->why);
-    if (rc == SQLITE_OK && has_rows && stood->is_values &&
-        clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
-        are_equals_same(units->connection->db, unit->select)) {
+    if (rc == SQLITE_OK && stood->compound >= 0 && stood->is_values && has_distinct(stood)) {
+        unit->is_distinct = true;
+        if (!are_equals_same(units->connection->db, unit->select))
+            rc = refuse(units, "SQLite leaves out its DISTINCT");
+    } else if (rc == SQLITE_OK && has_rows && stood->is_values &&
+               clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
+               are_equals_same(units->connection->db, unit->select)) {
         sqlite3_free(unit->select);
         unit->select = write_select(units, stood, reads, true, true);
         unit->is_distinct = true;

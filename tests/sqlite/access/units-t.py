@@ -98,6 +98,8 @@ ANSWERED = [
     ("SELECT any FROM mixed WHERE any || '' IN (SELECT CASE WHEN n > 5 THEN 1 ELSE 1.0 END FROM t WHERE n > 2)", ()),
     ("SELECT CASE n % 2 WHEN 1 THEN 1 ELSE 1.0 END FROM t WHERE n > 2 UNION SELECT any FROM mixed WHERE n > 2", ()),
     ("SELECT any FROM mixed WHERE n > 0 UNION SELECT 5", ()),
+    ("SELECT DISTINCT CASE n % 2 WHEN 1 THEN 1 ELSE 1.0 END FROM t WHERE n > 2 UNION SELECT 5", ()),
+    ("SELECT 5 UNION SELECT DISTINCT any FROM mixed UNION ALL SELECT 7", ()),
     # A subquery around a unit is a part of the join to SQLite.
     ("SELECT b.g, a.c FROM (SELECT g, c, s FROM (SELECT DISTINCT n AS g, x > 10 AS c, kind AS s FROM t)) AS a"
      " CROSS JOIN (SELECT city AS g, n AS c, id AS s FROM u) AS b ON a.c = b.c LIMIT 5", ()),
