@@ -3,13 +3,10 @@
  * input, and writes a line for each.
  *
  *     dyadic A B          product, difference, sign of the comparison, quotient, root of |A / B|
- *     pairs OPERATION...  count, x, y, xx, yy and xy of the sums, consistent or not, the statistics
- *     state COUNT X Y XX YY XY   the same of a state that has those exact sums
+ *     state COUNT X Y XX YY XY   count and sums, consistent or not, the statistics
  *
- * A number is written -?HEX@E, hexadecimal digits times 2^(64 E), or 0@0. An operation on pairs is
- * +X:Y or -X:Y for a pair that comes or leaves, X and Y being hexadecimal floating point or, after
- * an =, an integer; or * to add all pairs once more. A statistic is a number with 17
- * digits, iCOUNT, or NULL.
+ * A number is written -?HEX@E, hexadecimal digits times 2^(64 E), or 0@0. A statistic is a number
+ * with 17 digits, iCOUNT, or NULL.
  */
 #include "numeric/exact/moments.c"
 
@@ -149,84 +146,6 @@ static void write_state(struct state *state)
     putchar('\n');
 }
 
-/* A value as SQL has it. */
-struct number {
-    bool is_integer;
-    int64_t integer;
-    double real;
-};
-
-static struct number read_number(char **text)
-{
-    struct number number = {**text == '=', 0, 0.0};
-
-    if (number.is_integer)
-        number.integer = strtoll(*text + 1, text, 10);
-    else
-        number.real = strtod(*text, text);
-    return number;
-}
-
-static void add(struct clr_sum *sum, struct number x, int weight)
-{
-    if (x.is_integer)
-        clr_sum_add_integer(sum, x.integer, weight);
-    else
-        clr_sum_add(sum, x.real, weight);
-}
-
-static void add_product(struct clr_sum *sum, struct number x, struct number y, int weight)
-{
-    if (x.is_integer && y.is_integer)
-        clr_sum_add_integer(sum, (clr_i128)x.integer * y.integer, weight);
-    else if (x.is_integer)
-        clr_sum_add_mixed_product(sum, x.integer, y.real, weight);
-    else if (y.is_integer)
-        clr_sum_add_mixed_product(sum, y.integer, x.real, weight);
-    else
-        clr_sum_add_product(sum, x.real, y.real, weight);
-}
-
-static void repeat(struct state *state)
-{
-    static struct state copy;
-
-    copy = *state;
-    state->sums.count *= 2;
-    clr_sum_merge(&state->x, &copy.x);
-    clr_sum_merge(&state->y, &copy.y);
-    clr_sum_merge(&state->xx, &copy.xx);
-    clr_sum_merge(&state->yy, &copy.yy);
-    clr_sum_merge(&state->xy, &copy.xy);
-}
-
-static void run_pairs(char *operation)
-{
-    static struct state state;
-    struct number x, y;
-
-    clear(&state);
-    for (; operation != NULL; operation = strtok(NULL, " \n")) {
-        int weight = *operation == '-' ? -1 : 1;
-        if (*operation == '*') {
-            repeat(&state);
-            continue;
-        }
-        operation++;
-        x = read_number(&operation);
-        if (*operation++ != ':')
-            refuse("a pair");
-        y = read_number(&operation);
-        state.sums.count += weight;
-        add(&state.x, x, weight);
-        add(&state.y, y, weight);
-        add_product(&state.xx, x, x, weight);
-        add_product(&state.yy, y, y, weight);
-        add_product(&state.xy, x, y, weight);
-    }
-    write_state(&state);
-}
-
 /* Sets a sum through its long accumulator, as a device or a stored state does. */
 static void read_sum(struct clr_sum *sum, const char *text)
 {
@@ -270,9 +189,7 @@ int main(void)
     while (fgets(line, sizeof line, stdin) != NULL) {
         const char *command = strtok(line, " \n");
         char *first = strtok(NULL, " \n");
-        if (command != NULL && strcmp(command, "pairs") == 0) {
-            run_pairs(first);
-        } else if (command != NULL && first != NULL && strcmp(command, "state") == 0) {
+        if (command != NULL && first != NULL && strcmp(command, "state") == 0) {
             run_state(first);
         } else if (command != NULL && first != NULL && strcmp(command, "dyadic") == 0) {
             const char *second = strtok(NULL, " \n");

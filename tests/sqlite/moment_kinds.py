@@ -152,12 +152,23 @@ def longer(rng):
     return KINDS[kind](rng, rng.choice((15, 16, 17, 31, 33, 64, 100)))
 
 
+def exact_roots(rng):
+    """Integers whose deviations make many an exact root: 0 and 2 d, and again."""
+    d, mean = rng.getrandbits(rng.choice((3, 20, 53))), rng.getrandbits(9)
+    return [(mean - d, mean + d), (mean + d, mean - d)] * rng.choice((1, 2, 8))
+
+
 GROUPS = {
     "uniform": rows_of(lambda rng: rng.uniform(-1, 1), 1, 12),
     "small integers": rows_of(lambda rng: rng.randint(-9, 9), 1, 6),
     "small integers and REALs": rows_of(lambda rng: rng.choice((1, 2, 3.0, 0.5, -1)), 1, 5),
     "all exponents": rows_of(any_double, 1, 5),
     "exponents up to 1e150": rows_of(lambda rng: any_double(rng, 0, 1520), 1, 6),
+    "decimals": rows_of(lambda rng: rng.randrange(-(10**6), 10**6) / 1000, 1, 20),
+    "squares about overflow": rows_of(lambda rng: any_double(rng, 1531, 1536), 1, 5),
+    "huge, tiny and integers": rows_of(
+        lambda rng: rng.choice((any_double(rng, 2023, 2046), any_double(rng, 0, 23), limits(rng), 0.0, -0.0)), 1, 20),
+    "exact roots": exact_roots,
     "any integers": rows_of(lambda rng: rng.randint(INT_MIN, INT_MAX), 1, 6),
     "integers at the limits": rows_of(limits, 1, 6),
     "integers and REALs, close": rows_of(numbers, 1, 8),

@@ -122,8 +122,8 @@ def arithmetic():
     return cases
 
 
-def main():
-    start()
+def test_numbers():
+    """All kinds of numbers."""
     zero, one, big = Dyadic(0), Dyadic(1), Dyadic(2**8000 + 1, -4000)
     judge("zero", [(zero, zero), (zero, one), (one, zero), (zero, Dyadic(-1)), (Dyadic(-1), zero), (zero, big), (big, zero)])
     judge("products, differences and comparisons", arithmetic())
@@ -132,7 +132,7 @@ def main():
     judge("quotients at doubles", near_doubles(False))
     judge("roots at doubles", near_doubles(True))
     judge("the ends of the range", at_borders())
-    tap.done()
 
 
-main()
+start()
+tap.run(globals())
