@@ -17,6 +17,8 @@
 #include "tap.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,9 @@ struct made {
     int64_t values[LOOKUPS][ENTRIES];
     struct clr_grouping grouping;
 };
+
+/* The one that a test is at. */
+static struct made made[1];
 
 /* ---- Values of all sorts. */
 
@@ -149,7 +154,7 @@ static struct clr_column *make_column(size_t rows, enum family family)
     return column;
 }
 
-static void make_lookup(struct made *made, int number)
+static void make_lookup(int number)
 {
     static const enum family families[LOOKUPS] = {FEW_INTEGERS, FEW_INTEGERS, FEW_REALS};
     struct clr_lookup *lookup = &made->of.lookups[number];
@@ -212,7 +217,7 @@ static void make_tally(struct clr_tally *tally)
     tally->filter = random_below(4) == 0 ? random_pick(INSTRUCTIONS) : -1;
 }
 
-static void make_question(struct made *made, int i)
+static void make_question(int i)
 {
     struct clr_value low = {.kind = CLR_KIND_INTEGER, .as.integer = random_between(-400, 0)};
     struct clr_value high = {.kind = CLR_KIND_REAL, .as.real = (double)random_between(8, 400) / 8};
@@ -230,7 +235,7 @@ static void make_question(struct made *made, int i)
     made->of.scan.question_count++;
 }
 
-static void make_scan(struct made *made, size_t rows)
+static void make_scan(size_t rows)
 {
     struct clr_column *columns[COLUMNS];
     struct clr_scan *scan = &made->of.scan;
@@ -244,7 +249,7 @@ static void make_scan(struct made *made, size_t rows)
     scans_begin(&made->of, columns, COLUMNS);
     scan->instruction_count = CODES; /* codes are looked up alone */
     for (i = 0; i < LOOKUPS; i++) {
-        make_lookup(made, i);
+        make_lookup(i);
         scans_add(&made->of, CLR_OP_LOOKUP, CODES, i);
     }
     scan->lookup_count = LOOKUPS;
@@ -268,7 +273,7 @@ static void make_scan(struct made *made, size_t rows)
         make_tally(&made->of.tallies[i]);
     for (i = 0; i < scan->tally_count; i++)
         if (made->of.tallies[i].operations & CLR_KEEP)
-            make_question(made, i);
+            make_question(i);
     made->grouping.key_count = random_pick(KEYS + 1);
     made->grouping.by_first = random_below(4) == 0;
     for (i = 0; i < made->grouping.key_count; i++) {
@@ -280,7 +285,7 @@ static void make_scan(struct made *made, size_t rows)
     }
 }
 
-static void free_scan(struct made *made)
+static void free_scan(void)
 {
     scans_release(&made->of);
 }
@@ -409,7 +414,7 @@ static struct clr_column *copy_rows(const struct clr_column *from, const struct 
 }
 
 /* Scans the rows of one group. Without groups there are no bounds, but extremes. */
-static enum clr_scan_outcome scan_group(struct made *made, const struct keyed *rows, size_t count)
+static enum clr_scan_outcome scan_group(const struct keyed *rows, size_t count)
 {
     struct clr_column *columns[COLUMNS];
     struct clr_scan scan = made->of.scan;
@@ -467,8 +472,7 @@ static bool are_bounds(const struct clr_range *bounds, const struct clr_range *e
 }
 
 /* Compares a group with what made's tallies and questions have now. */
-static void compare_group(const struct made *made, const struct clr_groups *groups, size_t group,
-                          const char *what)
+static void compare_group(const struct clr_groups *groups, size_t group, const char *what)
 {
     const struct clr_scan *scan = &made->of.scan;
     const uint64_t *counts;
@@ -523,8 +527,7 @@ static size_t group_size(size_t i)
 
 /* Compares groups, some of many; made's states change. Returns what the outcome should have been:
    without groups, by all. */
-static enum clr_scan_outcome compare(struct made *made, const struct clr_groups *groups,
-                                     const char *what)
+static enum clr_scan_outcome compare(const struct clr_groups *groups, const char *what)
 {
     size_t i, size, group = 0;
     int k;
@@ -542,11 +545,11 @@ static enum clr_scan_outcome compare(struct made *made, const struct clr_groups 
         }
         if (groups != NULL && group >= MANY && random_below(MANY) != 0)
             continue;
-        if (scan_group(made, &keyed[i], size) != CLR_SCAN_DONE)
+        if (scan_group(&keyed[i], size) != CLR_SCAN_DONE)
             return CLR_SCAN_UNSURE;
         if (groups == NULL || group >= clr_groups_count(groups))
             continue;
-        compare_group(made, groups, group, what);
+        compare_group(groups, group, what);
     }
     if (groups != NULL)
         batch_ok(clr_groups_count(groups) == group, "%s, %zu groups of %zu", what,
@@ -568,24 +571,32 @@ static bool run_serially(void *context, int count, clr_portion_work *work, void 
     return true;
 }
 
-static void check(struct made *made, int threads, const char *what)
+/* Scans, compares and frees what has been made. */
+static void check(int threads, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void check(int threads, const char *format, ...)
 {
     const struct clr_group_team team = {.size = threads, .run = run_serially, .context = NULL};
     struct clr_groups *groups = NULL;
     const enum clr_scan_outcome outcome =
         threads > 0 ? clr_group_scan(&made->of.scan, &team, NULL, NULL, &groups)
                     : clr_host_group(&made->of.scan, NULL, NULL, &groups);
+    char what[100];
+    va_list arguments;
 
-    batch_ok(outcome == compare(made, groups, what), "%s, outcome %d", what, (int)outcome);
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    batch_ok(outcome == compare(groups, what), "%s, outcome %d", what, (int)outcome);
     batch_ok((groups != NULL) == (outcome == CLR_SCAN_DONE), "%s, groups only if done", what);
     clr_groups_free(groups);
+    free_scan();
 }
 
 /* A scan of one key and one tally of these families. */
-static void make_plain(struct made *made, size_t rows, enum family key, enum family value,
-                       unsigned operations)
+static void make_plain(size_t rows, enum family key, enum family value, unsigned operations)
 {
-    make_scan(made, rows);
+    make_scan(rows);
     clr_column_release(made->of.columns[0]);
     clr_column_release(made->of.columns[KEY_COLUMNS]);
     made->of.columns[0] = make_column(rows, key);
@@ -598,7 +609,7 @@ static void make_plain(struct made *made, size_t rows, enum family key, enum fam
                                              .y = operations == 1u << CLR_DOT ? KEY_COLUMNS : -1,
                                              .filter = -1};
     if (operations & CLR_KEEP)
-        make_question(made, 0);
+        make_question(0);
     made->grouping.key_count = 1;
     made->grouping.keys[0] = 0;
 }

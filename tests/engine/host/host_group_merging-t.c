@@ -1,8 +1,6 @@
 /* How groups of the host come together: by sorting, by counting, and many of them. */
 #include "engine/host/group_checks.h"
 
-#include <stdio.h>
-
 /* What the keys of test_places() are. */
 enum places {
     UNIQUE,
@@ -13,7 +11,7 @@ enum places {
     PLACES
 };
 
-static void set_place(struct made *made, size_t row, enum places places)
+static void set_place(size_t row, enum places places)
 {
     const uint64_t mixed = (row + 1) * 0x9e3779b97f4a7c15;
     const size_t part = row % 20000, half = made->of.scan.rows / 2;
@@ -42,8 +40,6 @@ TAP_TEST(test_places)
 {
     static const unsigned operations[] = {
         1u << CLR_SUM, CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM, 1u << CLR_EXTREMES};
-    struct made *made = malloc(sizeof *made);
-    char what[100];
     size_t row;
     int round;
 
@@ -53,13 +49,13 @@ TAP_TEST(test_places)
         const int threads = round % 2 == 0 ? 3 : 1, tally = round % 3;
         const size_t rows = (size_t)threads * 20480;
 
-        make_plain(made, rows, SPREAD_INTEGERS, ROUND_REALS, operations[tally]);
+        make_plain(rows, SPREAD_INTEGERS, ROUND_REALS, operations[tally]);
         clr_column_release(made->of.columns[1]);
         made->of.columns[1] = make_column(rows, FEW_INTEGERS);
         made->of.columns[0]->kind = made->of.columns[1]->kind =
             places == SMALL_NULLS ? CLR_TAG_MIXED : CLR_TAG_INTEGER;
         for (row = 0; row < rows; row++)
-            set_place(made, row, places);
+            set_place(row, places);
         for (row = 17; tally == 0 && row < rows; row += 500) /* to be spilled */
             made->of.columns[KEY_COLUMNS]->values[row] = scans_bits(0x1p900);
         made->grouping.key_count = places == WIDE ? 1 : 2;
@@ -67,12 +63,9 @@ TAP_TEST(test_places)
         made->grouping.keys[1] = 1;
         made->grouping.descending[0] = made->grouping.descending[1] = places == SMALL_NULLS;
         made->grouping.by_first = round == 0;
-        snprintf(what, sizeof what, "round %d", round);
-        check(made, threads, what);
-        free_scan(made);
+        check(threads, "round %d", round);
     }
     batch_end("places that are sorted");
-    free(made);
 }
 
 /* Positions among INTEGERs in small ranges: anywhere, and as large as they can be counted. */
@@ -80,8 +73,6 @@ TAP_TEST(test_counted)
 {
     static const int64_t firsts[] = {INT64_MIN, -3, INT64_MAX - 8, INT64_MAX - 800};
     static const int ranges[] = {1, 9, 700};
-    struct made *made = malloc(sizeof *made);
-    char what[100];
     int round;
 
     batch_begin();
@@ -92,7 +83,7 @@ TAP_TEST(test_counted)
         struct clr_column *column;
         size_t row;
 
-        make_plain(made, rows, round % 4 == 0 ? INTEGERS_OR_NULL : FEW_INTEGERS, FEW_INTEGERS,
+        make_plain(rows, round % 4 == 0 ? INTEGERS_OR_NULL : FEW_INTEGERS, FEW_INTEGERS,
                    CLR_KEEP | 1u << CLR_EXTREMES);
         column = made->of.columns[KEY_COLUMNS];
         for (row = 0; row < rows; row++)
@@ -100,24 +91,20 @@ TAP_TEST(test_counted)
         column->values[0] = first;
         column->values[rows - 1] = first + (range - 1);
         made->questions[0].kind = random_below(2) == 0 ? CLR_ASK_AT : CLR_ASK_BETWEEN;
-        snprintf(what, sizeof what, "round %d, %zu rows", round, rows);
-        check(made, threads, what);
-        free_scan(made);
+        check(threads, "round %d, %zu rows", round, rows);
     }
     batch_end("positions among INTEGERs that are counted");
-    free(made);
 }
 
 /* The same without memory. */
 TAP_TEST(test_counted_memory)
 {
     const struct clr_group_team team = {.size = 3, .run = run_serially, .context = NULL};
-    struct made *made = malloc(sizeof *made);
     bool failed = true;
     int after;
 
     batch_begin();
-    make_plain(made, 20000, FEW_INTEGERS, FEW_INTEGERS, CLR_KEEP | 1u << CLR_EXTREMES);
+    make_plain(20000, FEW_INTEGERS, FEW_INTEGERS, CLR_KEEP | 1u << CLR_EXTREMES);
     made->questions[0].kind = CLR_ASK_BETWEEN;
     for (after = 0; failed && after < 1000; after++) {
         struct clr_groups *groups = NULL;
@@ -131,9 +118,8 @@ TAP_TEST(test_counted_memory)
         clr_groups_free(groups);
     }
     batch_ok(after > 10 && !failed, "%d failures", after);
-    free_scan(made);
+    free_scan();
     batch_end("positions without memory");
-    free(made);
 }
 
 /* A key, and its hash. */
@@ -179,30 +165,26 @@ static size_t find_alike(uint64_t seed, int64_t *alike, size_t most)
 /* Keys whose hashes are sorted as equal, in each of several parts. */
 TAP_TEST(test_alike)
 {
-    struct made *made = malloc(sizeof *made);
     int64_t alike[20];
     size_t count, row;
     int by_first;
 
     batch_begin();
     for (by_first = 0; by_first < 2; by_first++) {
-        make_plain(made, 20000, FEW_REALS, ROUND_REALS, CLR_KEEP | 1u << CLR_SUM);
+        make_plain(20000, FEW_REALS, ROUND_REALS, CLR_KEEP | 1u << CLR_SUM);
         count = find_alike(made->of.scan.seed, alike, sizeof alike / sizeof *alike);
         batch_ok(count > 0, "%zu keys", count);
         for (row = 0; row < made->of.scan.rows; row++)
             made->of.columns[0]->values[row] = alike[random_below(count)];
         made->grouping.by_first = by_first == 1;
-        check(made, 3, "keys with hashes alike");
-        free_scan(made);
+        check(3, "keys with hashes alike");
     }
     batch_end("keys whose hashes begin alike");
-    free(made);
 }
 
 /* Many groups, as many as rows, and all in one. */
 TAP_TEST(test_many)
 {
-    struct made *made = malloc(sizeof *made);
     const size_t rows = tap_is_quick() ? 300000 : 2000000;
     struct clr_groups *groups = NULL;
     struct clr_state state;
@@ -212,7 +194,7 @@ TAP_TEST(test_many)
     for (sort = 0; sort < 4; sort++) {
         bool right = true;
 
-        make_plain(made, rows, FEW_INTEGERS, ROUND_REALS, 1u << CLR_SUM);
+        make_plain(rows, FEW_INTEGERS, ROUND_REALS, 1u << CLR_SUM);
         for (i = 0; i < rows; i++)
             made->of.columns[0]->values[i] = sort == 0   ? 5
                                              : sort == 1 ? (int64_t)(rows - i)
@@ -240,7 +222,6 @@ TAP_TEST(test_many)
         }
         tap_ok(right, "keys and sums of each");
         clr_groups_free(groups);
-        free_scan(made);
+        free_scan();
     }
-    free(made);
 }

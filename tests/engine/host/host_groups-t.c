@@ -1,14 +1,10 @@
 /* Groups on the host, against a scan of each group's rows alone. */
 #include "engine/host/group_checks.h"
 
-#include <stdio.h>
-
 TAP_TEST(test_random)
 {
     static const size_t sizes[] = {0, 1, 2, 30, 1023, 1024, 1025, 3000, 5000, 20000};
     const int rounds = tap_is_quick() ? 50 : 1000;
-    struct made *made = malloc(sizeof *made);
-    char what[100];
     int round;
 
     batch_begin();
@@ -16,13 +12,10 @@ TAP_TEST(test_random)
         const size_t rows = sizes[random_below(10)];
         const int threads = (int)random_below(6);
 
-        make_scan(made, rows);
-        snprintf(what, sizeof what, "round %d, %zu rows, %d threads", round, rows, threads);
-        check(made, threads, what);
-        free_scan(made);
+        make_scan(rows);
+        check(threads, "round %d, %zu rows, %d threads", round, rows, threads);
     }
     batch_end("groups of random scans");
-    free(made);
 }
 
 /* Each family of values, by each sort of number. */
@@ -36,38 +29,31 @@ TAP_TEST(test_families)
                                           1u << CLR_EXTREMES,
                                           CLR_KEEP | 1u << CLR_EXTREMES,
                                           1u << CLR_SUM | CLR_BOUNDS};
-    struct made *made = malloc(sizeof *made);
-    char what[100];
     int key, value, operation;
 
     batch_begin();
     for (key = 0; key < 5; key++) {
         for (value = 0; value < ALL_FAMILIES; value++) {
             for (operation = 0; operation < 6; operation++) {
-                make_plain(made, 3100, keys[key], (enum family)value, operations[operation]);
-                snprintf(what, sizeof what, "keys %d, values %d, operation %d", key, value,
-                         operation);
-                check(made, (key + value) % 3 + 1, what);
-                free_scan(made);
+                make_plain(3100, keys[key], (enum family)value, operations[operation]);
+                check((key + value) % 3 + 1, "keys %d, values %d, operation %d", key, value,
+                      operation);
             }
         }
     }
     batch_end("each sort of keys and values");
-    free(made);
 }
 
 /* Each code of a column is a group of its own, or two are one. */
 TAP_TEST(test_codes)
 {
-    struct made *made = malloc(sizeof *made);
-    char what[100];
     int sort, i;
 
     batch_begin();
     for (sort = 0; sort < 64; sort++) {
         const bool null = sort & 4, twice = sort & 8, more = sort & 16;
 
-        make_plain(made, (size_t)(sort & 32 ? 5000 : 130), FEW_INTEGERS, FEW_INTEGERS,
+        make_plain((size_t)(sort & 32 ? 5000 : 130), FEW_INTEGERS, FEW_INTEGERS,
                    sort & 32 ? 1u << CLR_SUM | CLR_BOUNDS : CLR_KEEP | 1u << CLR_EXTREMES);
         for (i = 0; i < ENTRIES; i++) {
             made->tags[0][i] = null && i == 7 ? CLR_TAG_NULL : CLR_TAG_INTEGER;
@@ -80,12 +66,9 @@ TAP_TEST(test_codes)
         made->grouping.keys[0] = CODES;
         made->grouping.descending[0] = sort & 1;
         made->grouping.by_first = sort & 2;
-        snprintf(what, sizeof what, "codes %d", sort);
-        check(made, sort % 3 + 1, what);
-        free_scan(made);
+        check(sort % 3 + 1, "codes %d", sort);
     }
     batch_end("groups of codes");
-    free(made);
 }
 
 /* What is added to parts of words, up to the most that these hold: all rows in one group, or in
@@ -93,9 +76,7 @@ TAP_TEST(test_codes)
 TAP_TEST(test_packed)
 {
     static const int64_t sizes[] = {1, 7, 8, 1000, 1 << 14};
-    struct made *made = malloc(sizeof *made);
     const size_t rows = 40000;
-    char what[100];
     size_t row;
     int sort, i;
 
@@ -104,7 +85,7 @@ TAP_TEST(test_packed)
         const int64_t size = sizes[sort % 5];
         const int signs = sort / 5 % 3; /* above 0, below, both */
 
-        make_plain(made, rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
+        make_plain(rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
         made->of.scan.tally_count = TALLIES;
         for (i = 0; i < TALLIES; i++) {
             struct clr_column *column = made->of.columns[KEY_COLUMNS + i % VALUE_COLUMNS];
@@ -131,20 +112,15 @@ TAP_TEST(test_packed)
         memset(made->of.columns[0]->tags, CLR_TAG_INTEGER, rows);
         for (row = 0; row < rows; row++)
             made->of.columns[0]->values[row] = sort % 4 == 0 ? 5 : (int64_t)(row % 3);
-        snprintf(what, sizeof what, "parts of words %d", sort);
-        check(made, sort % 3, what);
-        free_scan(made);
+        check(sort % 3, "parts of words %d", sort);
     }
     batch_end("sums in parts of words");
-    free(made);
 }
 
 /* The planned is not what comes: the sample is of a few blocks. */
 TAP_TEST(test_surprises)
 {
-    struct made *made = malloc(sizeof *made);
     const size_t rows = 100 * 1024;
-    char what[100];
     int surprise;
     static const struct clr_scalar values[] = {
         {CLR_TAG_NULL, 0}, {CLR_TAG_INTEGER, INT64_MIN}, {CLR_TAG_INTEGER, 7},
@@ -155,29 +131,25 @@ TAP_TEST(test_surprises)
         const int column = surprise % 2 == 0 ? 0 : KEY_COLUMNS;
         const struct clr_scalar value = values[surprise / 2 % 6];
 
-        make_plain(made, rows, FEW_INTEGERS, surprise < 12 ? FEW_INTEGERS : ROUND_REALS,
+        make_plain(rows, FEW_INTEGERS, surprise < 12 ? FEW_INTEGERS : ROUND_REALS,
                    1u << CLR_SUM | (surprise % 4 < 2 ? 1u << CLR_EXTREMES : CLR_BOUNDS));
         memset(made->of.columns[column]->tags, made->of.columns[column]->kind, rows);
         made->of.columns[column]->kind = CLR_TAG_MIXED;
         made->of.columns[column]->tags[2 * 1024 + 5] = value.tag;
         made->of.columns[column]->values[2 * 1024 + 5] = value.bits;
-        snprintf(what, sizeof what, "surprise %d", surprise);
-        check(made, 2, what);
-        free_scan(made);
+        check(2, "surprise %d", surprise);
     }
     batch_end("rows that are not as planned");
-    free(made);
 }
 
 /* One after the other: more of them than there are plans. */
 TAP_TEST(test_many_surprises)
 {
-    struct made *made = malloc(sizeof *made);
     const size_t rows = 100 * 1024;
     int i;
 
     batch_begin();
-    make_plain(made, rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
+    make_plain(rows, FEW_INTEGERS, FEW_INTEGERS, 1u << CLR_SUM);
     made->of.scan.tally_count = TALLIES;
     for (i = 0; i < TALLIES; i++) {
         const int column = i < VALUE_COLUMNS ? KEY_COLUMNS + i : i - VALUE_COLUMNS + 1;
@@ -190,15 +162,12 @@ TAP_TEST(test_many_surprises)
         made->of.tallies[i] =
             (struct clr_tally){.operations = 1u << CLR_SUM, .x = column, .y = -1, .filter = -1};
     }
-    check(made, 1, "surprises in each tally");
-    free_scan(made);
+    check(1, "surprises in each tally");
     batch_end("more surprises than plans");
-    free(made);
 }
 
 TAP_TEST(test_memory)
 {
-    struct made *made = malloc(sizeof *made);
     static const enum family keys[] = {FEW_INTEGERS, ANY_INTEGERS, FEW_REALS, SPREAD_INTEGERS};
     const struct clr_group_team team = {.size = 3, .run = run_serially, .context = NULL};
     int key, after, failures;
@@ -207,7 +176,7 @@ TAP_TEST(test_memory)
     for (key = 0; key < 8; key++) {
         bool failed = true;
 
-        make_plain(made, key % 4 == 3 ? 51000 : 20000, keys[key % 4], ANY_REALS,
+        make_plain(key % 4 == 3 ? 51000 : 20000, keys[key % 4], ANY_REALS,
                    key < 4 ? CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM : 1u << CLR_SUM);
         made->of.columns[KEY_COLUMNS]->values[0] = scans_bits(1.0);
         made->grouping.by_first = made->grouping.by_first && key % 4 != 3; /* so they are sorted */
@@ -226,21 +195,19 @@ TAP_TEST(test_memory)
                 after += 37;
         }
         batch_ok(failures > 10 && !failed, "%d failures", failures);
-        free_scan(made);
+        free_scan();
     }
     batch_end("without memory");
-    free(made);
 }
 
 TAP_TEST(test_limits)
 {
-    struct made *made = malloc(sizeof *made);
     struct clr_groups *groups = NULL;
     uint64_t limit;
     int done = 0, limited = 0, i;
 
     for (i = 0; i < 4; i++) {
-        make_plain(made, 50000, i < 2 ? ANY_INTEGERS : SPREAD_INTEGERS, ROUND_REALS,
+        make_plain(50000, i < 2 ? ANY_INTEGERS : SPREAD_INTEGERS, ROUND_REALS,
                    i % 2 == 0 ? 1u << CLR_SUM : CLR_KEEP | 1u << CLR_EXTREMES);
         for (limit = 1; limit < (uint64_t)1 << 40; limit *= 2) {
             enum clr_scan_outcome outcome;
@@ -253,24 +220,22 @@ TAP_TEST(test_limits)
                 tap_diag("%d bytes", (int)clr_groups_size(groups));
             clr_groups_free(groups);
         }
-        free_scan(made);
+        free_scan();
     }
     tap_ok(done + limited == 160 && done > 40 && limited > 40, "groups take what they may: %d %d",
            done, limited);
-    free(made);
 }
 
 /* Without groups: values that questions need to be copied, as a filter leaves some, take memory. */
 TAP_TEST(test_questions)
 {
-    struct made *made = malloc(sizeof *made);
     struct clr_scan *scan = &made->of.scan;
     bool failed = true;
     int kind, after;
 
     batch_begin();
     for (kind = 0; kind <= CLR_ASK_BINS; kind++, failed = true) {
-        make_plain(made, 150000, FEW_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
+        make_plain(150000, FEW_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
         scan->grouping = NULL;
         made->questions[0].kind = (enum clr_question_kind)kind;
         scan->values_memory = 0;
@@ -293,10 +258,9 @@ TAP_TEST(test_questions)
                      "allocation %d of question %d", after, kind);
         }
         batch_ok(after > 5, "%d allocations fail", after);
-        free_scan(made);
+        free_scan();
     }
     batch_end("questions without groups");
-    free(made);
 }
 
 static bool stop_at_once(void *context)
@@ -308,14 +272,12 @@ static bool stop_at_once(void *context)
 TAP_TEST(test_stop)
 {
     const struct clr_watch watch = {stop_at_once, NULL};
-    struct made *made = malloc(sizeof *made);
     struct clr_groups *groups = NULL;
     int i, stopped = 0;
 
-    make_plain(made, 3000000, ANY_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
+    make_plain(3000000, ANY_INTEGERS, ROUND_REALS, CLR_KEEP | 1u << CLR_EXTREMES);
     for (i = 0; i < 5; i++)
         stopped += clr_host_group(&made->of.scan, &watch, NULL, &groups) == CLR_SCAN_STOPPED;
-    free_scan(made);
+    free_scan();
     tap_is_int64(stopped, 5, "a watch stops it");
-    free(made);
 }
