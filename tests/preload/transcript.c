@@ -80,6 +80,41 @@ static void run(sqlite3_stmt *statement, int most)
     say("ran", rc);
 }
 
+static void run_and_reset(sqlite3_stmt *statement, int most)
+{
+    run(statement, most);
+    say("reset", sqlite3_reset(statement));
+}
+
+static void run_and_finalize(sqlite3_stmt *statement, int most)
+{
+    run(statement, most);
+    say("finalize", sqlite3_finalize(statement));
+}
+
+/* A statement that is there for so many steps alone. */
+static void once(const char *sql, int most)
+{
+    sqlite3_stmt *statement = prepare(sql);
+
+    run(statement, most);
+    sqlite3_finalize(statement);
+}
+
+static void say_expanded(sqlite3_stmt *statement)
+{
+    char *expanded = sqlite3_expanded_sql(statement);
+
+    printf("%s\n", text(expanded));
+    sqlite3_free(expanded);
+}
+
+static void say_message(char *message)
+{
+    printf("%s\n", text(message));
+    sqlite3_free(message);
+}
+
 static void exec(const char *sql)
 {
     say(sql, sqlite3_exec(db, sql, NULL, NULL, NULL));
@@ -88,7 +123,6 @@ static void exec(const char *sql)
 static void select_parameters(void)
 {
     sqlite3_stmt *statement = prepare(bound);
-    char *expanded;
     int i;
 
     for (i = 0; i < 3; i++) {
@@ -97,22 +131,15 @@ static void select_parameters(void)
                                       i == 1 ? "s1" : "s2", -1, SQLITE_TRANSIENT));
         run(statement, 1);
         say("bind while it runs", sqlite3_bind_int(statement, 1, 5));
-        expanded = sqlite3_expanded_sql(statement);
-        printf("%s\n", text(expanded));
-        sqlite3_free(expanded);
+        say_expanded(statement);
         run(statement, 1);
         say("bind at the end", sqlite3_bind_null(statement, 1));
-        expanded = sqlite3_expanded_sql(statement);
-        printf("%s\n", text(expanded));
-        sqlite3_free(expanded);
+        say_expanded(statement);
         if (i == 1)
             run(statement, 9);
         say("reset", sqlite3_reset(statement));
-        run(statement, 9);
-        say("reset", sqlite3_reset(statement));
-        expanded = sqlite3_expanded_sql(statement);
-        printf("%s\n", text(expanded));
-        sqlite3_free(expanded);
+        run_and_reset(statement, 9);
+        say_expanded(statement);
     }
     say("out of range", sqlite3_bind_int(statement, 3, 1));
     say("clear", sqlite3_clear_bindings(statement));
@@ -121,8 +148,7 @@ static void select_parameters(void)
     say("reset", sqlite3_reset(statement));
     say("bind", sqlite3_bind_double(statement, 1, 1.5));
     say("bind", sqlite3_bind_zeroblob(statement, 2, 3));
-    run(statement, 9);
-    say("finalize", sqlite3_finalize(statement));
+    run_and_finalize(statement, 9);
 }
 
 static void say_columns(sqlite3_stmt *statement)
@@ -184,10 +210,8 @@ static void select_errors(void)
     say("NULL", sqlite3_reset(NULL));
     statement = prepare("SELECT sum(big) FROM t WHERE k >= 0");
     run(statement, 9);
-    run(statement, 9);
-    say("reset", sqlite3_reset(statement));
-    run(statement, 9);
-    say("finalize", sqlite3_finalize(statement));
+    run_and_reset(statement, 9);
+    run_and_finalize(statement, 9);
     exec("CREATE TABLE u AS SELECT * FROM t");
     statement = prepare("SELECT count(*), sum(v) FROM u WHERE k < 5");
     other = prepare("SELECT * FROM u WHERE k = 3 AND v < 30");
@@ -196,21 +220,18 @@ static void select_errors(void)
     exec("DROP TABLE u");
     say("reset", sqlite3_reset(statement));
     exec("ALTER TABLE u ADD COLUMN added DEFAULT 7");
-    run(other, 1);
-    say("reset", sqlite3_reset(other));
+    run_and_reset(other, 1);
     printf("columns: %d\n", sqlite3_column_count(other));
     run(other, 2);
     printf("columns: %d %s\n", sqlite3_column_count(other), sqlite3_column_name(other, 4));
     say("reset", sqlite3_reset(other));
-    run(statement, 9);
-    say("reset", sqlite3_reset(statement));
+    run_and_reset(statement, 9);
     exec("DROP TABLE u");
     run(statement, 9);
     run(other, 9);
     say("reset", sqlite3_reset(statement));
     exec("CREATE TABLE u(k, v)");
-    run(statement, 9);
-    say("finalize", sqlite3_finalize(statement));
+    run_and_finalize(statement, 9);
     say("finalize", sqlite3_finalize(other));
     exec("DROP TABLE u");
 }
@@ -251,8 +272,7 @@ static int authorize(void *count, int action, const char *a, const char *b, cons
 static int hide(void *column, int action, const char *a, const char *b, const char *c,
                 const char *d)
 {
-    (void)c;
-    (void)d;
+    (void)c, (void)d;
     return action == SQLITE_READ && strcmp(text(a), "t") == 0 && strcmp(text(b), column) == 0
                ? SQLITE_IGNORE
                : SQLITE_OK;
@@ -261,11 +281,7 @@ static int hide(void *column, int action, const char *a, const char *b, const ch
 static int refuse(void *unused, int action, const char *a, const char *b, const char *c,
                   const char *d)
 {
-    (void)unused;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
+    (void)unused, (void)a, (void)b, (void)c, (void)d;
     return action == SQLITE_READ ? SQLITE_DENY : SQLITE_OK;
 }
 
@@ -273,10 +289,7 @@ static int refuse(void *unused, int action, const char *a, const char *b, const 
 static int allow(void *unused, int action, const char *a, const char *b, const char *c,
                  const char *d)
 {
-    (void)unused;
-    (void)b;
-    (void)c;
-    (void)d;
+    (void)unused, (void)b, (void)c, (void)d;
     return action == SQLITE_READ && strncmp(text(a), "sqlite_", 7) == 0 ? SQLITE_DENY : SQLITE_OK;
 }
 
@@ -285,8 +298,7 @@ static void ask(sqlite3_context *context, int count, sqlite3_value **values)
 {
     sqlite3_stmt *statement = NULL;
 
-    (void)count;
-    (void)values;
+    (void)count, (void)values;
     if (sqlite3_prepare_v2(db, "SELECT count(*) FROM sqlite_schema", -1, &statement, NULL) !=
         SQLITE_OK) {
         sqlite3_result_text(context, "refused", -1, SQLITE_STATIC);
@@ -304,16 +316,14 @@ static void select_authorizer(void)
 
     run(before, 2);
     sqlite3_set_authorizer(db, authorize, &count);
-    run(before, 1000);
-    say("reset", sqlite3_reset(before));
+    run_and_reset(before, 1000);
     after = prepare(bound);
     run(before, 2);
     run(after, 9);
     sqlite3_set_authorizer(db, NULL, NULL);
     printf("%d\n", count);
     say("reset", sqlite3_reset(before));
-    run(before, 2);
-    say("finalize", sqlite3_finalize(before));
+    run_and_finalize(before, 2);
     say("finalize", sqlite3_finalize(after));
     printf("%d\n", count);
     /* What it says holds. */
@@ -331,8 +341,7 @@ static void select_authorizer(void)
     run(before, 2);
     sqlite3_set_authorizer(db, refuse, NULL);
     sqlite3_reset(before);
-    run(before, 2);
-    say("finalize", sqlite3_finalize(before));
+    run_and_finalize(before, 2);
     sqlite3_finalize(prepare(groups));
     sqlite3_set_authorizer(db, authorize, &count);
     exec(bound);
@@ -369,17 +378,13 @@ static void trace_text(void *argument, const char *sql)
 
 static void profile(void *argument, const char *sql, sqlite3_uint64 time)
 {
-    (void)argument;
-    (void)time;
+    (void)argument, (void)time;
     printf("  profiled: %s\n", text(sql));
 }
 
 static int refuse_row(void *unused, int count, char **values, char **names)
 {
-    (void)unused;
-    (void)count;
-    (void)values;
-    (void)names;
+    (void)unused, (void)count, (void)values, (void)names;
     return 1;
 }
 
@@ -406,8 +411,7 @@ static void select_trace(void)
     other = prepare(bound);
     sqlite3_bind_int(other, 1, 4);
     sqlite3_bind_text(other, 2, "s3", -1, SQLITE_STATIC);
-    run(other, 3);
-    say("finalize", sqlite3_finalize(other));
+    run_and_finalize(other, 3);
     printf("the same argument: %d\n", sqlite3_trace(db, trace_text, NULL) == begin);
     run(statement, 1);
     sqlite3_reset(statement);
@@ -416,9 +420,7 @@ static void select_trace(void)
     run(statement, 1000);
     sqlite3_finalize(statement);
     sqlite3_profile(db, NULL, NULL);
-    statement = prepare(bound);
-    run(statement, 9);
-    sqlite3_finalize(statement);
+    once(bound, 9);
 }
 
 static void updated(void *argument, int action, const char *schema, const char *table,
@@ -497,8 +499,7 @@ static void select_attached(void)
             run(statement, 2);
             write_beside("INSERT INTO t VALUES (1, 2, 's', 4)");
             exec("DETACH beside");
-            run(statement, 20);
-            say("finalize", sqlite3_finalize(statement));
+            run_and_finalize(statement, 20);
         }
     }
     exec("BEGIN");
@@ -564,22 +565,19 @@ static void select_exec(void)
     say("exec", sqlite3_exec(db, groups, print_row, &left, NULL));
     left = 2;
     say("exec, to be ended", sqlite3_exec(db, groups, print_row, &left, &message));
-    printf("%s\n", text(message));
-    sqlite3_free(message);
+    say_message(message);
     left = 1000;
     say("several", sqlite3_exec(db,
                                 "SELECT count(*) FROM t WHERE k > 3; ; SELECT max(v) FROM t WHERE "
                                 "k < 9; SELECT nosuch(1); SELECT 2",
                                 print_row, &left, &message));
-    printf("%s\n", text(message));
-    sqlite3_free(message);
+    say_message(message);
     say("no callback", sqlite3_exec(db, groups, NULL, NULL, &message));
     printf("%s\n", text(message));
     say("an error at a row",
         sqlite3_exec(db, "/* c */ SELECT sum(big) FROM t WHERE k > 1; SELECT 3", print_row, &left,
                      &message));
-    printf("%s\n", text(message));
-    sqlite3_free(message);
+    say_message(message);
     say("none", sqlite3_exec(db, "SELECT v FROM t WHERE k > 99 AND v > 1", print_row, &left, NULL));
     exec("PRAGMA empty_result_callbacks = 1");
     say("none", sqlite3_exec(db, "SELECT v FROM t WHERE k > 99 AND v > 1; SELECT 4", print_row,
@@ -587,8 +585,7 @@ static void select_exec(void)
     left = 1;
     say("none, to be ended", sqlite3_exec(db, "SELECT v FROM t WHERE k > 99 AND v > 1; SELECT 4",
                                           print_row, &left, &message));
-    printf("%s\n", text(message));
-    sqlite3_free(message);
+    say_message(message);
     exec("PRAGMA empty_result_callbacks = 0");
     say("with writes",
         sqlite3_exec(db,
@@ -663,10 +660,8 @@ static void select_oldest(void)
         }
         sqlite3_finalize(statement);
         statement = prepare_oldest(fails, wide);
-        run(statement, 5);
-        say("reset", sqlite3_reset(statement));
-        run(statement, 5);
-        say("finalize", sqlite3_finalize(statement));
+        run_and_reset(statement, 5);
+        run_and_finalize(statement, 5);
         say("finalize", sqlite3_finalize(prepare_oldest("SELECT nosuch FROM t", wide)));
         /* Ended by the application. */
         statement = prepare_oldest(groups, wide);
@@ -674,34 +669,28 @@ static void select_oldest(void)
         run(statement, 2);
         sqlite3_progress_handler(db, 0, NULL, NULL);
         say("reset", sqlite3_reset(statement));
-        run(statement, 2);
-        say("finalize", sqlite3_finalize(statement));
+        run_and_finalize(statement, 2);
         /* The schema changes, by this connection and by another. */
         statement = prepare_oldest(groups, wide);
         run(statement, 1);
         sqlite3_reset(statement);
         exec(wide ? "CREATE TABLE here2(x)" : "CREATE TABLE here(x)");
-        run(statement, 1);
-        say("reset", sqlite3_reset(statement));
+        run_and_reset(statement, 1);
         sqlite3_finalize(statement);
         statement = prepare_oldest(groups, wide);
         other = open_file();
         sqlite3_exec(other, wide ? "CREATE TABLE there2(x)" : "CREATE TABLE there(x)", NULL, NULL,
                      NULL);
         sqlite3_close(other);
-        run(statement, 1);
-        say("reset", sqlite3_reset(statement));
-        run(statement, 1);
-        say("finalize", sqlite3_finalize(statement));
+        run_and_reset(statement, 1);
+        run_and_finalize(statement, 1);
     }
     /* What a virtual table prepares meanwhile. */
     exec("CREATE VIRTUAL TABLE words USING fts5(word); INSERT INTO words SELECT s FROM t");
     statement = prepare_oldest("SELECT count(*), max(rowid) FROM words WHERE words MATCH 's3'", 0);
     run(statement, 2);
     sqlite3_finalize(statement);
-    statement = prepare(groups);
-    run(statement, 20);
-    sqlite3_finalize(statement);
+    once(groups, 20);
 }
 
 static void read_within(sqlite3_context *context, int count, sqlite3_value **values)
@@ -771,12 +760,8 @@ static void select_texts(void)
     say("open", sqlite3_open16(widen(":memory:"), &db));
     exec("PRAGMA encoding = 'UTF-16be'");
     exec("CREATE TABLE t(k, v, s); INSERT INTO t VALUES (1, 2, 'three'), (1, 5, 'six')");
-    statement = prepare(groups);
-    run(statement, 9);
-    sqlite3_finalize(statement);
-    statement = prepare("PRAGMA encoding");
-    run(statement, 1);
-    sqlite3_finalize(statement);
+    once(groups, 9);
+    once("PRAGMA encoding", 1);
     printf("%d\n", sqlite3_close(db));
     db = file;
 }
@@ -816,14 +801,11 @@ static void select_first(void)
             printf("  %d steps, %d sorts\n",
                    sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0),
                    sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_SORT, 0));
-        run(statement, 20);
-        say("finalize", sqlite3_finalize(statement));
+        run_and_finalize(statement, 20);
     }
     /* The application's handler stays. */
     sqlite3_progress_handler(db, 1000, pass, &calls);
-    statement = prepare("SELECT count(*), max(v) FROM t WHERE s <> 'nosuch'");
-    run(statement, 3);
-    sqlite3_finalize(statement);
+    once("SELECT count(*), max(v) FROM t WHERE s <> 'nosuch'", 3);
     calls = 0;
     statement = prepare("WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE "
                         "i < 9999) SELECT sum(i) FROM c");
@@ -841,8 +823,7 @@ static void select_interrupt(void)
     run(statement, 9);
     sqlite3_reset(statement);
     sqlite3_progress_handler(db, 1, stop, &calls);
-    run(statement, 1);
-    say("reset", sqlite3_reset(statement));
+    run_and_reset(statement, 1);
     sqlite3_progress_handler(db, 0, NULL, NULL);
     run(statement, 9);
     sqlite3_reset(statement);
@@ -850,15 +831,12 @@ static void select_interrupt(void)
     run(statement, 1);
     run(statement, 1);
     sqlite3_exec(writer, "COMMIT", NULL, NULL, NULL);
-    run(statement, 1);
-    say("reset", sqlite3_reset(statement));
+    run_and_reset(statement, 1);
     other = prepare(groups);
     run(other, 1);
     sqlite3_interrupt(db);
-    run(other, 1);
-    say("reset", sqlite3_reset(other));
-    run(other, 1);
-    say("finalize", sqlite3_finalize(other));
+    run_and_reset(other, 1);
+    run_and_finalize(other, 1);
     say("finalize", sqlite3_finalize(statement));
     sqlite3_close(writer);
 }
@@ -875,19 +853,15 @@ static void select_functions(void)
 
     sqlite3_create_function(db, "odd", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, odd, NULL,
                             NULL);
-    statement = prepare("SELECT k, count(*) FROM t WHERE odd(k) GROUP BY k ORDER BY 1");
-    run(statement, 1000);
-    sqlite3_finalize(statement);
+    once("SELECT k, count(*) FROM t WHERE odd(k) GROUP BY k ORDER BY 1", 1000);
     exec("ATTACH ':memory:' AS m; CREATE TABLE m.t AS SELECT * FROM main.t WHERE k < 4");
     statement = prepare("SELECT k, sum(v) FROM m.t GROUP BY k ORDER BY k");
     run(statement, 2);
     say_columns(statement);
     exec("DETACH m");
-    run(statement, 1);
-    say("reset", sqlite3_reset(statement));
+    run_and_reset(statement, 1);
     exec("DETACH m");
-    run(statement, 1);
-    say("finalize", sqlite3_finalize(statement));
+    run_and_finalize(statement, 1);
 }
 
 /* Counts by a statement of its own. */
@@ -895,8 +869,7 @@ static void count_rows(sqlite3_context *context, int count, sqlite3_value **valu
 {
     sqlite3_stmt *statement = NULL;
 
-    (void)count;
-    (void)values;
+    (void)count, (void)values;
     sqlite3_prepare_v2(sqlite3_context_db_handle(context), "SELECT count(*) FROM t WHERE k > 2", -1,
                        &statement, NULL);
     sqlite3_step(statement);
@@ -906,8 +879,7 @@ static void count_rows(sqlite3_context *context, int count, sqlite3_value **valu
 
 static void fail(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    (void)count;
-    (void)values;
+    (void)count, (void)values;
     sqlite3_result_error(context, "it fails", -1);
 }
 
@@ -919,13 +891,10 @@ static void select_nested(void)
     sqlite3_create_function(db, "count_rows", 0, SQLITE_UTF8, NULL, count_rows, NULL, NULL);
     sqlite3_create_function(db, "fail", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, fail, NULL,
                             NULL);
-    outer = prepare("SELECT count_rows(), count(*) FROM t WHERE k > 1");
-    run(outer, 2);
-    sqlite3_finalize(outer);
+    once("SELECT count_rows(), count(*) FROM t WHERE k > 1", 2);
     outer = prepare("SELECT count(*) FROM t WHERE fail(s) = 'x'");
     run(outer, 1);
-    run(outer, 1);
-    say("finalize", sqlite3_finalize(outer));
+    run_and_finalize(outer, 1);
     outer = prepare(groups);
     inner = prepare(groups);
     while (sqlite3_step(outer) == SQLITE_ROW) {
@@ -1019,11 +988,8 @@ static void select_log(void)
     sqlite3_create_function(db, "odd", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, odd, NULL,
                             NULL);
     statement = prepare("SELECT count(*) FROM t WHERE odd(s) = 1 AND json_extract(s, '$.x') > 1");
-    run(statement, 3);
-    say("finalize", sqlite3_finalize(statement));
-    statement = prepare(groups);
-    run(statement, 2);
-    sqlite3_finalize(statement);
+    run_and_finalize(statement, 3);
+    once(groups, 2);
     exec("SELEC 1");
     say("finalize", sqlite3_finalize(prepare("SELECT nosuch FROM t WHERE k > 1")));
 }
