@@ -406,7 +406,7 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
 static char *write_rows(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
-    const struct clr_from_table *source = &select->sources[query->fact];
+    const struct clr_from_table *source = clr_from_leaf(&select->sources[query->fact]);
     const struct clr_token *name = clr_from_name(source);
     struct clr_printer printer = {.syntax = query->syntax};
     struct clr_text found = {.text = NULL};

@@ -162,7 +162,8 @@ enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
  * Of a query that has rows: SQLite needs no others than the first ones by the key, with all that
  * are equal to the last of them. It is the first term of ORDER BY, before LIMIT; or the argument of
  * the one aggregate that the SELECT has, min() or max(), whose row the columns beside it are of:
- * then it may be the first row of each group, too.
+ * then it may be the first row of each group, too. Or it is the first term of a window's ORDER BY,
+ * and the rows are the first ones of its partitions.
  */
 struct clr_first_rows {
     int key; /* an instruction; -1: SQLite needs all rows that the filter lets pass */
@@ -236,13 +237,16 @@ struct clr_query {
        finds them; it has that name. */
     bool has_rows;
     const char *rowid;
+    /* Of the first rows of partitions, the function that ranks them, in the SELECT in FROM; else
+       NULL. It is that SELECT that reads the table, and the rows are those that it lets pass. */
+    struct clr_node *ranking;
     struct clr_first_rows first;
     /*
      * A SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, where P is the
      * environment's parameter_count, that makes a row of each of its rows that HAVING lets pass;
      * one row of all rows is a group without keys. Keys and calls are its columns: see below. Each
-     * parameter is ?N with its number N. Of rows: the SELECT itself, with one more condition, that
-     * the rowid is the key of such a row.
+     * parameter is ?N with its number N. Of rows: the SELECT itself, with one more condition where
+     * it reads the table, that the rowid is the key of such a row.
      */
     char *answer;
     /* Where answer makes nothing of a key or a call in any of its columns, and a row of every

@@ -40,7 +40,8 @@ CLR_WHY(SUBQUERY_CALLS, "%n() in a subquery in WHERE, GROUP BY or an aggregate i
 CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: make an accelerated "
                         "view of its SELECT")
 CLR_WHY(WINDOW, "a window function is accelerated over groups of GROUP BY with OVER (...), of keys "
-                "compared by BINARY, in a UTF-8 database: write it in a SELECT around this one")
+                "compared by BINARY, in a UTF-8 database, or as the rank in a subquery in FROM "
+                "whose first rows are asked for: write it in a SELECT around this one")
 CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
 CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")

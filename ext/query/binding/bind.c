@@ -9,6 +9,7 @@
 #include "query/binding/lower.h"
 #include "query/names/merge.h"
 #include "query/names/names.h"
+#include "query/names/ranked.h"
 #include "query/names/star.h"
 #include "query/names/subqueries.h"
 #include "query/names/times.h"
@@ -481,7 +482,7 @@ static int bind_ordered(struct clr_binder *binder, struct clr_node *key)
     const bool is_text = has_text(key) && !clr_derive_gives_numbers(key);
 
     if (is_text && !clr_times_has_counts(key) && binder->syntax->select.keys.first == NULL &&
-        clr_node_find(key, clr_node_is_dimension) == NULL)
+        binder->query->ranking == NULL && clr_node_find(key, clr_node_is_dimension) == NULL)
         return clr_refuse(binder->syntax, CLR_WHY_TEXT_ORDER);
     if (is_text && !(clr_content_compares_binary(key) && binder->environment->is_utf8))
         return clr_refuse(binder->syntax, CLR_WHY_COLLATION);
@@ -519,27 +520,61 @@ static void bind_extreme(struct clr_binder *binder)
     }
 }
 
-/* The condition that rows have the extreme of their group. There may be more groups here than to
-   SQLite, which tells fewer keys apart by other collating sequences than BINARY. */
-static void bind_extremes(struct clr_binder *binder)
+/* The condition that rows have the extreme of their group, by a key, or NULL where such rows come
+   first. There may be more groups here than to SQLite, which tells fewer keys apart by other
+   collating sequences than BINARY. */
+static void bind_extremes(struct clr_binder *binder, struct clr_node *key, bool nulls_come_first)
 {
-    const struct clr_node *term = binder->syntax->select.keys.first;
     struct clr_query *query = binder->query;
     struct clr_first_rows *first = &query->first;
     const struct clr_instruction *group;
-    int value;
+    int value, condition;
+
+    first->group = clr_lower_ranks(binder, key);
+    group = &query->instructions[first->group < 0 ? 0 : first->group];
+    if (group->opcode != CLR_OP_LOOKUP || query->lookup_count == CLR_MOST_LOOKUPS)
+        clr_refuse(binder->syntax, query->ranking != NULL ? CLR_WHY_WINDOW : CLR_WHY_KEY_COLUMN);
+    value = clr_emit(binder, CLR_OP_LOOKUP, group->a, query->lookup_count, 0);
+    condition = clr_emit(binder, CLR_OP_IS, first->key, value, 0);
+    if (nulls_come_first)
+        condition = clr_emit(binder, CLR_OP_OR, clr_emit(binder, CLR_OP_IS_NULL, first->key, 0, 0),
+                             condition, 0);
+    first->filter = first->filter_or_null = add_condition(binder, condition);
+}
+
+static bool nulls_come_first(const struct clr_node *term)
+{
+    return term->nulls == CLR_NULLS_FIRST ||
+           (term->nulls == CLR_NULLS_ANYWHERE && !term->descending);
+}
+
+/* The first rows of partitions. */
+static void bind_ranked(struct clr_binder *binder)
+{
+    const struct clr_node *partition = binder->query->ranking->first, *term = partition->next;
+    struct clr_first_rows *first = &binder->query->first;
+
+    if (partition->first->reads == CLR_READS_NONE || term->first->reads == CLR_READS_NONE)
+        clr_refuse(binder->syntax, CLR_WHY_WINDOW);
+    first->descends = term->descending;
+    first->key = bind_ordered(binder, term->first);
+    bind_extremes(binder, partition->first, nulls_come_first(term));
+}
+
+/* The rows of groups' extremes. */
+static void bind_grouped(struct clr_binder *binder)
+{
+    const struct clr_node *term = binder->syntax->select.keys.first, *key;
 
     while (term->is_constant)
         term = term->next;
-    first->group = clr_lower_ranks(binder, term->first);
+    key = term;
     while ((term = term->next) != NULL && term->is_constant)
         ;
-    group = &query->instructions[first->group < 0 ? 0 : first->group];
-    if (term != NULL || group->opcode != CLR_OP_LOOKUP || query->lookup_count == CLR_MOST_LOOKUPS)
+    if (term != NULL)
         clr_refuse(binder->syntax, CLR_WHY_KEY_COLUMN);
-    value = clr_emit(binder, CLR_OP_LOOKUP, group->a, query->lookup_count, 0);
-    first->filter = first->filter_or_null =
-        add_condition(binder, clr_emit(binder, CLR_OP_IS, first->key, value, 0));
+    bind_extreme(binder);
+    bind_extremes(binder, key->first, false);
 }
 
 /* The condition that rows are not behind a bound. */
@@ -555,9 +590,7 @@ static void bind_bound(struct clr_binder *binder)
     int is_null;
 
     first->filter = first->filter_or_null = add_condition(binder, is_before);
-    if (binder->syntax->aggregates.first == NULL &&
-        (term->nulls == CLR_NULLS_FIRST ||
-         (term->nulls == CLR_NULLS_ANYWHERE && !term->descending))) {
+    if (binder->syntax->aggregates.first == NULL && nulls_come_first(term)) {
         is_null = clr_emit(binder, CLR_OP_IS_NULL, first->key, 0, 0);
         first->filter_or_null =
             add_condition(binder, clr_emit(binder, CLR_OP_OR, is_null, is_before, 0));
@@ -575,14 +608,17 @@ static bool bind_first_rows(struct clr_binder *binder)
     struct clr_reason *reason = syntax->reason, earlier = *reason;
 
     binder->query->first = (struct clr_first_rows){.group = -1, .limit = -1, .offset = -1};
-    if (syntax->aggregates.first != NULL)
-        bind_extreme(binder);
-    else
-        bind_limited(binder);
-    if (syntax->select.keys.first != NULL)
-        bind_extremes(binder);
-    else
+    if (binder->query->ranking != NULL) {
+        bind_ranked(binder);
+    } else if (syntax->select.keys.first != NULL) {
+        bind_grouped(binder);
+    } else {
+        if (syntax->aggregates.first != NULL)
+            bind_extreme(binder);
+        else
+            bind_limited(binder);
         bind_bound(binder);
+    }
     if (is_fine(binder) || syntax->code == CLR_NOMEM || binder->query->filter < 0 ||
         binder->environment->prefers_derived)
         return is_fine(binder);
@@ -598,7 +634,8 @@ static bool bind_first_rows(struct clr_binder *binder)
 static bool bind_rows(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
-    const bool has_call = binder->syntax->aggregates.first != NULL;
+    const bool has_call =
+        binder->syntax->aggregates.first != NULL || binder->query->ranking != NULL;
 
     if (select->limit != NULL && select->terms.first == NULL && !has_call)
         return clr_refuse(binder->syntax, CLR_WHY_LIMIT_OF_ROWS) >= 0;
@@ -611,7 +648,8 @@ static bool bind_whole(struct clr_binder *binder)
     const struct clr_query *query = binder->query;
     struct clr_node *node;
 
-    if (!bind_filter(binder) || !check_windows(binder) || (query->is_grouped && !bind_keys(binder)))
+    if (!bind_filter(binder) || (query->ranking == NULL && !check_windows(binder)) ||
+        (query->is_grouped && !bind_keys(binder)))
         return false;
     if (query->has_rows)
         return bind_rows(binder);
@@ -840,8 +878,10 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     query->parameter_count = environment->parameter_count;
     query->source_schema = environment->tables[0].schema;
     syntax->reason = reason;
-    if (!clr_merge_all(&binder) || !clr_star_find(&binder) || !clr_names_resolve(&binder) ||
-        !clr_subqueries_resolve(&binder))
+    if (!clr_merge_all(&binder))
+        return syntax->code;
+    clr_ranked_find(&binder);
+    if (!clr_star_find(&binder) || !clr_names_resolve(&binder) || !clr_subqueries_resolve(&binder))
         return syntax->code;
     is_bound = bind_any(&binder) && check_instants(&binder);
     query->has_derived = has_derived(query);

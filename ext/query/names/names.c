@@ -133,8 +133,8 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         node->is_foreign = node->is_foreign || child->is_foreign;
     }
     /* A subquery's column that is no column of the table has a collating sequence of its own:
-       BINARY. */
-    if (node->written != NULL && node->kind != CLR_N_COLUMN &&
+       BINARY. That of a window function is a number. */
+    if (node->written != NULL && node->kind != CLR_N_COLUMN && node->kind != CLR_N_WINDOW &&
         clr_node_find(node, is_collated) != NULL)
         return refuse(binder, CLR_WHY_COLLATION);
     if (node->kind == CLR_N_FUNCTION && !node->is_deterministic)
@@ -644,6 +644,18 @@ static bool find_dimension(struct clr_binder *binder, const struct clr_dimension
     return true;
 }
 
+/* Finds out what is in a SELECT in FROM that ranks rows, and in the condition around it. Returns
+   false once it has failed. */
+static bool find_ranked(struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = &binder->syntax->select;
+    const struct clr_node *item = select->sources[0].inner->items.first;
+
+    while (item != NULL && find_content(binder, item->first, false))
+        item = item->next;
+    return item == NULL && find_content(binder, select->where, false);
+}
+
 /* Finds out what is in all expressions. Returns false once it has failed. */
 static bool find_contents(struct clr_binder *binder)
 {
@@ -674,6 +686,8 @@ static bool find_contents(struct clr_binder *binder)
         if (!find_siblings(binder, node->first) || !find_siblings(binder, node->filter))
             return false;
     }
+    if (binder->query->ranking != NULL && !find_ranked(binder))
+        return false;
     return !is_grouped || find_uses(binder) || become_rows(binder);
 }
 

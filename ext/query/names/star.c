@@ -294,7 +294,10 @@ static bool take_one(struct clr_binder *binder)
 {
     const struct clr_select_tree *from;
 
-    for (from = &binder->syntax->select; from != NULL; from = from->sources[0].inner) {
+    /* SQLite ranks rows before the condition around that. */
+    from = &binder->syntax->select;
+    for (from = binder->query->ranking != NULL ? from->sources[0].inner : from; from != NULL;
+         from = from->sources[0].inner) {
         if (from->where != NULL && !add_condition(binder, from->where))
             return false;
     }
@@ -323,7 +326,7 @@ bool clr_star_find(struct clr_binder *binder)
     if (!(from->source_count == 1 ? take_one(binder) : take_join(binder)))
         return false;
     /* They are found again by its rowid. */
-    return !binder->query->has_rows ||
+    return !binder->query->has_rows || binder->query->ranking != NULL ||
            (from == &binder->syntax->select && from->sources[binder->query->fact].inner == NULL) ||
            clr_refuse(binder->syntax, CLR_WHY_ROWS_OF_SUBQUERY) >= 0;
 }

@@ -366,15 +366,15 @@ static void print_table(struct clr_printer *printer, const struct clr_from_table
     print_token(printer, &source->table);
 }
 
-/* A table as it is joined to those before it. */
+/* A table as it is joined to those before it. last: as below, of a subquery. */
 static void print_source(struct clr_printer *printer, const struct clr_select_tree *select,
-                         const struct clr_from_table *source, const char *schema)
+                         const struct clr_from_table *source, const char *schema, const char *last)
 {
     if (source != select->sources)
         print_token(printer, &source->join);
     if (source->inner != NULL) {
         clr_print_word(printer, "(");
-        clr_print_select(printer, source->inner, schema, NULL, NULL);
+        clr_print_select(printer, source->inner, schema, NULL, last);
         clr_print_word(printer, ")");
     } else {
         print_table(printer, source, schema);
@@ -421,14 +421,15 @@ static bool print_written(struct clr_printer *printer, const struct clr_node *no
 void clr_print_select(struct clr_printer *printer, const struct clr_select_tree *select,
                       const char *schema, const char *first, const char *last)
 {
+    const bool reads_inner = select->source_count == 1 && select->sources[0].inner != NULL;
     int i;
 
     printer->replace = print_written;
     clr_print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
     clr_print_word(printer, "FROM");
     for (i = 0; i < select->source_count; i++)
-        print_source(printer, select, &select->sources[i], schema);
-    print_where(printer, select->where, first, last);
+        print_source(printer, select, &select->sources[i], schema, reads_inner ? last : NULL);
+    print_where(printer, select->where, first, reads_inner ? NULL : last);
     clr_print_clause(printer, "GROUP BY", &select->keys);
     if (select->having != NULL)
         print_prefix(printer, "HAVING", select->having);

@@ -62,7 +62,8 @@ void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *
 /*
  * Adds a SELECT as it was written: also where it has names that mean columns of its subquery in
  * FROM, or items. The table's schema is named so if the SELECT does not name it. Its WHERE gets one
- * more term as the first one, or as the last one. Each of the three may be NULL.
+ * more term as the first one; or as the last one, which goes into a subquery that is all of FROM.
+ * Each of the three may be NULL.
  */
 void clr_print_select(struct clr_printer *printer, const struct clr_select_tree *select,
                       const char *schema, const char *first, const char *last);

@@ -1003,6 +1003,8 @@ static struct clr_node *copy_node(struct clr_syntax *syntax, const struct clr_no
     copy->at = made.at;
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER)
         enlist(&syntax->numbers, copy);
+    else if (node->kind == CLR_N_WINDOW)
+        enlist(&syntax->functions, copy);
     return copy;
 }
 

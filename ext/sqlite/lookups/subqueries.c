@@ -150,7 +150,8 @@ static int check_functions(const struct clr_connection *connection,
     for (i = 0; i < functions.count && rc == SQLITE_OK && reason->code == CLR_WHY_NONE; i++) {
         const struct clr_function *function = &functions.list[i];
 
-        if (!function->is_builtin || clr_times_is_function(function->name) ||
+        if (!function->is_deterministic || !function->is_builtin ||
+            clr_times_is_function(function->name) ||
             sqlite3_strnicmp(function->name, "current_", 8) == 0)
             clr_reason_set_name(reason, CLR_WHY_SUBQUERY_CALLS, function->name,
                                 strlen(function->name));

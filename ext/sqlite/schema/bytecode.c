@@ -443,6 +443,60 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
            i <= loops.lists_end;
 }
 
+/* Returns the loop around an operation in which a list's values are gone over from the least one
+   on, if it is the only loop around it that no coroutine has; else NULL. */
+static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *program, int address)
+{
+    const struct clr_vdbe_op *found = NULL;
+    int i;
+
+    for (i = address + 1; i < program->count; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i];
+        const bool ascends = clr_vdbe_op_is(next, "Next");
+
+        if (next->p2 > address || !(ascends || clr_vdbe_op_is(next, "Prev")))
+            continue;
+        if (found != NULL || !ascends || !is_list(find_open(program, next->p1)))
+            return NULL;
+        found = next;
+    }
+    return found;
+}
+
+bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+{
+    static const char *const places[] = {"Rewind",     "Last",     "SeekGE",    "SeekGT",
+                                         "SeekLE",     "SeekLT",   "SeekRowid", "NotExists",
+                                         "NoConflict", "NotFound", "Found",     "Prev"};
+    const struct clr_vdbe_op *open = NULL, *place = NULL;
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (!clr_vdbe_op_is(operation, "OpenRead"))
+            continue;
+        if (open != NULL || operation->runs_once || (uint32_t)operation->p2 != root)
+            return false;
+        open = operation;
+    }
+    for (i = 0; i < program->count && open != NULL; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (operation->p1 != open->p1 || !is_among(operation, places, COUNT(places)))
+            continue;
+        if (place != NULL)
+            return false;
+        place = operation;
+    }
+    if (place == NULL)
+        return false;
+    if (!are_listed)
+        return clr_vdbe_op_is(place, "Rewind");
+    return (clr_vdbe_op_is(place, "SeekRowid") || clr_vdbe_op_is(place, "NotExists")) &&
+           find_list_loop(program, (int)(place - program->operations)) != NULL;
+}
+
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {

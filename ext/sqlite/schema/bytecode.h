@@ -86,6 +86,14 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
  */
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
 
+/*
+ * Whether the one b-tree that a program reads is that of the table with that root page, in the
+ * order of the rowids: over all rows, or, if they are listed, over the values of the one list that
+ * it goes over. Whatever it does with the rows then: sorters leave equal ones in their order.
+ */
+bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root,
+                                 bool are_listed);
+
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 

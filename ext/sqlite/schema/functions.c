@@ -131,7 +131,7 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions)
         struct clr_function *function = &functions->list[i];
 
         function->is_deterministic = is_known && found[i].has_scalar && !found[i].has_other;
-        function->is_builtin = function->is_deterministic && !found[i].has_own;
+        function->is_builtin = is_known && found[i].is_found && !found[i].has_own;
         function->subtypes = is_known && found[i].is_found
                                  ? (found[i].any & ~(unsigned)CLR_SUBTYPE_OWN) | found[i].all
                                  : CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;

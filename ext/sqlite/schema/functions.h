@@ -14,7 +14,7 @@
 struct clr_function {
     char *name;
     bool is_deterministic; /* all are, and none is an aggregate; false also if that is not known */
-    bool is_builtin;       /* all are SQLite's own; likewise */
+    bool is_builtin;       /* all are SQLite's own; false also if that is not known */
     unsigned subtypes;     /* bits of enum clr_subtype_use: what they may do with subtypes */
 };
 

@@ -207,6 +207,16 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
     return rc;
 }
 
+/* Whether a program goes over the rows of the table in the order of their rowids, or so over those
+   that are found, whatever else it has loops over. */
+static bool keeps_order(const struct clr_bytecode *program, const struct clr_plan *plan,
+                        bool are_listed)
+{
+    return plan->query->ranking != NULL
+               ? clr_bytecode_feeds_in_order(program, plan->table.root, are_listed)
+               : clr_bytecode_is_in_order(program, plan->table.root, are_listed);
+}
+
 /*
  * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
  * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
@@ -215,16 +225,16 @@ static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
 static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
                            const struct clr_plan *plan, struct clr_reason *reason)
 {
-    const uint32_t root = plan->table.root;
-    const bool is_join = plan->query->dimension_count > 0;
-    bool is_fine = is_join ? clr_bytecode_is_in_order(program, root, false)
-                           : is_in_order(&plan->walk, &plan->table);
+    const struct clr_query *query = plan->query;
+    const bool has_loops = query->dimension_count > 0 || query->ranking != NULL;
+    bool is_fine =
+        has_loops ? keeps_order(program, plan, false) : is_in_order(&plan->walk, &plan->table);
     struct clr_bytecode found;
     int rc = SQLITE_OK;
 
-    if (is_fine && (is_join || plan->query->first.key >= 0)) {
-        rc = clr_bytecode_read(db, &found, "%s", plan->query->answer);
-        is_fine = rc == SQLITE_OK && clr_bytecode_is_in_order(&found, root, true);
+    if (is_fine && (has_loops || query->first.key >= 0)) {
+        rc = clr_bytecode_read(db, &found, "%s", query->answer);
+        is_fine = rc == SQLITE_OK && keeps_order(&found, plan, true);
         clr_bytecode_free(&found);
     }
     if (rc == SQLITE_OK && !is_fine)

@@ -1,0 +1,66 @@
+#include "query/names/ranked.h"
+
+static bool is_window(const struct clr_node *node)
+{
+    return node->kind == CLR_N_WINDOW;
+}
+
+/* Whether a window function gives 1 to the first row of a partition, by one key, in an order, and
+   to equal ones at most. */
+static bool ranks(const struct clr_node *window)
+{
+    const char *name = window->names[0].name;
+    const struct clr_node *term = window->first;
+
+    return (clr_name_equal(name, "row_number") || clr_name_equal(name, "rank") ||
+            clr_name_equal(name, "dense_rank")) &&
+           window->is_builtin && window->names[1].kind == 0 && term != NULL &&
+           term->kind == CLR_N_TERM && window->partition_count == 1 && term->next != NULL;
+}
+
+/* Returns the window function of a SELECT that has no other; else NULL. */
+static struct clr_node *find_ranking(const struct clr_select_tree *select)
+{
+    const struct clr_node *item;
+    struct clr_node *found = NULL;
+
+    for (item = select->items.first; item != NULL; item = item->next) {
+        if (item->first->kind == CLR_N_WINDOW && found == NULL)
+            found = item->first;
+        else if (clr_node_find(item->first, is_window) != NULL)
+            return NULL;
+    }
+    return found != NULL && ranks(found) ? found : NULL;
+}
+
+/* Whether a condition lets no row pass but those whose rank is 1. */
+static bool asks_for_first(const struct clr_node *node)
+{
+    const struct clr_node *child = node->kind == CLR_N_FOLD ? node->first : NULL;
+
+    if (child != NULL && node->opcode == CLR_OP_AND) {
+        while (child != NULL && !asks_for_first(child))
+            child = child->next;
+        return child != NULL;
+    }
+    return child != NULL && child->kind == CLR_N_WINDOW &&
+           (node->opcode == CLR_OP_EQUAL || node->opcode == CLR_OP_LESS_EQUAL) &&
+           child->next->is_known && child->next->value.tag == CLR_TAG_INTEGER &&
+           child->next->value.bits == 1;
+}
+
+void clr_ranked_find(struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = &binder->syntax->select;
+    const struct clr_select_tree *inner = select->sources[0].inner;
+    struct clr_query *query = binder->query;
+
+    if (select->source_count > 1 || inner == NULL || inner->source_count > 1 ||
+        inner->sources[0].inner != NULL || select->where == NULL || !asks_for_first(select->where))
+        return;
+    query->ranking = find_ranking(inner);
+    if (query->ranking == NULL)
+        return;
+    query->is_grouped = false;
+    query->has_rows = true;
+}
