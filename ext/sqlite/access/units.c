@@ -48,23 +48,58 @@ static int refuse(struct units *units, const char *why)
 
 /* ---- What its text tells of a unit. */
 
-/* Counts the places of a text that may ask for the time: 'now', CURRENT_..., and calls without
-   arguments, as of date(). Two units that ask for it are no longer at one instant. */
+/* Whether a call of this name may ask for the time, by what it is given. */
+static bool may_name_time(const struct clr_token *name)
+{
+    static const char *const names[] = {"DATE", "DATETIME", "JULIANDAY", "STRFTIME",
+                                        "TIME", "TIMEDIFF", "UNIXEPOCH"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (clr_token_is(name, names[i]))
+            return true;
+    }
+    return name->kind == CLR_T_ID && !clr_is_letter(*name->text);
+}
+
+/* Whether a token by itself may ask for the time; in_call: in what such a call is given. */
+static bool may_be_time(const struct clr_token *token, bool in_call)
+{
+    static const char *const words[] = {"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
+                                        "'NOW'", "\"NOW\""};
+    size_t i;
+
+    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (clr_token_is(token, words[i]))
+            return true;
+    }
+    return in_call && (token->kind == CLR_T_VARIABLE || token->kind == CLR_T_CONCAT ||
+                       token->kind == CLR_T_BLOB);
+}
+
+/* Counts the places of a text that may ask for the time: 'now', CURRENT_..., calls without
+   arguments, as of date(), or with a format alone, and what may be 'now' in calls. Two units that
+   ask for it are no longer at one instant. */
 static int count_instants(const char *text, size_t length)
 {
-    static const char *const words[] = {"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP"};
     const char *at = text;
-    struct clr_token token = {.kind = CLR_T_ID}, before[2] = {{.kind = 0}, {.kind = 0}};
+    struct clr_token token = {.kind = CLR_T_ID},
+                     before[3] = {{.kind = 0}, {.kind = 0}, {.kind = 0}};
     struct clr_reason reason;
-    int count = 0;
-    size_t i;
+    int count = 0, depth = 0, call_depth = 0;
 
     while (token.kind != 0 && clr_lexer_next_raw(&at, &token, &reason) == CLR_OK &&
            token.text < text + length) {
-        for (i = 0; i < sizeof words / sizeof words[0]; i++)
-            count += clr_token_is(&token, words[i]);
-        count += token.kind == CLR_T_STRING && clr_token_is(&token, "'NOW'");
-        count += token.kind == CLR_T_RP && before[0].kind == CLR_T_LP && before[1].kind == CLR_T_ID;
+        depth += token.kind == CLR_T_LP;
+        if (token.kind == CLR_T_LP && call_depth == 0 && may_name_time(&before[0]))
+            call_depth = depth;
+        count += may_be_time(&token, call_depth > 0);
+        if (token.kind == CLR_T_RP) {
+            count += before[0].kind == CLR_T_LP && before[1].kind == CLR_T_ID;
+            count += before[1].kind == CLR_T_LP && clr_token_is(&before[2], "STRFTIME");
+            call_depth = depth-- == call_depth ? 0 : call_depth;
+        }
+        before[2] = before[1];
         before[1] = before[0];
         before[0] = token;
     }
