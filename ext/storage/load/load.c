@@ -513,9 +513,8 @@ struct coding {
     const struct clr_units *units;
     atomic_int_least64_t *left; /* bytes that the dictionaries may still take */
     struct clr_dictionary *
-        *dictionaries;    /* of each thread, in the order of fields; NULL: no codes */
-    size_t *rows, *taken; /* of each thread, and the units that had them */
-    atomic_int full;      /* of CLR_LOAD_MANY_VALUES: the field's position */
+        *dictionaries; /* of each thread, in the order of fields; NULL: no codes */
+    atomic_int full;   /* of CLR_LOAD_MANY_VALUES: the field's position */
 };
 
 /* Returns a thread's place for the dictionary of field k. Threads' places are apart, so that no two
@@ -549,10 +548,8 @@ static bool coding_init(struct coding *coding, const struct clr_units *units, ui
         return true;
     coding->units = units;
     coding->left = left;
-    coding->rows = clr_memory_alloc_zero(threads * sizeof *coding->rows);
-    coding->taken = clr_memory_alloc_zero(threads * sizeof *coding->taken);
     coding->dictionaries = clr_memory_alloc_zero(threads * count * sizeof(struct clr_dictionary *));
-    if (coding->rows == NULL || coding->taken == NULL || coding->dictionaries == NULL)
+    if (coding->dictionaries == NULL)
         return false;
     for (thread = 0; thread < units->threads; thread++) {
         for (k = 0; k < units->field_count; k++) {
@@ -575,8 +572,6 @@ static void coding_free(struct coding *coding)
             clr_dictionary_release(coding->dictionaries[i]);
     }
     clr_memory_free((void *)coding->dictionaries);
-    clr_memory_free(coding->rows);
-    clr_memory_free(coding->taken);
 }
 
 /* Lets a decoder whose targets have been set store the codes of that thread's dictionaries. */
@@ -593,50 +588,6 @@ static void coding_aim(const struct coding *coding, int thread, struct clr_decod
             decoder->targets[k].cache = decoder->caches[k];
         }
     }
-}
-
-/* Says that a field has too many values. */
-static enum clr_load_outcome give_up(struct coding *coding, int k)
-{
-    atomic_store(&coding->full, coding->units->fields[k].position);
-    return CLR_LOAD_MANY_VALUES;
-}
-
-/*
- * Whether a thread's dictionary shows that the column has too many values: more than the whole
- * table may have, if its other units are like the thread's; or, when the thread has seen an eighth
- * of the table, most rows have brought a new one. A table often begins with values that it repeats
- * later, and one of many threads sees few of the rows that repeat a value.
- */
-static bool shows_too_many(const struct coding *coding, int thread,
-                           const struct clr_dictionary *dictionary)
-{
-    const double units = (double)coding->units->count, taken = (double)coding->taken[thread];
-    const double rows = (double)coding->rows[thread], all = rows * units / taken;
-    const double count = (double)dictionary->count;
-
-    return dictionary->count > CLR_DICTIONARY_FEW &&
-           (count > all / (int)CLR_DICTIONARY_PART ||
-            (count > rows / 2 && taken > units / (2 * CLR_DICTIONARY_PART)));
-}
-
-/* Takes note of so many rows that the thread has decoded. CLR_LOAD_MANY_VALUES: one of its
-   dictionaries hardly saves anything. */
-static enum clr_load_outcome coding_check(struct coding *coding, int thread, size_t rows)
-{
-    int k;
-
-    if (coding->dictionaries == NULL)
-        return CLR_LOAD_DONE;
-    coding->rows[thread] += rows;
-    coding->taken[thread]++;
-    for (k = 0; k < coding->units->field_count; k++) {
-        const struct clr_dictionary *dictionary = *dictionary_of(coding, thread, k);
-
-        if (dictionary != NULL && shows_too_many(coding, thread, dictionary))
-            return give_up(coding, k);
-    }
-    return CLR_LOAD_DONE;
 }
 
 /* What becomes of the codes of a column. */
@@ -729,8 +680,10 @@ static enum clr_load_outcome join(struct narrowing *narrowing, struct coding *co
         return CLR_LOAD_FAILED;
     code = merge(narrowing, coding, k, rows);
     if (clr_dictionary_is_large(narrowing->dictionary, rows) ||
-        (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST))
-        return give_up(coding, k);
+        (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST)) {
+        atomic_store(&coding->full, coding->units->fields[k].position);
+        return CLR_LOAD_MANY_VALUES;
+    }
     if (code == CLR_LIMIT || (code == CLR_OK && atomic_load(coding->left) < 0))
         return CLR_LOAD_TOO_LARGE; /* rows may have taken what a dictionary had before them */
     return code == CLR_OK ? CLR_LOAD_DONE : CLR_LOAD_FAILED;
@@ -869,9 +822,7 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
     outcome = clr_unit_decode(&load->units, i, reader);
     if (outcome == CLR_LOAD_DONE)
         packing_take(&load->packing, thread, i, decoder, rows);
-    if (outcome == CLR_LOAD_DONE)
-        outcome = coding_check(&load->coding, thread, rows);
-    else if (outcome == CLR_LOAD_MANY_VALUES)
+    if (outcome == CLR_LOAD_MANY_VALUES)
         atomic_store(&load->coding.full, decoder->reader.pages->code);
     if (load->placement.leaves != NULL)
         memcpy(load->placement.leaves + load->units.units[i].place, reader->leaves,
