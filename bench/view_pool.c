@@ -171,18 +171,13 @@ static int64_t process_memory(void)
     return resident * sysconf(_SC_PAGESIZE);
 }
 
-/* The bytes of columns that a connection lists. *shared: it says how many connections use each. */
-static int64_t column_memory(sqlite3 *db, bool *shared)
+/* The bytes of columns, which each connection lists all. */
+static int64_t column_memory(sqlite3 *db)
 {
-    sqlite3_stmt *query = bench_prepare(db, "SELECT * FROM clreduce_columns");
-    int i = sqlite3_column_count(query);
-    int64_t bytes;
+    sqlite3_stmt *query =
+        bench_prepare(db, "SELECT total(bytes) + total(device_bytes) FROM clreduce_columns");
+    const int64_t bytes = sqlite3_step(query) == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
 
-    for (*shared = false; i-- > 0 && !*shared;)
-        *shared = strcmp(sqlite3_column_name(query, i), "connections") == 0;
-    sqlite3_finalize(query);
-    query = bench_prepare(db, "SELECT total(bytes) + total(device_bytes) FROM clreduce_columns");
-    bytes = sqlite3_step(query) == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
     sqlite3_finalize(query);
     return bytes;
 }
@@ -191,12 +186,9 @@ static int64_t column_memory(sqlite3 *db, bool *shared)
 static struct memory take_memory(int clients)
 {
     struct memory memory = {process_memory(), 0};
-    bool shared = false;
-    int i;
 
-    /* Where columns are shared, each lists them all. */
-    for (i = 0; i < clients && !pool.plain && !shared; i++)
-        memory.columns += column_memory(pool.client[i].db, &shared);
+    if (clients > 0 && !pool.plain)
+        memory.columns = column_memory(pool.client[0].db);
     return memory;
 }
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/settings.h"
-#include "engine/host/sorted_answers.h"
+#include "engine/host/host_scan.h"
 #include "engine/worker/runtime.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_lock.h"
@@ -526,49 +526,17 @@ int64_t clr_cache_evict(const struct clr_connection *connection)
     return bytes;
 }
 
-/* ---- Columns that are needed. */
+/* ---- Copies on devices. */
 
-static atomic_int_least64_t scans; /* so far */
-
-int64_t clr_cache_scan(void)
-{
-    return atomic_fetch_add(&scans, 1) + 1;
-}
-
-void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
-                   int count, struct clr_column **columns)
-{
-    const int64_t number = clr_cache_scan();
-    int i;
-
-    clr_cache_lock();
-    for (i = 0; i < count; i++) {
-        found[i]->hits++;
-        found[i]->used = number;
-        clr_image_column_use(found[i], connection);
-        columns[i] = clr_column_retain(found[i]->column);
-    }
-    clr_cache_unlock();
-}
-
-void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count)
-{
-    int i;
-
-    clr_cache_lock();
-    for (i = 0; i < count; i++)
-        clr_image_measure_column(image, found[i]);
-    clr_cache_unlock();
-}
-
-/* Returns whether a column's copy is of the division, or there is none, and one may be made. A copy
-   of another division goes, if it may. */
-static bool locked_suits(struct clr_image_column *column, const struct clr_division *division)
+/* Returns whether a column's copy is of the division, or there is none, and the connection may have
+   one made. A copy of another division goes, if it may. */
+static bool locked_suits(const struct clr_connection *connection, struct clr_image_column *column,
+                         const struct clr_division *division)
 {
     if (column->copy != NULL && clr_division_is_same(clr_sharded_division(column->copy), division))
         return true;
-    if (column->copy != NULL && clr_image_column_users(column) > 1 &&
-        !clr_sharded_is_lost(column->copy))
+    if (column->copy != NULL && column->maker != connection->number &&
+        clr_connection_is_open(column->maker) && !clr_sharded_is_lost(column->copy))
         return false;
     clr_sharded_release(column->copy);
     column->copy = NULL;
@@ -576,15 +544,19 @@ static bool locked_suits(struct clr_image_column *column, const struct clr_divis
 }
 
 /* Returns a column's copy of the division, which is made if need be, or NULL without memory. */
-static struct clr_sharded *locked_copy(struct clr_image_column *column,
+static struct clr_sharded *locked_copy(const struct clr_connection *connection,
+                                       struct clr_image_column *column,
                                        const struct clr_division *division)
 {
-    if (column->copy == NULL)
+    if (column->copy == NULL) {
         column->copy = clr_sharded_new(division, column->column);
+        column->maker = connection->number;
+    }
     return column->copy;
 }
 
-bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+bool clr_cache_copies(const struct clr_connection *connection,
+                      struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies)
 {
@@ -594,10 +566,10 @@ bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t r
     clr_cache_lock();
     has_room = clr_division_make(devices, rows, division);
     for (i = 0; i < count && has_room; i++)
-        has_room = locked_suits(found[i], division);
+        has_room = locked_suits(connection, found[i], division);
     ready = has_room = has_room && make_room(found, count, division);
     for (i = 0; i < count && has_room; i++) {
-        copies[i] = clr_sharded_retain(locked_copy(found[i], division));
+        copies[i] = clr_sharded_retain(locked_copy(connection, found[i], division));
         ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
     }
     clr_cache_unlock();
@@ -611,6 +583,9 @@ bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t r
 /* Scans that ask for the order of a column before it gets a sorted copy, and others, at least,
    after it could not have one. Sorting takes about as long as ten of them. */
 enum { SORT_ASKINGS = 2, LEAST_PAUSE = 64 };
+
+/* Rows that are worth a thread. */
+enum { WORTH_A_THREAD = 131072 };
 
 /* What is being sorted. */
 struct sorting {
@@ -655,6 +630,14 @@ static void spread(const struct clr_column *content, struct clr_sorted_copy *cop
     }
 }
 
+static int count_portions(const struct clr_column *column)
+{
+    const size_t most = column->rows / WORTH_A_THREAD + 1;
+    const int size = clr_team_size();
+
+    return (size_t)size < most ? size : (int)most;
+}
+
 /* Makes the sorted copy of a column that is to have one. Returns when it is to be called again: at
    once, or never. */
 static int64_t make_wanted(void)
@@ -662,6 +645,7 @@ static int64_t make_wanted(void)
     struct clr_image_column *wanted = find_wanted();
     struct sorting sorting = {.column = NULL};
     const struct clr_watch watch = {wants_stop, &sorting};
+    struct clr_portions portions = {.run = clr_team_run_idly, .context = (void *)(uintptr_t)&watch};
     struct clr_sorted_copy *copy = NULL;
     int64_t cost;
 
@@ -669,10 +653,11 @@ static int64_t make_wanted(void)
         return INT64_MAX;
     atomic_init(&sorting.stop, false);
     sorting.column = clr_column_retain(wanted->column);
-    cost = (int64_t)clr_host_sort_cost(sorting.column);
+    portions.count = count_portions(sorting.column);
+    cost = (int64_t)clr_sorted_copy_cost(sorting.column, portions.count);
     if (cost > 0 && reserve(cost, &sorting.stop)) {
         clr_cache_unlock();
-        copy = clr_host_sort(sorting.column, &watch);
+        clr_sorted_copy_make(sorting.column, &portions, &copy);
         clr_cache_lock();
         unreserve();
         if (atomic_load(&sorting.stop)) {

@@ -45,31 +45,17 @@ void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr
                              const struct clr_database_version *token,
                              struct clr_dictionary *dictionary, int64_t used);
 
-/* ---- The columns of an image that a query needs. */
-
-/*
- * The columns of an image that a query needs: pinned until it has its answer, so that they are not
- * evicted, and their copies on devices. All functions take the cache's lock.
- */
-
-/* Returns a new number of a scan, later than all others. */
-int64_t clr_cache_scan(void);
-
-/* Counts a scan of a connection that uses these columns, which are pinned, and stores what they
-   have, with references. The scan's number goes to what it uses: that is what was used last. */
-void clr_cache_use(const struct clr_connection *connection, struct clr_image_column *const *found,
-                   int count, struct clr_column **columns);
-
-/* Takes note of what pinned columns take on the host now. */
-void clr_cache_measure(struct clr_image *image, struct clr_image_column *const *found, int count);
+/* ---- Copies of the columns of an image that a query has pinned. Both functions take the cache's
+   lock. */
 
 /*
  * Returns whether pinned columns of so many rows all have copies on the devices that are ready, and
  * of one division, and stores it, and these, with references; starts those that are missing, if
- * there is room for all. The copy of a column that another connection uses on other devices stays
- * there, unless one of these has failed.
+ * there is room for all. The copy of a column that another connection, which is open, had made on
+ * other devices stays there, unless one of these has failed.
  */
-bool clr_cache_copies(struct clr_image_column *const *found, int count, size_t rows,
+bool clr_cache_copies(const struct clr_connection *connection,
+                      struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies);
 

@@ -9,7 +9,6 @@ static void free_column(struct clr_image_column *column)
     clr_sharded_release(column->copy);
     clr_sorted_copy_release(column->sorted);
     clr_column_release(column->column);
-    clr_memory_free(column->users);
     sqlite3_free(column->name);
     sqlite3_free(column);
 }
@@ -49,13 +48,11 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
     clone->sorted = clr_sorted_copy_retain(column->sorted);
     clone->copy = clr_sharded_retain(column->copy);
     clone->name = sqlite3_mprintf("%s", column->name);
-    clone->users = clr_memory_alloc((size_t)(column->user_count + 1) * sizeof *clone->users);
-    if (clone->name == NULL || clone->users == NULL) {
+    if (clone->name == NULL) {
         free_column(clone);
         return NULL;
     }
     own_expression(clone);
-    memcpy(clone->users, column->users, (size_t)column->user_count * sizeof *clone->users);
     return clone;
 }
 
@@ -197,45 +194,6 @@ void clr_image_remove(struct clr_image_column **link)
 
     *link = column->next;
     free_column(column);
-}
-
-/* Forgets the connections that have been closed: they do not say so, as they would have to wait for
-   who changes the image. */
-static void forget_closed(struct clr_image_column *column)
-{
-    int i, count = 0;
-
-    for (i = 0; i < column->user_count; i++) {
-        if (clr_connection_is_open(column->users[i]))
-            column->users[count++] = column->users[i];
-    }
-    column->user_count = count;
-}
-
-void clr_image_column_use(struct clr_image_column *column, const struct clr_connection *connection)
-{
-    int64_t *users;
-    int i;
-
-    for (i = 0; i < column->user_count; i++) {
-        if (column->users[i] == connection->number)
-            return;
-    }
-    forget_closed(column);
-    users = clr_memory_realloc(column->users, (size_t)(column->user_count + 1) * sizeof *users);
-    if (users == NULL)
-        return;
-    users[column->user_count++] = connection->number;
-    column->users = users;
-}
-
-int clr_image_column_users(const struct clr_image_column *column)
-{
-    int i, count = 0;
-
-    for (i = 0; i < column->user_count; i++)
-        count += clr_connection_is_open(column->users[i]);
-    return count;
 }
 
 void clr_image_measure(struct clr_image *image)

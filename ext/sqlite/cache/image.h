@@ -32,9 +32,7 @@ struct clr_image_column {
         int left;
         int64_t since;
     } wait;
-    /* The numbers of connections that have used it: see clr_image_column_users(). */
-    int64_t *users;
-    int user_count;
+    int64_t maker; /* of the copy: the number of the connection */
 };
 
 struct clr_image {
@@ -105,12 +103,6 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
 
 /* Takes the column with that link out of its image and frees it. */
 void clr_image_remove(struct clr_image_column **link);
-
-/* Takes note of a connection that uses the column. Without memory it is not counted. */
-void clr_image_column_use(struct clr_image_column *column, const struct clr_connection *connection);
-
-/* Returns how many connections have used the column and are open. */
-int clr_image_column_users(const struct clr_image_column *column);
 
 /* Takes note of what a column takes on the host. */
 void clr_image_measure_column(struct clr_image *image, struct clr_image_column *column);

@@ -732,16 +732,6 @@ bool clr_database_has_mode(struct clr_database *database, const char *mode)
     return same;
 }
 
-enum clr_reason_code clr_database_check_lock(const struct clr_database *database)
-{
-    int level = -1;
-
-    if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
-                             &level) != SQLITE_OK)
-        return CLR_WHY_NO_FILE;
-    return level > 1 ? CLR_WHY_FILE_LOCKED : CLR_WHY_NONE;
-}
-
 bool clr_database_shares_cache(const struct clr_database *database)
 {
     sqlite3 *db = database->connection->db;

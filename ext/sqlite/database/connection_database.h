@@ -131,13 +131,6 @@ const char *clr_database_schema_of(const struct clr_connection *connection,
                                    const struct clr_known_file *file);
 
 /*
- * Returns why the file's lock forbids reading its pages, or CLR_WHY_NONE. More than a shared lock:
- * exclusive locking mode, or another connection writes to this very pager (a shared cache), whose
- * pages may be in the file before they are committed.
- */
-enum clr_reason_code clr_database_check_lock(const struct clr_database *database);
-
-/*
  * Returns whether other connections use this one's pages: what they have not committed yet must be
  * seen, or be an error, as SQLite decides. Shares of the caches are less than all of them only
  * then.

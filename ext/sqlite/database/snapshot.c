@@ -557,8 +557,23 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
 }
 
 /*
+ * Returns why the file's lock forbids reading its pages, or CLR_WHY_NONE. More than a shared lock:
+ * exclusive locking mode, or another connection writes to this very pager (a shared cache), whose
+ * pages may be in the file before they are committed.
+ */
+static enum clr_reason_code check_lock(const struct clr_database *database)
+{
+    int level = -1;
+
+    if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
+                             &level) != SQLITE_OK)
+        return CLR_WHY_NO_FILE;
+    return level > 1 ? CLR_WHY_FILE_LOCKED : CLR_WHY_NONE;
+}
+
+/*
  * Stores the database file's handle in *file. Returns CLR_WHY_NONE, or why its pages can't be read
- * through it: there is no file, or clr_database_check_lock() says why.
+ * through it: there is no file, or check_lock() says why.
  */
 static enum clr_reason_code find_file(const struct clr_database *database, sqlite3_file **file)
 {
@@ -574,7 +589,7 @@ static enum clr_reason_code find_file(const struct clr_database *database, sqlit
     sqlite3_file_control(db, database->schema, SQLITE_FCNTL_FILE_POINTER, file);
     if (*file == NULL || (*file)->pMethods == NULL)
         return CLR_WHY_IN_MEMORY;
-    return clr_database_check_lock(database);
+    return check_lock(database);
 }
 
 int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snapshot,
@@ -603,7 +618,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (clr_database_shares_cache(database))
         *why = CLR_WHY_SHARED_CACHE;
     if (*why == CLR_WHY_NONE)
-        *why = clr_database_check_lock(database);
+        *why = check_lock(database);
     if (*why == CLR_WHY_NONE)
         *why = read_header(snapshot);
     if (*why == CLR_WHY_NONE && !snapshot->is_wal &&

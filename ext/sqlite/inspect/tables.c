@@ -132,7 +132,6 @@ static void add_column(const struct clr_connection *connection,
     else
         add_null(cells);
     add_integer(cells, column->hits);
-    add_integer(cells, clr_image_column_users(column));
     add_integer(cells, (int64_t)clr_column_width(column->column));
     add_integer(cells, (int64_t)clr_sorted_copy_size(column->sorted));
 }
@@ -161,9 +160,9 @@ static const struct table column_table = {
     .name = "clreduce_columns",
     .declaration =
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-        "rows INT, bytes INT, device_bytes INT, hits INT, connections INT, width INT, "
+        "rows INT, bytes INT, device_bytes INT, hits INT, width INT, "
         "sorted_bytes INT)",
-    .columns = 11,
+    .columns = 10,
     .innocuous = true,
     .fill = fill_columns,
 };

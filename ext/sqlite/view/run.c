@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
-#include "engine/host/sorted_answers.h"
 #include "engine/operations/resident.h"
 #include "engine/worker/runtime.h"
 #include "numeric/filter/skipping.h"
@@ -158,10 +157,15 @@ static void skip_blocks(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
     bool made;
+    int i;
 
     clr_host_skip(&run->scan, run->watch, &made);
-    if (made)
-        clr_cache_measure(request->image, request->found, run->scan.column_count);
+    if (!made)
+        return;
+    clr_cache_lock();
+    for (i = 0; i < run->scan.column_count; i++)
+        clr_image_measure_column(request->image, request->found[i]);
+    clr_cache_unlock();
 }
 
 /* A scan that devices are to do, and what it is done with. */
@@ -180,8 +184,8 @@ static bool find_device(struct device_scan *scan, struct clr_view_run *run)
 
     scan->run = run;
     if (!clr_choose_devices(&run->request.connection->settings, run->scan.rows, rows, &devices) ||
-        !clr_cache_copies(run->request.found, run->scan.column_count, rows, &devices,
-                          &scan->division, scan->copies))
+        !clr_cache_copies(run->request.connection, run->request.found, run->scan.column_count, rows,
+                          &devices, &scan->division, scan->copies))
         return false;
     clr_column_memory_trim(INT64_MAX, 0);
     return true;
@@ -545,6 +549,31 @@ static int scan_columns(struct clr_view_run *run, struct clr_sorted_copy *const 
     }
 }
 
+/* Returns a new number of a scan, later than all others. */
+static int64_t new_scan(void)
+{
+    static atomic_int_least64_t scans; /* so far */
+
+    return atomic_fetch_add(&scans, 1) + 1;
+}
+
+/* Counts a scan that uses these columns, which are pinned, and stores what they have, with
+   references. The scan's number goes to what it uses: that is what was used last. */
+static void use_columns(struct clr_image_column *const *found, int count,
+                        struct clr_column **columns)
+{
+    const int64_t number = new_scan();
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < count; i++) {
+        found[i]->hits++;
+        found[i]->used = number;
+        columns[i] = clr_column_retain(found[i]->column);
+    }
+    clr_cache_unlock();
+}
+
 /* Scans the columns that the request has, on a device or the host. */
 static int scan_image(struct clr_view_run *run)
 {
@@ -559,7 +588,7 @@ static int scan_image(struct clr_view_run *run)
     run->scan.columns = run->query_run->columns = run->columns;
     run->scan.rows = request->image->layout.rows;
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    clr_cache_use(request->connection, request->found, run->scan.column_count, run->columns);
+    use_columns(request->found, run->scan.column_count, run->columns);
     is_sorted = run->scan.question_count > 0 &&
                 clr_choice_are_many(&request->connection->settings, run->scan.rows) &&
                 clr_sorted_copies_take(request->found, &run->scan, sorted);
@@ -758,7 +787,7 @@ static int stream(struct clr_view_run *run)
         return refuse(run, CLR_WHY_KEEPS_VALUES);
     with_codes = find_fields(run, fields);
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    used = clr_cache_scan();
+    used = new_scan();
     release_columns(run);
     if (with_codes)
         rc = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, run->columns,

@@ -1,5 +1,5 @@
 """What the connections of a process share: a column is read once, whoever needs it, and lies in memory
-once; settings that are the process's; how many use a column; what stays when connections close.
+once; settings that are the process's; what stays when connections close.
 
 That answers are right whatever is shared is tested elsewhere: pool-files-t.py, pool-snapshots-t.py
 and pool-threads-t.c.
@@ -30,11 +30,6 @@ def columns(client):
 def size(client):
     """The bytes of these."""
     return sum(row["bytes"] or 0 for row in columns(client).values())
-
-
-def uses(client):
-    """How many connections use each column."""
-    return {name: row.get("connections") for name, row in columns(client).items()}
 
 
 def resident(client, name):
@@ -126,24 +121,15 @@ def test_changes(batch):
 
 
 def test_memory(batch):
-    """The columns of many connections take what those of one take; the listing says how many use them."""
+    """The columns of many connections take what those of one take."""
     path = new()
     one = pool.Client(path, "one", selects=SUMS)
     one.check(batch, "alone")
     whole = size(one)
-    batch.compare(set(uses(one).values()), {1}, "connections that use a column")
     clients = [one, *clients_of(path, 7)]
     for client in clients:
         client.check(batch, "all")
     batch.compare(size(one), whole, "bytes for all")
-    batch.compare(set(uses(one).values()), {8}, "all use all columns")
-    cursor = one.db.execute("SELECT * FROM clreduce_columns")
-    names = [entry[0] for entry in cursor.description]
-    batch.compare(names[-3:], ["connections", "width", "sorted_bytes"], "the last columns' names")
-    cursor.close()
-    close(clients[4:])
-    clients = clients[:4]
-    batch.compare(set(uses(one).values()), {4}, "after some are closed")
     close(clients)
 
 
@@ -270,7 +256,6 @@ def test_device():
     second.check(batch, "the other")
     batch.compare({name: row["device_bytes"] for name, row in columns(second).items()}, copies,
                   "the same copies")
-    batch.compare(set(uses(first).values()), {2}, "used by both")
     batch.compare(second.decoded(), 0, "the other has read nothing")
     close([first, second])
 
