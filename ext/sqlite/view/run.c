@@ -858,8 +858,13 @@ int clr_view_run_answer(struct clr_view_run *run)
 
 void clr_view_run_end(struct clr_view_run *run)
 {
+    int i;
+
     clr_query_run_free(run->query_run);
-    clr_operands_free(&run->operands);
+    for (i = run->operands.first; i < run->operands.count; i++)
+        sqlite3_value_free(run->operands.values[i]);
+    sqlite3_free((void *)run->operands.values);
+    run->operands = (struct clr_operands){.values = NULL};
     clr_groups_free(run->groups);
     clr_lookup_results_release(run->extremes);
     release_columns(run);

@@ -10,8 +10,15 @@
 #include "query/query_run.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/lookups.h"
-#include "sqlite/view/operands.h"
 #include "sqlite/view/plan.h"
+
+/* The values of a run: the SELECT's parameters, from ?1 on, and behind them the operands, as the
+   query numbers them. */
+struct clr_operands {
+    sqlite3_value **values; /* NULL: a parameter that is not given */
+    int count;
+    int first; /* operand: those before are the caller's */
+};
 
 struct clr_view_run {
     struct clr_query_run *query_run;
