@@ -66,7 +66,7 @@ static void note_source(struct scan *scan)
 
     if (scan->token.kind != CLR_T_ID && scan->token.kind != CLR_T_STRING)
         return;
-    if (selects->source_count == CLR_MOST_SOURCES)
+    if (selects->source_count == CLR_MOST_TABLE_NAMES)
         fail(scan);
     else
         selects->sources[selects->source_count++] =

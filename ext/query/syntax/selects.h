@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* A text that has more of them is not read. */
-enum { CLR_MOST_SELECTS = 64, CLR_MOST_CTES = 32, CLR_MOST_SOURCES = 128 };
+enum { CLR_MOST_SELECTS = 64, CLR_MOST_CTES = 32, CLR_MOST_TABLE_NAMES = 128 };
 
 enum clr_select_place {
     CLR_PLACE_STATEMENT, /* it is the statement */
@@ -61,7 +61,7 @@ struct clr_selects {
     int withs[CLR_MOST_CTES]; /* of each WITH the number of the one around it, or -1 */
     struct clr_cte ctes[CLR_MOST_CTES];
     /* Names of tables: behind FROM and its commas, JOIN and IN. */
-    struct clr_written sources[CLR_MOST_SOURCES];
+    struct clr_written sources[CLR_MOST_TABLE_NAMES];
 };
 
 /* Lists the SELECTs of a statement that SQLite has prepared; the names point into its text. Returns

@@ -5,6 +5,7 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
+#include "query/syntax/syntax.h"
 #include "query/syntax/word.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/schema/bytecode.h"
@@ -19,7 +20,8 @@
 /* A unit that is read from a view. */
 struct unit {
     struct clr_written text; /* that it stands for, within the statement's */
-    char *select;            /* by itself, as the view has it */
+    char *itself;            /* as a statement */
+    char *select;            /* the same, as the view has it: perhaps DISTINCT */
     char *replacement;       /* a SELECT from the view */
     char view[CLR_MADE_NAME];
     bool is_distinct; /* the SELECT has DISTINCT, and is none to SQLite in its place */
@@ -47,6 +49,12 @@ static int refuse(struct units *units, const char *why)
 }
 
 /* ---- What its text tells of a unit. */
+
+/* Whether a SELECT stands for a table, perhaps with other arms. */
+static bool is_table(const struct clr_stood *stood)
+{
+    return stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE;
+}
 
 /* Whether a call of this name may ask for the time, by what it is given. */
 static bool may_name_time(const struct clr_token *name)
@@ -212,10 +220,9 @@ static bool may_collate(const struct clr_stood *stood)
 
 /*
  * Whether SQLite treats a view in a SELECT's place as it treats that. A subquery's ORDER BY has no
- * effect beside another table or another ORDER BY, and EXISTS ends at the first row. Terms of a
- * compound's ORDER BY may be expressions of an arm. A compound that is a subquery has affinities by
- * what the arms' expressions are, or, where none of these groups, is one query to SQLite with the
- * query around it.
+ * effect beside another table or another ORDER BY, and EXISTS ends at the first row. A compound's
+ * arms and the query around it may be one query to SQLite, and terms of its ORDER BY expressions of
+ * an arm.
  */
 static bool may_stand(const struct units *units, const struct clr_stood *stood)
 {
@@ -226,10 +233,10 @@ static bool may_stand(const struct units *units, const struct clr_stood *stood)
         return false;
     if (is_arm && (stood->has_computed || may_collate(stood)))
         return false;
-    if (stood->place != CLR_PLACE_FROM && !is_cte)
+    if (!is_table(stood))
         return true;
     if (is_arm)
-        return false;
+        return !joins(units, stood);
     return stood->order_count == 0 || stood->is_limited ||
            (!joins(units, stood) && !is_cte && around->order_count == 0 && around->compound < 0);
 }
@@ -374,16 +381,24 @@ struct columns {
     struct clr_comparison *comparisons; /* likewise how they compare */
 };
 
+/* Whether SQLite takes an arm of UNION ALL in FROM for a part of the query around it, if all arms
+   are such: see flattenSubquery() in SQLite's select.c. */
+static bool is_simple(const struct clr_query *query)
+{
+    return query->has_rows && query->syntax->aggregates.first == NULL &&
+           query->syntax->select.keys.first == NULL && !query->syntax->select.distinct;
+}
+
 /* Writes the SELECT from the view. A column without an affinity is an expression: by a plus sign,
    or without a collating sequence as well where a compound would compare by it. */
 static char *write_replacement(sqlite3_stmt *select, const struct columns *columns,
-                               const char *view, const struct clr_stood *stood)
+                               const struct clr_view *read, const struct clr_stood *stood)
 {
     static const char typed[] = "%s %s.\"%w\" AS \"%w\"", plain[] = "%s +%s.\"%w\" AS \"%w\"",
                       bare[] = "%s CASE WHEN 1 THEN %s.\"%w\" END AS \"%w\"";
     const int count = sqlite3_bind_parameter_count(select);
+    const char *view = read->name, *name;
     sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *name;
     int i;
 
     for (i = 0; i < columns->own.count; i++)
@@ -399,9 +414,16 @@ static char *write_replacement(sqlite3_stmt *select, const struct columns *colum
         sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", name == NULL ? "?" : name);
     }
     sqlite3_str_appendall(text, count > 0 ? ")" : "");
-    /* With LIMIT the view is no table of the query around it, as an aggregate would be none. */
-    if (stood->compound < 0 && (stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE))
+    /* With LIMIT the view is no table of the query around it, as an aggregate would be none. With
+       an arm without FROM that query has no part of the others, whose columns may have affinities
+       of their own. */
+    if (stood->compound < 0 && is_table(stood)) {
         sqlite3_str_appendall(text, " LIMIT -1");
+    } else if (is_table(stood) && !stood->is_set && !is_simple(read->acceleration->plan->query)) {
+        for (i = 0; i < columns->own.count; i++)
+            sqlite3_str_appendall(text, i == 0 ? " UNION ALL SELECT NULL" : ", NULL");
+        sqlite3_str_appendall(text, " WHERE 0");
+    }
     return sqlite3_str_finish(text);
 }
 
@@ -444,11 +466,22 @@ static int read_comparisons(sqlite3_stmt *select, struct clr_comparison **list)
     return rc;
 }
 
+static bool has_window(const struct clr_query *query)
+{
+    const struct clr_node *node = query->syntax->functions.first;
+
+    while (node != NULL && node->kind != CLR_N_WINDOW)
+        node = node->listed;
+    return node != NULL;
+}
+
 /*
  * Whether a view's plan is one whose SELECT is no part of the query around it to SQLite either. The
  * groups of a compound's arm come in the order of its ORDER BY, as sqlite3Select() in SQLite's
  * select.c has it, if there are as many keys as terms; there are more terms where arms are sets. A
- * plan of rows may be one of groups that SQLite makes of them.
+ * plan of rows may be one of groups that SQLite makes of them. Conditions go into the arms of a
+ * compound, where columns have affinities of their own, unless an arm has a window, as
+ * pushDownWhereTerms() there has it.
  */
 static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
 {
@@ -461,7 +494,69 @@ static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
         (query->has_rows ||
          (query->is_grouped && (stood->is_set || query->grouping.key_count == stood->order_count))))
         return false;
+    if (stood->compound >= 0 && is_table(stood) && has_window(query))
+        return false;
     return !query->has_rows || stood->place == CLR_PLACE_IN || stood->compound >= 0;
+}
+
+/* Whether the item of a column is an aggregate alone. */
+static bool is_aggregate(const struct clr_query *query, int column)
+{
+    const struct clr_node *item = query->syntax->select.items.first;
+    int i;
+
+    for (i = 0; item != NULL && i < column && item->kind == CLR_N_ITEM; i++)
+        item = item->next;
+    return item != NULL && item->kind == CLR_N_ITEM && item->first->kind == CLR_N_AGGREGATE;
+}
+
+/* Finds out whether columns of an arm have affinities where those of a unit in another arm have
+   none, and are no aggregates. Returns as read_comparisons(). */
+static int compare_arm(const struct units *units, const struct clr_stood *arm,
+                       const struct columns *columns, const struct clr_query *query)
+{
+    struct clr_comparison *comparisons = NULL;
+    bool reads[CLR_MOST_CTES];
+    sqlite3_stmt *statement;
+    char *text;
+    int rc, i;
+
+    if (!find_ctes(&units->selects, arm, reads))
+        return SQLITE_NOTFOUND;
+    text = write_select(units, arm, reads, true, false);
+    rc = clr_statement_prepare_text(units->connection->db, &statement, text);
+    if (rc == SQLITE_OK && sqlite3_column_count(statement) != columns->own.count)
+        rc = SQLITE_NOTFOUND;
+    if (rc == SQLITE_OK)
+        rc = read_comparisons(statement, &comparisons);
+    for (i = 0; i < columns->own.count && rc == SQLITE_OK; i++) {
+        if (comparisons[i].affinity != CLR_LETTER_NONE &&
+            columns->comparisons[i].affinity == CLR_LETTER_NONE && !is_aggregate(query, i))
+            rc = SQLITE_NOTFOUND;
+    }
+    sqlite3_free(comparisons);
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/*
+ * Finds out whether a compound's columns compare with a view in an arm as they did. The affinities
+ * of the arms' columns tell how, and where they differ the kinds of the expressions, as
+ * sqlite3SubqueryColumnTypes() in SQLite's select.c has it: a view's column without an affinity is
+ * to it what an aggregate is. Returns SQLITE_OK, SQLITE_NOTFOUND if not, or SQLite's code.
+ */
+static int compare_arms(const struct units *units, const struct clr_stood *stood,
+                        const struct columns *columns, const struct clr_query *query)
+{
+    int rc = SQLITE_OK, i;
+
+    for (i = 0; i < units->selects.count && rc == SQLITE_OK && stood->compound >= 0; i++) {
+        const struct clr_stood *arm = &units->selects.list[i];
+
+        if (arm != stood && arm->compound == stood->compound && is_table(stood))
+            rc = compare_arm(units, arm, columns, query);
+    }
+    return rc;
 }
 
 /* Has a view made for the unit, whose text as it is is given. Returns SQLITE_OK with its
@@ -472,6 +567,7 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     sqlite3 *db = units->connection->db;
     struct columns columns = {.comparisons = NULL};
     sqlite3_stmt *statement = NULL, *all = NULL;
+    const struct clr_view *view = NULL;
     char *message = NULL;
     int rc = clr_statement_prepare(db, &statement, "%s", unit->select);
 
@@ -484,7 +580,9 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
         rc = clr_made_view_get(units->connection, unit->select, true, unit->view, &message);
         refuse(units, message);
     }
-    if (rc == SQLITE_OK && !is_apart(clr_view_find(units->connection, unit->view), stood))
+    if (rc == SQLITE_OK)
+        view = clr_view_find(units->connection, unit->view);
+    if (rc == SQLITE_OK && !is_apart(view, stood))
         rc = refuse(units, "SQLite may join it with the query around it");
     if (rc == SQLITE_OK)
         rc = clr_statement_prepare(db, &all, "SELECT * FROM temp.\"%w\"", unit->view);
@@ -494,11 +592,13 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
         rc = read_names(db, text, stood, &columns.names);
     if (rc == SQLITE_OK && columns.names.count == columns.own.count)
         rc = read_comparisons(statement, &columns.comparisons);
+    if (rc == SQLITE_OK && columns.comparisons != NULL)
+        rc = compare_arms(units, stood, &columns, view->acceleration->plan->query);
     if (rc == SQLITE_OK && columns.comparisons != NULL) {
-        unit->replacement = write_replacement(statement, &columns, unit->view, stood);
+        unit->replacement = write_replacement(statement, &columns, view, stood);
         rc = unit->replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
     } else if (rc != SQLITE_NOMEM && units->why[0] == '\0') {
-        rc = refuse(units, "names or comparisons of its columns are not known");
+        rc = refuse(units, "its columns' names, or how they compare, might be others");
     }
     sqlite3_finalize(all);
     sqlite3_finalize(statement);
@@ -552,30 +652,35 @@ static bool has_distinct(const struct clr_stood *stood)
            clr_word_is(clr_blank_skip(stood->text.text + strlen("SELECT")), "distinct");
 }
 
-/* Stores a unit's text by itself. Returns SQLITE_OK, SQLITE_NOTFOUND if it is not promising, or
+/* Writes a unit as statements. Returns SQLITE_OK, SQLITE_NOTFOUND if it is not promising, or
    SQLITE_NOMEM. Of rows of a table that are values all different ones are quicker found. */
-static int choose_select(struct units *units, const struct clr_stood *stood,
-                         const bool reads[CLR_MOST_CTES], struct unit *unit)
+static int write_unit(struct units *units, const struct clr_stood *stood,
+                      const bool reads[CLR_MOST_CTES], struct unit *unit)
 {
+    const bool leaves_out = stood->compound >= 0 && stood->is_values && has_distinct(stood);
     bool has_rows;
     int rc;
 
-    unit->select = write_select(units, stood, reads, true, false);
-    rc = unit->select == NULL ? SQLITE_NOMEM : clr_select_look(unit->select, &has_rows, units->why);
-    if (rc == SQLITE_OK && stood->compound >= 0 && stood->is_values && has_distinct(stood)) {
-        unit->is_distinct = true;
-        if (!are_equals_same(units->connection->db, unit->select))
-            rc = refuse(units, "SQLite leaves out its DISTINCT");
-    } else if (rc == SQLITE_OK && has_rows && stood->is_values &&
-               clr_name_begins(stood->text.text, stood->text.length, "SELECT") &&
-               are_equals_same(units->connection->db, unit->select)) {
-        sqlite3_free(unit->select);
-        unit->select = write_select(units, stood, reads, true, true);
-        unit->is_distinct = true;
-        rc = unit->select == NULL ? SQLITE_NOMEM
-                                  : clr_select_look(unit->select, &has_rows, units->why);
-    }
-    return rc;
+    unit->itself = write_select(units, stood, reads, true, false);
+    rc = unit->itself == NULL ? SQLITE_NOMEM : clr_select_look(unit->itself, &has_rows, units->why);
+    if (rc != SQLITE_OK)
+        return rc;
+    unit->is_distinct =
+        (leaves_out || (has_rows && stood->is_values &&
+                        clr_name_begins(stood->text.text, stood->text.length, "SELECT"))) &&
+        are_equals_same(units->connection->db, unit->itself);
+    if (leaves_out && !unit->is_distinct)
+        return refuse(units, "SQLite leaves out its DISTINCT");
+    unit->select = write_select(units, stood, reads, true, unit->is_distinct && !leaves_out);
+    return unit->select == NULL ? SQLITE_NOMEM
+                                : clr_select_look(unit->select, &has_rows, units->why);
+}
+
+static void free_unit(struct unit *unit)
+{
+    sqlite3_free(unit->itself);
+    sqlite3_free(unit->select);
+    sqlite3_free(unit->replacement);
 }
 
 /* Adds a SELECT of the statement if it is a unit that is accelerated. Returns SQLITE_OK,
@@ -593,7 +698,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
         return refuse(units, "it is recursive, or reads what several WITHs around it define");
     *unit = (struct unit){.text = stood->text};
     text = write_select(units, stood, reads, false, false);
-    rc = text == NULL ? SQLITE_NOMEM : choose_select(units, stood, reads, unit);
+    rc = text == NULL ? SQLITE_NOMEM : write_unit(units, stood, reads, unit);
     if (rc == SQLITE_OK && (units->instants > 1 || strlen(text) != stood->text.length) &&
         count_instants(text, strlen(text)) > 0)
         rc = refuse(units, "it and the rest have to be of one instant");
@@ -608,7 +713,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
         units->are_sets = units->are_sets || (stood->compound >= 0 && unit->is_distinct);
         units->count++;
     } else {
-        sqlite3_free(unit->select);
+        free_unit(unit);
     }
     return rc == SQLITE_OK || rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
@@ -755,9 +860,10 @@ static bool are_ordered_alike(const struct clr_bytecode *a, const struct clr_byt
 /*
  * Whether the rows come in the same order. SQLite has to go over the same b-trees in the statement
  * as in what comes of it and in its units by themselves: it may have moved a condition into a unit,
- * and find its rows by an index. Where a unit is joined the loops have to be the same, too, and
- * where an arm's rows are distinct, the compound must tell them apart as well: it may give the last
- * one of those that are equal to it. Returns SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
+ * and find its rows by an index. In which order a view finds what is DISTINCT does not matter: such
+ * rows are sorted. Where a unit is joined the loops have to be the same, too, and where an arm's
+ * rows are distinct, the compound must tell them apart as well: it may give the last one of those
+ * that are equal to it. Returns SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
  */
 static int check_order(const struct units *units, const char *text)
 {
@@ -773,7 +879,7 @@ static int check_order(const struct units *units, const char *text)
     if (rc == SQLITE_OK)
         rc = add_trees(&other, &after);
     for (i = 0; i < units->count && rc == SQLITE_OK; i++) {
-        rc = clr_bytecode_read(db, &own, "%s", units->list[i].select);
+        rc = clr_bytecode_read(db, &own, "%s", units->list[i].itself);
         if (rc == SQLITE_OK)
             rc = add_trees(&own, &after);
         clr_bytecode_free(&own);
@@ -836,10 +942,8 @@ int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_
         sqlite3_free(*text);
         *text = NULL;
     }
-    for (i = 0; i < units->count; i++) {
-        sqlite3_free(units->list[i].select);
-        sqlite3_free(units->list[i].replacement);
-    }
+    for (i = 0; i < units->count; i++)
+        free_unit(&units->list[i]);
     sqlite3_free(units);
     return rc;
 }

@@ -90,6 +90,17 @@ ANSWERED = [
     # A ? of a CTE is one more where its text stands once more.
     ("WITH w AS (SELECT * FROM t WHERE n > ?) SELECT (SELECT count(*) FROM w), ?9", (50, *[0] * 8)),
     (f"SELECT city, (SELECT count(*) FROM t WHERE {' AND '.join(['n IS NOT ?'] * 20)}) FROM u", (None,) * 20),
+    # An arm's column has the affinity of the first arm's, unless SQLite moves conditions into arms, or takes them out of FROM.
+    ("SELECT DISTINCT c FROM (SELECT city AS g, count(*) AS c, count(*) OVER () AS s FROM t WHERE kind IN (1, 4) GROUP BY 1 UNION ALL"
+     " SELECT n, x, city FROM t WHERE n > 50) WHERE s IS NOT NULL AND c < '5'", ()),
+    ("SELECT c < '5', count(*) FROM (SELECT city AS g, count(*) AS c FROM t GROUP BY 1 UNION ALL SELECT n, x FROM t WHERE n > 50)"
+     " GROUP BY 1", ()),
+    ("SELECT c < '5' FROM (SELECT count(*) + 1 AS c FROM t UNION ALL SELECT x FROM t WHERE n > 95) ORDER BY c", ()),
+    ("SELECT c < '5' FROM (SELECT x AS c FROM t WHERE n > 95 UNION ALL SELECT n + 1 FROM t WHERE n > 97) ORDER BY c", ()),
+    ("SELECT c < '5' FROM (SELECT count(*) || '' AS c FROM t UNION ALL SELECT n FROM t WHERE n > 97) ORDER BY c", ()),
+    ("SELECT * FROM (SELECT n, n + 1 AS m FROM u UNION ALL SELECT kind, max(x) FROM t GROUP BY 1) WHERE m < '40'", ()),
+    ("SELECT c < '5' FROM (SELECT count(*) AS c FROM t UNION ALL SELECT max(x) FROM t) ORDER BY c", ()),
+    ("SELECT c < '5' FROM (SELECT max(x) AS c FROM t WHERE n > 98 UNION ALL SELECT x FROM t WHERE n > 95) ORDER BY c", ()),
     # Where a name is that of a column behind another name, or of an alias in another arm.
     ("SELECT n, kind AS z, count(*) FROM t GROUP BY 1, 2 UNION ALL SELECT 5 AS kind, 6, 7 ORDER BY kind", ()),
     # The statement's columns get their names from a CTE around it.
@@ -121,8 +132,7 @@ LEFT = {
     "two instants, in other words": "SELECT (SELECT count(*) FROM t WHERE day < date('no' || 'w')), date('NO' || 'w')",
     "JSON that is known as such": "SELECT json_array((SELECT json_group_array(kind) FROM t))",
     "groups in the order of the arms": "SELECT kind, 1 FROM t GROUP BY kind UNION ALL SELECT n, 2 FROM u ORDER BY 2 DESC",
-    "an arm that is one query with what is around it": "SELECT * FROM (SELECT n, n + 1 FROM u UNION ALL SELECT kind, max(x) FROM t GROUP BY 1)",
-    "an arm of a CTE": "WITH a AS (SELECT city AS c FROM u UNION ALL SELECT max(city) || '' FROM t) SELECT * FROM a WHERE c = 12",
+    "an arm whose expressions tell how a column compares": "WITH a AS (SELECT city AS c FROM u UNION ALL SELECT max(city) || '' FROM t) SELECT * FROM a WHERE c = 12",
     "IN that ends early": "SELECT city FROM u WHERE n IN (SELECT kind FROM t WHERE n > 2 LIMIT 9)",
     "EXISTS ends at the first row": "SELECT EXISTS (SELECT n FROM t WHERE n > 98)",
     "a statement that writes": "DELETE FROM u WHERE n > (SELECT count(*) FROM t)",
