@@ -24,6 +24,7 @@ struct unit {
     char *select;            /* the same, as the view has it: perhaps DISTINCT */
     char *replacement;       /* a SELECT from the view */
     char view[CLR_MADE_NAME];
+    int columns;
     bool is_distinct; /* the SELECT has DISTINCT, and is none to SQLite in its place */
 };
 
@@ -595,6 +596,7 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     if (rc == SQLITE_OK && columns.comparisons != NULL)
         rc = compare_arms(units, stood, &columns, view->acceleration->plan->query);
     if (rc == SQLITE_OK && columns.comparisons != NULL) {
+        unit->columns = columns.own.count;
         unit->replacement = write_replacement(statement, &columns, view, stood);
         rc = unit->replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
     } else if (rc != SQLITE_NOMEM && units->why[0] == '\0') {
@@ -794,7 +796,8 @@ static int find_units(struct units *units, sqlite3_str *lines)
 
 /* ---- The statement. */
 
-/* The b-trees that programs open, by their databases and root pages. */
+/* The b-trees that programs open, by their databases and root pages. What sorts has none: sorters,
+   and ephemeral tables of keys. */
 struct trees {
     int count;
     int64_t *list;
@@ -820,6 +823,9 @@ static int add_trees(const struct clr_bytecode *program, struct trees *trees)
 
         if (clr_vdbe_op_is(operation, "OpenRead") || clr_vdbe_op_is(operation, "ReopenIdx"))
             grown[trees->count++] = ((int64_t)operation->p3 << 32) + operation->p2;
+        else if (clr_vdbe_op_is(operation, "SorterOpen") ||
+                 (clr_vdbe_op_is(operation, "OpenEphemeral") && operation->p4[0] == 'k'))
+            grown[trees->count++] = 0;
     }
     if (grown != NULL)
         trees->list = grown;
@@ -857,13 +863,27 @@ static bool are_ordered_alike(const struct clr_bytecode *a, const struct clr_byt
     return i >= a->count && k >= b->count;
 }
 
+/* Whether a program reads all columns of the units' views, and those that the statement's own does:
+   from 3.39 on SQLite has NULLs in the place of a subquery's columns that nothing reads, unless
+   that groups, and an automatic index is in the order of such a column, too. */
+static bool are_all_read(const struct units *units, const struct clr_bytecode *plain,
+                         const struct clr_bytecode *other)
+{
+    int wanted = clr_bytecode_count(plain, "VColumn"), i;
+
+    for (i = 0; i < units->count; i++)
+        wanted += units->list[i].columns;
+    return clr_bytecode_count(other, "VColumn") >= wanted;
+}
+
 /*
  * Whether the rows come in the same order. SQLite has to go over the same b-trees in the statement
- * as in what comes of it and in its units by themselves: it may have moved a condition into a unit,
- * and find its rows by an index. In which order a view finds what is DISTINCT does not matter: such
- * rows are sorted. Where a unit is joined the loops have to be the same, too, and where an arm's
- * rows are distinct, the compound must tell them apart as well: it may give the last one of those
- * that are equal to it. Returns SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
+ * as in what comes of it and in its units by themselves, and to sort as often: it may have moved a
+ * condition into a unit, and find its rows by an index, or group by a unit's order. In which order
+ * a view finds what is DISTINCT does not matter: such rows are sorted. Where a unit is joined the
+ * loops have to be the same, too, and where an arm's rows are distinct, the compound must tell them
+ * apart as well: it may give the last one of those that are equal to it. Returns SQLITE_OK,
+ * SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
  */
 static int check_order(const struct units *units, const char *text)
 {
@@ -885,7 +905,8 @@ static int check_order(const struct units *units, const char *text)
         clr_bytecode_free(&own);
     }
     if (rc == SQLITE_OK && (!are_equal(&before, &after) ||
-                            (units->are_joined && !clr_bytecode_joins_alike(&plain, &other)) ||
+                            (units->are_joined && !(are_all_read(units, &plain, &other) &&
+                                                    clr_bytecode_joins_alike(&plain, &other))) ||
                             (units->are_named && !are_ordered_alike(&plain, &other)) ||
                             (units->are_sets && !clr_bytecode_sets_are_binary(&plain))))
         rc = SQLITE_NOTFOUND;

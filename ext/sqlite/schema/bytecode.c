@@ -561,6 +561,15 @@ bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_byt
     return are;
 }
 
+int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
+{
+    int count = 0, i;
+
+    for (i = 0; i < program->count; i++)
+        count += clr_vdbe_op_is(&program->operations[i], opcode);
+    return count;
+}
+
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
 {
     static const char *const begins[] = {"Rewind", "Last"};

@@ -94,6 +94,9 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
 bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root,
                                  bool are_listed);
 
+/* How many operations of a program have that name. */
+int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
+
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 

@@ -13,7 +13,7 @@ SELECTS = 900 if tap.QUICK else 12_000
 ROWS = 700
 CITIES = ["ORD", "ord", "LAX", "SFO", "JFK", None, "", "Ord ", "12", "Zürich"]
 #: At least so many of the statements that are no errors are rewritten: a fifth fewer than by the seeds that were tried.
-LEAST_SHARE = 0.45
+LEAST_SHARE = 0.4
 
 
 def open_database(rng, encoding, has_indexes=True):
@@ -101,6 +101,10 @@ ANSWERED = [
     ("SELECT * FROM (SELECT n, n + 1 AS m FROM u UNION ALL SELECT kind, max(x) FROM t GROUP BY 1) WHERE m < '40'", ()),
     ("SELECT c < '5' FROM (SELECT count(*) AS c FROM t UNION ALL SELECT max(x) FROM t) ORDER BY c", ()),
     ("SELECT c < '5' FROM (SELECT max(x) AS c FROM t WHERE n > 98 UNION ALL SELECT x FROM t WHERE n > 95) ORDER BY c", ()),
+    # A column that nothing reads, in an automatic index; and groups in a unit's order.
+    ("SELECT a.c, b.c, a.s FROM (SELECT DISTINCT n AS g, city AS c, kind AS s FROM t) AS a JOIN"
+     " (SELECT kind, count(*) AS c FROM t GROUP BY 1 UNION SELECT 1, 12) AS b ON a.c = b.c", ()),
+    ("SELECT c AS z, count(*) FROM (SELECT kind g, sum(n) AS c FROM t GROUP BY 1 ORDER BY 2 DESC) AS q GROUP BY z", ()),
     # Where a name is that of a column behind another name, or of an alias in another arm.
     ("SELECT n, kind AS z, count(*) FROM t GROUP BY 1, 2 UNION ALL SELECT 5 AS kind, 6, 7 ORDER BY kind", ()),
     # The statement's columns get their names from a CTE around it.
