@@ -417,6 +417,75 @@ static bool take_sequence(struct clr_binder *binder, const struct clr_node *node
            refuse(binder, CLR_WHY_COLLATION);
 }
 
+/* Whether a dimension has one key that is a column, and this is it: its rows with a key that is no
+   NULL are no others than the one that is joined. */
+static bool is_joined_by(const struct clr_dimension *dimension, const struct clr_node *column)
+{
+    const struct clr_node *term = dimension->terms[0], *side;
+
+    if (dimension->term_count != 1 || term->kind != CLR_N_FOLD || term->opcode != CLR_OP_EQUAL)
+        return false;
+    for (side = term->first; side != NULL; side = side->next) {
+        if (side->kind == CLR_N_COLUMN && side->source == column->source &&
+            side->column.number == column->column.number)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether a dimension's column has one value in all rows with the same key of GROUP BY: the key is
+ * the one that the dimension is joined by, or the column of the fact table that leads there, if
+ * equal values of it are the same value, as those of a column of TEXT or INTEGERs are.
+ */
+static bool follows(const struct clr_binder *binder, const struct clr_node *column,
+                    const struct clr_node *key)
+{
+    const struct clr_dimension *dimension = &binder->query->dimensions[column->dimension - 1];
+
+    if (key->kind != CLR_N_COLUMN || !key->column.is_binary)
+        return false;
+    if (key->dimension != 0)
+        return key->dimension == column->dimension && is_joined_by(dimension, key);
+    return key->column.number == dimension->column &&
+           (key->column.is_text || (key->column.is_numeric && !key->column.is_real));
+}
+
+/* Finds out whether a column follows from a key, and notes it. */
+static bool find_determined(const struct clr_binder *binder, struct clr_node *node)
+{
+    const struct clr_node *term = binder->syntax->select.keys.first;
+
+    if (!clr_node_is_dimension(node) || !node->column.is_binary)
+        return false;
+    while (term != NULL && !follows(binder, node, term->first))
+        term = term->next;
+    node->is_determined = term != NULL;
+    return term != NULL;
+}
+
+/* Whether the affinity and the collating sequence of a column mean nothing to an expression that
+   has it. */
+static bool takes_value(const struct clr_node *node)
+{
+    switch (node->kind) {
+    case CLR_N_PLUS:
+    case CLR_N_MINUS:
+    case CLR_N_UNARY:
+    case CLR_N_FUNCTION:
+    case CLR_N_WINDOW:
+    case CLR_N_CAST:
+    case CLR_N_TERM:
+        return true;
+    case CLR_N_FOLD:
+        return !clr_opcode_compares(node->opcode);
+    case CLR_N_CASE:
+        return !node->has_base;
+    default:
+        return node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT;
+    }
+}
+
 static bool find_key_uses(struct clr_binder *binder, struct clr_node *node);
 
 /*
@@ -433,7 +502,8 @@ static bool names_key(struct clr_binder *binder, struct clr_node *subquery)
     if (key == NULL)
         return true;
     return find_key_uses(binder, subquery->first) &&
-           ((subquery->tested == NULL && key->column.is_numeric && !key->column.is_real) ||
+           ((subquery->tested == NULL && !key->is_determined && key->column.is_numeric &&
+             !key->column.is_real) ||
             refuse(binder, CLR_WHY_NAMED_KEY));
 }
 
@@ -457,13 +527,15 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
         key++;
     }
     if (node->kind == CLR_N_COLUMN || node->kind == CLR_N_STAR)
-        return refuse(binder, CLR_WHY_KEY_COLUMN);
+        return find_determined(binder, node) || refuse(binder, CLR_WHY_KEY_COLUMN);
     if (node->kind == CLR_N_SUBQUERY)
         return names_key(binder, node);
     for (child = node->first; child != NULL; child = child->next) {
         child->is_exists = node->kind == CLR_N_OPERATOR && node->names[0].kind == 0;
         if (!take_sequence(binder, node, child) || !find_key_uses(binder, child))
             return false;
+        if (child->is_determined && !takes_value(node))
+            return refuse(binder, CLR_WHY_KEY_COLUMN);
         /* A key has no affinity, and a subquery has that of its column, which is not known. */
         if (child->key != 0 && clr_content_is_subquery(child))
             return refuse(binder, CLR_WHY_SUBQUERY);
@@ -483,14 +555,22 @@ static bool find_list_uses(struct clr_binder *binder, const struct clr_list *lis
 }
 
 /* Finds the expressions in the select list, HAVING and ORDER BY that are keys: what else these have
-   is in aggregates or no column of the table. Returns false once it has failed. */
+   is in aggregates or no column of the table, or it follows from a key, and then the greatest value
+   of a group is the only one. Returns false once it has failed. */
 static bool find_uses(struct clr_binder *binder)
 {
     const struct clr_select_tree *select = &binder->syntax->select;
+    struct clr_node *node;
 
-    return find_list_uses(binder, &select->items) &&
-           (select->having == NULL || find_key_uses(binder, select->having)) &&
-           find_list_uses(binder, &select->terms);
+    if (!find_list_uses(binder, &select->items) ||
+        (select->having != NULL && !find_key_uses(binder, select->having)) ||
+        !find_list_uses(binder, &select->terms))
+        return false;
+    for (node = binder->syntax->nodes; node != NULL; node = node->allocated) {
+        if (node->is_determined && node->kind == CLR_N_COLUMN)
+            clr_syntax_be_greatest(binder->syntax, node);
+    }
+    return binder->syntax->code == CLR_OK;
 }
 
 /* Has the query be one of rows: of those that have the extreme of their group, which the columns
@@ -503,8 +583,10 @@ static bool become_rows(struct clr_binder *binder)
     if (!query->may_find_extremes || binder->syntax->code != CLR_INVALID ||
         binder->syntax->reason->code != CLR_WHY_KEY_COLUMN)
         return false;
-    for (node = binder->syntax->nodes; node != NULL; node = node->allocated)
+    for (node = binder->syntax->nodes; node != NULL; node = node->allocated) {
         node->key = 0;
+        node->is_determined = false;
+    }
     query->is_grouped = false;
     query->has_rows = true;
     binder->syntax->code = CLR_OK;

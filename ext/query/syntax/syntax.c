@@ -639,6 +639,34 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node, struc
     enlist(&syntax->aggregates, node);
 }
 
+void clr_syntax_be_greatest(struct clr_syntax *syntax, struct clr_node *node)
+{
+    struct clr_node *column = clr_syntax_node(syntax, CLR_N_COLUMN, NULL, none);
+    const struct clr_aggregate *greatest = clr_aggregates;
+    struct clr_node *allocated;
+
+    if (column == NULL)
+        return;
+    while (greatest->builtin == NULL || strcmp(greatest->builtin, "max") != 0)
+        greatest++;
+    allocated = column->allocated;
+    *column = *node;
+    column->next = NULL;
+    column->allocated = allocated;
+    *node = (struct clr_node){.kind = CLR_N_AGGREGATE,
+                              .first = column,
+                              .next = node->next,
+                              .allocated = node->allocated,
+                              .depth = node->depth + 1,
+                              .at = node->at,
+                              .is_ordering = node->is_ordering,
+                              .is_enclosed = node->is_enclosed,
+                              .aggregate = greatest,
+                              .builtin = true,
+                              .written = column};
+    be_aggregate(syntax, node, NULL);
+}
+
 static bool is_zero(const struct clr_node *node)
 {
     const struct clr_token *token = &node->names[0];

@@ -141,6 +141,7 @@ struct clr_node {
     bool is_day_pattern; /* of a parameter, in a lookup that is being written: CLR_DAY_PATTERN
                              looks at it */
     int key;             /* of an expression that is what a key is: the key's number, from 1 */
+    bool is_determined;  /* of a column: it follows from a key, and is none */
     bool is_constant;    /* of a term of GROUP BY: no key, as it is the same in all rows */
     struct clr_node
         *item; /* of a column's name that means an item of the select list: that, or NULL */
@@ -254,6 +255,10 @@ struct clr_node *clr_syntax_node(struct clr_syntax *syntax, enum clr_node_kind k
 
 /* Makes the node of a column's name; NULL without memory. */
 struct clr_node *clr_syntax_column(struct clr_syntax *syntax, const struct clr_token *name);
+
+/* Has a column, once it is bound, be max() of it, which is printed as the column where a SELECT is
+   printed as it was written. Fails without memory. */
+void clr_syntax_be_greatest(struct clr_syntax *syntax, struct clr_node *node);
 
 /* Returns the table that a place in FROM leads to by way of subqueries. */
 static inline const struct clr_from_table *clr_from_leaf(const struct clr_from_table *source)
