@@ -797,7 +797,7 @@ static int find_units(struct units *units, sqlite3_str *lines)
 /* ---- The statement. */
 
 /* The b-trees that programs open, by their databases and root pages. What sorts has none: sorters,
-   and ephemeral tables of keys. */
+   and ephemeral tables of keys, are 0, and indexes for a run -1. */
 struct trees {
     int count;
     int64_t *list;
@@ -823,6 +823,8 @@ static int add_trees(const struct clr_bytecode *program, struct trees *trees)
 
         if (clr_vdbe_op_is(operation, "OpenRead") || clr_vdbe_op_is(operation, "ReopenIdx"))
             grown[trees->count++] = ((int64_t)operation->p3 << 32) + operation->p2;
+        else if (clr_vdbe_op_is(operation, "OpenAutoindex"))
+            grown[trees->count++] = -1;
         else if (clr_vdbe_op_is(operation, "SorterOpen") ||
                  (clr_vdbe_op_is(operation, "OpenEphemeral") && operation->p4[0] == 'k'))
             grown[trees->count++] = 0;

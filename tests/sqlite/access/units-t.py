@@ -118,6 +118,8 @@ ANSWERED = [
     # A subquery around a unit is a part of the join to SQLite.
     ("SELECT b.g, a.c FROM (SELECT g, c, s FROM (SELECT DISTINCT n AS g, x > 10 AS c, kind AS s FROM t)) AS a"
      " CROSS JOIN (SELECT city AS g, n AS c, id AS s FROM u) AS b ON a.c = b.c LIMIT 5", ()),
+    # Where SQLite has statistics it makes an index for a subquery, and not for the same SELECT by itself: other rows are the first of their groups.
+    *((f"SELECT (SELECT code FROM t WHERE trimmed = 'x' AND n > {n} GROUP BY 1 LIMIT 1) FROM t LIMIT 1", ()) for n in range(8)),
     # 'A' and 'a' are two values of the arm, and one of the compound, which is the last one.
     ("SELECT 'q' COLLATE NOCASE UNION SELECT CAST(CASE id % 3 WHEN 1 THEN 'a' ELSE 'A' END AS TEXT) FROM t WHERE id > 2", ()),
 ]
@@ -150,13 +152,15 @@ def test_directed(rng):
         text = support.value(db, "SELECT clreduce_rewrite(?)", sql) or ""
         tap.is_equal(text.count("FROM temp."), count, sql)
         tap.is_equal(outcome(db, text, ()), outcome(db, sql, ()), "the same")
-    batch = support.Batch(f"{len(ANSWERED)} statements, as they are and rewritten")
-    for sql, values in ANSWERED:
-        text = support.value(db, "SELECT clreduce_rewrite(?)", sql)
-        batch.compare(outcome(db, text or sql, values), outcome(db, sql, values), f"{sql}\n{text}")
-    batch.end()
     for why, sql in LEFT.items():
         tap.is_equal(support.value(db, "SELECT clreduce_rewrite(?)", sql), None, why)
+    for change in ("", "CREATE INDEX by_kind ON t(kind); ANALYZE"):
+        db.executescript(change)
+        batch = support.Batch(f"{change}: {len(ANSWERED)} statements, as they are and rewritten")
+        for sql, values in ANSWERED:
+            text = support.value(db, "SELECT clreduce_rewrite(?)", sql)
+            batch.compare(outcome(db, text or sql, values), outcome(db, sql, values), f"{sql}\n{text}")
+        batch.end()
 
 
 if __name__ == "__main__":
