@@ -33,26 +33,12 @@ def fill(db, kind, table="t", rows=ROWS):
     db.execute(FILL.format(table=table, rows=rows))
 
 
-class Watch:
-    """A connection whose views are compared with their SELECTs, and whose plans are looked at."""
+class Watch(views.Watch):
+    """A connection whose views' plans are looked at, too."""
 
-    def __init__(self, db, label, selects=None, parameters=None):
-        self.db, self.label = db, label
-        self.selects = SELECTS if selects is None else selects
-        self.parameters = PARAMETERS if parameters is None else parameters
-        self.batch = support.Batch(f"filled by SQLite: {label}")
-        for name, select in self.selects.items():
-            problem = views.create(db, name, select)
-            self.batch.check(problem is None, f"{name}: {problem}")
+    def __init__(self, db, label, selects=SELECTS, parameters=PARAMETERS):
+        super().__init__(db, f"filled by SQLite: {label}", selects, parameters)
         self.kept("at first")
-
-    def ask(self, name, step):
-        """Asks a view and compares its rows; its plan."""
-        parameters = self.parameters.get(name, ())
-        got = views.ask(self.db, name, parameters)
-        want = views.outcome(self.db, self.selects[name], parameters)
-        self.batch.compare(got, want, f"{step}: {name}")
-        return views.plan(self.db, name)
 
     def settle(self, step):
         """Asks each view until its columns are there, or it is clear that they won't be."""
@@ -107,7 +93,3 @@ class Watch:
             self.batch.check(KEPT in lines[-1], f"{sql}: {name} lost its columns: {lines}")
         same = support.stats(self.db)["rows_loaded"] == loaded
         self.batch.check(same, f"{sql}: columns were filled again")
-
-    def end(self):
-        """The check."""
-        self.batch.end()

@@ -136,6 +136,22 @@ def is_fast(db, select, parameters=(), name="view_of_it"):
     tap.diag(f"{verdict}\n got: {got!r:.2000}\nwant: {want!r:.2000}")
 
 
+class Watch:
+    """Views of a connection, which are held against their SELECTs."""
+
+    def __init__(self, db, label, selects, parameters):
+        self.db, self.selects, self.parameters, self.batch = db, selects, parameters, support.Batch(label)
+        for name, select in selects.items():
+            self.batch.compare(create(db, name, select), None, name)
+
+    def ask(self, name, step):
+        """Asks a view and compares its rows; its plan."""
+        parameters = self.parameters.get(name, ())
+        got = ask(self.db, name, parameters)
+        self.batch.compare(got, outcome(self.db, self.selects[name], parameters), f"{step}: {name}")
+        return plan(self.db, name)
+
+
 def plan(db, name):
     """The lines of a view's plan."""
     return [line for (line,) in db.execute("SELECT line FROM clreduce_plan(?)", (name,))]

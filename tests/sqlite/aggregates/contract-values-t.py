@@ -45,7 +45,6 @@ def test_literals():
                     got = support.value(db, f"SELECT {query} FROM one{closing}")
                     want = support.value(db, f"SELECT {twin} FROM one{closing}")
                     batch.compare(got, want, f"{query} of {value!r}")
-        batch.end()
         db.close()
 
 

@@ -57,7 +57,8 @@ def chunk_for(rng, size):
     return max(16, rng.choice((16, 64, 1000, size - 1, size // 2)))
 
 
-def test_kind(rng, kind, connections):
+@tap.each(*KINDS)
+def test_kind(rng, connections, kind):
     """A check for each kind and mode: all sizes, all functions, rows as they are and shuffled."""
     batches = {mode: support.Batch(f"{kind}, {mode}") for mode in connections}
     sizes = SIZES[::5] if tap.QUICK else SIZES + (rng.choice(MORE_SIZES), rng.randrange(3000))
@@ -78,8 +79,6 @@ def test_kind(rng, kind, connections):
                     batch.compare(
                         got, expected, f"{function} of {size} {order}rows, chunks of {chunk}"
                     )
-    for batch in batches.values():
-        batch.end()
 
 
 def big_rows(rng, size):
@@ -155,26 +154,12 @@ def test_big(rng, modes):
         )
     if not support.skip_device(1, "the big table on a device"):
         tap.ok(support.stats(db)["chunks_to_device"] > 0, "a device took part in the big table")
-    db.close()
 
 
-def main():
-    rng = support.seed()
-    modes = support.modes()
-    connections = {mode: support.connect(mode, **support.SMALL) for mode in modes}
-    for kind in KINDS:
-        test_kind(rng, kind, connections)
+def test_device(connections):
+    """A device has done some of it."""
     if not support.skip_device(1, "random data on a device"):
-        got = support.stats(connections[support.device()])
-        tap.ok(got["chunks_to_device"] > 0, "a device took part")
-        tap.diag(
-            f"{got['chunks_to_device']} chunks on the device,"
-            f" {got['host_device_busy']} not in time, {got['host_remainder']} remainders"
-        )
-    for db in connections.values():
-        db.close()
-    test_big(rng, modes)
-    tap.done()
+        support.took_part(connections[support.device()], "random data")
 
 
-main()
+support.run(globals(), modes=tuple(support.modes()), connections={mode: support.connect(mode, **support.SMALL) for mode in support.modes()})

@@ -23,7 +23,6 @@ def test_answers(rng, db):
                     got = db.execute(f"SELECT {', '.join(call for call, _ in calls)} FROM t")
                     for (call, reference), value in zip(calls, got.fetchone()):
                         batch.compare(value, reference(present(values)), f"{call} of {size}")
-        batch.end()
 
 
 @tap.each(None, 1)
@@ -48,7 +47,6 @@ def test_many(rng, db, threshold):
             batch.compare(
                 support.value(db, f"SELECT {call} FROM t"), reference(values), f"{call}, {name}"
             )
-        batch.end()
 
 
 def test_texts(db):

@@ -45,7 +45,6 @@ def test_windows(rng, db):
                         (reference(present([values[i] for i in ids])),) for ids in frames
                     ]
                     batch.compare(got, want, f"{call} {over}")
-        batch.end()
 
 
 def test_long_windows(rng, db):

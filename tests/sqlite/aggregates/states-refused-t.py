@@ -45,7 +45,6 @@ def test_refusals(rng, db):
                 refuses(batch, db, function, other, f"a state of no rows of {family[0]}")
         text = state.decode("latin-1")
         refuses(batch, db, function, text, "its bytes as TEXT")
-        batch.end()
 
 
 FLIPPED_KINDS = (
@@ -88,7 +87,6 @@ def test_flipped(rng, db):
                     or got.message == "integer overflow",
                     f"{bytes(changed)!r}: {got!r}",
                 )
-        batch.end()
         tap.diag(f"{read} of {batch.run} were states")
 
 
@@ -103,7 +101,6 @@ def test_arguments(db):
                 got = support.value(db, f"SELECT {function}{suffix}({', '.join(['1'] * count)})")
                 want = Failure(f"wrong number of arguments to function {function}{suffix}()")
                 batch.compare(got, want, f"{suffix}, {count} arguments")
-        batch.end()
 
 
 def test_overflow(batch, db):

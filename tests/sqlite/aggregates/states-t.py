@@ -51,7 +51,6 @@ def test_splits(rng, label, db):
             fill(db, given)
             after = db.execute(f"SELECT {columns('_state')} FROM t").fetchone()
             batch.compare(after, before, f"the states of {size} rows, shuffled")
-        batch.end()
 
 
 def check_merges(rng, batch, db, function, what):
@@ -82,7 +81,6 @@ def test_nothing(db):
             same(batch, db, f"SELECT {function}_merge(s) FROM ({source})", want, "the answer")
             same(batch, db, f"SELECT {function}_state_merge(s) FROM ({source})", state, "the state")
         batch.compare(support.value(db, f"SELECT typeof(s) FROM ({state})"), "blob", "the type")
-        batch.end()
 
 
 def test_families(rng, db):
@@ -107,7 +105,6 @@ def test_families(rng, db):
                     ),
                     f"the bytes of {giver} and {taker}",
                 )
-        batch.end()
 
 
 #: Frames, and the same as a condition on the rowid of what is in them.
@@ -152,7 +149,6 @@ def test_windows(rng, label, db):
                     db, f"SELECT {function}_state_merge({name}) {over_states} FROM r ORDER BY i"
                 )
                 batch.compare(got, want, f"{function}_state_merge")
-            batch.end()
 
 
 def test_shards(batch, rng):
@@ -195,7 +191,6 @@ def test_kept(rng):
             batch = support.Batch(f"states kept in a file, {mode}")
             for function in FUNCTIONS:
                 check_merges(rng, batch, db, function, "kept")
-            batch.end()
             db.close()
 
 

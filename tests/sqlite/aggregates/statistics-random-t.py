@@ -35,7 +35,6 @@ def test_groups(rng, runs):
                 for number, (of_kind, rows) in enumerate(groups):
                     if of_kind == kind:
                         same(batch, found.get(number, ()), want[number], f"group {number}", rows)
-                batch.end()
             rng.shuffle(table)
     tap.diag(f"{len(groups) * len(FUNCTIONS)} cases in {len(groups)} groups, {len(table)} rows")
 
@@ -62,7 +61,6 @@ def test_long(rng, runs):
                 fill(db, rows)
                 got = db.execute(f"SELECT {CALLS} FROM t").fetchone()
                 same(batch, got, want, f"{size} rows, {label}, shuffled")
-        batch.end()
 
 
 def window_rows(rng, size):
@@ -111,7 +109,6 @@ def test_windows(rng, runs):
             for number, (given, right) in enumerate(zip(got, want)):
                 nearby = rows[max(0, number - before) : number + 1]
                 same(batch, given, right, f"the frame of row {number}", nearby)
-            batch.end()
 
 
 def test_device(runs):

@@ -134,7 +134,6 @@ def test_frames(rng, runs):
                 frames = table.frames(host, over, filtered)
                 for label, db in runs:
                     compare(batch, db, table, over, filtered, label, frames)
-        batch.end()
 
 
 def test_defaults(rng, runs):
@@ -151,7 +150,6 @@ def test_defaults(rng, runs):
             frames = table.frames(runs[0][1], over, filtered)
             for label, db in runs:
                 compare(batch, db, table, over, filtered, label, frames)
-        batch.end()
     batch = support.Batch("all functions over two windows in one query")
     windows = (
         "(PARTITION BY g ORDER BY o, id ROWS 2 PRECEDING)",
@@ -265,7 +263,6 @@ def test_long(rng, modes):
                     for number, (left, right) in enumerate(zip(got, want)):
                         batch.compare(left, right, f"row {number}")
                     batch.compare(len(got), count, "rows")
-                batch.end()
             db.close()
 
 
@@ -372,7 +369,6 @@ def test_new_names(modes):
             batch = support.Batch(f"{call} of a view that is now hidden, {mode}")
             for i, got in rows:
                 batch.compare(got, want(i, count if i > 1 else 1), f"row {i}")
-            batch.end()
             db.executescript("DROP TABLE temp.v; DROP VIEW v")
         db.close()
 

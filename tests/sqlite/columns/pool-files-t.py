@@ -80,7 +80,6 @@ def test_renamed():
             old.close()
             new.check(batch, "after the old one is closed")
             new.close()
-        batch.end()
 
 
 def copied_over(batch, path, content, retention, what, times=None):
@@ -119,7 +118,6 @@ def test_copied_over():
         for part in (COUNTER, VALID_FOR):
             changed[part] = one[part]
         copied_over(batch, path, bytes(changed), retention, "changed, and the counter set back")
-        batch.end()
 
 
 #: What others do to a file that nobody here has open: as a rule its size stays.
@@ -153,7 +151,6 @@ def test_written_elsewhere():
             else:
                 subprocess.run([sys.executable, "-c", code, path, script], check=True, timeout=60)
             asked(batch, path, script, retention=retention).close()
-        batch.end()
 
 
 class Keeper:
@@ -196,7 +193,6 @@ def test_restored():
             for name, content in saved.items():
                 overwrite(name, content)
         asked(batch, path, "as it was in the beginning", retention=retention).close()
-        batch.end()
 
 
 def lets_go(client, way, other):
@@ -251,7 +247,6 @@ def test_let_go():
         asked(batch, path, "as it was in the beginning").close()
         for client in clients:
             client.close()
-        batch.end()
 
 
 def test_replaced():
@@ -290,7 +285,6 @@ def test_replaced():
         for db in (source, target):
             db.close()
         client.close()
-        batch.end()
 
 
 def test_forked(batch):
@@ -392,7 +386,6 @@ def test_inode_again():
             new.close()
             old.check(batch, "and again")
         old.close()
-        batch.end()
 
 
 def test_links():
@@ -421,7 +414,6 @@ def test_links():
             client.check(batch, "beside that")
         for client in (*clients, moved):
             client.close()
-        batch.end()
 
 
 def vfs_of(path):
@@ -524,7 +516,6 @@ def test_attached():
         twice.close()
         for client in clients:
             client.close()
-        batch.end()
 
 
 def test_roots(batch):

@@ -86,7 +86,6 @@ def test_read_once():
         asked(batch, late, "after the one that read is closed", False)
         batch.compare(size(late), whole, "nothing went with that")
         close([late, attached])
-        batch.end()
 
 
 def test_changes(batch):

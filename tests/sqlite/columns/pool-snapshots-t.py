@@ -120,7 +120,6 @@ def test_crowd(rng):
         for number in range(ROUNDS):
             crowd.step(number)
         crowd.close()
-        batch.end()
 
 
 def test_generations(batch):
@@ -183,7 +182,6 @@ def test_uncommitted():
                 client.check(batch, f"after {end}")
         for client in (writer, reader):
             client.close()
-        batch.end()
 
 
 def test_rights(batch):
@@ -251,7 +249,6 @@ def test_locked():
         for client in (reader, other):
             client.check(batch, "after")
             client.close()
-        batch.end()
 
 
 def test_lengths(batch):
@@ -385,7 +382,6 @@ def test_fork():
                 clients.pop().close()
         for client in clients:
             client.close()
-        batch.end()
 
 
 def test_accelerated():

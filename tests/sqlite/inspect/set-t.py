@@ -260,7 +260,6 @@ def test_settings_do_not_matter(rng):
             }
             support.configure(db, **chosen)
             batch.compare(db.execute(CONFIGURABLE).fetchone(), want, str(chosen))
-        batch.end()
     support.configure(db, device="host", chunk_size=100)
     changed = (
         "SELECT gpu_sum(x) FROM t WHERE CASE WHEN rowid % 1000 THEN 1"

@@ -83,7 +83,6 @@ def test_open_statements():
             first = sum(i * 0.5 for i in range(min(width * 9 + 1, 200)))
             batch.compare(moving.fetchone()[0], first, "the first row")
             db.close()
-        batch.end()
 
 
 def test_interleaved():
@@ -262,7 +261,6 @@ def test_progress_handler():
                 if done > 3:
                     break
             batch.compare(support.rows(db, query), want, f"{query} at last")
-        batch.end()
         db.close()
 
 
@@ -306,7 +304,6 @@ def test_hasty_exit():
             batch.compare(process.returncode, 0, f"turn {turn}: {process.stdout}{process.stderr}")
             if process.returncode is None:
                 break
-        batch.end()
         tap.ok(slowest < 10, f"and soon: {slowest:.2f} s at most")
 
 

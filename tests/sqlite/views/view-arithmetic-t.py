@@ -89,19 +89,14 @@ def fill(db, rng, kind, rows):
     )
 
 
-def rows_of(outcome):
-    """An outcome to compare by: repr() tells -0.0 from 0.0, and has all digits."""
-    return repr(outcome)
-
-
 def check(host, device, select, what, by_device=True):
     """One check: the view's answers are the host's, and in the end a device gives them, if it is to."""
-    want = rows_of(views.outcome(host, select))
+    want = repr(views.outcome(host, select))  # tells -0.0 from 0.0, and has all digits
     wrong = []
     problem = views.create(device, "v", select)
 
     def judge(got):
-        if rows_of(got) != want:
+        if repr(got) != want:
             wrong.append(got)
         return not wrong
 
@@ -133,7 +128,7 @@ def test_tables(kind_of_device):
             check(host, device, select, f"{kind}, {rows} rows", by_device)
         fed = "SELECT gpu_sum(x), gpu_dot(x, y), gpu_var_samp(x) FROM t"
         tap.is_equal(
-            rows_of(views.outcome(device, fed)), rows_of(views.outcome(host, fed)), f"{kind}, {rows} rows, by rows"
+            repr(views.outcome(device, fed)), repr(views.outcome(host, fed)), f"{kind}, {rows} rows, by rows"
         )
         device.close()
         host.close()

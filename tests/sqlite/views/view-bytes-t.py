@@ -108,8 +108,6 @@ def test_forms():
         for select in OTHERS:
             verdict = check(db, batch, select.format(t=table), times + 1, name)
             batch.check(verdict.startswith("row by row"), f"{select}: {verdict}")
-        batch.end()
-        db.close()
 
 
 def test_merges(db, batch):
@@ -278,7 +276,6 @@ def test_threads(db):
             verdict = check(db, batch, select, 2, str(memory))
             expected = "row by row" if memory else "accelerated: host"
             batch.check(expected in verdict, f"{select}: {verdict}")
-        batch.end()
 
 
 def test_devices():
@@ -291,8 +288,6 @@ def test_devices():
             verdict = check(db, batch, select.format(t="t"), 8, device)
             batch.check("(n)" in select or verdict == "accelerated: host", f"{select}: {verdict}")
         check(db, batch, "SELECT count(m), count(l), gpu_sum(n) FROM t WHERE k > 9", 8, device)
-        batch.end()
-        db.close()
 
 
 views.run(globals())

@@ -308,8 +308,6 @@ def test_other_changes():
                        "INSERT INTO t SELECT value, value, value / 4.0 FROM json_each('[1,2,3]')"):
             db.executescript(change)
             check(db, batch, "v", select)
-        batch.end()
-        db.close()
 
 
 # Nothing stays of the files of the tests before.

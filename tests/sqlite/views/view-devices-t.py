@@ -78,7 +78,6 @@ def test_answers(kind, rng, most):
             for _ in range(4):
                 tap.is_equal(repr(views.ask(db, "asked")), repr(views.outcome(db, select)), select)
             tap.is_equal(views.plan(db, "asked")[0], "accelerated: host", "the host's")
-        db.close()
 
 
 def test_zones(kind, rng):
@@ -101,7 +100,6 @@ def test_zones(kind, rng):
             is_alone = after["scans_on_host"] == before["scans_on_host"]
             skipped = after["blocks_skipped"] - before["blocks_skipped"]
             tap.ok(not is_alone or (skipped > 0) == (devices == 1), f"{skipped} blocks left out by {devices}")
-        db.close()
 
 
 def test_changes(kind, rng):

@@ -1,6 +1,5 @@
 """What is looked up in dimensions is kept as long as these are what they were, whatever else a commit changes."""
 
-import support
 import tap
 import view_support as views
 
@@ -53,6 +52,7 @@ class Case:
         other.close()
 
 
+@tap.each("", " WITHOUT ROWID")
 def test_wal(layout):
     """Commits that change pages of dimensions, and commits that change none."""
     case = Case("WAL", layout)
@@ -103,8 +103,4 @@ def test_rollback_mode():
     case.check(True, "any commit")
 
 
-support.seed()
-for table in ("", " WITHOUT ROWID"):
-    test_wal(table)
-test_rollback_mode()
-tap.done()
+views.run(globals())

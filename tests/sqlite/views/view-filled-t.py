@@ -271,8 +271,6 @@ def test_interrupt():
                 f"turn {turn}: {views.plan(db, 'v')}",
             )
         batch.check(ended > 0, "some were stopped")
-        batch.end()
-        db.close()
 
 
 def test_interrupt_anywhere():
@@ -314,8 +312,6 @@ def test_device():
                 break
             time.sleep(0.01)  # a busy machine takes long to build the program
         batch.check(on_device, f"it was the device in the end: {views.plan(db, 'v')}")
-        batch.end()
-        db.close()
 
 
 views.run(globals())

@@ -72,7 +72,6 @@ def test_overrides():
         for number, select in enumerate(selects):
             what = f"functions replaced {'after a use' if first else 'before it'}: {select}"
             views.agree(db, f"v{number}", select, (), what)
-        db.close()
 
 
 def test_own_rounding():

@@ -18,6 +18,7 @@ REFUSED = {"ClickBench 25": "row by row: more than one row in 50 passes"}
 LOADS = 30
 
 
+@tap.each(("h2oai", questions.H2OAI), ("TPC-H", questions.TPCH), ("ClickBench", questions.CLICKS), ("flights", questions.FLIGHTS))
 def test_questions(db, what, asked):
     """Each question, through a view, and whether it is accelerated."""
     fast = 0
@@ -44,21 +45,10 @@ def test_order(db):
     tap.is_equal(fast, LOADS, "DISTINCT is accelerated each time that pages are read")
 
 
-def main():
-    rng = support.seed()
-    db = views.connect(FOLDER.new())
-    db.execute("PRAGMA synchronous = OFF")
-    questions.h2oai(db, rng)
-    questions.lineitem(db, rng)
-    questions.hits(db, rng)
-    questions.flights(db)
-    test_questions(db, "h2oai", questions.H2OAI)
-    test_questions(db, "TPC-H", questions.TPCH)
-    test_questions(db, "ClickBench", questions.CLICKS)
-    test_questions(db, "flights", questions.FLIGHTS)
-    test_order(db)
-    db.close()
-    tap.done()
-
-
-main()
+DB, RNG = views.connect(FOLDER.new()), support.seed()
+DB.execute("PRAGMA synchronous = OFF")
+questions.h2oai(DB, RNG)
+questions.lineitem(DB, RNG)
+questions.hits(DB, RNG)
+questions.flights(DB)
+views.run(globals(), db=DB)

@@ -112,7 +112,6 @@ def test_many(device, rng):
         for select in selects[COUNTS.index(count) :][:1] if tap.QUICK else selects:
             tap.is_equal(views.create(db, "many", select), None, "a view")
             views.given_by_device(db, "many", select, what=f"{count} groups: {select}")
-        db.close()
 
 
 def test_random(device, rng):

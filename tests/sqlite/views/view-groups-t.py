@@ -53,9 +53,7 @@ def test_indexes(rng):
                     views.ask(db, "view_of_it")
                 batch.compare(views.ask(db, "view_of_it"), want, f"{index}: {select}")
                 tally.add(db, "view_of_it", hosts_own=True)
-        batch.end()
         tally.require(0.4, schema)
-        db.close()
 
 
 def test_collations(batch, rng):

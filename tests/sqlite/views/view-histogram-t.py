@@ -77,7 +77,6 @@ def test_device(path, device):
         views.create(db, f"w{number}", select)
         batch = support.Batch(f"{device}: {select}")
         counted_there = ask_until_counted(db, f"w{number}", want, batch)
-        batch.end()
         tap.ok(counted_there, f"... at last from the {device}: {verdict(db, f'w{number}')}")
     for number, select in enumerate(OTHERS):
         views.create(db, f"o{number}", select)
@@ -86,19 +85,10 @@ def test_device(path, device):
     for number, select in enumerate(WHOLE):
         views.agree(db, f"w{number}", select, (), f"{device}, after a change: {select}")
     db.execute("DELETE FROM t WHERE rowid = (SELECT max(rowid) FROM t)")
-    db.close()
 
 
-def main():
-    """Every device that there is."""
-    path = FOLDER.new()
-    fill(path, support.seed())
-    found = [device for device in views.devices() if device != "host"]
-    if not found:
-        tap.skip_all("no device that could count")
-    for device in found:
-        test_device(path, device)
-    tap.done()
-
-
-main()
+if not views.devices()[1:]:
+    tap.skip_all("no device that could count")
+PATH = FOLDER.new()
+fill(PATH, support.seed())
+views.run(globals(), path=PATH, device=views.devices()[1:])

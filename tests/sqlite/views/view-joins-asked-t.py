@@ -15,7 +15,6 @@ import view_support as views
 sys.path.insert(0, os.path.join(tap.SRCDIR, "bench"))
 from measuring import star_queries  # noqa: E402
 
-FOLDER = views.Folder()
 
 NATIONS = {"AFRICA": ["KENYA", "MOROCCO"], "AMERICA": ["BRAZIL", "UNITED STATES"], "ASIA": ["CHINA", "INDIA"],
            "EUROPE": ["FRANCE", "GERMANY", "UNITED KINGDOM"]}
@@ -164,8 +163,15 @@ LEFT = {
 BY_PARTS = ("TPC-H Q15", "TPC-H Q18", "TPC-H Q22")
 
 
-def test_questions(db, asked):
+#: Questions that nothing may answer in tables as small.
+FEW = ("Q1.2", "Q1.3", "Q2.3", "Q3.3", "Q3.4", "Q4.3", "TPC-H Q2", "TPC-H Q20")
+
+
+@tap.each((star, star_queries.QUERIES), (trade, TPCH))
+def test_questions(db, rng, fill, asked):
     """Each question, through a view, and whether it is accelerated, also in parts."""
+    support.configure(db, override="on")
+    fill(db, rng)
     for name, select in asked.items():
         want = views.outcome(db, select)
         got = views.through_view(db, select)
@@ -183,19 +189,4 @@ def test_questions(db, asked):
         tap.ok(isinstance(want, list) and (want or name in FEW), f"{name}: rows")
 
 
-#: Questions that nothing may answer in tables as small.
-FEW = ("Q1.2", "Q1.3", "Q2.3", "Q3.3", "Q3.4", "Q4.3", "TPC-H Q2", "TPC-H Q20")
-
-
-def main():
-    rng = support.seed()
-    for fill, asked in ((star, star_queries.QUERIES), (trade, TPCH)):
-        db = views.connect(FOLDER.new())
-        db.execute("SELECT clreduce_set('override', 'on')")
-        fill(db, rng)
-        test_questions(db, asked)
-        db.close()
-    tap.done()
-
-
-main()
+views.run(globals())

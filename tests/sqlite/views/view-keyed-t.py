@@ -47,7 +47,6 @@ def test_pages():
         lines = views.plan(db, "v")
         tap.ok("accelerated" in lines[0] and "bytes: the columns were not" in lines[-1], f"{what}: {lines}")
         tap.is_equal(support.stats(db)["rows_loaded"], 0, f"{what}: none of SQLite's rows")
-        db.close()
 
 
 def test_lengths():
@@ -60,7 +59,6 @@ def test_lengths():
         db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i, "x" * i, 2**40 + i) for i in range(fits - 40, fits + 20)))
         select = "SELECT gpu_sum(z), gpu_max(z), gpu_sum(k), count(s) FROM t"
         views.is_fast(db, select)
-        db.close()
 
 
 def test_refresh(db):
@@ -157,7 +155,6 @@ def test_devices():
         select = "SELECT gpu_sum(k), gpu_total(x), count(*) FROM t WHERE x > 7"
         views.create(db, "v", select)
         views.given_by_device(db, "v", select)
-        db.close()
 
 
 views.run(globals())

@@ -97,7 +97,6 @@ def test_asked(device, rng):
         db.execute("SELECT clreduce_evict()")
         tap.is_equal(db.execute("SELECT count(*) FROM clreduce_columns").fetchone()[0], 0, "which go")
         views.given_by_device(db, "asked", ASKED[-1][0], ASKED[-1][1], "and come again")
-        db.close()
 
 
 def test_own(device, rng):

@@ -283,7 +283,6 @@ def test_hidden():
             db.execute(f"CREATE TABLE {'tu'[number]}(x)")
             db.execute(FILL.format(table="tu"[number], factor=number + 3, rows=ROWS))
             db.execute("CREATE VIEW held AS SELECT gpu_sum(x) AS s FROM t")
-            db.close()
         selects = ("SELECT gpu_sum(x), count(*) FROM t", "SELECT gpu_max(x) FROM u")
         for is_late in (False, True):
             db = views.connect(path)
@@ -306,8 +305,6 @@ def test_hidden():
             db.set_authorizer(None)
             for number, select in enumerate(selects):
                 views.agree(db, f"v{number}", select, (), "without it") if is_late else None
-            db.close()
-        batch.end()
 
 
 def test_interrupted(batch):
@@ -389,7 +386,6 @@ def test_column_names():
                 [column[0] for column in db.execute(rewritten).description], [column[0] for column in db.execute(select).description],
                 f"{settings}: a SELECT that is rewritten",
             )
-        db.close()
 
 
 def test_views_anew(batch):
@@ -467,8 +463,6 @@ def test_limits():
                         db.setlimit(limit, before)
                     for number, select in enumerate(selects):
                         batch.compare(give(db, f"SELECT * FROM v{number}"), give(db, select), f"limit {limit}: {value}, lifted: {lifted}: {select}")
-                db.close()
-        batch.end()
 
 
 views.run(globals())

@@ -115,8 +115,6 @@ def test_columns(path):
                 batch.check(sorted_bytes(db, column) == 0, "there is none")
             else:
                 ask_until(db, "v", want, lambda: sorted_bytes(db, column) > 0, batch)
-            batch.end()
-        db.close()
 
 
 def test_reference(batch, path):
@@ -172,7 +170,6 @@ def test_changes(path):
         batch.compare(views.ask(db, "v"), want, "committed")
         if is_sorted:
             ask_until(db, "v", want, have_both, batch)
-        batch.end()
     other.execute("UPDATE t SET x = x + 1 WHERE id = 20")
     views.agree(db, "v", select, (), "one more change")
     tap.is_equal(sorted_bytes(db, "x"), 0, "the copy of what has changed is gone")

@@ -90,8 +90,6 @@ def test_own():
             watch.unchanged(sql)
         for sql, reason in CHANGES:
             watch.run(sql, None, reason)
-        watch.end()
-        db.close()
 
 
 def test_temporary(db):
@@ -144,9 +142,6 @@ def test_elsewhere():
             if not label:
                 for name in watch.selects:
                     watch.ask(name, "another table of that name")
-            watch.end()
-            other.close()
-            db.close()
 
 
 def test_late_columns(db):
@@ -182,8 +177,6 @@ def test_attached():
             db.execute("DETACH side")
             for name in selects:
                 watch.ask(name, "detached")
-        watch.end()
-        db.close()
 
 
 def test_deserialized():
@@ -205,8 +198,6 @@ def test_deserialized():
             db.deserialize(image)
             watch.by_rows("deserialized", "a deserialized one")
             watch.run("UPDATE t SET b = b + 1", None, "a deserialized one")
-        watch.end()
-        db.close()
     db = views.connect("file:/view_rows?vfs=memdb", uri=True)
     fill(db, PLAIN)
     watch = Watch(db, "a database of the VFS memdb", {})
@@ -228,9 +219,7 @@ def test_backup():
             source.execute("UPDATE t SET b = b + 1")
             source.backup(db, pages=pages)
             watch.kept(f"after {pages} pages at a time")
-        watch.end()
         source.close()
-        db.close()
 
 
 def test_blob_write():
@@ -261,8 +250,6 @@ def test_blob_write():
         watch.by_rows("uncommitted", OWN)
         db.execute("ROLLBACK")
         watch.kept("rolled back")
-        watch.end()
-        db.close()
 
 
 def test_shared_cache():
@@ -284,8 +271,6 @@ def test_shared_cache():
                 watch.run("SELECT 1", None, "the connection shares its cache")
                 other.close()
                 watch.kept(f"alone again after {end}")
-            watch.end()
-        db.close()
 
 
 def test_without_journal():
@@ -302,8 +287,6 @@ def test_without_journal():
             for step in ("PRAGMA journal_mode = OFF", "BEGIN", sql, "ROLLBACK"):
                 db.execute(step).fetchall()
             watch.run("PRAGMA journal_mode = MEMORY")
-        watch.end()
-        db.close()
 
 
 views.run(globals())

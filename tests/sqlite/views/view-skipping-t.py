@@ -44,7 +44,6 @@ def test_sizes(rng):
         expect(db, select, (rows - 1,), blocks - 1 if blocks > 1 else 0, f"{rows} rows, the last")
         expect(db, select, (rows,), blocks if blocks > 1 else 0, f"{rows} rows, none")
         expect(db, select, (0,), 0, f"{rows} rows, all")
-        db.close()
 
 
 def test_kinds(db, rng):

@@ -92,7 +92,6 @@ def test_selects(rng):
             agree(db, batch, select, what)
             batch.compare(support.stats(db)["scans_streamed"] - before, 1, f"{what}: counted")
         batch.compare(db.execute("SELECT count(*) FROM clreduce_columns").fetchall(), [(0,)], "no column is kept")
-        batch.end()
 
 
 def test_late(rng):
@@ -104,7 +103,6 @@ def test_late(rng):
         for name, select in SELECTS.items():
             # Some values are SQLite's: what matters is what comes out.
             agree(db, batch, select, name, "")
-        batch.end()
         db.close()
 
 
@@ -237,7 +235,6 @@ def meddle_in(db, where):
         # Which version of the table a query sees whose own function changes it is not said.
         batch.check(got == want or " t" in what, f"{what}: {got}, not {want}")
         batch.compare(views.ask(db, "v"), want, f"{what}: again")
-    batch.end()
     db.close()
 
 

@@ -123,8 +123,6 @@ def test_forms():
                 verdict = views.plan(db, name)[0]
                 expected = "all values together" in verdict or memory == MEMORIES[-1]
                 batch.check(expected, f"{memory} bytes, {name}: {verdict}")
-        batch.end()
-        db.close()
 
 
 def test_told():

@@ -129,7 +129,6 @@ def test_keys(folder):
         for line in wrong:
             tap.diag(line)
         tap.ok(not wrong, f"{sql} {options or ''}")
-        db.close()
 
 
 #: Tables whose columns compare in all the ways that there are.
@@ -183,7 +182,6 @@ def test_columns(folder):
                 got = db.execute(sql.format("v(3) AS v" if "?1" in select else "v")).fetchall()
                 batch.compare(sorted(map(repr, got)), sorted(map(repr, db.execute(sql.format("w")).fetchall())), sql.format("v"))
         db.execute("DROP VIEW w")
-        batch.end()
 
 
 views.run(globals())

@@ -95,7 +95,6 @@ def test_transaction(rng):
                     tap.ok(all(row[0] == row[-1] in (before, before + done) for row in rows) and rows, f"{mode}: {name} of one version: {rows}")
             tap.is_equal(fast, 6, f"{mode}: {name} were accelerated, and the other connection wrote if it could")
         writer.close()
-        db.close()
 
 
 views.run(globals())

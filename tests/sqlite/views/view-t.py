@@ -133,7 +133,6 @@ def test_authorizer():
             tap.ok(views.accelerated(db, "v"), "... and computed by a scan")
             db.set_authorizer(refusing(denied, answer))
             views.agree(db, "v", select, (), f"{denied}() is {'denied' if answer == 1 else 'NULL'}")
-            db.close()
 
 
 def test_explain(db):

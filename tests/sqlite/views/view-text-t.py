@@ -47,7 +47,6 @@ def test_asked(rng):
         is_fast(db, "SELECT count(*) FROM t WHERE city = ?1", ("LAX",))
         is_fast(db, "SELECT count(*) FROM t WHERE city = ?1 AND x > ?2", ("LAX", 3))
         is_fast(db, "SELECT count(*) FROM t WHERE trim(any) IN (?1, ?2)", ("12", b"a"))
-        db.close()
 
 
 def test_growth(rng):
@@ -87,10 +86,7 @@ def test_growth(rng):
             for name, select in selects.items():
                 batch.compare(views.ask(db, name), views.outcome(db, select), select)
                 tally.add(db, name, hosts_own=True)
-        batch.end()
         tally.require(0.6, mode)
-        other.close()
-        db.close()
 
 
 def test_functions(rng):

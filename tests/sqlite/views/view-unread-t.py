@@ -103,7 +103,6 @@ def test_chains(folder, device):
         support.configure(db, column_memory=1)
         views.evict(db)
         compare(db, f"{device}: a chain that {what}, streaming")
-        db.close()
 
 
 def test_whole_chains(folder):
@@ -185,7 +184,6 @@ def test_not_null(folder, device):
         support.configure(db, column_memory=1)
         views.evict(db)
         compare(db, f"{name}, streaming", NULL_SELECTS)
-        db.close()
 
 
 def test_not_null_by_rows(folder):
@@ -207,7 +205,6 @@ def test_not_null_by_rows(folder):
         fast, _ = compare(db, f"by rows: NOT NULL with {value}", selects, repeat=6)
         if value != "NULL":
             tap.ok(fast > 0, f"by rows: {fast} accelerated")
-        db.close()
 
 
 def test_not_null_later(folder):
