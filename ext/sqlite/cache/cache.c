@@ -526,16 +526,6 @@ void clr_cache_leave(struct clr_image *image)
 
 /* ---- Being busy. */
 
-static void end_busy(struct clr_image *image)
-{
-    struct clr_cached_table *table = image->table;
-
-    clr_image_measure(image);
-    table->stale -= table->is_refreshed;
-    table->is_busy = table->is_refreshed = false;
-    clr_cache_wake();
-}
-
 enum clr_entry clr_cache_begin_load(struct clr_image *image, const struct clr_watch *watch)
 {
     struct clr_cached_table *table = image->table;
@@ -559,8 +549,14 @@ enum clr_entry clr_cache_begin_load(struct clr_image *image, const struct clr_wa
 
 void clr_cache_end_load(struct clr_image *image)
 {
+    struct clr_cached_table *table = image->table;
+
     clr_cache_lock();
-    end_busy(image);
+    image->is_changing = false;
+    clr_image_measure(image);
+    table->stale -= table->is_refreshed;
+    table->is_busy = table->is_refreshed = false;
+    clr_cache_wake();
     clr_cache_unlock();
 }
 
@@ -609,14 +605,6 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
         dispose_image(locked_replace(image, copy));
     clr_cache_unlock();
     return done;
-}
-
-void clr_cache_end_change(struct clr_image *image)
-{
-    clr_cache_lock();
-    image->is_changing = false;
-    end_busy(image);
-    clr_cache_unlock();
 }
 
 /* ---- Closed files. */

@@ -193,12 +193,11 @@ void clr_cache_end_load(struct clr_image *image);
  * Makes *image, which was entered, and whose table is busy by the caller, one that the caller may
  * change: it is the same one if no other query is in it, which is waited for for a short while, or
  * a copy, as the newest image, which the caller has entered instead: with_columns, or an empty one.
- * Returns false without memory: *image is as it was. Until clr_cache_end_change() nobody else looks
+ * Returns false without memory: *image is as it was. Until clr_cache_end_load() nobody else looks
  * at it, and the table stays busy.
  */
 bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *watch,
                             bool with_columns);
-void clr_cache_end_change(struct clr_image *image);
 
 /* ---- Closed files. */
 

@@ -37,7 +37,8 @@ void clr_column_request_end(struct clr_column_request *request)
         clr_column_memory_trim(clr_column_memory(), 0);
 }
 
-void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why)
+/* Takes note of why this version can't be read: for lack of pages, or not at all. */
+static void refuse_version(struct clr_column_request *request, enum clr_reason_code why)
 {
     if (clr_reason_is_no_pages(why))
         request->no_pages = why;
@@ -45,7 +46,8 @@ void clr_column_request_refuse(struct clr_column_request *request, enum clr_reas
         clr_reason_set(&request->reason, why);
 }
 
-bool clr_column_request_is_current(struct clr_column_request *request)
+/* Within the version's transaction: returns whether the plan's names mean what they meant. */
+static bool is_current(struct clr_column_request *request)
 {
     const bool current = clr_table_names_hold(request->names, &request->reason);
 
@@ -108,7 +110,7 @@ static struct clr_cache_place place_of(const struct clr_column_request *request,
         .is_filled = request->is_filled};
 }
 
-/* To be called before a snapshot is begun, which clr_column_request_enter() follows, or
+/* To be called before a snapshot is begun, which enter() follows, or
    clr_cache_turn_back(): see clr_cache_arrive(). */
 static void arrive(struct clr_column_request *request)
 {
@@ -121,23 +123,23 @@ static void arrive(struct clr_column_request *request)
     clr_cache_arrive(&place, &request->arrival);
 }
 
-enum clr_entry clr_column_request_enter(struct clr_column_request *request,
-                                        struct clr_known_file *file,
-                                        const struct clr_database_version *token)
+static enum clr_entry enter(struct clr_column_request *request)
 {
-    const struct clr_cache_place place = place_of(request, file);
+    const struct clr_cache_place place =
+        place_of(request, request->is_filled ? NULL : request->snapshot.known);
     enum clr_entry entry;
 
     clr_retention_begin();
-    entry = clr_cache_enter(&place, request->table->root, token, request->watch, &request->arrival,
-                            &request->image);
+    entry = clr_cache_enter(&place, request->table->root, &request->snapshot.token, request->watch,
+                            &request->arrival, &request->image);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         request->image = NULL;
     request->is_stale = entry == CLR_ENTRY_STALE;
     return entry;
 }
 
-int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry)
+/* Returns the code of an entry that did not lead to the image; the reason may say why. */
+static int missed(struct clr_column_request *request, enum clr_entry entry)
 {
     switch (entry) {
     case CLR_ENTRY_STOPPED:
@@ -150,22 +152,8 @@ int clr_column_request_missed(struct clr_column_request *request, enum clr_entry
     }
 }
 
-int clr_column_request_begin_load(struct clr_column_request *request, bool *is_busy)
-{
-    const enum clr_entry entry = clr_cache_begin_load(request->image, request->watch);
-
-    *is_busy = entry == CLR_ENTRY_FRESH;
-    if (!*is_busy)
-        return clr_column_request_missed(request, entry);
-    clr_column_request_pin(request);
-    if (request->has_columns) {
-        clr_cache_end_load(request->image);
-        *is_busy = false;
-    }
-    return SQLITE_OK;
-}
-
-void clr_column_request_pin(struct clr_column_request *request)
+/* Pins the columns, if the image has all of them: has_columns says so. */
+static void pin(struct clr_column_request *request)
 {
     const int count = request->query->column_count;
     bool has_all;
@@ -181,6 +169,23 @@ void clr_column_request_pin(struct clr_column_request *request)
         request->found[i]->pins++;
     clr_cache_unlock();
     request->has_columns = has_all;
+}
+
+/* The same, of columns that were here already, which are to serve then. */
+static void pin_resident(struct clr_column_request *request)
+{
+    pin(request);
+    if (!request->has_columns)
+        return;
+    if (request->is_filled) {
+        request->image->table->attempts.served = true;
+        request->reading =
+            (struct clr_reading){.kind = CLR_READ_RESIDENT_ROWS, .cause = request->no_pages};
+    } else if (request->reading.kind == CLR_READ_NOTHING) {
+        request->reading.kind = CLR_READ_RESIDENT;
+    }
+    if (request->query->has_derived)
+        request->deriving->has_served = request->deriving->is_made;
 }
 
 struct clr_image_column *clr_column_request_find(const struct clr_column_request *request, int i)
@@ -518,7 +523,7 @@ static void refuse(struct clr_column_request *request, const struct clr_new_colu
 }
 
 /* Makes those that are lacking, for who has made the table busy: the image has its layout. Returns
-   as clr_page_columns_bring() does. */
+   as clr_columns_bring() does. */
 static int make_derived(struct clr_column_request *request)
 {
     const struct clr_layout *layout = &request->image->layout;
@@ -547,7 +552,7 @@ static int make_derived(struct clr_column_request *request)
     return clr_column_request_keep(request, &making);
 }
 
-/* ---- Pages: beginning, and what has changed. */
+/* ---- What has changed in pages. */
 
 /* The image's columns side by side. */
 struct side {
@@ -683,7 +688,7 @@ static struct clr_page_set *find_changes(struct clr_column_request *request)
 {
     const struct clr_image *image = request->image;
 
-    if (image->root != request->table->root || image->layout.leaves == NULL ||
+    if (request->is_filled || image->root != request->table->root || image->layout.leaves == NULL ||
         image->layout.is_index != request->table->without_rowid ||
         clr_snapshot_open(request->database, &request->snapshot, request->watch) != CLR_WHY_NONE)
         return NULL;
@@ -691,8 +696,9 @@ static struct clr_page_set *find_changes(struct clr_column_request *request)
                                 request->watch);
 }
 
-/* Makes a stale image, whose table is busy, one of the snapshot's version: it is refreshed, or else
-   emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM with the image as it was. */
+/* Makes a stale image, whose table is busy, one of the version that was begun: it is refreshed from
+   pages, or else emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM with the image as
+   it was. */
 static int make_fresh(struct clr_column_request *request)
 {
     struct clr_page_set *changes = find_changes(request);
@@ -706,50 +712,17 @@ static int make_fresh(struct clr_column_request *request)
     }
     if (changes != NULL)
         outcome = refresh_columns(request, changes);
+    if (request->is_filled)
+        clr_row_attempts_end(request->image->table);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_STOPPED)
         clr_image_empty(request->image, request->table->root, &request->snapshot.token);
     request->is_stale = outcome != CLR_LOAD_DONE;
-    clr_cache_end_change(request->image);
+    clr_cache_end_load(request->image);
     clr_page_set_free(changes);
     return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
-int clr_page_columns_begin(struct clr_column_request *request)
-{
-    enum clr_reason_code why;
-    enum clr_entry entry;
-    int rc;
-
-    request->is_begun = true;
-    arrive(request);
-    rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
-    request->decoded = request->connection->stats.bytes_decoded;
-    if (why != CLR_WHY_NONE)
-        clr_column_request_refuse(request, why);
-    if (rc == SQLITE_OK && why == CLR_WHY_NONE && clr_column_request_is_current(request))
-        rc = check_derived(request);
-    if (rc != SQLITE_OK || why != CLR_WHY_NONE || request->is_outdated ||
-        request->reason.code != CLR_WHY_NONE) {
-        clr_cache_turn_back(&request->arrival);
-        return rc;
-    }
-    request->snapshot.source.is_index = request->table->without_rowid;
-    entry = clr_column_request_enter(request, request->snapshot.known, &request->snapshot.token);
-    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
-        return clr_column_request_missed(request, entry);
-    if (entry == CLR_ENTRY_STALE)
-        rc = make_fresh(request);
-    if (rc != SQLITE_OK)
-        return rc;
-    clr_column_request_pin(request);
-    if (request->has_columns && request->reading.kind == CLR_READ_NOTHING)
-        request->reading.kind = CLR_READ_RESIDENT;
-    if (request->has_columns && request->query->has_derived)
-        request->deriving->has_served = request->deriving->is_made;
-    return SQLITE_OK;
-}
-
-/* ---- Loading. */
+/* ---- Loading columns from pages. */
 
 int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
                               const struct clr_load_report *report, const struct clr_status *status)
@@ -853,8 +826,8 @@ static int load_columns(struct clr_column_request *request)
     return clr_column_request_unread(request, outcome, &report, &status);
 }
 
-/* For a table that is busy: brings the columns that the image lacks. */
-static int bring(struct clr_column_request *request)
+/* For a table that is busy: brings the columns that the image lacks, where there are pages. */
+static int read_pages(struct clr_column_request *request)
 {
     struct clr_new_columns derived;
     bool derives;
@@ -871,19 +844,73 @@ static int bring(struct clr_column_request *request)
     return rc;
 }
 
-int clr_page_columns_bring(struct clr_column_request *request)
-{
-    bool is_busy;
-    int rc = clr_column_request_begin_load(request, &is_busy);
+/* ---- All. */
 
-    if (!is_busy) {
-        if (request->has_columns)
-            request->reading.kind = CLR_READ_RESIDENT;
+/* Begins a version of the database, and finds the image of the table in it, unless the request says
+   why not: then there is no image. */
+static int begin(struct clr_column_request *request)
+{
+    enum clr_reason_code why;
+    enum clr_entry entry;
+    int rc;
+
+    request->is_begun = true;
+    if (request->is_filled) {
+        rc = clr_row_version_begin(request->database, &request->snapshot.token, &why);
+    } else {
+        arrive(request);
+        rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
+        request->decoded = request->connection->stats.bytes_decoded;
+    }
+    if (why != CLR_WHY_NONE)
+        refuse_version(request, why);
+    if (rc == SQLITE_OK && why == CLR_WHY_NONE && is_current(request)) {
+        if (request->is_filled)
+            clr_row_columns_check(request);
+        else
+            rc = check_derived(request);
+    }
+    if (rc != SQLITE_OK || why != CLR_WHY_NONE || request->is_outdated ||
+        request->reason.code != CLR_WHY_NONE) {
+        clr_cache_turn_back(&request->arrival);
         return rc;
     }
-    rc = bring(request);
+    request->snapshot.source.is_index = request->table->without_rowid;
+    entry = enter(request);
+    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
+        return missed(request, entry);
+    if (entry == CLR_ENTRY_STALE)
+        rc = make_fresh(request);
     if (rc == SQLITE_OK)
-        clr_column_request_pin(request);
+        pin_resident(request);
+    return rc;
+}
+
+/* Brings the columns that the image lacks. */
+static int bring(struct clr_column_request *request)
+{
+    const enum clr_entry entry = clr_cache_begin_load(request->image, request->watch);
+    int rc = SQLITE_OK;
+
+    if (entry != CLR_ENTRY_FRESH)
+        return missed(request, entry);
+    pin_resident(request); /* others may have brought them meanwhile */
+    if (!request->has_columns) {
+        rc = request->is_filled ? clr_row_columns_fill(request) : read_pages(request);
+        if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE)
+            pin(request);
+    }
     clr_cache_end_load(request->image);
+    return rc;
+}
+
+int clr_columns_bring(struct clr_column_request *request, bool is_filled)
+{
+    int rc;
+
+    request->is_filled = is_filled;
+    rc = begin(request);
+    if (rc == SQLITE_OK && request->image != NULL && !request->has_columns)
+        rc = bring(request);
     return rc;
 }

@@ -77,26 +77,16 @@ struct clr_column_request {
 
 /*
  * Begins a version of the database, in a transaction that is held until clr_column_request_end(),
- * and finds the image of the table in that version: of pages, or of rows that SQLite reads.
- * clr_column_request_end() is to be called in any case, also before another one is begun. All four
- * return SQLITE_OK, or the code of an error that is the user's to see: SQLITE_INTERRUPT,
- * SQLITE_BUSY or SQLITE_NOMEM. What else came of it stands in the request.
+ * and finds the image of the table in that version: of pages, or, is_filled, of rows that SQLite
+ * reads. Brings the columns that the image lacks: decoded from pages, or filled by SQLite.
+ * clr_column_request_end() is to be called in any case, also before another one is begun. Returns
+ * SQLITE_OK, or the code of an error that is the user's to see: SQLITE_INTERRUPT, SQLITE_BUSY or
+ * SQLITE_NOMEM. What else came of it stands in the request.
  */
-int clr_page_columns_begin(struct clr_column_request *request);
-int clr_row_columns_begin(struct clr_column_request *request);
-
-/* Brings the columns that the image lacks: decoded from pages, or filled by SQLite. */
-int clr_page_columns_bring(struct clr_column_request *request);
-int clr_row_columns_bring(struct clr_column_request *request);
+int clr_columns_bring(struct clr_column_request *request, bool is_filled);
 
 /* Ends what was begun, if anything was: the image, and the transaction. */
 void clr_column_request_end(struct clr_column_request *request);
-
-/* Takes note of why this version can't be read: for lack of pages, or not at all. */
-void clr_column_request_refuse(struct clr_column_request *request, enum clr_reason_code why);
-
-/* Within the version's transaction: returns whether the plan's names mean what they meant. */
-bool clr_column_request_is_current(struct clr_column_request *request);
 
 /* Returns whether a table of so many rows is worth a scan; if not, the reason says so. */
 bool clr_column_request_check_rows(struct clr_column_request *request, size_t rows);
@@ -117,22 +107,6 @@ static inline struct clr_field clr_column_request_field(const struct clr_column_
     return clr_column_field(request->query, request->table, request->deriving, request->is_filled,
                             i);
 }
-
-/* Enters the image of a version of the request's table; file is the known file that it is of, or
-   NULL. */
-enum clr_entry clr_column_request_enter(struct clr_column_request *request,
-                                        struct clr_known_file *file,
-                                        const struct clr_database_version *token);
-
-/* Returns the code of an entry that did not lead to the image; the reason may say why. */
-int clr_column_request_missed(struct clr_column_request *request, enum clr_entry entry);
-
-/* Makes the table busy. If it was so by others, these may have brought the columns: then they are
-   pinned, has_columns says so, and it is not busy. Returns as clr_page_columns_bring() does. */
-int clr_column_request_begin_load(struct clr_column_request *request, bool *is_busy);
-
-/* Pins the columns, if the image has all of them: has_columns says so. */
-void clr_column_request_pin(struct clr_column_request *request);
 
 /* For who has made the table busy: returns the image's column that is the scan's column i, or
    NULL. */
@@ -163,10 +137,31 @@ void clr_column_request_has_many_values(struct clr_column_request *request,
 void clr_column_request_refuse_values(struct clr_column_request *request, int i);
 
 /* Takes note of pages that could not be read: by a load or a stream. Returns as
- * clr_page_columns_bring() does. */
+ * clr_columns_bring() does. */
 int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
                               const struct clr_load_report *report,
                               const struct clr_status *status);
+
+/* ---- Rows that SQLite reads: for column_source.c. */
+
+/*
+ * Begins a read transaction, or takes part in one, and fills in the version, in the form of a
+ * token. To be ended with clr_database_release() whatever is returned. Returns SQLITE_OK, with *why
+ * if the version can't be known; or SQLITE_BUSY as from clr_database_hold().
+ */
+int clr_row_version_begin(struct clr_database *database, struct clr_database_version *token,
+                          enum clr_reason_code *why);
+
+/* Within that transaction: the reason says if a column can't be filled by SQLite any more, as
+   functions may have been replaced. */
+void clr_row_columns_check(struct clr_column_request *request);
+
+/* Learns how long the columns served of a version that is gone. */
+void clr_row_attempts_end(struct clr_cached_table *table);
+
+/* For a table that is busy: has SQLite fill the columns that the image lacks, if they are due, or
+   the reason says why not. Returns as clr_columns_bring() does. */
+int clr_row_columns_fill(struct clr_column_request *request);
 
 /* ---- Derived columns. */
 

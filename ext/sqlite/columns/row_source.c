@@ -75,13 +75,8 @@ static enum clr_reason_code refuse(struct clr_database *database)
     return CLR_WHY_NONE;
 }
 
-/*
- * Begins a read transaction, or takes part in one, and fills in the version, in the form of a
- * token. To be ended with clr_database_release() whatever is returned. Returns SQLITE_OK, with *why
- * if the version can't be known; or SQLITE_BUSY as from clr_database_hold().
- */
-static int row_version_begin(struct clr_database *database, struct clr_database_version *token,
-                             enum clr_reason_code *why)
+int clr_row_version_begin(struct clr_database *database, struct clr_database_version *token,
+                          enum clr_reason_code *why)
 {
     sqlite3 *db = database->connection->db;
     struct version version;
@@ -322,29 +317,25 @@ static enum clr_reason_code find_refusal(const struct clr_column_request *reques
                : attempts->refusal;
 }
 
-/* Whether all columns can still be filled by SQLite: functions may have been replaced. */
-static bool are_loadable(const struct clr_column_request *request)
+void clr_row_columns_check(struct clr_column_request *request)
 {
     const struct clr_table_info *table = request->table;
     struct clr_column_code code;
     int i;
 
-    for (i = 0; i < request->query->column_count; i++) {
+    for (i = 0; i < request->query->column_count && request->reason.code == CLR_WHY_NONE; i++) {
         const struct clr_column_info *info = &table->columns[request->query->columns[i].number];
 
-        if (!info->loadable)
-            return false;
-        if (info->has_calls &&
-            (clr_column_code_read(request->connection->db, table->schema, table->name, info->name,
-                                  NULL, &code) != SQLITE_OK ||
-             !code.is_settled))
-            return false;
+        if (!info->loadable ||
+            (info->has_calls &&
+             (clr_column_code_read(request->connection->db, table->schema, table->name, info->name,
+                                   NULL, &code) != SQLITE_OK ||
+              !code.is_settled)))
+            clr_reason_set(&request->reason, CLR_WHY_OTHER_ROWS);
     }
-    return true;
 }
 
-/* Learns how long the columns served that are gone. */
-static void end_attempts(struct clr_cached_table *table)
+void clr_row_attempts_end(struct clr_cached_table *table)
 {
     struct clr_backoff filling = table->attempts.filling;
 
@@ -354,51 +345,6 @@ static void end_attempts(struct clr_cached_table *table)
         clr_backoff_failed(&filling, 3);
     filling.left = filling.pause;
     table->attempts = (struct clr_attempts){.filling = filling};
-}
-
-/* Makes a stale image, whose table is busy, an empty one of that version. */
-static int make_empty(struct clr_column_request *request, const struct clr_database_version *token)
-{
-    if (!clr_cache_begin_change(&request->image, request->watch, false)) {
-        clr_cache_end_load(request->image);
-        return SQLITE_NOMEM;
-    }
-    end_attempts(request->image->table);
-    clr_image_empty(request->image, request->table->root, token);
-    clr_cache_end_change(request->image);
-    return SQLITE_OK;
-}
-
-int clr_row_columns_begin(struct clr_column_request *request)
-{
-    struct clr_database_version token;
-    enum clr_reason_code why;
-    enum clr_entry entry;
-    int rc = row_version_begin(request->database, &token, &why);
-
-    request->is_begun = request->is_filled = true;
-    if (why != CLR_WHY_NONE)
-        clr_column_request_refuse(request, why);
-    if (rc != SQLITE_OK || why != CLR_WHY_NONE || !clr_column_request_is_current(request))
-        return rc;
-    if (!are_loadable(request)) {
-        clr_reason_set(&request->reason, CLR_WHY_OTHER_ROWS);
-        return SQLITE_OK;
-    }
-    entry = clr_column_request_enter(request, NULL, &token);
-    if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
-        return clr_column_request_missed(request, entry);
-    if (entry == CLR_ENTRY_STALE)
-        rc = make_empty(request, &token);
-    if (rc != SQLITE_OK)
-        return rc;
-    clr_column_request_pin(request);
-    if (request->has_columns) {
-        request->image->table->attempts.served = true;
-        request->reading =
-            (struct clr_reading){.kind = CLR_READ_RESIDENT_ROWS, .cause = request->no_pages};
-    }
-    return SQLITE_OK;
 }
 
 /* Returns the bits of the columns that the image lacks. */
@@ -422,7 +368,7 @@ static bool are_due(struct clr_cached_table *table, uint64_t lacking)
     bool due;
 
     if ((attempts->filled & lacking) != 0) /* they had to make room for others */
-        end_attempts(table);
+        clr_row_attempts_end(table);
     due = !clr_backoff_skips(&attempts->filling) && (lacking & ~attempts->asked) == 0;
     attempts->asked |= lacking;
     return due;
@@ -438,8 +384,7 @@ static void put_off(struct clr_column_request *request)
     request->reason.cause = request->no_pages;
 }
 
-/* For a table that is busy. */
-static int fill_columns(struct clr_column_request *request)
+int clr_row_columns_fill(struct clr_column_request *request)
 {
     struct clr_attempts *attempts = &request->image->table->attempts;
     const uint64_t lacking = find_lacking(request);
@@ -466,18 +411,4 @@ static int fill_columns(struct clr_column_request *request)
     attempts->settings = request->connection->settings_changes;
     clr_reason_set(&request->reason, attempts->refusal);
     return SQLITE_OK;
-}
-
-int clr_row_columns_bring(struct clr_column_request *request)
-{
-    bool is_busy;
-    int rc = clr_column_request_begin_load(request, &is_busy);
-
-    if (!is_busy)
-        return rc;
-    rc = fill_columns(request);
-    if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE)
-        clr_column_request_pin(request);
-    clr_cache_end_change(request->image);
-    return rc;
 }

@@ -809,10 +809,8 @@ static int stream(struct clr_view_run *run)
 static int read_pages(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    int rc = clr_page_columns_begin(request);
+    int rc = clr_columns_bring(request, false);
 
-    if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
-        rc = clr_page_columns_bring(request);
     if (goes_on(run, rc) && request->no_pages == CLR_WHY_NONE && !request->has_columns)
         rc = request->query->has_derived ? refuse(run, CLR_WHY_ROWS_TOO_LARGE) : stream(run);
     return rc;
@@ -822,15 +820,11 @@ static int read_pages(struct clr_view_run *run)
 static int read_rows(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
-    int rc;
 
     if (request->query->has_derived)
         return refuse(run, CLR_WHY_ROW_EXPRESSION);
     clr_column_request_end(request); /* of pages, if they were begun */
-    rc = clr_row_columns_begin(request);
-    if (goes_on(run, rc) && !request->has_columns)
-        rc = clr_row_columns_bring(request);
-    return rc;
+    return clr_columns_bring(request, true);
 }
 
 /* In the transaction of the scan SQLite evaluates the query's subqueries, too: a read transaction

@@ -97,26 +97,17 @@ static struct clr_column_request new_request(struct asked *asked)
                                        .no_pages = asked->no_pages};
 }
 
-static int begin_columns(struct clr_column_request *request)
-{
-    return request->no_pages == CLR_WHY_NONE ? clr_page_columns_begin(request)
-                                             : clr_row_columns_begin(request);
-}
-
 static int bring_columns(struct clr_column_request *request)
 {
-    return request->is_filled ? clr_row_columns_bring(request) : clr_page_columns_bring(request);
+    return clr_columns_bring(request, request->no_pages != CLR_WHY_NONE);
 }
 
 /* Brings the columns. Returns why not, or CLR_WHY_NONE, after a look at them; stores how. */
 static enum clr_reason_code bring(struct asked *asked, enum clr_reading_kind *kind)
 {
     struct clr_column_request request = new_request(asked);
-    int rc = begin_columns(&request);
 
-    if (rc == SQLITE_OK && request.reason.code == CLR_WHY_NONE && !request.has_columns)
-        rc = bring_columns(&request);
-    tap_is_int64(rc, SQLITE_OK, "brought");
+    tap_is_int64(bring_columns(&request), SQLITE_OK, "brought");
     *kind = request.reading.kind;
     tap_ok(request.has_columns == (request.reason.code == CLR_WHY_NONE),
            "columns, or a reason why not");
@@ -240,15 +231,12 @@ static void test_memory(enum clr_reason_code no_pages)
 
         clr_cache_evict(connection);
         if (no_pages != CLR_WHY_NONE) { /* not at the first time */
-            rc = begin_columns(&request);
-            wrong += rc != SQLITE_OK || bring_columns(&request) != SQLITE_OK;
+            wrong += bring_columns(&request) != SQLITE_OK;
             clr_column_request_end(&request);
             request = new_request(asked);
         }
         clr_memory_fail_after(after);
-        rc = begin_columns(&request);
-        if (rc == SQLITE_OK && !request.has_columns && request.reason.code == CLR_WHY_NONE)
-            rc = bring_columns(&request);
+        rc = bring_columns(&request);
         failed = clr_memory_fail_after(-1) != 0;
         failures += failed;
         if (failed)
