@@ -58,8 +58,7 @@ static inline pid_t child_start(void (*work)(void), unsigned limit_s)
 
     fflush(stdout);
     child = fork();
-    if (child < 0)
-        tap_bail("fork: %s", strerror(errno));
+    TAP_NEED(child >= 0, "fork: %s", strerror(errno));
     if (child != 0)
         return child;
     alarm(limit_s);
@@ -73,10 +72,8 @@ static inline bool child_wait(pid_t child)
 {
     int status;
 
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            tap_bail("waitpid: %s", strerror(errno));
-    }
+    while (waitpid(child, &status, 0) < 0)
+        TAP_NEED(errno == EINTR, "waitpid: %s", strerror(errno));
     if (WIFSIGNALED(status))
         tap_diag("the child was ended by signal %d%s", WTERMSIG(status),
                  WTERMSIG(status) == SIGALRM ? ": it took too long" : "");

@@ -83,6 +83,9 @@ void tap_no_device(const char *what);
 /* Gives up on the test: nothing that follows could be trusted; does not return. */
 void tap_bail(const char *reason, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
+/* Does so unless the condition holds. The rest is tap_bail()'s, evaluated only then. */
+#define TAP_NEED(condition, ...) ((condition) ? (void)0 : tap_bail(__VA_ARGS__))
+
 /* Whether tests are to use some of their cases alone: CLREDUCE_TEST_LONG is not set. */
 bool tap_is_quick(void);
 

@@ -125,8 +125,7 @@ static inline bool failing_attempt(const char *rule, char output[FAILING_OUTPUT]
              failing_program);
     fflush(stdout);
     pipe = popen(command, "r");
-    if (pipe == NULL)
-        tap_bail("no process");
+    TAP_NEED(pipe != NULL, "no process");
     length = fread(output, 1, FAILING_OUTPUT - 1, pipe);
     output[length] = '\0';
     ended = pclose(pipe);

@@ -81,8 +81,7 @@ static inline void fake_wait(const int *number, int least, const char *what)
     while (*number < least && error == 0)
         error = pthread_cond_timedwait(&fake.changed, &fake.lock, &deadline);
     pthread_mutex_unlock(&fake.lock);
-    if (error != 0)
-        tap_bail("waited in vain for %s", what);
+    TAP_NEED(error == 0, "waited in vain for %s", what);
 }
 
 static inline int fake_read(const int *number)
@@ -219,8 +218,7 @@ enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struc
     error = fake_error(NULL, &fake.begin_fails_after);
     if (error != 0)
         return fake_report(status, "begin", error);
-    if (made_up->busy[slot])
-        tap_bail("slot %d was busy when it was to begin", slot);
+    TAP_NEED(!made_up->busy[slot], "slot %d was busy when it was to begin", slot);
     made_up->busy[slot] = true;
     made_up->bytes[slot] = 0;
     clr_state_clear(&made_up->states[slot]);
@@ -252,8 +250,7 @@ enum clr_code clr_reducer_finish(struct clr_device *device, int slot, struct clr
         made_up->busy[slot] = false; /* as after a failure that passes */
         return fake_report(status, "finish", error);
     }
-    if (!made_up->busy[slot])
-        tap_bail("slot %d was not busy when it was to finish", slot);
+    TAP_NEED(made_up->busy[slot], "slot %d was not busy when it was to finish", slot);
     made_up->busy[slot] = false;
     clr_state_merge(state, &made_up->states[slot]);
     work->bytes += made_up->bytes[slot];

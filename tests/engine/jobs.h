@@ -33,8 +33,7 @@ static inline struct clr_worker *start(void)
     fake_set(most_in_slots, 0);
     clr_status_clear(&status);
     worker = clr_worker_start(&info, &status);
-    if (worker == NULL)
-        tap_bail("%s", status.message);
+    TAP_NEED(worker != NULL, "%s", status.message);
     workers[worker_count++] = worker;
     return worker;
 }
@@ -70,8 +69,8 @@ settle_readiness(struct clr_worker *worker, enum clr_operation operation, enum c
     enum clr_readiness readiness;
 
     while ((readiness = clr_worker_readiness(worker, operation, element)) == CLR_STARTING) {
-        if (clr_clock_ns() - start > (int64_t)LONG_MS * 1000000)
-            tap_bail("a program is neither ready nor failed");
+        TAP_NEED(clr_clock_ns() - start <= (int64_t)LONG_MS * 1000000,
+                 "a program is neither ready nor failed");
         usleep(1000);
     }
     return readiness;
@@ -89,8 +88,7 @@ static inline struct clr_job *new_job(struct clr_worker *worker, int64_t value)
     struct clr_job *job = chunk == NULL ? NULL : clr_job_new(worker, chunk, 1u << CLR_INTEGER);
     size_t i;
 
-    if (job == NULL)
-        tap_bail("no memory");
+    TAP_NEED(job != NULL, "no memory");
     for (i = 0; i < CAPACITY; i++)
         chunk->integer[i] = i == 0 ? value : 0;
     chunk->count[CLR_INTEGER] = CAPACITY;

@@ -44,8 +44,7 @@ static inline void begin(struct run *run, enum clr_operation operation)
 {
     memset(run, 0, sizeof *run);
     run->reduction = clr_reduction_begin(&pool, operation);
-    if (run->reduction == NULL)
-        tap_bail("no memory");
+    TAP_NEED(run->reduction != NULL, "no memory");
     clr_state_clear(&run->expected);
 }
 

@@ -30,8 +30,7 @@ struct clr_worker *workers_start(const struct clr_device_info *info)
         clr_exit_guard(workers_end);
     clr_status_clear(&status);
     worker = workers_count < WORKERS_MOST ? clr_worker_start(info, &status) : NULL;
-    if (worker == NULL)
-        tap_bail("no worker: %s", status.message);
+    TAP_NEED(worker != NULL, "no worker: %s", status.message);
     workers[workers_count++] = worker;
     return worker;
 }
@@ -78,8 +77,7 @@ struct clr_sharded *shards_begin(struct clr_worker *worker, struct clr_column *c
         .count = 1, .shards = {{.device = {.worker = worker}, .rows = column->rows}}};
     struct clr_sharded *copy = clr_sharded_new(&division, column);
 
-    if (copy == NULL)
-        tap_bail("no memory");
+    TAP_NEED(copy != NULL, "no memory");
     return copy;
 }
 

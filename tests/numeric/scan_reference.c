@@ -52,8 +52,7 @@ scalar reference_operate(enum clr_opcode opcode, scalar a, scalar b, scalar c)
         return operators[opcode].of_one(a);
     if (operators[opcode].of_two != NULL)
         return operators[opcode].of_two(a, b);
-    if (operators[opcode].of_three == NULL)
-        tap_bail("there is no opcode %d", (int)opcode);
+    TAP_NEED(operators[opcode].of_three != NULL, "there is no opcode %d", (int)opcode);
     return operators[opcode].of_three(a, b, c);
 }
 

@@ -35,8 +35,7 @@ struct clr_column *scans_new(uint8_t kind, size_t rows)
 {
     struct clr_column *column = clr_column_new(rows);
 
-    if (column == NULL)
-        tap_bail("no memory");
+    TAP_NEED(column != NULL, "no memory");
     column->rows = rows;
     column->kind = kind;
     return column;
@@ -85,8 +84,7 @@ void scans_narrow(struct clr_column **column, uint8_t bytes)
     struct clr_column *narrow = clr_column_new_framed((*column)->rows, &frame);
     size_t i;
 
-    if (narrow == NULL)
-        tap_bail("no memory");
+    TAP_NEED(narrow != NULL, "no memory");
     narrow->rows = (*column)->rows;
     narrow->kind = (*column)->kind;
     for (i = 0; i < narrow->rows; i++) {
@@ -123,8 +121,7 @@ struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows, 
     struct clr_column *codes = clr_column_new_codes(NULL, rows, sizeof(uint32_t));
     size_t i;
 
-    if (column == NULL || codes == NULL)
-        tap_bail("no memory");
+    TAP_NEED(column != NULL && codes != NULL, "no memory");
     column->rows = codes->rows = rows;
     for (i = 0; i < rows; i++)
         ((uint32_t *)codes->codes)[i] = (uint32_t)(ascend ? i * count / rows : random_below(count));
@@ -139,8 +136,7 @@ struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count)
     struct clr_lookup lookup = {.ranked = NULL};
     uint32_t i;
 
-    if (results == NULL)
-        tap_bail("no memory");
+    TAP_NEED(results != NULL, "no memory");
     for (i = 0; i < count; i++) {
         uint8_t tag = kind;
         if (kind == CLR_TAG_MIXED)

@@ -48,8 +48,7 @@ static inline const char *devices_setting(void)
     if (devices_asked_for() != NULL)
         return devices_asked_for();
     fflush(stdout);
-    if (pipe(ends) != 0)
-        tap_bail("no pipe");
+    TAP_NEED(pipe(ends) == 0, "no pipe");
     child = fork();
     if (child == 0) {
         clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
@@ -58,8 +57,8 @@ static inline const char *devices_setting(void)
         _exit(write(ends[1], kind, sizeof kind) > 0 ? 0 : 1);
     }
     close(ends[1]);
-    if (child < 0 || read(ends[0], kind, sizeof kind) != sizeof kind)
-        tap_bail("the search for devices failed");
+    TAP_NEED(child >= 0 && read(ends[0], kind, sizeof kind) == sizeof kind,
+             "the search for devices failed");
     close(ends[0]);
     waitpid(child, NULL, 0);
     setenv("CLREDUCE_TEST_DEVICE", kind, 1);
@@ -89,8 +88,7 @@ static inline struct clr_device_info devices_choose(void)
 
 static inline void devices_bail_on(const struct clr_status *status, const char *what)
 {
-    if (status->code != CLR_OK)
-        tap_bail("%s: %s", what, status->message);
+    TAP_NEED(status->code == CLR_OK, "%s: %s", what, status->message);
 }
 
 /*
@@ -160,8 +158,7 @@ static inline struct clr_resident_column *devices_upload(struct clr_device *devi
 {
     struct clr_resident_column *column = clr_resident_column_new(kind, count);
 
-    if (column == NULL)
-        tap_bail("no memory");
+    TAP_NEED(column != NULL, "no memory");
     return devices_fill(device, column, values, NULL);
 }
 

@@ -19,8 +19,8 @@ static inline void find_library(void)
         dlsym(RTLD_DEFAULT, "failing_opencl_set"), dlsym(RTLD_DEFAULT, "failing_opencl_seen"),
         dlsym(RTLD_DEFAULT, "failing_opencl_live"), dlsym(RTLD_DEFAULT, "failing_opencl_room")};
 
-    if (found[0] == NULL || found[1] == NULL || found[2] == NULL || found[3] == NULL)
-        tap_bail("the library is not preloaded");
+    TAP_NEED(found[0] != NULL && found[1] != NULL && found[2] != NULL && found[3] != NULL,
+             "the library is not preloaded");
     memcpy(&set_rule, &found[0], sizeof set_rule);
     memcpy(&seen, &found[1], sizeof seen);
     memcpy(&live, &found[2], sizeof live);

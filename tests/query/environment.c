@@ -226,8 +226,7 @@ void print(const char *format, ...)
     va_start(arguments, format);
     dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped, format, arguments);
     va_end(arguments);
-    if (dumped >= sizeof dump)
-        tap_bail("a dump of more than %d characters", LONGEST_DUMP);
+    TAP_NEED(dumped < sizeof dump, "a dump of more than %d characters", LONGEST_DUMP);
 }
 
 static void print_constant(const struct clr_query *query, int i)

@@ -169,8 +169,7 @@ TAP_TEST(test_statements)
     FILE *file = fopen(path, "r");
 
     open_database();
-    if (file == NULL)
-        tap_bail("cannot read %s", path);
+    TAP_NEED(file != NULL, "cannot read %s", path);
     while (read_line(file, line, sizeof line)) {
         const bool is_where = section == &sections[WHERE] || strncmp(line, "where ", 6) == 0;
         const char *text = section == &sections[WHERE] || !is_where ? line : line + 6;
@@ -181,8 +180,7 @@ TAP_TEST(test_statements)
         if (strncmp(line, "== ", 3) == 0 || line[0] == '#' || line[0] == '\0')
             continue;
         to = strstr(line, " => ");
-        if (section == NULL || (to == NULL) == (reason[0] == '\0'))
-            tap_bail("no case: %s", line);
+        TAP_NEED(section != NULL && (to == NULL) != (reason[0] == '\0'), "no case: %s", line);
         if (to != NULL)
             *to = '\0';
         sql = sqlite3_mprintf("%s%s", is_where ? "SELECT count(*) FROM t WHERE " : "", text);

@@ -18,8 +18,7 @@ static enum clr_code begin(const char *sql, struct clr_scalar value, struct clr_
     int i;
 
     sqlite3_finalize(statement);
-    if (code != CLR_OK)
-        tap_bail("%s: %s", sql, text_of(&reason));
+    TAP_NEED(code == CLR_OK, "%s: %s", sql, text_of(&reason));
     for (i = 0; i < CLR_MOST_CONSTANTS; i++)
         values[i] = value;
     return clr_query_run_begin(*query, values, run, &reason);
@@ -167,8 +166,7 @@ TAP_TEST(test_columns)
     struct clr_query_run *run = NULL;
     int i;
 
-    if (query == NULL)
-        tap_bail("%s", text_of(&reason));
+    TAP_NEED(query != NULL, "%s", text_of(&reason));
     tap_is_int64(query->lookup_count, 3, "equal lookups of a column are one");
     tap_ok(count_columns(query, 106, true) == 1 && count_columns(query, 106, false) == 1 &&
                count_columns(query, 107, true) == 1 && count_columns(query, 107, false) == 0 &&
@@ -218,8 +216,7 @@ TAP_TEST(test_text_parameters)
         struct clr_query *query = bound(cases[i].sql, &reason);
         struct clr_query_run *run = NULL;
 
-        if (query == NULL)
-            tap_bail("%s: %s", cases[i].sql, text_of(&reason));
+        TAP_NEED(query != NULL, "%s: %s", cases[i].sql, text_of(&reason));
         clr_query_run_begin(query, values, &run, &reason);
         tap_ok((run != NULL) == cases[i].taken, "a TEXT parameter: %s", cases[i].sql);
         clr_query_run_free(run);

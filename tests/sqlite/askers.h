@@ -20,8 +20,7 @@ static inline sqlite3 *asker_connect(int file)
 {
     sqlite3 *db = pool_connect(file, 0);
 
-    if (pool_create_views(db) != SQLITE_OK)
-        tap_bail("views: %s", sqlite3_errmsg(db));
+    TAP_NEED(pool_create_views(db) == SQLITE_OK, "views: %s", sqlite3_errmsg(db));
     return db;
 }
 
@@ -39,8 +38,7 @@ static inline void asker_start(struct asker *self, sqlite3 *db, int view)
     self->db = db;
     self->view = view;
     atomic_init(&self->done, false);
-    if (pthread_create(&self->thread, NULL, asker_run, self) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&self->thread, NULL, asker_run, self) == 0, "no thread");
 }
 
 /* Returns whether it has its answer within so many milliseconds; interrupted all the while, or

@@ -21,8 +21,8 @@
 /* Before the first connection: every connection then has the extension. */
 static inline void database_register(void)
 {
-    if (sqlite3_auto_extension((void (*)(void))sqlite3_clreduce_init) != SQLITE_OK)
-        tap_bail("the extension could not be registered");
+    TAP_NEED(sqlite3_auto_extension((void (*)(void))sqlite3_clreduce_init) == SQLITE_OK,
+             "the extension could not be registered");
 }
 
 /* Opens an empty database in memory. more: SQLITE_OPEN_ flags, or 0. */
@@ -50,8 +50,8 @@ static inline void database_run(sqlite3 *db, const char *format, ...)
     va_start(arguments, format);
     sql = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
-    if (sql == NULL || sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        tap_bail("%s: %s", sql != NULL ? sql : "no memory", sqlite3_errmsg(db));
+    TAP_NEED(sql != NULL && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s",
+             sql != NULL ? sql : "no memory", sqlite3_errmsg(db));
     sqlite3_free(sql);
 }
 
@@ -66,8 +66,7 @@ static inline void database_append(struct database_text *to, const void *bytes, 
     if (to->length + length + 1 > to->size) {
         to->size = 2 * (to->length + length) + 64;
         to->text = realloc(to->text, to->size);
-        if (to->text == NULL)
-            tap_bail("no memory");
+        TAP_NEED(to->text != NULL, "no memory");
     }
     if (length != 0)
         memcpy(to->text + to->length, bytes, length);
@@ -154,8 +153,7 @@ static inline sqlite3 *database_open_file(const char *path)
 {
     sqlite3 *db = NULL;
 
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database: %s", sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_set(db, "device", "host");
     database_set(db, "column_retention", "0");
     return db;
@@ -172,8 +170,7 @@ static inline const char *database_stat_text(sqlite3 *db, const char *name)
                            NULL) != SQLITE_OK)
         tap_bail("%s", sqlite3_errmsg(db));
     sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
-    if (sqlite3_step(query) != SQLITE_ROW)
-        tap_bail("there is no figure %s", name);
+    TAP_NEED(sqlite3_step(query) == SQLITE_ROW, "there is no figure %s", name);
     found = (const char *)sqlite3_column_text(query, 0);
     snprintf(text, sizeof text, "%s", found != NULL ? found : "");
     sqlite3_finalize(query);
@@ -220,8 +217,7 @@ static inline void database_fill(sqlite3 *db, int rows)
             else
                 sqlite3_bind_text(insert, column, text, random_between(0, 8), SQLITE_TRANSIENT);
         }
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            tap_bail("%s", sqlite3_errmsg(db));
+        TAP_NEED(sqlite3_step(insert) == SQLITE_DONE, "%s", sqlite3_errmsg(db));
     }
     sqlite3_finalize(insert);
     database_run(db, "COMMIT");
@@ -259,8 +255,7 @@ static inline void database_expect(sqlite3 *db, char *expected[DATABASE_QUERIES]
     database_set(db, "device", "host");
     for (i = 0; i < DATABASE_QUERIES; i++) {
         expected[i] = database_query_rc(db, database_queries[i], &rc);
-        if (rc != SQLITE_OK)
-            tap_bail("%s: %s", database_queries[i], expected[i]);
+        TAP_NEED(rc == SQLITE_OK, "%s: %s", database_queries[i], expected[i]);
     }
 }
 

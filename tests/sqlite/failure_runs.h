@@ -20,8 +20,7 @@ static inline void failures_make_file(char path[FAILURES_PATH], const char *word
 
     snprintf(path, FAILURES_PATH, "%s/clreduce-%s-XXXXXX", parent != NULL ? parent : "/tmp", word);
     file = mkstemp(path);
-    if (file < 0)
-        tap_bail("no file %s", path);
+    TAP_NEED(file >= 0, "no file %s", path);
     close(file);
 }
 
@@ -29,8 +28,7 @@ static inline sqlite3 *failures_open(const char *path)
 {
     sqlite3 *db;
 
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database in %s", path);
+    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database in %s", path);
     return db;
 }
 
@@ -54,8 +52,7 @@ static inline int failures_run_threads(void *(*work)(void *))
     void *result;
 
     for (i = 0; i < FAILURES_THREADS; i++)
-        if (pthread_create(&threads[i], NULL, work, (void *)i) != 0)
-            tap_bail("no thread");
+        TAP_NEED(pthread_create(&threads[i], NULL, work, (void *)i) == 0, "no thread");
     for (i = 0; i < FAILURES_THREADS; i++) {
         pthread_join(threads[i], &result);
         differing += (int)(intptr_t)result;

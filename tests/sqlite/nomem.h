@@ -48,8 +48,8 @@ static inline void nomem_replace_malloc(void)
 {
     sqlite3_mem_methods failing;
 
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &nomem_usual) != SQLITE_OK)
-        tap_bail("SQLite does not tell its memory's functions");
+    TAP_NEED(sqlite3_config(SQLITE_CONFIG_GETMALLOC, &nomem_usual) == SQLITE_OK,
+             "SQLite does not tell its memory's functions");
     failing = nomem_usual;
     failing.xMalloc = nomem_malloc;
     failing.xRealloc = nomem_realloc;

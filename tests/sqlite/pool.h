@@ -37,8 +37,7 @@ static inline void pool_begin(void)
 
     snprintf(pool_folder, sizeof pool_folder, "%s/clreduce-pool-XXXXXX",
              parent != NULL ? parent : "/tmp");
-    if (mkdtemp(pool_folder) == NULL)
-        tap_bail("%s: %s", pool_folder, strerror(errno));
+    TAP_NEED(mkdtemp(pool_folder) != NULL, "%s: %s", pool_folder, strerror(errno));
 }
 
 static inline int pool_remove(const char *path, const struct stat *status, int type,

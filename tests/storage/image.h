@@ -93,8 +93,7 @@ static inline void image_sql(sqlite3 *db, const char *sql)
 {
     char *message = NULL;
 
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
-        tap_bail("%s: %s", sql, message);
+    TAP_NEED(sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK, "%s: %s", sql, message);
 }
 
 /* Opens a database in memory, and runs SQL in it. */
@@ -102,8 +101,7 @@ static inline sqlite3 *image_open(const char *sql)
 {
     sqlite3 *db;
 
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
+    TAP_NEED(sqlite3_open(":memory:", &db) == SQLITE_OK, "no database");
     image_sql(db, sql);
     return db;
 }
@@ -285,8 +283,7 @@ static inline struct image_rows *image_rows(const struct clr_layout *layout)
     struct image_rows *rows = malloc((layout->leaf_count + 1) * sizeof *rows);
     size_t first = 0, i;
 
-    if (rows == NULL)
-        tap_bail("no memory");
+    TAP_NEED(rows != NULL, "no memory");
     for (i = 0; i < layout->leaf_count; first += layout->leaves[i++].rows)
         rows[i] = (struct image_rows){layout->leaves[i].first, first, layout->leaves[i].rows};
     qsort(rows, layout->leaf_count, sizeof *rows, image_compare_rows);

@@ -21,8 +21,7 @@ static inline bool image_has_sound_codes(const struct clr_column *column)
     uint32_t i, code;
     size_t row;
 
-    if (used == NULL)
-        tap_bail("no memory");
+    TAP_NEED(used != NULL, "no memory");
     for (row = 0; row < column->rows && sound; row++) {
         sound = clr_column_code(column, row) < count;
         if (sound)

@@ -156,8 +156,7 @@ static struct clr_sharded *upload(const struct clr_division *division, struct cl
 {
     struct clr_sharded *copy = clr_sharded_new(division, column);
 
-    if (copy == NULL)
-        tap_bail("no memory");
+    TAP_NEED(copy != NULL, "no memory");
     tap_ok(shards_settle(copy) == CLR_RESIDENT_READY, "a column in %d shards", division->count);
     return copy;
 }
@@ -169,8 +168,7 @@ static void test_scan(struct clr_column *column, struct clr_sharded *copy)
 
     scans_begin(&made, &column, 1);
     scans_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 0, -1);
-    if (clr_host_scan(&made.scan, NULL) != CLR_SCAN_DONE)
-        tap_bail("the host can't scan");
+    TAP_NEED(clr_host_scan(&made.scan, NULL) == CLR_SCAN_DONE, "the host can't scan");
     wanted = made.tallies[0].state;
     tap_is_int64(shards_scan(&made.scan, &copy), CLR_SCAN_DONE, "a scan");
     tap_ok(reference_same_answer(&made.tallies[0].state, &wanted),
@@ -240,8 +238,7 @@ static void test_change(const struct clr_chosen_device *device)
     struct clr_sharded *copy, *changed;
     struct clr_division division;
 
-    if (!clr_division_make(&devices, rows, &division))
-        tap_bail("no division");
+    TAP_NEED(clr_division_make(&devices, rows, &division), "no division");
     copy = upload(&division, column);
     changed = clr_sharded_change(copy, column, &fresh);
     tap_ok(changed != NULL, "a copy of a copy, as large as a buffer may be");
@@ -269,8 +266,7 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
         info->shared_alignment = 0;
     for (i = 0; i < 2; i++)
         devices.list[i] = (struct clr_chosen_device){workers_start(info), info};
-    if (!clr_division_make(&devices, ROWS, &division))
-        tap_bail("no division");
+    TAP_NEED(clr_division_make(&devices, ROWS, &division), "no division");
     tap_ok(division.count == 6 && clr_division_devices(&division) == 2,
            "three shards on each of two devices");
     if (!shares)

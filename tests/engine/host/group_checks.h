@@ -397,8 +397,7 @@ static struct clr_column *copy_rows(const struct clr_column *from, const struct 
         from->codes != NULL ? clr_column_new_codes(NULL, count, 1) : clr_column_new(count);
     size_t i;
 
-    if (column == NULL)
-        tap_bail("no memory");
+    TAP_NEED(column != NULL, "no memory");
     column->rows = count;
     column->kind = from->kind;
     for (i = 0; i < count; i++) {

@@ -215,8 +215,7 @@ static void test_many(void)
     compare(&made, false, "few results");
     first = made.lookups[0].results;
     again = clr_lookup_results_new(entries[0]);
-    if (again == NULL)
-        tap_bail("no memory");
+    TAP_NEED(again != NULL, "no memory");
     memcpy(again->values, first->values, entries[0] * sizeof first->values[0]);
     memcpy(again->tags, first->tags, entries[0]);
     clr_lookup_set(&made.lookups[0], again, entries[0]);

@@ -260,8 +260,7 @@ static void test_threads(struct world *world)
                                 .scan = &made.scan,
                                 .tally = made.tallies[0],
                                 .expected = made.tallies[0]};
-        if (pthread_create(&threads[i], NULL, scan_repeatedly, &many[i]) != 0)
-            tap_bail("no thread");
+        TAP_NEED(pthread_create(&threads[i], NULL, scan_repeatedly, &many[i]) == 0, "no thread");
     }
     for (i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);

@@ -56,8 +56,7 @@ static void guard_from_thread(void)
     pthread_t thread;
     void *guarded;
 
-    if (pthread_create(&thread, NULL, guard_in_thread, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, guard_in_thread, NULL) == 0, "no thread");
     pthread_join(thread, &guarded);
     child_ok(guarded == NULL, "another thread guards nothing");
     note('t');
@@ -73,8 +72,7 @@ static void run(void (*work)(void), const char *want, const char *name)
 int main(void)
 {
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (notes == MAP_FAILED)
-        tap_bail("no shared memory");
+    TAP_NEED(notes != MAP_FAILED, "no shared memory");
     if (!clr_exit_guard(note_guard))
         tap_skip_all("this C library has no such means");
     run(guard_between_handlers, "ggle", "guards, then handlers");

@@ -169,10 +169,8 @@ static void test_threads(void)
     struct clr_worker *worker;
     int i;
 
-    for (i = 0; i < THREADS; i++) {
-        if (pthread_create(&threads[i], NULL, ask, NULL) != 0)
-            tap_bail("no thread");
-    }
+    for (i = 0; i < THREADS; i++)
+        TAP_NEED(pthread_create(&threads[i], NULL, ask, NULL) == 0, "no thread");
     for (i = 0; i < THREADS; i++) {
         void *found;
         pthread_join(threads[i], &found);
@@ -256,8 +254,7 @@ static void release_in_background(void)
     pthread_t thread;
 
     *progress = 1;
-    if (pthread_create(&thread, NULL, release_later, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, release_later, NULL) == 0, "no thread");
     pthread_detach(thread);
 }
 
@@ -337,8 +334,7 @@ static void exit_before_discovery(void)
     fake_catalog_hold(true);
     clr_runtime_worker("auto", &worker);
     fake_wait(&fake_catalog.discovered, 1, "discovery");
-    if (pthread_create(&thread, NULL, release_late, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, release_late, NULL) == 0, "no thread");
     pthread_detach(thread);
 }
 
@@ -366,8 +362,7 @@ int main(void)
 
     progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (progress == MAP_FAILED)
-        tap_bail("no shared memory");
+    TAP_NEED(progress != MAP_FAILED, "no shared memory");
     run(test_start, "started on demand");
     run(test_first_device, "the first query's device");
     run(test_catalog, "the catalog");

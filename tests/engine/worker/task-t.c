@@ -72,8 +72,7 @@ static struct probe *new_probe(enum clr_task_kind kind, int wanted)
 {
     struct probe *probe = clr_memory_alloc(sizeof *probe);
 
-    if (probe == NULL)
-        tap_bail("no memory");
+    TAP_NEED(probe != NULL, "no memory");
     memset(probe, 0, sizeof *probe);
     probe->wanted = wanted;
     probe->since = clr_clock_ns();
@@ -89,8 +88,7 @@ static struct clr_worker *start(void)
     atomic_store(&destroyed, 0);
     clr_status_clear(&status);
     worker = clr_worker_start(&info, &status);
-    if (worker == NULL)
-        tap_bail("%s", status.message);
+    TAP_NEED(worker != NULL, "%s", status.message);
     clr_worker_rest(worker, LONG_MS);
     workers[worker_count++] = worker;
     return worker;

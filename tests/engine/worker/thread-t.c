@@ -113,8 +113,7 @@ static void test_cancelled(void)
     bool waits = false;
     pthread_t thread;
 
-    if (pthread_create(&thread, NULL, wait_cancelled, &waits) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, wait_cancelled, &waits) == 0, "no thread");
     pthread_mutex_lock(&lock);
     while (!waits)
         clr_thread_wait(&changed, &lock, NULL);

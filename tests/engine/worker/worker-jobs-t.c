@@ -212,8 +212,7 @@ TAP_TEST(test_owners)
     make_ready(shared);
     for (i = 0; i < OWNERS; i++) {
         numbers[i] = i + 1;
-        if (pthread_create(&threads[i], NULL, own_jobs, &numbers[i]) != 0)
-            tap_bail("no thread");
+        TAP_NEED(pthread_create(&threads[i], NULL, own_jobs, &numbers[i]) == 0, "no thread");
     }
     for (i = 0; i < OWNERS; i++) {
         void *result;

@@ -148,8 +148,7 @@ TAP_TEST(test_stop_in_build)
     clr_worker_readiness(worker, CLR_SUM, CLR_REAL);
     fake_wait(&fake.built, 1, "a build");
     tap_ok(!clr_worker_stop(worker, SHORT_MS), "a build that takes no processor time hangs");
-    if (pthread_create(&builder, NULL, build_slowly, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&builder, NULL, build_slowly, NULL) == 0, "no thread");
     tap_ok(clr_worker_stop(worker, IDLE_MS), "one that does is waited for");
     pthread_join(builder, NULL);
 }
@@ -237,8 +236,7 @@ TAP_TEST(test_rest)
     fake_wait(&fake.built, 1, "a build");
     clr_worker_readiness(worker, CLR_SUM, CLR_REAL);
     clr_worker_readiness(worker, CLR_DOT, CLR_REAL);
-    if (pthread_create(&thread, NULL, release_build, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, release_build, NULL) == 0, "no thread");
     clr_worker_rest(worker, LONG_MS);
     tap_is_int64(fake_read(&fake.tested), 1, "rest waits for what is being built");
     usleep(50000);

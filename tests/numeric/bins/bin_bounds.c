@@ -97,8 +97,7 @@ static bool check_bins(const struct clr_bins *bins, enum clr_kind kind, int fami
     uint32_t i, step;
     int j;
 
-    if (!clr_bin_bounds_init(&bounds, bins, kind))
-        tap_bail("no memory");
+    TAP_NEED(clr_bin_bounds_init(&bounds, bins, kind), "no memory");
     guesses = bounds.guesses;
     batch_ok(bounds.count <= bins->count + 1 &&
                  (kind == CLR_KIND_INTEGER || bounds.count == bins->count + 1),

@@ -37,8 +37,7 @@ TAP_TEST(test_many)
                                         : random_between(0, 50000);
         }
         clr_distinct_init(&distinct, &budget, true, random_bits());
-        if (clr_distinct_add_integers(&distinct, integers, COUNT) != CLR_OK)
-            tap_bail("no memory");
+        TAP_NEED(clr_distinct_add_integers(&distinct, integers, COUNT) == CLR_OK, "no memory");
         size = clr_distinct_size(&distinct);
         while (clr_distinct_next(&distinct, &cursor)) {
             struct clr_value value = cursor.value;
@@ -53,8 +52,7 @@ TAP_TEST(test_many)
         tap_ok(size == want && found == want && total == COUNT,
                "family %d: %" PRIu64 " of %" PRIu64 " and %" PRIu64 " in all", family, size, want,
                total);
-        if (clr_distinct_add_integers(&distinct, integers, COUNT) != CLR_OK)
-            tap_bail("no memory");
+        TAP_NEED(clr_distinct_add_integers(&distinct, integers, COUNT) == CLR_OK, "no memory");
         tap_is_uint64(clr_distinct_size(&distinct), want, "all of them again");
         clr_distinct_free(&distinct);
         tap_is_uint64(clr_distinct_size(&distinct), 0, "freed");

@@ -71,8 +71,7 @@ static void make_lookup(int number)
     struct clr_lookup_results *results = clr_lookup_results_new(ENTRIES);
     int i;
 
-    if (results == NULL)
-        tap_bail("no memory");
+    TAP_NEED(results != NULL, "no memory");
     for (i = 0; i < ENTRIES; i++) {
         scalar value = number == 0 ? scalar_integer(random_pick(20) == 0)
                                    : draw(random_pick(number == 1 ? 3 : 2));

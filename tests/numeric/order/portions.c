@@ -104,8 +104,7 @@ static void find_distinct(struct clr_distinct_result *want)
         code = run->kind == CLR_KIND_REAL
                    ? clr_distinct_add_reals(&distinct, run->values, run->count)
                    : clr_distinct_add_integers(&distinct, run->values, run->count);
-    if (code != CLR_OK)
-        tap_bail("no memory");
+    TAP_NEED(code == CLR_OK, "no memory");
     want->size = clr_distinct_size(&distinct);
     clr_mode_find(&distinct, &want->mode);
     while (clr_distinct_next(&distinct, &cursor))
@@ -173,8 +172,7 @@ TAP_TEST(test_many)
     size_t i;
     int j;
 
-    if (values == NULL)
-        tap_bail("no memory");
+    TAP_NEED(values != NULL, "no memory");
     for (i = 0; i < count; i++)
         values[i] = i < count / 2 ? random_integer() >> random_below(60) : (int64_t)i * 1000003;
     for (i = 0; i < 3; i++) {

@@ -192,8 +192,7 @@ TAP_TEST(test_select)
                     size_t rank = trial == 0 ? 0 : trial == 1 ? count - 1 : random_below(count);
                     size_t next = rank + 1 < count ? rank + 1 : rank;
                     struct clr_value found[2];
-                    if (clr_select(list, rank, found) != CLR_OK)
-                        tap_bail("no memory");
+                    TAP_NEED(clr_select(list, rank, found) == CLR_OK, "no memory");
                     /* Where types meet, equal numbers are one. */
                     batch_ok(is_same(&found[0], &values[rank]) ||
                                  (found[0].as.real == 0.0 && values[rank].as.real == 0.0),
@@ -284,8 +283,7 @@ TAP_TEST(test_kept)
         sum += integer;
         if (real ? feed.real == feed.real_end : feed.integer == feed.integer_end)
             code = clr_kept_make_room(&kept, &feed, real ? CLR_KIND_REAL : CLR_KIND_INTEGER);
-        if (code != CLR_OK)
-            tap_bail("no room");
+        TAP_NEED(code == CLR_OK, "no room");
         if (real)
             *feed.real++ = (double)integer;
         else

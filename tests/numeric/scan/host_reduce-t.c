@@ -301,8 +301,7 @@ TAP_TEST(test_chunks)
             struct clr_chunk *chunk = clr_chunk_new((enum clr_operation)operation, 6000);
             struct clr_state state, want;
 
-            if (chunk == NULL)
-                tap_bail("no memory");
+            TAP_NEED(chunk != NULL, "no memory");
             data_fill_reals(chunk->real, 6000 * clr_operation_width(chunk->operation), DATA_WIDE);
             data_fill_integers(chunk->integer, 6000 * clr_operation_width(chunk->operation),
                                DATA_ANY);

@@ -39,8 +39,7 @@ TAP_TEST(test_kinds)
         struct clr_lookup lookup = {.ranked_count = 5};
         unsigned types = 0;
 
-        if (results == NULL)
-            tap_bail("no memory");
+        TAP_NEED(results != NULL, "no memory");
         for (j = 0; j < cases[i].count; j++) {
             results->tags[j] = cases[i].tags[j];
             results->values[j] = cases[i].values[j];
@@ -69,8 +68,7 @@ TAP_TEST(test_references)
     struct clr_lookup_results *results = clr_lookup_results_new(3), *other;
     int i, unsure = 0;
 
-    if (results == NULL)
-        tap_bail("no memory");
+    TAP_NEED(results != NULL, "no memory");
     for (i = 0; i < 3; i++)
         unsure += results->tags[i] == CLR_TAG_UNSURE && results->values[i] == 0;
     tap_is_int64(unsure, 3, "nothing is known at first");

@@ -402,8 +402,7 @@ TAP_TEST(test_mutations)
                         ? kind[i]
                         : (enum clr_state_kind)random_between(CLR_STATE_SUM, CLR_STATE_BINS);
         copy = malloc(bytes.size + (bytes.size == 0));
-        if (copy == NULL)
-            tap_bail("no memory");
+        TAP_NEED(copy != NULL, "no memory");
         memcpy(copy, bytes.data, bytes.size);
         wrong = state_probe(copy, bytes.size, taken_for, &fault);
         free(copy);

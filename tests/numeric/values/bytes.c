@@ -141,8 +141,8 @@ static void make_values(struct clr_bytes *bytes, size_t count, uint64_t variety)
         size = random_below(4) == 0 ? (size_t)(number % 3) : 3 + (size_t)(number % 30);
         if (size >= 3)
             memcpy(room + size - 3, &number, 3);
-        if (!add(bytes, number % 5 == 0 ? CLR_KIND_BLOB : CLR_KIND_TEXT, size, &addresses[i]))
-            tap_bail("no memory");
+        TAP_NEED(add(bytes, number % 5 == 0 ? CLR_KIND_BLOB : CLR_KIND_TEXT, size, &addresses[i]),
+                 "no memory");
     }
 }
 

@@ -204,8 +204,8 @@ static void check_operator(sqlite3 *db, const struct operator* operator)
             sql[i++] = '?';
         sql[i++] = *from;
     }
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+             sqlite3_errmsg(db));
     batch_begin();
     for (i = 0; i < sizeof types / sizeof types[0]; i++) {
         for (j = 0; j < sizeof types / sizeof types[0]; j++) {
@@ -264,14 +264,12 @@ int main(void)
     int i;
 
     random_start();
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
+    TAP_NEED(sqlite3_open(":memory:", &db) == SQLITE_OK, "no database");
     make_hostile();
     table.a = clr_column_new(MOST_ROWS);
     table.b = clr_column_new(MOST_ROWS);
     table.row = clr_column_new(MOST_ROWS);
-    if (table.a == NULL || table.b == NULL || table.row == NULL)
-        tap_bail("no memory");
+    TAP_NEED(table.a != NULL && table.b != NULL && table.row != NULL, "no memory");
     table.row->kind = CLR_TAG_INTEGER;
     for (i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
         if (operators[i].sql != NULL && (i < CLR_OP_FLOOR || has_mathematics(db)))

@@ -139,8 +139,7 @@ static void compare(const struct clr_bins *bins, int family, enum clr_kind kind,
     struct clr_bin_bounds bounds;
     struct clr_status status;
 
-    if (!clr_bin_bounds_init(&bounds, bins, kind))
-        tap_bail("no memory");
+    TAP_NEED(clr_bin_bounds_init(&bounds, bins, kind), "no memory");
     fill(&bounds, family, count, which);
     expect(bins, kind, count);
     column = devices_upload(device, kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER, values,
@@ -280,16 +279,15 @@ static void make_binner(void)
         clr_memory_fail_after(fails);
         clr_status_clear(&status);
         clr_binner_build(device, &log, &status);
-        if (status.code != CLR_NOMEM)
-            tap_bail("allocation %ld: %s", fails, status.message);
+        TAP_NEED(status.code == CLR_NOMEM, "allocation %ld: %s", fails, status.message);
     }
     clr_memory_fail_after(-1);
     tap_ok(clr_binner_state(device, &status) == CLR_NOMEM,
            "without memory there is no binner, but later there can be");
     clr_status_clear(&status);
     clr_binner_build(device, &log, &status);
-    if (status.code != CLR_OK)
-        tap_bail("clr_binner_build: %s\n%s", status.message, log != NULL ? log : "");
+    TAP_NEED(status.code == CLR_OK, "clr_binner_build: %s\n%s", status.message,
+             log != NULL ? log : "");
     binner = binner_of(device);
     /* No more than GPUs have, whatever this device is. */
     if (binner->local_memory > 24576)

@@ -26,10 +26,8 @@ static void test_threads(struct clr_status status[THREADS])
     pthread_t threads[THREADS];
     int i, same = 0;
 
-    for (i = 0; i < THREADS; i++) {
-        if (pthread_create(&threads[i], NULL, find, &status[i]) != 0)
-            tap_bail("no thread");
-    }
+    for (i = 0; i < THREADS; i++)
+        TAP_NEED(pthread_create(&threads[i], NULL, find, &status[i]) == 0, "no thread");
     for (i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (i = 0; i < THREADS; i++)

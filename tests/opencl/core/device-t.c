@@ -31,8 +31,7 @@ static struct clr_device_info info;
 static struct clr_chunk *new_chunk(enum clr_operation operation)
 {
     struct clr_chunk *chunk = clr_chunk_new(operation, MOST);
-    if (chunk == NULL)
-        tap_bail("no memory");
+    TAP_NEED(chunk != NULL, "no memory");
     return chunk;
 }
 
@@ -273,8 +272,7 @@ static void test_groups(void)
     struct clr_status status;
     char *log;
 
-    if (chunk == NULL)
-        tap_bail("no memory");
+    TAP_NEED(chunk != NULL, "no memory");
     info.compute_units = 2000;
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);

@@ -29,8 +29,7 @@ static bool copy(struct clr_device *device, struct clr_status *status)
     bool complete = false, is_same = true;
     size_t i;
 
-    if (column == NULL)
-        tap_bail("no memory");
+    TAP_NEED(column != NULL, "no memory");
     for (i = 0; i < ROWS; i++)
         values[i] = (int64_t)(i * i);
     while (!complete && status->code == CLR_OK)
@@ -50,8 +49,7 @@ static bool sum(struct clr_device *device, struct clr_status *status)
     int64_t result = 0;
     size_t i;
 
-    if (chunk == NULL)
-        tap_bail("no memory");
+    TAP_NEED(chunk != NULL, "no memory");
     for (i = 0; i < ROWS; i++)
         chunk->integer[i] = (int64_t)i;
     chunk->count[CLR_INTEGER] = ROWS;
@@ -77,8 +75,7 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
 
     for (i = 0; i < 2; i++) {
         struct clr_lookup_results *results = clr_lookup_results_new(ROWS);
-        if (results == NULL)
-            tap_bail("no memory");
+        TAP_NEED(results != NULL, "no memory");
         results->tags[0] = i == 0 ? CLR_TAG_REAL : CLR_TAG_INTEGER;
         if (i == 0)
             memset(results->tags, CLR_TAG_REAL, ROWS);

@@ -75,11 +75,9 @@ static void test_change(struct clr_device *device, const struct clr_resident_col
 
     clr_status_clear(&status);
     gate = create_event(device->context, &error);
-    if (column == NULL || error != CL_SUCCESS)
-        tap_bail("no event: %d", (int)error);
+    TAP_NEED(column != NULL && error == CL_SUCCESS, "no event: %d", (int)error);
     atomic_store(&is_open, false);
-    if (pthread_create(&thread, NULL, open_gate, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, open_gate, NULL) == 0, "no thread");
     clEnqueueCopyBuffer = copy_later;
     clr_resident_column_change(device, column, other, values, NULL, ranges, &status);
     was_open = atomic_load(&is_open);

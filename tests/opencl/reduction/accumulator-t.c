@@ -122,8 +122,7 @@ static void test_operation(struct clr_device *device, enum clr_operation operati
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
     reduction.buffer =
         clCreateBuffer(device->context, CL_MEM_READ_ONLY, sizeof values, NULL, &error);
-    if (reduction.queue == NULL || reduction.buffer == NULL)
-        tap_bail("no queue or buffer");
+    TAP_NEED(reduction.queue != NULL && reduction.buffer != NULL, "no queue or buffer");
     clr_passes_open(&reduction.passes, device->context, reduction.queue, &device->info, 1, &status);
     devices_bail_on(&status, "clr_passes_open");
     fill_ones(1);

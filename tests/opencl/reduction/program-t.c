@@ -33,8 +33,7 @@ enum clr_code clr_build_kernels(const struct clr_build *build, cl_context contex
     cl_uint i;
 
     (void)context;
-    if (file == NULL)
-        tap_bail("%s cannot be written", path);
+    TAP_NEED(file != NULL, "%s cannot be written", path);
     for (i = 0; i < build->source_count; i++)
         fprintf(file, "%s\n", build->sources[i]);
     fclose(file);
@@ -168,8 +167,7 @@ int main(void)
     if (system("clang --version >/dev/null 2>&1") != 0)
         tap_skip_all("there is no clang");
     file = mkstemp(path);
-    if (file < 0)
-        tap_bail("no temporary file");
+    TAP_NEED(file >= 0, "no temporary file");
     close(file);
     for (doubles = 0; doubles < 2; doubles++) {
         info.type = CLR_DEVICE_GPU;

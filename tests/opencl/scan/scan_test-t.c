@@ -95,8 +95,7 @@ static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_s
     clr_scan_bundles(&plan, bundles);
     *step = plan.steps[bundles[0].steps[0]];
     trial = clr_scan_trial_new(&plan, &bundles[0]);
-    if (trial == NULL)
-        tap_bail("no memory");
+    TAP_NEED(trial != NULL, "no memory");
     clr_status_clear(status);
     clr_scan_test(device, trial, &run, status);
     clr_memory_free(trial);

@@ -39,8 +39,8 @@ static struct watched prepare(sqlite3 *db, const char *sql)
 {
     struct watched result = {NULL, NULL};
 
-    if (sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) != SQLITE_OK)
-        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) == SQLITE_OK, "%s: %s", sql,
+             sqlite3_errmsg(db));
     result.watched = gate->watch(result.plain);
     return result;
 }

@@ -269,13 +269,11 @@ int main(void)
     char folder[] = "/tmp/clreduce-codes-XXXXXX", path[sizeof folder + 20];
     size_t i;
 
-    if (mkdtemp(folder) == NULL)
-        tap_bail("no folder");
+    TAP_NEED(mkdtemp(folder) != NULL, "no folder");
     database_register();
     for (i = 0; i < sizeof encodings / sizeof *encodings; i++) {
         snprintf(path, sizeof path, "%s/%zu", folder, i);
-        if (sqlite3_open(path, &db) != SQLITE_OK)
-            tap_bail("no database");
+        TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database");
         connection = clr_connection_new(db);
         connection->settings.view_threshold = 0;
         fill(encodings[i]);

@@ -20,8 +20,7 @@ static sqlite3 *connect_to_device(const char *device_timeout)
     sqlite3 *db = pool_connect(0, 0);
 
     failures_use_devices(db, device_timeout);
-    if (pool_create_views(db) != SQLITE_OK)
-        tap_bail("views: %s", sqlite3_errmsg(db));
+    TAP_NEED(pool_create_views(db) == SQLITE_OK, "views: %s", sqlite3_errmsg(db));
     return db;
 }
 
@@ -78,10 +77,8 @@ static int run(const char *device_timeout)
     other = connect_to_device(device_timeout);
     for (i = 0; i < THREADS; i++)
         db[i] = connect_to_device(device_timeout);
-    for (i = 0; i < THREADS; i++) {
-        if (pthread_create(&threads[i], NULL, ask_on, db[i]) != 0)
-            tap_bail("no thread");
-    }
+    for (i = 0; i < THREADS; i++)
+        TAP_NEED(pthread_create(&threads[i], NULL, ask_on, db[i]) == 0, "no thread");
     meddle(other, db);
     atomic_store(&finished, true);
     for (i = 0; i < THREADS; i++)

@@ -59,10 +59,8 @@ static bool run_child(bool killed)
 
     kills_itself = killed;
     child = child_start(ask_in_child, LIMIT_S);
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            tap_bail("waitpid: %s", strerror(errno));
-    }
+    while (waitpid(child, &status, 0) < 0)
+        TAP_NEED(errno == EINTR, "waitpid: %s", strerror(errno));
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM && MAY_HANG)
         return true;
     if (WIFSIGNALED(status) && !(killed && WTERMSIG(status) == SIGKILL))
@@ -86,8 +84,8 @@ static void test_quiet(void)
     tap_ok(pool_all_right(db[0]) && pool_all_right(db[1]), "%s: after the children", modes[file]);
     database_run(db[1], "UPDATE t SET a = a + 1 WHERE k %% 3 = 0");
     tap_ok(pool_all_right(db[0]) && pool_all_right(db[2]), "%s: and a change", modes[file]);
-    if (sqlite3_prepare_v2(db[0], "SELECT * FROM v4", -1, &query, NULL) != SQLITE_OK)
-        tap_bail("%s", sqlite3_errmsg(db[0]));
+    TAP_NEED(sqlite3_prepare_v2(db[0], "SELECT * FROM v4", -1, &query, NULL) == SQLITE_OK, "%s",
+             sqlite3_errmsg(db[0]));
     while (sqlite3_step(query) == SQLITE_ROW) {
         if (rows++ == 5)
             tap_ok(run_child(false), "%s: a child in the middle of rows", modes[file]);
@@ -150,8 +148,7 @@ static void test_loading(void)
     database_run(db[0], "SELECT clreduce_evict()");
     slow_reads_stop_next();
     asker_start(&loader, db[0], 0);
-    if (!slow_reads_wait_stopped(PROMPT_MS))
-        tap_bail("the load reads nothing");
+    TAP_NEED(slow_reads_wait_stopped(PROMPT_MS), "the load reads nothing");
     tap_ok(run_child(false), "%s: a child amid another thread's load", modes[file]);
     tap_ok(run_child(true), "%s: and one that is killed", modes[file]);
     slow_reads_release();

@@ -19,8 +19,7 @@ static void start_loader(struct asker *loader, sqlite3 *db)
     database_run(db, "SELECT clreduce_evict()");
     slow_reads_stop_next();
     asker_start(loader, db, 0);
-    if (!slow_reads_wait_stopped(PROMPT_MS))
-        tap_bail("the load reads nothing");
+    TAP_NEED(slow_reads_wait_stopped(PROMPT_MS), "the load reads nothing");
 }
 
 /* A waiter is interrupted, while the load goes on. */
@@ -93,8 +92,7 @@ static void start_cancelled(struct asker *self, sqlite3 *db)
     self->db = db;
     self->answer = POOL_BUSY;
     atomic_init(&self->done, false);
-    if (pthread_create(&self->thread, NULL, ask_cancelled, self) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&self->thread, NULL, ask_cancelled, self) == 0, "no thread");
 }
 
 /* The thread that loads and another one that waits are cancelled: nothing stays locked, and a third
@@ -111,8 +109,7 @@ static void test_cancelled(int file)
     database_run(db[0], "SELECT clreduce_evict()");
     slow_reads_stop_next();
     start_cancelled(&cancelled[0], db[0]);
-    if (!slow_reads_wait_stopped(PROMPT_MS))
-        tap_bail("the load reads nothing");
+    TAP_NEED(slow_reads_wait_stopped(PROMPT_MS), "the load reads nothing");
     start_cancelled(&cancelled[1], db[1]);
     asker_start(&third, db[2], 0);
     asker_is_done(&third, 100, false);
@@ -173,8 +170,7 @@ static void test_meddled(int file)
     pthread_t thread;
 
     start_loader(&loader, first);
-    if (pthread_create(&thread, NULL, meddle, second) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, meddle, second) == 0, "no thread");
     pthread_join(thread, NULL); /* without an end, if it waits */
     tap_ok(true, "%s: listed, set and evicted while another loads", modes[file]);
     slow_reads_release();
@@ -193,10 +189,8 @@ static void *close_both(void *argument)
     sqlite3 **db = argument;
     int i;
 
-    for (i = 0; i < 2; i++) {
-        if (sqlite3_close(db[i]) != SQLITE_OK)
-            tap_bail("a connection is in use");
-    }
+    for (i = 0; i < 2; i++)
+        TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "a connection is in use");
     atomic_store(&are_closed, true);
     return NULL;
 }
@@ -216,23 +210,21 @@ static bool close_amid_refresh(int read, bool *prompt)
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k = 10"); /* the log begins with this */
     for (i = 0; i < 2; i++)
         wrong += pool_ask(closed[i], 0) != POOL_SAME;
-    if (wrong > 0 || pool_ask(first, 0) != POOL_SAME)
-        tap_bail("no answers");
+    TAP_NEED(wrong == 0 && pool_ask(first, 0) == POOL_SAME, "no answers");
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 1000 < 2");
     atomic_store(&are_closed, false);
     slow_reads_stop_after(read);
     asker_start(&refresher, first, 0);
     while (!(stopped = slow_reads_wait_stopped(5)) && !atomic_load(&refresher.done))
         ;
-    if (pthread_create(&closer, NULL, close_both, closed) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&closer, NULL, close_both, closed) == 0, "no thread");
     for (; !atomic_load(&are_closed) && left > 0; left -= 5)
         sqlite3_sleep(5);
     *prompt = left > 0;
     slow_reads_release();
     pthread_join(closer, NULL);
-    if (asker_join(&refresher) != POOL_SAME || database_stat(first, "leaves_refreshed") == 0)
-        tap_bail("no refresh");
+    TAP_NEED(asker_join(&refresher) == POOL_SAME && database_stat(first, "leaves_refreshed") != 0,
+             "no refresh");
     sqlite3_close(first);
     sqlite3_close(writer);
     return stopped;
@@ -380,8 +372,8 @@ static void test_half_read(int file)
     int step, i;
 
     database_append(&got, "", 0);
-    if (sqlite3_prepare_v2(first, "SELECT * FROM v4", -1, &query, NULL) != SQLITE_OK)
-        tap_bail("%s", sqlite3_errmsg(first));
+    TAP_NEED(sqlite3_prepare_v2(first, "SELECT * FROM v4", -1, &query, NULL) == SQLITE_OK, "%s",
+             sqlite3_errmsg(first));
     for (step = 0; sqlite3_step(query) == SQLITE_ROW; step++) {
         for (i = 0; i < 3; i++) {
             database_append(&got, " ", i == 0 ? 0 : 1);
@@ -448,10 +440,9 @@ static void test_opposite_orders(void)
     orders[1].want = database_query(db, "SELECT sum(z), (SELECT sum(a) FROM t) FROM u");
     orders[2].want = orders[0].want;
     slow_reads_delay(200);
-    for (i = 0; i < 3; i++) {
-        if (pthread_create(&orders[i].thread, NULL, ask_in_order, &orders[i]) != 0)
-            tap_bail("no thread");
-    }
+    for (i = 0; i < 3; i++)
+        TAP_NEED(pthread_create(&orders[i].thread, NULL, ask_in_order, &orders[i]) == 0,
+                 "no thread");
     for (i = 0; i < 3; i++) {
         pthread_join(orders[i].thread, NULL);
         wrong += orders[i].wrong;
@@ -501,10 +492,8 @@ static void close_all(sqlite3 *db[], int count)
 {
     int i;
 
-    for (i = 0; i < count; i++) {
-        if (sqlite3_close(db[i]) != SQLITE_OK)
-            tap_bail("connection %d is still in use", i);
-    }
+    for (i = 0; i < count; i++)
+        TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "connection %d is still in use", i);
 }
 
 /* One waits while another loads, and reads nothing. */

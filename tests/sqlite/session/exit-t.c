@@ -105,8 +105,7 @@ static void use_in_thread(void)
 {
     pthread_t thread;
 
-    if (pthread_create(&thread, NULL, feed_in_thread, NULL) != 0)
-        tap_bail("no thread");
+    TAP_NEED(pthread_create(&thread, NULL, feed_in_thread, NULL) == 0, "no thread");
     pthread_join(thread, NULL);
 }
 
@@ -119,8 +118,7 @@ static void leave_after_view(void)
 {
     sqlite3 *db;
 
-    if (sqlite3_open(view_path, &db) != SQLITE_OK)
-        tap_bail("no database: %s", sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_open(view_path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_set(db, "device", view_device);
     database_set(db, "host_threshold", "1");
     database_set(db, "start_after", "0");
@@ -169,8 +167,7 @@ static void make_database(void)
 {
     sqlite3 *db;
 
-    if (sqlite3_open(view_path, &db) != SQLITE_OK)
-        tap_bail("no database: %s", sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_open(view_path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, VIEW_ROWS);
     child_ok(sqlite3_close(db) == SQLITE_OK, "the connection is closed");
@@ -198,8 +195,7 @@ static void test(void (*work)(void), const char *name)
         for (j = 0; j < AT_A_TIME; j++) {
             snprintf(folders[j], sizeof folders[j], "%s/clreduce-exit-XXXXXX",
                      parent != NULL ? parent : "/tmp");
-            if (mkdtemp(folders[j]) == NULL)
-                tap_bail("%s: %s", folders[j], strerror(errno));
+            TAP_NEED(mkdtemp(folders[j]) != NULL, "%s: %s", folders[j], strerror(errno));
             setenv("POCL_CACHE_DIR", folders[j], 1);
             delay_ms = 20 + random_between(0, 100) * (i + j);
             children[j] = child_start(work, LIMIT_S);
@@ -220,13 +216,11 @@ static void test_all_views(void)
     const char *parent = getenv("TMPDIR");
 
     snprintf(folder, sizeof folder, "%s/clreduce-exit-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        tap_bail("%s: %s", folder, strerror(errno));
+    TAP_NEED(mkdtemp(folder) != NULL, "%s: %s", folder, strerror(errno));
     snprintf(cache, sizeof cache, "%s/cache", folder); /* one for all: uploads have to come about */
     setenv("POCL_CACHE_DIR", cache, 1);
     snprintf(view_path, sizeof view_path, "%s/view.db", folder);
-    if (!child_run(make_database, LIMIT_S))
-        tap_bail("no database");
+    TAP_NEED(child_run(make_database, LIMIT_S), "no database");
     test_views(folder, "auto");
     test_views(folder, "cpu");
     nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -241,8 +241,7 @@ static void fill(sqlite3 *db)
         sqlite3_bind_double(insert, 11, 0x1.8p-1024);
         snprintf(text, sizeof text, "%.17g", hard_value(1));
         sqlite3_bind_text(insert, 12, text, -1, SQLITE_TRANSIENT);
-        if (sqlite3_step(insert) != SQLITE_DONE)
-            tap_bail("%s", sqlite3_errmsg(db));
+        TAP_NEED(sqlite3_step(insert) == SQLITE_DONE, "%s", sqlite3_errmsg(db));
     }
     sqlite3_finalize(insert);
     database_run(db, "COMMIT");
@@ -344,8 +343,7 @@ int main(void)
 
     random_start();
     database_register();
-    if (mkstemp(path) < 0 || sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database");
+    TAP_NEED(mkstemp(path) >= 0 && sqlite3_open(path, &db) == SQLITE_OK, "no database");
     fill(db);
     database_set(db, "device", "host");
     create_views(db);

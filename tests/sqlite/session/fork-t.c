@@ -36,8 +36,7 @@ static void fork_here(sqlite3_context *context, int count, sqlite3_value **value
         forking.wanted = false;
         fflush(stdout);
         forking.child = fork();
-        if (forking.child < 0)
-            tap_bail("fork: %s", strerror(errno));
+        TAP_NEED(forking.child >= 0, "fork: %s", strerror(errno));
         if (forking.child == 0) {
             alarm(LIMIT_S);
             child_leaves_threads_behind();
@@ -120,8 +119,7 @@ static bool forked_query(const char *sql, const char *want, int at_row, bool run
         tap_diag("in the %s, row %d\n got: %.200s\nwant: %.200s",
                  forking.child == 0 ? "child" : "parent", at_row, found, want);
     free(found);
-    if (forking.child < 0)
-        tap_bail("row %d was not reached", at_row);
+    TAP_NEED(forking.child >= 0, "row %d was not reached", at_row);
     if (forking.child == 0) {
         child_ok(same, "the result of the statement");
         finish_child(runtime_started);
@@ -252,8 +250,7 @@ static bool fork_with_view(sqlite3 *view_db, const char *device, const char *wan
     if (locked)
         lock_workers(true);
     child = fork();
-    if (child < 0)
-        tap_bail("fork: %s", strerror(errno));
+    TAP_NEED(child >= 0, "fork: %s", strerror(errno));
     if (child == 0)
         use_view_in_child(view_db, device, want);
     if (locked)
@@ -297,8 +294,8 @@ static void make_view_database(void)
     sqlite3 *view_db;
     int file = mkstemp(view_path);
 
-    if (file < 0 || sqlite3_open(view_path, &view_db) != SQLITE_OK)
-        tap_bail("no database in %s", view_path);
+    TAP_NEED(file >= 0 && sqlite3_open(view_path, &view_db) == SQLITE_OK, "no database in %s",
+             view_path);
     close(file);
     database_run(view_db, "PRAGMA synchronous = OFF");
     database_fill(view_db, ROWS);

@@ -90,8 +90,7 @@ static void test_interrupt(void)
 
     for (i = 0; i < ENDLESS_QUERIES; i++) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, interrupt_later, NULL) != 0)
-            tap_bail("no thread");
+        TAP_NEED(pthread_create(&thread, NULL, interrupt_later, NULL) == 0, "no thread");
         free(database_query_rc(db, endless[i], &rc));
         pthread_join(thread, NULL);
         check_stopped(rc, SQLITE_INTERRUPT, "interrupted from another thread");
@@ -152,8 +151,8 @@ static void test_left(void)
         for (steps = 0; steps < 4; steps++) {
             sqlite3_stmt *query = NULL;
             int j;
-            if (sqlite3_prepare_v2(db, queries[i], -1, &query, NULL) != SQLITE_OK)
-                tap_bail("%s", sqlite3_errmsg(db));
+            TAP_NEED(sqlite3_prepare_v2(db, queries[i], -1, &query, NULL) == SQLITE_OK, "%s",
+                     sqlite3_errmsg(db));
             for (j = 0; j < steps; j++)
                 wrong += sqlite3_step(query) != SQLITE_ROW;
             wrong += sqlite3_reset(query) != SQLITE_OK;
@@ -174,8 +173,7 @@ static sqlite3_stmt *prepare(const char *sql)
 {
     sqlite3_stmt *query = NULL;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &query, NULL) != SQLITE_OK)
-        tap_bail("%s", sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &query, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
     return query;
 }
 
@@ -192,8 +190,7 @@ static int calls_to_first_row(const char *sql)
     int calls = 0;
 
     sqlite3_progress_handler(db, 100, count_call, &calls);
-    if (sqlite3_step(query) != SQLITE_ROW)
-        tap_bail("%s", sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_step(query) == SQLITE_ROW, "%s", sqlite3_errmsg(db));
     sqlite3_progress_handler(db, 0, NULL, NULL);
     sqlite3_finalize(query);
     return calls;

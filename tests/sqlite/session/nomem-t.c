@@ -56,8 +56,7 @@ static sqlite3 *reconnect(void)
     int rc;
     sqlite3 *db = connect_to(shared, &rc);
 
-    if (rc != SQLITE_OK)
-        tap_bail("no connection: %s", sqlite3_errmsg(db));
+    TAP_NEED(rc == SQLITE_OK, "no connection: %s", sqlite3_errmsg(db));
     database_set(db, "device", "host");
     database_set(db, "chunk_size", "32");
     database_set(db, "host_threshold", "1");
@@ -72,8 +71,7 @@ static int run_failing(sqlite3 *db, const char *sql, int (*fail_after)(long), lo
     int rc = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
     int column;
 
-    if (rc != SQLITE_OK)
-        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    TAP_NEED(rc == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
     fail_after(after);
     while ((rc = sqlite3_step(query)) == SQLITE_ROW) {
         for (column = 0; column < sqlite3_column_count(query); column++)
@@ -267,8 +265,7 @@ int main(void)
     database_register();
     test_device(); /* before anything else: its children have runtimes of their own */
     keeper = connect_to(shared, &rc);
-    if (rc != SQLITE_OK)
-        tap_bail("no database");
+    TAP_NEED(rc == SQLITE_OK, "no database");
     database_fill(keeper, ROWS);
     for (i = 0; i < DATABASE_QUERIES; i++) {
         check_query(database_queries[i], clr_memory_fail_after, true);

@@ -26,8 +26,8 @@ static sqlite3 *copy_source(void)
 
     pthread_mutex_lock(&source_lock);
     backup = sqlite3_backup_init(db, "main", source, "main");
-    if (backup == NULL || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
-        tap_bail("the data could not be copied: %s", sqlite3_errmsg(db));
+    TAP_NEED(backup != NULL && sqlite3_backup_step(backup, -1) == SQLITE_DONE,
+             "the data could not be copied: %s", sqlite3_errmsg(db));
     sqlite3_backup_finish(backup);
     pthread_mutex_unlock(&source_lock);
     return db;

@@ -90,8 +90,7 @@ static sqlite3 *open_file(int number)
     sqlite3 *db = NULL;
 
     snprintf(path, sizeof path, "%s/%d.db", folder, number);
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database: %s", sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     return db;
 }
 
@@ -377,8 +376,7 @@ int main(void)
     nomem_replace_malloc();
     database_register();
     snprintf(folder, sizeof folder, "%s/clreduce-nomem-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        tap_bail("%s: %s", folder, strerror(errno));
+    TAP_NEED(mkdtemp(folder) != NULL, "%s: %s", folder, strerror(errno));
     for (i = 0; i < PLACES; i++)
         keepers[i] = fill(i, ROWS);
     test_device(); /* before anything else: its children have runtimes of their own */

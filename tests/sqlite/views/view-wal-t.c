@@ -34,8 +34,8 @@ static void count_call(void)
     turn = NULL;
     had_turn = true;
     rc = sqlite3_exec(other, sql, NULL, NULL, NULL);
-    if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
-        tap_bail("%s: %s", sql, sqlite3_errmsg(other));
+    TAP_NEED(rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED, "%s: %s", sql,
+             sqlite3_errmsg(other));
 }
 
 /* ---- The reader's file system: the default one, with those turns before its calls. */
@@ -91,8 +91,7 @@ static int open_counted(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
         return rc;
     while (i < TABLES && real[i] != NULL && real[i] != file->pMethods)
         i++;
-    if (i == TABLES)
-        tap_bail("more than %d tables of calls", TABLES);
+    TAP_NEED(i != TABLES, "more than %d tables of calls", TABLES);
     real[i] = file->pMethods;
     counted[i] = *real[i];
     counted[i].iVersion = 2;
@@ -114,8 +113,7 @@ static void register_counted(void)
     vfs.pNext = NULL;
     vfs.zName = "turns";
     vfs.xOpen = open_counted;
-    if (sqlite3_vfs_register(&vfs, 0) != SQLITE_OK)
-        tap_bail("the file system could not be registered");
+    TAP_NEED(sqlite3_vfs_register(&vfs, 0) == SQLITE_OK, "the file system could not be registered");
 }
 
 /* ---- What there is to see. */
@@ -315,8 +313,8 @@ static void save(const char *suffix, struct content *content)
 
     snprintf(content->name, sizeof content->name, "%s%s", path, suffix);
     file = fopen(content->name, "rb");
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0)
-        tap_bail("%s: %s", content->name, strerror(errno));
+    TAP_NEED(file != NULL && fseek(file, 0, SEEK_END) == 0, "%s: %s", content->name,
+             strerror(errno));
     content->size = (size_t)ftell(file);
     content->bytes = sqlite3_malloc64(content->size + 1);
     rewind(file);
@@ -406,8 +404,7 @@ int main(void)
     database_register();
     register_counted();
     snprintf(folder, sizeof folder, "%s/clreduce-wal-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        tap_bail("%s: %s", folder, strerror(errno));
+    TAP_NEED(mkdtemp(folder) != NULL, "%s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/t.db", folder);
     other = open_with(NULL);
     fill(other);

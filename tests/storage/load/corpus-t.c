@@ -20,8 +20,7 @@ static void replay(const char *folder, const char *name)
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
     file = fopen(path, "rb");
-    if (file == NULL)
-        tap_bail("cannot read %s", path);
+    TAP_NEED(file != NULL, "cannot read %s", path);
     size = fread(data, 1, sizeof data, file);
     fclose(file);
     /* What goes wrong ends the program; a sanitizer sees more of it. */
@@ -38,8 +37,7 @@ int main(void)
 
     snprintf(folder, sizeof folder, "%s/tests/storage/corpus", sources != NULL ? sources : ".");
     files = opendir(folder);
-    if (files == NULL)
-        tap_bail("cannot list %s", folder);
+    TAP_NEED(files != NULL, "cannot list %s", folder);
     while ((entry = readdir(files)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;

@@ -129,8 +129,7 @@ static void ask_sqlite(const struct image *image, const struct image_bytes *byte
                             (sqlite3_int64)bytes->size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
         tap_bail("no database");
     statement = image_select(image, db, "t");
-    if (statement == NULL)
-        tap_bail("no statement: %s", sqlite3_errmsg(db));
+    TAP_NEED(statement != NULL, "no statement: %s", sqlite3_errmsg(db));
     if (done) {
         code = image_compare(image, statement, text, sizeof text);
     } else {
@@ -281,8 +280,7 @@ static void test_sizes(const struct image_bytes *sound, uint32_t root)
 
     source.context = (void *)(uintptr_t)sound;
     image_add(&whole, "d", 3, true);
-    if (image_load(&whole, &source, root) != CLR_LOAD_DONE)
-        tap_bail("the sound file cannot be loaded");
+    TAP_NEED(image_load(&whole, &source, root) == CLR_LOAD_DONE, "the sound file cannot be loaded");
     for (i = 0; i < EACH_TIME; i++) {
         struct image image = {0};
         bool is_done;

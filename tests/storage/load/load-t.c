@@ -68,8 +68,8 @@ static void insert(sqlite3 *db, const struct form *form, const char *sql)
     sqlite3_stmt *statement;
     int row, i;
 
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-        tap_bail("%s: %s", sql, sqlite3_errmsg(db));
+    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+             sqlite3_errmsg(db));
     for (row = 0; row < form->rows; row++) {
         if (form->any_rowid)
             sqlite3_bind_int64(statement, 1, random_integer());

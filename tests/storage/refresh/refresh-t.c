@@ -18,14 +18,12 @@ static struct clr_page_set *compare_pages(const struct image_bytes *before,
     uint32_t n;
     size_t size = source->page_size;
 
-    if (changes == NULL)
-        tap_bail("no memory");
+    TAP_NEED(changes != NULL, "no memory");
     for (n = 1; n <= source->page_count; n++) {
         size_t at = (n - 1) * size;
 
         if (at + size > before->size || memcmp(before->data + at, after->data + at, size) != 0)
-            if (!clr_page_set_add(changes, n))
-                tap_bail("no memory");
+            TAP_NEED(clr_page_set_add(changes, n), "no memory");
     }
     return changes;
 }

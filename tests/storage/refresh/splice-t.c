@@ -37,8 +37,7 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
     const double power = bits == 64 ? 0.0 : random_power();
     size_t i;
 
-    if (column == NULL)
-        tap_bail("no memory");
+    TAP_NEED(column != NULL, "no memory");
     column->rows = rows;
     column->kind = kind;
     for (i = 0; i < rows; i++) {
@@ -112,8 +111,7 @@ static struct clr_zones *find_zones(struct clr_column *column)
 {
     struct clr_zones *zones = clr_zones_new(column->rows);
 
-    if (zones == NULL || !clr_column_find_zones(column, 0, zones->count, zones))
-        tap_bail("no memory");
+    TAP_NEED(zones != NULL && clr_column_find_zones(column, 0, zones->count, zones), "no memory");
     clr_zones_complete(zones);
     return zones;
 }
@@ -185,8 +183,7 @@ int main(void)
         batch_ok(splice_changes(&splice, old, fresh, NULL) || is_wanted(old, &splice),
                  "splice %d changes nothing", i);
         result = splice_begin(&splice, old, fresh, old->dictionary);
-        if (result == NULL)
-            tap_bail("no memory");
+        TAP_NEED(result != NULL, "no memory");
         clr_memory_fail_after(zoned && random_below(4) == 0 ? (long)random_below(3) : -1);
         splice_finish(&splice, old, fresh, NULL, result);
         failed = clr_memory_fail_after(-1);

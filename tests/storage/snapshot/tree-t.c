@@ -70,8 +70,7 @@ static struct table *new_table(const char *sql, const char *name)
     struct table *table = calloc(1, sizeof *table);
     sqlite3 *db;
 
-    if (table == NULL || sqlite3_open(":memory:", &db) != SQLITE_OK)
-        tap_bail("no database");
+    TAP_NEED(table != NULL && sqlite3_open(":memory:", &db) == SQLITE_OK, "no database");
     image_sql(db, "PRAGMA page_size = 512; CREATE TABLE t(a)");
     image_sql(db, sql);
     table->root = name == NULL ? 1 : image_root(db, name);
@@ -198,8 +197,7 @@ static void test_key(const struct table *table, uint32_t page, unsigned char *ce
     unsigned char before[CLR_VARINT_MOST];
     size_t size = key_size(cell);
 
-    if (key_size(other) != size)
-        tap_bail("keys of different sizes");
+    TAP_NEED(key_size(other) == size, "keys of different sizes");
     memcpy(before, cell + 4, size);
     memcpy(cell + 4, other + 4, size);
     test_refused(table, page, name);
@@ -217,8 +215,8 @@ static void test_keys(const struct table *table)
     test_key(table, page, first, last, "a key after those that follow");
     test_key(table, next, cell_at(table, next, 0), last, "a page's last key, equal to the next's");
     test_key(table, next, cell_at(table, next, 0), first, "and one that is less");
-    if (clr_get_u32(cell_at(table, table->root, 1)) != table->lowest[1])
-        tap_bail("not a table of three levels");
+    TAP_NEED(clr_get_u32(cell_at(table, table->root, 1)) == table->lowest[1],
+             "not a table of three levels");
     first = cell_at(table, table->root, 1);
     second = cell_at(table, table->root, 2);
     child = clr_get_u32(first);
@@ -376,8 +374,7 @@ static struct clr_page_set *random_set(bool *model, uint32_t last)
         added = clr_page_set_add(set, page);
         model[page] = true;
     }
-    if (!added)
-        tap_bail("no memory");
+    TAP_NEED(added, "no memory");
     return set;
 }
 
@@ -401,8 +398,7 @@ static void test_sets(void)
         met += meets;
         batch_ok(clr_page_set_meets(set, other) == meets, "round %d: they meet: %d", i, meets);
         copy = clr_page_set_copy(set);
-        if (copy == NULL)
-            tap_bail("no memory");
+        TAP_NEED(copy != NULL, "no memory");
         for (page = 0; page <= last; page++)
             a[page] = a[page] && !b[page];
         clr_page_set_remove(set, other);
@@ -425,8 +421,7 @@ static void test_large_set(void)
     size_t empty, i;
     bool added = set != NULL;
 
-    if (set == NULL)
-        tap_bail("no memory");
+    TAP_NEED(set != NULL, "no memory");
     empty = clr_page_set_size(set);
     for (i = 0; i < PAGES && added; i++)
         added = clr_page_set_add(set, UINT32_C(0xfffffffe) - (uint32_t)(i << 24));

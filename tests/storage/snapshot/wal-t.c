@@ -41,8 +41,8 @@ static struct snapshot read_snapshot(void)
     struct snapshot snapshot;
     int file = open(index_path, O_RDONLY);
 
-    if (file < 0 || pread(file, header, sizeof header, 0) != (ssize_t)sizeof header)
-        tap_bail("no wal-index");
+    TAP_NEED(file >= 0 && pread(file, header, sizeof header, 0) == (ssize_t)sizeof header,
+             "no wal-index");
     close(file);
     memcpy(&snapshot.last, header + 16, 4);
     memcpy(&snapshot.page_count, header + 20, 4);
@@ -308,8 +308,7 @@ static void test_stop(struct files *files)
     struct clr_status status;
     struct clr_page_set *changes;
 
-    if (snapshot.last < 4)
-        tap_bail("the log has %u frames", (unsigned)snapshot.last);
+    TAP_NEED(snapshot.last >= 4, "the log has %u frames", (unsigned)snapshot.last);
     tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &watch, &status),
                  CLR_STOPPED, "the watch stops it: %s", status.message);
     tap_is_int64(asked, 3, "which was asked again and again");
@@ -336,13 +335,11 @@ int main(void)
     sqlite3 *db;
     size_t i;
 
-    if (mkdtemp(folder) == NULL)
-        tap_bail("no folder");
+    TAP_NEED(mkdtemp(folder) != NULL, "no folder");
     snprintf(path, sizeof path, "%s/t.db", folder);
     snprintf(log_path, sizeof log_path, "%s-wal", path);
     snprintf(index_path, sizeof index_path, "%s-shm", path);
-    if (sqlite3_open(path, &db) != SQLITE_OK)
-        tap_bail("no database");
+    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database");
     image_sql(db, "PRAGMA page_size = 1024; PRAGMA auto_vacuum = 2; PRAGMA journal_mode = WAL;"
                   "PRAGMA wal_autocheckpoint = 0; CREATE TABLE t(a INT, b REAL, c, d REAL);"
                   "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 5000)"

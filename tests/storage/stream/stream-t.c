@@ -90,13 +90,13 @@ static void test_table(int page_size, int rows, bool parallel)
 
     source.parallel = parallel;
     snprintf(name, sizeof name, "%d rows in pages of %d, parallel: %d", rows, page_size, parallel);
-    if (image_load(&image, &source, image_root(db, "t")) != CLR_LOAD_DONE)
-        tap_bail("%s: not loaded", name);
+    TAP_NEED(image_load(&image, &source, image_root(db, "t")) == CLR_LOAD_DONE, "%s: not loaded",
+             name);
     test_scans(&source, image_root(db, "t"), &image, tap_is_quick() ? ROUNDS : ROUNDS_IN_FULL,
                name);
     image_free(&image);
-    if (image_load(&image, &source, image_root(db, "empty")) != CLR_LOAD_DONE)
-        tap_bail("%s: the empty table was not loaded", name);
+    TAP_NEED(image_load(&image, &source, image_root(db, "empty")) == CLR_LOAD_DONE,
+             "%s: the empty table was not loaded", name);
     test_scans(&source, image_root(db, "empty"), &image, ROUNDS_EMPTY, "an empty table");
     image_free(&image);
     image_close(db, &bytes);
