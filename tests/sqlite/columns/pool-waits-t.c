@@ -9,29 +9,31 @@
 #include "sqlite/slow_reads.h"
 
 enum { ROWS = 4000, MANY_ROWS = 20000, PROMPT_MS = 20000, LIMIT_S = 300, ROUNDS = 40 };
-enum { THREADS = 8, COMMITS = 4 };
+enum { THREADS = 8, WAITERS = 4, COMMITS = 4 };
 
 static const char *const modes[] = {"DELETE", "WAL"};
 
+/* Of the test that runs, to its file. */
+static sqlite3 *db[THREADS];
+
 /* Begins to load what view 0 needs, and stops amid that. */
-static void start_loader(struct asker *loader, sqlite3 *db)
+static void start_loader(struct asker *loader)
 {
-    database_run(db, "SELECT clreduce_evict()");
+    database_run(db[0], "SELECT clreduce_evict()");
     slow_reads_stop_next();
-    asker_start(loader, db, 0);
+    asker_start(loader, db[0], 0);
     TAP_NEED(slow_reads_wait_stopped(PROMPT_MS), "the load reads nothing");
 }
 
 /* A waiter is interrupted, while the load goes on. */
 static void test_interrupted(int file)
 {
-    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
     struct asker loader, waiter;
     enum pool_answer answer;
     bool prompt;
 
-    start_loader(&loader, first);
-    asker_start(&waiter, second, 0);
+    start_loader(&loader);
+    asker_start(&waiter, db[1], 0);
     asker_is_done(&waiter, 100, false);
     prompt = asker_is_done(&waiter, PROMPT_MS, true);
     tap_ok(prompt, "%s: it ends while the other loads", modes[file]);
@@ -40,22 +42,17 @@ static void test_interrupted(int file)
     tap_ok(answer == POOL_SAME || answer == POOL_INTERRUPTED, "%s: interrupted, or right: %d",
            modes[file], answer);
     tap_ok(asker_join(&loader) == POOL_SAME, "%s: the load goes on", modes[file]);
-    tap_ok(pool_all_right(second) && pool_all_right(first), "%s: both are right", modes[file]);
-    sqlite3_close(first);
-    sqlite3_close(second);
+    tap_ok(pool_all_right(db[1]) && pool_all_right(db[0]), "%s: both are right", modes[file]);
 }
 
 /* The loader is interrupted, and two that wait are not. */
 static void test_loader_interrupted(int file)
 {
-    sqlite3 *db[3];
     struct asker loader, waiters[2];
     enum pool_answer answer;
     int i;
 
-    for (i = 0; i < 3; i++)
-        db[i] = asker_connect(file);
-    start_loader(&loader, db[0]);
+    start_loader(&loader);
     for (i = 0; i < 2; i++)
         asker_start(&waiters[i], db[1 + i], 0);
     asker_is_done(&waiters[0], 100, false);
@@ -67,8 +64,7 @@ static void test_loader_interrupted(int file)
     for (i = 0; i < 2; i++)
         tap_ok(asker_join(&waiters[i]) == POOL_SAME, "%s: waiter %d is right", modes[file], i);
     for (i = 0; i < 3; i++)
-        tap_ok(pool_all_right(db[i]) && sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d",
-               modes[file], i);
+        tap_ok(pool_all_right(db[i]), "%s: connection %d", modes[file], i);
 }
 
 /* A thread that may be cancelled: it asks view 0, and does nothing else that is a cancellation
@@ -87,9 +83,9 @@ static void *ask_cancelled(void *argument)
     return NULL;
 }
 
-static void start_cancelled(struct asker *self, sqlite3 *db)
+static void start_cancelled(struct asker *self, int number)
 {
-    self->db = db;
+    self->db = db[number];
     self->answer = POOL_BUSY;
     atomic_init(&self->done, false);
     TAP_NEED(pthread_create(&self->thread, NULL, ask_cancelled, self) == 0, "no thread");
@@ -99,18 +95,15 @@ static void start_cancelled(struct asker *self, sqlite3 *db)
    gets its answer. */
 static void test_cancelled(int file)
 {
-    sqlite3 *db[3];
     struct asker cancelled[2], third;
     void *result;
     int i;
 
-    for (i = 0; i < 3; i++)
-        db[i] = asker_connect(file);
     database_run(db[0], "SELECT clreduce_evict()");
     slow_reads_stop_next();
-    start_cancelled(&cancelled[0], db[0]);
+    start_cancelled(&cancelled[0], 0);
     TAP_NEED(slow_reads_wait_stopped(PROMPT_MS), "the load reads nothing");
-    start_cancelled(&cancelled[1], db[1]);
+    start_cancelled(&cancelled[1], 1);
     asker_start(&third, db[2], 0);
     asker_is_done(&third, 100, false);
     for (i = 0; i < 2; i++)
@@ -124,20 +117,18 @@ static void test_cancelled(int file)
                "%s: who is cancelled has the row first", modes[file]);
     }
     for (i = 0; i < 3; i++)
-        tap_ok(pool_all_right(db[i]) && sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d",
-               modes[file], i);
+        tap_ok(pool_all_right(db[i]), "%s: connection %d", modes[file], i);
 }
 
 /* A connection whose busy handler does not wait. */
 static void test_impatient(int file)
 {
-    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
     struct asker loader, waiter;
     enum pool_answer answer;
 
-    sqlite3_busy_timeout(second, 0);
-    start_loader(&loader, first);
-    asker_start(&waiter, second, 0);
+    sqlite3_busy_timeout(db[1], 0);
+    start_loader(&loader);
+    asker_start(&waiter, db[1], 0);
     if (!asker_is_done(&waiter, 500, false))
         tap_diag("it waits, whatever its busy handler says");
     slow_reads_release();
@@ -145,39 +136,35 @@ static void test_impatient(int file)
     tap_ok(answer == POOL_SAME || answer == POOL_BUSY, "%s: right or busy: %d", modes[file],
            answer);
     tap_ok(asker_join(&loader) == POOL_SAME, "%s: the loader", modes[file]);
-    sqlite3_close(first);
-    sqlite3_close(second);
 }
 
 /* What others do while one loads, and none of it waits for that. */
-static void *meddle(void *argument)
+static void *meddle(void *unused)
 {
-    sqlite3 *db = argument, *passing = asker_connect(0);
+    sqlite3 *passing = asker_connect(0);
 
-    database_run(db, "SELECT * FROM clreduce_columns");
-    database_run(db, "SELECT clreduce_set('column_memory', 1)");
-    database_run(db, "SELECT clreduce_evict()");
-    database_run(db, "SELECT clreduce_set('column_memory', 0)");
-    database_run(db, "SELECT * FROM clreduce_stats");
+    (void)unused;
+    database_run(db[1], "SELECT * FROM clreduce_columns");
+    database_run(db[1], "SELECT clreduce_set('column_memory', 1)");
+    database_run(db[1], "SELECT clreduce_evict()");
+    database_run(db[1], "SELECT clreduce_set('column_memory', 0)");
+    database_run(db[1], "SELECT * FROM clreduce_stats");
     sqlite3_close(passing);
     return NULL;
 }
 
 static void test_meddled(int file)
 {
-    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
     struct asker loader;
     pthread_t thread;
 
-    start_loader(&loader, first);
-    TAP_NEED(pthread_create(&thread, NULL, meddle, second) == 0, "no thread");
+    start_loader(&loader);
+    TAP_NEED(pthread_create(&thread, NULL, meddle, NULL) == 0, "no thread");
     pthread_join(thread, NULL); /* without an end, if it waits */
     tap_ok(true, "%s: listed, set and evicted while another loads", modes[file]);
     slow_reads_release();
     tap_ok(asker_join(&loader) == POOL_SAME, "%s: the load is right", modes[file]);
-    tap_ok(pool_all_right(second) && pool_all_right(first), "%s: both are right", modes[file]);
-    sqlite3_close(first);
-    sqlite3_close(second);
+    tap_ok(pool_all_right(db[1]) && pool_all_right(db[0]), "%s: both are right", modes[file]);
 }
 
 /* ---- Closing, while another thread cannot end its refresh. */
@@ -186,11 +173,11 @@ static atomic_bool are_closed;
 
 static void *close_both(void *argument)
 {
-    sqlite3 **db = argument;
+    sqlite3 **closed = argument;
     int i;
 
     for (i = 0; i < 2; i++)
-        TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "a connection is in use");
+        TAP_NEED(sqlite3_close(closed[i]) == SQLITE_OK, "a connection is in use");
     atomic_store(&are_closed, true);
     return NULL;
 }
@@ -244,43 +231,38 @@ static void test_closed_amid_refresh(void)
 }
 
 /* A commit comes in between: one loads the old snapshot, and one needs the new. */
-static void test_commit_between(void)
+static void test_commit_between(int file)
 {
-    sqlite3 *first = asker_connect(1), *second = asker_connect(1), *writer = pool_connect(1, 0);
+    sqlite3 *writer = pool_connect(file, 0);
     struct asker loader, waiter;
 
-    start_loader(&loader, first);
+    start_loader(&loader);
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 3 = 0");
-    asker_start(&waiter, second, 0);
+    asker_start(&waiter, db[1], 0);
     asker_is_done(&waiter, 200, false);
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 5 = 0");
     slow_reads_release();
     tap_ok(asker_join(&loader) == POOL_SAME, "the old snapshot");
     tap_ok(asker_join(&waiter) == POOL_SAME, "the new one");
-    tap_ok(pool_all_right(first) && pool_all_right(second), "both at the newest");
-    sqlite3_close(first);
-    sqlite3_close(second);
+    tap_ok(pool_all_right(db[0]) && pool_all_right(db[1]), "both at the newest");
     sqlite3_close(writer);
 }
 
 /* Queries of a version each wait while the table is busy, for longer than they wait for one
    another: the older ones go first all the same, and each brings the columns on from there. */
-static void test_versions_in_order(void)
+static void test_versions_in_order(int file)
 {
-    enum { WAITERS = 4 };
-    sqlite3 *first = asker_connect(1), *writer = pool_connect(1, 0), *db[WAITERS];
+    sqlite3 *writer = pool_connect(file, 0);
     struct asker loader, waiters[WAITERS];
     char *refreshed;
     int i;
 
-    for (i = 0; i < WAITERS; i++)
-        db[i] = asker_connect(1);
     /* What changes is told by the log, which begins with this. */
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k = 10");
-    start_loader(&loader, first);
+    start_loader(&loader);
     for (i = 0; i < WAITERS; i++) {
         database_run(writer, "UPDATE t SET a = a + 1 WHERE k = %d", 1 + i);
-        asker_start(&waiters[i], db[i], 0);
+        asker_start(&waiters[i], db[1 + i], 0);
         asker_is_done(&waiters[i], 1200, false);
     }
     slow_reads_release();
@@ -288,12 +270,10 @@ static void test_versions_in_order(void)
     for (i = 0; i < WAITERS; i++) {
         tap_ok(asker_join(&waiters[i]) == POOL_SAME, "the version after %d commits", 1 + i);
         refreshed = database_query(
-            db[i], "SELECT value > 0 FROM clreduce_stats WHERE name = 'leaves_refreshed'");
+            db[1 + i], "SELECT value > 0 FROM clreduce_stats WHERE name = 'leaves_refreshed'");
         tap_is_string(refreshed, "1\n", "it is refreshed");
         free(refreshed);
-        sqlite3_close(db[i]);
     }
-    sqlite3_close(first);
     sqlite3_close(writer);
 }
 
@@ -335,14 +315,14 @@ static void nested(sqlite3_context *context, int count, sqlite3_value **values)
 static void test_nested(int file)
 {
     static const char select[] = "SELECT gpu_sum(a), count(*) FROM t WHERE nested(c) <> 'name 2'";
-    sqlite3 *outer = asker_connect(file);
+    sqlite3 *outer = db[0];
     enum pool_answer answer;
     char *got, *want;
 
     sqlite3_create_function(outer, "nested", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, nested,
                             NULL, NULL);
     database_run(outer, "CREATE VIRTUAL TABLE temp.n USING clreduce((%s))", select);
-    inner.db = asker_connect(file);
+    inner.db = db[1];
     inner.calls = inner.wrong = 0;
     got = database_query(outer, "SELECT * FROM n");
     tap_ok(inner.calls > 0, "%s: a function asks another connection", modes[file]);
@@ -353,19 +333,17 @@ static void test_nested(int file)
     tap_ok(answer == POOL_SAME && inner.calls > 0, "%s: and a progress handler", modes[file]);
     sqlite3_progress_handler(outer, 0, NULL, NULL);
     tap_is_int64(inner.wrong, 0, "%s: what the inner one answered wrongly", modes[file]);
-    sqlite3_close(inner.db);
     inner.db = NULL;
     want = database_query(outer, select);
     tap_is_string(got, want, "%s: the outer answer", modes[file]);
     free(got);
     free(want);
-    sqlite3_close(outer);
 }
 
 /* A query whose rows are still to come, while others evict, change the file, and close. */
 static void test_half_read(int file)
 {
-    sqlite3 *first = asker_connect(file), *second = asker_connect(file);
+    sqlite3 *first = db[0], *second = asker_connect(file);
     char *want = database_query(first, pool_selects[4]);
     struct database_text got = {NULL, 0, 0};
     sqlite3_stmt *query = NULL;
@@ -397,7 +375,6 @@ static void test_half_read(int file)
     tap_is_string(got.text, want, "%s: the rows of the first", modes[file]);
     free(got.text);
     free(want);
-    sqlite3_close(first);
 }
 
 /* ---- Two columns in opposite orders. */
@@ -412,32 +389,32 @@ struct order {
 static void *ask_in_order(void *argument)
 {
     struct order *self = argument;
-    sqlite3 *db = asker_connect(0);
+    sqlite3 *own = asker_connect(0);
     int round, rc;
 
-    database_run(db, "CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_sum(a) FROM t))");
-    database_run(db, "CREATE VIRTUAL TABLE temp.y USING clreduce((SELECT gpu_sum(z) FROM u))");
+    database_run(own, "CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_sum(a) FROM t))");
+    database_run(own, "CREATE VIRTUAL TABLE temp.y USING clreduce((SELECT gpu_sum(z) FROM u))");
     for (round = 0; round < ROUNDS; round++) {
-        char *got = database_query_rc(db, self->sql, &rc);
+        char *got = database_query_rc(own, self->sql, &rc);
         self->wrong += strcmp(got, self->want) != 0;
         free(got);
-        database_run(db, "SELECT clreduce_evict()");
+        database_run(own, "SELECT clreduce_evict()");
     }
-    sqlite3_close(db);
+    sqlite3_close(own);
     return NULL;
 }
 
-static void test_opposite_orders(void)
+static void test_opposite_orders(int file)
 {
     struct order orders[] = {{.sql = "SELECT * FROM x CROSS JOIN y"},
                              {.sql = "SELECT * FROM y CROSS JOIN x"},
                              {.sql = "SELECT * FROM x CROSS JOIN y"}};
-    sqlite3 *db = pool_connect(0, 0);
     int i, wrong = 0;
 
-    database_run(db, "CREATE TABLE u AS SELECT a + 7 AS z, c FROM t");
-    orders[0].want = database_query(db, "SELECT sum(a), (SELECT sum(z) FROM u) FROM t");
-    orders[1].want = database_query(db, "SELECT sum(z), (SELECT sum(a) FROM t) FROM u");
+    (void)file;
+    database_run(db[0], "CREATE TABLE u AS SELECT a + 7 AS z, c FROM t");
+    orders[0].want = database_query(db[0], "SELECT sum(a), (SELECT sum(z) FROM u) FROM t");
+    orders[1].want = database_query(db[0], "SELECT sum(z), (SELECT sum(a) FROM t) FROM u");
     orders[2].want = orders[0].want;
     slow_reads_delay(200);
     for (i = 0; i < 3; i++)
@@ -451,13 +428,12 @@ static void test_opposite_orders(void)
     tap_is_int64(wrong, 0, "two tables, needed in opposite orders");
     free(orders[0].want);
     free(orders[1].want);
-    sqlite3_close(db);
 }
 
 /* ---- What is read, and by whom. */
 
 /* All ask the same view at once. Returns how many answers were wrong. */
-static int ask_together(sqlite3 *const db[], int count, int view)
+static int ask_together(int count, int view)
 {
     struct asker askers[THREADS];
     int i, wrong = 0;
@@ -469,41 +445,23 @@ static int ask_together(sqlite3 *const db[], int count, int view)
     return wrong;
 }
 
-/* What was read of the file for views of these connections. */
-static int64_t decoded(sqlite3 *const db[], int count)
+/* What was read of the file for views of all connections. */
+static int64_t decoded(void)
 {
     int64_t sum = 0;
     int i;
 
-    for (i = 0; i < count; i++)
+    for (i = 0; i < THREADS; i++)
         sum += database_stat(db[i], "bytes_decoded");
     return sum;
-}
-
-static void open_all(sqlite3 *db[], int count, int file)
-{
-    int i;
-
-    for (i = 0; i < count; i++)
-        db[i] = asker_connect(file);
-}
-
-static void close_all(sqlite3 *db[], int count)
-{
-    int i;
-
-    for (i = 0; i < count; i++)
-        TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "connection %d is still in use", i);
 }
 
 /* One waits while another loads, and reads nothing. */
 static void test_waits(int file)
 {
-    sqlite3 *db[2];
     struct asker loader, waiter;
 
-    open_all(db, 2, file);
-    start_loader(&loader, db[0]);
+    start_loader(&loader);
     asker_start(&waiter, db[1], 0);
     tap_ok(!asker_is_done(&waiter, 300, false), "%s: one waits for another's load", modes[file]);
     slow_reads_release();
@@ -511,27 +469,24 @@ static void test_waits(int file)
            "%s: both are right", modes[file]);
     tap_ok(database_stat(db[0], "bytes_decoded") > 0, "%s: the first has read", modes[file]);
     tap_is_int64(database_stat(db[1], "bytes_decoded"), 0, "%s: the second has not", modes[file]);
-    close_all(db, 2);
 }
 
 /* Many at once: what they read together is what one alone reads. */
 static void test_many(int file)
 {
-    sqlite3 *db[THREADS];
     int64_t alone, together, before;
     int view, commit, wrong;
 
-    open_all(db, THREADS, file);
     slow_reads_delay(500);
     for (view = 0; view < POOL_VIEWS; view++) {
-        before = decoded(db, THREADS);
+        before = decoded();
         database_run(db[0], "SELECT clreduce_evict()");
-        wrong = ask_together(db, 1, view);
-        alone = decoded(db, THREADS) - before;
-        before = decoded(db, THREADS);
+        wrong = ask_together(1, view);
+        alone = decoded() - before;
+        before = decoded();
         database_run(db[0], "SELECT clreduce_evict()");
-        wrong += ask_together(db, THREADS, view);
-        together = decoded(db, THREADS) - before;
+        wrong += ask_together(THREADS, view);
+        together = decoded() - before;
         tap_is_int64(wrong, 0, "%s: wrong answers of view %d", modes[file], view);
         /* SQLite may run the SELECT of one that is not asked again. */
         tap_ok(alone == 0 || together <= alone, "%s: all read %lld bytes of it, one %lld",
@@ -540,19 +495,30 @@ static void test_many(int file)
     /* A commit changes some pages; what one alone reads of it, all together read. */
     for (commit = 0; file == 1 && commit < COMMITS; commit++) {
         database_run(db[commit], "UPDATE t SET a = a + 1 WHERE k < 300");
-        before = decoded(db, THREADS);
-        wrong = ask_together(db, 1, 0);
-        alone = decoded(db, THREADS) - before;
+        before = decoded();
+        wrong = ask_together(1, 0);
+        alone = decoded() - before;
         database_run(db[commit], "UPDATE t SET a = a - 1 WHERE k < 300");
-        before = decoded(db, THREADS);
-        wrong += ask_together(db, THREADS, 0);
-        together = decoded(db, THREADS) - before;
+        before = decoded();
+        wrong += ask_together(THREADS, 0);
+        together = decoded() - before;
         tap_is_int64(wrong, 0, "wrong answers after commit %d", commit);
         tap_ok(alone > 0 && together <= alone, "after commit %d all read %lld bytes, one %lld",
                commit, (long long)together, (long long)alone);
     }
     slow_reads_delay(0);
-    close_all(db, THREADS);
+}
+
+/* Runs a test with so many connections to the file. */
+static void run(void (*test)(int file), int file, int connections)
+{
+    int i;
+
+    for (i = 0; i < connections; i++)
+        db[i] = asker_connect(file);
+    test(file);
+    for (i = 0; i < connections; i++)
+        TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "connection %d is still in use", i);
 }
 
 int main(void)
@@ -564,24 +530,24 @@ int main(void)
     pool_begin();
     for (file = 0; file < 2; file++) {
         pool_make(file, modes[file], ROWS);
-        test_interrupted(file);
-        test_loader_interrupted(file);
-        test_cancelled(file);
-        test_impatient(file);
-        test_meddled(file);
-        test_nested(file);
-        test_half_read(file);
+        run(test_interrupted, file, 2);
+        run(test_loader_interrupted, file, 3);
+        run(test_cancelled, file, 3);
+        run(test_impatient, file, 2);
+        run(test_meddled, file, 2);
+        run(test_nested, file, 2);
+        run(test_half_read, file, 1);
     }
     test_closed_amid_refresh();
-    test_commit_between();
-    test_versions_in_order();
-    test_opposite_orders();
+    run(test_commit_between, 1, 2);
+    run(test_versions_in_order, 1, 1 + WAITERS);
+    run(test_opposite_orders, 0, 1);
     pool_end();
     pool_begin();
     for (file = 0; file < 2; file++) {
         pool_make(file, modes[file], MANY_ROWS);
-        test_waits(file);
-        test_many(file);
+        run(test_waits, file, 2);
+        run(test_many, file, THREADS);
     }
     pool_end();
     return tap_done();
