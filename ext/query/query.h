@@ -158,6 +158,8 @@ enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
 
 /* ---- The first rows in an order. */
 
+enum { CLR_MOST_RANKS = 16 };
+
 /*
  * Of a query that has rows: SQLite needs no others than the first ones by the key, with all that
  * are equal to the last of them. It is the first term of ORDER BY, before LIMIT; or the argument of
@@ -170,8 +172,11 @@ struct clr_first_rows {
     bool descends;
     /* What rows are grouped by: an instruction, a lookup with ranks; -1: there are no groups. Of
        groups the run makes one more lookup of the same column, behind those of the query, that has
-       the key of each group's first rows, and the filter asks for rows with that key. */
+       the last key of each group's first rows, or NULL where there are fewer keys, and the filter
+       asks for rows with that key, or one before it. */
     int group;
+    int keys;          /* then: so many different ones of each group, and what is equal to them */
+    int beyond;        /* then: what takes the filter's place for the next one of them */
     int limit, offset; /* constants; -1: one row, and none before it */
     int bound;         /* the constant that the run sets: the key is compared with it */
     /* What takes the filter's place: it is true, and the key is not behind the bound, or else NULL,
@@ -240,6 +245,7 @@ struct clr_query {
     /* Of the first rows of partitions, the function that ranks them, in the SELECT in FROM; else
        NULL. It is that SELECT that reads the table, and the rows are those that it lets pass. */
     struct clr_node *ranking;
+    int ranks; /* then: the greatest rank that is asked for */
     struct clr_first_rows first;
     /*
      * A SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, where P is the

@@ -520,7 +520,7 @@ static void bind_extreme(struct clr_binder *binder)
     }
 }
 
-/* The condition that rows have the extreme of their group, by a key, or NULL where such rows come
+/* The condition that rows have the extremes of their group, by a key, or NULL where such rows come
    first. There may be more groups here than to SQLite, which tells fewer keys apart by other
    collating sequences than BINARY. */
 static void bind_extremes(struct clr_binder *binder, struct clr_node *key, bool nulls_come_first)
@@ -535,7 +535,17 @@ static void bind_extremes(struct clr_binder *binder, struct clr_node *key, bool 
     if (group->opcode != CLR_OP_LOOKUP || query->lookup_count == CLR_MOST_LOOKUPS)
         clr_refuse(binder->syntax, query->ranking != NULL ? CLR_WHY_WINDOW : CLR_WHY_KEY_COLUMN);
     value = clr_emit(binder, CLR_OP_LOOKUP, group->a, query->lookup_count, 0);
-    condition = clr_emit(binder, CLR_OP_IS, first->key, value, 0);
+    if (first->keys == 1) {
+        condition = clr_emit(binder, CLR_OP_IS, first->key, value, 0);
+    } else {
+        condition = clr_emit(binder, first->descends ? CLR_OP_GREATER_EQUAL : CLR_OP_LESS_EQUAL,
+                             first->key, value, 0);
+        condition = clr_emit(binder, CLR_OP_OR, clr_emit(binder, CLR_OP_IS_NULL, value, 0, 0),
+                             condition, 0);
+        first->beyond =
+            add_condition(binder, clr_emit(binder, first->descends ? CLR_OP_LESS : CLR_OP_GREATER,
+                                           first->key, value, 0));
+    }
     if (nulls_come_first)
         condition = clr_emit(binder, CLR_OP_OR, clr_emit(binder, CLR_OP_IS_NULL, first->key, 0, 0),
                              condition, 0);
@@ -556,6 +566,7 @@ static void bind_ranked(struct clr_binder *binder)
 
     if (partition->first->reads == CLR_READS_NONE || term->first->reads == CLR_READS_NONE)
         clr_refuse(binder->syntax, CLR_WHY_WINDOW);
+    first->keys = binder->query->ranks;
     first->descends = term->descending;
     first->key = bind_ordered(binder, term->first);
     bind_extremes(binder, partition->first, nulls_come_first(term));
@@ -607,7 +618,8 @@ static bool bind_first_rows(struct clr_binder *binder)
     const struct clr_query_size before = clr_query_size_of(binder->query);
     struct clr_reason *reason = syntax->reason, earlier = *reason;
 
-    binder->query->first = (struct clr_first_rows){.group = -1, .limit = -1, .offset = -1};
+    binder->query->first =
+        (struct clr_first_rows){.group = -1, .keys = 1, .limit = -1, .offset = -1};
     if (binder->query->ranking != NULL) {
         bind_ranked(binder);
     } else if (syntax->select.keys.first != NULL) {

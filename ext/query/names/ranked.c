@@ -5,8 +5,8 @@ static bool is_window(const struct clr_node *node)
     return node->kind == CLR_N_WINDOW;
 }
 
-/* Whether a window function gives 1 to the first row of a partition, by one key, in an order, and
-   to equal ones at most. */
+/* Whether a window function counts the rows of a partition, by one key, in an order, from 1 on, and
+   gives the same number to equal ones at most. */
 static bool ranks(const struct clr_node *window)
 {
     const char *name = window->names[0].name;
@@ -33,20 +33,26 @@ static struct clr_node *find_ranking(const struct clr_select_tree *select)
     return found != NULL && ranks(found) ? found : NULL;
 }
 
-/* Whether a condition lets no row pass but those whose rank is 1. */
-static bool asks_for_first(const struct clr_node *node)
+/* Returns the greatest rank that a condition lets pass; 0: that is not known. */
+static int64_t find_last(const struct clr_node *node)
 {
     const struct clr_node *child = node->kind == CLR_N_FOLD ? node->first : NULL;
+    int64_t last = 0;
 
     if (child != NULL && node->opcode == CLR_OP_AND) {
-        while (child != NULL && !asks_for_first(child))
-            child = child->next;
-        return child != NULL;
+        for (; child != NULL && last == 0; child = child->next)
+            last = find_last(child);
+        return last;
     }
-    return child != NULL && child->kind == CLR_N_WINDOW &&
-           (node->opcode == CLR_OP_EQUAL || node->opcode == CLR_OP_LESS_EQUAL) &&
-           child->next->is_known && child->next->value.tag == CLR_TAG_INTEGER &&
-           child->next->value.bits == 1;
+    if (child == NULL || child->kind != CLR_N_WINDOW || !child->next->is_known ||
+        child->next->value.tag != CLR_TAG_INTEGER)
+        return 0;
+    last = child->next->value.bits;
+    if (node->opcode == CLR_OP_LESS)
+        last--;
+    else if (node->opcode != CLR_OP_EQUAL && node->opcode != CLR_OP_LESS_EQUAL)
+        return 0;
+    return last < 1 || last > CLR_MOST_RANKS ? 0 : last;
 }
 
 void clr_ranked_find(struct clr_binder *binder)
@@ -56,9 +62,10 @@ void clr_ranked_find(struct clr_binder *binder)
     struct clr_query *query = binder->query;
 
     if (select->source_count > 1 || inner == NULL || inner->source_count > 1 ||
-        inner->sources[0].inner != NULL || select->where == NULL || !asks_for_first(select->where))
+        inner->sources[0].inner != NULL || select->where == NULL)
         return;
-    query->ranking = find_ranking(inner);
+    query->ranks = (int)find_last(select->where);
+    query->ranking = query->ranks == 0 ? NULL : find_ranking(inner);
     if (query->ranking == NULL)
         return;
     query->is_grouped = false;

@@ -376,6 +376,7 @@ static bool look_extremes_up(struct clr_view_run *run, const struct clr_groups *
     struct clr_lookup *lookup = &run->lookups[query->lookup_count];
     uint32_t i;
 
+    clr_lookup_results_release(run->extremes);
     run->extremes = clr_lookup_results_new(group->count);
     for (i = 0; i < group->count && list != NULL && run->extremes != NULL; i++) {
         const uint8_t tag = clr_lookup_tag(group, i);
@@ -395,9 +396,10 @@ static bool look_extremes_up(struct clr_view_run *run, const struct clr_groups *
     return true;
 }
 
-/* Has the scan's filter let those rows pass that have the extreme of their group. Stores a number
-   that is not below theirs. */
-static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *count)
+/* Finds the first key of each group among the rows that a filter lets pass. Stores how many groups
+   there are. */
+static enum clr_scan_outcome find_next_extremes(struct clr_view_run *run, int filter,
+                                                uint64_t *count)
 {
     const struct clr_first_rows *first = &run->plan->query->first;
     const struct clr_grouping grouping = {.key_count = 1, .keys = {first->group}};
@@ -410,6 +412,7 @@ static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *c
     struct clr_groups *groups = NULL;
     enum clr_scan_outcome outcome;
 
+    scan.filter = filter;
     scan.grouping = &grouping;
     scan.tallies = &tally;
     scan.tally_count = 1;
@@ -418,6 +421,20 @@ static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *c
     if (outcome == CLR_SCAN_DONE && are_few(run, *count) && !look_extremes_up(run, groups))
         outcome = CLR_SCAN_FAILED;
     clr_groups_free(groups);
+    return outcome;
+}
+
+/* Has the scan's filter let those rows pass that have the first keys of their group. Stores a
+   number that is not below theirs. */
+static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *count)
+{
+    const struct clr_first_rows *first = &run->plan->query->first;
+    enum clr_scan_outcome outcome = find_next_extremes(run, run->scan.filter, count);
+    uint64_t further;
+    int i;
+
+    for (i = 1; i < first->keys && outcome == CLR_SCAN_DONE && are_few(run, *count); i++)
+        outcome = find_next_extremes(run, first->beyond, &further);
     if (outcome != CLR_SCAN_DONE || !are_few(run, *count))
         return outcome;
     set_filter(run, first->filter);
