@@ -780,7 +780,9 @@ static int pass(void *calls)
 /* First runs, of which long ones are stopped and begun anew; random() is never accelerated. */
 static void select_first(void)
 {
-    static const char *const texts[] = {groups, "SELECT sum(random() > 0) >= 0, count(*) FROM t"};
+    static const char *const texts[] = {
+        groups, "SELECT sum(random() > 0) >= 0, count(*) FROM t",
+        "SELECT max(c), (SELECT min(v) FROM t) FROM (SELECT k, count(*) AS c FROM t GROUP BY k)"};
     static char begin[] = "log";
     sqlite3_stmt *statement;
     size_t i;

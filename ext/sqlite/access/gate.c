@@ -150,12 +150,15 @@ struct text_kind {
     bool orders;          /* it has ORDER BY */
     bool matches;         /* it has LIKE or GLOB */
     bool reads;           /* it has FROM */
+    int selects;          /* so many */
 };
 
 /* Takes note of what a word of a text says. */
 static void note_word(const char *word, struct text_kind *kind)
 {
-    if ((*word | ' ') == 'w')
+    if ((*word | ' ') == 's')
+        kind->selects += clr_word_is(word, "select");
+    else if ((*word | ' ') == 'w')
         kind->finds = kind->finds || clr_word_is(word, "where");
     else if ((*word | ' ') == 'f')
         kind->reads = kind->reads || clr_word_is(word, "from");
@@ -421,8 +424,9 @@ static bool find_table(const char *sql, char name[LONGEST_NAME])
 }
 
 /* Whether SQLite goes over a table, or an index, from one end to the other, and calls nothing of
-   the application's for its rows, which could tell that a run began twice. */
-static bool is_whole(struct clr_connection *connection, const char *sql)
+   the application's for its rows, which could tell that a run began twice. Where a statement has
+   several SELECTs it goes over some table, and one may be accelerated by itself. */
+static bool is_whole(struct clr_connection *connection, const char *sql, bool has_several)
 {
     struct clr_bytecode program = {.operations = NULL};
     struct clr_walk walk;
@@ -430,7 +434,7 @@ static bool is_whole(struct clr_connection *connection, const char *sql)
 
     if (clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK) {
         walk = clr_bytecode_walk(&program);
-        is = walk.kind == CLR_WALK_TREE && walk.is_whole && !walk.ends_early &&
+        is = (has_several || (walk.kind == CLR_WALK_TREE && walk.is_whole)) && !walk.ends_early &&
              clr_functions_are_sqlites(connection, &program);
     }
     clr_bytecode_free(&program);
@@ -470,12 +474,12 @@ static int64_t count_rows(sqlite3 *db, const char *sql)
  * twice. Stores about how many rows the table has, if that is so. The caller has the connection's
  * mutex, and may be amid a step of the SELECT.
  */
-static bool is_long_scan(struct clr_connection *connection, const char *sql, int64_t walked,
-                         int64_t nanoseconds, int64_t *rows)
+static bool is_long_scan(struct clr_connection *connection, const char *sql, bool has_several,
+                         int64_t walked, int64_t nanoseconds, int64_t *rows)
 {
     *rows = count_rows(connection->db, sql);
     return (double)(*rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
-           is_whole(connection, sql);
+           is_whole(connection, sql, has_several);
 }
 
 /* ---- Watched statements. */
@@ -484,10 +488,11 @@ struct clreduce_watched {
     struct clr_connection *connection;
     sqlite3_stmt *plain;
     uint64_t key;
-    int explains;  /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
-    bool computes; /* its text has a call, or DISTINCT or GROUP BY */
-    bool is_long;  /* its run was stopped, for it is sure to take long */
-    int64_t rows;  /* then: of the table, about */
+    int explains;     /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
+    bool computes;    /* its text has a call, or DISTINCT or GROUP BY */
+    bool has_several; /* SELECTs */
+    bool is_long;     /* its run was stopped, for it is sure to take long */
+    int64_t rows;     /* then: of the table, about */
     /* By which age of the connection the plain statement is right, and will be once SQLite has run
        it. */
     int64_t age, next_age;
@@ -531,6 +536,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
         .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")),
         .explains = sqlite3_stmt_isexplain(plain),
         .computes = kind.computes,
+        .has_several = kind.selects > 1,
         .age = kind.matches ? read_age(connection) : 0};
     watched->next_age = watched->age;
     return watched;
@@ -686,7 +692,8 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
         wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory, clr_clock_ns()));
     give_lock();
     if (!wanted && is_new)
-        wanted = watched->computes && is_long_scan(connection, sql, 1, USUAL_ROW_NS, &rows);
+        wanted = watched->computes &&
+                 is_long_scan(connection, sql, watched->has_several, 1, USUAL_ROW_NS, &rows);
     if (!wanted || companions == NULL || !may_make(connection->db, NULL))
         return NULL;
     explanation = prepare_explanation(connection, sql, watched->plain);
@@ -781,10 +788,10 @@ static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
     struct clr_connection *connection = watched->connection;
     const int walked = sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
 
-    watched->is_long =
-        walked > 0 && sqlite3_stmt_busy(watched->plain) &&
-        may_make(connection->db, watched->plain) &&
-        is_long_scan(connection, sqlite3_sql(watched->plain), walked, nanoseconds, &watched->rows);
+    watched->is_long = walked > 0 && sqlite3_stmt_busy(watched->plain) &&
+                       may_make(connection->db, watched->plain) &&
+                       is_long_scan(connection, sqlite3_sql(watched->plain), watched->has_several,
+                                    walked, nanoseconds, &watched->rows);
     return watched->is_long;
 }
 

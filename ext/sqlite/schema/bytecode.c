@@ -374,14 +374,19 @@ static bool finds_values(const struct clr_bytecode *program)
     return false;
 }
 
+/* Whether a program may end by LIMIT before all rows were gone over. */
+static bool has_early_limit(const struct clr_bytecode *program)
+{
+    return has(program, "DecrJumpZero") && !has(program, "Sort") && !has(program, "SorterSort");
+}
+
 /* Whether a loop ends before its last row: where the first one is min() or max(), the operation
    before its end leaves it. */
 static bool ends_early(const struct clr_bytecode *program, int loop)
 {
     const struct clr_vdbe_op *last = &program->operations[loop - 1];
 
-    return (clr_vdbe_op_is(last, "Goto") && last->p2 > loop) ||
-           (has(program, "DecrJumpZero") && !has(program, "Sort") && !has(program, "SorterSort"));
+    return (clr_vdbe_op_is(last, "Goto") && last->p2 > loop) || has_early_limit(program);
 }
 
 /* Where a b-tree is gone over: from one end on, or from where a search leads, and without a loop
@@ -389,7 +394,9 @@ static bool ends_early(const struct clr_bytecode *program, int loop)
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
-    struct clr_walk walk = {.kind = CLR_WALK_UNKNOWN, .has_lists = loops.lists > 0};
+    struct clr_walk walk = {.kind = CLR_WALK_UNKNOWN,
+                            .has_lists = loops.lists > 0,
+                            .ends_early = has_early_limit(program)};
     const struct clr_vdbe_op *next = loops.walks == 0 ? NULL : &program->operations[loops.walk];
     int search = 0, searches = count_searches(program, next, &search), first;
     bool are_several;

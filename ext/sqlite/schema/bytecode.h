@@ -68,7 +68,8 @@ struct clr_walk {
        where a key leads; for one value of an IN after the other, which ascend. */
     uint32_t root;
     bool descends, is_whole, has_lists;
-    bool ends_early; /* it may end before the last row: by LIMIT, or with min() or max() */
+    bool ends_early; /* it may end before the last row: by LIMIT (also of an UNKNOWN one), or with
+                        min() or max() */
     /* Of the groups: the operation that opens the sorter which brings equal keys together, whose
        keys p4 describes; or NULL. */
     const struct clr_vdbe_op *sorter;
