@@ -142,6 +142,42 @@ static inline char *database_query(sqlite3 *db, const char *sql)
     return database_query_rc(db, sql, &rc);
 }
 
+/* Returns the number that a query gives. */
+static inline int64_t database_number(sqlite3 *db, const char *sql)
+{
+    char *found = database_query(db, sql);
+    const int64_t number = strtoll(found, NULL, 10);
+
+    free(found);
+    return number;
+}
+
+/* Returns whether what a query gives is this text, and frees it; if not, says what it gives. */
+static inline bool database_found(const char *sql, char *found, const char *want)
+{
+    const bool same = strcmp(found, want) == 0;
+
+    if (!same)
+        tap_diag("%s\n got: %.200s\nwant: %.200s", sql, found, want);
+    free(found);
+    return same;
+}
+
+static inline bool database_gives(sqlite3 *db, const char *sql, const char *want)
+{
+    return database_found(sql, database_query(db, sql), want);
+}
+
+/* Returns whether a query gives what another one gives after it. */
+static inline bool database_agrees(sqlite3 *db, const char *sql, const char *other)
+{
+    char *found = database_query(db, sql), *want = database_query(db, other);
+    const bool same = database_found(sql, found, want);
+
+    free(want);
+    return same;
+}
+
 /* Changes a setting of the connection. */
 static inline void database_set(sqlite3 *db, const char *name, const char *value)
 {
@@ -271,14 +307,8 @@ static inline int database_compare(sqlite3 *db, char *const expected[DATABASE_QU
 {
     int i, differing = 0;
 
-    for (i = 0; i < DATABASE_QUERIES; i++) {
-        char *found = database_query(db, database_queries[i]);
-        if (strcmp(found, expected[i]) != 0) {
-            differing++;
-            tap_diag("%s\n got: %.200s\nwant: %.200s", database_queries[i], found, expected[i]);
-        }
-        free(found);
-    }
+    for (i = 0; i < DATABASE_QUERIES; i++)
+        differing += !database_gives(db, database_queries[i], expected[i]);
     return differing;
 }
 

@@ -235,12 +235,8 @@ static void test_places(void)
 
 static int count_views(sqlite3 *db)
 {
-    char *text = database_query(
+    return (int)database_number(
         db, "SELECT count(*) FROM pragma_module_list WHERE name LIKE 'clreduce_view_%'");
-    int count = atoi(text);
-
-    free(text);
-    return count;
 }
 
 /* Statements keep their views, and other connections change the schema. */

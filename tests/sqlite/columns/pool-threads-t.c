@@ -76,11 +76,9 @@ static sqlite3 *join(struct thread *self)
 
 static void leave(sqlite3 *db)
 {
-    char *scans =
-        database_query(db, "SELECT value FROM clreduce_stats WHERE name = 'scans_on_host'");
+    static const char scans[] = "SELECT value FROM clreduce_stats WHERE name = 'scans_on_host'";
 
-    atomic_fetch_add(&accelerated, atoi(scans));
-    free(scans);
+    atomic_fetch_add(&accelerated, (int)database_number(db, scans));
     if (sqlite3_close(db) != SQLITE_OK)
         atomic_fetch_add(&others, 1);
 }

@@ -116,21 +116,17 @@ static const char *view_device;
 
 static void leave_after_view(void)
 {
+    static const char select[] =
+        "SELECT gpu_sum(i), gpu_total(r), gpu_max(r * i) FROM t WHERE g > 0";
     sqlite3 *db;
 
     TAP_NEED(sqlite3_open(view_path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_set(db, "device", view_device);
     database_set(db, "host_threshold", "1");
     database_set(db, "start_after", "0");
-    database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(i), gpu_total(r),"
-                     " gpu_max(r * i) FROM t WHERE g > 0))");
+    database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((%s))", select);
     do {
-        char *found = database_query(db, "SELECT * FROM v");
-        char *expected = database_query(
-            db, "SELECT gpu_sum(i), gpu_total(r), gpu_max(r * i) FROM t WHERE g > 0");
-        child_ok(strcmp(found, expected) == 0, "the view's answer");
-        free(found);
-        free(expected);
+        child_ok(database_agrees(db, "SELECT * FROM v", select), "the view's answer");
         delay_ms -= 10;
     } while (delay_ms > 0);
     if (random_below(2) == 0)

@@ -46,14 +46,6 @@ static int count_differing(sqlite3 *db)
     return count;
 }
 
-static int64_t figure(sqlite3 *db, const char *sql)
-{
-    char *found = database_query(db, sql);
-    int64_t value = strtoll(found, NULL, 10);
-    free(found);
-    return value;
-}
-
 static void *work(void *argument)
 {
     static const char *const sizes[] = {"16", "50", "1000", "65536"};
@@ -71,7 +63,8 @@ static void *work(void *argument)
         atomic_fetch_add(&differing, count_differing(db));
         atomic_fetch_add(&rounds, 1);
         if (round % 3 == 2) { /* another connection, while the others go on */
-            atomic_fetch_add(&served, (int)figure(db, "SELECT value FROM clreduce_stats WHERE"
+            atomic_fetch_add(&served,
+                             (int)database_number(db, "SELECT value FROM clreduce_stats WHERE"
                                                       " name = 'chunks_to_device'"));
             sqlite3_close(db);
             db = copy_source();
@@ -80,7 +73,8 @@ static void *work(void *argument)
             database_set(db, "start_after", "0");
         }
     }
-    atomic_fetch_add(&served, (int)figure(db, "SELECT value FROM clreduce_stats WHERE name ="
+    atomic_fetch_add(&served,
+                     (int)database_number(db, "SELECT value FROM clreduce_stats WHERE name ="
                                               " 'chunks_to_device'"));
     if (sqlite3_close(db) != SQLITE_OK)
         atomic_fetch_add(&differing, 1);
@@ -99,8 +93,9 @@ static void *open_and_close(void *unused)
         for (i = 0; i < MANY; i++)
             many[i] = database_open();
         for (i = 0; i < MANY; i++) {
-            if (figure(many[i], "SELECT count(*) FROM clreduce_stats, clreduce_devices") < 0 ||
-                figure(many[i], "SELECT gpu_sum(1)") != 1)
+            if (database_number(many[i], "SELECT count(*) FROM clreduce_stats, clreduce_devices") <
+                    0 ||
+                database_number(many[i], "SELECT gpu_sum(1)") != 1)
                 atomic_fetch_add(&differing, 1);
         }
         for (i = 0; i < MANY; i++) /* in another order */

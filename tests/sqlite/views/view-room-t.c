@@ -40,31 +40,15 @@ static struct {
 /* Returns whether the answer differs from the host's. */
 static int ask_by(sqlite3 *db, int view)
 {
-    char sql[40], *found;
-    int differs;
+    char sql[40];
 
     snprintf(sql, sizeof sql, "SELECT * FROM v%d", view);
-    found = database_query(db, sql);
-    differs = strcmp(found, run_state.expected[view]) != 0;
-    if (differs)
-        tap_diag("%s\n got: %swant: %s", sql, found, run_state.expected[view]);
-    free(found);
-    return differs;
+    return !database_gives(db, sql, run_state.expected[view]);
 }
 
 static void ask(int view)
 {
     run_state.differing += ask_by(run_state.db, view);
-}
-
-/* Returns an integer that a query gives. */
-static int64_t number(const char *sql)
-{
-    char *text = database_query(run_state.db, sql);
-    const int64_t result = strtoll(text, NULL, 10);
-
-    free(text);
-    return result;
 }
 
 /* Asks a view, and after it another one or itself, until devices answer the first one. Returns how
@@ -112,13 +96,16 @@ static void take_turns(const char *name)
 
         snprintf(sql, sizeof sql,
                  "SELECT count(*) FROM clreduce_plan('v%d') WHERE line = 'accelerated: host'", i);
-        printf(" %d", (int)number(sql));
+        printf(" %d", (int)database_number(run_state.db, sql));
     }
     printf("\n");
     printf("%s: columns on devices %d %d %d\n", name,
-           (int)number("SELECT device_bytes FROM clreduce_columns WHERE column = 'c0'"),
-           (int)number("SELECT device_bytes FROM clreduce_columns WHERE column = 'c1'"),
-           (int)number("SELECT device_bytes FROM clreduce_columns WHERE column = 'c2'"));
+           (int)database_number(run_state.db,
+                                "SELECT device_bytes FROM clreduce_columns WHERE column = 'c0'"),
+           (int)database_number(run_state.db,
+                                "SELECT device_bytes FROM clreduce_columns WHERE column = 'c1'"),
+           (int)database_number(run_state.db,
+                                "SELECT device_bytes FROM clreduce_columns WHERE column = 'c2'"));
 }
 
 /* Waits until what was dropped has gone. */
@@ -237,7 +224,8 @@ static int run(const char *what)
     /* What devices keep besides columns. */
     for (i = 0; i < VIEWS; i++)
         served += ask_until_served(i, i) > 0;
-    printf("%d devices\n", (int)number("SELECT count(*) FROM clreduce_devices WHERE in_use"));
+    printf("%d devices\n", (int)database_number(
+                               run_state.db, "SELECT count(*) FROM clreduce_devices WHERE in_use"));
     printf("%d served with room\n", served);
     free(database_query(run_state.db, "SELECT clreduce_evict()"));
     settle();

@@ -354,11 +354,7 @@ static void commit(const char *sql)
 
 static void compare_first(sqlite3 *db, const char *name)
 {
-    char *want = database_query(db, first_select), *got = database_query(db, "SELECT * FROM first");
-
-    tap_is_string(got, want, "%s", name);
-    free(got);
-    free(want);
+    tap_ok(database_agrees(db, "SELECT * FROM first", first_select), "%s", name);
 }
 
 /* sqlite3_deserialize() puts a database in memory in the place of the file, which is closed by
