@@ -373,6 +373,10 @@ def test_new_names(modes):
         db.close()
 
 
+#: A frame that shrinks.
+TAIL = "OVER (ORDER BY rowid ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)"
+
+
 def test_memory():
     """Beyond values_memory a window is an error that says so, and the aggregate alone is none."""
     db = support.connect()
@@ -385,11 +389,7 @@ def test_memory():
             [(least,)] * 20_000,
             f"{call}: in a frame that grows",
         )
-        got = support.rows(
-            db,
-            f"""SELECT {call} OVER (ORDER BY rowid ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
-                FROM t""",
-        )
+        got = support.rows(db, f"SELECT {call} {TAIL} FROM t")
         tap.ok(
             isinstance(got, Failure)
             and got.message.startswith("gpu_min: the values that its window may come to would")
@@ -398,7 +398,25 @@ def test_memory():
         )
         got = support.rows(db, f"SELECT {call} OVER (ORDER BY rowid DESC ROWS 99 PRECEDING) FROM t")
         tap.ok(isinstance(got, list), f"{call}: in a frame that slides")
+    for name, query in (
+        ("equal values", f"SELECT gpu_max('seven') {TAIL} FROM t"),
+        ("long TEXT", "SELECT gpu_max(printf('%09999d', 99 - x)) OVER (ORDER BY rowid) FROM t WHERE x < 30"),
+        ("extremes", f"SELECT gpu_min(x) {TAIL} FROM t WHERE x < 2000"),
+        ("medians", f"SELECT gpu_median(x) {TAIL} FROM t WHERE x < 9000"),
+    ):
+        batch = support.Batch(f"{name} take no memory that is not given back")
+        for turn in range(8):
+            got = support.rows(db, query)
+            batch.check(isinstance(got, list), f"turn {turn}: {str(got)[:200]}")
     support.configure(db, values_memory=0)
+
+
+def test_empty():
+    """An empty TEXT or BLOB is no NULL."""
+    db = support.connect()
+    for value in ("", b""):
+        got = support.rows(db, "SELECT gpu_min(x) OVER (), gpu_max(x) OVER () FROM (SELECT ? AS x)", value)
+        tap.is_equal(got, [(value, value)], f"the extremes of {value!r}")
 
 
 def test_device(runs):
