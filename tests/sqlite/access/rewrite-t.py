@@ -16,7 +16,7 @@ ROWS = 3_000
 MOST = 32
 
 
-def open_database():
+def open_database(_):
     """A connection that converts values by their declared types and by the columns' names."""
     db = views.connect(FOLDER.new(), isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
     db.execute("BEGIN")
@@ -73,9 +73,8 @@ def outcome(db, sql, parameters):
     return cursor.fetchall(), [column[0] for column in cursor.description]
 
 
-def test_stale_schema():
+def test_stale_schema(path):
     """Another connection has changed the schema: views go with what this one knows of it, while the SELECT is planned."""
-    path = FOLDER.new()
     db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
     db.execute("CREATE TABLE t(x INTEGER)")
     db.execute("SELECT clreduce_rewrite('SELECT gpu_sum(x) FROM t')").fetchall()
@@ -88,13 +87,10 @@ def test_stale_schema():
         other.execute(f"CREATE VIEW w{turn} AS SELECT gpu_sum(x + {turn}) AS s FROM t")
         tap.is_equal(support.value(db, "SELECT clreduce_accelerate(?)", f"w{turn}"), 1, f"... and a view: w{turn}")
         tap.is_equal(outcome(db, f"SELECT * FROM w{turn}", ()), ([(None,)], ["s"]), "... which is read")
-    other.close()
-    db.close()
 
 
-def test_places():
+def test_places(db):
     """In schemas it is refused; a statement that writes makes no view; a SELECT that runs may go on."""
-    db = open_database()
     select = "SELECT gpu_sum(x) FROM t"
     db.execute("CREATE TABLE log(text)")
     db.execute("CREATE VIEW w AS SELECT clreduce_rewrite('SELECT 1') AS name")
@@ -121,12 +117,10 @@ def test_places():
         tap.ok("ROLLBACK" in str(error) or "abort" in str(error), f"the other SELECT is stopped: {error}")
     else:
         tap.is_equal(len(whole), ROWS, "the other SELECT goes on")
-    db.close()
 
 
-def test_transactions():
+def test_transactions(db):
     """A view outlives ROLLBACK: it is in no schema."""
-    db = open_database()
     known, other = "SELECT gpu_sum(x) FROM t", "SELECT gpu_sum(x + {}) FROM t"
     text = rewritten(db, known)
     for i, (begin, end) in enumerate((("BEGIN", "ROLLBACK"), ("SAVEPOINT a", "ROLLBACK TO a; RELEASE a"))):
@@ -142,12 +136,10 @@ def test_transactions():
             tap.is_equal(db.execute(each).fetchall(), db.execute(select).fetchall(), f"after {end}")
             tap.is_equal(rewritten(db, select), each, "and it is the same view")
     tap.is_equal(db.execute("SELECT count(*) FROM temp.sqlite_master").fetchall(), [(0,)], "no schema has them")
-    db.close()
 
 
-def test_attached():
+def test_attached(db, path):
     """Databases that a SELECT does not read are not locked until the end of a transaction."""
-    db, path = open_database(), FOLDER.new()
     other = sqlite3.connect(path, isolation_level=None, timeout=0)
     other.execute("CREATE TABLE o AS SELECT 1 AS a")
     db.execute("ATTACH ? AS other", (path,))
@@ -163,14 +155,10 @@ def test_attached():
         tap.is_equal(db.execute(rewritten(db, read)).fetchall(), db.execute("SELECT sum(a) FROM other.o").fetchall(), "a view of the other")
         db.execute("COMMIT")
         db.execute("CREATE TEMP TABLE IF NOT EXISTS few AS SELECT 1")
-    db.close()
-    other.close()
 
 
-def test_rights():
+def test_rights(db, path):
     """Read-only databases, query_only and authorizers."""
-    path = FOLDER.new()
-    db = open_database()
     db.execute("VACUUM INTO ?", (path,))
     db.close()
     db = views.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
@@ -186,12 +174,11 @@ def test_rights():
     db.set_authorizer(None)
     tap.is_equal(made(db), before, "nothing is made")
     tap.ok(rewritten(db, "SELECT count(x) FROM t") is not None, "then it may")
-    db.close()
 
 
-def test_few():
+def test_few(path):
     """The least recently used view goes, unless somebody has a use for it."""
-    db = views.connect(FOLDER.new(), isolation_level=None, cached_statements=0)
+    db = views.connect(path, isolation_level=None, cached_statements=0)
     db.execute("CREATE TABLE t(x)")
     db.execute("INSERT INTO t VALUES (1), (2), (3)")
     select = "SELECT count(*) + {} FROM t"
@@ -220,12 +207,10 @@ def test_few():
     following = int(name_of(db, select.format(200)).rsplit("_", 1)[1]) + 1
     db.execute(f"CREATE TEMP TABLE clreduce_view_{following}(x)")
     tap.is_equal(name_of(db, select.format(201)), f"clreduce_view_{following + 1}", "a name that a table has is not taken")
-    db.close()
 
 
-def test_changes():
+def test_changes(path):
     """Tables that change between one call and the next, by this connection and by another."""
-    path = FOLDER.new()
     db, other = (views.connect(path, isolation_level=None) for _ in range(2))
     db.execute("CREATE TABLE t(x INTEGER, r REAL, s TEXT)")
     db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
@@ -251,13 +236,11 @@ def test_changes():
     tap.is_equal(db.execute(rewritten(db, select)).fetchall(), [(1,)], "names mean what they mean in the SELECT")
     tap.is_equal(made(other), [], "another connection has none of it")
     tap.is_equal(other.execute(rewritten(other, select)).fetchall(), [(ROWS,)], "and makes its own")
-    for each in (other, db):
-        each.close()
 
 
-def test_hidden():
+def test_hidden(path):
     """A table of temp hides another one, which SQLite finds few rows of by an index."""
-    db = views.connect(FOLDER.new(), isolation_level=None)
+    db = views.connect(path, isolation_level=None)
     db.execute("SELECT clreduce_set('view_threshold', 1000)")
     db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, n INTEGER)")
     db.execute("CREATE INDEX by_n ON t(n)")
@@ -276,20 +259,10 @@ def test_hidden():
     held.close()
     db.execute("DROP TABLE temp.t")
     tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "and no more")
-    db.close()
 
 
-def main():
-    """Runs the tests."""
-    test_hidden()
-    test_stale_schema()
-    test_places()
-    test_transactions()
-    test_attached()
-    test_rights()
-    test_few()
-    test_changes()
-    db = open_database()
+def test_texts(db):
+    """All texts, of one connection."""
     for sql, parameters in REWRITTEN:
         text = rewritten(db, sql)
         tap.ok(text is not None and "clreduce_view_" in text, f"{sql}: {text}")
@@ -304,8 +277,6 @@ def main():
     for argument, message in ((None, "must be the text of a statement, not NULL"), ("SELECT 1\0", "must not contain a NUL")):
         tap.raises(lambda argument=argument: db.execute("SELECT clreduce_rewrite(?)", (argument,)).fetchall(),
                    f"clreduce_rewrite: the argument {message}", repr(argument))
-    db.close()
-    tap.done()
 
 
-main()
+views.run(globals(), db=open_database)
