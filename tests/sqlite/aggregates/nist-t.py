@@ -15,6 +15,9 @@ import tap
 from nist_data import DIGITS, REGRESSION, UNIVARIATE, Least, Set, rounding, square_root
 from reference import summed
 
+#: One of each mode.
+DATABASES = {mode: support.connect(mode, **({} if mode == "host" else support.SMALL)) for mode in support.modes()}
+
 #: Bits of a part of a power: the sum of 82 products with a column of 25 bits is an INTEGER.
 PART_BITS = 30
 
@@ -55,7 +58,6 @@ def test_data():
             "autocorrelation": lagged / squares,
         }
         agrees(batch, data.certified, values, name)
-        batch.end()
     for name in REGRESSION:
         data = Set(name)
         batch = support.Batch(f"{name}: the data give every certified digit")
@@ -71,7 +73,6 @@ def test_data():
             explained(data, dot(y, y), sum(y)),
         )
         agrees(batch, data.certified, least.values(data.terms), name)
-        batch.end()
 
 
 def dot(left, right):
@@ -121,9 +122,10 @@ def exact_statistics(db, table, x, y):
     return moments.results() + (summed(row[1] for row in rows).average(),), moments
 
 
-def test_univariate(db, mode, name):
+@tap.each(*UNIVARIATE)
+def test_univariate(mode, name):
     """Mean, standard deviation and autocorrelation, as REAL and as INTEGER."""
-    data = Set(name)
+    db, data = DATABASES[mode], Set(name)
     mean, deviation = data.certified["mean"], data.certified["deviation"]
     batch = support.Batch(f"{name}, REAL, {mode}: exact for the doubles, as good as they allow")
     create(db, "t", data, False)
@@ -136,7 +138,6 @@ def test_univariate(db, mode, name):
     as_good(batch, mean, got[-1], centre, "mean")
     found = got[statistics.FUNCTIONS.index("gpu_stddev_samp")]
     as_good(batch, deviation, found, square_root(spread), "deviation")
-    batch.end()
 
     batch = support.Batch(f"{name}, INTEGER, {mode}: every certified digit")
     scale = create(db, "t", data, True)["y"]
@@ -149,7 +150,6 @@ def test_univariate(db, mode, name):
         "autocorrelation": autocorrelation(db),
     }
     agrees(batch, data.certified, values, name, rounded=True)
-    batch.end()
 
 
 def autocorrelation(db):
@@ -171,9 +171,9 @@ def autocorrelation(db):
     return above / (squares - count * mean * mean)
 
 
-def test_line(db, mode):
+def test_line(mode):
     """Norris is a straight line: the functions of regression themselves."""
-    data = Set("Norris")
+    db, data = DATABASES[mode], Set("Norris")
     certified = {
         "gpu_regr_slope": data.certified["coefficient x"],
         "gpu_regr_intercept": data.certified["coefficient 1"],
@@ -195,7 +195,6 @@ def test_line(db, mode):
     for name, want in certified.items():
         batch.compare(got[name], statistics.rounded(exact[name]), f"{name}, rounded once")
         as_good(batch, want, got[name], exact[name], name)
-    batch.end()
 
     batch = support.Batch(f"Norris, a line through INTEGERs, {mode}: every certified digit")
     scales = create(db, "t", data, True)
@@ -206,19 +205,18 @@ def test_line(db, mode):
         "gpu_regr_r2": Fraction(got["gpu_regr_r2"]),
     }
     agrees(batch, certified, values, "Norris", rounded=True)
-    batch.end()
 
 
-def test_pairs(db, mode, name):
+@tap.each(*REGRESSION)
+def test_pairs(mode, name):
     """All functions of the two columns of a set, whatever its model is: exact, rounded once."""
-    data = Set(name)
+    db, data = DATABASES[mode], Set(name)
     batch = support.Batch(f"{name}, {mode}: all functions of y and each x are exact")
     for scaled in (False, True):
         create(db, "t", data, scaled)
         for x in data.columns[1:]:
             want, _ = exact_statistics(db, "t", x, "y")
             batch.compare(all_statistics(db, "t", x, "y"), want, f"{x}, scaled: {scaled}")
-    batch.end()
 
 
 def parts_of(number):
@@ -267,9 +265,10 @@ def column_sums(db, data, scales):
     return normal, [product(term, "y") for term in data.terms]
 
 
-def test_normal_equations(db, mode, name):
+@tap.each(*REGRESSION)
+def test_normal_equations(mode, name):
     """The model's equations, from sums that SQL gives, solved exactly: every certified digit."""
-    data = Set(name)
+    db, data = DATABASES[mode], Set(name)
     batch = support.Batch(f"{name}, {mode}: normal equations give every certified digit")
     scales = create(db, "t", data, True)
     if len(data.columns) == 2:
@@ -284,24 +283,12 @@ def test_normal_equations(db, mode, name):
     total = Fraction(total, scales["y"])
     least = Least(normal, right, squares, data.observations, explained(data, squares, total))
     agrees(batch, data.certified, least.values(data.terms), name)
-    batch.end()
 
 
-def main():
-    test_data()
-    for mode in support.modes():
-        db = support.connect(mode, **({} if mode == "host" else support.SMALL))
-        for name in UNIVARIATE:
-            test_univariate(db, mode, name)
-        test_line(db, mode)
-        for name in REGRESSION:
-            test_pairs(db, mode, name)
-            test_normal_equations(db, mode, name)
-        if mode != "host":
-            support.took_part(db, "the reference datasets")
-        db.close()
-    support.skip_device(1, "the reference datasets on a device")
-    tap.done()
+def test_device():
+    """A device has done some of it."""
+    if not support.skip_device(1, "the reference datasets on a device"):
+        support.took_part(DATABASES[support.device()], "the reference datasets")
 
 
-main()
+support.run(globals(), mode=support.modes())
