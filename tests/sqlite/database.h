@@ -25,20 +25,21 @@ static inline void database_register(void)
              "the extension could not be registered");
 }
 
-/* Opens an empty database in memory. more: SQLITE_OPEN_ flags, or 0. */
-static inline sqlite3 *database_open_with(int more)
+/* Opens a database. more: SQLITE_OPEN_ flags, or 0; vfs: NULL for the usual one. */
+static inline sqlite3 *database_open_at(const char *path, int more, const char *vfs)
 {
     sqlite3 *db = NULL;
 
-    if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | more, NULL) !=
-        SQLITE_OK)
-        tap_bail("no database: %s", db != NULL ? sqlite3_errmsg(db) : "no memory");
+    more |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    TAP_NEED(sqlite3_open_v2(path, &db, more, vfs) == SQLITE_OK, "%s: %s", path,
+             db != NULL ? sqlite3_errmsg(db) : "no memory");
     return db;
 }
 
+/* Opens an empty one in memory. */
 static inline sqlite3 *database_open(void)
 {
-    return database_open_with(0);
+    return database_open_at(":memory:", 0, NULL);
 }
 
 /* For what must not fail. The text is in the format of sqlite3_mprintf(). */
@@ -187,9 +188,8 @@ static inline void database_set(sqlite3 *db, const char *name, const char *value
 /* Opens a file for the host. Nothing of its columns is left when it is closed. */
 static inline sqlite3 *database_open_file(const char *path)
 {
-    sqlite3 *db = NULL;
+    sqlite3 *db = database_open_at(path, 0, NULL);
 
-    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_set(db, "device", "host");
     database_set(db, "column_retention", "0");
     return db;

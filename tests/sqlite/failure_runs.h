@@ -24,14 +24,6 @@ static inline void failures_make_file(char path[FAILURES_PATH], const char *word
     close(file);
 }
 
-static inline sqlite3 *failures_open(const char *path)
-{
-    sqlite3 *db;
-
-    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database in %s", path);
-    return db;
-}
-
 /* Has the device to test on begin at once with all that it can do. */
 static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)
 {

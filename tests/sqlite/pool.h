@@ -53,17 +53,13 @@ static inline void pool_end(void)
 }
 
 /* Opens file number `number`, with the extension, if that was registered. more: as for
-   database_open_with(). */
+   database_open_at(). */
 static inline sqlite3 *pool_open(int number, int more)
 {
     char path[sizeof pool_folder + 20];
-    sqlite3 *db = NULL;
 
     snprintf(path, sizeof path, "%s/%d.db", pool_folder, number);
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | more, NULL) !=
-        SQLITE_OK)
-        tap_bail("%s: %s", path, db != NULL ? sqlite3_errmsg(db) : "no memory");
-    return db;
+    return database_open_at(path, more, NULL);
 }
 
 /* Makes a file, with the table t. */

@@ -118,9 +118,8 @@ static void leave_after_view(void)
 {
     static const char select[] =
         "SELECT gpu_sum(i), gpu_total(r), gpu_max(r * i) FROM t WHERE g > 0";
-    sqlite3 *db;
+    sqlite3 *db = database_open_at(view_path, 0, NULL);
 
-    TAP_NEED(sqlite3_open(view_path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_set(db, "device", view_device);
     database_set(db, "host_threshold", "1");
     database_set(db, "start_after", "0");
@@ -161,9 +160,8 @@ static void test_views(const char *folder, const char *device)
 /* The file is made in a child: here, nothing of the runtime may be started. */
 static void make_database(void)
 {
-    sqlite3 *db;
+    sqlite3 *db = database_open_at(view_path, 0, NULL);
 
-    TAP_NEED(sqlite3_open(view_path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, VIEW_ROWS);
     child_ok(sqlite3_close(db) == SQLITE_OK, "the connection is closed");

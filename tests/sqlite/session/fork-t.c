@@ -65,7 +65,7 @@ static void set_up(void)
 {
     /* Without a mutex: the owner of one that is held during a fork() is not its owner in the child.
      */
-    db = database_open_with(SQLITE_OPEN_NOMUTEX);
+    db = database_open_at(":memory:", SQLITE_OPEN_NOMUTEX, NULL);
     sqlite3_create_function(db, "fork_here", 1, SQLITE_UTF8, NULL, fork_here, NULL, NULL);
     database_fill(db, ROWS);
     database_set(db, "chunk_size", "50");
@@ -182,11 +182,8 @@ static char view_path[] = "/tmp/clreduce-fork-XXXXXX";
 
 static sqlite3 *open_view(const char *device)
 {
-    sqlite3 *view_db;
+    sqlite3 *view_db = database_open_at(view_path, SQLITE_OPEN_NOMUTEX, NULL);
 
-    if (sqlite3_open_v2(view_path, &view_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
-        tap_bail("%s: %s", view_path, sqlite3_errmsg(view_db));
     database_run(view_db, "CREATE VIRTUAL TABLE temp.v USING clreduce((" VIEW_SELECT "))");
     database_set(view_db, "device", device);
     database_set(view_db, "host_threshold", "1");

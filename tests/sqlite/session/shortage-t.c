@@ -54,7 +54,7 @@ static struct {
 
 static sqlite3 *open_connection(bool uses_device)
 {
-    sqlite3 *db = failures_open(run_state.path);
+    sqlite3 *db = database_open_at(run_state.path, 0, NULL);
     int i;
 
     sqlite3_busy_timeout(db, FAILURES_LIMIT_S * 1000);
@@ -74,7 +74,7 @@ static void make_database(void)
     sqlite3 *db;
 
     failures_make_file(run_state.path, "shortage");
-    db = failures_open(run_state.path);
+    db = database_open_at(run_state.path, 0, NULL);
     database_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
     database_fill(db, ROWS);
     database_run(db,

@@ -56,7 +56,7 @@ static int run(const char *device_timeout)
     sqlite3 *db;
 
     failures_make_file(path, "devices");
-    db = failures_open(path);
+    db = database_open_at(path, 0, NULL);
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, ROWS);
     for (i = 0; i < SELECTS; i++)

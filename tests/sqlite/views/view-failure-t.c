@@ -74,7 +74,7 @@ static int run(const char *device_timeout)
     int i, differing;
 
     failures_make_file(path, "failure");
-    db = failures_open(path);
+    db = database_open_at(path, 0, NULL);
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, ROWS);
     database_run(db, "CREATE TABLE u(a REAL, b INT, c TEXT)");

@@ -87,11 +87,9 @@ static char folder[200];
 static sqlite3 *open_file(int number)
 {
     char path[sizeof folder + 20];
-    sqlite3 *db = NULL;
 
     snprintf(path, sizeof path, "%s/%d.db", folder, number);
-    TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database: %s", sqlite3_errmsg(db));
-    return db;
+    return database_open_at(path, 0, NULL);
 }
 
 /*

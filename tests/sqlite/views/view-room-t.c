@@ -124,7 +124,7 @@ static void settle(void)
 
 static sqlite3 *open_connection(const char *devices)
 {
-    sqlite3 *db = failures_open(run_state.path);
+    sqlite3 *db = database_open_at(run_state.path, 0, NULL);
 
     database_set(db, "devices", devices);
     failures_use_devices(db, "60000");

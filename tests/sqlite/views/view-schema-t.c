@@ -110,11 +110,8 @@ static void remove_files(void)
 
 static sqlite3 *open_database(int flags)
 {
-    sqlite3 *db = NULL;
+    sqlite3 *db = database_open_at(path, flags, NULL);
 
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | flags, NULL) !=
-        SQLITE_OK)
-        tap_bail("%s: no database", path);
     database_set(db, "device", "host");
     database_set(db, "view_threshold", "0");
     return db;

@@ -70,13 +70,9 @@ static void test(const char *path, const char *mode)
 {
     const char *later = "row by row: the database is not a file of the operating system; "
                         "will be kept when asked again";
-    sqlite3 *db = NULL, *other = NULL;
+    sqlite3 *db = database_open_at(path, 0, "silent"), *other = database_open_at(path, 0, NULL);
     char what[80];
 
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "silent") !=
-            SQLITE_OK ||
-        sqlite3_open(path, &other) != SQLITE_OK)
-        tap_bail("%s: no database", path);
     database_set(db, "device", "host");
     database_set(db, "view_threshold", "0");
     database_run(db, "PRAGMA journal_mode = %s", mode);

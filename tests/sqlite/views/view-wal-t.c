@@ -172,10 +172,8 @@ enum { USES = sizeof uses / sizeof *uses };
 
 static sqlite3 *open_with(const char *vfs)
 {
-    sqlite3 *db = NULL;
+    sqlite3 *db = database_open_at(path, 0, vfs);
 
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs) != SQLITE_OK)
-        tap_bail("no database: %s", db != NULL ? sqlite3_errmsg(db) : "no memory");
     database_run(db, "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
     return db;
 }
