@@ -112,33 +112,69 @@ void clr_bytecode_free(struct clr_bytecode *program)
     program->operations = NULL;
 }
 
-uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
+static bool is_among(const struct clr_vdbe_op *operation, const char *const *list, size_t count)
 {
-    return clr_bytecode_hash_bound(db, sql, NULL, 0);
+    size_t i;
+
+    for (i = 0; i < count && !clr_vdbe_op_is(operation, list[i]); i++)
+        ;
+    return i < count;
 }
 
-uint64_t clr_bytecode_hash_bound(sqlite3 *db, const char *sql, sqlite3_value *const *values,
-                                 int count)
+static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation,
+                              const int numbers[4])
+{
+    const char *const parts[] = {operation->opcode, operation->p4, (const char *)numbers};
+    int k;
+
+    for (k = 0; k < 3; k++) {
+        const struct clr_value value = {.kind = CLR_KIND_TEXT,
+                                        .as.size = k < 2 ? strlen(parts[k]) : 4 * sizeof *numbers,
+                                        .bytes = parts[k]};
+        hash = clr_bytes_hash(&value, hash);
+    }
+    return hash;
+}
+
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
 {
     struct clr_bytecode program;
-    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
-    int i, k;
+    uint64_t hash = read_bound(db, &program, sql, NULL, 0) == SQLITE_OK ? 1 : 0;
+    int i;
 
     for (i = 0; i < program.count; i++) {
         const struct clr_vdbe_op *operation = &program.operations[i];
         /* By p3 it names the database, which has another number in another connection. */
         const int p3 = clr_vdbe_op_is(operation, "OpenRead") ? 0 : operation->p3;
         const int numbers[] = {operation->p1, operation->p2, p3, operation->p5};
-        const char *const parts[] = {operation->opcode, operation->p4, (const char *)numbers};
 
-        if (clr_vdbe_op_is(operation, "Transaction"))
-            continue;
-        for (k = 0; k < 3; k++) {
-            const struct clr_value value = {.kind = CLR_KIND_TEXT,
-                                            .as.size = k < 2 ? strlen(parts[k]) : sizeof numbers,
-                                            .bytes = parts[k]};
-            hash = clr_bytes_hash(&value, hash);
-        }
+        if (!clr_vdbe_op_is(operation, "Transaction"))
+            hash = add_operation(hash, operation, numbers);
+    }
+    clr_bytecode_free(&program);
+    return hash;
+}
+
+uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
+                                 int count)
+{
+    static const char *const moves[] = {
+        "OpenRead", "OpenEphemeral", "OpenAutoindex", "OpenDup",    "SorterOpen", "VOpen",
+        "Rewind",   "Last",          "SeekGE",        "SeekGT",     "SeekLE",     "SeekLT",
+        "IdxGE",    "IdxGT",         "IdxLE",         "IdxLT",      "SeekRowid",  "NotExists",
+        "Found",    "NotFound",      "NoConflict",    "Next",       "Prev",       "Sort",
+        "VFilter",  "VNext",         "SorterSort",    "SorterNext", "ReopenIdx"};
+    struct clr_bytecode program;
+    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
+    int i;
+
+    for (i = 0; i < program.count; i++) {
+        const struct clr_vdbe_op *operation = &program.operations[i];
+        const int root = clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0;
+        const int numbers[] = {operation->p1, root, 0, operation->p5};
+
+        if (is_among(operation, moves, sizeof moves / sizeof moves[0]))
+            hash = add_operation(hash, operation, numbers);
     }
     clr_bytecode_free(&program);
     return hash;
@@ -176,15 +212,6 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
 /* ---- How it goes over rows. */
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
-
-static bool is_among(const struct clr_vdbe_op *operation, const char *const *list, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count && !clr_vdbe_op_is(operation, list[i]); i++)
-        ;
-    return i < count;
-}
 
 bool clr_bytecode_has(const struct clr_bytecode *program, const char *opcode)
 {

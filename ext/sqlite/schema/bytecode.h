@@ -40,8 +40,10 @@ void clr_bytecode_free(struct clr_bytecode *program);
  */
 uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
 
-/* The same, of the code that SQLite makes once the parameters have these values. */
-uint64_t clr_bytecode_hash_bound(sqlite3 *db, const char *sql, sqlite3_value *const *values,
+/* Hashes the operations that open and move cursors, and so how a statement goes over rows, of the
+   code that SQLite makes once the parameters have these values; NULL: none. Newer versions have
+   other code for LIMIT ? once it has a value, which moves the same cursors. */
+uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count);
 
 /* Whether an operation of a program is of that opcode. */

@@ -248,14 +248,14 @@ static bool suits_environment(const struct clr_plan *plan,
     return !computes;
 }
 
-/* Whether SQLite goes over the rows by the plan's code, with these values of the parameters. */
+/* Whether SQLite goes over the rows as by the plan's code, with these values of the parameters. */
 static bool goes_as_planned(const struct clr_acceleration *acceleration,
                             sqlite3_value *const *parameters)
 {
     const uint64_t valueless = acceleration->plan->valueless;
 
     return valueless == 0 ||
-           clr_bytecode_hash_bound(acceleration->connection->db, acceleration->select->sql,
+           clr_bytecode_hash_moves(acceleration->connection->db, acceleration->select->sql,
                                    parameters, acceleration->select->parameter_count) == valueless;
 }
 

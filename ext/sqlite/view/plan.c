@@ -580,7 +580,7 @@ static void note_valueless(sqlite3 *db, const struct clr_select *select, sqlite3
     for (i = 1; i <= select->parameter_count; i++)
         sqlite3_bind_null(statement, i);
     if (select->parameter_count > 0 && clr_statement_is_outdated(statement))
-        plan->valueless = clr_bytecode_hash(db, select->sql);
+        plan->valueless = clr_bytecode_hash_moves(db, select->sql, NULL, 0);
 }
 
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it

@@ -46,8 +46,8 @@ struct clr_plan {
     struct clr_lookup_statement statements[CLR_MOST_LOOKUPS]; /* of the query's lookups */
     struct clr_table_root dimensions[CLR_MOST_DIMENSIONS];    /* likewise */
     struct clr_functions functions;                           /* that the SELECT calls */
-    /* The hash of SQLite's code without values of the parameters, where that may be other code with
-       them, and so give rows in another order; else 0. */
+    /* The hash of how SQLite's code goes over rows without values of the parameters, where that may
+       be other code with them, and so give rows in another order; else 0. */
     uint64_t valueless;
 };
 
