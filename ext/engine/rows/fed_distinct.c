@@ -66,13 +66,6 @@ static enum clr_code keep(struct clr_fed_distinct *fed, enum clr_kind kind, cons
     return code;
 }
 
-static enum clr_code count_numbers(struct clr_fed_distinct *fed, enum clr_kind kind,
-                                   const void *numbers, size_t count)
-{
-    return kind == CLR_KIND_REAL ? clr_distinct_add_reals(fed->distinct, numbers, count)
-                                 : clr_distinct_add_integers(fed->distinct, numbers, count);
-}
-
 static bool takes_too_much(const struct clr_fed_distinct *fed)
 {
     return fed->count > fed->kept.budget->limit / (MEMORY_SHARE * sizeof(int64_t));
@@ -90,7 +83,9 @@ enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind k
     /* If many are equal, the tables take less. */
     if (fed->keeping && (takes_too_much(fed) || keep(fed, kind, &left, &count) != CLR_OK))
         code = clr_fed_distinct_fold(fed, NULL);
-    return code == CLR_OK && !fed->keeping ? count_numbers(fed, kind, left, count) : code;
+    return code == CLR_OK && !fed->keeping
+               ? clr_distinct_add_numbers(fed->distinct, kind, left, count)
+               : code;
 }
 
 /* From the tables to the store: each number as often as it is there. */
@@ -181,7 +176,8 @@ enum clr_code clr_fed_distinct_fold(struct clr_fed_distinct *fed, const struct c
         if (code == CLR_OK && watch != NULL && watch->wants_stop(watch->context))
             code = CLR_STOPPED;
         if (code == CLR_OK)
-            code = count_numbers(fed, block->run.kind, block->run.values, block->run.count);
+            code = clr_distinct_add_numbers(fed->distinct, block->run.kind, block->run.values,
+                                            block->run.count);
         clr_memory_free(block);
     }
     drop_kept(fed);

@@ -28,7 +28,7 @@ void clr_fed_distinct_init(struct clr_fed_distinct *fed, struct clr_distinct *di
                            struct clr_budget *budget, const struct clr_settings *settings);
 
 /* Adds numbers of the kind, CLR_KIND_INTEGER (int64_t) or CLR_KIND_REAL (double, no NaN). Returns
-   as clr_distinct_add_reals() does. */
+   as clr_distinct_add_numbers() does. */
 enum clr_code clr_fed_distinct_add(struct clr_fed_distinct *fed, enum clr_kind kind,
                                    const void *numbers, size_t count);
 

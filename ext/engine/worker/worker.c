@@ -662,16 +662,6 @@ enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_oper
     return readiness;
 }
 
-bool clr_worker_has_builds(struct clr_worker *worker)
-{
-    bool has_builds;
-
-    pthread_mutex_lock(&worker->lock);
-    has_builds = locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].count > 0;
-    pthread_mutex_unlock(&worker->lock);
-    return has_builds;
-}
-
 const struct clr_device_info *clr_worker_info(const struct clr_worker *worker)
 {
     return worker->info;
@@ -692,6 +682,7 @@ void clr_worker_report(struct clr_worker *worker, struct clr_worker_report *repo
     pthread_mutex_lock(&worker->lock);
     *report = worker->report;
     report->failed = worker->failed;
+    report->builds = locked_is_starting(worker) || worker->tasks[CLR_TASK_BUILD].count > 0;
     pthread_mutex_unlock(&worker->lock);
 }
 

@@ -142,10 +142,6 @@ enum clr_task_phase clr_worker_await(struct clr_worker *worker, struct clr_task 
                                      int64_t timeout_ms, const struct clr_watch *watch,
                                      struct clr_status *status);
 
-/* Returns whether the device is being opened, or something is built or to be built, which can take
-   seconds. */
-bool clr_worker_has_builds(struct clr_worker *worker);
-
 /* Returns the description of its device. */
 const struct clr_device_info *clr_worker_info(const struct clr_worker *worker);
 
@@ -156,10 +152,11 @@ enum { CLR_MOST_LOG = 4096 };
 
 /* What the tables show; process-wide. */
 struct clr_worker_report {
-    int64_t startup_time;         /* nanoseconds spent opening the device, building and testing */
-    bool failed;                  /* the device is out of use for the rest of the process */
-    bool ready;                   /* at least one program is ready */
-    bool integers;                /* the device has doubles, and is quicker without: arithmetic.h */
+    int64_t startup_time; /* nanoseconds spent opening the device, building and testing */
+    bool failed;          /* the device is out of use for the rest of the process */
+    bool ready;           /* at least one program is ready */
+    bool builds;   /* the device is being opened, or something is built or to be, for seconds */
+    bool integers; /* the device has doubles, and is quicker without: arithmetic.h */
     struct clr_status status;     /* the last error, if any */
     char build_log[CLR_MOST_LOG]; /* the first bytes of the last one that a compiler gave; or "" */
 };

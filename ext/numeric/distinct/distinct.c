@@ -212,19 +212,16 @@ void clr_distinct_free(struct clr_distinct *distinct)
     byte_table_free(&distinct->bytes);
 }
 
-enum clr_code clr_distinct_add_integers(struct clr_distinct *distinct, const int64_t *integers,
-                                        size_t count)
+enum clr_code clr_distinct_add_numbers(struct clr_distinct *distinct, enum clr_kind kind,
+                                       const void *numbers, size_t count)
 {
-    return clr_number_table_add(&distinct->whole, (const uint64_t *)integers, count);
-}
-
-enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const clr_stored_real *reals,
-                                     size_t count)
-{
+    const clr_stored_real *reals = numbers;
     uint64_t whole[BATCH], fractional[BATCH];
     enum clr_code code = CLR_OK;
     size_t wholes, n;
 
+    if (kind == CLR_KIND_INTEGER)
+        return clr_number_table_add(&distinct->whole, numbers, count);
     for (; count > 0 && code == CLR_OK; count -= n, reals += n) {
         n = count < BATCH ? count : BATCH;
         wholes = clr_distinct_keys(reals, n, whole, fractional);

@@ -86,12 +86,11 @@ void clr_distinct_init(struct clr_distinct *distinct, struct clr_budget *budget,
 /* Frees its memory; it is empty then. */
 void clr_distinct_free(struct clr_distinct *distinct);
 
-/* Add values, each once more; REALs are no NaN. Return CLR_OK, or CLR_NOMEM or CLR_LIMIT, after
-   which part of them may have been added. Best with some hundred numbers at a time. */
-enum clr_code clr_distinct_add_integers(struct clr_distinct *distinct, const int64_t *integers,
-                                        size_t count);
-enum clr_code clr_distinct_add_reals(struct clr_distinct *distinct, const clr_stored_real *reals,
-                                     size_t count);
+/* Add values, each once more; numbers of the kind are int64_t or REALs, no NaN. Return CLR_OK, or
+   CLR_NOMEM or CLR_LIMIT, after which part of them may have been added. Best with some hundred
+   numbers at a time. */
+enum clr_code clr_distinct_add_numbers(struct clr_distinct *distinct, enum clr_kind kind,
+                                       const void *numbers, size_t count);
 enum clr_code clr_distinct_add_bytes(struct clr_distinct *distinct, const struct clr_value *value);
 
 /* Takes a value out once; one that is not there changes nothing. */

@@ -386,16 +386,17 @@ static void get_report(const struct clr_connection *connection, struct clr_worke
 static bool is_building(const struct clr_connection *connection)
 {
     const struct clr_catalog *catalog = clr_runtime_known_catalog();
-    bool builds = false;
+    struct clr_worker_report report = {.builds = false};
     size_t i;
 
-    for (i = 0; catalog != NULL && i < catalog->count && !builds; i++) {
+    for (i = 0; catalog != NULL && i < catalog->count && !report.builds; i++) {
         struct clr_worker *worker =
             clr_choice_uses(&connection->settings, i) ? clr_runtime_started_worker(i) : NULL;
 
-        builds = worker != NULL && clr_worker_has_builds(worker);
+        if (worker != NULL)
+            clr_worker_report(worker, &report);
     }
-    return builds;
+    return report.builds;
 }
 
 static void add_figure(const struct clr_stats *stats, const struct row *row, struct cells *cells)

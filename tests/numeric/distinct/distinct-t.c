@@ -37,7 +37,8 @@ TAP_TEST(test_many)
                                         : random_between(0, 50000);
         }
         clr_distinct_init(&distinct, &budget, true, random_bits());
-        TAP_NEED(clr_distinct_add_integers(&distinct, integers, COUNT) == CLR_OK, "no memory");
+        TAP_NEED(clr_distinct_add_numbers(&distinct, CLR_KIND_INTEGER, integers, COUNT) == CLR_OK,
+                 "no memory");
         size = clr_distinct_size(&distinct);
         while (clr_distinct_next(&distinct, &cursor)) {
             struct clr_value value = cursor.value;
@@ -52,7 +53,8 @@ TAP_TEST(test_many)
         tap_ok(size == want && found == want && total == COUNT,
                "family %d: %" PRIu64 " of %" PRIu64 " and %" PRIu64 " in all", family, size, want,
                total);
-        TAP_NEED(clr_distinct_add_integers(&distinct, integers, COUNT) == CLR_OK, "no memory");
+        TAP_NEED(clr_distinct_add_numbers(&distinct, CLR_KIND_INTEGER, integers, COUNT) == CLR_OK,
+                 "no memory");
         tap_is_uint64(clr_distinct_size(&distinct), want, "all of them again");
         clr_distinct_free(&distinct);
         tap_is_uint64(clr_distinct_size(&distinct), 0, "freed");
@@ -71,13 +73,14 @@ TAP_TEST(test_limits)
     double real = 0.5;
 
     clr_distinct_init(&distinct, &budget, true, 1);
-    while ((code = clr_distinct_add_integers(&distinct, &integer, 1)) == CLR_OK)
+    while ((code = clr_distinct_add_numbers(&distinct, CLR_KIND_INTEGER, &integer, 1)) == CLR_OK)
         integer++;
     tap_ok(code == CLR_LIMIT && clr_distinct_size(&distinct) == (uint64_t)integer,
            "%" PRId64 " integers fit", integer);
     clr_distinct_free(&distinct);
     clr_memory_fail_after(0);
-    tap_ok(clr_distinct_add_reals(&distinct, &real, 1) == CLR_NOMEM, "a REAL without memory");
+    tap_ok(clr_distinct_add_numbers(&distinct, CLR_KIND_REAL, &real, 1) == CLR_NOMEM,
+           "a REAL without memory");
     clr_memory_fail_after(1);
     tap_ok(clr_distinct_add_bytes(&distinct, &text) == CLR_NOMEM, "a TEXT without memory");
     clr_memory_fail_after(-1);

@@ -101,9 +101,7 @@ static void find_distinct(struct clr_distinct_result *want)
     memset(want, 0, sizeof *want);
     clr_distinct_init(&distinct, &budget, true, 3);
     for (run = runs; run != NULL && code == CLR_OK; run = run->next)
-        code = run->kind == CLR_KIND_REAL
-                   ? clr_distinct_add_reals(&distinct, run->values, run->count)
-                   : clr_distinct_add_integers(&distinct, run->values, run->count);
+        code = clr_distinct_add_numbers(&distinct, run->kind, run->values, run->count);
     TAP_NEED(code == CLR_OK, "no memory");
     want->size = clr_distinct_size(&distinct);
     clr_mode_find(&distinct, &want->mode);
