@@ -307,6 +307,7 @@ TAP_TEST(test_kept)
     tap_ok(clr_kept_make_room(&kept, &feed, CLR_KIND_REAL) == CLR_LIMIT, "then the limit holds");
     tap_is_uint64(clr_runs_count(clr_kept_runs(&kept, &feed)), CLR_KEPT_FIRST,
                   "and what is kept stays");
+    clr_kept_clear(&kept);
 }
 
 /* Each rank of few keys, of which some are the same or lie close together, beside all of them

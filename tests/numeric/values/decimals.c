@@ -78,7 +78,7 @@ static int64_t make_other(int64_t k, double power)
     case 2:
         return clr_decimal_bits(CLR_DECIMALS_MOST, power);
     default:
-        return other == 0.1 ? bits_of((power > 1.0 ? 0.1 : 1.0) / power) : bits_of(other);
+        return other == 0.1 ? bits_of((power > 1.0 ? 0.1 : 0.5) / power) : bits_of(other);
     }
 }
 
