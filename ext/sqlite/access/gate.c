@@ -424,8 +424,8 @@ static bool find_table(const char *sql, char name[LONGEST_NAME])
 }
 
 /* Whether SQLite goes over a table, or an index, from one end to the other, and calls nothing of
-   the application's for its rows, which could tell that a run began twice. Where a statement has
-   several SELECTs it goes over some table, and one may be accelerated by itself. */
+   the application's for its rows, which could tell that a run began twice. Where it goes over
+   several in one statement of several SELECTs, one of these may be accelerated by itself. */
 static bool is_whole(struct clr_connection *connection, const char *sql, bool has_several)
 {
     struct clr_bytecode program = {.operations = NULL};
@@ -434,8 +434,9 @@ static bool is_whole(struct clr_connection *connection, const char *sql, bool ha
 
     if (clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK) {
         walk = clr_bytecode_walk(&program);
-        is = (has_several || (walk.kind == CLR_WALK_TREE && walk.is_whole)) && !walk.ends_early &&
-             clr_functions_are_sqlites(connection, &program);
+        is = (walk.kind == CLR_WALK_UNKNOWN ? has_several
+                                            : walk.kind == CLR_WALK_TREE && walk.is_whole) &&
+             !walk.ends_early && clr_functions_are_sqlites(connection, &program);
     }
     clr_bytecode_free(&program);
     return is;
