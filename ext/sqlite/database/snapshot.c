@@ -283,6 +283,11 @@ static bool stands_still(const char *name)
     return any && still;
 }
 
+/* In a process that has started a thread each of SQLite's mutexes is taken atomically from then on,
+   by which a program without threads of its own reads rows a fourth slower: smaller tables are not
+   worth that. */
+enum { SMALL_LEAVES = 4096 };
+
 /*
  * Returns whether the xRead of the database's file can be called by several threads: it is that of
  * SQLite's own VFS for unix, and it is pread(), which leaves the file's position alone. There are
@@ -510,6 +515,7 @@ enum clr_reason_code clr_snapshot_open(struct clr_database *database, struct clr
     if (database->parallel < 0)
         database->parallel = file_reads_in_parallel(database->connection->db, database->schema);
     source->parallel = database->parallel > 0;
+    source->least_leaves = SMALL_LEAVES;
     /* With the last page there is nothing after it that could be read, or it is not whole. */
     if (source->parallel && source->page_count > 1) {
         source->mapped_pages = source->page_count - 1;

@@ -22,6 +22,7 @@ struct clr_source {
      */
     int (*read)(void *context, enum clr_file file, void *buffer, size_t size, int64_t offset);
     bool parallel;        /* several threads may read at the same time */
+    size_t least_leaves;  /* a b-tree with fewer leaf pages is read by one all the same */
     uint32_t page_size;   /* bytes: a power of two from 512 to 65536 */
     uint32_t usable_size; /* page_size less the bytes reserved at each page's end: 480 and up */
     uint32_t page_count;  /* pages of the database in this snapshot */

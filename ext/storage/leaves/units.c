@@ -139,14 +139,10 @@ enum clr_load_outcome clr_leaf_reader_decode(struct clr_leaf_reader *reader)
 
 /* ---- Units. */
 
-/* A unit's pages are read into a thread's buffer, small enough for a processor's own cache. In a
-   process that has started a thread each of SQLite's mutexes is taken atomically from then on, by
-   which a program without threads of its own reads rows a fifth slower: small tables are not worth
-   that. */
+/* A unit's pages are read into a thread's buffer, small enough for a processor's own cache. */
 enum {
     UNIT_BYTES = 256 * 1024,
-    UNITS_LEAST = 32,  /* a table with fewer leaves has smaller units */
-    SMALL_LEAVES = 512 /* a table with fewer leaves is read by one thread */
+    UNITS_LEAST = 32 /* a table with fewer leaves has smaller units */
 };
 
 /* Keeps the first failure: the others only follow from it, or are as good. */
@@ -239,7 +235,7 @@ static bool divide(struct clr_units *units, size_t most_leaves)
         return false;
     make_units(units);
     units->threads = units->source->parallel ? clr_team_size() : 1;
-    if (units->leaves.count < SMALL_LEAVES)
+    if (units->leaves.count < units->source->least_leaves)
         units->threads = 1;
     if ((size_t)units->threads > units->count)
         units->threads = (int)units->count;
