@@ -556,8 +556,8 @@ static bool has_aged(struct clreduce_watched *watched)
 }
 
 /* Makes a companion, if the schema is still the statement's, and stays so meanwhile: a statement
-   that is outdated afterwards has been expired by a view that could not be made. NULL: it can't be
-   made, with the reason; or without one if it is only not the time to make it. */
+   that is outdated afterwards has been expired by an older view that went for this one. NULL: it
+   can't be made, with the reason; or without one if it is only not the time to make it. */
 static struct companion *make_by_schema(struct clreduce_watched *watched,
                                         struct companions *companions, bool *is_refused,
                                         char **reason)
@@ -601,7 +601,7 @@ static struct companion *take_companion(struct clreduce_watched *watched, bool *
 
 /*
  * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
- * table is gone, as that of a companion which could not be made, SQLite expires all statements with
+ * table is gone, as the view of an older companion, SQLite expires all statements with
  * the next one that it prepares, and one that reads may fail then: so one is prepared now. No
  * statement reads where there is no transaction; to ask each would take microseconds.
  */

@@ -188,25 +188,6 @@ static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE
     return rc;
 }
 
-/* Returns SQLITE_OK if the view that has been connected is accelerated; or as
-   clr_made_view_get(). */
-static int check_plan(struct clr_connection *connection, const struct made *made, char **message)
-{
-    static const char row_by_row[] = "row by row: ";
-    const struct clr_view *view = clr_view_find(connection, made->name);
-    const char *line;
-
-    if (view == NULL)
-        return SQLITE_NOMEM;
-    if (view->acceleration->plan != NULL)
-        return SQLITE_OK;
-    line = clr_acceleration_explain(view->acceleration, 0);
-    if (line != NULL && strncmp(line, row_by_row, sizeof row_by_row - 1) == 0)
-        line += sizeof row_by_row - 1;
-    *message = sqlite3_mprintf("%s", line == NULL ? "" : line);
-    return *message == NULL ? SQLITE_NOMEM : SQLITE_NOTFOUND;
-}
-
 static int make(struct clr_connection *connection, struct made_views *views, const char *sql,
                 bool compares, struct made **result, char **message)
 {
@@ -225,14 +206,12 @@ static int make(struct clr_connection *connection, struct made_views *views, con
     }
     rc = choose_name(connection->db, views, made->name);
     if (rc == SQLITE_OK)
-        rc = clr_view_make(connection, made->name, made->sql, compares);
+        rc = clr_view_make(connection, made->name, made->sql, compares, message);
     if (rc == SQLITE_OK)
         rc = connect(connection->db, made);
     /* Giving the view up must not hide what was wrong. */
-    if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
-    if (rc == SQLITE_OK)
-        rc = check_plan(connection, made, message);
     made->next = views->first;
     views->first = made;
     if (rc == SQLITE_OK) {

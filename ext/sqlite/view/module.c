@@ -305,13 +305,14 @@ struct wanted {
     bool is_new, is_made, compares;
 };
 
-static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error)
+/* Stores a view that SQLite does not know of yet, with its plan, or with the reason why it has
+   none. Returns SQLITE_OK, or SQLite's code with its message. */
+static int learn_view(const struct wanted *wanted, struct clr_view **result, char **error)
 {
     struct clr_connection *connection = wanted->connection;
-    sqlite3 *db = connection->db;
     struct making making = {NULL, wanted->is_new, error};
     struct clr_view *view;
-    int rc;
+    int rc = SQLITE_NOMEM;
 
     view = clr_connection_attach(connection, &views_kind) == NULL ? NULL
                                                                   : sqlite3_malloc(sizeof *view);
@@ -324,24 +325,46 @@ static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error
     view->name = sqlite3_mprintf("%s", wanted->name);
     view->argument = sqlite3_mprintf("%s", wanted->argument);
     making.view = view;
-    rc = SQLITE_NOMEM;
     if (view->name != NULL && view->argument != NULL)
         rc = clr_schema_lock_run(connection, learn, &making);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *error == NULL)
-        *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+        *error = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
     if (rc == SQLITE_OK)
-        rc = clr_virtual_table_declare(db, view->select.declaration);
-    if (rc == SQLITE_INTERRUPT && *error == NULL)
+        *result = view;
+    else
+        end_view(view);
+    return rc;
+}
+
+/* Gives SQLite a view, or frees it. */
+static int show_view(struct clr_view *view, sqlite3_vtab **result, char **error)
+{
+    sqlite3 *db = view->connection->db;
+    const int rc = clr_virtual_table_declare(db, view->select.declaration);
+
+    if (rc == SQLITE_INTERRUPT)
         *error = sqlite3_mprintf("%s", sqlite3_errstr(rc));
     if (rc != SQLITE_OK) {
         end_view(view);
         return rc;
     }
     sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    view->next = clr_views_of(connection)->first;
-    clr_views_of(connection)->first = view;
+    view->next = clr_views_of(view->connection)->first;
+    clr_views_of(view->connection)->first = view;
     *result = &view->base;
     return SQLITE_OK;
+}
+
+static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error)
+{
+    struct clr_view *view;
+    int rc = learn_view(wanted, &view, error);
+
+    if (rc == SQLITE_OK)
+        return show_view(view, result, error);
+    if (rc == SQLITE_INTERRUPT && *error == NULL)
+        *error = sqlite3_mprintf("%s", sqlite3_errstr(rc));
+    return rc;
 }
 
 /* Makes a view that a CREATE VIRTUAL TABLE has named. */
@@ -881,7 +904,8 @@ int clr_view_register(struct clr_connection *connection)
 /* Of the module that has such a view. */
 struct made {
     struct clr_connection *connection;
-    bool was_connected, compares;
+    struct clr_view *learned; /* until SQLite connects it; NULL: it was connected before */
+    bool compares;
     char argument[]; /* its SELECT, in parentheses */
 };
 
@@ -889,6 +913,8 @@ static void free_made(void *pointer)
 {
     struct made *made = pointer;
 
+    if (made->learned != NULL)
+        end_view(made->learned);
     clr_connection_release(made->connection);
     sqlite3_free(made);
 }
@@ -897,35 +923,57 @@ static int connect_made(sqlite3 *db, void *pointer, int count, const char *const
                         sqlite3_vtab **result, char **error)
 {
     struct made *made = pointer;
-    const struct wanted wanted = {made->connection,     arguments[0], made->argument,
-                                  !made->was_connected, true,         made->compares};
-    int rc = make(&wanted, result, error);
+    struct clr_view *learned = made->learned;
 
     (void)db;
     (void)count;
-    made->was_connected = made->was_connected || rc == SQLITE_OK;
-    return rc;
+    made->learned = NULL;
+    return learned != NULL ? show_view(learned, result, error)
+                           : make(&(struct wanted){made->connection, arguments[0], made->argument,
+                                                   false, true, made->compares},
+                                  result, error);
 }
 
 /* Without xCreate: the table is there as soon as its module is, and in no schema
    (https://sqlite.org/vtab.html, section 2.1.2). */
 static const sqlite3_module made_module = {.xConnect = connect_made, READING};
 
+/* Makes the view of a module. Returns SQLITE_NOTFOUND, with the reason, if it has no plan. */
+static int learn_made(struct made *made, const char *name, char **message)
+{
+    static const char row_by_row[] = "row by row: ";
+    const char *line;
+    int rc = learn_view(
+        &(struct wanted){made->connection, name, made->argument, true, true, made->compares},
+        &made->learned, message);
+
+    if (rc != SQLITE_OK || made->learned->acceleration->plan != NULL)
+        return rc;
+    line = clr_acceleration_explain(made->learned->acceleration, 0);
+    if (line != NULL && strncmp(line, row_by_row, sizeof row_by_row - 1) == 0)
+        line += sizeof row_by_row - 1;
+    *message = sqlite3_mprintf("%s", line == NULL ? "" : line);
+    return *message == NULL ? SQLITE_NOMEM : SQLITE_NOTFOUND;
+}
+
 int clr_view_make(struct clr_connection *connection, const char *name, const char *sql,
-                  bool compares)
+                  bool compares, char **message)
 {
     const size_t size = sizeof(struct made) + strlen(sql) + sizeof "(\n)";
     struct made *made = sqlite3_malloc64(size);
+    int rc;
 
     /* Amid a statement that has had no memory SQLite registers a module and frees what it has. */
     if (made == NULL || sqlite3_errcode(connection->db) == SQLITE_NOMEM) {
         sqlite3_free(made);
         return SQLITE_NOMEM;
     }
-    made->connection = clr_connection_retain(connection);
-    made->was_connected = false;
-    made->compares = compares;
+    *made = (struct made){.connection = clr_connection_retain(connection), .compares = compares};
     /* The newline ends a comment. */
     sqlite3_snprintf((int)(size - sizeof *made), made->argument, "(%s\n)", sql);
-    return sqlite3_create_module_v2(connection->db, name, &made_module, made, free_made);
+    rc = learn_made(made, name, message);
+    if (rc == SQLITE_OK)
+        return sqlite3_create_module_v2(connection->db, name, &made_module, made, free_made);
+    free_made(made);
+    return rc;
 }

@@ -67,12 +67,13 @@ struct clr_view *clr_view_find(struct clr_connection *connection, const char *na
 
 /*
  * Makes a view of a SELECT, whose name none of the connection's modules has: temp.NAME from then
- * on, until sqlite3_create_module_v2() has no module of that name any more. What is wrong with the
- * SELECT is an error of the first statement that names the view. compares: as clr_select_read() has
- * it. Returns SQLite's result code.
+ * on, until sqlite3_create_module_v2() has no module of that name any more. compares: as
+ * clr_select_read() has it. Returns SQLITE_OK; SQLITE_NOTFOUND, with the reason, if it can't be
+ * accelerated, which SQLite hears nothing of, since it expires all statements when a table that was
+ * connected goes; or SQLite's code. Messages are freed with sqlite3_free(), and may be NULL.
  */
 int clr_view_make(struct clr_connection *connection, const char *name, const char *sql,
-                  bool compares);
+                  bool compares, char **message);
 
 /* Registers the module. Returns SQLite's result code. */
 int clr_view_register(struct clr_connection *connection);

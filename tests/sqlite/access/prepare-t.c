@@ -192,6 +192,32 @@ static bool counts(sqlite3 *db, const char *sql, int rows, bool ours)
 }
 
 /* Where a view cannot be made, or would not last. */
+/* A SELECT that can't be accelerated leaves other statements as they are: a kept one is not
+   prepared anew. */
+static void test_kept(void)
+{
+    static const char *const refused[] = {
+        "SELECT count(*) FROM clreduce_settings",
+        "SELECT max(name) FROM clreduce_settings WHERE value > 5",
+        "SELECT max(n) FROM (SELECT count(*) AS n FROM clreduce_settings GROUP BY name)"};
+    sqlite3 *db = open_file();
+    sqlite3_stmt *kept, *statement;
+    size_t i;
+
+    database_run(db, "CREATE TABLE IF NOT EXISTS u(n)");
+    sqlite3_prepare_v2(db, "INSERT INTO u VALUES (1)", -1, &kept, NULL);
+    for (i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        clreduce_prepare_v2(db, refused[i], -1, &statement, NULL);
+        tap_ok(!is_ours(statement), "refused: %s", refused[i]);
+        sqlite3_finalize(statement);
+        tap_ok(sqlite3_step(kept) == SQLITE_DONE && sqlite3_reset(kept) == SQLITE_OK &&
+                   sqlite3_stmt_status(kept, SQLITE_STMTSTATUS_REPREPARE, 0) == 0,
+               "the kept statement was prepared once");
+    }
+    sqlite3_finalize(kept);
+    sqlite3_close(db);
+}
+
 static void test_places(void)
 {
     static const char first[] = "SELECT count(*) FROM t", second[] = "SELECT count(r) FROM t";
@@ -327,6 +353,7 @@ int main(void)
     fill();
     test_selects();
     test_text();
+    test_kept();
     test_places();
     test_many();
     test_nomem(clr_memory_fail_after, "the extension", tap_is_quick() ? 3 : 1);

@@ -305,15 +305,17 @@ static void test_units(int (*fail_after)(long), const char *whose, int most)
     for (after = 0; failed; after += random_between(1, most)) {
         sqlite3_int64 before = sqlite3_memory_used();
         sqlite3 *db = connect_to(0);
-        char *want = database_query(db, units), *text, *got;
+        char *want = database_query(db, units), *text, *got, *without;
         int rc;
 
         fail_after(after);
-        free(database_query_rc(db, ask, &rc));
+        without = database_query_rc(db, ask, &rc);
         failed = fail_after(-1);
         if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
             tap_ok(false, "allocation %ld: result %d", after, rc);
-        told += rc == SQLITE_NOMEM;
+        /* The SELECT may be left as it is. */
+        told += rc == SQLITE_NOMEM || strstr(without, "clreduce_view_") == NULL;
+        free(without);
         text = read_text(db, ask);
         got = database_query(db, text);
         if (strstr(text, "clreduce_view_") == NULL || strcmp(got, want) != 0)
