@@ -71,15 +71,6 @@ static bool has_all_keys(const struct clr_binder *binder)
     return true;
 }
 
-static bool has_windows(const struct clr_syntax *syntax)
-{
-    const struct clr_node *node = syntax->functions.first;
-
-    while (node != NULL && node->kind != CLR_N_WINDOW)
-        node = node->listed;
-    return node != NULL;
-}
-
 /* The groups come in the order of ascending keys, until more is known of SQLite's own. DISTINCT
    leaves values in the order of the rows. */
 static bool bind_keys(struct clr_binder *binder)
@@ -98,7 +89,7 @@ static bool bind_keys(struct clr_binder *binder)
         grouping->keys[grouping->key_count] = key;
         grouping->descending[grouping->key_count++] = false;
     }
-    binder->query->is_ordered = !has_windows(binder->syntax) && has_all_keys(binder);
+    binder->query->is_ordered = !clr_syntax_has_window(binder->syntax) && has_all_keys(binder);
     return true;
 }
 
@@ -114,7 +105,8 @@ static bool check_windows(struct clr_binder *binder)
         is_fine = is_fine && (term->is_constant || term->collation[0] == '\0');
     for (node = syntax->functions.first; node != NULL; node = node->listed)
         is_fine = is_fine && (node->kind != CLR_N_WINDOW || node->at == &syntax->select);
-    return is_fine || !has_windows(syntax) || clr_refuse(binder->syntax, CLR_WHY_WINDOW) >= 0;
+    return is_fine || !clr_syntax_has_window(syntax) ||
+           clr_refuse(binder->syntax, CLR_WHY_WINDOW) >= 0;
 }
 
 /* Writes down the rowid as the key, of a SELECT that has rows. Returns false once it has failed. */

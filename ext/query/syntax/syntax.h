@@ -260,6 +260,16 @@ struct clr_node *clr_syntax_column(struct clr_syntax *syntax, const struct clr_t
    printed as it was written. Fails without memory. */
 void clr_syntax_be_greatest(struct clr_syntax *syntax, struct clr_node *node);
 
+/* Whether a window function stands in it. */
+static inline bool clr_syntax_has_window(const struct clr_syntax *syntax)
+{
+    const struct clr_node *node = syntax->functions.first;
+
+    while (node != NULL && node->kind != CLR_N_WINDOW)
+        node = node->listed;
+    return node != NULL;
+}
+
 /* Returns the table that a place in FROM leads to by way of subqueries. */
 static inline const struct clr_from_table *clr_from_leaf(const struct clr_from_table *source)
 {

@@ -467,15 +467,6 @@ static int read_comparisons(sqlite3_stmt *select, struct clr_comparison **list)
     return rc;
 }
 
-static bool has_window(const struct clr_query *query)
-{
-    const struct clr_node *node = query->syntax->functions.first;
-
-    while (node != NULL && node->kind != CLR_N_WINDOW)
-        node = node->listed;
-    return node != NULL;
-}
-
 /*
  * Whether a view's plan is one whose SELECT is no part of the query around it to SQLite either. The
  * groups of a compound's arm come in the order of its ORDER BY, as sqlite3Select() in SQLite's
@@ -495,7 +486,7 @@ static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
         (query->has_rows ||
          (query->is_grouped && (stood->is_set || query->grouping.key_count == stood->order_count))))
         return false;
-    if (stood->compound >= 0 && is_table(stood) && has_window(query))
+    if (stood->compound >= 0 && is_table(stood) && clr_syntax_has_window(query->syntax))
         return false;
     return !query->has_rows || stood->place == CLR_PLACE_IN || stood->compound >= 0;
 }
