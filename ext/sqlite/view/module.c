@@ -1,6 +1,7 @@
 /* The contract whose numbers are cited here is in module.h. */
 #include "sqlite/view/module.h"
 
+#include "base/status.h"
 #include "sqlite/database/connection_database.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/sql_value.h"
@@ -360,11 +361,7 @@ static int make(const struct wanted *wanted, sqlite3_vtab **result, char **error
     struct clr_view *view;
     int rc = learn_view(wanted, &view, error);
 
-    if (rc == SQLITE_OK)
-        return show_view(view, result, error);
-    if (rc == SQLITE_INTERRUPT && *error == NULL)
-        *error = sqlite3_mprintf("%s", sqlite3_errstr(rc));
-    return rc;
+    return rc == SQLITE_OK ? show_view(view, result, error) : rc;
 }
 
 /* Makes a view that a CREATE VIRTUAL TABLE has named. */
@@ -941,18 +938,16 @@ static const sqlite3_module made_module = {.xConnect = connect_made, READING};
 /* Makes the view of a module. Returns SQLITE_NOTFOUND, with the reason, if it has no plan. */
 static int learn_made(struct made *made, const char *name, char **message)
 {
-    static const char row_by_row[] = "row by row: ";
-    const char *line;
+    char reason[CLR_REASON_TEXT];
     int rc = learn_view(
         &(struct wanted){made->connection, name, made->argument, true, true, made->compares},
         &made->learned, message);
 
     if (rc != SQLITE_OK || made->learned->acceleration->plan != NULL)
         return rc;
-    line = clr_acceleration_explain(made->learned->acceleration, 0);
-    if (line != NULL && strncmp(line, row_by_row, sizeof row_by_row - 1) == 0)
-        line += sizeof row_by_row - 1;
-    *message = sqlite3_mprintf("%s", line == NULL ? "" : line);
+    clr_reason_print(&made->learned->acceleration->last.reason, reason);
+    clr_utf8_repair(reason);
+    *message = sqlite3_mprintf("%s", reason);
     return *message == NULL ? SQLITE_NOMEM : SQLITE_NOTFOUND;
 }
 
