@@ -542,10 +542,12 @@ static int compare_arms(const struct units *units, const struct clr_stood *stood
 {
     int rc = SQLITE_OK, i;
 
-    for (i = 0; i < units->selects.count && rc == SQLITE_OK && stood->compound >= 0; i++) {
+    if (stood->compound < 0 || !is_table(stood))
+        return SQLITE_OK;
+    for (i = 0; i < units->selects.count && rc == SQLITE_OK; i++) {
         const struct clr_stood *arm = &units->selects.list[i];
 
-        if (arm != stood && arm->compound == stood->compound && is_table(stood))
+        if (arm != stood && arm->compound == stood->compound)
             rc = compare_arm(units, arm, columns, query);
     }
     return rc;
@@ -582,11 +584,13 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
         rc = clr_column_names_read(all, &columns.own);
     if (rc == SQLITE_OK)
         rc = read_names(db, text, stood, &columns.names);
-    if (rc == SQLITE_OK && columns.names.count == columns.own.count)
+    if (rc == SQLITE_OK && columns.names.count != columns.own.count)
+        rc = SQLITE_NOTFOUND;
+    if (rc == SQLITE_OK)
         rc = read_comparisons(statement, &columns.comparisons);
-    if (rc == SQLITE_OK && columns.comparisons != NULL)
+    if (rc == SQLITE_OK)
         rc = compare_arms(units, stood, &columns, view->acceleration->plan->query);
-    if (rc == SQLITE_OK && columns.comparisons != NULL) {
+    if (rc == SQLITE_OK) {
         unit->columns = columns.own.count;
         unit->replacement = write_replacement(statement, &columns, view, stood);
         rc = unit->replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
@@ -651,7 +655,7 @@ static int write_unit(struct units *units, const struct clr_stood *stood,
                       const bool reads[CLR_MOST_CTES], struct unit *unit)
 {
     const bool leaves_out = stood->compound >= 0 && stood->is_values && has_distinct(stood);
-    bool has_rows;
+    bool has_rows, gets_distinct;
     int rc;
 
     unit->itself = write_select(units, stood, reads, true, false);
@@ -664,9 +668,11 @@ static int write_unit(struct units *units, const struct clr_stood *stood,
         are_equals_same(units->connection->db, unit->itself);
     if (leaves_out && !unit->is_distinct)
         return refuse(units, "SQLite leaves out its DISTINCT");
-    unit->select = write_select(units, stood, reads, true, unit->is_distinct && !leaves_out);
-    return unit->select == NULL ? SQLITE_NOMEM
-                                : clr_select_look(unit->select, &has_rows, units->why);
+    gets_distinct = unit->is_distinct && !leaves_out;
+    unit->select = write_select(units, stood, reads, true, gets_distinct);
+    if (unit->select == NULL)
+        return SQLITE_NOMEM;
+    return gets_distinct ? clr_select_look(unit->select, &has_rows, units->why) : SQLITE_OK;
 }
 
 static void free_unit(struct unit *unit)
@@ -746,6 +752,7 @@ static void tell(const struct units *units, const struct clr_stood *stood, bool 
     const struct unit *last = &units->list[units->count - 1];
     const struct clr_stood *around = stood;
     const char *c = stood->text.text, *end = c + stood->text.length;
+    bool is_space = false;
     int i;
 
     while (around->around >= 0) {
@@ -753,9 +760,10 @@ static void tell(const struct units *units, const struct clr_stood *stood, bool 
         sqlite3_str_appendall(lines, is_all(around) ? "" : "  ");
     }
     for (i = 0; c < end && i < MOST_CHARACTERS; c++) {
-        const bool is_space = *c == ' ' || (*c >= '\t' && *c <= '\r');
+        const bool was_space = is_space;
 
-        if (is_space && c > stood->text.text && (c[-1] == ' ' || (c[-1] >= '\t' && c[-1] <= '\r')))
+        is_space = *c == ' ' || (*c >= '\t' && *c <= '\r');
+        if (is_space && was_space)
             continue;
         sqlite3_str_appendchar(lines, 1, is_space ? ' ' : *c);
         i += ((unsigned char)*c & 0xc0) != 0x80;
