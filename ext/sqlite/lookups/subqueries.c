@@ -110,7 +110,8 @@ static bool reads_database(const struct clr_bytecode *program, int number)
 
 bool clr_subqueries_search(const struct clr_bytecode *program)
 {
-    return !clr_bytecode_repeats_walks(program) && !clr_bytecode_has(program, "OpenAutoindex");
+    return !clr_bytecode_repeats_walks(program) &&
+           clr_bytecode_count(program, "OpenAutoindex") == 0;
 }
 
 /* Adds the functions that a program calls for single rows: operations name them with their number

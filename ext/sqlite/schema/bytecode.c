@@ -112,6 +112,13 @@ void clr_bytecode_free(struct clr_bytecode *program)
     program->operations = NULL;
 }
 
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+/* The operations that search a cursor's b-tree for a key. */
+#define SEARCHES                                                                                   \
+    "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "SeekRowid", "NotExists", "NotFound",         \
+        "NoConflict"
+
 static bool is_among(const struct clr_vdbe_op *operation, const char *const *list, size_t count)
 {
     size_t i;
@@ -159,11 +166,10 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
                                  int count)
 {
     static const char *const moves[] = {
-        "OpenRead", "OpenEphemeral", "OpenAutoindex", "OpenDup",    "SorterOpen", "VOpen",
-        "Rewind",   "Last",          "SeekGE",        "SeekGT",     "SeekLE",     "SeekLT",
-        "IdxGE",    "IdxGT",         "IdxLE",         "IdxLT",      "SeekRowid",  "NotExists",
-        "Found",    "NotFound",      "NoConflict",    "Next",       "Prev",       "Sort",
-        "VFilter",  "VNext",         "SorterSort",    "SorterNext", "ReopenIdx"};
+        SEARCHES,     "OpenRead",   "OpenEphemeral", "OpenAutoindex", "OpenDup", "SorterOpen",
+        "VOpen",      "Rewind",     "Last",          "IdxGE",         "IdxGT",   "IdxLE",
+        "IdxLT",      "Next",       "Prev",          "Sort",          "VFilter", "VNext",
+        "SorterSort", "SorterNext", "ReopenIdx"};
     struct clr_bytecode program;
     uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
     int i;
@@ -173,7 +179,7 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
         const int root = clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0;
         const int numbers[] = {operation->p1, root, 0, operation->p5};
 
-        if (is_among(operation, moves, sizeof moves / sizeof moves[0]))
+        if (is_among(operation, moves, COUNT(moves)))
             hash = add_operation(hash, operation, numbers);
     }
     clr_bytecode_free(&program);
@@ -211,15 +217,13 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
 
 /* ---- How it goes over rows. */
 
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
-
-bool clr_bytecode_has(const struct clr_bytecode *program, const char *opcode)
+int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
 {
-    int i;
+    int count = 0, i;
 
-    for (i = 0; i < program->count && !clr_vdbe_op_is(&program->operations[i], opcode); i++)
-        ;
-    return i < program->count;
+    for (i = 0; i < program->count; i++)
+        count += clr_vdbe_op_is(&program->operations[i], opcode);
+    return count;
 }
 
 /* Returns the operation that opens a cursor, or NULL. */
@@ -358,9 +362,7 @@ static struct loops find_loops(const struct clr_bytecode *program)
 static int count_searches(const struct clr_bytecode *program, const struct clr_vdbe_op *loop,
                           int *search)
 {
-    static const char *const searches[] = {"SeekGE",    "SeekGT",   "SeekLE",
-                                           "SeekLT",    "Found",    "SeekRowid",
-                                           "NotExists", "NotFound", "NoConflict"};
+    static const char *const searches[] = {SEARCHES};
     int i, count = 0;
 
     for (i = 0; i < program->count; i++) {
@@ -452,9 +454,7 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
  */
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
 {
-    static const char *const places[] = {"Rewind",     "Last",     "SeekGE",    "SeekGT",
-                                         "SeekLE",     "SeekLT",   "SeekRowid", "NotExists",
-                                         "NoConflict", "NotFound", "Found"};
+    static const char *const places[] = {"Rewind", "Last", SEARCHES};
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *first, *open = NULL;
     int i;
@@ -499,9 +499,7 @@ static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *progr
 
 bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
 {
-    static const char *const places[] = {"Rewind",     "Last",     "SeekGE",    "SeekGT",
-                                         "SeekLE",     "SeekLT",   "SeekRowid", "NotExists",
-                                         "NoConflict", "NotFound", "Found",     "Prev"};
+    static const char *const places[] = {"Rewind", "Last", "Prev", SEARCHES};
     const struct clr_vdbe_op *open = NULL, *place = NULL;
     int i;
 
@@ -534,10 +532,8 @@ bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t ro
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {
-    static const char *const moves[] = {
-        "Rewind", "Last",       "SeekGE",    "SeekGT",   "SeekLE",    "SeekLT",
-        "Found",  "SeekRowid",  "NotExists", "NotFound", "Next",      "Prev",
-        "Yield",  "NoConflict", "NullRow",   "Sort",     "SorterSort"};
+    static const char *const moves[] = {SEARCHES, "Rewind",  "Last", "Next",      "Prev",
+                                        "Yield",  "NullRow", "Sort", "SorterSort"};
 
     return is_among(operation, moves, COUNT(moves));
 }
@@ -593,15 +589,6 @@ bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_byt
     }
     sqlite3_free(x);
     return are;
-}
-
-int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
-{
-    int count = 0, i;
-
-    for (i = 0; i < program->count; i++)
-        count += clr_vdbe_op_is(&program->operations[i], opcode);
-    return count;
 }
 
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)

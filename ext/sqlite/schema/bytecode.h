@@ -46,8 +46,8 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count);
 
-/* Whether an operation of a program is of that opcode. */
-bool clr_bytecode_has(const struct clr_bytecode *program, const char *opcode);
+/* How many operations of a program are of that opcode. */
+int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 
 /* Whether an operation is of that opcode. */
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
@@ -96,9 +96,6 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
  */
 bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root,
                                  bool are_listed);
-
-/* How many operations of a program have that name. */
-int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);

@@ -601,7 +601,7 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     if (rc == SQLITE_OK)
         plan->walk = clr_bytecode_walk(&program);
     if (rc == SQLITE_OK && plan->query->looks_up_values &&
-        clr_bytecode_has(&program, "OpenAutoindex"))
+        clr_bytecode_count(&program, "OpenAutoindex") > 0)
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
     if (rc == SQLITE_OK && plan->query->has_rows)
         rc = row_order_check(db, &program, plan, reason);
