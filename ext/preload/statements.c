@@ -114,11 +114,11 @@ static sqlite3_int64 choose_interval(sqlite3_int64 mean)
                                              : 1;
 }
 
-/* Steps what runs, and adds to the run's time. */
+/* Steps what runs, and adds to the time of a run that is timed. */
 static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 {
     const struct clr_originals *originals = statement->connected->originals;
-    sqlite3_int64 begin, taken;
+    sqlite3_int64 taken;
     int rc;
 
     if (statement->steps == 0) {
@@ -129,12 +129,12 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
             choose_interval((statement->nanoseconds - statement->longest) / (TIMED_STEPS - 1));
     }
     statement->is_in_step = true;
-    if (statement->steps++ % statement->interval != 0) {
+    if (!statement->is_timed || statement->steps++ % statement->interval != 0) {
         rc = originals->step(running);
     } else {
-        begin = clr_clock_ns();
+        statement->begun = clr_clock_ns();
         rc = originals->step(running);
-        taken = clr_clock_ns() - begin;
+        taken = clr_clock_ns() - statement->begun;
         statement->nanoseconds += taken * statement->interval;
         if (taken > statement->longest)
             statement->longest = taken;
@@ -146,7 +146,8 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 static void tell_end(struct clr_statement *statement, bool accelerated, bool complete)
 {
     clr_inside++;
-    atomic_load(&clr_gate)->end(statement->watched, accelerated, statement->nanoseconds, complete);
+    atomic_load(&clr_gate)->end(statement->watched, accelerated,
+                                statement->is_timed ? statement->nanoseconds : -1, complete);
     clr_inside--;
 }
 
@@ -205,13 +206,16 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
     sqlite3_stmt *companion;
 
     statement->patience = 0;
+    statement->is_timed = true;
     if (!clr_may_accelerate(connected))
         return NULL;
     clr_inside++;
-    companion = atomic_load(&clr_gate)->begin(statement->watched, &statement->patience);
+    companion = atomic_load(&clr_gate)->begin(statement->watched, &statement->patience,
+                                              &statement->is_timed);
     clr_inside--;
     if (companion == NULL)
         return NULL;
+    statement->is_timed = true;
     if (statement->was_stepped)
         originals->reset(statement->plain);
     statement->was_stepped = false;
@@ -327,7 +331,6 @@ static int first_step(struct clr_statement *statement)
     if (statement->patience == 0 || connected->callbacks.has_progress ||
         connected->callbacks.trace_mask != 0 || originals->progress_handler == NULL)
         return timed_step(statement, statement->plain);
-    statement->begun = clr_clock_ns();
     originals->progress_handler(connected->db, STEPS_TO_LOOK, look, statement);
     rc = timed_step(statement, statement->plain);
     if (!connected->callbacks.has_progress)
@@ -396,8 +399,9 @@ int clr_statement_step(struct clr_statement *statement)
     int rc;
 
     /* Most steps of a plain statement take SQLite less time than what is below. */
-    if (statement->is_running && statement->steps > TIMED_STEPS &&
-        statement->steps % statement->interval != 0) {
+    if (statement->is_running &&
+        (!statement->is_timed ||
+         (statement->steps > TIMED_STEPS && statement->steps % statement->interval != 0))) {
         statement->steps++;
         rc = originals->step(statement->plain);
         if (rc == SQLITE_ROW)

@@ -64,9 +64,11 @@ struct clr_statement {
     /* Of the run: how many, how long, the longest one, which may have sorted all rows or waited for
        a disk, and one of how many is timed. */
     sqlite3_int64 steps, nanoseconds, longest, interval;
-    /* Of the first step: when it began, after how long the gate looks at it (0: never), and whether
-       it was stopped then. */
-    sqlite3_int64 begun, patience;
+    int is_timed;        /* the run */
+    sqlite3_int64 begun; /* when the step began that was timed last */
+    /* Of the first step: after how long the gate looks at it (0: never), and whether it was stopped
+       then. */
+    sqlite3_int64 patience;
     bool is_stopped;
     bool is_traced; /* the companion's run has begun, and not ended, to the application's trace */
     /* Of companions, less those of plain runs that were stopped; for sqlite3_stmt_status(). */

@@ -38,6 +38,12 @@ enum { MOST_DOUBLINGS = 6 };
 /* Runs of which the best counts, before the accelerated statement is held to be slower. */
 enum { FAIR_RUNS = 3 };
 
+/* A reading of a clock takes 30 ns to 500 ns by the machine, and a run takes four: so of a
+   statement that takes SQLite less than QUICK_NS one run of so many is timed. A run of
+   STEPS_TO_TIME steps of SQLite's virtual machine, which take 100 microseconds or so, has the next
+   one timed. */
+enum { QUICK_NS = 100000, TIMED_OF_QUICK = 16, STEPS_TO_TIME = 5000 };
+
 /* ---- What is remembered of statements, by all connections of the process. */
 
 enum memory_state {
@@ -53,10 +59,12 @@ struct memory {
     char *reason; /* why SQLite runs it; NULL: it is too quick for another way */
     enum memory_state state;
     int doublings;
-    int64_t used, pause_end;                    /* by the clock */
+    uint64_t used;                              /* by a number that grows */
+    int64_t pause_end;                          /* by the clock */
     int64_t plain_ns, accelerated_ns, total_ns; /* 0: not known */
     int64_t runs, accelerated_runs;
     int64_t rows; /* of the table, about; 0: not known */
+    bool is_to_be_timed;
 };
 
 /* What is known lies side by side, in the order in which it came: a page that is touched first
@@ -67,6 +75,7 @@ enum { MOST_MEMORIES = 4096, WAYS = 16 };
 
 static struct memory memories[MOST_MEMORIES];
 static size_t memory_count;
+static uint64_t uses;
 static uint16_t numbers[MOST_MEMORIES / WAYS][WAYS];
 CLR_LOCK(lock)
 
@@ -500,6 +509,7 @@ struct clreduce_watched {
     struct companion *companion;                /* NULL: none is taken */
     int64_t selects_by_rows, selects_postponed; /* of the connection, before the run */
     int64_t scans;                              /* likewise */
+    int steps;                                  /* of the plain statement, before the run */
     bool is_loaded;                             /* a run of the companion has ended */
 };
 
@@ -599,21 +609,6 @@ static struct companion *take_companion(struct clreduce_watched *watched, bool *
     return companion;
 }
 
-/*
- * Whether statements may be prepared amid a run of this one, which is to begin. Where a virtual
- * table is gone, as the view of an older companion, SQLite expires all statements with
- * the next one that it prepares, and one that reads may fail then: so one is prepared now. No
- * statement reads where there is no transaction; to ask each would take microseconds.
- */
-static bool may_look(struct clreduce_watched *watched)
-{
-    sqlite3 *db = watched->connection->db;
-    sqlite3_stmt *nothing = NULL;
-
-    return sqlite3_txn_state(db, NULL) == SQLITE_TXN_NONE &&
-           sqlite3_prepare_v3(db, "", -1, 0, &nothing, NULL) == SQLITE_OK && !has_aged(watched);
-}
-
 /* Ends the use of the companion. */
 static void let_go(struct clreduce_watched *watched, bool can_serve)
 {
@@ -641,13 +636,28 @@ static bool takes_long(const struct memory *memory)
 }
 
 /* Whether the accelerated statement should run now, by what is known; with the lock. */
-static bool is_worth_it(const struct memory *memory, int64_t now)
+static bool is_worth_it(const struct memory *memory)
 {
     if (memory->state == ACCELERATED)
         /* The time of the plain one decides, unless no run could be that quick. */
         return memory->plain_ns > 0 || memory->accelerated_runs <= FAIR_RUNS ||
                memory->accelerated_ns < memory->rows * LEAST_ROW_NS;
-    return memory->state == RUN_BY_SQLITE && takes_long(memory) && now >= memory->pause_end;
+    return memory->state == RUN_BY_SQLITE && takes_long(memory) &&
+           clr_clock_ns() >= memory->pause_end;
+}
+
+/* Whether a run of the plain statement is to be timed; with the lock. */
+static bool is_timed(const struct memory *memory)
+{
+    return memory->state != RUN_BY_SQLITE || memory->runs <= FAIR_RUNS || memory->plain_ns == 0 ||
+           memory->plain_ns >= QUICK_NS || memory->is_to_be_timed ||
+           memory->runs % TIMED_OF_QUICK == 0;
+}
+
+/* Returns how many steps of SQLite's virtual machine the plain statement has taken. */
+static int count_steps(const struct clreduce_watched *watched)
+{
+    return sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_VM_STEP, 0);
 }
 
 /* Prepares the statement that says what the accelerated one of a text will do, in the columns of
@@ -689,8 +699,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     take_lock();
     memory = find_memory(watched->key, NULL);
     is_new = memory == NULL;
-    wanted =
-        wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory, clr_clock_ns()));
+    wanted = wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory));
     give_lock();
     if (!wanted && is_new)
         wanted = watched->computes &&
@@ -717,7 +726,7 @@ static void prove_snapshot(struct clr_connection *connection)
     clr_snapshot_end(database, &snapshot);
 }
 
-static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *patience)
+static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *patience, int *timed)
 {
     struct clr_connection *connection = watched->connection;
     sqlite3 *db = connection->db;
@@ -726,11 +735,11 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     const char *sql = sqlite3_sql(watched->plain);
     struct memory *memory;
     const bool is_long = watched->is_long;
-    const int64_t now = clr_clock_ns();
     bool wanted, is_new, is_refused = false;
     char *reason = NULL;
 
     *patience = 0;
+    *timed = true;
     watched->is_long = false;
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
     if (clr_schema_may_go(db) || has_aged(watched)) {
@@ -746,13 +755,14 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
         return begin_explanation(watched);
     take_lock();
     memory = find_memory(watched->key, sql);
-    memory->used = now;
+    memory->used = ++uses;
     is_new = memory->state == NEVER_LOOKED_AT;
     if (is_new)
         memory->state = RUN_BY_SQLITE;
     if (is_long)
         memory->rows = watched->rows;
-    wanted = always || is_long || is_worth_it(memory, now);
+    wanted = always || is_long || is_worth_it(memory);
+    *timed = is_timed(memory);
     give_lock();
     if (wanted && watched->companion == NULL) {
         watched->companion = take_companion(watched, &is_refused, &reason);
@@ -771,11 +781,12 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     }
     if (!wanted)
         let_go(watched, true);
-    if (is_new && !wanted && watched->computes && may_look(watched))
+    if (is_new && !wanted && watched->computes)
         *patience = PATIENCE_NS;
     watched->selects_by_rows = connection->stats.selects_by_rows;
     watched->selects_postponed = connection->selects_postponed;
     watched->scans = count_scans(connection);
+    watched->steps = count_steps(watched);
     if (watched->companion == NULL)
         return NULL;
     prove_snapshot(connection);
@@ -783,17 +794,20 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
 }
 
 /* A companion can be made once the plain statement is reset, and no statement that a function or a
-   virtual table runs is stopped in its place. */
+   virtual table runs is stopped in its place. Where a virtual table has gone, SQLite expires all
+   statements with the next one that it prepares, and one that reads may fail then: so it is begun
+   anew, too. */
 static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
 {
     struct clr_connection *connection = watched->connection;
     const int walked = sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    const bool was_outdated = clr_statement_is_outdated(watched->plain);
 
     watched->is_long = walked > 0 && sqlite3_stmt_busy(watched->plain) &&
                        may_make(connection->db, watched->plain) &&
                        is_long_scan(connection, sqlite3_sql(watched->plain), watched->has_several,
                                     walked, nanoseconds, &watched->rows);
-    return watched->is_long;
+    return watched->is_long || (!was_outdated && clr_statement_is_outdated(watched->plain));
 }
 
 static void failed(struct clreduce_watched *watched)
@@ -839,8 +853,12 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
     memory = find_memory(watched->key, NULL);
     if (memory != NULL) {
         memory->runs++;
-        memory->total_ns += nanoseconds;
-        if (!accelerated) {
+        memory->total_ns += nanoseconds < 0 ? memory->plain_ns : nanoseconds;
+        memory->is_to_be_timed = !accelerated && nanoseconds < 0 &&
+                                 count_steps(watched) - watched->steps >= STEPS_TO_TIME;
+        if (nanoseconds < 0) {
+            /* It was quick, and is taken to be still so. */
+        } else if (!accelerated) {
             if (complete || nanoseconds > memory->plain_ns)
                 memory->plain_ns = mean(memory->plain_ns, nanoseconds);
         } else if (by_rows) {

@@ -33,9 +33,10 @@ struct clreduce_gate {
     /*
      * Before a run: returns the statement to bind and step in the plain one's place, which stays
      * the gate's, or NULL: the plain one is to run. Then *patience is the nanoseconds of its first
-     * step after which stops() is to be asked, or 0: never.
+     * step after which stops() is to be asked, or 0: never; and *timed whether end() is to know how
+     * long it took.
      */
-    sqlite3_stmt *(*begin)(struct clreduce_watched *watched, sqlite3_int64 *patience);
+    sqlite3_stmt *(*begin)(struct clreduce_watched *watched, sqlite3_int64 *patience, int *timed);
 
     /* Amid the first step of the plain statement, in a progress handler, which is gone by then:
        whether it is to be stopped and reset, and begin() to be called again, for SQLite would take
@@ -46,7 +47,7 @@ struct clreduce_gate {
     void (*failed)(struct clreduce_watched *watched);
 
     /* A run has ended, and what ran is reset: which of the two it was, how long its steps took
-       together, and whether they came to the end of the rows. */
+       together (below 0: they were not timed), and whether they came to the end of the rows. */
     void (*end)(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
                 int complete);
 

@@ -33,11 +33,12 @@ static void fill(void)
 struct watched {
     sqlite3_stmt *plain;
     struct clreduce_watched *watched;
+    int timed; /* the last run */
 };
 
 static struct watched prepare(sqlite3 *db, const char *sql)
 {
-    struct watched result = {NULL, NULL};
+    struct watched result = {NULL, NULL, true};
 
     TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) == SQLITE_OK, "%s: %s", sql,
              sqlite3_errmsg(db));
@@ -69,7 +70,8 @@ static sqlite3_stmt *begin(struct watched *of, int *rc)
 {
     sqlite3 *db = sqlite3_db_handle(of->plain);
     sqlite3_int64 patience = 0;
-    sqlite3_stmt *companion = of->watched == NULL ? NULL : gate->begin(of->watched, &patience);
+    sqlite3_stmt *companion =
+        of->watched == NULL ? NULL : gate->begin(of->watched, &patience, &of->timed);
 
     if (companion == NULL) {
         if (patience > 0)
@@ -79,7 +81,7 @@ static sqlite3_stmt *begin(struct watched *of, int *rc)
         if (*rc != SQLITE_INTERRUPT)
             return NULL;
         sqlite3_reset(of->plain);
-        companion = gate->begin(of->watched, &patience);
+        companion = gate->begin(of->watched, &patience, &of->timed);
     }
     *rc = sqlite3_step(companion == NULL ? of->plain : companion);
     return companion;
@@ -100,7 +102,7 @@ static sqlite3_int64 run(struct watched *of, sqlite3_int64 nanoseconds, bool *wa
     }
     sqlite3_reset(statement);
     if (of->watched != NULL)
-        gate->end(of->watched, companion != NULL, nanoseconds, true);
+        gate->end(of->watched, companion != NULL, of->timed ? nanoseconds : -1, true);
     *was_accelerated = companion != NULL;
     return sum;
 }
@@ -317,8 +319,8 @@ static void test_companion(void)
     sqlite3_int64 patience;
 
     database_set(db, "view_threshold", "0");
-    companion = gate->begin(of.watched, &patience);
-    another = gate->begin(second.watched, &patience);
+    companion = gate->begin(of.watched, &patience, &of.timed);
+    another = gate->begin(second.watched, &patience, &second.timed);
     tap_ok(companion != NULL && another != NULL && companion != another, "each has its own");
     sqlite3_bind_int(companion, 1, 10);
     tap_ok(sqlite3_step(companion) == SQLITE_ROW && sqlite3_column_int(companion, 0) == 55 &&
@@ -327,7 +329,8 @@ static void test_companion(void)
     tap_ok(strcmp(sqlite3_column_name(companion, 0), "sum(k)") == 0, "names");
     sqlite3_reset(companion);
     gate->failed(of.watched);
-    tap_ok(gate->begin(second.watched, &patience) != NULL, "one that failed is nobody else's loss");
+    tap_ok(gate->begin(second.watched, &patience, &second.timed) != NULL,
+           "one that failed is nobody else's loss");
     finalize(&of);
     finalize(&second);
     tap_ok(sqlite3_next_stmt(db, NULL) != NULL, "it waits for the next of the same text");
@@ -363,6 +366,31 @@ static int allow(void *unused, int action, const char *a, const char *b, const c
 }
 
 /* A parameter may outdate a statement, which stays what it is to the application. */
+/* Of a quick statement few runs are timed, and one that comes after a longer one is. */
+static void test_timed(void)
+{
+    sqlite3 *db = database_open_file(path);
+    struct watched of = prepare(db, "SELECT sum(k) FROM large WHERE ?1 AND s <> ''");
+    bool was_accelerated, all = true;
+    int i, timed = 0;
+
+    for (i = 0; i < 33; i++) {
+        sqlite3_bind_int(of.plain, 1, false);
+        all &= run(&of, 1000, &was_accelerated) == 0 && !was_accelerated;
+        timed += of.timed;
+    }
+    tap_ok(all && timed == 6, "of 33 runs of a quick statement six are timed: %d", timed);
+    sqlite3_bind_int(of.plain, 1, true);
+    run(&of, 20000000, &was_accelerated);
+    run(&of, 20000000, &was_accelerated);
+    tap_ok(of.timed && !was_accelerated, "that after one of many steps is timed");
+    run(&of, 1000, &was_accelerated);
+    tap_ok(was_accelerated, "and the next one is accelerated");
+    finalize(&of);
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
 static void test_outdated(void)
 {
     sqlite3 *db = database_open_file(path);
@@ -426,7 +454,7 @@ static void test_explain(void)
     for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct watched of = prepare(db, texts[i]);
         sqlite3_int64 patience;
-        sqlite3_stmt *companion = gate->begin(of.watched, &patience);
+        sqlite3_stmt *companion = gate->begin(of.watched, &patience, &of.timed);
         bool found = companion == NULL && wanted[i] == NULL;
         int j;
         while (companion != NULL && sqlite3_step(companion) == SQLITE_ROW) {
@@ -480,6 +508,7 @@ int main(void)
     test_companion();
     test_explain();
     test_postponed();
+    test_timed();
     test_outdated();
     test_deserialize();
     test_scans();
