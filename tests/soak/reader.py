@@ -104,6 +104,14 @@ class Reader:
             time.sleep(0.01)
         self.db.execute("COMMIT")
 
+    def ask_alone(self):
+        """A view outside of a transaction: an answer between two of its SELECT that are the same."""
+        select, parameters = bank.SELECTS["whole"]
+        before = self.outcome(select, parameters)
+        plan, view = self.ask_view("whole", parameters)
+        if view[0][:2] != (bank.TOTAL, bank.ROWS) or view != before == self.outcome(select, parameters):
+            raise Difference(f"outside of a transaction: {view!r}, SELECT: {before!r}\n{plan}")
+
     def ask_view(self, name, parameters):
         """A view's plan and what it gives."""
         marks = f"({', '.join('?' * len(parameters))})" if parameters else ""
@@ -128,6 +136,8 @@ class Reader:
         elif luck < 0.04:
             self.db.close()
             self.open()
+        elif luck < 0.2:
+            self.ask_alone()
         else:
             self.ask()
 

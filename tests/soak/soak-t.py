@@ -1,4 +1,4 @@
-"""A soak: python3 soak.py SECONDS POOL, or make soak SECONDS=600 POOL=16.
+"""A soak: soak-t.py SECONDS POOL, or make soak SECONDS=600 POOL=16; some seconds of it are a test.
 
 Processes and threads move money between the rows of one database, in every journal mode, while
 others read it through views (reader.py says what they compare). One of these has POOL connections in
@@ -30,8 +30,8 @@ MODES = {"WAL": True, "DELETE": True, "TRUNCATE": True, "PERSIST": True, "MEMORY
 PAGE_SIZES = (512, 1024, 4096)
 WRITERS, READERS, THREADS = 2, 3, 2
 
-#: In less time, in seconds, devices hardly begin.
-LEAST_FOR_DEVICES = 60
+#: In less time, in seconds, devices hardly begin; and in less than that nobody waits for their programs.
+LEAST_FOR_DEVICES, LEAST_TO_WARM = 60, 20
 
 #: How long a process that should end may take for it, in seconds.
 ANSWER_SECONDS = 90
@@ -192,7 +192,7 @@ class Soak:
 
     def run(self):
         """The checks."""
-        if self.device != "host":
+        if self.device != "host" and self.seconds >= LEAST_TO_WARM:
             self.warm()
         for mode in MODES:
             if not self.failures:
@@ -230,7 +230,7 @@ def choose_device():
 
 
 def main():
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30 if tap.SANITIZED else 9 if tap.QUICK else 60
     pool = int(sys.argv[2]) if len(sys.argv) > 2 else THREADS
     seed = int(os.environ.get("CLREDUCE_SEED") or random.SystemRandom().randrange(2**32))
     device = choose_device()
