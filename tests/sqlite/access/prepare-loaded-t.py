@@ -9,13 +9,12 @@ import tap
 NAME = next((tap.EXTENSION + end for end in (".so", ".dylib") if os.path.exists(tap.EXTENSION + end)), None)
 LIBRARY = ctypes.util.find_library("sqlite3")
 MISUSE, ROW = 21, 100
+if NAME is None or LIBRARY is None:
+    tap.skip_all("there is no shared library of SQLite, or of the extension")
 
 
-def main():
+def test_prepare():
     """Loads the extension into a connection, and prepares with it."""
-    if NAME is None or LIBRARY is None:
-        tap.skip_all("there is no shared library of SQLite, or of the extension")
-        return
     sqlite = ctypes.CDLL(LIBRARY)
     for function in ("sqlite3_column_name", "sqlite3_sql", "sqlite3_errmsg", "sqlite3_bind_parameter_name"):
         getattr(sqlite, function).restype = ctypes.c_char_p
@@ -30,7 +29,6 @@ def main():
     sqlite.sqlite3_enable_load_extension(db, 1)
     loaded = sqlite.sqlite3_load_extension(db, NAME.encode(), None, None)
     if not tap.is_equal(loaded, 0, f"loaded: {sqlite.sqlite3_errmsg(db)}"):
-        tap.done()
         return
     script = (b"CREATE TABLE t(x); WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
               b" INSERT INTO t SELECT i FROM n")
@@ -45,7 +43,6 @@ def main():
     tap.is_equal(sqlite.sqlite3_column_int(statement, 0), 4950, "with the sum")
     sqlite.sqlite3_finalize(statement)
     tap.is_equal(sqlite.sqlite3_close(db), 0, "the connection can be closed")
-    tap.done()
 
 
-main()
+tap.run(globals())

@@ -54,23 +54,25 @@ def compare(batch, connections, query):
         batch.compare(got, ordered(want), f"{label}: {ours}\n  {builtin}")
 
 
-def main():
-    rng = support.seed()
-    connections = [("host", support.connect())]
-    connections += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL)) for mode in support.modes()]
-    for section, count in QUERIES.items():
-        if section == "ordered" and sqlite3.sqlite_version_info < (3, 44):
-            tap.skip(1, f"ORDER BY inside an aggregate: SQLite {sqlite3.sqlite_version} has it not")
-            continue
-        batch, writer = support.Batch(f"{count} random queries: {section}"), Writer(rng, section, {}, None)
-        for number in range(count):
-            if number % 40 == 0:
-                populate(connections, rng)
-            compare(batch, connections, writer.select()[0])
-        batch.end()
+@tap.each(*QUERIES.items())
+def test_queries(connections, rng, section, count):
+    """Queries of a section, over new rows now and then."""
+    if section == "ordered" and sqlite3.sqlite_version_info < (3, 44):
+        tap.skip(1, f"ORDER BY inside an aggregate: SQLite {sqlite3.sqlite_version} has it not")
+        return
+    batch, writer = support.Batch(f"{count} random queries: {section}"), Writer(rng, section, {}, None)
+    for number in range(count):
+        if number % 40 == 0:
+            populate(connections, rng)
+        compare(batch, connections, writer.select()[0])
+
+
+def test_device(connections):
+    """A device has done some of it."""
     if not support.skip_device(1, "queries on a device"):
         support.took_part(connections[-1][1], "the queries")
-    tap.done()
 
 
-main()
+CONNECTIONS = [("host", support.connect())]
+CONNECTIONS += [(f"{mode}, chunks of 16", support.connect(mode, **support.SMALL)) for mode in support.modes()]
+support.run(globals(), connections=[CONNECTIONS])

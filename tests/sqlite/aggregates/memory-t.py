@@ -32,10 +32,7 @@ QUERIES = {
     "dot products": ("gpu_dot(i, 0.5), gpu_dot(i, 2)", ""),
     "extremes": ("gpu_min(i), gpu_max(i * 0.5)", ""),
     "extremes of TEXT": ("gpu_min('text ' || i), gpu_max('text ' || i)", ""),
-    "groups": (
-        "count(*) FROM (SELECT gpu_sum(i * 0.5), gpu_max(i) FROM n GROUP BY i / 10) -- ",
-        "",
-    ),
+    "groups": ("count(*) FROM (SELECT gpu_sum(i * 0.5), gpu_max(i) FROM n GROUP BY i / 10) -- ", ""),
 }
 
 #: How much more the long query may use, in KiB: buffers that fill only now, what malloc wastes.
@@ -69,35 +66,30 @@ print(before, peak())
 """
 
 
-def measure(code, name, allowed):
+def measure(code, name):
     """One check: the second of two peaks that a process printed is not far above the first."""
     process = support.child(code)
     if process.returncode != 0:
         support.child_ok(process, name)
         return
     before, after = map(int, process.stdout.split())
-    tap.ok(after - before <= allowed, f"{name}: {before} KiB, then {after} KiB")
+    tap.ok(after - before <= ALLOWED, f"{name}: {before} KiB, then {after} KiB")
 
 
-def main():
-    if not hasattr(resource, "RUSAGE_SELF"):
-        tap.skip_all("no resource usage here")
-    if tap.SANITIZED:
-        tap.skip_all("a sanitizer's own memory would be measured")
-    for mode in support.modes():
-        # A device has the chunks of all: in quick runs every second query.
-        for name, (select, rest) in list(QUERIES.items())[:: 2 if tap.QUICK and mode != "host" else 1]:
-            measure(
-                MEASURE.format(mode=mode, select=select, rest=rest, rows=ROWS),
-                f"{name}, {mode}",
-                ALLOWED,
-            )
-        measure(
-            REPEAT.format(mode=mode, turns=20 if tap.QUICK else 200),
-            f"connections and statements, again and again, {mode}",
-            ALLOWED,
-        )
-    tap.done()
+def test_queries(mode):
+    """Many rows take what few rows take."""
+    # A device has the chunks of all: in quick runs every second query.
+    for name, (select, rest) in list(QUERIES.items())[:: 2 if tap.QUICK and mode != "host" else 1]:
+        measure(MEASURE.format(mode=mode, select=select, rest=rest, rows=ROWS), f"{name}, {mode}")
 
 
-main()
+def test_repeated(mode):
+    """Connections and statements, again and again."""
+    measure(REPEAT.format(mode=mode, turns=20 if tap.QUICK else 200), f"connections and statements, again and again, {mode}")
+
+
+if not hasattr(resource, "RUSAGE_SELF"):
+    tap.skip_all("no resource usage here")
+if tap.SANITIZED:
+    tap.skip_all("a sanitizer's own memory would be measured")
+support.run(globals(), mode=support.modes())

@@ -119,6 +119,13 @@ def host_serves(what, want, reason, devices, **environment):
         tap.ok(error in got["last_error"], f"{case}: {got['last_error']}")
 
 
+def test_opened(want, system):
+    """Where there is OpenCL it is opened when it is needed."""
+    tap.ok("accelerated" in want["plan"], f"its view: {want['plan']}")
+    tap.is_equal(want["opened"], "", "which has not opened OpenCL")
+    tap.is_equal(system["loaded"], "", "a connection that is opened has not opened OpenCL")
+
+
 def test_auto(want):
     """OpenCL is not opened where there is no trace of a GPU, and no driver for CPUs alone is started where there
     is one."""
@@ -142,6 +149,10 @@ def test_auto(want):
 
 def test_loaders(want, system):
     """The system's loader, which has devices, and others before it in the search path."""
+    if not system["opened"]:
+        tap.no_device("there is no OpenCL")
+        tap.skip(1, f"there is no OpenCL: {system['reasons']}")
+        return
     path = os.environ.get("LD_LIBRARY_PATH", "")
     preload = os.environ.get("LD_PRELOAD", "")
     with tempfile.TemporaryDirectory() as folder:
@@ -150,17 +161,10 @@ def test_loaders(want, system):
         for name in ("libOpenCL.so.1", "libOpenCL.so"):
             with open(os.path.join(folder, name), "wb"):
                 pass
-        host_serves(
-            "no loader", want, "Install one (Debian, Ubuntu: ocl-icd-", ["auto", "cpu"], **search
-        )
+        host_serves("no loader", want, "Install one (Debian, Ubuntu: ocl-icd-", ["auto", "cpu"], **search)
         library(folder, "libOpenCL.so.1", "clGetPlatformIDs")
-        host_serves(
-            "a loader that lacks functions",
-            want,
-            "libOpenCL.so.1 has no clBuildProgram: an ICD loader of OpenCL 1.2 or later is needed",
-            ["auto"],
-            **search,
-        )
+        lacking = "libOpenCL.so.1 has no clBuildProgram: an ICD loader of OpenCL 1.2 or later is needed"
+        host_serves("a loader that lacks functions", want, lacking, ["auto"], **search)
         os.unlink(os.path.join(folder, "libOpenCL.so"))
         os.symlink(system["opened"], os.path.join(folder, "libOpenCL.so"))
         got = outcome(support.device(), **search)
@@ -175,35 +179,20 @@ def test_loaders(want, system):
             tap.ok(int(got["kernels_launched"]) > 0, "and a device has done some of the work")
 
 
-def main():
-    want = outcome("host")
-    system = outcome(support.device())
-    if not tap.ok(want is not None and system is not None, "with OpenCL, on the host and on a device"):
-        tap.done()
-    tap.ok("accelerated" in want["plan"], f"its view: {want['plan']}")
-    tap.is_equal(want["opened"], "", "which has not opened OpenCL")
-    tap.is_equal(system["loaded"], "", "a connection that is opened has not opened OpenCL")
-    test_auto(want)
-    if system["opened"]:
-        test_loaders(want, system)
-    else:
-        tap.no_device("there is no OpenCL")
-        tap.skip(1, f"there is no OpenCL: {system['reasons']}")
+def test_without(want, system):
+    """There is a loader, and no platform."""
     with tempfile.TemporaryDirectory() as folder:
         # Both the loaders' ways to say where the drivers are listed.
         nothing = {"OCL_ICD_VENDORS": folder, "OCL_ICD_FILENAMES": None}
         if support.child("", **nothing).returncode != 0:
             tap.bail("Python does not start")
-        host_serves(
-            "without a platform",
-            want,
-            "Install the OpenCL driver" if system["opened"] else "Install one",
-            ["auto", "gpu", "cpu", "host"],
-            **nothing,
-        )
+        reason = "Install the OpenCL driver" if system["opened"] else "Install one"
+        host_serves("without a platform", want, reason, ["auto", "gpu", "cpu", "host"], **nothing)
         process = support.child("support.connect('pocl')", **nothing)
         tap.ok("clreduce_set: device must be auto" in process.stderr, "a device's name is refused")
-    tap.done()
 
 
-main()
+WANT, SYSTEM = outcome("host"), outcome(support.device())
+if WANT is None or SYSTEM is None:
+    tap.bail("the program fails with OpenCL, on the host or on a device")
+support.run(globals(), want=WANT, system=SYSTEM)

@@ -131,7 +131,7 @@ def child(library, order, extension, copied, **environment):
     return process.stdout.decode().splitlines(), process.returncode
 
 
-def test_refused(library, order):
+def check_refused(library, order):
     """The same file for both."""
     lines, status = child(library, order, tap.EXTENSION, tap.EXTENSION)
     tap.is_equal(status, 0, f"{order} first: no crash")
@@ -152,7 +152,7 @@ def test_refused(library, order):
     )
 
 
-def test_copied(library, order, copied, **environment):
+def check_copied(library, order, copied, **environment):
     """A copy of the file for the second."""
     lines, status = child(library, order, tap.EXTENSION, copied, **environment)
     name = f"{order} first, a copy of the file{' on a device' if environment else ''}"
@@ -164,7 +164,8 @@ def test_copied(library, order, copied, **environment):
     )
 
 
-def main():
+def test_libraries():
+    """Either first."""
     library = find_library()
     if library is None:
         tap.skip_all("this Python's SQLite is no library of its own")
@@ -172,14 +173,12 @@ def main():
         other = shutil.copy(library, os.path.join(folder, "libother.so"))
         copied = shutil.copy(tap.EXTENSION + SUFFIX, os.path.join(folder, "clreduce" + SUFFIX))
         for order in ("own", "other"):
-            test_refused(other, order)
-            test_copied(other, order, copied[: -len(SUFFIX)])
-        test_copied(other, "own", copied, CLREDUCE_DEVICE="cpu")
-    tap.done()
+            check_refused(other, order)
+            check_copied(other, order, copied[: -len(SUFFIX)])
+        check_copied(other, "own", copied, CLREDUCE_DEVICE="cpu")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        run_child(sys.argv[1], sys.argv[3], sys.argv[4])
-    else:
-        main()
+if len(sys.argv) > 1:
+    run_child(sys.argv[1], sys.argv[3], sys.argv[4])
+else:
+    support.run(globals())

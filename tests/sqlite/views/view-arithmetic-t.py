@@ -106,16 +106,24 @@ def check(host, device, select, what, by_device=True):
         tap.diag("\n".join(views.plan(device, "v")))
 
 
-def test_tables(kind_of_device):
+def test_arithmetic():
+    """It is that of all devices."""
+    tap.is_equal(
+        support.rows(DB, "SELECT DISTINCT arithmetic FROM clreduce_devices WHERE name IS NOT NULL"),
+        [("integer",)] if support.value(DB, "SELECT count(name) FROM clreduce_devices") else [],
+        "the arithmetic of all devices",
+    )
+
+
+def test_tables(device_kind, rng):
     """Tables of all kinds of values."""
-    rng = support.seed()
     sixth = rng.randrange(6)
     for number, kind in enumerate(KINDS):
         if tap.QUICK and number > 0 and number % 6 != sixth:
             continue
         rows = ROWS + number
         path = FOLDER.new()
-        host, device = views.connect(path), views.connect(path, kind_of_device)
+        host, device = views.connect(path), views.connect(path, device_kind)
         fill(host, rng, kind, rows)
         selects, grouped = (SELECTS + MORE)[:: 3 if tap.QUICK else 1], GROUPED
         if tap.QUICK and number > 0:
@@ -130,23 +138,9 @@ def test_tables(kind_of_device):
         tap.is_equal(
             repr(views.outcome(device, fed)), repr(views.outcome(host, fed)), f"{kind}, {rows} rows, by rows"
         )
-        device.close()
-        host.close()
 
 
-def main():
-    db = tap.connect()
-    # Before devices are looked for.
-    support.configure(db, device_arithmetic="integer", device="cpu")
-    tap.is_equal(
-        support.rows(db, "SELECT DISTINCT arithmetic FROM clreduce_devices WHERE name IS NOT NULL"),
-        [("integer",)] if support.value(db, "SELECT count(name) FROM clreduce_devices") else [],
-        "the arithmetic of all devices",
-    )
-    for device in views.warmed("integer"):
-        test_tables(device)
-    db.close()
-    tap.done()
-
-
-main()
+# Before devices are looked for.
+DB = tap.connect()
+support.configure(DB, device_arithmetic="integer", device="cpu")
+views.run(globals(), device_kind=views.warmed("integer"))

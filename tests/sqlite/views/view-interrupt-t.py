@@ -16,6 +16,7 @@ PROMPT = 5 if tap.SANITIZED else 1
 
 VIEWS = {
     "sums": "SELECT gpu_sum(a), count(*), gpu_sum(a * 2), gpu_total(b) FROM t WHERE a > :least",
+    "groups": "SELECT a % 1000 AS k, gpu_median(b), count(*) FROM t WHERE a > :least GROUP BY k",
     "rows": "SELECT a, b FROM t",
 }
 WANT = [(ROWS * (ROWS + 1) // 2, ROWS, ROWS * (ROWS + 1), ROWS * (ROWS + 1) / 8)]
@@ -26,6 +27,10 @@ ENDLESS = (
     " SELECT count(*) FROM n, sums(-(n.i % 3)) WHERE sums.\"count(*)\" < 0",
     "SELECT count(*) FROM rows x, rows y, rows z WHERE x.a + y.a + z.a < 0",
 )
+
+
+#: Next to no column_memory: the table streams, a page or two at a time.
+LITTLE = 10_000
 
 
 def make(path):
@@ -42,14 +47,16 @@ def make(path):
     db.close()
 
 
-#: Next to no column_memory: the table streams, a page or two at a time.
-LITTLE = 10_000
+def set_journal(path, mode):
+    """Has the database another journal mode."""
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA journal_mode = {mode}")
+    db.close()
 
 
 def opened(path, device, memory=0):
     """A connection with the views."""
-    db = views.connect(path, device)
-    support.configure(db, column_memory=memory)
+    db = views.connect(path, device, column_memory=memory)
     for name, select in VIEWS.items():
         problem = views.create(db, name, select)
         assert problem is None, problem
@@ -91,47 +98,51 @@ def usable(batch, db, path, what):
     other.close()
 
 
-def test_endless(path, device, memory=0):
+def test_endless(path, way):
     """Interrupts from another thread while a view is asked over and over."""
-    batch = support.Batch(f"endless statements interrupted, {device}, column_memory {memory}")
-    db = opened(path, device, memory)
-    for sql in ENDLESS:
-        for delay in (0.01, 0.1) if tap.QUICK else (0.01, 0.1, 0.25):
-            views.evict(db)
-            got, took = interrupted(db, sql, delay)
-            batch.check(is_interrupted(got), f"{sql}: {got}")
-            batch.check(took < PROMPT, f"{sql}: stopped after {took:.2f} s")
-            usable(batch, db, path, sql)
-    batch.end()
-    db.close()
+    device, memory = way
+    for mode in ("DELETE", "WAL") if memory == 0 else ("DELETE",):
+        batch = support.Batch(f"endless statements interrupted, {device}, column_memory {memory}, {mode}")
+        set_journal(path, mode)
+        db = opened(path, device, memory)
+        for sql in ENDLESS:
+            for delay in (0.01, 0.1) if tap.QUICK else (0.01, 0.1, 0.25):
+                views.evict(db)
+                got, took = interrupted(db, sql, delay)
+                batch.check(is_interrupted(got), f"{sql}: {got}")
+                batch.check(took < PROMPT, f"{sql}: stopped after {took:.2f} s")
+                usable(batch, db, path, sql)
+        db.close()
 
 
-def test_moments(path, device, memory=0):
+def test_moments(path, way):
     """Interrupts at many moments of one answer: that, or the right answer."""
-    batch = support.Batch(f"interrupted at many moments, {device}, column_memory {memory}")
+    device, memory = way
     db = opened(path, device, memory)
-    start = time.monotonic()
-    views.ask(db, "sums", (0,))
-    whole, hit, longest = time.monotonic() - start, 0, 0
-    verdict = views.plan(db, "sums")[0]
-    batch.check(memory == 0 or "streaming" in verdict, f"column_memory {memory}: {verdict}")
-    for turn in range(TURNS):
-        views.evict(db)
-        got, took = interrupted(db, "SELECT * FROM sums(0)", whole * turn / TURNS)
-        batch.check(is_interrupted(got) or tap.is_same(got, WANT), f"turn {turn}: {got}")
-        batch.check(took < PROMPT, f"turn {turn}: stopped after {took:.2f} s")
-        hit += is_interrupted(got)
-        longest = max(longest, took)
-        if turn % 10 == 0:
-            usable(batch, db, path, f"turn {turn}")
-    batch.end()
-    tap.diag(f"{hit} of {TURNS} were interrupted in {whole:.3f} s")
-    tap.diag(f"after an interrupt it took {longest:.3f} s at most")
-    db.close()
+    for name in ("sums", "groups"):
+        batch = support.Batch(f"{name}, interrupted at many moments, {device}, column_memory {memory}")
+        start = time.monotonic()
+        want = views.ask(db, name, (0,))
+        whole, hit, longest = time.monotonic() - start, 0, 0
+        batch.check(name == "groups" or tap.is_same(want, WANT), f"the sums are {want}")
+        batch.compare(want, views.outcome(db, VIEWS[name], (0,)), "without an interrupt")
+        verdict = views.plan(db, name)[0]
+        batch.check(memory == 0 or "streaming" in verdict, f"column_memory {memory}: {verdict}")
+        for turn in range(TURNS):
+            views.evict(db)
+            got, took = interrupted(db, f"SELECT * FROM {name}(0)", whole * turn / TURNS)
+            batch.check(is_interrupted(got) or tap.is_same(got, want), f"turn {turn}: {got!r:.300}")
+            batch.check(took < PROMPT, f"turn {turn}: stopped after {took:.2f} s")
+            hit += is_interrupted(got)
+            longest = max(longest, took)
+            if turn % 10 == 0:
+                usable(batch, db, path, f"turn {turn}")
+        tap.diag(f"{hit} of {TURNS} were interrupted in {whole:.3f} s; after an interrupt it took {longest:.3f} s at most")
 
 
-def test_progress(path, device, memory=0):
+def test_progress(path, way):
     """A progress handler that ends statements."""
+    device, memory = way
     batch = support.Batch(f"ended by the progress handler, {device}, column_memory {memory}")
     db = opened(path, device, memory)
     for sql in ENDLESS:
@@ -150,41 +161,21 @@ def test_progress(path, device, memory=0):
     db.set_progress_handler(None, 0)
     batch.check(is_interrupted(got), f"at once: {got}")
     usable(batch, db, path, "at once")
-    batch.end()
-    db.close()
 
 
-def test_other_statements(path, device):
+def test_other_statements(path, way):
     """An interrupt ends all statements of the connection, and none that begins later."""
-    db = opened(path, device)
+    device, memory = way
+    db = opened(path, device, memory)
     first = db.execute("SELECT a FROM rows")
     first.fetchone()
     interrupted(db, ENDLESS[0], 0.05)
     tap.raises(first.fetchall, "interrupted", f"a view's rows that were under way, {device}")
     db.interrupt()
     tap.is_equal(views.ask(db, "sums", (0,)), WANT, f"after an interrupt of nothing, {device}")
-    db.close()
 
 
-def main():
-    folder = views.Folder()
-    path = folder.new()
-    make(path)
-    for device in views.devices():
-        for mode in ("DELETE", "WAL"):
-            db = sqlite3.connect(path)
-            db.execute(f"PRAGMA journal_mode = {mode}")
-            db.close()
-            test_endless(path, device)
-        test_moments(path, device)
-        test_progress(path, device)
-        test_other_statements(path, device)
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA journal_mode = DELETE")
-    db.close()
-    for test in (test_endless, test_moments, test_progress):
-        test(path, "host", LITTLE)
-    tap.done()
-
-
-main()
+FOLDER = views.Folder()
+PATH = FOLDER.new()
+make(PATH)
+views.run(globals(), path=PATH, way=[(device, 0) for device in views.devices()] + [("host", LITTLE)])
