@@ -42,12 +42,25 @@ struct clr_field {
      */
     const char *derived;
     uint64_t program;
+    /*
+     * Or it is whether a column is LIKE a pattern, which clr_like_knows() and which stands in that
+     * text, with so many bytes: then rows are decoded as those of that column, whose index and
+     * missing are set. TEXT is made 1 or 0, and any other value but NULL ends the load with
+     * CLR_LOAD_MANY_VALUES. 0: it is not.
+     */
+    uint16_t pattern_at, pattern_size;
 };
+
+/* Whether a number is made of TEXT: a time's count, or whether it is like a pattern. */
+static inline bool clr_field_is_made(const struct clr_field *field)
+{
+    return field->times != 0 || field->pattern_size > 0;
+}
 
 /* Whether the bytes of TEXT and BLOBs are to be read: for the column, or for its dictionary. */
 static inline bool clr_field_wants_bytes(const struct clr_field *field)
 {
-    return field->with_bytes || field->with_codes || field->times != 0;
+    return field->with_bytes || field->with_codes || clr_field_is_made(field);
 }
 
 /* Whether fields have one place, or expression, and the same made of it: codes of one unit, times

@@ -1,6 +1,7 @@
 #include "query/binding/derive.h"
 
 #include "base/memory.h"
+#include "numeric/values/like.h"
 #include "query/binding/lookup.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
@@ -149,6 +150,28 @@ static bool print_name(struct clr_printer *printer, const struct clr_node *node)
     return true;
 }
 
+/* Finds the pattern of an expression that is a column LIKE one that a decoder knows, at the end of
+   the expression's text. */
+static void find_pattern(const struct clr_binder *binder, const struct clr_node *node,
+                         struct clr_query_column *column)
+{
+    const struct clr_node *text = node->first, *pattern = text == NULL ? NULL : text->next;
+    const struct clr_token *token = pattern == NULL ? NULL : &pattern->names[0];
+    const size_t length = strlen(column->derived);
+
+    if (!binder->environment->is_utf8 || node->kind != CLR_N_FUNCTION || !node->is_infix ||
+        strcmp(node->names[0].name, "like") != 0 || pattern == NULL || pattern->next != NULL ||
+        text->kind != CLR_N_COLUMN || pattern->kind != CLR_N_LITERAL ||
+        token->kind != CLR_T_STRING || length < token->length || length > UINT16_MAX ||
+        memcmp(column->derived + length - token->length, token->text, token->length) != 0 ||
+        memchr(token->text + 1, '\'', token->length - 2) != NULL ||
+        !clr_like_knows(token->text + 1, token->length - 2))
+        return;
+    column->number = text->reads;
+    column->pattern_at = (uint16_t)(length - token->length + 1);
+    column->pattern_size = (uint16_t)(token->length - 2);
+}
+
 /* Returns the place among the scan's columns of a derived one; -1 once it has failed. */
 static int place_derived(struct clr_binder *binder, const struct clr_node *node, bool with_codes)
 {
@@ -158,8 +181,11 @@ static int place_derived(struct clr_binder *binder, const struct clr_node *node,
 
     clr_print_inside(&printer, node);
     column.derived = clr_text_end(&printer.text);
-    return column.derived == NULL ? clr_syntax_no_memory(binder->syntax)
-                                  : clr_place_column(binder, &column);
+    if (column.derived == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    if (!with_codes)
+        find_pattern(binder, node, &column);
+    return clr_place_column(binder, &column);
 }
 
 /* Whether an expression was refused that may be derived, or a part of it. */

@@ -80,10 +80,18 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
     const int number = query->columns[i].number;
     struct clr_field field;
 
-    if (query->columns[i].derived != NULL)
-        return (struct clr_field){.with_codes = query->columns[i].with_codes,
-                                  .derived = query->columns[i].derived,
-                                  .program = deriving->programs[i]};
+    if (query->columns[i].derived != NULL) {
+        field = (struct clr_field){.with_codes = query->columns[i].with_codes,
+                                   .derived = query->columns[i].derived,
+                                   .program = deriving->programs[i]};
+        if (query->columns[i].pattern_size > 0 && !deriving->has_no_patterns) {
+            field.index = table->columns[number].field.index;
+            field.missing = table->columns[number].field.missing;
+            field.pattern_at = query->columns[i].pattern_at;
+            field.pattern_size = query->columns[i].pattern_size;
+        }
+        return field;
+    }
     field = table->columns[number].field;
     if (is_filled)
         field = (struct clr_field){.index = number == table->column_count ? (int)CLR_FIELD_ROWID
@@ -266,7 +274,7 @@ int clr_column_request_keep(struct clr_column_request *request, const struct clr
     return rc;
 }
 
-/* Finds the columns that the image lacks, derived ones or those of pages. */
+/* Finds the columns that the image lacks: those that SQLite derives, or those of pages. */
 static void find_lacking(const struct clr_column_request *request, bool are_derived,
                          struct clr_new_columns *lacking)
 {
@@ -274,11 +282,13 @@ static void find_lacking(const struct clr_column_request *request, bool are_deri
 
     lacking->count = 0;
     for (i = 0; i < request->query->column_count; i++) {
-        if ((request->query->columns[i].derived != NULL) != are_derived ||
+        const struct clr_field field = clr_column_request_field(request, i);
+
+        if ((field.derived != NULL && field.pattern_size == 0) != are_derived ||
             clr_column_request_find(request, i) != NULL)
             continue;
         lacking->names[lacking->count] = clr_column_name(request->query, request->table, i);
-        lacking->fields[lacking->count++] = clr_column_request_field(request, i);
+        lacking->fields[lacking->count++] = field;
     }
 }
 
@@ -356,6 +366,25 @@ static int read_program(const struct clr_column_request *request, const char *ex
     return hash == 0 && (rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT) ? rc : SQLITE_OK;
 }
 
+/* Whether SQLite's LIKE of a pattern is the one that decoders know: with SQLITE_CASE_SENSITIVE_LIKE
+   it is another one. */
+static int check_pattern(const struct clr_column_request *request,
+                         const struct clr_query_column *column)
+{
+    sqlite3 *db = request->connection->db;
+    sqlite3_stmt *statement;
+    int rc;
+
+    if (column->pattern_size == 0 || request->deriving->has_no_patterns)
+        return SQLITE_OK;
+    rc = clr_statement_make(db, "SELECT 'a' LIKE 'A'", 0, &statement);
+    request->deriving->has_no_patterns =
+        rc != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW ||
+        sqlite3_column_int(statement, 0) != 1 ||
+        sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1) < column->pattern_size;
+    return clr_statement_end(statement, rc);
+}
+
 /* Within the version's transaction: finds out by what code SQLite evaluates the query's derived
    columns now. The reason says if functions are no longer SQLite's own. Returns SQLITE_OK,
    SQLITE_INTERRUPT or SQLITE_NOMEM. */
@@ -371,7 +400,9 @@ static int check_derived(struct clr_column_request *request)
 
         if (query->columns[i].derived == NULL)
             continue;
-        rc = read_program(request, query->columns[i].derived, program);
+        rc = check_pattern(request, &query->columns[i]);
+        if (rc == SQLITE_OK)
+            rc = read_program(request, query->columns[i].derived, program);
         if (rc == SQLITE_OK && *program == 0)
             clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     }
@@ -612,8 +643,8 @@ static bool make_room(struct clr_column_request *request)
     return columns == 0 || rows <= most;
 }
 
-/* Drops derived columns, and those with bytes that somebody still refers to: a refresh would take
-   them their bytes. */
+/* Drops columns that SQLite has derived, and those with bytes that somebody still refers to: a
+   refresh would take them their bytes. */
 static void drop_held(struct clr_image *image)
 {
     struct clr_image_column **link = &image->columns;
@@ -621,7 +652,7 @@ static void drop_held(struct clr_image *image)
     while (*link != NULL) {
         const struct clr_column *column = (*link)->column;
 
-        if ((*link)->field.derived != NULL ||
+        if (((*link)->field.derived != NULL && (*link)->field.pattern_size == 0) ||
             (clr_column_has_addresses(column) && atomic_load(&column->references) > 1))
             clr_image_remove(link);
         else
@@ -781,6 +812,18 @@ static bool needs_bytes(const struct clr_query *query)
     return i < query->column_count;
 }
 
+/* Whether a load has ended since a column of a pattern has more than TEXT, or may have. */
+static bool lacks_text(enum clr_load_outcome outcome, const struct clr_new_columns *load, int field)
+{
+    int i;
+
+    if (outcome != CLR_LOAD_UNSUPPORTED)
+        return outcome == CLR_LOAD_MANY_VALUES && load->fields[field].pattern_size > 0;
+    for (i = 0; i < load->count && load->fields[i].pattern_size == 0; i++)
+        ;
+    return i < load->count;
+}
+
 /* For a table that is busy: loads the columns that the image lacks from pages. */
 static int load_columns(struct clr_column_request *request)
 {
@@ -816,6 +859,11 @@ static int load_columns(struct clr_column_request *request)
                                  .amount = report.bytes_read};
         return clr_column_request_keep(request, &load);
     }
+    if (lacks_text(outcome, &load, report.field)) {
+        request->connection->stats.bytes_decoded += report.bytes_read;
+        request->deriving->has_no_patterns = true;
+        return SQLITE_OK;
+    }
     if (outcome == CLR_LOAD_MANY_VALUES) {
         request->connection->stats.bytes_decoded += report.bytes_read;
         clr_column_request_has_many_values(request, &load.fields[report.field]);
@@ -829,6 +877,7 @@ static int load_columns(struct clr_column_request *request)
 /* For a table that is busy: brings the columns that the image lacks, where there are pages. */
 static int read_pages(struct clr_column_request *request)
 {
+    const bool has_no_patterns = request->deriving->has_no_patterns;
     struct clr_new_columns derived;
     bool derives;
     int rc;
@@ -838,6 +887,8 @@ static int read_pages(struct clr_column_request *request)
     if (derives && !are_derived_due(request))
         return SQLITE_OK;
     rc = load_columns(request);
+    if (request->deriving->has_no_patterns != has_no_patterns)
+        return read_pages(request);
     if (derives && rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE &&
         request->no_pages == CLR_WHY_NONE && request->image->layout.known && !request->is_too_large)
         rc = make_derived(request);

@@ -41,6 +41,7 @@ struct clr_deriving {
     enum clr_reason_code refusal; /* why they could not be made the last time */
     /* Of each of the query's columns that is derived: what its field has, by the last check. */
     uint64_t programs[CLR_MOST_COLUMNS];
+    bool has_no_patterns; /* columns by patterns have more than TEXT, and SQLite makes them */
 };
 
 /* One query's request for columns. */

@@ -1,6 +1,7 @@
 #include "storage/leaves/decode.h"
 
 #include "base/memory.h"
+#include "numeric/values/like.h"
 #include "storage/format/cells.h"
 #include "storage/format/order.h"
 #include "storage/format/record.h"
@@ -269,33 +270,36 @@ static __attribute__((noinline)) void find_unit(struct clr_target *target, size_
     find_serial(target, row, type, from, field->is_real);
 }
 
-/* Stores the count of a timestamp; what is none of the format ends the load. */
-static void put_time(struct clr_target *target, size_t row, clr_time_format format,
+/* Stores the number that is made of TEXT; what is no timestamp of the format ends the load. */
+static void put_made(struct clr_target *target, size_t row, const struct clr_field *field,
                      const unsigned char *text, size_t size)
 {
-    struct clr_scalar count = {.tag = CLR_TAG_INTEGER};
+    struct clr_scalar made = {.tag = CLR_TAG_INTEGER};
 
-    if (!clr_timestamp_count(format, text, size, &count.bits))
+    if (field->pattern_size > 0)
+        made.bits =
+            clr_text_is_like(field->derived + field->pattern_at, field->pattern_size, text, size);
+    else if (!clr_timestamp_count(field->times, text, size, &made.bits))
         target->code = CLR_INVALID;
-    target_put(target, row, count);
+    target_put(target, row, made);
 }
 
-/* The same of a value that is no TEXT. */
-static void put_no_time(struct clr_target *target, size_t row, struct clr_scalar value)
+/* The same of a value that is no TEXT: only of NULL something is made, which is NULL. */
+static void put_not_made(struct clr_target *target, size_t row, struct clr_scalar value)
 {
     if (value.tag != CLR_TAG_NULL)
         target->code = CLR_INVALID;
     target_put(target, row, (struct clr_scalar){.tag = CLR_TAG_NULL});
 }
 
-static __attribute__((noinline)) void put_serial_time(struct clr_target *target, size_t row,
-                                                      clr_time_format format, uint32_t type,
+static __attribute__((noinline)) void put_serial_made(struct clr_target *target, size_t row,
+                                                      const struct clr_field *field, uint32_t type,
                                                       const unsigned char *from)
 {
     if (clr_serials[type].tag == CLR_TAG_BYTES && type % 2 != 0)
-        put_time(target, row, format, from, clr_serial_sizes[type]);
+        put_made(target, row, field, from, clr_serial_sizes[type]);
     else
-        put_no_time(target, row, (struct clr_scalar){.tag = clr_serials[type].tag});
+        put_not_made(target, row, (struct clr_scalar){.tag = clr_serials[type].tag});
 }
 
 /* Stores a row's value as clr_record_read() has it. */
@@ -308,10 +312,10 @@ static void target_put_record(struct clr_target *target, size_t row, const struc
 
     if (is_bytes)
         bytes = clr_bytes_value(value.bits);
-    if (field->times != 0 && bytes.kind == CLR_KIND_TEXT) {
-        put_time(target, row, field->times, bytes.bytes, bytes.as.size);
-    } else if (field->times != 0) {
-        put_no_time(target, row, value);
+    if (clr_field_is_made(field) && bytes.kind == CLR_KIND_TEXT) {
+        put_made(target, row, field, bytes.bytes, bytes.as.size);
+    } else if (clr_field_is_made(field)) {
+        put_not_made(target, row, value);
     } else if (target->codes == NULL) {
         target_put(target, row, value);
     } else if (is_bytes) {
@@ -414,8 +418,8 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
             find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
             continue;
         }
-        if (with_bytes && field->times != 0) {
-            put_serial_time(&loop->targets[i], row, field->times, type, payload + body);
+        if (with_bytes && clr_field_is_made(field)) {
+            put_serial_made(&loop->targets[i], row, field, type, payload + body);
             continue;
         }
         if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {
@@ -561,11 +565,11 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
     }
 }
 
-/* Takes the units of a field, or its times. */
-static __attribute__((noinline)) void take_times(const struct clr_cells *cells,
-                                                 const struct clr_field *field,
-                                                 const struct clr_place *places,
-                                                 struct clr_target *target, size_t row)
+/* Takes the units of a field, or the numbers that are made of its TEXT. */
+static __attribute__((noinline)) void take_made(const struct clr_cells *cells,
+                                                const struct clr_field *field,
+                                                const struct clr_place *places,
+                                                struct clr_target *target, size_t row)
 {
     size_t i;
 
@@ -573,8 +577,8 @@ static __attribute__((noinline)) void take_times(const struct clr_cells *cells,
         const struct clr_place place = places[cells->slots[i]];
         const unsigned char *from = cells->page + cells->payloads[i] + place.at;
 
-        if (field->times != 0)
-            put_serial_time(target, row + i, field->times, place.type, from);
+        if (clr_field_is_made(field))
+            put_serial_made(target, row + i, field, place.type, from);
         else
             find_unit(target, row + i, field, place.type, from);
     }
@@ -669,8 +673,8 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
         take_rowids(cells, field, target, row);
         return;
     }
-    if (field->unit != CLR_TIME_NONE || field->times != 0) {
-        take_times(cells, field, places, target, row);
+    if (field->unit != CLR_TIME_NONE || clr_field_is_made(field)) {
+        take_made(cells, field, places, target, row);
         return;
     }
     if (field->with_codes && clr_dictionary_is_far(target->dictionary)) {
@@ -716,7 +720,7 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
 
 enum { PAGES_WITHOUT_SHAPES = 31 }; /* once most rows of a page had none that was known */
 
-/* Says why a row has no code, or is no time. */
+/* Says why a row has no code, or no number is made of it. */
 static enum clr_load_outcome no_code(struct clr_decoder *decoder, int k)
 {
     const struct clr_target *target = &decoder->targets[k];
@@ -766,7 +770,7 @@ static enum clr_load_outcome check_nulls(const struct clr_decoder *decoder, size
     return CLR_LOAD_DONE;
 }
 
-/* Makes what fields with codes or times need. */
+/* Makes what fields with codes need. */
 static bool prepare_codes(struct clr_decoder *decoder)
 {
     int k;

@@ -22,7 +22,7 @@ struct clr_target {
     struct clr_dictionary *dictionary; /* of the codes */
     struct clr_code_cache *cache;      /* the same */
     enum clr_code code; /* CLR_OK, or why a row has no code; INVALID: it has another value than
-                           a time of the field's format */
+                           a time of the field's format, or TEXT where a pattern is asked for */
 };
 
 /* Returns the target for rows of a column from that one on. Codes, with the column's dictionary,
@@ -44,11 +44,11 @@ struct clr_decoder {
     int count;
     struct clr_target *targets; /* one for each field */
     struct clr_scalar *values;  /* of one record; one for each field */
-    bool with_bytes;            /* of some field, or with codes or times */
+    bool with_bytes;            /* a field wants bytes: clr_field_wants_bytes() */
     bool never_null;            /* the same */
     struct clr_bytes **bytes;   /* one for each field: where those go that it wants */
-    struct clr_bytes passing;   /* those of one record that codes and times are made of; the caller
-                                   may limit them */
+    struct clr_bytes passing; /* those of one record that codes and numbers are made of; the caller
+                                 may limit them */
     struct clr_code_cache **caches; /* one for each field with codes, else NULL */
     size_t rows;                    /* decoded since it began */
     struct clr_order order;         /* of those */
