@@ -302,6 +302,22 @@ static __attribute__((noinline)) void put_serial_made(struct clr_target *target,
         put_not_made(target, row, (struct clr_scalar){.tag = clr_serials[type].tag});
 }
 
+/* Stores the value of a TEXT or BLOB of a longer serial type, if its bytes are not kept. Returns
+   false if they are. */
+static inline bool put_long(struct clr_target *target, size_t row, const struct clr_field *field,
+                            uint32_t type, const unsigned char *from, uint32_t size)
+{
+    if (field->with_bytes || field->with_codes)
+        return false;
+    if (!clr_field_is_made(field))
+        target_put(target, row, (struct clr_scalar){.tag = CLR_TAG_BYTES});
+    else if (type % 2 != 0)
+        put_made(target, row, field, from, size);
+    else
+        put_not_made(target, row, (struct clr_scalar){.tag = CLR_TAG_BYTES});
+    return true;
+}
+
 /* Stores a row's value as clr_record_read() has it. */
 static void target_put_record(struct clr_target *target, size_t row, const struct clr_field *field,
                               struct clr_scalar value)
@@ -332,8 +348,8 @@ static void target_put_record(struct clr_target *target, size_t row, const struc
 
 /*
  * A cell that is simple: a payload of less than 16,384 bytes, all in the page, whose header has one
- * byte for its own size and for each serial type up to the last wanted. It is decoded in one go, in
- * a loop over the cells of a page.
+ * byte for its own size, one or two for each serial type up to the last wanted, and mostly one for
+ * those that are wanted. It is decoded in one go, in a loop over the cells of a page.
  */
 
 /* What the loop over a page's cells needs and changes, in registers where there is one column. */
@@ -343,8 +359,14 @@ struct cell_loop {
     struct clr_bytes *const *bytes;
     const unsigned char *limit; /* the end of the page's content */
     uint32_t most;              /* bytes of a payload that is in the page */
+    uint32_t longest;           /* that a value may be */
     struct clr_order order;
 };
+
+static inline uint32_t longest_of(const struct clr_source *source)
+{
+    return source->longest == 0 ? UINT32_MAX : source->longest;
+}
 
 /* Rowids are long or short, as clr_order_get_key() has them, or there is none. */
 enum cell_rowids { CLR_ROWIDS_SHORT, CLR_ROWIDS_LONG, CLR_ROWIDS_NONE };
@@ -359,7 +381,7 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
               enum cell_rowids rowids, bool with_bytes)
 {
     const unsigned char *payload, *types, *types_end;
-    uint32_t size = cell[0], header_size, type = 0, body, next;
+    uint32_t size = cell[0], header_size, type = 0, body, bytes = 0;
     uint64_t number;
     int64_t rowid = 0, key = 0;
     int i, index = -1; /* of the column that type and body are of */
@@ -403,12 +425,25 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
             if (types_end - types < field->index - index)
                 return false;
             for (; index < field->index; index++) {
-                body += clr_serial_sizes[type];
+                body += bytes;
                 type = *types++;
+                bytes = clr_serial_sizes[type];
+                if (type < CLR_SERIAL_ONE_BYTE)
+                    continue;
+                type = (type & 0x7f) << 7 | *types;
+                if (*types++ >= 0x80 || type < CLR_SERIAL_ONE_BYTE ||
+                    types_end - types < field->index - index - 1)
+                    return false;
+                bytes = (type - 12) / 2;
             }
-            next = body + clr_serial_sizes[type];
-            if (next > size || (types == types_end && next != size))
+            if (body + bytes > size || (types == types_end && body + bytes != size))
                 return false;
+        }
+        if (type >= CLR_SERIAL_ONE_BYTE) {
+            if (bytes > loop->longest ||
+                !put_long(&loop->targets[i], row, field, type, payload + body, bytes))
+                return false;
+            continue;
         }
         if (with_bytes && field->with_codes && field->unit != CLR_TIME_NONE) {
             find_unit(&loop->targets[i], row, field, type, payload + body);
@@ -868,6 +903,7 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                              decoder->bytes,
                              page->data + pages->source->usable_size,
                              decoder->reader.max_local,
+                             longest_of(pages->source),
                              decoder->order};
     const bool is_index = pages->source->is_index;
     const unsigned char *cell = page->data + offset;
@@ -904,6 +940,7 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
                              decoder->bytes,
                              page->data + pages->source->usable_size,
                              decoder->reader.max_local,
+                             longest_of(pages->source),
                              decoder->order};
     size_t row = decoder->rows, end = row + page->cells;
     const unsigned char *pointer = page->pointers;

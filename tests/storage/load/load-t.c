@@ -32,7 +32,7 @@ static sqlite3 *open_form(const struct form *form)
 static void bind_any(sqlite3_stmt *statement, int i)
 {
     static char text[20000];
-    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(100), j;
+    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(300), j;
 
     if (text[0] == '\0')
         for (j = 0; j < (int)sizeof text; j++)
