@@ -277,6 +277,29 @@ static void clear_times(struct clr_statement *statement)
     statement->has_ended = false;
 }
 
+/* Whether SQLite has prepared the companion anew, and its columns are not the plain statement's,
+   which is then of a schema that is over. */
+static bool has_other_columns(const struct clr_statement *statement)
+{
+    const struct clr_originals *originals = statement->connected->originals;
+    sqlite3_stmt *companion = atomic_load(&statement->companion), *plain = statement->plain;
+    const int count = originals->column_count(plain);
+    const char *names[2];
+    int i;
+
+    if (originals->stmt_status(companion, SQLITE_STMTSTATUS_REPREPARE, 0) == 0)
+        return false;
+    if (originals->column_count(companion) != count)
+        return true;
+    for (i = 0; i < count; i++) {
+        names[0] = originals->column_name(companion, i);
+        names[1] = originals->column_name(plain, i);
+        if (names[0] == NULL || names[1] == NULL || strcmp(names[0], names[1]) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Begins an accelerated run, and stores the code of its first step. Returns false if there is none,
    and the plain statement is to run. */
 static bool begin_accelerated(struct clr_statement *statement, int *rc)
@@ -285,7 +308,8 @@ static bool begin_accelerated(struct clr_statement *statement, int *rc)
     if (begin_companion(statement) == NULL)
         return false;
     *rc = step_companion(statement);
-    if (*rc == SQLITE_ROW || *rc == SQLITE_DONE || is_sqlites_own(statement->connected, *rc)) {
+    if (((*rc == SQLITE_ROW || *rc == SQLITE_DONE) && !has_other_columns(statement)) ||
+        is_sqlites_own(statement->connected, *rc)) {
         trace_step(statement, *rc);
         return true;
     }

@@ -907,6 +907,26 @@ static void select_nested(void)
     sqlite3_finalize(outer);
 }
 
+/* A statement that is prepared by a schema that is over: another connection has the one before
+   again, by which the same text was run before. */
+static void select_renamed(void)
+{
+    static const char few[] = "SELECT * FROM t WHERE v = 1.5 OR v = 700";
+    sqlite3_stmt *statement;
+
+    once(few, 1000);
+    write_beside("ALTER TABLE t RENAME COLUMN s TO w");
+    once("SELECT count(*) FROM t", 1000);
+    write_beside("ALTER TABLE t RENAME COLUMN w TO s");
+    statement = prepare(few);
+    run(statement, 1);
+    say_columns(statement);
+    run_and_reset(statement, 1000);
+    run(statement, 1000);
+    say_columns(statement);
+    run_and_finalize(statement, 1000);
+}
+
 /* A statement that is kept while what it reads changes, by this connection and by another. */
 static void select_kept(void)
 {
@@ -1090,6 +1110,7 @@ static const struct {
     {"interrupt", select_interrupt},
     {"log", select_log},
     {"kept", select_kept},
+    {"renamed", select_renamed},
     {"nested", select_nested},
     {"oldest", select_oldest},
     {"parameters", select_parameters},
