@@ -15,6 +15,10 @@
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 4 };
 
+/* Rows that are looked at together: beside each other, and perhaps of one group. */
+enum { RUN = 16 };
+#define ALL_OF_RUN (((uint64_t)1 << RUN) - 1)
+
 /* The values in a cache line of the usual size, and the fetching of one into the second cache. */
 enum { LINE = 8 };
 #define FETCH(values) __builtin_prefetch(values, 0, 2)

@@ -188,6 +188,7 @@ static void test_adding(const struct clr_group_loops *loops)
     const int64_t *pointers[WORDS];
     const int all = random_between(1, WORDS), adds = random_between(1, all);
     const bool some = random_below(2) == 0, counts = random_below(2) == 0;
+    const bool runs = random_below(2) == 0;
     const uint64_t groups = random_below(2) == 0 ? GROUPS : 1 + random_below(8);
     const size_t stride = (size_t)all + random_below(3);
     int64_t *got = calloc(GROUPS * stride, sizeof *got), *want = calloc(GROUPS * stride, 8);
@@ -205,7 +206,9 @@ static void test_adding(const struct clr_group_loops *loops)
     int w;
 
     for (i = 0; i < CLR_BLOCK; i++) {
-        numbers[i] = (uint32_t)(random_below(groups) * (GROUPS / groups));
+        numbers[i] = runs && i > 0 && random_below(40) > 0
+                         ? numbers[i - 1]
+                         : (uint32_t)(random_below(groups) * (GROUPS / groups));
         rows[i] = (uint16_t)(CLR_BLOCK - 1 - i);
         for (w = 0; w < WORDS; w++)
             words[w][i] = random_integer();
