@@ -907,24 +907,41 @@ static void select_nested(void)
     sqlite3_finalize(outer);
 }
 
-/* A statement that is prepared by a schema that is over: another connection has the one before
-   again, by which the same text was run before. */
+static void run_with_columns(sqlite3_stmt *statement)
+{
+    run(statement, 1);
+    say_columns(statement);
+    run_and_reset(statement, 1000);
+}
+
+/* Statements whose columns are renamed after they were prepared: by another connection, which also
+   takes that back before a statement of the same text is run, and by this one, before anything is
+   accelerated. */
 static void select_renamed(void)
 {
     static const char few[] = "SELECT * FROM t WHERE v = 1.5 OR v = 700";
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement, *second;
 
     once(few, 1000);
     write_beside("ALTER TABLE t RENAME COLUMN s TO w");
     once("SELECT count(*) FROM t", 1000);
     write_beside("ALTER TABLE t RENAME COLUMN w TO s");
     statement = prepare(few);
-    run(statement, 1);
-    say_columns(statement);
+    run_with_columns(statement);
+    run_with_columns(statement);
+    sqlite3_finalize(statement);
+    statement = prepare("SELECT * FROM t WHERE v = 2.5 OR v = 800");
+    second = prepare("SELECT * FROM t WHERE v = 2.5 OR v = 800");
+    exec("BEGIN IMMEDIATE");
     run_and_reset(statement, 1000);
-    run(statement, 1000);
-    say_columns(statement);
-    run_and_finalize(statement, 1000);
+    exec("COMMIT");
+    exec("ALTER TABLE t RENAME COLUMN s TO w");
+    run_with_columns(statement);
+    run_with_columns(statement);
+    run_with_columns(second);
+    run_with_columns(second);
+    sqlite3_finalize(statement);
+    sqlite3_finalize(second);
 }
 
 /* A statement that is kept while what it reads changes, by this connection and by another. */

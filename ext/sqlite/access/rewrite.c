@@ -90,9 +90,8 @@ static bool are_equal(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether two statements have the same columns, by name or by declared type. */
-static bool have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
-                               const char *(*tell)(sqlite3_stmt *, int))
+bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
+                            const char *(*tell)(sqlite3_stmt *, int))
 {
     const int count = sqlite3_column_count(a);
     bool same = sqlite3_column_count(b) == count;
@@ -108,7 +107,7 @@ static bool have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
 static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
 {
     const int parameters = sqlite3_bind_parameter_count(a);
-    bool same = have_equal_columns(a, b, sqlite3_column_name) &&
+    bool same = clr_have_equal_columns(a, b, sqlite3_column_name) &&
                 sqlite3_bind_parameter_count(b) == parameters;
     int i;
 
@@ -169,7 +168,7 @@ static int prepare_units(struct clr_connection *connection, sqlite3_stmt *plain,
     if (rc == SQLITE_OK &&
         clr_statement_make(connection->db, text, flags, accelerated) != SQLITE_OK)
         rc = SQLITE_NOTFOUND;
-    if (rc == SQLITE_OK && !have_equal_columns(*accelerated, plain, sqlite3_column_name)) {
+    if (rc == SQLITE_OK && !clr_have_equal_columns(*accelerated, plain, sqlite3_column_name)) {
         sqlite3_finalize(*accelerated);
         named = write_names(plain, text);
         rc = named == NULL ? SQLITE_NOMEM
@@ -326,7 +325,7 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
     if (rc == SQLITE_OK && *statement != NULL) {
         if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
                 SQLITE_OK &&
-            have_equal_columns(accelerated, *statement, sqlite3_column_decltype)) {
+            clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype)) {
             sqlite3_stmt *plain = *statement;
 
             *statement = accelerated;
@@ -363,7 +362,7 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql, sq
         plain != NULL &&
         prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message) ==
             SQLITE_OK &&
-        have_equal_columns(accelerated, plain, sqlite3_column_decltype))
+        clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype))
         text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
     sqlite3_finalize(accelerated);
     sqlite3_finalize(plain);

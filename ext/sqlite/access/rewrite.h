@@ -5,6 +5,13 @@
 
 #include "sqlite/session/connection.h"
 
+#include <stdbool.h>
+
+/* Whether two statements have the same columns, by what SQLite's function tells of each: its name,
+   or its declared type. */
+bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
+                            const char *(*tell)(sqlite3_stmt *, int));
+
 /* What clreduce_prepare_v3() does. */
 int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
                 const char **tail);
