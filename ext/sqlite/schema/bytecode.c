@@ -529,6 +529,40 @@ bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t ro
            find_list_loop(program, (int)(place - program->operations)) != NULL;
 }
 
+uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t root)
+{
+    static const char *const places[] = {"Last", "Prev", SEARCHES};
+    const struct clr_vdbe_op *index = NULL;
+    int table = -1, rewinds = 0, i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (!clr_vdbe_op_is(operation, "OpenRead"))
+            continue;
+        if (operation->runs_once)
+            return 0;
+        if ((uint32_t)operation->p2 == root && table < 0)
+            table = operation->p1;
+        else if ((uint32_t)operation->p2 != root && index == NULL)
+            index = operation;
+        else
+            return 0;
+    }
+    for (i = 0; i < program->count && index != NULL; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+        const bool rewinds_it = clr_vdbe_op_is(operation, "Rewind");
+
+        if (operation->p1 != index->p1 && operation->p1 != table)
+            continue;
+        if (is_among(operation, places, COUNT(places)) ||
+            (rewinds_it && operation->p1 != index->p1))
+            return 0;
+        rewinds += rewinds_it;
+    }
+    return index != NULL && rewinds == 1 ? (uint32_t)index->p2 : 0;
+}
+
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {

@@ -97,6 +97,11 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
 bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root,
                                  bool are_listed);
 
+/* Returns the root page of the index whose rows a program goes over, all of them from the first one
+   on, if it reads nothing else but maybe their rows in the table with that root page. 0: it does
+   not. */
+uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t root);
+
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 

@@ -217,13 +217,73 @@ static bool keeps_order(const struct clr_bytecode *program, const struct clr_pla
                : clr_bytecode_is_in_order(program, plan->table.root, are_listed);
 }
 
+/* Whether a column of an index is what a term is, one of those that rows are grouped or sorted by.
+ */
+static bool is_column(const struct clr_node *term, const char *name, const char *sequence)
+{
+    const struct clr_node *column = term->first;
+
+    return name != NULL && sequence != NULL && column->kind == CLR_N_COLUMN &&
+           column->column.is_binary && !column->column.is_rowid &&
+           sqlite3_stricmp(column->column.name, name) == 0 &&
+           sqlite3_stricmp(sequence, "BINARY") == 0;
+}
+
+/*
+ * Stores whether SQLite goes over all rows by an index as a sorter would bring them: those that are
+ * equal by all terms side by side in the order of their rowids, and by the first term ascending.
+ * The index begins with that, and has no other columns than terms: the rows of the groups of one
+ * key, or of the partitions of a window and in its order.
+ */
+static int is_by_index(sqlite3 *db, const struct clr_bytecode *program, const struct clr_plan *plan,
+                       bool *is)
+{
+    const struct clr_query *query = plan->query;
+    const struct clr_node *first =
+        query->ranking != NULL ? query->ranking->first : query->syntax->select.keys.first;
+    const uint32_t root = clr_bytecode_feeding_index(program, plan->table.root);
+    sqlite3_stmt *statement = NULL;
+    const struct clr_node *term;
+    char *index = NULL;
+    int rc = SQLITE_OK, place;
+
+    *is = false;
+    if (root == 0 || query->first.group < 0 || query->dimension_count > 0)
+        return SQLITE_OK;
+    rc = find_index(db, &plan->table, root, &index);
+    if (rc == SQLITE_OK && index != NULL)
+        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
+                                   plan->table.schema, index);
+    /* seqno, cid, name, desc, coll, key */
+    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
+           sqlite3_column_int(statement, 5) != 0) {
+        place = sqlite3_column_int(statement, 0);
+        for (term = first; term != NULL && (place > 0 || term == first); term = term->next) {
+            if (is_column(term, (const char *)sqlite3_column_text(statement, 2),
+                          (const char *)sqlite3_column_text(statement, 4)))
+                break;
+        }
+        *is =
+            term != NULL && (place > 0 ? *is : term == first && !sqlite3_column_int(statement, 3));
+        if (!*is)
+            break;
+    }
+    sqlite3_free(index);
+    return clr_statement_end(statement, rc);
+}
+
+/* Of a query of rows one in so many may be found, at most: what SQLite fetches it has to look up,
+   and else it goes over all rows; to sort them, where only the first ones of groups are wanted; and
+   by an index it has to look up all rows. */
+enum { ROWS_PER_FOUND = 50, SORTED_PER_FOUND = 10, LOOKED_UP_PER_FOUND = 4 };
+
 /*
  * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
  * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
  * an order, not so over those that are found. Returns SQLITE_OK, or SQLite's code.
  */
-static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
-                           const struct clr_plan *plan, struct clr_reason *reason)
+static int row_order_check(sqlite3 *db, const struct clr_bytecode *program, struct clr_plan *plan,
+                           struct clr_reason *reason)
 {
     const struct clr_query *query = plan->query;
     const bool has_loops = query->dimension_count > 0 || query->ranking != NULL;
@@ -232,6 +292,11 @@ static int row_order_check(sqlite3 *db, const struct clr_bytecode *program,
     struct clr_bytecode found;
     int rc = SQLITE_OK;
 
+    plan->rows_per_found = query->first.group < 0 ? ROWS_PER_FOUND : SORTED_PER_FOUND;
+    if (!is_fine) {
+        rc = is_by_index(db, program, plan, &is_fine);
+        plan->rows_per_found = LOOKED_UP_PER_FOUND;
+    }
     if (is_fine && (has_loops || query->first.key >= 0)) {
         rc = clr_bytecode_read(db, &found, "%s", query->answer);
         is_fine = rc == SQLITE_OK && keeps_order(&found, plan, true);

@@ -42,6 +42,7 @@ struct clr_plan {
     enum clr_reason_code no_pages;           /* why its columns can't be decoded from pages */
     const struct clr_varied_columns *varied; /* the maker's, while the plan is made */
     int encoding;                            /* of the database's TEXT: SQLITE_UTF8, ... */
+    int rows_per_found; /* of a query of rows: of so many one may be found, at most */
     int statement_count;
     struct clr_lookup_statement statements[CLR_MOST_LOOKUPS]; /* of the query's lookups */
     struct clr_table_root dimensions[CLR_MOST_DIMENSIONS];    /* likewise */

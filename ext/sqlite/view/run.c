@@ -131,9 +131,6 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
 
 /* ---- Scanning columns that are here. */
 
-/* Of a query that has rows, one in so many may be found, at most. */
-enum { ROWS_PER_FOUND = 50 };
-
 /* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
    what is too long for SQLite. Of all questions it counts equal bins alone. */
 static bool is_for_devices(const struct clr_scan *scan)
@@ -297,7 +294,7 @@ static enum clr_scan_outcome count_found(const struct clr_view_run *run, uint64_
 
 static bool are_few(const struct clr_view_run *run, uint64_t count)
 {
-    return count <= run->request.image->layout.rows / ROWS_PER_FOUND;
+    return count <= run->request.image->layout.rows / (size_t)run->plan->rows_per_found;
 }
 
 /* Has the scan begin anew with another filter. */
@@ -480,7 +477,8 @@ static enum clr_scan_outcome find_rows(struct clr_view_run *run)
     } else if (wanted > 0 && are_few(run, wanted)) {
         outcome = find_bound(run, wanted, &count);
     } else if (filter < 0) {
-        clr_reason_set_numbers(&run->request.reason, CLR_WHY_LIMIT_VALUE, ROWS_PER_FOUND, 0);
+        clr_reason_set_numbers(&run->request.reason, CLR_WHY_LIMIT_VALUE, run->plan->rows_per_found,
+                               0);
         return CLR_SCAN_LIMIT;
     }
     if (outcome == CLR_SCAN_UNSURE || outcome == CLR_SCAN_LIMIT) {
@@ -489,7 +487,7 @@ static enum clr_scan_outcome find_rows(struct clr_view_run *run)
     }
     if (outcome != CLR_SCAN_DONE || are_few(run, count))
         return outcome;
-    clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, ROWS_PER_FOUND, 0);
+    clr_reason_set_numbers(&run->request.reason, CLR_WHY_MANY_ROWS, run->plan->rows_per_found, 0);
     return CLR_SCAN_LIMIT;
 }
 
