@@ -167,7 +167,7 @@ static void find_pattern(const struct clr_binder *binder, const struct clr_node 
         memchr(token->text + 1, '\'', token->length - 2) != NULL ||
         !clr_like_knows(token->text + 1, token->length - 2))
         return;
-    column->number = text->reads;
+    column->like = text->reads;
     column->pattern_at = (uint16_t)(length - token->length + 1);
     column->pattern_size = (uint16_t)(token->length - 2);
 }

@@ -77,7 +77,7 @@ const char *clr_column_name(const struct clr_query *query, const struct clr_tabl
 struct clr_field clr_column_field(const struct clr_query *query, const struct clr_table_info *table,
                                   const struct clr_deriving *deriving, bool is_filled, int i)
 {
-    const int number = query->columns[i].number;
+    const int number = query->columns[i].number, like = query->columns[i].like;
     struct clr_field field;
 
     if (query->columns[i].derived != NULL) {
@@ -85,8 +85,8 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
                                    .derived = query->columns[i].derived,
                                    .program = deriving->programs[i]};
         if (query->columns[i].pattern_size > 0 && !deriving->has_no_patterns) {
-            field.index = table->columns[number].field.index;
-            field.missing = table->columns[number].field.missing;
+            field.index = table->columns[like].field.index;
+            field.missing = table->columns[like].field.missing;
             field.pattern_at = query->columns[i].pattern_at;
             field.pattern_size = query->columns[i].pattern_size;
         }
