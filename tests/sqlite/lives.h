@@ -5,12 +5,22 @@
 #ifndef CLR_TESTS_LIVES_H
 #define CLR_TESTS_LIVES_H
 
+#include <sqlite3.h>
+#include <string.h>
+
 /* What a step has to give is what another query gives, or nothing is said of it. */
 struct step {
     const char *sql, *same_as;
 };
 
-/* The life of views of numbers. */
+/* A view of a life: its SELECT, in which ? is a parameter, and what is done with it. a and b ask
+   it, with the one value and the other, p looks at its plan, c at the columns, and e evicts those.
+   SQLite fills columns for a view that is asked again. */
+struct viewed {
+    const char *does, *select, *values[2];
+};
+
+/* The life of views of numbers, and of one that is beside another. */
 static const struct step numbers[] = {
     {"CREATE VIRTUAL TABLE temp.v USING clreduce("
      "(SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < :most))",
@@ -38,168 +48,73 @@ static const struct step numbers[] = {
     {"DROP TABLE v", "SELECT 1 WHERE 0"},
 };
 
-/* And of views that need the bytes of TEXT and BLOBs. */
-static const struct step bytes[] = {
-    {"CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_count_distinct(s), gpu_mode(s) FROM "
-     "t))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM x", "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t"},
-    /* SQLite fills columns for a view that is asked again. */
-    {"SELECT * FROM x", "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t"},
-    {"SELECT clreduce_evict()", NULL},
-    {"SELECT * FROM x", "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t"},
-    {"DROP TABLE x", "SELECT 1 WHERE 0"},
+/* Views that need the bytes of TEXT and BLOBs. */
+static const struct viewed bytes[] = {
+    {"aaea", "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t", {NULL}}};
+
+/* Views with lookups, whose columns have dictionaries. What needs no values together can stream. */
+static const struct viewed lookups[] = {
+    {"aapeb",
+     "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t WHERE s LIKE '%' || ? || '%' AND "
+     "substr(s, 6) <> '3' AND i > 3",
+     {"'t'", "'5'"}},
+    {"ba",
+     "SELECT gpu_sum(r), gpu_max(s) FROM t WHERE s LIKE '%' || ? || '%' AND i > 3",
+     {"'t'", "'5'"}},
 };
 
-/* And of views with lookups, whose columns have dictionaries. */
-static const struct step lookups[] = {
-    {"CREATE VIRTUAL TABLE temp.z USING clreduce((SELECT gpu_sum(r), gpu_min(s), "
-     "gpu_mode(upper(s)) "
-     "FROM t WHERE s LIKE '%' || :part || '%' AND substr(s, 6) <> '3' AND i > 3))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM z('t')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
-                             "WHERE s LIKE '%t%' AND substr(s, 6) <> '3' AND i > 3"},
-    /* SQLite fills columns for a view that is asked again. */
-    {"SELECT * FROM z('t')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
-                             "WHERE s LIKE '%t%' AND substr(s, 6) <> '3' AND i > 3"},
-    {"SELECT line FROM clreduce_plan('z')", NULL},
-    {"SELECT clreduce_evict()", NULL},
-    {"SELECT * FROM z('5')", "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t "
-                             "WHERE s LIKE '%5%' AND substr(s, 6) <> '3' AND i > 3"},
-    {"DROP TABLE z", "SELECT 1 WHERE 0"},
-    /* What needs no values together can stream. */
-    {"CREATE VIRTUAL TABLE temp.y USING clreduce((SELECT gpu_sum(r), gpu_max(s) FROM t WHERE "
-     "s LIKE '%' || :part || '%' AND i > 3))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM y('5')", "SELECT gpu_sum(r), gpu_max(s) FROM t WHERE s LIKE '%5%' AND i > 3"},
-    {"SELECT * FROM y('t')", "SELECT gpu_sum(r), gpu_max(s) FROM t WHERE s LIKE '%t%' AND i > 3"},
-    {"DROP TABLE y", "SELECT 1 WHERE 0"},
+/* Views of groups, of rows, and of the first of them. */
+static const struct viewed groups[] = {
+    {"aaea",
+     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT i % 5) FROM t "
+     "WHERE i > ? GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s DESC, 3",
+     {"3"}},
+    {"aa", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r", {NULL}},
+    {"ab", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT ? + 1", {"2", "1"}},
+    {"aa",
+     "SELECT s, r FROM (SELECT *, rank() OVER (PARTITION BY i < 9 ORDER BY i DESC) AS n FROM "
+     "t WHERE i > 20) WHERE n <= 2",
+     {NULL}},
+    {"aa",
+     "SELECT i % 3, gpu_sum(r), (SELECT max(s) FROM t) FROM t GROUP BY 1 HAVING i % 3 IN "
+     "(SELECT i + 0 FROM t) ORDER BY 1 DESC",
+     {NULL}},
 };
 
-#define WITH_SUBQUERIES                                                                            \
-    "SELECT i % 3, gpu_sum(r), (SELECT max(s) FROM t) FROM t GROUP BY 1 HAVING i % 3 IN (SELECT "  \
-    "i + 0 FROM t) ORDER BY 1 DESC"
+/* Views of timestamps: their counts, their days, and an operand. */
+static const struct viewed times[] = {
+    {"aapceb",
+     "SELECT date(ts) AS day, min(ts), count(*), gpu_sum(julianday(ts)) FROM t WHERE ts >= ? AND "
+     "ts <> datetime('2023-11-20', '+1 day') GROUP BY day",
+     {"'2023-11-19'", "5"}}};
 
-#define RANKED                                                                                     \
-    "SELECT s, r FROM (SELECT *, rank() OVER (PARTITION BY i < 9 ORDER BY i DESC) AS n FROM t "    \
-    "WHERE i > 20) WHERE n <= 2"
-
-/* And of views of groups, and of rows. */
-static const struct step groups[] = {
-    {"CREATE VIRTUAL TABLE temp.g USING clreduce((SELECT s, upper(s) AS u, "
-     "gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT i % 5) FROM t WHERE i > "
-     ":least GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s DESC, 3))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM g(3)",
-     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
-     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
-     "DESC, 3"},
-    {"SELECT * FROM g(3)",
-     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
-     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
-     "DESC, 3"},
-    {"SELECT clreduce_evict()", NULL},
-    {"SELECT * FROM g(3)",
-     "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT"
-     " i % 5) FROM t WHERE i > 3 GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s "
-     "DESC, 3"},
-    {"DROP TABLE g", "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.h USING clreduce((SELECT *, upper(s) FROM t WHERE s "
-     "LIKE '%3%' AND i > 140 ORDER BY r))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
-    {"SELECT * FROM h", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
-    {"DROP TABLE h", "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.first USING clreduce((SELECT *, upper(s) FROM t ORDER BY i DESC "
-     "LIMIT :n + 1))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM first(2)", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT 3"},
-    {"SELECT * FROM first(1)", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT 2"},
-    {"DROP TABLE first", "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.last USING clreduce((" RANKED "))", "SELECT 1 WHERE 0"},
-    {"SELECT * FROM last", RANKED},
-    {"SELECT * FROM last", RANKED},
-    {"DROP TABLE last", "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.m USING clreduce((" WITH_SUBQUERIES "))", "SELECT 1 WHERE 0"},
-    {"SELECT * FROM m", WITH_SUBQUERIES},
-    {"SELECT * FROM m", WITH_SUBQUERIES},
-    {"DROP TABLE m", "SELECT 1 WHERE 0"},
+/* Views of joins, by way of CTEs and subqueries, and of subqueries that are looked up. */
+static const struct viewed joins[] = {
+    {"abpeb",
+     "WITH f AS (SELECT * FROM t WHERE i > 2), x(s, name) AS (SELECT s, name FROM dim) SELECT "
+     "d.name, count(e.name), gpu_sum(f.r * length(e.name)) FROM f JOIN x AS d ON d.s = f.s LEFT "
+     "JOIN (SELECT s, name FROM dim) AS e USING (s) WHERE d.name <> ? GROUP BY d.s",
+     {"'n3'", "'n4'"}},
+    {"abp",
+     "SELECT (SELECT max(name) FROM dim AS d WHERE d.s = t.s) AS k, count(*), gpu_sum(r) FROM t "
+     "WHERE s IN (SELECT s FROM dim WHERE name <> ?) GROUP BY k",
+     {"'n3'", "'n4'"}},
 };
 
-/* And of views of timestamps: their counts, their days, and an operand. */
-#define TIMES(from)                                                                                \
-    "SELECT date(ts) AS day, min(ts), count(*), gpu_sum(julianday(ts)) FROM t WHERE ts >= " from   \
-    " AND ts <> datetime('2023-11-20', '+1 day') GROUP BY day"
-static const struct step times[] = {
-    {"CREATE VIRTUAL TABLE temp.d USING clreduce((" TIMES(":start") "))", "SELECT 1 WHERE 0"},
-    {"SELECT * FROM d('2023-11-19')", TIMES("'2023-11-19'")},
-    {"SELECT * FROM d('2023-11-19')", TIMES("'2023-11-19'")},
-    {"SELECT line FROM clreduce_plan('d')", NULL},
-    {"SELECT * FROM clreduce_columns", NULL},
-    {"SELECT clreduce_evict()", NULL},
-    {"SELECT * FROM d(5)", TIMES("5")},
-    {"DROP TABLE d", "SELECT 1 WHERE 0"},
+/* Views whose WHERE a scan computes in part, or whose sums share one. */
+static const struct viewed parts[] = {
+    {"aa", "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > ?", {"'a'"}},
+    {"aa", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t", {NULL}},
 };
 
-/* And of views of joins, by way of CTEs and subqueries, and of subqueries that are looked up. */
-#define JOIN                                                                                       \
-    "WITH f AS (SELECT * FROM t WHERE i > 2), x(s, name) AS (SELECT s, name FROM dim) "            \
-    "SELECT d.name, count(e.name), gpu_sum(f.r * length(e.name)) FROM f JOIN x AS d ON d.s = "     \
-    "f.s LEFT JOIN (SELECT s, name FROM dim) AS e USING (s) WHERE d.name <> "
-#define LOOKED_UP                                                                                  \
-    "SELECT (SELECT max(name) FROM dim AS d WHERE d.s = t.s) AS k, count(*), gpu_sum(r) FROM t "   \
-    "WHERE s IN (SELECT s FROM dim WHERE name <> "
-static const struct step joins[] = {
-    {"CREATE VIRTUAL TABLE temp.j USING clreduce((" JOIN ":none GROUP BY d.s))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM j('n3')", JOIN "'n3' GROUP BY d.s"},
-    {"SELECT * FROM j('n4')", JOIN "'n4' GROUP BY d.s"},
-    {"SELECT line FROM clreduce_plan('j')", NULL},
-    {"SELECT clreduce_evict()", NULL},
-    {"SELECT * FROM j('n4')", JOIN "'n4' GROUP BY d.s"},
-    {"DROP TABLE j", "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.k USING clreduce((" LOOKED_UP ":none) GROUP BY k))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM k('n3')", LOOKED_UP "'n3') GROUP BY k"},
-    {"SELECT * FROM k('n4')", LOOKED_UP "'n4') GROUP BY k"},
-    {"SELECT line FROM clreduce_plan('k')", NULL},
-    {"DROP TABLE k", "SELECT 1 WHERE 0"},
-};
+/* A view with derived columns, which are made when it is asked again. */
+static const struct viewed derived[] = {
+    {"aapaeaa",
+     "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r "
+     "LIKE '%t 1%' GROUP BY 1",
+     {NULL}}};
 
-/* And of views whose WHERE a scan computes in part, or whose sums share one. */
-static const struct step parts[] = {
-    {"CREATE VIRTUAL TABLE temp.p USING clreduce((SELECT gpu_sum(r), max(s || i) FROM t WHERE "
-     "i = 70 AND s || i > :least))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM p('a')", "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > 'a'"},
-    {"SELECT * FROM p('a')", "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > 'a'"},
-    {"DROP TABLE p", "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.c USING clreduce((SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum("
-     "i + 3) FROM t))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM c", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t"},
-    {"SELECT * FROM c", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t"},
-    {"DROP TABLE c", "SELECT 1 WHERE 0"},
-};
-
-#define DERIVED                                                                                    \
-    "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r LIKE '%t 1%'" \
-    " GROUP BY 1"
-
-/* And of a view with derived columns, which are made when it is asked again. */
-static const struct step derived[] = {
-    {"CREATE VIRTUAL TABLE temp.d USING clreduce((" DERIVED "))", "SELECT 1 WHERE 0"},
-    {"SELECT * FROM d", DERIVED},
-    {"SELECT * FROM d", DERIVED},
-    {"SELECT line FROM clreduce_plan('d')", NULL},
-    {"SELECT * FROM d", DERIVED},
-    {"SELECT clreduce_evict()", NULL},
-    {"SELECT * FROM d", DERIVED},
-    {"SELECT * FROM d", DERIVED},
-    {"DROP TABLE d", "SELECT 1 WHERE 0"},
-};
-
-/* And of an ordinary view, before which an accelerated one goes. */
+/* The life of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
     "SELECT gpu_sum(r) AS s, count(*) AS n, gpu_max(k) AS \"k \"\"k\" FROM main.t WHERE i < 90"
 static const struct step ordinary[] = {
@@ -220,30 +135,76 @@ static const struct step ordinary[] = {
 /* Of a life, at most. */
 enum { STEPS = 32 };
 
-#define COUNT(steps) (int)(sizeof steps / sizeof steps[0])
-#define FITS(steps) _Static_assert(sizeof steps / sizeof steps[0] <= STEPS, "more steps than STEPS")
-FITS(numbers);
-FITS(bytes);
-FITS(lookups);
-FITS(groups);
-FITS(parts);
-FITS(times);
-FITS(joins);
-FITS(derived);
-FITS(ordinary);
+#define OF_STEPS(steps) steps, NULL, sizeof steps / sizeof steps[0]
+#define OF_VIEWS(views) NULL, views, sizeof views / sizeof views[0]
 
 static const struct life {
     const char *name;
     const struct step *steps;
-    int count; /* STEPS at most */
+    const struct viewed *views; /* which the steps are made of */
+    size_t count;
 } lives[] = {
-    {"numbers", numbers, COUNT(numbers)},    {"bytes", bytes, COUNT(bytes)},
-    {"lookups", lookups, COUNT(lookups)},    {"groups", groups, COUNT(groups)},
-    {"times", times, COUNT(times)},          {"joins", joins, COUNT(joins)},
-    {"parts", parts, COUNT(parts)},          {"derived", derived, COUNT(derived)},
-    {"ordinary", ordinary, COUNT(ordinary)},
+    {"numbers", OF_STEPS(numbers)},   {"bytes", OF_VIEWS(bytes)},
+    {"lookups", OF_VIEWS(lookups)},   {"groups", OF_VIEWS(groups)},
+    {"times", OF_VIEWS(times)},       {"joins", OF_VIEWS(joins)},
+    {"parts", OF_VIEWS(parts)},       {"derived", OF_VIEWS(derived)},
+    {"ordinary", OF_STEPS(ordinary)},
 };
 
 enum { LIVES = sizeof lives / sizeof lives[0] };
+
+/* Returns the SELECT with that in the place of ?, in memory of SQLite's. */
+static const char *lives_put(const char *select, const char *value)
+{
+    const char *mark = strchr(select, '?');
+
+    return mark == NULL
+               ? select
+               : sqlite3_mprintf("%.*s%s%s", (int)(mark - select), select, value, mark + 1);
+}
+
+/* Writes a view's steps, and returns how many they are. */
+static int lives_write_view(const struct viewed *view, struct step *steps)
+{
+    const bool asked_with = strchr(view->select, '?') != NULL;
+    const char *does;
+    int count = 0;
+
+    steps[count++] =
+        (struct step){sqlite3_mprintf("CREATE VIRTUAL TABLE temp.v USING clreduce((%s))",
+                                      lives_put(view->select, ":value")),
+                      "SELECT 1 WHERE 0"};
+    for (does = view->does; *does != '\0'; does++) {
+        const char *value = *does == 'b' ? view->values[1] : view->values[0];
+
+        if (*does == 'p')
+            steps[count++] = (struct step){"SELECT line FROM clreduce_plan('v')", NULL};
+        else if (*does == 'c')
+            steps[count++] = (struct step){"SELECT * FROM clreduce_columns", NULL};
+        else if (*does == 'e')
+            steps[count++] = (struct step){"SELECT clreduce_evict()", NULL};
+        else
+            steps[count++] = (struct step){
+                asked_with ? sqlite3_mprintf("SELECT * FROM v(%s)", value) : "SELECT * FROM v",
+                lives_put(view->select, value)};
+    }
+    steps[count++] = (struct step){"DROP TABLE v", "SELECT 1 WHERE 0"};
+    return count;
+}
+
+/* Writes a life's steps, and returns how many they are. */
+static int lives_write(const struct life *life, struct step steps[STEPS])
+{
+    size_t i;
+    int count = 0;
+
+    for (i = 0; i < life->count; i++) {
+        if (life->views != NULL)
+            count += lives_write_view(&life->views[i], steps + count);
+        else
+            steps[count++] = life->steps[i];
+    }
+    return count;
+}
 
 #endif

@@ -26,7 +26,15 @@ enum { MOST_SKIPPED_OF_OURS = 40 }; /* in full: none */
 enum { ROWS = 150, LIMIT_S = 100, DEVICE_CASES = 24 };
 
 /* The one that is being tested. */
-static const struct life *life = &lives[0];
+static const struct life *life;
+static struct step steps[STEPS];
+static int step_count;
+
+static void take(const struct life *taken)
+{
+    life = taken;
+    step_count = lives_write(taken, steps);
+}
 
 /* A function of the application's in the place of max(). */
 static void other_step(sqlite3_context *context, int count, sqlite3_value **values)
@@ -138,9 +146,9 @@ static void expect(sqlite3 *db, char *expected[STEPS])
 
     for (i = 0; i < STEPS; i++)
         expected[i] = NULL;
-    for (i = 0; i < life->count; i++)
-        if (life->steps[i].same_as != NULL)
-            expected[i] = database_query(db, life->steps[i].same_as);
+    for (i = 0; i < step_count; i++)
+        if (steps[i].same_as != NULL)
+            expected[i] = database_query(db, steps[i].same_as);
 }
 
 static void free_expected(char *expected[STEPS])
@@ -155,17 +163,16 @@ static void free_expected(char *expected[STEPS])
 static bool run_step(sqlite3 *db, int i, const char *expected, long after)
 {
     int rc;
-    char *found = database_query_rc(db, life->steps[i].sql, &rc);
+    char *found = database_query_rc(db, steps[i].sql, &rc);
 
     if (rc != SQLITE_NOMEM &&
         (rc != SQLITE_OK || (expected != NULL && strcmp(found, expected) != 0))) {
-        tap_ok(false, "allocation %ld: result %d of %.60s", after, rc, life->steps[i].sql);
+        tap_ok(false, "allocation %ld: result %d of %.60s", after, rc, steps[i].sql);
         tap_diag(" got: %s\nwant: %s", found, expected == NULL ? "anything" : expected);
     }
     free(found);
     if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_NONE)
-        tap_ok(false, "allocation %ld: a transaction is open after %.60s", after,
-               life->steps[i].sql);
+        tap_ok(false, "allocation %ld: a transaction is open after %.60s", after, steps[i].sql);
     return rc == SQLITE_NOMEM;
 }
 
@@ -177,14 +184,14 @@ static int run_steps(sqlite3 *db, char *const expected[STEPS], int (*fail_after)
 
     *failed = false;
     fail_after(after);
-    for (i = 0; i < life->count; i++) {
+    for (i = 0; i < step_count; i++) {
         if (!run_step(db, i, expected[i], after))
             continue;
         told++;
         *failed = fail_after(-1) || *failed;
         if (run_step(db, i, expected[i], after))
             tap_ok(false, "allocation %ld: there is memory again, but not for %.60s", after,
-                   life->steps[i].sql);
+                   steps[i].sql);
     }
     *failed = fail_after(-1) || *failed;
     return told;
@@ -205,7 +212,7 @@ static void check_afterwards(sqlite3 *db, sqlite3 *other, const struct place *pl
     scans = database_stat(db, "scans_on_host");
     if (run_steps(db, expected, nomem_sqlite_fail_after, -1, &failed) != 0)
         tap_ok(false, "allocation %ld: SQLITE_NOMEM afterwards", after);
-    if ((life->steps == derived ? place->derives : place->accelerated) &&
+    if ((life->views == derived ? place->derives : place->accelerated) &&
         database_stat(db, "scans_on_host") == scans)
         tap_ok(false, "allocation %ld: views are no longer accelerated", after);
 }
@@ -264,7 +271,7 @@ static void test_first_view(int (*fail_after)(long), const char *whose, int most
         sqlite3 *db = connect_to(0);
 
         fail_after(after);
-        if (sqlite3_exec(db, lives[0].steps[0].sql, NULL, NULL, NULL) == SQLITE_OK)
+        if (sqlite3_exec(db, numbers[0].sql, NULL, NULL, NULL) == SQLITE_OK)
             sqlite3_exec(db, "DROP TABLE v", NULL, NULL, NULL);
         else
             told++;
@@ -370,9 +377,10 @@ int main(void)
 {
     const char *parent = getenv("TMPDIR");
     sqlite3 *keepers[PLACES];
-    int i;
+    int i, j;
 
     random_start();
+    take(&lives[0]);
     nomem_replace_malloc();
     database_register();
     snprintf(folder, sizeof folder, "%s/clreduce-nomem-XXXXXX", parent != NULL ? parent : "/tmp");
@@ -385,12 +393,13 @@ int main(void)
     test_units(clr_memory_fail_after, "the extension", 1);
     test_units(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 31 : 1);
     for (i = 0; i < PLACES; i++) {
-        for (life = lives; life < lives + LIVES; life++) {
+        for (j = 0; j < LIVES; j++) {
+            take(&lives[j]);
             /* Only what is accelerated goes before an ordinary view. */
             if (life->steps == ordinary && !places[i].accelerated)
                 continue;
             /* There timestamps are text like any other. */
-            if (life->steps == times && strcmp(places[i].name, "UTF-16") == 0)
+            if (life->views == times && strcmp(places[i].name, "UTF-16") == 0)
                 continue;
             test(i, clr_memory_fail_after, "the extension", true);
             test(i, nomem_sqlite_fail_after, "SQLite", false);
