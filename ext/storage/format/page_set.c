@@ -135,6 +135,30 @@ void clr_page_set_take(struct clr_page_set *set, struct clr_page_set *other)
     clr_page_set_free(other);
 }
 
+uint32_t clr_page_set_next(const struct clr_page_set *set, uint32_t page)
+{
+    uint64_t next = (uint64_t)page + 1;
+
+    while (next <= set->last) {
+        const atomic_uint *block = find_block(set, next / CLR_PAGE_SET_BLOCK);
+        unsigned bits;
+
+        if (block == NULL) {
+            next = (next / CLR_PAGE_SET_BLOCK + 1) * CLR_PAGE_SET_BLOCK;
+            continue;
+        }
+        bits = atomic_load_explicit(&block[next % CLR_PAGE_SET_BLOCK / CLR_PAGE_SET_WORD],
+                                    memory_order_relaxed) >>
+               next % CLR_PAGE_SET_WORD;
+        if (bits != 0) {
+            next += (unsigned)__builtin_ctz(bits);
+            return next <= set->last ? (uint32_t)next : 0;
+        }
+        next = (next / CLR_PAGE_SET_WORD + 1) * CLR_PAGE_SET_WORD;
+    }
+    return 0;
+}
+
 bool clr_page_set_meets(const struct clr_page_set *set, const struct clr_page_set *other)
 {
     size_t i, k;

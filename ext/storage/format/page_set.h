@@ -49,6 +49,9 @@ void clr_page_set_remove(struct clr_page_set *set, const struct clr_page_set *ot
 /* Adds the pages of another set that this one can have, and frees the other; NULL is fine. */
 void clr_page_set_take(struct clr_page_set *set, struct clr_page_set *other);
 
+/* Returns the least page of the set that is greater than that one, or 0 if there is none. */
+uint32_t clr_page_set_next(const struct clr_page_set *set, uint32_t page);
+
 /* Whether a page of the set is in the other one, or is none that the other one can have. */
 bool clr_page_set_meets(const struct clr_page_set *set, const struct clr_page_set *other);
 

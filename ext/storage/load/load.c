@@ -484,8 +484,24 @@ static bool is_same(const struct placement *placement)
     return true;
 }
 
+/* Hands the leaves over to the layout, which is not known. Returns false without memory. */
+static bool keep_leaves(struct placement *placement, struct clr_layout *layout)
+{
+    const struct clr_units *units = placement->units;
+    struct clr_tree tree;
+    bool done = clr_tree_make(&tree, &units->leaves, placement->before) &&
+                clr_layout_keep(layout, placement->leaves, units->leaves.count,
+                                units->source->is_index, &tree);
+
+    clr_tree_free(&tree);
+    if (done)
+        placement->leaves = NULL;
+    return done;
+}
+
 /* When all leaves have been described: hands them over to the layout, which then is known.
-   CLR_LOAD_MALFORMED if it was, and they are not as it has them: nothing has changed then. */
+   CLR_LOAD_MALFORMED if it was, and they are not as it has them; CLR_LOAD_FAILED without memory:
+   nothing has changed then. */
 static enum clr_load_outcome placement_keep(struct placement *placement, struct clr_layout *layout)
 {
     struct clr_units *units = placement->units;
@@ -495,11 +511,8 @@ static enum clr_load_outcome placement_keep(struct placement *placement, struct 
         return CLR_LOAD_MALFORMED;
     for (i = 0; layout->known && i < layout->leaf_count; i++)
         layout->leaves[i].is_chained |= placement->leaves[i].is_chained;
-    if (!layout->known) {
-        clr_layout_keep(layout, placement->leaves, units->leaves.count, units->source->is_index);
-        clr_layout_drop_chains(layout);
-        placement->leaves = NULL;
-    }
+    if (!layout->known && !keep_leaves(placement, layout))
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     clr_layout_add_chains(layout, units->visited, placement->before);
     units->visited = NULL;
     return CLR_LOAD_DONE;

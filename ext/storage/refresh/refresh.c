@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Splices. */
@@ -271,7 +272,7 @@ struct few_leaves {
     int count;
     struct clr_column **columns; /* one for each field, at its position */
     atomic_int_least64_t left;   /* bytes that TEXT, BLOBs and dictionaries may still take */
-    size_t leaf_count, room;
+    size_t leaf_count;
     struct clr_leaf *leaves;
     size_t *at; /* where their rows begin */
     struct clr_leaf_reader reader;
@@ -322,7 +323,7 @@ static enum clr_load_outcome few_leaves_init(struct few_leaves *few, struct clr_
                                              const struct clr_field *fields, int count, size_t room,
                                              size_t most_bytes, uint64_t seed)
 {
-    *few = (struct few_leaves){.count = count, .room = room};
+    *few = (struct few_leaves){.count = count};
     atomic_init(&few->left,
                 most_bytes == 0 || most_bytes > INT64_MAX ? INT64_MAX : (int64_t)most_bytes);
     few->leaves = clr_memory_alloc(room * sizeof *few->leaves);
@@ -348,20 +349,19 @@ static void few_leaves_free(struct few_leaves *few)
     clr_memory_free(few->at);
 }
 
-/* Decodes a leaf whose rows come after those of the leaves before; only if it is the table's only
-   one it may be empty. CLR_LOAD_TOO_LARGE: there is no more room. */
+/* Decodes a leaf, in whatever order; only if it is the table's only one it may be empty. There is
+   room for it. (If its first row has the least rowid of all that is taken for an error.) */
 static enum clr_load_outcome few_leaves_add(struct few_leaves *few, uint32_t number, bool is_only)
 {
     struct clr_leaf_reader *reader = &few->reader;
     enum clr_load_outcome outcome;
     size_t rows;
 
-    if (few->leaf_count == few->room)
-        return CLR_LOAD_TOO_LARGE;
     outcome = clr_leaf_reader_read(reader, &number, 1, is_only, &rows);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     few->at[few->leaf_count] = reader->decoder.rows;
+    clr_order_init(&reader->decoder.order);
     outcome = clr_leaf_reader_decode(reader);
     few->leaves[few->leaf_count++] = reader->leaves[0];
     return outcome;
@@ -569,30 +569,29 @@ static enum clr_load_outcome refreshed_columns_make(const struct splice *splice,
  */
 enum { MOST_LEAVES = 64, MOST_PART = 8 };
 
-/* Pages whose places are side by side. */
-enum { BLOCK_PAGES = 1024 };
-
-/* What becomes of a leaf that the layout has: it is no more, or kept, or the fresh leaf i. */
-enum { GONE = 0, KEPT = 1, FRESH = 2 };
+struct numbers {
+    uint32_t *list;
+    size_t count, room;
+};
 
 struct refresh {
     const struct clr_source *source;
     const struct clr_page_set *changes;
     struct clr_layout *layout;
     struct clr_pages pages;
-    struct clr_page_list leaves; /* the table's now, in the order of keys */
-    bool keeps_chains;           /* no overflow page that was read has changed */
-    struct clr_page_set *before; /* the pages that led to the leaves */
-    /* By page, in blocks, or NULL: 1 + the number in the layout, or 0. */
-    uint32_t **places;
-    size_t place_blocks;
-    uint32_t *fates; /* of the layout's leaves */
-    size_t kept;
+    struct clr_tree tree;        /* the table's now */
+    bool is_renewed;             /* the tree shares branches with the layout's */
+    struct clr_page_set *leaves; /* its pages that have rows */
+    struct clr_page_set *inner;  /* of an index: its interior pages */
+    size_t leaf_count;
+    struct numbers gone;      /* places of leaves that are no more */
+    struct numbers added;     /* pages that were no leaves */
+    struct numbers changed;   /* pages that are to be decoded: these and changed ones, ascending */
     struct clr_field *fields; /* as clr_record_fields() has them */
-    struct few_leaves fresh;  /* leaves that were read, in the order of keys */
-    bool *has_place;          /* of each: its page was a leaf before */
-    struct clr_leaf *new_leaves;
-    size_t new_count;
+    struct few_leaves fresh;  /* the leaves of those pages */
+    struct clr_leaf_change *fates; /* of leaves that are not kept, ascending by their places */
+    size_t fate_count;
+    bool keeps_chains; /* no overflow page that was read has changed */
     struct splice splice;
     bool has_moved;
 };
@@ -603,155 +602,362 @@ static void *new_array(size_t count, size_t size)
     return clr_memory_alloc((count + 1) * size);
 }
 
-/* Says which of the layout's leaves a page was. The database may have many other pages, and say
-   that it has more than there are. */
-static bool put_place(struct refresh *refresh, uint32_t page, uint32_t place)
+static bool add_number(struct numbers *numbers, uint32_t number)
 {
-    uint32_t **block = &refresh->places[page / BLOCK_PAGES];
+    if (numbers->count == numbers->room) {
+        const size_t room = 2 * numbers->room + MOST_LEAVES;
+        uint32_t *list = clr_memory_realloc(numbers->list, room * sizeof *list);
 
-    if (*block == NULL)
-        *block = clr_memory_alloc_zero(BLOCK_PAGES * sizeof **block);
-    if (*block != NULL)
-        (*block)[page % BLOCK_PAGES] = place;
-    return *block != NULL;
+        if (list == NULL)
+            return false;
+        numbers->list = list;
+        numbers->room = room;
+    }
+    numbers->list[numbers->count++] = number;
+    return true;
 }
 
-static uint32_t find_place(const struct refresh *refresh, uint32_t page)
+/* Takes note of a page that was a leaf: whether it is none any more. */
+static bool note_before(struct refresh *refresh, uint32_t page)
 {
-    const uint32_t *block = refresh->places[page / BLOCK_PAGES];
-
-    return block == NULL ? 0 : block[page % BLOCK_PAGES];
+    return clr_page_set_has(refresh->leaves, page) ||
+           add_number(&refresh->gone, (uint32_t)clr_layout_find(refresh->layout, page) - 1);
 }
 
-static void free_places(struct refresh *refresh)
+/* Takes note of a page that is a leaf: whether it was none. */
+static bool note_now(struct refresh *refresh, uint32_t page)
 {
-    size_t i;
-
-    for (i = 0; i < refresh->place_blocks && refresh->places != NULL; i++)
-        clr_memory_free(refresh->places[i]);
-    clr_memory_free((void *)refresh->places);
+    return clr_layout_find(refresh->layout, page) > 0 || add_number(&refresh->added, page);
 }
 
-/* Makes what is needed to tell leaves apart, once the table's are known. */
-static bool prepare(struct refresh *refresh, const struct clr_field *fields, int count)
+/* Walks through all interior pages. */
+static enum clr_load_outcome walk_anew(struct refresh *refresh, uint32_t root)
 {
     const struct clr_layout *layout = refresh->layout;
-    size_t pages = refresh->source->page_count, room = refresh->leaves.count / MOST_PART, i;
-
-    if (room < MOST_LEAVES)
-        room = MOST_LEAVES;
-    refresh->place_blocks = pages / BLOCK_PAGES + 1;
-    refresh->places = clr_memory_alloc_zero(refresh->place_blocks * sizeof *refresh->places);
-    refresh->fates = new_array(layout->leaf_count, sizeof *refresh->fates);
-    refresh->has_place = new_array(room, sizeof *refresh->has_place);
-    refresh->before = clr_page_set_copy(refresh->pages.visited);
-    refresh->fields = clr_record_fields(fields, count);
-    if (refresh->places == NULL || refresh->fates == NULL || refresh->has_place == NULL ||
-        refresh->before == NULL || refresh->fields == NULL)
-        return false;
-    for (i = 0; i < layout->leaf_count; i++) {
-        refresh->fates[i] = GONE;
-        if (layout->leaves[i].number <= pages &&
-            !put_place(refresh, layout->leaves[i].number, (uint32_t)i + 1))
-            return false;
-    }
-    return few_leaves_init(&refresh->fresh, &refresh->pages, refresh->fields, count, room,
-                           layout->most_bytes, layout->seed) == CLR_LOAD_DONE;
-}
-
-/* Whether the layout's leaf can be kept, which is also one of the table now. */
-static bool can_keep(const struct refresh *refresh, const struct clr_leaf *leaf)
-{
-    return !clr_page_set_has(refresh->changes, leaf->number) &&
-           (refresh->keeps_chains || !leaf->is_chained);
-}
-
-/* Goes through the table's leaves, and decodes those that can't be kept. */
-static enum clr_load_outcome go_through(struct refresh *refresh)
-{
-    const struct clr_leaf *before = NULL, *leaf;
-    struct few_leaves *fresh = &refresh->fresh;
+    struct clr_pages *pages = &refresh->pages;
+    struct clr_page_list list;
+    enum clr_load_outcome outcome = clr_tree_leaves(pages, root, &list);
+    bool done = outcome == CLR_LOAD_DONE;
     size_t i;
 
-    for (i = 0; i < refresh->leaves.count; i++) {
-        uint32_t number = refresh->leaves.numbers[i], place = find_place(refresh, number);
+    refresh->leaves = done ? clr_page_set_new(refresh->source->page_count) : NULL;
+    done = refresh->leaves != NULL && clr_tree_make(&refresh->tree, &list, pages->visited);
+    for (i = 0; i < list.count && done; i++)
+        done = clr_page_set_add(refresh->leaves, list.numbers[i]) &&
+               note_now(refresh, list.numbers[i]);
+    for (i = 0; i < layout->leaf_count && done; i++)
+        done = note_before(refresh, layout->leaves[i].number);
+    clr_page_list_free(&list);
+    return done || outcome != CLR_LOAD_DONE ? outcome : clr_pages_no_memory(pages);
+}
 
-        if (place > 0 && can_keep(refresh, &refresh->layout->leaves[place - 1])) {
-            leaf = &refresh->layout->leaves[place - 1];
-            refresh->fates[place - 1] = KEPT;
-            refresh->kept++;
-        } else {
-            enum clr_load_outcome outcome =
-                few_leaves_add(fresh, number, refresh->leaves.count == 1);
+/* Reads the branches that have changed. */
+static enum clr_load_outcome renew_branches(struct refresh *refresh)
+{
+    const struct clr_tree *before = &refresh->layout->tree, *now = &refresh->tree;
+    struct clr_pages *pages = &refresh->pages;
+    enum clr_load_outcome outcome = clr_tree_renew(pages, before, refresh->changes, &refresh->tree);
+    bool done;
+    size_t i;
+    uint32_t k;
 
-            if (outcome != CLR_LOAD_DONE)
-                return outcome;
-            if (place > 0)
-                refresh->fates[place - 1] = FRESH + (uint32_t)(fresh->leaf_count - 1);
-            refresh->has_place[fresh->leaf_count - 1] = place > 0;
-            leaf = &fresh->leaves[fresh->leaf_count - 1];
-        }
-        /* If there are several leaves none is empty. */
-        if (before != NULL && !refresh->source->is_index && leaf->first <= before->last)
-            return clr_page_malformed(&refresh->pages, number);
-        before = leaf;
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    refresh->is_renewed = true;
+    /* No interior page has a place among the leaves of a table. */
+    refresh->leaves = clr_page_set_copy(now->pages);
+    done = refresh->leaves != NULL;
+    for (i = 0; i < now->branch_count && done; i++) {
+        const struct clr_branch *old = before->branches[i], *branch = now->branches[i];
+
+        for (k = 0; branch != old && k < old->leaf_count && done; k++)
+            done = note_before(refresh, old->leaves[k]);
+        for (k = 0; branch != old && k < branch->leaf_count && done; k++)
+            done = note_now(refresh, branch->leaves[k]);
     }
-    few_leaves_end(fresh);
+    return done ? CLR_LOAD_DONE : clr_pages_no_memory(pages);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+/* Whether the layout's leaf, which is still one, can't be kept. */
+static bool has_changed(const struct refresh *refresh, const struct clr_leaf *leaf)
+{
+    return clr_page_set_has(refresh->leaves, leaf->number) &&
+           (clr_page_set_has(refresh->changes, leaf->number) ||
+            (leaf->is_chained && !refresh->keeps_chains));
+}
+
+/* Lists the pages that are to be decoded. */
+static bool find_changed(struct refresh *refresh)
+{
+    const struct clr_layout *layout = refresh->layout;
+    struct numbers *changed = &refresh->changed;
+    bool done = true;
+    uint32_t page;
+    size_t i;
+
+    for (i = 0; i < refresh->added.count && done; i++)
+        done = add_number(changed, refresh->added.list[i]);
+    if (refresh->keeps_chains) {
+        for (page = 0; (page = clr_page_set_next(refresh->changes, page)) != 0 && done;) {
+            const size_t place = clr_layout_find(layout, page);
+
+            if (place > 0 && has_changed(refresh, &layout->leaves[place - 1]))
+                done = add_number(changed, page);
+        }
+    } else {
+        for (i = 0; i < layout->leaf_count && done; i++) {
+            if (has_changed(refresh, &layout->leaves[i]))
+                done = add_number(changed, layout->leaves[i].number);
+        }
+    }
+    if (done && changed->count > 1)
+        qsort(changed->list, changed->count, sizeof *changed->list, compare_numbers);
+    return done;
+}
+
+/* Decodes the leaves that can't be kept. */
+static enum clr_load_outcome decode(struct refresh *refresh, const struct clr_field *fields,
+                                    int count)
+{
+    const struct clr_layout *layout = refresh->layout;
+    const struct numbers *changed = &refresh->changed;
+    struct few_leaves *fresh = &refresh->fresh;
+    enum clr_load_outcome outcome;
+    size_t i;
+
+    if (changed->count > MOST_LEAVES && changed->count > refresh->leaf_count / MOST_PART)
+        return CLR_LOAD_TOO_LARGE;
+    refresh->fields = clr_record_fields(fields, count);
+    if (refresh->fields == NULL)
+        return clr_pages_no_memory(&refresh->pages);
+    outcome = few_leaves_init(fresh, &refresh->pages, refresh->fields, count, changed->count + 1,
+                              layout->most_bytes, layout->seed);
+    for (i = 0; i < changed->count && outcome == CLR_LOAD_DONE; i++)
+        outcome = few_leaves_add(fresh, changed->list[i], refresh->leaf_count == 1);
+    if (outcome == CLR_LOAD_DONE)
+        few_leaves_end(fresh);
+    return outcome;
+}
+
+/* ---- Whether rowids ascend from leaf to leaf. */
+
+/* Returns the table's leaf that a page is now. */
+static const struct clr_leaf *find_leaf(const struct refresh *refresh, uint32_t page)
+{
+    const struct numbers *changed = &refresh->changed;
+    const uint32_t *found = NULL;
+
+    if (changed->count > 0)
+        found =
+            bsearch(&page, changed->list, changed->count, sizeof *changed->list, compare_numbers);
+    return found != NULL ? &refresh->fresh.leaves[found - changed->list]
+                         : &refresh->layout->leaves[clr_layout_find(refresh->layout, page) - 1];
+}
+
+static bool follows(const struct clr_leaf *leaf, const struct clr_leaf *before)
+{
+    return before == NULL || leaf->first > before->last;
+}
+
+static const struct clr_leaf *last_leaf(const struct refresh *refresh, size_t branch)
+{
+    const struct clr_branch *last = refresh->tree.branches[branch];
+
+    return find_leaf(refresh, last->leaves[last->leaf_count - 1]);
+}
+
+/* Whether a branch is one that the table had before, with the same leaves. */
+static bool is_shared(const struct refresh *refresh, size_t branch)
+{
+    return refresh->is_renewed &&
+           refresh->tree.branches[branch] == refresh->layout->tree.branches[branch];
+}
+
+/* Checks the leaves of branches that have other ones than before, and those beside them. */
+static enum clr_load_outcome check_branches(struct refresh *refresh)
+{
+    const struct clr_tree *tree = &refresh->tree;
+    const struct clr_leaf *before = NULL, *leaf;
+    size_t i;
+    uint32_t k;
+
+    for (i = 0; i < tree->branch_count; i++) {
+        const struct clr_branch *branch = tree->branches[i];
+        const bool shared = is_shared(refresh, i);
+
+        if (shared && before == NULL)
+            continue;
+        if (before == NULL && i > 0)
+            before = last_leaf(refresh, i - 1);
+        for (k = 0; k < (shared ? 1 : branch->leaf_count); k++) {
+            leaf = find_leaf(refresh, branch->leaves[k]);
+            if (!follows(leaf, before))
+                return clr_page_malformed(&refresh->pages, leaf->number);
+            before = leaf;
+        }
+        if (shared)
+            before = NULL;
+    }
     return CLR_LOAD_DONE;
 }
 
-static void add_leaf(struct refresh *refresh, const struct clr_leaf *leaf)
+/* Checks a leaf that has changed, of a branch that has not. */
+static enum clr_load_outcome check_leaf(struct refresh *refresh, const struct clr_leaf *leaf,
+                                        size_t i)
 {
-    refresh->new_leaves[refresh->new_count++] = *leaf;
-    refresh->splice.rows += leaf->rows;
+    const struct clr_tree *tree = &refresh->tree;
+    const struct clr_branch *branch = tree->branches[i];
+    const struct clr_leaf *before = NULL, *after = NULL;
+    uint32_t k = 0;
+
+    while (branch->leaves[k] != leaf->number)
+        k++;
+    if (k > 0)
+        before = find_leaf(refresh, branch->leaves[k - 1]);
+    else if (i > 0)
+        before = last_leaf(refresh, i - 1);
+    if (k + 1 < branch->leaf_count)
+        after = find_leaf(refresh, branch->leaves[k + 1]);
+    else if (i + 1 < tree->branch_count)
+        after = find_leaf(refresh, tree->branches[i + 1]->leaves[0]);
+    return follows(leaf, before) && (after == NULL || follows(after, leaf))
+               ? CLR_LOAD_DONE
+               : clr_page_malformed(&refresh->pages, leaf->number);
 }
 
-static void add_old(struct refresh *refresh, const struct clr_leaf *leaf, size_t from)
+/* Checks all leaves that have changed, or come beside other ones: if there are several leaves none
+   is empty. */
+static enum clr_load_outcome check_order(struct refresh *refresh)
 {
-    struct splice *splice = &refresh->splice;
-    struct row_run *last = splice->old_count == 0 ? NULL : &splice->old[splice->old_count - 1];
+    const struct clr_layout *layout = refresh->layout;
+    enum clr_load_outcome outcome = CLR_LOAD_DONE;
+    size_t i;
 
-    if (last != NULL && last->from + last->rows == from && last->to + last->rows == splice->rows)
-        last->rows += leaf->rows;
-    else
-        splice->old[splice->old_count++] =
-            (struct row_run){.from = from, .to = splice->rows, .rows = leaf->rows};
-    add_leaf(refresh, leaf);
+    if (refresh->source->is_index || refresh->leaf_count == 1)
+        return CLR_LOAD_DONE;
+    outcome = check_branches(refresh);
+    for (i = 0; i < refresh->fresh.leaf_count && outcome == CLR_LOAD_DONE; i++) {
+        const struct clr_leaf *leaf = &refresh->fresh.leaves[i];
+        const size_t place = clr_layout_find(layout, leaf->number);
+        const size_t branch = place == 0 ? 0 : layout->leaves[place - 1].branch;
+
+        if (place > 0 && refresh->is_renewed && is_shared(refresh, branch))
+            outcome = check_leaf(refresh, leaf, branch);
+    }
+    return outcome;
 }
 
-static void add_fresh(struct refresh *refresh, size_t i)
+/* ---- Where the rows go. */
+
+/* Leaves that were none before come last, in the order of their rowids. */
+static int compare_fates(const void *a, const void *b)
 {
-    const struct clr_leaf *leaf = &refresh->fresh.leaves[i];
+    const struct clr_leaf_change *first = a, *second = b;
+
+    if (first->place != second->place)
+        return first->place < second->place ? -1 : 1;
+    if (first->now->first != second->now->first)
+        return first->now->first < second->now->first ? -1 : 1;
+    return compare_numbers(&first->now->number, &second->now->number);
+}
+
+/* Says what becomes of leaves that are not kept. */
+static bool find_fates(struct refresh *refresh)
+{
+    const struct numbers *gone = &refresh->gone;
+    const struct few_leaves *fresh = &refresh->fresh;
+    struct clr_leaf_change *fates = new_array(gone->count + fresh->leaf_count, sizeof *fates);
+    size_t count = 0, i;
+
+    refresh->fates = fates;
+    if (fates == NULL)
+        return false;
+    for (i = 0; i < gone->count; i++)
+        fates[count++] = (struct clr_leaf_change){.place = gone->list[i]};
+    for (i = 0; i < fresh->leaf_count; i++) {
+        const size_t place = clr_layout_find(refresh->layout, fresh->leaves[i].number);
+
+        fates[count++] = (struct clr_leaf_change){.place = place == 0 ? SIZE_MAX : place - 1,
+                                                  .now = &fresh->leaves[i]};
+    }
+    qsort(fates, count, sizeof *fates, compare_fates);
+    refresh->fate_count = count;
+    return true;
+}
+
+/* Rows that the columns have stay, from one on. */
+static void add_old(struct splice *splice, size_t from, size_t rows)
+{
+    if (rows == 0)
+        return;
+    splice->old[splice->old_count++] =
+        (struct row_run){.from = from, .to = splice->rows, .rows = rows};
+    splice->rows += rows;
+}
+
+static void add_fresh(struct refresh *refresh, const struct clr_leaf *leaf)
+{
+    const size_t from = refresh->fresh.at[leaf - refresh->fresh.leaves];
     struct splice *splice = &refresh->splice;
 
     splice->fresh[splice->fresh_count++] =
-        (struct row_run){.from = refresh->fresh.at[i], .to = splice->rows, .rows = leaf->rows};
-    add_leaf(refresh, leaf);
+        (struct row_run){.from = from, .to = splice->rows, .rows = leaf->rows};
+    splice->rows += leaf->rows;
 }
 
 /* Says where all rows go: those of changed leaves where they were, those of new ones to the end. */
 static bool plan_rows(struct refresh *refresh)
 {
     const struct clr_layout *layout = refresh->layout;
+    struct splice *splice = &refresh->splice;
     size_t from = 0, i;
 
-    refresh->new_leaves = new_array(refresh->leaves.count, sizeof *refresh->new_leaves);
-    refresh->splice.old = new_array(refresh->kept, sizeof *refresh->splice.old);
-    refresh->splice.fresh = new_array(refresh->fresh.leaf_count, sizeof *refresh->splice.fresh);
-    if (refresh->new_leaves == NULL || refresh->splice.old == NULL || refresh->splice.fresh == NULL)
+    splice->old = new_array(refresh->fate_count, sizeof *splice->old);
+    splice->fresh = new_array(refresh->fresh.leaf_count, sizeof *splice->fresh);
+    if (splice->old == NULL || splice->fresh == NULL)
         return false;
-    for (i = 0; i < layout->leaf_count; i++) {
-        if (refresh->fates[i] == KEPT)
-            add_old(refresh, &layout->leaves[i], from);
-        else if (refresh->fates[i] != GONE)
-            add_fresh(refresh, refresh->fates[i] - FRESH);
-        from += layout->leaves[i].rows;
+    for (i = 0; i < refresh->fate_count && refresh->fates[i].place != SIZE_MAX; i++) {
+        const struct clr_leaf *before = &layout->leaves[refresh->fates[i].place];
+
+        add_old(splice, from, before->row - from);
+        if (refresh->fates[i].now != NULL)
+            add_fresh(refresh, refresh->fates[i].now);
+        from = before->row + before->rows;
     }
-    for (i = 0; i < refresh->fresh.leaf_count; i++) {
-        if (!refresh->has_place[i])
-            add_fresh(refresh, i);
-    }
+    add_old(splice, from, layout->rows - from);
+    for (; i < refresh->fate_count; i++)
+        add_fresh(refresh, refresh->fates[i].now);
     return true;
+}
+
+/* Makes the columns those of the leaves that are kept and of those that were decoded. */
+static enum clr_load_outcome change_columns(struct refresh *refresh, struct clr_column **columns,
+                                            bool *changed)
+{
+    struct clr_layout *layout = refresh->layout;
+    struct clr_pages *pages = &refresh->pages;
+    enum clr_load_outcome outcome;
+
+    if (!find_fates(refresh) || !plan_rows(refresh) ||
+        !clr_layout_make_room(layout, refresh->added.list, refresh->added.count))
+        return clr_pages_no_memory(pages);
+    outcome =
+        refreshed_columns_make(&refresh->splice, layout, pages, &refresh->fresh, columns, changed);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    if (!refresh->keeps_chains)
+        clr_layout_drop_chains(layout);
+    clr_layout_add_chains(layout, pages->visited, refresh->tree.pages);
+    pages->visited = NULL;
+    refresh->has_moved = true;
+    return CLR_LOAD_DONE;
 }
 
 static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t root,
@@ -759,39 +965,35 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
                                            struct clr_column **columns, bool *changed)
 {
     struct clr_pages *pages = &refresh->pages;
-    const struct clr_layout *layout = refresh->layout;
+    struct clr_layout *layout = refresh->layout;
     enum clr_load_outcome outcome;
+    bool changes_rows;
 
     pages->visited = clr_page_set_new(refresh->source->page_count);
     if (pages->visited == NULL)
         return clr_pages_no_memory(pages);
-    outcome = clr_tree_leaves(pages, root, &refresh->leaves);
+    outcome = clr_tree_is_renewable(&layout->tree, refresh->changes) ? renew_branches(refresh)
+                                                                     : walk_anew(refresh, root);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    pages->inner = refresh->leaves.inner;
-    if (!prepare(refresh, fields, count))
+    if (refresh->source->is_index)
+        pages->inner = refresh->inner = clr_tree_inner(&refresh->tree);
+    if (refresh->source->is_index && refresh->inner == NULL)
         return clr_pages_no_memory(pages);
+    refresh->leaf_count = layout->leaf_count - refresh->gone.count + refresh->added.count;
     refresh->keeps_chains = !clr_page_set_meets(layout->chains, refresh->changes);
-    outcome = go_through(refresh);
-    /* Leaves that are all known have the order that their rowids had, and do. */
-    if (outcome != CLR_LOAD_DONE ||
-        (refresh->fresh.leaf_count == 0 && refresh->leaves.count == layout->leaf_count))
-        return outcome;
-    if (!plan_rows(refresh))
+    if (!find_changed(refresh))
         return clr_pages_no_memory(pages);
-    outcome =
-        refreshed_columns_make(&refresh->splice, layout, pages, &refresh->fresh, columns, changed);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    clr_layout_keep(refresh->layout, refresh->new_leaves, refresh->new_count,
-                    refresh->source->is_index);
-    if (!refresh->keeps_chains)
-        clr_layout_drop_chains(refresh->layout);
-    clr_layout_add_chains(refresh->layout, pages->visited, refresh->before);
-    refresh->new_leaves = NULL;
-    pages->visited = NULL;
-    refresh->has_moved = true;
-    return CLR_LOAD_DONE;
+    changes_rows = refresh->changed.count + refresh->gone.count > 0;
+    if (changes_rows)
+        outcome = decode(refresh, fields, count);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = check_order(refresh);
+    if (outcome == CLR_LOAD_DONE && changes_rows)
+        outcome = change_columns(refresh, columns, changed);
+    if (outcome == CLR_LOAD_DONE)
+        clr_layout_change(layout, refresh->fates, refresh->fate_count, &refresh->tree);
+    return outcome;
 }
 
 /* Adds rows behind those that there are. If there would be too many ranges, the two with the fewest
@@ -836,14 +1038,15 @@ static void report_rows(const struct refresh *refresh, struct clr_refresh_report
 static void refresh_free(struct refresh *refresh)
 {
     few_leaves_free(&refresh->fresh);
-    clr_page_list_free(&refresh->leaves);
+    clr_tree_free(&refresh->tree);
     clr_page_set_free(refresh->pages.visited);
-    clr_page_set_free(refresh->before);
+    clr_page_set_free(refresh->leaves);
+    clr_page_set_free(refresh->inner);
+    clr_memory_free(refresh->gone.list);
+    clr_memory_free(refresh->added.list);
+    clr_memory_free(refresh->changed.list);
     clr_memory_free(refresh->fields);
-    free_places(refresh);
     clr_memory_free(refresh->fates);
-    clr_memory_free(refresh->has_place);
-    clr_memory_free(refresh->new_leaves);
     clr_memory_free(refresh->splice.old);
     clr_memory_free(refresh->splice.fresh);
 }
@@ -862,7 +1065,7 @@ enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root
     outcome = refresh_table(&refresh, root, fields, count, columns, changed);
     *report = (struct clr_refresh_report){.bytes_read = refresh.pages.bytes_read,
                                           .leaves_read = refresh.fresh.leaf_count,
-                                          .leaves = refresh.leaves.count,
+                                          .leaves = refresh.leaf_count,
                                           .has_moved = refresh.has_moved};
     if (refresh.has_moved)
         report_rows(&refresh, report);

@@ -1,7 +1,8 @@
 /*
  * Brings columns of a table from one snapshot to a later one, where it is known which pages of the
- * database have changed: reads the interior pages of the table's b-tree and the leaves that are new
- * or changed, and keeps the rows of the others.
+ * database have changed: reads the leaves that are new or changed, and keeps the rows of the
+ * others. Of the interior pages it reads those right above leaves that have changed; or all, if one
+ * farther above has, or there are none so high.
  */
 #ifndef CLR_STORAGE_REFRESH_H
 #define CLR_STORAGE_REFRESH_H

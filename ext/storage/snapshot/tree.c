@@ -13,6 +13,7 @@ struct part {
     const uint32_t *parents;
     size_t parent_count;
     uint32_t *numbers; /* of their children */
+    size_t *ends;      /* of each parent, where its children end */
     size_t count;
     struct clr_order order; /* of the keys, of a table */
     int64_t first;          /* of them */
@@ -109,6 +110,7 @@ static void descend_part(void *argument, int i, const atomic_bool *stop)
             part->outcome = clr_pages_read(&part->pages, part->parents[k], 1, part->page);
         if (part->outcome == CLR_LOAD_DONE)
             part->outcome = append_children(part, part->parents[k]);
+        part->ends[k] = part->count;
     }
 }
 
@@ -121,9 +123,9 @@ static int count_parts(const struct clr_pages *pages, size_t level)
     return (int)(most < threads ? most : threads);
 }
 
-/* Makes the parts of a level, whose children have their places in numbers, `most` for each page. */
-static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_t *numbers,
-                   size_t most)
+/* Makes the parts of a level, whose children have their places in a list, `most` for each page. */
+static bool divide(struct walk *walk, const struct clr_page_list *level,
+                   struct clr_page_list *children, size_t most)
 {
     const size_t page_size = walk->pages->source->page_size;
     const size_t parts = (size_t)count_parts(walk->pages, level->count);
@@ -140,7 +142,8 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
                               .page = walk->page,
                               .parents = level->numbers + first,
                               .parent_count = end - first,
-                              .numbers = numbers + first * most,
+                              .numbers = children->numbers + first * most,
+                              .ends = children->ends + first,
                               .outcome = CLR_LOAD_DONE};
         part->pages.bytes_read = 0;
         clr_order_init(&part->order);
@@ -160,6 +163,7 @@ static bool divide(struct walk *walk, const struct clr_page_list *level, uint32_
 /* Puts the parts' children together, if keys ascend from part to part. */
 static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *children)
 {
+    size_t k;
     int i;
 
     for (i = 0; i < walk->part_count; i++) {
@@ -177,34 +181,60 @@ static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *chil
             return clr_page_malformed(walk->pages, part->parents[0]);
         memmove(children->numbers + children->count, part->numbers,
                 part->count * sizeof *part->numbers);
+        for (k = 0; k < part->parent_count; k++)
+            part->ends[k] += children->count;
         children->count += part->count;
     }
     return CLR_LOAD_DONE;
 }
 
-/* Lists the children of all pages of a level, the first of which has been read. */
-static enum clr_load_outcome descend(struct walk *walk, const struct clr_page_list *level,
-                                     struct clr_page_list *children)
+/* Adds pages to those above the branches. */
+static bool add_upper(struct clr_page_list *list, const uint32_t *numbers, size_t count)
 {
-    size_t most = (size_t)clr_page_most_cells(walk->pages->source) + 1;
+    uint32_t *upper =
+        clr_memory_realloc(list->upper, (list->upper_count + count + 1) * sizeof *upper);
+
+    if (upper == NULL)
+        return false;
+    if (count > 0)
+        memcpy(upper + list->upper_count, numbers, count * sizeof *numbers);
+    list->upper = upper;
+    list->upper_count += count;
+    return true;
+}
+
+/* Makes the list of a level, the first page of which has been read, that of all its children. */
+static enum clr_load_outcome descend(struct walk *walk, struct clr_page_list *level)
+{
+    const size_t most = (size_t)clr_page_most_cells(walk->pages->source) + 1;
+    const bool raised = add_upper(level, level->branches, level->branch_count);
+    /* What no child takes of a long list costs addresses only. */
+    struct clr_page_list children = {
+        .numbers = clr_memory_alloc(level->count * most * sizeof *children.numbers),
+        .branches = level->numbers,
+        .ends = clr_memory_alloc(level->count * sizeof *children.ends),
+        .branch_count = level->count,
+        .upper = level->upper,
+        .upper_count = level->upper_count};
     enum clr_load_outcome outcome;
     int i;
 
-    /* What no child takes of a long list costs addresses only. */
-    *children = (struct clr_page_list){
-        .numbers = clr_memory_alloc(level->count * most * sizeof *children->numbers)};
     walk->part_count = 0;
-    if (children->numbers == NULL || !divide(walk, level, children->numbers, most))
+    if (!raised || children.numbers == NULL || children.ends == NULL ||
+        !divide(walk, level, &children, most))
         outcome = clr_pages_no_memory(walk->pages);
     else if (clr_team_run(walk->part_count, descend_part, walk,
                           walk->part_count > 1 ? walk->pages->watch : NULL))
-        outcome = unite(walk, children);
+        outcome = unite(walk, &children);
     else
         outcome = CLR_LOAD_STOPPED;
     for (i = 1; i < walk->part_count; i++)
         clr_memory_free(walk->parts[i].page);
     clr_memory_free(walk->parts);
     walk->parts = NULL;
+    clr_memory_free(level->branches);
+    clr_memory_free(level->ends);
+    *level = children;
     return outcome;
 }
 
@@ -220,49 +250,49 @@ static bool is_other_kind(int flags, bool is_index)
 
 /* Puts pages behind those of a list. */
 static enum clr_load_outcome append(struct clr_pages *pages, struct clr_page_list *list,
-                                    const struct clr_page_list *more)
+                                    const uint32_t *more, size_t count)
 {
-    uint32_t *numbers = clr_memory_alloc((list->count + more->count + 1) * sizeof *numbers);
+    uint32_t *numbers = clr_memory_alloc((list->count + count + 1) * sizeof *numbers);
 
     if (numbers == NULL)
         return clr_pages_no_memory(pages);
     if (list->count > 0)
         memcpy(numbers, list->numbers, list->count * sizeof *numbers);
-    if (more->count > 0)
-        memcpy(numbers + list->count, more->numbers, more->count * sizeof *numbers);
+    if (count > 0)
+        memcpy(numbers + list->count, more, count * sizeof *numbers);
     clr_memory_free(list->numbers);
     list->numbers = numbers;
-    list->count += more->count;
+    list->count += count;
     return CLR_LOAD_DONE;
 }
 
 /* Puts an index's interior pages behind its leaves. */
-static enum clr_load_outcome append_inner(struct clr_pages *pages, struct clr_page_list *leaves,
-                                          const struct clr_page_list *inner)
+static enum clr_load_outcome append_inner(struct clr_pages *pages, struct clr_page_list *leaves)
 {
-    size_t i;
+    enum clr_load_outcome outcome;
+    size_t first = leaves->count, i;
 
     leaves->inner = clr_page_set_new(pages->source->page_count);
     if (leaves->inner == NULL)
         return clr_pages_no_memory(pages);
-    for (i = 0; i < inner->count; i++) {
-        if (!clr_page_set_add(leaves->inner, inner->numbers[i]))
-            return clr_pages_no_memory(pages);
+    outcome = append(pages, leaves, leaves->upper, leaves->upper_count);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = append(pages, leaves, leaves->branches, leaves->branch_count);
+    for (i = first; i < leaves->count && outcome == CLR_LOAD_DONE; i++) {
+        if (!clr_page_set_add(leaves->inner, leaves->numbers[i]))
+            outcome = clr_pages_no_memory(pages);
     }
-    return append(pages, leaves, inner);
+    return outcome;
 }
 
-/* Goes down level by level, until the first page of one is a leaf. inner: takes the pages of the
-   levels before, if the walk is one of an index. */
-static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *level,
-                                       struct clr_page_list *inner)
+/* Goes down level by level, until the first page of one is a leaf. */
+static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *level)
 {
     struct clr_pages *pages = walk->pages;
     const bool is_index = pages->source->is_index;
     int depth;
 
     for (depth = 0; depth < DEEPEST; depth++) {
-        struct clr_page_list children;
         uint32_t first = level->numbers[0];
         enum clr_load_outcome outcome = clr_pages_read(pages, first, 1, walk->page);
         int flags;
@@ -274,11 +304,7 @@ static enum clr_load_outcome walk_down(struct walk *walk, struct clr_page_list *
             return CLR_LOAD_DONE;
         if (depth == 0 && is_other_kind(flags, is_index))
             return CLR_LOAD_UNSUPPORTED;
-        outcome = descend(walk, level, &children);
-        if (outcome == CLR_LOAD_DONE && is_index)
-            outcome = append(pages, inner, level);
-        clr_memory_free(level->numbers);
-        *level = children;
+        outcome = descend(walk, level);
         if (outcome != CLR_LOAD_DONE)
             return outcome;
     }
@@ -289,12 +315,14 @@ void clr_page_list_free(struct clr_page_list *list)
 {
     clr_memory_free(list->numbers);
     clr_page_set_free(list->inner);
+    clr_memory_free(list->branches);
+    clr_memory_free(list->ends);
+    clr_memory_free(list->upper);
 }
 
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
                                       struct clr_page_list *leaves)
 {
-    struct clr_page_list inner = {.count = 0};
     struct walk walk = {.pages = pages};
     enum clr_load_outcome outcome;
 
@@ -309,13 +337,219 @@ enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
     memset(walk.page + pages->source->page_size, 0, CLR_PAGE_SLACK);
     outcome = clr_pages_visit(pages, leaves->numbers, 1);
     if (outcome == CLR_LOAD_DONE)
-        outcome = walk_down(&walk, leaves, &inner);
+        outcome = walk_down(&walk, leaves);
     if (outcome == CLR_LOAD_DONE && pages->source->is_index)
-        outcome = append_inner(pages, leaves, &inner);
-    clr_page_list_free(&inner);
+        outcome = append_inner(pages, leaves);
     clr_memory_free(walk.page);
     return outcome;
 }
+
+/* ---- Trees that are kept. */
+
+static struct clr_branch *new_branch(uint32_t number, const uint32_t *leaves, size_t leaf_count)
+{
+    struct clr_branch *branch =
+        clr_memory_alloc(sizeof *branch + leaf_count * sizeof *branch->leaves);
+
+    if (branch == NULL)
+        return NULL;
+    atomic_init(&branch->references, 1);
+    branch->number = number;
+    branch->leaf_count = (uint32_t)leaf_count;
+    memcpy(branch->leaves, leaves, leaf_count * sizeof *leaves);
+    return branch;
+}
+
+static void release_branch(struct clr_branch *branch)
+{
+    if (branch != NULL && atomic_fetch_sub(&branch->references, 1) == 1)
+        clr_memory_free(branch);
+}
+
+/* Begins a tree of so many branches, below these pages. */
+static bool begin_tree(struct clr_tree *tree, const uint32_t *upper, size_t upper_count,
+                       size_t branch_count)
+{
+    *tree = (struct clr_tree){
+        .branches = clr_memory_alloc_zero((branch_count + 1) * sizeof(struct clr_branch *)),
+        .upper = clr_memory_alloc((upper_count + 1) * sizeof *upper),
+        .upper_count = upper_count};
+    if (tree->branches == NULL || tree->upper == NULL)
+        return false;
+    tree->branch_count = branch_count;
+    if (upper_count > 0)
+        memcpy(tree->upper, upper, upper_count * sizeof *upper);
+    return true;
+}
+
+bool clr_tree_make(struct clr_tree *tree, const struct clr_page_list *list,
+                   const struct clr_page_set *pages)
+{
+    size_t first = 0, i;
+
+    if (!begin_tree(tree, list->upper, list->upper_count, list->branch_count))
+        return false;
+    for (i = 0; i < list->branch_count; i++) {
+        tree->branches[i] =
+            new_branch(list->branches[i], list->numbers + first, list->ends[i] - first);
+        if (tree->branches[i] == NULL)
+            return false;
+        first = list->ends[i];
+    }
+    tree->pages = clr_page_set_copy(pages);
+    return tree->pages != NULL;
+}
+
+/* Makes a tree one of the same branches, and the same pages above them. */
+static bool share(struct clr_tree *tree, const struct clr_tree *from)
+{
+    size_t i;
+
+    if (!begin_tree(tree, from->upper, from->upper_count, from->branch_count))
+        return false;
+    for (i = 0; i < from->branch_count; i++) {
+        tree->branches[i] = from->branches[i];
+        atomic_fetch_add(&tree->branches[i]->references, 1);
+    }
+    return true;
+}
+
+bool clr_tree_copy(struct clr_tree *tree, const struct clr_tree *from)
+{
+    if (!share(tree, from))
+        return false;
+    tree->pages = clr_page_set_copy(from->pages);
+    return tree->pages != NULL;
+}
+
+void clr_tree_free(struct clr_tree *tree)
+{
+    size_t i;
+
+    for (i = 0; i < tree->branch_count; i++)
+        release_branch(tree->branches[i]);
+    clr_memory_free((void *)tree->branches);
+    clr_page_set_free(tree->pages);
+    clr_memory_free(tree->upper);
+    *tree = (struct clr_tree){.pages = NULL};
+}
+
+struct clr_page_set *clr_tree_inner(const struct clr_tree *tree)
+{
+    struct clr_page_set *inner = clr_page_set_new(tree->pages->last);
+    bool done = inner != NULL;
+    size_t i;
+
+    for (i = 0; i < tree->upper_count && done; i++)
+        done = clr_page_set_add(inner, tree->upper[i]);
+    for (i = 0; i < tree->branch_count && done; i++)
+        done = clr_page_set_add(inner, tree->branches[i]->number);
+    if (done)
+        return inner;
+    clr_page_set_free(inner);
+    return NULL;
+}
+
+size_t clr_tree_size(const struct clr_tree *tree)
+{
+    size_t size, i;
+
+    if (tree->pages == NULL)
+        return 0;
+    size = clr_page_set_size(tree->pages) + tree->upper_count * sizeof *tree->upper;
+    for (i = 0; i < tree->branch_count; i++)
+        size += sizeof(struct clr_branch *) + sizeof(struct clr_branch) +
+                tree->branches[i]->leaf_count * sizeof(uint32_t);
+    return size;
+}
+
+bool clr_tree_is_renewable(const struct clr_tree *tree, const struct clr_page_set *changes)
+{
+    size_t i = 0;
+
+    while (i < tree->upper_count && !clr_page_set_has(changes, tree->upper[i]))
+        i++;
+    return i > 0 && i == tree->upper_count && tree->pages->last <= changes->last;
+}
+
+/* Visits all pages of a tree but the leaves of branches that have changed. */
+static enum clr_load_outcome visit_others(struct clr_pages *pages, const struct clr_tree *tree,
+                                          const struct clr_page_set *changes)
+{
+    struct clr_page_set *all = clr_page_set_copy(tree->pages);
+    struct clr_page_set *others = clr_page_set_new(tree->pages->last);
+    bool done = all != NULL && others != NULL;
+    size_t i;
+    uint32_t k;
+
+    for (i = 0; i < tree->branch_count && done; i++) {
+        const struct clr_branch *branch = tree->branches[i];
+
+        for (k = 0; clr_page_set_has(changes, branch->number) && k < branch->leaf_count && done;
+             k++)
+            done = clr_page_set_add(others, branch->leaves[k]);
+    }
+    if (done) {
+        clr_page_set_remove(all, others);
+        clr_page_set_take(pages->visited, all);
+    } else {
+        clr_page_set_free(all);
+    }
+    clr_page_set_free(others);
+    return done ? CLR_LOAD_DONE : clr_pages_no_memory(pages);
+}
+
+/* Reads a branch anew. */
+static enum clr_load_outcome renew_branch(struct part *part, struct clr_branch **branch)
+{
+    const uint32_t number = (*branch)->number;
+    enum clr_load_outcome outcome = clr_pages_read(&part->pages, number, 1, part->page);
+    struct clr_branch *renewed;
+
+    part->count = 0;
+    clr_order_init(&part->order);
+    if (outcome == CLR_LOAD_DONE)
+        outcome = append_children(part, number);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    renewed = new_branch(number, part->numbers, part->count);
+    if (renewed == NULL)
+        return clr_pages_no_memory(&part->pages);
+    release_branch(*branch);
+    *branch = renewed;
+    return CLR_LOAD_DONE;
+}
+
+enum clr_load_outcome clr_tree_renew(struct clr_pages *pages, const struct clr_tree *from,
+                                     const struct clr_page_set *changes, struct clr_tree *tree)
+{
+    const struct clr_source *source = pages->source;
+    const size_t most = (size_t)clr_page_most_cells(source) + 1;
+    struct part part = {.page = clr_memory_alloc(source->page_size + (size_t)CLR_PAGE_SLACK),
+                        .numbers = clr_memory_alloc(most * sizeof *part.numbers)};
+    enum clr_load_outcome outcome;
+    size_t i;
+
+    outcome = share(tree, from) && part.page != NULL && part.numbers != NULL
+                  ? visit_others(pages, from, changes)
+                  : clr_pages_no_memory(pages);
+    part.pages = *pages;
+    if (outcome == CLR_LOAD_DONE)
+        memset(part.page + source->page_size, 0, CLR_PAGE_SLACK);
+    for (i = 0; i < tree->branch_count && outcome == CLR_LOAD_DONE; i++) {
+        if (clr_page_set_has(changes, tree->branches[i]->number))
+            outcome = renew_branch(&part, &tree->branches[i]);
+    }
+    *pages = part.pages;
+    clr_memory_free(part.page);
+    clr_memory_free(part.numbers);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    tree->pages = clr_page_set_copy(pages->visited);
+    return tree->pages == NULL ? clr_pages_no_memory(pages) : CLR_LOAD_DONE;
+}
+
+/* ---- All pages of a table that is small. */
 
 /* Whether all rows of a page, whose bytes those are, lie in it. */
 static enum clr_load_outcome check_local(struct clr_pages *pages, uint32_t number,

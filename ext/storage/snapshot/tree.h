@@ -5,13 +5,24 @@
 
 #include "storage/format/page.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Page numbers; to be freed with clr_page_list_free(). */
+/* The leaves of a b-tree by their page numbers, and the way to them; to be freed with
+   clr_page_list_free(). */
 struct clr_page_list {
     uint32_t *numbers;
     size_t count;
     struct clr_page_set *inner; /* of an index: those that are interior pages; else NULL */
+    /* The interior pages right above the leaves, in the order of keys, and where the leaves of each
+       one end among the numbers; none if the root is a leaf. */
+    uint32_t *branches;
+    size_t *ends;
+    size_t branch_count;
+    uint32_t *upper; /* the interior pages above those */
+    size_t upper_count;
 };
 
 /* Frees what a list has. */
@@ -26,6 +37,54 @@ void clr_page_list_free(struct clr_page_list *list);
  */
 enum clr_load_outcome clr_tree_leaves(struct clr_pages *pages, uint32_t root,
                                       struct clr_page_list *leaves);
+
+/* ---- Trees that are kept from one snapshot to the next. */
+
+/* An interior page whose children are leaves: these in the order of keys. It never changes, and
+   several trees can share it. */
+struct clr_branch {
+    atomic_int references;
+    uint32_t number, leaf_count;
+    uint32_t leaves[];
+};
+
+/* The pages of a b-tree. Zeros: none. */
+struct clr_tree {
+    struct clr_page_set *pages;   /* all of them */
+    struct clr_branch **branches; /* with a reference each, in the order of keys */
+    size_t branch_count;
+    uint32_t *upper; /* as of a list */
+    size_t upper_count;
+};
+
+/* Makes a tree of a list, whose pages, all that were visited, are those. Returns false without
+   memory; the tree is to be freed in any case. */
+bool clr_tree_make(struct clr_tree *tree, const struct clr_page_list *list,
+                   const struct clr_page_set *pages);
+
+/* Makes a tree a copy of another one, likewise. */
+bool clr_tree_copy(struct clr_tree *tree, const struct clr_tree *from);
+
+void clr_tree_free(struct clr_tree *tree);
+
+/* Returns the set of a tree's interior pages, to be freed, or NULL without memory. */
+struct clr_page_set *clr_tree_inner(const struct clr_tree *tree);
+
+/* Returns the memory that a tree takes, in bytes. */
+size_t clr_tree_size(const struct clr_tree *tree);
+
+/*
+ * Whether clr_tree_renew() can tell what has become of a tree, if the pages of that set have
+ * changed since: there are pages above the branches, and none of them has, and the database is as
+ * large as it was, or larger. So its branches are the same pages, and those that have not changed
+ * have the same leaves.
+ */
+bool clr_tree_is_renewable(const struct clr_tree *tree, const struct clr_page_set *changes);
+
+/* Makes the tree that another one has become: reads its branches that have changed, and visits all
+   pages, none of which has been. The tree is to be freed whatever the outcome. */
+enum clr_load_outcome clr_tree_renew(struct clr_pages *pages, const struct clr_tree *from,
+                                     const struct clr_page_set *changes, struct clr_tree *tree);
 
 /*
  * Finds all pages of the b-tree whose root page is root, a table's or, if the pages' source says

@@ -5,6 +5,8 @@ the answers are compared with those of the SELECTs after each step.
 """
 
 import re
+import subprocess
+import sys
 
 import support
 import tap
@@ -178,6 +180,37 @@ def test_steps(page_size, auto_vacuum):
     db.close()
 
 
+@tap.each((512, ""), (512, " WITHOUT ROWID"), (1024, ""))
+def test_bytes(page_size, without):
+    """Of the interior pages those alone are read that have changed, and none for another table."""
+    db, path = make(page_size)
+    for table in "tu":
+        db.execute(TABLE.format(table=table) + without)
+    fill(db, "t", 1, ROWS)
+    changes = Changes(db, {"v": SELECTS["v"]}, f"bytes, pages of {page_size} bytes{without}")
+
+    def pages(step, most):
+        """Looks, and compares how many pages were read, apart from the log."""
+        said = changes.look(step)[0]
+        found = PARTLY.fullmatch(said)
+        if changes.batch.check(found, f"{step}: {said}"):
+            changes.batch.check(int(found[1]) <= most * page_size, f"{step}: {said}; {most} pages")
+
+    with Elsewhere(path) as other:
+        for writer in (db, other):
+            for k in (2, ROWS // 2, ROWS - 1):
+                writer.execute(f"UPDATE t SET a = a + 1 WHERE k = {k}")
+                pages(f"a row, {k}", 1)
+            fill(writer, "u", *((1, 300) if writer is db else (301, 700)))
+            pages("another table", 0)
+            writer.execute(f"UPDATE t SET a = a + 1 WHERE k = 7 OR k = {ROWS - 70}")
+            pages("two rows", 2)
+            k = 3000 if writer is db else 4000
+            writer.execute(f"UPDATE t SET s = printf('%.*c', {page_size // 5}, 'x') WHERE k = {k}")
+            pages("a leaf that is divided", 6)
+    db.close()
+
+
 def test_chains():
     """Leaves for whose values overflow pages are read are read again if one of these changes."""
     db, _ = make()
@@ -290,21 +323,60 @@ def test_kept_columns():
     db.close()
 
 
+class Elsewhere:
+    """A connection of another process, which knows nothing of the extension."""
+
+    CODE = (
+        "import sqlite3, sys\n"
+        "db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)\n"
+        "for line in sys.stdin:\n"
+        "    try: db.execute(line).fetchall(); print('done', flush=True)\n"
+        "    except sqlite3.Error as error: print(error, flush=True)\n"
+    )
+
+    def __init__(self, path):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", self.CODE, path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.communicate()
+
+    def execute(self, sql):
+        """Runs a statement, of which rows and errors stay there."""
+        self.process.stdin.write(sql + "\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+        return self
+
+    def fetchall(self):
+        """No rows."""
+        return []
+
+
 class Writer:
-    """Random transactions on tables that it makes."""
+    """Random transactions on tables that it makes: w is one WITHOUT ROWID."""
 
     def __init__(self, rng, connections, tables):
         self.rng, self.connections, self.tables = rng, connections, tables
         for table in tables:
-            connections[0].execute(TABLE.format(table=table))
+            without = " WITHOUT ROWID" if table == "w" else ""
+            connections[0].execute(TABLE.format(table=table) + without)
             connections[0].execute(f"CREATE INDEX {table}_a ON {table}(a)")
-            fill(connections[0], table, 1, rng.choice((200, 1500)))
+            fill(connections[0], table, 1, rng.choice((200, 1500, 5000)))
 
     def statement(self):
         """A random change of a table."""
         rng = self.rng
         table = rng.choice(self.tables)
-        k = rng.randrange(2500)
+        k = rng.randrange(6000)
+        new = f"(SELECT coalesce(max(k), 0) FROM {table}) + 1 +"
         width = rng.choice((0, 1, 5, 60))
         span = f"WHERE k BETWEEN {k} AND {k + width}"
         change = rng.choice(("a = a + 1", "b = -b", "m = a", "m = 'x'", "m = NULL", "z = a * 2"))
@@ -314,10 +386,10 @@ class Writer:
                 f"UPDATE {table} SET {change} {span}",
                 f"UPDATE {table} SET s = printf('%.*c', {length}, 'y') {span}",
                 f"DELETE FROM {table} {span}",
-                f"INSERT INTO {table}(a, b, m, s, z) SELECT a, b, m, s, z FROM {table} {span}",
+                f"INSERT INTO {table} SELECT {new} k - {k}, a, b, m, s, z FROM {table} {span}",
                 f"INSERT OR REPLACE INTO {table} SELECT k + 7, a, m, b, s, z FROM {table} {span}",
                 FILL.format(table=table, first=10**6, last=10**6 + width, text=length).replace(
-                    "SELECT i,", "SELECT NULL,"
+                    "SELECT i,", f"SELECT {new} i - 1000000,"
                 ),
             )
         )
@@ -336,11 +408,30 @@ class Writer:
                 db.execute(self.statement())
         db.execute("ROLLBACK" if rng.random() < 0.05 else "COMMIT")
         if rng.random() < 0.05:
-            checkpoint(db, rng.choice(("PASSIVE", "FULL", "RESTART", "TRUNCATE")))
+            checkpoint(db, rng.choice(("PASSIVE", "PASSIVE", "FULL", "RESTART", "TRUNCATE")))
         if rng.random() < 0.05:
             db.execute(f"PRAGMA wal_autocheckpoint = {rng.choice((0, 3, 50, 1000))}").fetchall()
         if rng.random() < 0.02:
             db.execute("PRAGMA incremental_vacuum(5)").fetchall()
+
+
+class Reader:
+    """A connection that stays in its snapshot for a while."""
+
+    def __init__(self, rng, path, device, selects):
+        self.rng, self.selects = rng, selects
+        self.db = views.connect(path, device)
+        self.is_held = False
+        for name, select in selects.items():
+            views.create(self.db, name, select)
+
+    def step(self):
+        """Begins a snapshot, or ends it, or does neither."""
+        if self.rng.random() < 0.1:
+            self.db.execute("COMMIT" if self.is_held else "BEGIN")
+            self.is_held = not self.is_held
+            if self.is_held:
+                self.db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
 
 
 @tap.each(*views.devices())
@@ -351,11 +442,13 @@ def test_random(rng, device):
     batch = support.Batch(f"random transactions, views on {device}")
     answers = partly = 0
     for _ in range(rounds):
-        page_size, auto_vacuum = rng.choice((512, 1024, 2048, 4096)), rng.choice((0, 1, 2))
+        page_size, auto_vacuum = rng.choice((512, 512, 1024, 4096)), rng.choice((0, 1, 2))
         db, path = make(page_size, auto_vacuum, device)
-        other = views.connect(path)
-        tables = ["t", "u"]
-        writer = Writer(rng, (db, other), tables)
+        other, elsewhere = views.connect(path), Elsewhere(path)
+        tables = ["t", "u", "w"]
+        for connection in (db, other):
+            connection.execute("PRAGMA busy_timeout = 0").fetchall()
+        writer = Writer(rng, (db, other, elsewhere), tables)
         selects = {}
         for table in tables:
             selects[f"p_{table}"] = (
@@ -365,18 +458,23 @@ def test_random(rng, device):
             selects[f"r_{table}"] = f"SELECT gpu_total(b), gpu_sum(a), count(*) FROM {table}"
         for name, select in selects.items():
             batch.compare(views.create(db, name, select), None, name)
+        reader = Reader(rng, path, device, selects)
         for i in range(transactions):
             writer.transaction()
+            reader.step()
             for name in rng.sample(list(selects), rng.choice((1, 2, 6))):
-                got = views.ask(db, name)
-                want = views.outcome(db, selects[name])
-                what = f"pages of {page_size}, auto_vacuum {auto_vacuum}, {i}: {selects[name]}"
+                asked = reader.db if rng.random() < 0.2 else db
+                got = views.ask(asked, name)
+                want = views.outcome(asked, selects[name])
+                held = "an older snapshot, " if asked is not db and reader.is_held else ""
+                what = f"pages of {page_size}, auto_vacuum {auto_vacuum}, {held}{i}: {selects[name]}"
                 batch.compare(got, want, what)
                 answers += 1
-                partly += PARTLY.fullmatch(views.plan(db, name)[-1]) is not None
+                partly += PARTLY.fullmatch(views.plan(asked, name)[-1]) is not None
         batch.compare(support.value(db, "PRAGMA integrity_check"), "ok", "integrity")
-        other.close()
-        db.close()
+        for connection in (reader.db, other, db):
+            connection.close()
+        elsewhere.__exit__()
     tap.diag(f"{partly} of {answers} answers from columns of which a part was read again")
     batch.check(partly > answers / 20, f"only {partly} of {answers} times a part was read again")
 

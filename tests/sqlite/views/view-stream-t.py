@@ -235,7 +235,7 @@ def test_others_stay(db, batch):
     batch.compare(views.plan(db, "sums")[0], STREAMS, "the large one")
     batch.compare(len(kept(db)), 4, "columns stay")
     size = support.value(db, "SELECT sum(bytes) FROM clreduce_columns")
-    support.configure(db, column_memory=size * 5 // 4)
+    support.configure(db, column_memory=size * 15 // 8)
     check(db, batch, "sums", SELECTS["sums"], "with less room")
     batch.compare(len(kept(db)), 3, "the one whose use is longest ago has gone")
 

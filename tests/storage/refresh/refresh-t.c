@@ -93,6 +93,31 @@ static bool has_values(const struct clr_column *column, const struct values *val
     return column->rows == values->rows;
 }
 
+static struct clr_leaf *copy_leaves(const struct clr_layout *layout)
+{
+    struct clr_leaf *leaves = malloc(layout->leaf_count * sizeof *leaves);
+
+    TAP_NEED(leaves != NULL, "no memory");
+    memcpy(leaves, layout->leaves, layout->leaf_count * sizeof *leaves);
+    return leaves;
+}
+
+/* Whether the layout has the leaves that it had, whatever else it has room for. */
+static bool has_leaves(const struct clr_layout *layout, const struct clr_layout *before,
+                       const struct clr_leaf *leaves)
+{
+    size_t i = 0;
+
+    if (layout->rows != before->rows || layout->leaf_count != before->leaf_count)
+        return false;
+    while (i < layout->leaf_count && layout->leaves[i].number == leaves[i].number &&
+           layout->leaves[i].row == leaves[i].row && layout->leaves[i].rows == leaves[i].rows &&
+           layout->leaves[i].branch == leaves[i].branch &&
+           clr_layout_find(layout, leaves[i].number) == i + 1)
+        i++;
+    return i == layout->leaf_count;
+}
+
 /* The refresh, whatever allocation fails: then nothing has changed, and it can be made again.
    changed: of each column, whether it has; all, if nothing else is known. */
 static enum clr_load_outcome refresh(struct image *image, const struct clr_source *source,
@@ -106,9 +131,11 @@ static enum clr_load_outcome refresh(struct image *image, const struct clr_sourc
 
     outcome = clr_refresh(source, root, changes, image->fields, image->count, &image->layout,
                           image->columns, changed, &watch, &report);
-    batch_ok(outcome == CLR_LOAD_STOPPED, "stopped: %d", outcome);
+    batch_ok(outcome == CLR_LOAD_STOPPED || (outcome == CLR_LOAD_DONE && report.bytes_read == 0),
+             "stopped: %d", outcome);
     for (after = 0;; after++) {
         const struct clr_layout layout = image->layout;
+        struct clr_leaf *leaves = copy_leaves(&layout);
         struct clr_column *columns[IMAGE_COLUMNS];
         struct values values = copy_values(image->columns[1]);
 
@@ -122,14 +149,16 @@ static enum clr_load_outcome refresh(struct image *image, const struct clr_sourc
                 batch_ok(image->columns[1] == columns[1] && has_values(columns[1], &values),
                          "a column that is said not to have changed");
             free(values.list);
+            free(leaves);
             return outcome;
         }
         free(values.list);
         ++*failures;
         batch_ok(outcome == CLR_LOAD_FAILED &&
                      memcmp(columns, image->columns, sizeof columns) == 0 &&
-                     layout.leaves == image->layout.leaves && layout.rows == image->layout.rows,
+                     has_leaves(&image->layout, &layout, leaves),
                  "allocation %d: outcome %d", after, outcome);
+        free(leaves);
     }
 }
 
