@@ -478,10 +478,10 @@ static bool bring_zones(const struct clr_scan *scan, const struct clr_watch *wat
 
         if (!wanted[i] || clr_column_zones(column) != NULL)
             continue;
-        if (!atomic_exchange(&column->wants_zones, true) || !make_zones(column, watch))
-            all = false;
-        else
+        if (make_zones(column, watch))
             *made = true;
+        else
+            all = false;
     }
     return all;
 }

@@ -88,7 +88,6 @@ struct clr_column {
     uint32_t entries_read; /* of the dictionary, when all of the column was read */
     /* What blocks of its rows have: clr_column_zones(). */
     _Atomic(struct clr_zones *) zones;
-    atomic_bool wants_zones; /* a scan could have used them */
 };
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */

@@ -256,7 +256,6 @@ static void splice_finish(const struct splice *splice, struct clr_column *old,
     result->kind = kind;
     result->rows = splice->rows;
     atomic_store(&result->zones, renew_zones(splice, before, result));
-    atomic_store(&result->wants_zones, atomic_load(&old->wants_zones));
     if (result == old)
         clr_zones_free(before);
 }

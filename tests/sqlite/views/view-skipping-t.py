@@ -119,8 +119,7 @@ def test_changes(db, rng):
     # A write-ahead log says what has changed since it was seen.
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.execute("UPDATE t SET m = m + 1 WHERE id = 9")
-    check(5, 9, 0, "columns that were just loaded")
-    check(5, 9, 199, "and then")
+    check(5, 9, 199, "columns that were just loaded")
     db.execute("UPDATE t SET i = 7 WHERE id = ?", (rows // 2,))
     check(5, 9, 198, "a row in the middle")
     db.execute("UPDATE t SET i = NULL WHERE id = ?", (rows // 2,))
@@ -136,18 +135,19 @@ def test_changes(db, rng):
 
 
 def test_first(db, rng):
-    """The first query makes no zones; their bytes count from then on; and they go with the column."""
+    """The first query that can use them makes zones; their bytes count from then on; and they go with the column."""
     Zones.create(db, rng, "ascending", 10 * BLOCK)
     views.create(db, "v", "SELECT gpu_sum(r) FROM t WHERE r < 10")
     size = "SELECT bytes FROM clreduce_columns"
-    views.ask(db, "v")
+    views.create(db, "w", "SELECT gpu_sum(r) FROM t")
+    views.ask(db, "w")
     tap.is_equal(db.execute(size).fetchall(), [(10 * BLOCK * 4,)], "no zones")
     views.ask(db, "v")
     bytes_now = db.execute(size).fetchone()[0]
     tap.ok(10 * BLOCK * 4 < bytes_now < 10 * BLOCK * 4 + 1000, f"zones: {bytes_now} bytes")
     tap.ok(views.plan(db, "v")[2].endswith(f"{bytes_now} bytes"), "the plan says so")
     tap.is_equal(db.execute("SELECT clreduce_evict()").fetchone()[0] >= bytes_now, True, "which are freed")
-    tap.is_equal(skipped(db, "v"), 0, "and made anew")
+    tap.is_equal(skipped(db, "v"), 9, "and made anew")
 
 
 def test_random(rng):
