@@ -1,9 +1,10 @@
 #include "base/memory.h"
 
+#include "base/system.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static atomic_long fail_countdown = -1;
 static atomic_int fail_happened;
@@ -93,13 +94,9 @@ void clr_budget_hand_over(struct clr_budget *budget, size_t size)
 
 uint64_t clr_budget_limit(int64_t setting)
 {
-    long pages, page_size;
+    const uint64_t memory = setting > 0 ? 0 : clr_system_memory();
 
     if (setting > 0)
         return (uint64_t)setting;
-    pages = sysconf(_SC_PHYS_PAGES);
-    page_size = sysconf(_SC_PAGE_SIZE);
-    if (pages <= 0 || page_size <= 0)
-        return (uint64_t)ASSUMED_MEMORY_MIB << 18;
-    return (uint64_t)pages * (uint64_t)page_size / 4;
+    return memory == 0 ? (uint64_t)ASSUMED_MEMORY_MIB << 18 : memory / 4;
 }

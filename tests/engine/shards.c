@@ -1,8 +1,8 @@
 #include "engine/shards.h"
 
 #include "base/clock.h"
+#include "base/system.h"
 #include "engine/operations/resident.h"
-#include "engine/worker/thread.h"
 #include "random.h"
 
 #include "tap.h"
@@ -27,7 +27,7 @@ struct clr_worker *workers_start(const struct clr_device_info *info)
     struct clr_worker *worker;
 
     if (workers_count == 0)
-        clr_exit_guard(workers_end);
+        clr_system_guard_exit(workers_end);
     clr_status_clear(&status);
     worker = workers_count < WORKERS_MOST ? clr_worker_start(info, &status) : NULL;
     TAP_NEED(worker != NULL, "no worker: %s", status.message);

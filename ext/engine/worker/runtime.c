@@ -1,6 +1,7 @@
 #include "engine/worker/runtime.h"
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "engine/worker/thread.h"
 
 #include <pthread.h>
@@ -85,14 +86,14 @@ static void stop_at_exit(void)
 
 static void prepare(void)
 {
-    clr_thread_cond_init(&runtime.changed);
+    clr_system_cond_init(&runtime.changed);
     pthread_atfork(NULL, NULL, mark_forked);
-    atexit(stop_at_exit);
+    clr_system_at_exit(stop_at_exit);
 }
 
 void clr_runtime_guard_exit(void)
 {
-    if (!atomic_load(&guarded) && clr_exit_guard(stop_at_exit))
+    if (!atomic_load(&guarded) && clr_system_guard_exit(stop_at_exit))
         atomic_store(&guarded, true);
 }
 
@@ -134,7 +135,8 @@ static void *discover(void *unused)
 
     (void)unused;
     clr_catalog_fill(&catalog, known, runtime.reach);
-    atexit(stop_at_exit); /* after the handlers that drivers registered when they were loaded */
+    /* After the handlers that drivers registered when they were loaded. */
+    clr_system_at_exit(stop_at_exit);
     workers = clr_memory_alloc((catalog.count + 1) * sizeof *workers);
     if (workers == NULL || catalog.count < known_count) {
         clr_memory_free(workers);

@@ -1,15 +1,8 @@
 #include "engine/worker/team.h"
 
 #include "base/clock.h"
+#include "base/system.h"
 #include "engine/worker/thread.h"
-
-#include <unistd.h>
-
-#ifdef __linux__
-#include <sched.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#endif
 
 enum { WATCH_MS = 20, ASK_NS = 10000000 };
 
@@ -27,20 +20,6 @@ struct team {
 /* Teams that are running. */
 static atomic_int teams;
 
-static int processors(void)
-{
-    long online;
-
-#ifdef __linux__
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-#endif
-    online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > CLR_TEAM_MOST ? CLR_TEAM_MOST : (int)online;
-}
-
 bool clr_watch_wants_stop(const struct clr_watch *watch, int64_t *asked_at)
 {
     int64_t now;
@@ -56,21 +35,11 @@ bool clr_watch_wants_stop(const struct clr_watch *watch, int64_t *asked_at)
 
 int clr_team_size(void)
 {
-    const int size = processors() / (atomic_load(&teams) + 1);
+    const int size = clr_system_processors() / (atomic_load(&teams) + 1);
 
     if (size < 1)
         return 1;
     return size > CLR_TEAM_MOST ? CLR_TEAM_MOST : size;
-}
-
-/* Has the calling thread leave the processors to whoever wants them, where the system knows
-   priorities of threads. */
-static void be_idle(void)
-{
-#ifdef __linux__
-    /* Of a thread, in spite of the name; some time is left to it on the busiest processor. */
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-#endif
 }
 
 static void *run_part(void *argument)
@@ -78,7 +47,7 @@ static void *run_part(void *argument)
     struct team *team = argument;
 
     if (team->is_idle)
-        be_idle();
+        clr_system_be_idle();
     team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
     pthread_mutex_lock(&team->lock);
     team->running--;
@@ -119,7 +88,7 @@ static bool run(struct team *team, int count, const struct clr_watch *watch)
     atomic_init(&team->next, 0);
     atomic_init(&team->stop, false);
     pthread_mutex_init(&team->lock, NULL);
-    clr_thread_cond_init(&team->done);
+    clr_system_cond_init(&team->done);
     team->running = threads;
     for (i = 0; i < threads; i++) {
         if (clr_thread_start(run_part, team) != 0)

@@ -1,4 +1,4 @@
-/* Threads as the engine starts them, waiting with a time limit, and the end of the process. */
+/* Threads as the engine starts them, and waiting with a time limit. */
 #ifndef CLR_ENGINE_THREAD_H
 #define CLR_ENGINE_THREAD_H
 
@@ -14,14 +14,11 @@
  */
 int clr_thread_start(void *(*run)(void *), void *argument);
 
-/* Sets up a condition variable whose deadlines come from clr_thread_deadline(). */
-void clr_thread_cond_init(pthread_cond_t *condition);
-
-/* Returns the time timeout_ms milliseconds from now, on a clock that setting the time leaves. */
+/* Returns the time timeout_ms milliseconds from now, of clr_system_now(). */
 struct timespec clr_thread_deadline(int64_t timeout_ms);
 
 /*
- * Waits for the condition, of clr_thread_cond_init(), until the deadline, or without an end if that
+ * Waits for the condition, of clr_system_cond_init(), until the deadline, or without an end if that
  * is NULL. Returns false if the deadline has passed. It is no cancellation point, as
  * pthread_cond_wait(3) is: a thread that pthread_cancel() ends there would keep the lock for ever.
  */
@@ -50,18 +47,8 @@ struct clr_patience {
 /* From now on it lasts timeout_ms milliseconds, or many times as long while the process is busy. */
 void clr_patience_begin(struct clr_patience *patience, int64_t timeout_ms);
 
-/* Waits for the condition, of clr_thread_cond_init(). Returns false if that was all. */
+/* Waits for the condition, of clr_system_cond_init(). Returns false if that was all. */
 bool clr_patience_wait(struct clr_patience *patience, pthread_cond_t *condition,
                        pthread_mutex_t *lock);
-
-/*
- * Has the function called when the main thread calls exit() or returns from main(), before the
- * handlers of atexit() and the destructors of globals, whenever those were registered. Returns
- * false, and does nothing, if the calling thread is not the main thread or the C library has no
- * such means.
- *
- * Source: the destructors of C++11's thread_local objects, which glibc's exit() runs first.
- */
-bool clr_exit_guard(void (*function)(void));
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "engine/worker/thread.h"
 #include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
@@ -84,7 +85,7 @@ void clr_task_init(struct clr_task *task, enum clr_task_kind kind, clr_task_step
     task->has_begun = task->is_under_way = false;
     task->place = 0;
     atomic_init(&task->phase, CLR_TASK_IDLE);
-    clr_thread_cond_init(&task->changed);
+    clr_system_cond_init(&task->changed);
     clr_status_clear(&task->status);
 }
 
@@ -490,8 +491,8 @@ struct clr_worker *clr_worker_start(const struct clr_device_info *info, struct c
     init_queue(&worker->over);
     worker->starting = true;
     pthread_mutex_init(&worker->lock, NULL);
-    clr_thread_cond_init(&worker->work_arrived);
-    clr_thread_cond_init(&worker->got_on);
+    clr_system_cond_init(&worker->work_arrived);
+    clr_system_cond_init(&worker->got_on);
     if (clr_thread_start(run, worker) != 0) {
         clr_status_set(status, CLR_DEVICE, 0, "no thread could be started for the device");
         clr_memory_free(worker);

@@ -1,9 +1,9 @@
 #include "numeric/values/column.h"
 
 #include "base/memory.h"
+#include "base/system.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 static size_t find_size(size_t count)
 {
@@ -27,21 +27,6 @@ void clr_zones_free(struct clr_zones *zones)
 
 static const size_t tag_bytes = 1, value_bytes = 8;
 
-/* Returns memory that costs nothing until it is touched, or NULL. */
-static void *map_area(size_t size)
-{
-    void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (area == MAP_FAILED)
-        return NULL;
-#if defined(MADV_HUGEPAGE)
-    /* Large pages take a five-hundredth of the page faults. Where they can't be had, no matter. */
-    madvise(area, size, MADV_HUGEPAGE);
-#endif
-    return area;
-}
-
 /* Returns where tags lie behind so many values of that width, or the first byte after them. */
 static size_t tags_at(size_t capacity, size_t width)
 {
@@ -59,7 +44,7 @@ static struct clr_column *new_column(size_t capacity, size_t width, bool has_tag
     column = clr_memory_alloc(sizeof *column);
     if (column == NULL)
         return NULL;
-    *area = map_area(tags_at(capacity, width) + (has_tags ? capacity : 0));
+    *area = clr_system_map(tags_at(capacity, width) + (has_tags ? capacity : 0));
     if (*area == NULL) {
         clr_memory_free(column);
         return NULL;
@@ -155,10 +140,10 @@ void clr_column_release(struct clr_column *column)
     clr_bytes_free(&column->bytes);
     clr_dictionary_release(column->dictionary);
     if (column->codes != NULL)
-        munmap(column->codes, tags_at(column->capacity, column->code_bytes));
+        clr_system_unmap(column->codes, tags_at(column->capacity, column->code_bytes));
     else
-        munmap(column->words != NULL ? column->words : column->values,
-               tags_at(column->capacity, clr_column_width(column)) + column->capacity);
+        clr_system_unmap(column->words != NULL ? column->words : column->values,
+                         tags_at(column->capacity, clr_column_width(column)) + column->capacity);
     clr_memory_free(column);
 }
 

@@ -1,15 +1,10 @@
 #include "opencl/core/api.h"
 
-#include <dlfcn.h>
+#include "base/system.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
-
-#ifdef __APPLE__
-static const char *const libraries[] = {"/System/Library/Frameworks/OpenCL.framework/OpenCL"};
-#else
-static const char *const libraries[] = {"libOpenCL.so.1", "libOpenCL.so"};
-#endif
 
 static const char *const names[] = {
 #define NAME(name) #name,
@@ -26,15 +21,15 @@ struct clr_opencl clr_opencl;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct clr_status outcome;
 
-/* Fills the table with the functions of a library, or of RTLD_DEFAULT. Returns NULL; or the name of
-   one that is lacking, and the table is as it was. */
+/* Fills the table with the functions of a library, or of those that the process has if that is
+   NULL. Returns NULL; or the name of one that is lacking, and the table is as it was. */
 static const char *take(void *library)
 {
     void *found[FUNCTIONS];
     size_t i;
 
     for (i = 0; i < FUNCTIONS; i++) {
-        found[i] = dlsym(library, names[i]);
+        found[i] = clr_system_function(library, names[i]);
         if (found[i] == NULL)
             return names[i];
     }
@@ -45,17 +40,13 @@ static const char *take(void *library)
 /* What has been opened stays open: drivers do not survive being unloaded. */
 static enum clr_code open_library(const char *name, struct clr_status *status)
 {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *text;
+    const char *text = NULL;
+    void *library = clr_system_library(name, &text);
 
-    if (library == NULL) {
-        text = dlerror();
+    if (library == NULL)
         return clr_status_set(status, CLR_DEVICE, 0,
-                              "no OpenCL ICD loader could be opened (%s). Install one (Debian, "
-                              "Ubuntu: ocl-icd-libopencl1; elsewhere mostly ocl-icd) and the "
-                              "OpenCL driver of your device",
-                              text != NULL ? text : name);
-    }
+                              "no OpenCL ICD loader could be opened (%s). %s",
+                              text != NULL ? text : name, clr_system_opencl_advice);
     text = take(library);
     if (text != NULL)
         return clr_status_set(status, CLR_DEVICE, 0,
@@ -70,10 +61,10 @@ static void load(void)
     struct clr_status other;
     size_t i;
 
-    if (take(RTLD_DEFAULT) == NULL || open_library(libraries[0], &outcome) == CLR_OK)
+    if (take(NULL) == NULL || open_library(clr_system_opencl[0], &outcome) == CLR_OK)
         return;
-    for (i = 1; i < sizeof libraries / sizeof libraries[0]; i++) {
-        if (open_library(libraries[i], &other) == CLR_OK) {
+    for (i = 1; clr_system_opencl[i] != NULL; i++) {
+        if (open_library(clr_system_opencl[i], &other) == CLR_OK) {
             clr_status_clear(&outcome);
             return;
         }

@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/system.h"
 #include "opencl/core/api.h"
 #include "opencl/core/calls.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -245,33 +245,6 @@ static void add_platforms(struct clr_catalog *catalog, enum clr_reach before)
     }
 }
 
-/* What a GPU's kernel driver makes: NVIDIA's, those of the kernel (DRM), AMD's for computing, that
-   of WSL 2, and ARM's. On macOS OpenCL is always there. */
-#ifdef __APPLE__
-static bool has_traces(void)
-{
-    return true;
-}
-#else
-static const char *const traces[] = {"/dev/nvidia*", "/dev/dri/render*", "/dev/kfd", "/dev/dxg",
-                                     "/dev/mali*"};
-
-static bool has_traces(void)
-{
-    bool found = false;
-    size_t i;
-
-    for (i = 0; i < sizeof traces / sizeof traces[0] && !found; i++) {
-        glob_t paths;
-
-        memset(&paths, 0, sizeof paths);
-        found = glob(traces[i], GLOB_NOSORT, NULL, &paths) == 0;
-        globfree(&paths);
-    }
-    return found;
-}
-#endif
-
 enum clr_reach clr_catalog_reach(const char *setting)
 {
     if (strcasecmp(setting, "host") == 0)
@@ -303,7 +276,7 @@ static void fill(struct clr_catalog *catalog, const struct clr_catalog *known, e
         snprintf(catalog->left_out, sizeof catalog->left_out,
                  "no device was looked for, as the setting device is 'host'. "
                  "SELECT clreduce_set('device', 'auto') has GPUs looked for");
-    } else if (reach == CLR_REACH_TRACES && !has_traces()) {
+    } else if (reach == CLR_REACH_TRACES && !clr_system_may_have_device()) {
         snprintf(
             catalog->left_out, sizeof catalog->left_out,
             "no device was looked for, as there is no trace of a GPU (/dev/nvidia*, "

@@ -3,12 +3,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/system.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/database/connection_database.h"
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* ---- Columns with too many values. */
 
@@ -639,7 +639,7 @@ static int64_t locked_drop_due(void)
         closed = closed_since(table);
         if (closed == 0)
             continue;
-        if (closed + retention <= now || clr_known_file_is_unlinked(table->file))
+        if (closed + retention <= now || clr_known_file_is_lost(table->file))
             clr_cache_drop_table(table);
         else if ((due = closed + retention < look ? closed + retention : look) < next_due)
             next_due = due;
@@ -656,16 +656,6 @@ static void drop_file(const struct clr_known_file *file)
         if (table->file == file)
             clr_cache_drop_table(table);
     }
-}
-
-static int most_files(void)
-{
-    struct rlimit limit;
-
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-                   limit.rlim_cur / DESCRIPTORS_PER_FILE < MOST_FILES
-               ? (int)(limit.rlim_cur / DESCRIPTORS_PER_FILE)
-               : MOST_FILES;
 }
 
 /* Returns the file that was closed longest ago, or NULL, and how many are closed. */
@@ -691,7 +681,8 @@ static const struct clr_known_file *find_oldest_file(int *count)
 
 static void drop_beyond_most(void)
 {
-    const int most = most_files();
+    const uint64_t allowed = clr_file_most() / DESCRIPTORS_PER_FILE;
+    const int most = allowed < MOST_FILES ? (int)allowed : MOST_FILES;
     const struct clr_known_file *oldest;
     int count;
 

@@ -1,6 +1,7 @@
 #include "sqlite/cache/cache_lock.h"
 
 #include "base/clock.h"
+#include "base/system.h"
 #include "engine/worker/thread.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ static int cancel_state; /* what clr_thread_restore_cancel() gets, of the thread
 
 static void prepare(void)
 {
-    clr_thread_cond_init(&changed);
+    clr_system_cond_init(&changed);
 }
 
 void clr_cache_lock(void)

@@ -2,24 +2,21 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "sqlite/session/statement.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 /* ---- Files. */
 
-/* All under the lock, but for the pin, which stays. */
+/* All under the lock. The pin is used without it as well, by those who see to it that the file
+   stays open, or after they have seen that it is closed. */
 struct clr_known_file {
     struct clr_known_file *next;
-    dev_t device;
-    ino_t inode;
-    int pin; /* the descriptor that keeps the inode */
+    uint64_t identity[4]; /* zeros: no handle is of it any more, nor will one be */
+    intptr_t pin;         /* keeps that from others; CLR_NO_PIN: not any more */
     int references;
     int handles, logs; /* by which it, and its log, is open */
     int64_t closed;    /* since when there are no handles */
@@ -59,14 +56,9 @@ static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static bool is_settled(const struct clr_known_file *file)
 {
     enum { TICK_NS = 100000000 };
-    struct timespec now;
-    struct stat changed;
+    struct clr_file_facts facts;
 
-    if (fstat(file->pin, &changed) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
-        return false;
-    return (now.tv_sec - changed.st_ctim.tv_sec) * INT64_C(1000000000) + now.tv_nsec -
-               changed.st_ctim.tv_nsec >
-           TICK_NS;
+    return clr_file_facts_of_pin(file->pin, &facts) && clr_file_now() - facts.changed_ns > TICK_NS;
 }
 
 /* Takes note that the file, or its log, is not open by that handle any more. Returns whether it is
@@ -86,6 +78,11 @@ static bool locked_let_go(struct clr_open_file *open)
         return false;
     file->closed = clr_clock_ns();
     file->doubts += !is_settled(file);
+    if (!clr_file_pins_stay) {
+        clr_file_unpin(file->pin);
+        file->pin = CLR_NO_PIN;
+        memset(file->identity, 0, sizeof file->identity);
+    }
     return true;
 }
 
@@ -127,56 +124,56 @@ void clr_known_file_notify(void (*closed)(struct clr_known_file *file))
     pthread_mutex_unlock(&lock);
 }
 
-/* Returns a descriptor of the file of that name which takes part in no lock, or -1. */
-static int open_pin(const char *name)
-{
-#ifdef O_PATH
-    return open(name, O_PATH | O_CLOEXEC);
-#else
-    (void)name;
-    return -1;
-#endif
-}
-
 /* Whether SQLite's own VFS has opened the file, with locks, and as one that may change. */
 static bool is_locked_by_sqlite(sqlite3 *db, const char *schema, const char *name)
 {
     sqlite3_vfs *vfs = NULL;
 
     return sqlite3_file_control(db, schema, SQLITE_FCNTL_VFS_POINTER, &vfs) == SQLITE_OK &&
-           vfs != NULL && strcmp(vfs->zName, "unix") == 0 &&
+           vfs != NULL &&
+           (strcmp(vfs->zName, "unix") == 0 || strcmp(vfs->zName, "win32") == 0 ||
+            strcmp(vfs->zName, "win32-longpath") == 0) &&
            !sqlite3_uri_boolean(name, "nolock", 0) && !sqlite3_uri_boolean(name, "immutable", 0);
 }
 
-/* Whether the handle, and the name before and after that is asked, have the pin's inode. */
-static bool has_inode(sqlite3_file *handle, const char *name, const struct stat *pinned)
+/* Returns the system's own handle of the file, which SQLite's VFS for Windows tells; else NULL. */
+static void *system_handle(sqlite3_file *handle)
 {
-    struct stat named;
+    void *own = NULL;
+
+    return handle->pMethods->xFileControl(handle, SQLITE_FCNTL_WIN32_GET_HANDLE, &own) == SQLITE_OK
+               ? own
+               : NULL;
+}
+
+/* Whether the handle, and the name before and after that is asked, are of the pinned file. */
+static bool is_pinned(sqlite3_file *handle, const char *name, const struct clr_file_facts *pinned)
+{
+    struct clr_file_facts named;
     int has_moved = 1;
 
     return handle->pMethods->xFileControl(handle, SQLITE_FCNTL_HAS_MOVED, &has_moved) ==
                SQLITE_OK &&
-           has_moved == 0 && stat(name, &named) == 0 && named.st_dev == pinned->st_dev &&
-           named.st_ino == pinned->st_ino;
+           has_moved == 0 && clr_file_facts_of(name, &named) &&
+           memcmp(named.identity, pinned->identity, sizeof named.identity) == 0;
 }
 
 /* Returns the file that the pin is of, or makes it, with the pin as its own, which *pin is then not
    any more. It gets no reference. NULL without memory. */
-static struct clr_known_file *locked_find_file(const struct stat *pinned, int *pin)
+static struct clr_known_file *locked_find_file(const struct clr_file_facts *pinned, intptr_t *pin)
 {
     struct clr_known_file *file = files;
 
-    while (file != NULL && !(file->device == pinned->st_dev && file->inode == pinned->st_ino))
+    while (file != NULL && memcmp(file->identity, pinned->identity, sizeof file->identity) != 0)
         file = file->next;
     if (file != NULL)
         return file;
     file = clr_memory_alloc_zero(sizeof *file);
     if (file == NULL)
         return NULL;
-    file->device = pinned->st_dev;
-    file->inode = pinned->st_ino;
+    memcpy(file->identity, pinned->identity, sizeof file->identity);
     file->pin = *pin;
-    *pin = -1;
+    *pin = CLR_NO_PIN;
     file->next = files;
     files = file;
     return file;
@@ -200,7 +197,8 @@ static void free_file(struct clr_known_file *file)
 {
     if (file == NULL)
         return;
-    close(file->pin);
+    if (file->pin != CLR_NO_PIN)
+        clr_file_unpin(file->pin);
     clr_memory_free(file);
 }
 
@@ -329,15 +327,17 @@ static struct clr_open_file *find_open_file(sqlite3 *db, const char *schema, sql
     const char *name = sqlite3_db_filename(db, schema);
     struct clr_open_file *open = NULL;
     struct clr_known_file *file, *unused = NULL;
-    struct stat pinned;
-    int pin;
+    struct clr_file_facts pinned;
+    void *own;
+    intptr_t pin;
 
     if (name == NULL || *name == '\0' || !is_locked_by_sqlite(db, schema, name))
         return NULL;
-    pin = open_pin(name);
-    if (pin < 0)
+    own = system_handle(handle);
+    pin = clr_file_pin(name, own);
+    if (pin == CLR_NO_PIN)
         return NULL;
-    if (fstat(pin, &pinned) == 0 && has_inode(handle, name, &pinned)) {
+    if (clr_file_facts_of_pin(pin, &pinned) && (own != NULL || is_pinned(handle, name, &pinned))) {
         clr_known_file_heed_forks();
         pthread_mutex_lock(&lock);
         file = locked_find_file(&pinned, &pin);
@@ -349,8 +349,8 @@ static struct clr_open_file *find_open_file(sqlite3 *db, const char *schema, sql
         pthread_mutex_unlock(&lock);
         free_file(unused);
     }
-    if (pin >= 0)
-        close(pin);
+    if (pin != CLR_NO_PIN)
+        clr_file_unpin(pin);
     return open;
 }
 
@@ -432,25 +432,23 @@ int64_t clr_known_file_closed(const struct clr_known_file *file)
 void clr_known_file_state(const struct clr_known_file *file,
                           unsigned char state[CLR_FILE_STATE_SIZE])
 {
-    struct stat now;
+    struct clr_file_facts now;
     int64_t numbers[CLR_FILE_STATE_SIZE / 8] = {0};
 
-    if (fstat(file->pin, &now) == 0) {
-        numbers[0] = now.st_size;
-        numbers[1] = now.st_mtim.tv_sec;
-        numbers[2] = now.st_mtim.tv_nsec;
-        numbers[3] = now.st_ctim.tv_sec;
-        numbers[4] = now.st_ctim.tv_nsec;
-        numbers[5] = read_number(&file->doubts);
+    if (clr_file_facts_of_pin(file->pin, &now)) {
+        numbers[0] = now.size;
+        numbers[1] = now.written_ns;
+        numbers[2] = now.changed_ns;
+        numbers[3] = read_number(&file->doubts);
     }
     memcpy(state, numbers, CLR_FILE_STATE_SIZE);
 }
 
-bool clr_known_file_is_unlinked(const struct clr_known_file *file)
+bool clr_known_file_is_lost(const struct clr_known_file *file)
 {
-    struct stat now;
+    struct clr_file_facts now;
 
-    return fstat(file->pin, &now) == 0 && now.st_nlink == 0;
+    return file->pin == CLR_NO_PIN || (clr_file_facts_of_pin(file->pin, &now) && now.links == 0);
 }
 
 /* ---- Databases. */

@@ -15,14 +15,18 @@
 /* ---- Files. */
 
 /*
- * Database files that connections of this process have open, known by device and inode: what was
- * read from one through a connection is what every other connection to it reads.
+ * Database files that connections of this process have open, known by device and inode, on Windows
+ * by volume and file index: what was read from one through a connection is what every other
+ * connection to it reads.
  *
  * The proof. SQLite's own VFS for unix, with its locks, opened the file, and says (HAS_MOVED) that
  * the inode that it opened is the one at the file's name, before and after which that name leads to
  * one device and inode. From then on a descriptor of ours keeps the inode from being given to
  * another file. It is one that was opened with O_PATH: closing any other descriptor of a file
  * drops the locks that SQLite holds on it (fcntl(2)). Where there is no O_PATH no file is known.
+ * The VFS for Windows tells its handle, of which ours is made, and while it has that open the file
+ * can't be deleted. Afterwards ours would keep others from that: it is closed, and the file is
+ * lost.
  *
  * What was read stays true only while somebody has the file open: then nobody but SQLite's users
  * writes to it or to its log. Nothing tells when SQLite closes a file: DETACH,
@@ -59,12 +63,12 @@ int64_t clr_known_file_closed(const struct clr_known_file *file);
  * changes, and how often nobody has had it open so soon after a change that another one might have
  * the same times. Zeros if they can't be read.
  */
-enum { CLR_FILE_STATE_SIZE = 48 };
+enum { CLR_FILE_STATE_SIZE = 32 };
 void clr_known_file_state(const struct clr_known_file *file,
                           unsigned char state[CLR_FILE_STATE_SIZE]);
 
-/* Whether the file has no name any more. */
-bool clr_known_file_is_unlinked(const struct clr_known_file *file);
+/* Whether nobody can open a closed file as this one any more: it has no name, or no pin. */
+bool clr_known_file_is_lost(const struct clr_known_file *file);
 
 /* ---- Databases. */
 

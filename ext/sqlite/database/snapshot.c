@@ -2,18 +2,16 @@
 #include "sqlite/database/snapshot.h"
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "sqlite/api.h"
 #include "sqlite/database/connection_database.h"
 #include "storage/format/page_set.h"
 #include "storage/snapshot/tree.h"
 #include "storage/snapshot/wal.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- The index of a write-ahead log, which all connections share. WAL-mode file format
    (https://sqlite.org/walformat.html), section 2.1. */
@@ -240,49 +238,6 @@ static int wal_transaction_hold(struct clr_database *database, sqlite3_file *fil
 /* Whether several threads may read a database's file at the same time, and whether they need not
    read at all. */
 
-/* Returns the position of one of this process's descriptors, or -1. */
-static long long find_position(const char *descriptor)
-{
-    char path[64], line[128];
-    long long position = -1;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/self/fdinfo/%.20s", descriptor);
-    file = fopen(path, "r");
-    if (file == NULL)
-        return -1;
-    if (fgets(line, sizeof line, file) == NULL || sscanf(line, "pos: %lld", &position) != 1)
-        position = -1;
-    fclose(file);
-    return position;
-}
-
-/* Whether all descriptors of that file, and there are some, stand at its beginning: nobody seeks.
- */
-static bool stands_still(const char *name)
-{
-    struct stat wanted, found;
-    struct dirent *entry;
-    char path[64];
-    bool any = false, still = true;
-    DIR *folder;
-
-    if (stat(name, &wanted) != 0)
-        return false;
-    folder = opendir("/proc/self/fd");
-    while (folder != NULL && still && (entry = readdir(folder)) != NULL) {
-        snprintf(path, sizeof path, "/proc/self/fd/%.20s", entry->d_name);
-        if (entry->d_name[0] == '.' || stat(path, &found) != 0 || found.st_dev != wanted.st_dev ||
-            found.st_ino != wanted.st_ino)
-            continue;
-        any = true;
-        still = find_position(entry->d_name) == 0;
-    }
-    if (folder != NULL)
-        closedir(folder);
-    return any && still;
-}
-
 /* In a process that has started a thread each of SQLite's mutexes is taken atomically from then on,
    by which a program without threads of its own reads rows a fourth slower: smaller tables are not
    worth that. */
@@ -304,7 +259,7 @@ static bool file_reads_in_parallel(sqlite3 *db, const char *schema)
         vfs == NULL || name == NULL ||
         (strcmp(vfs->zName, "unix") != 0 && strcmp(vfs->zName, "unix-excl") != 0))
         return false;
-    return stands_still(name);
+    return clr_file_stands_still(name);
 }
 
 /*

@@ -1,6 +1,7 @@
 #include "storage/load/load.h"
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "storage/leaves/layout.h"
 #include "storage/leaves/units.h"
 #include "storage/load/sample.h"
@@ -8,7 +9,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* ---- Packing. */
 
@@ -770,7 +770,6 @@ enum { POPULATED_ROWS = 262144 };
  */
 static void provide_block(struct clr_column *column, size_t block)
 {
-#if defined(MADV_POPULATE_WRITE)
     const size_t first = block * POPULATED_ROWS, rows = POPULATED_ROWS;
     const size_t size = clr_column_width(column);
     unsigned char *area = column->codes != NULL   ? column->codes
@@ -778,11 +777,7 @@ static void provide_block(struct clr_column *column, size_t block)
                                                   : (void *)column->values;
 
     if (first + rows <= column->capacity)
-        madvise(area + first * size, rows * size, MADV_POPULATE_WRITE);
-#else
-    (void)column;
-    (void)block;
-#endif
+        clr_system_populate(area + first * size, rows * size);
 }
 
 /*

@@ -1,5 +1,5 @@
 /* The exit guard: before all handlers of exit(), those that were registered after it included. */
-#include "engine/worker/thread.h"
+#include "base/system.h"
 
 #include "child.h"
 
@@ -40,14 +40,14 @@ static void note_late(void)
 static void guard_between_handlers(void)
 {
     atexit(note_early);
-    child_ok(clr_exit_guard(note_guard), "the exit is guarded");
+    child_ok(clr_system_guard_exit(note_guard), "the exit is guarded");
     atexit(note_late);
 }
 
 static void *guard_in_thread(void *unused)
 {
     (void)unused;
-    return clr_exit_guard(note_guard) ? notes : NULL;
+    return clr_system_guard_exit(note_guard) ? notes : NULL;
 }
 
 /* The end of any other thread is not that of the process. */
@@ -73,7 +73,7 @@ int main(void)
 {
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     TAP_NEED(notes != MAP_FAILED, "no shared memory");
-    if (!clr_exit_guard(note_guard))
+    if (!clr_system_guard_exit(note_guard))
         tap_skip_all("this C library has no such means");
     run(guard_between_handlers, "ggle", "guards, then handlers");
     run(guard_from_thread, "tg", "from another thread");

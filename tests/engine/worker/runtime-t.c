@@ -4,10 +4,11 @@
  */
 #include "engine/worker/runtime.h"
 
+#include "base/system.h"
+
 #include "child.h"
 #include "engine/fake_catalog.h"
 #include "engine/fake_device.h"
-#include "engine/worker/thread.h"
 
 #include "tap.h"
 
@@ -380,7 +381,7 @@ int main(void)
     run(exit_while_building, "exit() while a program is built");
     tap_is_int64(*progress, 2, "... waits for that");
     run(rest_while_building, "closing while a program is built");
-    if (clr_exit_guard(nothing))
+    if (clr_system_guard_exit(nothing))
         run(rest_with_guard, "closing with a guarded exit");
     else
         tap_skip(1, "this C library can't guard the exit");

@@ -2,6 +2,7 @@
 #include "engine/worker/thread.h"
 
 #include "base/clock.h"
+#include "base/system.h"
 
 #include "tap.h"
 
@@ -129,7 +130,7 @@ static void test_cancelled(void)
 
 int main(void)
 {
-    clr_thread_cond_init(&changed);
+    clr_system_cond_init(&changed);
     test_cancelled();
     test_start();
     test_nanoseconds();
