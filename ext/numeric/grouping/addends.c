@@ -306,17 +306,6 @@ static enum clr_scan_outcome make_room(struct clr_group_list *list, struct clr_g
     return outcome;
 }
 
-/* Adds a block of values at once; y may be NULL. */
-static void add_block(struct clr_group_list *list, const uint32_t *numbers, const int64_t *x,
-                      const int64_t *y)
-{
-    memcpy((uint32_t *)list->numbers.start + list->count, numbers, CLR_BLOCK * sizeof *numbers);
-    memcpy((int64_t *)list->x.start + list->count, x, CLR_BLOCK * sizeof *x);
-    if (y != NULL)
-        memcpy((int64_t *)list->y.start + list->count, y, CLR_BLOCK * sizeof *y);
-    list->count += CLR_BLOCK;
-}
-
 static void add_value(struct clr_group_list *list, uint32_t number, int64_t x, int64_t y)
 {
     ((uint32_t *)list->numbers.start)[list->count] = number;
@@ -342,10 +331,6 @@ static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *
         return CLR_SCAN_DONE;
     outcome = make_room(list, task->addends->memory, task->block->loops->count(found),
                         task->addends->rows, pairs);
-    if (outcome == CLR_SCAN_DONE && task->block->loops->count(found) == CLR_BLOCK) {
-        add_block(list, task->numbers, task->x->values, pairs ? task->y->values : NULL);
-        return CLR_SCAN_DONE;
-    }
     for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
         for (word = found[i]; word != 0; word &= word - 1) {
             const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
@@ -407,22 +392,6 @@ static enum clr_scan_outcome list(const struct task *task, const uint64_t *rows)
 
 /* ---- Tallies. */
 
-/* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
-static bool drop_nulls(const struct task *task, const struct clr_register *argument, uint64_t *rows)
-{
-    uint64_t found[CLR_BLOCK_WORDS];
-    size_t i;
-
-    if (clr_row_set_find(task->block->loops, argument, CLR_TAG_UNSURE, rows, found) ||
-        (task->tally->operations != 0 &&
-         clr_row_set_find(task->block->loops, argument, CLR_TAG_BYTES, rows, found)))
-        return false;
-    if (clr_row_set_find(task->block->loops, argument, CLR_TAG_NULL, rows, found))
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            rows[i] &= ~found[i];
-    return true;
-}
-
 /* Whether the rows have other types than planned. */
 static bool is_other(const struct task *task, const struct clr_register *values, unsigned types,
                      const uint64_t *rows)
@@ -437,17 +406,6 @@ static bool is_other(const struct task *task, const struct clr_register *values,
     return false;
 }
 
-static void find_integers(const struct task *task, const uint64_t *rows, uint64_t *integers)
-{
-    const struct clr_loops *loops = task->block->loops;
-    uint64_t of_x[CLR_BLOCK_WORDS];
-
-    if (!clr_row_set_find(loops, task->x, CLR_TAG_INTEGER, rows, of_x) ||
-        !clr_row_set_find(loops, task->y != NULL ? task->y : task->x, CLR_TAG_INTEGER, of_x,
-                          integers))
-        memset(integers, 0, CLR_BLOCK_WORDS * sizeof *integers);
-}
-
 static enum clr_scan_outcome take(const struct task *task)
 {
     const struct clr_group_tally *kept = task->kept;
@@ -456,11 +414,8 @@ static enum clr_scan_outcome take(const struct task *task)
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     size_t i;
 
-    memcpy(rows, task->selected, sizeof rows);
-    if ((kept->filter >= 0 &&
-         !clr_filter_keep_true(task->block, &task->block->registers[kept->filter], rows)) ||
-        (y != NULL && clr_row_set_find(task->block->loops, y, CLR_TAG_UNSURE, rows, others)) ||
-        (x != NULL && !drop_nulls(task, x, rows)) || (y != NULL && !drop_nulls(task, y, rows)))
+    if (!clr_tally_rows_find(task->block, task->tally, kept->filter, task->selected, rows,
+                             integers))
         return CLR_SCAN_UNSURE;
     if ((kept->missing < 0 && !same_rows(rows, task->selected)) ||
         (x != NULL && is_other(task, x, kept->x_types, rows)) ||
@@ -471,7 +426,6 @@ static enum clr_scan_outcome take(const struct task *task)
     count_others(task, kept->missing, rows);
     if (x == NULL)
         return CLR_SCAN_DONE;
-    find_integers(task, rows, integers);
     if (kept->others >= 0) {
         for (i = 0; i < CLR_BLOCK_WORDS; i++) /* those that count_others() leaves out */
             others[i] = (task->selected[i] & ~rows[i]) | integers[i];

@@ -103,18 +103,6 @@ static enum clr_scan_outcome grow_slots(struct clr_group_table *table, size_t ca
     return CLR_SCAN_DONE;
 }
 
-/* Lets the table grow at once for so many keys in all, as it may turn out to need; if it can't, no
-   matter. */
-static void expect_keys(struct clr_group_table *table, size_t count)
-{
-    size_t capacity = FIRST_CAPACITY;
-
-    while (count > capacity / 8 * 5)
-        capacity *= 2;
-    if (count <= MOST_NUMBERS && capacity > table->capacity)
-        grow_slots(table, capacity);
-}
-
 /* Gives all further keys numbers of their own, the same key several ones, from now on. */
 static void append_keys(struct clr_group_table *table)
 {
@@ -482,10 +470,8 @@ static enum clr_scan_outcome find_numbers(struct clr_group_numbers *numbers,
 /* Bytes of records that stay in a processor's cache without being fetched. */
 enum { NEAR = 1 << 19 };
 
-/* After TELLING rows of which nearly all are groups of their own, the others are expected to be.
-   Where places are sorted in the end this is judged by SOME rows, and one in 16: if even more are,
-   most groups have one or two rows, and they need not be looked for before. */
-enum { TELLING = 1 << 16, SOME = 1 << 14 };
+/* So many rows, and one in 16, tell whether most groups have one or two rows. */
+enum { SOME = 1 << 14 };
 
 void clr_group_part_begin(struct clr_group_part *part)
 {
@@ -618,22 +604,16 @@ static bool has_room_for_all(const struct clr_group_part *part)
     return left > 0 && part->plan->scan->rows <= (uint64_t)left / 2 / group;
 }
 
-/* Of rows in portions it is not known how many come. */
-static void expect_groups(struct clr_group_part *part)
+/* Where nearly all rows so far are groups of their own, and places are sorted in the end, groups
+   need not be looked for before. Of rows in portions it is not known how many come. */
+static void consider_appending(struct clr_group_part *part)
 {
-    const struct clr_group_plan *plan = part->plan;
-    struct clr_group_table *table = &part->numbers.table;
-    const bool sorts = clr_group_plan_sorts(plan);
     const size_t some = part->most / 16 / CLR_BLOCK * CLR_BLOCK;
+    struct clr_group_table *table = &part->numbers.table;
 
-    if (plan->numbering == CLR_NUMBERED_DIRECTLY || part->seen != (!sorts        ? TELLING
-                                                                   : some < SOME ? SOME
-                                                                                 : some))
-        return;
-    if (sorts && table->count > part->seen / 16 * 15 && has_room_for_all(part))
+    if (clr_group_plan_sorts(part->plan) && part->seen == (some < SOME ? SOME : some) &&
+        table->count > part->seen / 16 * 15 && has_room_for_all(part))
         append_keys(table);
-    else if (table->count > part->seen / 8 * 7)
-        expect_keys(table, part->most);
 }
 
 /* Takes the selected rows of a block, if there are any. */
@@ -718,7 +698,7 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
             break;
         }
         if (is_whole)
-            expect_groups(part);
+            consider_appending(part);
         part->outcome = run_block(part, block, &gathered, first, count);
         part->seen += count;
     }

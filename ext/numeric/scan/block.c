@@ -535,6 +535,43 @@ bool clr_filter_keep_true(const struct clr_block *block, const struct clr_regist
     return true;
 }
 
+/* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
+static bool drop_nulls(const struct clr_block *block, const struct clr_tally *tally,
+                       const struct clr_register *argument, uint64_t *rows)
+{
+    uint64_t found[CLR_BLOCK_WORDS];
+    size_t i;
+
+    if (clr_row_set_find(block->loops, argument, CLR_TAG_UNSURE, rows, found) ||
+        (tally->operations != 0 && !clr_tally_takes_bytes(tally) &&
+         clr_row_set_find(block->loops, argument, CLR_TAG_BYTES, rows, found)))
+        return false;
+    if (clr_row_set_find(block->loops, argument, CLR_TAG_NULL, rows, found))
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            rows[i] &= ~found[i];
+    return true;
+}
+
+bool clr_tally_rows_find(const struct clr_block *block, const struct clr_tally *tally, int filter,
+                         const uint64_t *selected, uint64_t *rows, uint64_t *integers)
+{
+    const struct clr_register *x = tally->x < 0 ? NULL : &block->registers[tally->x];
+    const struct clr_register *y = tally->y < 0 ? NULL : &block->registers[tally->y];
+    uint64_t found[CLR_BLOCK_WORDS];
+
+    memcpy(rows, selected, sizeof found);
+    if ((filter >= 0 && !clr_filter_keep_true(block, &block->registers[filter], rows)) ||
+        /* An argument is evaluated, with its errors, even where another one is NULL. */
+        (y != NULL && clr_row_set_find(block->loops, y, CLR_TAG_UNSURE, rows, found)) ||
+        (x != NULL && !drop_nulls(block, tally, x, rows)) ||
+        (y != NULL && !drop_nulls(block, tally, y, rows)))
+        return false;
+    if (x == NULL || !clr_row_set_find(block->loops, x, CLR_TAG_INTEGER, rows, found) ||
+        !clr_row_set_find(block->loops, y != NULL ? y : x, CLR_TAG_INTEGER, found, integers))
+        memset(integers, 0, sizeof found);
+    return true;
+}
+
 /* Takes away the rows that are not in the set. Returns whether any are left. */
 static bool intersect(uint64_t *restrict rows, const uint64_t *restrict set)
 {

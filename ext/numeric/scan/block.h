@@ -64,6 +64,14 @@ bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *
 bool clr_filter_keep_true(const struct clr_block *block, const struct clr_register *values,
                           uint64_t *rows);
 
+/*
+ * Finds the selected rows that count for a tally, by its filter (an instruction, or -1: all) and
+ * its arguments, and those among them whose arguments are all INTEGERs, none without arguments.
+ * Returns false if a row is unsure.
+ */
+bool clr_tally_rows_find(const struct clr_block *block, const struct clr_tally *tally, int filter,
+                         const uint64_t *selected, uint64_t *rows, uint64_t *integers);
+
 /* Stores the set of all rows of the block. */
 void clr_filter_select_all(const struct clr_block *block, uint64_t *selected);
 

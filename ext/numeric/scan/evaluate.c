@@ -16,7 +16,20 @@ enum { CAPACITY = 32 * CLR_BLOCK };
 
 #define OPERATION(operation) (1u << (operation))
 
-void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *values, size_t count)
+/*
+ * A tally's way from blocks to its state: the values of the rows that count are gathered, by type,
+ * into arrays that are reduced when they are full.
+ */
+struct collector {
+    const struct clr_tally *tally;
+    struct clr_state *state;
+    struct clr_share *share; /* if the tally has CLR_KEEP */
+    struct clr_chunk *values,
+        *pairs; /* of CLR_SUM and CLR_EXTREMES; of CLR_DOT; NULL: not needed */
+};
+
+/* Lets a share have count values of the kind, in two runs of which one is empty. */
+static void share_set(struct clr_share *share, enum clr_kind kind, const void *values, size_t count)
 {
     share->runs[0] =
         (struct clr_run){.next = &share->runs[1], .kind = kind, .values = values, .count = count};
@@ -25,8 +38,9 @@ void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *valu
     share->other_count = 0;
 }
 
-bool clr_collector_init(struct clr_collector *collector, const struct clr_tally *tally,
-                        struct clr_state *state, struct clr_share *share)
+/* Returns false without memory; then, too, collector_free() is due. */
+static bool collector_init(struct collector *collector, const struct clr_tally *tally,
+                           struct clr_state *state, struct clr_share *share)
 {
     bool values = tally->operations & (OPERATION(CLR_SUM) | OPERATION(CLR_EXTREMES));
     bool pairs = tally->operations & OPERATION(CLR_DOT);
@@ -35,20 +49,19 @@ bool clr_collector_init(struct clr_collector *collector, const struct clr_tally 
     collector->state = state;
     collector->share = tally->operations & CLR_KEEP ? share : NULL;
     if (collector->share != NULL)
-        clr_share_set(share, CLR_KIND_INTEGER, share->room, 0);
+        share_set(share, CLR_KIND_INTEGER, share->room, 0);
     collector->values = values ? clr_chunk_new(CLR_SUM, CAPACITY) : NULL;
     collector->pairs = pairs ? clr_chunk_new(CLR_DOT, CAPACITY) : NULL;
     return (!values || collector->values != NULL) && (!pairs || collector->pairs != NULL);
 }
 
-void clr_collector_free(struct clr_collector *collector)
+static void collector_free(struct collector *collector)
 {
     clr_chunk_free(collector->values);
     clr_chunk_free(collector->pairs);
 }
 
-static void flush(struct clr_collector *collector, struct clr_chunk *chunk,
-                  enum clr_element element)
+static void flush(struct collector *collector, struct clr_chunk *chunk, enum clr_element element)
 {
     int operation;
 
@@ -63,7 +76,8 @@ static void flush(struct clr_collector *collector, struct clr_chunk *chunk,
     chunk->count[element] = 0;
 }
 
-void clr_collector_flush(struct clr_collector *collector)
+/* Brings the state up to date. */
+static void collector_flush(struct collector *collector)
 {
     struct clr_chunk *chunks[] = {collector->values, collector->pairs};
     size_t i;
@@ -82,9 +96,9 @@ static int64_t *get_array(const struct clr_chunk *chunk, enum clr_element elemen
     return element == CLR_REAL ? (int64_t *)(void *)chunk->real : chunk->integer;
 }
 
-static void gather(struct clr_collector *collector, struct clr_block *block,
-                   struct clr_chunk *chunk, enum clr_element element, const int64_t *x,
-                   const int64_t *y, const uint64_t *rows)
+static void gather(struct collector *collector, struct clr_block *block, struct clr_chunk *chunk,
+                   enum clr_element element, const int64_t *x, const int64_t *y,
+                   const uint64_t *rows)
 {
     int64_t *next = get_array(chunk, element) + chunk->count[element];
     size_t count = block->loops->gather(x, rows, next, clr_block_ahead(block, x));
@@ -96,26 +110,9 @@ static void gather(struct clr_collector *collector, struct clr_block *block,
         flush(collector, chunk, element);
 }
 
-/* Takes the NULLs of an argument out of the rows. Returns false if it is unsure in one of them. */
-static bool drop_nulls(const struct clr_collector *collector, const struct clr_block *block,
-                       const struct clr_register *argument, uint64_t *rows)
-{
-    uint64_t found[CLR_BLOCK_WORDS];
-    size_t i;
-
-    if (clr_row_set_find(block->loops, argument, CLR_TAG_UNSURE, rows, found) ||
-        (collector->tally->operations != 0 && !clr_tally_takes_bytes(collector->tally) &&
-         clr_row_set_find(block->loops, argument, CLR_TAG_BYTES, rows, found)))
-        return false;
-    if (clr_row_set_find(block->loops, argument, CLR_TAG_NULL, rows, found))
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            rows[i] &= ~found[i];
-    return true;
-}
-
 /* Of an INTEGER and a REAL: the INTEGER goes along as a double if it is one, else the product
    straight into the sum. */
-static void take_mixed_pairs(struct clr_collector *collector, const int64_t *integers,
+static void take_mixed_pairs(struct collector *collector, const int64_t *integers,
                              const int64_t *reals, const uint64_t *rows)
 {
     struct clr_chunk *chunk = collector->pairs;
@@ -139,7 +136,7 @@ static void take_mixed_pairs(struct clr_collector *collector, const int64_t *int
         flush(collector, chunk, CLR_REAL);
 }
 
-static void take_pairs(struct clr_collector *collector, struct clr_block *block,
+static void take_pairs(struct collector *collector, struct clr_block *block,
                        const struct clr_register *x, const struct clr_register *y,
                        const uint64_t *rows)
 {
@@ -159,7 +156,7 @@ static void take_pairs(struct clr_collector *collector, struct clr_block *block,
     }
 }
 
-static void take_values(struct clr_collector *collector, struct clr_block *block,
+static void take_values(struct collector *collector, struct clr_block *block,
                         const struct clr_register *x, const uint64_t *rows)
 {
     uint64_t found[CLR_BLOCK_WORDS];
@@ -212,31 +209,24 @@ static enum clr_scan_outcome keep(struct clr_share *share, struct clr_block *blo
     return CLR_SCAN_DONE;
 }
 
-enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct clr_block *block,
-                                         const uint64_t *selected)
+/* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE or
+   CLR_SCAN_LIMIT. */
+static enum clr_scan_outcome collector_take(struct collector *collector, struct clr_block *block,
+                                            const uint64_t *selected)
 {
     const struct clr_tally *tally = collector->tally;
     const struct clr_register *x = tally->x < 0 ? NULL : &block->registers[tally->x];
     const struct clr_register *y = tally->y < 0 ? NULL : &block->registers[tally->y];
-    uint64_t rows[CLR_BLOCK_WORDS], integers[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS];
+    uint64_t rows[CLR_BLOCK_WORDS], integers[CLR_BLOCK_WORDS];
     size_t count;
 
-    memcpy(rows, selected, sizeof rows);
-    if ((tally->filter >= 0 &&
-         !clr_filter_keep_true(block, &block->registers[tally->filter], rows)) ||
-        /* An argument is evaluated, with its errors, even where another one is NULL. */
-        (y != NULL && clr_row_set_find(block->loops, y, CLR_TAG_UNSURE, rows, found)) ||
-        (x != NULL && !drop_nulls(collector, block, x, rows)) ||
-        (y != NULL && !drop_nulls(collector, block, y, rows)))
+    if (!clr_tally_rows_find(block, tally, tally->filter, selected, rows, integers))
         return CLR_SCAN_UNSURE;
     count = block->loops->count(rows);
     collector->state->count += (int64_t)count;
     if (x == NULL || count == 0)
         return CLR_SCAN_DONE;
-    collector->state->non_integers += (int64_t)count;
-    if (clr_row_set_find(block->loops, x, CLR_TAG_INTEGER, rows, integers) &&
-        clr_row_set_find(block->loops, y != NULL ? y : x, CLR_TAG_INTEGER, integers, found))
-        collector->state->non_integers -= (int64_t)block->loops->count(found);
+    collector->state->non_integers += (int64_t)(count - block->loops->count(integers));
     if (collector->values != NULL)
         take_values(collector, block, x, rows);
     if (collector->pairs != NULL)
@@ -281,12 +271,11 @@ static void share_column(const struct clr_column *column, size_t first, size_t r
     const bool numbers = real || column->kind == CLR_TAG_INTEGER;
 
     if (column->words == NULL) {
-        clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
-                      numbers ? rows : 0);
+        share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER, column->values + first,
+                  numbers ? rows : 0);
     } else {
-        clr_share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER,
-                      (const char *)column->words + first * column->frame.bytes,
-                      numbers ? rows : 0);
+        share_set(share, real ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+                  (const char *)column->words + first * column->frame.bytes, numbers ? rows : 0);
         share->runs[0].frame = column->frame;
     }
     if (clr_column_has_addresses(column) && column->kind == CLR_TAG_BYTES) {
@@ -451,7 +440,7 @@ static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int coun
 struct blocks {
     struct clr_block *block;
     struct clr_gathered gathered;
-    struct clr_collector *collectors;
+    struct collector *collectors;
     int collector_count;
 };
 
@@ -463,7 +452,7 @@ static enum clr_scan_outcome take_block(struct blocks *blocks, const uint64_t *s
 
     clr_block_run(blocks->block, CLR_STAGE_TALLIES);
     for (i = 0; i < blocks->collector_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = clr_collector_take(&blocks->collectors[i], blocks->block, selected);
+        outcome = collector_take(&blocks->collectors[i], blocks->block, selected);
     return outcome;
 }
 
@@ -496,7 +485,7 @@ static enum clr_scan_outcome run_block(struct blocks *blocks, size_t first, size
 }
 
 static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
-                                        struct clr_collector *collectors, int collector_count,
+                                        struct collector *collectors, int collector_count,
                                         const atomic_bool *stop)
 {
     struct blocks blocks = {
@@ -518,7 +507,7 @@ static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t firs
     if (outcome == CLR_SCAN_DONE)
         outcome = take_gathered(&blocks);
     for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
-        clr_collector_flush(&collectors[i]);
+        collector_flush(&collectors[i]);
     clr_gathered_free(&blocks.gathered);
     clr_block_free(blocks.block);
     return outcome;
@@ -528,7 +517,7 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop)
 {
-    struct clr_collector collectors[CLR_MOST_TALLIES];
+    struct collector collectors[CLR_MOST_TALLIES];
     struct whole wholes[CLR_MOST_TALLIES];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int collector_count = 0, whole_count = 0, i;
@@ -552,8 +541,8 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
             whole_count += reduces;
             if (whole->tally->operations & CLR_KEEP)
                 share_column(whole->arguments[0], first, last - first, share);
-        } else if (!clr_collector_init(&collectors[collector_count++], whole->tally, whole->state,
-                                       share)) {
+        } else if (!collector_init(&collectors[collector_count++], whole->tally, whole->state,
+                                   share)) {
             outcome = CLR_SCAN_FAILED;
         }
     }
@@ -562,6 +551,6 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
     if (outcome == CLR_SCAN_DONE && collector_count > 0)
         outcome = run_blocks(scan, first, last, collectors, collector_count, stop);
     for (i = 0; i < collector_count; i++)
-        clr_collector_free(&collectors[i]);
+        collector_free(&collectors[i]);
     return outcome;
 }

@@ -15,11 +15,6 @@
 #include <stdbool.h>
 
 /*
- * A tally's way from blocks to its state: the values of the rows that count are gathered, by type,
- * into arrays that are reduced when they are full.
- */
-
-/*
  * The values of a tally with CLR_KEEP from some of the scan's rows: two runs, the second one the
  * next of the first. They are the column's own where they can be; else copies, of INTEGERs from the
  * room's start and of REALs from its end.
@@ -32,31 +27,6 @@ struct clr_share {
     size_t other_count;
     int64_t *other_room; /* for one of each row, with CLR_BYTES */
 };
-
-struct clr_collector {
-    const struct clr_tally *tally;
-    struct clr_state *state;
-    struct clr_share *share; /* if the tally has CLR_KEEP */
-    struct clr_chunk *values,
-        *pairs; /* of CLR_SUM and CLR_EXTREMES; of CLR_DOT; NULL: not needed */
-};
-
-/* Lets a share have count values of the kind, in two runs of which one is empty. */
-void clr_share_set(struct clr_share *share, enum clr_kind kind, const void *values, size_t count);
-
-/* State and share are the caller's, and are not cleared. Returns false without memory; then, too,
-   clr_collector_free() is due. */
-bool clr_collector_init(struct clr_collector *collector, const struct clr_tally *tally,
-                        struct clr_state *state, struct clr_share *share);
-void clr_collector_free(struct clr_collector *collector);
-
-/* Adds the rows of the block that are selected. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE or
-   CLR_SCAN_LIMIT. */
-enum clr_scan_outcome clr_collector_take(struct clr_collector *collector, struct clr_block *block,
-                                         const uint64_t *selected);
-
-/* Brings the state up to date. */
-void clr_collector_flush(struct clr_collector *collector);
 
 /*
  * Computes the tallies over the rows first .. last - 1. states has a state for each of the scan's
