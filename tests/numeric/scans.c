@@ -220,7 +220,8 @@ void scans_make(struct scans_made *made, struct clr_column *const *columns)
         tally->operations = masks[random_below(5)];
         tally->x =
             random_below(8) > 0 || tally->operations != 0 ? random_pick(SCANS_INSTRUCTIONS) : -1;
-        tally->y = tally->operations & 1u << CLR_DOT ? random_pick(SCANS_INSTRUCTIONS) : -1;
+        /* Of two values the product may be one that a device leaves to the host. */
+        tally->y = tally->operations & 1u << CLR_DOT ? tally->x : -1;
         tally->filter = random_below(4) == 0 ? random_pick(SCANS_INSTRUCTIONS) : -1;
     }
 }
