@@ -16,6 +16,7 @@
     FUNCTION of VALUES is RESULT  # WHAT        an aggregate of a column, or of two, whose rows are then in parentheses
     FUNCTION of VALUES is RESULT, as OWN()      and SQLite's own function gives it, too
     FUNCTION over VALUES is RESULTS  # WHAT     the same in frames of two rows
+    state FUNCTION: BYTES is of VALUES          a state of these rows; or "is sound", or "is refused, ERROR  # WHAT"
     statistics of ROWS are ANSWERS  # WHAT      all functions of statistics_reference.py, of rows (y, x)
 
 ROWS are tuples, with commas between, "none", "same" for what the SELECT gives by itself, or "error", or "error: " and a part of its message; before
@@ -38,6 +39,7 @@ import support
 import tap
 import view_support as views
 from reference import INT_MAX, INT_MIN, Failure, answer
+from state_calls import call
 from statistics_reference import FUNCTIONS, SINGLE
 
 NAMES = {"NULL": None, "Inf": math.inf, "INT_MIN": INT_MIN, "INT_MAX": INT_MAX, "HUGE": 1.7976931348623157e308, "TINY": 5e-324,
@@ -53,6 +55,7 @@ ASKED = 1000
 COPIES = 37
 CASE = re.compile(r"(\w+) (of|over) (.*) is (.*?)(?:, as (\w+)\(\))?")
 STATISTICS = re.compile(r"statistics of (.*) are (.*)")
+STATE = re.compile(r"(gpu_\w+): ([0-9a-f ]*)is (sound|of|refused,) ?(.*)")
 NAME = re.compile(r"\$([A-Z]\w*)")
 FOLDER = views.Folder()
 
@@ -132,6 +135,23 @@ class Aggregates:
         if own:
             batch.compare(support.value(self.viewed, f"SELECT {support.call(own)} FROM t"), want, f"SQLite's own {own}()")
         return batch.end()
+
+    def state(self, where, function, digits, outcome, rest):
+        """A state by its bytes."""
+        self.cases += 1
+        db, given = self.runs[0][1], bytes.fromhex(digits)
+        batch = support.Batch(f"{where} {function}: {digits} is {outcome} {rest}")
+        for name in (f"{function}_merge", f"{function}_state_merge"):
+            got = support.value(db, f"SELECT {name}(?)", given)
+            if outcome == "refused,":
+                told = f"{name}: the argument is not a state of {function}: {rest}"
+                batch.check(isinstance(got, Failure) and got.message.startswith(told), f"{got!r}, not {told}")
+            elif name.endswith("state_merge"):
+                batch.compare(got, given, name)
+        if outcome == "of":
+            support.fill(db, [value if isinstance(value, tuple) else (value, None) for value in read(rest)])
+            batch.compare(support.value(db, f"SELECT {call(function, '_state')} FROM t"), given, "the state of these rows")
+        batch.end()
 
     def end(self):
         """Whether devices took part."""
@@ -215,6 +235,8 @@ class File:
             self.follow(where, word, *rest.partition(" => ")[::2])
         elif word in ("ask", "try", "soon", "SELECT", "WITH", "VALUES"):
             self.query(where, rest if word in ("ask", "try", "soon") else line, 0 if word == "ask" else ASKED if word == "soon" else 2)
+        elif word == "state":
+            self.aggregates.state(where, *STATE.fullmatch(rest.partition("  # ")[0].strip()).groups())
         elif word == "statistics":
             text, _, what = line.partition("  # ")
             case = STATISTICS.fullmatch(text.strip())

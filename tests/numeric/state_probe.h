@@ -1,5 +1,5 @@
 /*
- * What must hold for any bytes that are taken for a state, sound or not: for state_format-t, which
+ * What must hold for any bytes that are taken for a state, sound or not: for state-t, which
  * mutates sound ones, and for libFuzzer (make state-fuzz).
  */
 #ifndef CLR_TESTS_STATE_PROBE_H

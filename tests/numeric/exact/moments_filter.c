@@ -2,7 +2,113 @@
 #include "numeric/exact/moments.h"
 
 #include "batch.h"
-#include "numeric/state_rows.h"
+#include "numeric/state_probe.h"
+#include "random.h"
+
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
+struct state_operand {
+    bool is_integer;
+    int64_t integer;
+    double real;
+};
+
+/* Rows of a kind of state, and the sums that it has of them. */
+struct state_rows {
+    enum clr_state_kind kind;
+    struct clr_sums sums;
+    struct clr_sum memory[CLR_MOST_TERMS];
+};
+
+/* Adds x, or x * y, to a sum. */
+static void add_to(struct clr_sum *sum, const struct state_operand *x,
+                   const struct state_operand *y)
+{
+    if (y == NULL && x->is_integer)
+        clr_sum_add_integer(sum, x->integer, 1);
+    else if (y == NULL)
+        clr_sum_add(sum, x->real, 1);
+    else if (x->is_integer && y->is_integer)
+        clr_sum_add_integer(sum, (clr_i128)x->integer * y->integer, 1);
+    else if (x->is_integer)
+        clr_sum_add_mixed_product(sum, x->integer, y->real, 1);
+    else if (y->is_integer)
+        clr_sum_add_mixed_product(sum, y->integer, x->real, 1);
+    else
+        clr_sum_add_product(sum, x->real, y->real, 1);
+}
+
+static void add_row(struct state_rows *rows, const struct state_operand *x,
+                    const struct state_operand *y)
+{
+    const bool paired = rows->kind == CLR_STATE_PAIRS;
+
+    rows->sums.count++;
+    rows->sums.non_integers += !x->is_integer || (paired && !y->is_integer);
+    add_to(&rows->memory[0], x, NULL);
+    add_to(&rows->memory[1], x, x);
+    if (paired) {
+        add_to(&rows->memory[2], y, NULL);
+        add_to(&rows->memory[3], y, y);
+        add_to(&rows->memory[4], x, y);
+    }
+}
+
+/* How hard a column of operands is: each makes another part of the sums work. */
+enum state_flavour {
+    STATE_SMALL,    /* few and small integers */
+    STATE_INTEGERS, /* of any size */
+    STATE_TAME,     /* REALs near 1 */
+    STATE_WHOLE,    /* REALs that are integers */
+    STATE_WILD,     /* REALs of any exponent */
+    STATE_LOW,      /* the smallest ones */
+    STATE_HIGH,     /* the largest ones */
+    STATE_MIXED,    /* all of these */
+    STATE_INFINITE, /* and infinities */
+    STATE_FLAVOURS
+};
+
+static struct state_operand state_operand(enum state_flavour flavour)
+{
+    struct state_operand x = {.is_integer = false};
+
+    switch (flavour) {
+    case STATE_SMALL:
+        x.is_integer = true;
+        x.integer = random_between(-100, 100);
+        break;
+    case STATE_INTEGERS:
+        x.is_integer = true;
+        x.integer = random_integer();
+        break;
+    case STATE_TAME:
+        x.real = random_hard(1013, 1033);
+        break;
+    case STATE_WHOLE:
+        x.real = (double)random_between(-1000000, 1000000);
+        break;
+    case STATE_WILD:
+        x.real = random_finite();
+        break;
+    case STATE_LOW:
+        x.real = random_hard(0, 60);
+        break;
+    case STATE_HIGH:
+        x.real = random_hard(1980, 2046);
+        break;
+    case STATE_MIXED:
+        return state_operand((enum state_flavour)random_below(STATE_MIXED));
+    default:
+        if (random_below(4) != 0)
+            return state_operand((enum state_flavour)random_below(STATE_MIXED));
+        x.real = random_bits() & 1 ? INFINITY : -INFINITY;
+        break;
+    }
+    return x;
+}
 
 /* Changes one of the sums, mostly by so little that only the exact answer can tell. */
 static void disturb(struct state_rows *rows, int sums)
@@ -33,7 +139,7 @@ static void fill(struct state_rows *rows, enum state_flavour flavour, int count,
     int factor = random_between(-3, 3), i;
 
     for (i = 0; i < count; i++) {
-        state_rows_add(rows, &x, &y, 1);
+        add_row(rows, &x, &y);
         if (aligned && factor == 3)
             continue;
         x = state_operand(flavour);
@@ -58,7 +164,8 @@ static void test_against_exact(enum clr_state_kind kind)
         enum state_flavour flavour = (enum state_flavour)(round % STATE_FLAVOURS);
         struct clr_sums sums;
         bool disturbed = random_bits() & 1, aligned = random_bits() & 1, exact, plainly;
-        state_rows_begin(&rows, kind);
+        rows.kind = kind;
+        rows.sums = state_begin(rows.memory);
         fill(&rows, flavour, (int)random_below(6), aligned);
         if (disturbed)
             disturb(&rows, clr_state_sums(kind));

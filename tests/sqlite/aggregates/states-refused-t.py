@@ -90,6 +90,17 @@ def test_flipped(rng, db):
         tap.diag(f"{read} of {batch.run} were states")
 
 
+def test_many_rows(db):
+    """As many rows as there can be, and one more."""
+    many, one = bytes.fromhex("63720101ffffffffffffffff3f0000"), bytes.fromhex("637201010100040001")
+    rows = "FROM (SELECT ? AS s UNION ALL SELECT ? UNION ALL SELECT ?)"
+    tap.is_equal(support.value(db, f"SELECT gpu_sum_merge(s) {rows}", many, one, None), 1, "2^62 rows")
+    got = support.value(db, f"SELECT gpu_sum_merge(s) {rows}", many, one, one)
+    tap.ok(isinstance(got, Failure) and "it would make the rows too many" in got.message, f"one more: {got!r}")
+    got = support.rows(db, f"SELECT gpu_sum_merge(s) OVER (ROWS 1 PRECEDING) {rows}", many, one, one)
+    tap.is_equal(got, [(0,), (1,), (2,)], "when some have left others may come")
+
+
 def test_arguments(db):
     """SQLite's own error for a wrong number of arguments."""
     for function in FUNCTIONS:

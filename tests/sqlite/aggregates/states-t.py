@@ -11,6 +11,7 @@ import support
 import tap
 from kinds import KINDS
 from moment_kinds import GROUPS
+from state_bytes import state
 from state_calls import (
     FAMILIES, FUNCTIONS, SMALL_STATE, call, column, columns, fill, keep_states, numbered,
 )
@@ -68,6 +69,23 @@ def check_merges(rng, batch, db, function, what):
     same(batch, db, nested, whole, what)
     state = f"SELECT {call(function, '_state')} FROM t"
     same(batch, db, f"SELECT {function}_state_merge({name}) FROM {shuffled}", state, what)
+
+
+def test_bytes(batch, rng, db):
+    """The bytes are those of the format's description."""
+    for kind, rows_of in KINDS.items():
+        for size in (0, 1, 2, 5, 30):
+            rows = rows_of(rng, size)
+            fill(db, numbered([0] * len(rows), rows))
+            states = db.execute(f"SELECT {columns('_state')} FROM t").fetchone()
+            for function, got in zip(FUNCTIONS, states):
+                batch.compare(got, state(function, rows), f"{function} of {size} rows, {kind}")
+    for low, high, bins in ((0, 10, 5), (-0.5, 100, 2), (-(2**63), 2.0**63, 1), (0.1, 7, 1_000_000), (-3, 2.0**53, 40)):
+        for size in (0, 1, 3, 50):
+            rows = [(rng.choice((rng.randint(-3, 12), rng.randint(-9, 9) / 4, 2.0**80)), None) for _ in range(size)]
+            fill(db, numbered([0] * size, rows))
+            got = db.execute("SELECT gpu_histogram_state(x, ?, ?, ?) FROM t", (low, high, bins)).fetchone()[0]
+            batch.compare(got, state("gpu_histogram", rows, (low, high, bins)), f"{bins} bins from {low} to {high} of {rows}")
 
 
 def test_nothing(db):
