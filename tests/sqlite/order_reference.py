@@ -144,6 +144,12 @@ def alike(rng):
     return rng.choice((7, 7, 7, 7.0, 7.5))
 
 
+def clusters(rng):
+    """Far apart, and close together there; a quarter of a number, too."""
+    value = rng.randrange(3) * 10**12 + rng.randint(0, 1000)
+    return rng.choice((value, float(value), value * 0.25))
+
+
 def texts(rng):
     """All storage classes, few different values, and equal numbers of both types."""
     return rng.choice(
@@ -152,7 +158,7 @@ def texts(rng):
     )
 
 
-NUMBERS = (small, limits, hard, alike)
+NUMBERS = (small, limits, hard, alike, clusters)
 
 
 def fill(db, values):

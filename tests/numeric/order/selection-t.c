@@ -1,223 +1,24 @@
-/* Keys, sorting, selection and percentiles against qsort() with an exact comparison. */
-#include "numeric/order/kept.h"
-#include "numeric/order/keys.h"
+/* Percentiles, selection and distinct values in portions: of more numbers than tests by SQL have,
+   when they are stopped, and without memory. tests/sqlite/aggregates/order-t.py has their answers.
+ */
 #include "numeric/order/selection.h"
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/bigint.h"
-#include "numeric/order/families.h"
+#include "numeric/distinct/distinct_counting.h"
+#include "numeric/order/kept.h"
+#include "numeric/order/portions.h"
 #include "random.h"
 
 #include "tap.h"
 
-#include <stdlib.h>
+enum { MOST_VALUES = 300000 };
 
-enum { LARGEST = 200000 };
-
-static struct clr_value values[LARGEST];
-static int64_t integers[LARGEST];
-static double reals[LARGEST];
-
-int64_t order_integer(enum order_family family)
-{
-    switch (family) {
-    case ORDER_ANY:
-        return random_integer();
-    case ORDER_FEW:
-        return random_between(-3, 3);
-    case ORDER_ALIKE:
-        return 7;
-    case ORDER_SPREAD:
-        return (int64_t)random_below(40000);
-    case ORDER_GREATEST:
-        return INT64_MAX - (int64_t)random_below(3000);
-    case ORDER_NEAR_LIMITS:
-        /* Where doubles are 1 to 1,024 apart: between two of them, and on them. */
-        return (int64_t)((uint64_t)1 << random_between(52, 62)) * (random_bits() & 1 ? 1 : -1) +
-               random_between(-1100, 1100);
-    default:
-        return (int64_t)random_below(3) * INT64_C(1000000000000) + random_between(0, 1000);
-    }
-}
-
-double order_real(enum order_family family)
-{
-    switch (family) {
-    case ORDER_ANY:
-        return random_finite();
-    case ORDER_FEW:
-        return random_between(-6, 6) * 0.5 * (random_bits() & 1 ? 1.0 : -1.0);
-    case ORDER_CLUSTERS:
-        return (double)order_integer(family) * (random_below(4) != 0 ? 0.25 : 1.0);
-    default:
-        return (double)order_integer(family);
-    }
-}
-
-/* Returns how many values there are; types: 1 INTEGERs, 2 REALs, 3 both. */
-static size_t make(enum order_family family, int types, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        bool integer = types == 1 || (types == 3 && random_bits() & 1);
-        values[i].kind = integer ? CLR_KIND_INTEGER : CLR_KIND_REAL;
-        if (integer)
-            values[i].as.integer = order_integer(family);
-        else
-            values[i].as.real = order_real(family);
-    }
-    if (family == ORDER_ALIKE && count > 2 && types != 1)
-        values[count / 2] = (struct clr_value){.kind = CLR_KIND_REAL, .as.real = -1e300};
-    return count;
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    return clr_value_compare(a, b, -1);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Equal as numbers, zeros by their signs, whatever the type. */
-static bool is_same(const struct clr_value *a, const struct clr_value *b)
-{
-    return clr_value_compare(a, b, 0) == 0;
-}
-
-TAP_TEST(test_keys)
-{
-    int i;
-
-    batch_begin();
-    for (i = 0; i < 100000; i++) {
-        enum order_family family = (enum order_family)random_below(ORDER_FAMILIES);
-        int order, keys;
-        clr_u128 place[2];
-        int j;
-        make(family, 3, 2);
-        for (j = 0; j < 2; j++) {
-            bool integer = values[j].kind == CLR_KIND_INTEGER;
-            struct clr_value back;
-            place[j] = integer ? clr_integer_to_place(values[j].as.integer)
-                               : clr_double_to_place(values[j].as.real);
-            back = clr_place_to_value(place[j]);
-            batch_ok(is_same(&back, &values[j]), "value %d of case %d comes back", j, i);
-            if (integer)
-                batch_ok(clr_key_to_integer(clr_integer_to_key(values[j].as.integer)) ==
-                             values[j].as.integer,
-                         "%" PRId64 " comes back", values[j].as.integer);
-            batch_ok((uint64_t)place[j] < CLR_KEY_TAILS, "the tail of case %d", i);
-        }
-        order = clr_value_compare(&values[0], &values[1], 0);
-        /* INTEGER 0 stands at +0.0. */
-        if (order == 0 && values[0].kind != values[1].kind)
-            continue;
-        keys = (place[0] > place[1]) - (place[0] < place[1]);
-        batch_ok((order > 0) - (order < 0) == keys, "case %d: order %d, keys %d", i, order, keys);
-    }
-    batch_end("places are in the order of numbers");
-}
-
-TAP_TEST(test_sort)
-{
-    static uint64_t keys[LARGEST], want[LARGEST], scratch[LARGEST];
-    static const size_t counts[] = {0, 1, 2, 31, 32, 33, 100, 257, 5000, LARGEST};
-    size_t i, j;
-    int digits;
-
-    batch_begin();
-    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        for (digits = 0; digits < 9; digits++) {
-            for (j = 0; j < counts[i]; j++)
-                keys[j] = want[j] =
-                    digits == 8 ? random_bits() : random_bits() & (uint64_t)0xff << 8 * digits;
-            clr_radix_sort(keys, scratch, counts[i]);
-            qsort(want, counts[i], sizeof *want, compare_keys);
-            batch_ok(memcmp(keys, want, counts[i] * sizeof *want) == 0, "%zu keys, digit %d",
-                     counts[i], digits);
-        }
-    }
-    batch_end("keys are sorted");
-}
-
-/* Distributes the values over four runs of each type, some of them empty; returns the list. */
-static const struct clr_run *split(struct clr_run runs[8], size_t count)
-{
-    size_t used[2] = {0, 0}, i, start = 0;
-
-    for (i = 0; i < count; i++) {
-        if (values[i].kind == CLR_KIND_INTEGER)
-            integers[used[0]++] = values[i].as.integer;
-        else
-            reals[used[1]++] = values[i].as.real;
-    }
-    for (i = 0; i < 8; i++) {
-        size_t left;
-        if (i % 4 == 0)
-            start = 0;
-        left = used[i / 4] - start;
-        runs[i] = (struct clr_run){.kind = i < 4 ? CLR_KIND_INTEGER : CLR_KIND_REAL,
-                                   .values = i < 4 ? (const void *)&integers[start]
-                                                   : (const void *)&reals[start],
-                                   .count = i % 4 == 3 ? left : random_below(left + 1),
-                                   .next = i < 7 ? &runs[i + 1] : NULL};
-        start += runs[i].count;
-    }
-    return runs;
-}
-
-TAP_TEST(test_select)
-{
-    static const size_t counts[] = {1,  2,    3,    10,   32,   33,    64,
-                                    65, 1000, 4096, 4097, 9000, 60000, LARGEST};
-    size_t i, trials = tap_is_quick() ? 2 : 6, trial;
-    int family, types;
-
-    for (family = 0; family < ORDER_FAMILIES; family++) {
-        batch_begin();
-        for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-            for (types = 1; types <= 3; types++) {
-                struct clr_run runs[8];
-                size_t count = make((enum order_family)family, types, counts[i]);
-                const struct clr_run *list = split(runs, count);
-                qsort(values, count, sizeof values[0], compare_values);
-                batch_ok(clr_runs_count(list) == count, "the count");
-                for (trial = 0; trial < trials; trial++) {
-                    size_t rank = trial == 0 ? 0 : trial == 1 ? count - 1 : random_below(count);
-                    size_t next = rank + 1 < count ? rank + 1 : rank;
-                    struct clr_value found[2];
-                    TAP_NEED(clr_select(list, rank, found) == CLR_OK, "no memory");
-                    /* Where types meet, equal numbers are one. */
-                    batch_ok(is_same(&found[0], &values[rank]) ||
-                                 (found[0].as.real == 0.0 && values[rank].as.real == 0.0),
-                             "family %d, types %d: rank %zu of %zu", family, types, rank, count);
-                    batch_ok(is_same(&found[1], &values[next]) ||
-                                 (found[1].as.real == 0.0 && values[next].as.real == 0.0),
-                             "family %d, types %d: after rank %zu of %zu", family, types, rank,
-                             count);
-                }
-            }
-        }
-        batch_end("selection, family %d", family);
-    }
-}
-
-TAP_TEST(test_select_failing)
-{
-    struct clr_run runs[8];
-    struct clr_value found[2];
-    const struct clr_run *list = split(runs, make(ORDER_ANY, 3, 2000));
-
-    clr_memory_fail_after(0);
-    tap_ok(clr_select(list, 1000, found) == CLR_NOMEM, "selection without memory");
-    clr_memory_fail_after(-1);
-}
+static int64_t integers[MOST_VALUES];
+static double reals[MOST_VALUES];
+static struct clr_run runs[3];
+static const struct clr_run *starts[3];
+static const uint64_t unlimited = UINT64_MAX;
 
 TAP_TEST(test_position)
 {
@@ -231,39 +32,6 @@ TAP_TEST(test_position)
            "the last of more than doubles count");
     position = clr_percentile_position(0.0, 1);
     tap_ok(position.rank == 0 && position.beyond == 0.0, "the only one");
-}
-
-/* value + factor * beyond, as units of bigint.h; factor is one of the values. */
-static void add_exactly(struct bigint *sum, const struct clr_value *value, double factor)
-{
-    int64_t low = value->kind == CLR_KIND_INTEGER ? value->as.integer & 0xffffffff : 0;
-
-    if (value->kind == CLR_KIND_REAL) {
-        bigint_add_product(sum, value->as.real, factor);
-    } else {
-        bigint_add_product(sum, (double)(value->as.integer - low), factor);
-        bigint_add_product(sum, (double)low, factor);
-    }
-}
-
-TAP_TEST(test_between)
-{
-    int i, cases = tap_is_quick() ? 2000 : 20000;
-
-    batch_begin();
-    for (i = 0; i < cases; i++) {
-        double beyond = i % 4 == 0 ? random_compose(0, random_below(1023), random_bits())
-                                   : (double)random_below(64) / 64;
-        struct bigint exact;
-        make((enum order_family)random_below(ORDER_FAMILIES), 3, 2);
-        bigint_clear(&exact);
-        add_exactly(&exact, &values[0], 1.0);
-        add_exactly(&exact, &values[1], beyond);
-        add_exactly(&exact, &values[0], -beyond);
-        batch_double(clr_percentile_at(values, beyond, true), bigint_round(&exact, 1) + 0.0,
-                     "case %d", i);
-    }
-    batch_end("%d interpolations are rounded once", cases);
 }
 
 TAP_TEST(test_kept)
@@ -310,35 +78,168 @@ TAP_TEST(test_kept)
     clr_kept_clear(&kept);
 }
 
-/* Each rank of few keys, of which some are the same or lie close together, beside all of them
-   sorted. */
-TAP_TEST(test_few)
+/* Returns whether the value is of the rank: how many are less, and how many not greater, tells. */
+static bool has_rank(const int64_t *values, size_t count, int64_t value, uint64_t rank)
 {
-    static const size_t counts[] = {1, 2, 32, 33, 100, 1000, 4096};
-    static uint64_t keys[4096], sorted[4096], scratch[4096], found[2];
-    int family;
-    size_t c, i;
+    uint64_t less = 0, equal = 0;
+    size_t i;
 
-    batch_begin();
-    for (family = 0; family <= ORDER_FAMILIES; family++) {
-        for (c = 0; c < sizeof counts / sizeof counts[0]; c++) {
-            const size_t count = counts[c];
-
-            for (i = 0; i < count; i++)
-                keys[i] = sorted[i] =
-                    family == ORDER_FAMILIES
-                        ? (uint64_t)clr_double_to_key(order_real(ORDER_ANY))
-                        : clr_integer_to_key(order_integer((enum order_family)family));
-            clr_radix_sort(sorted, scratch, count);
-            for (i = 0; i < count; i += 1 + random_below(count / 8 + 1)) {
-                clr_few_select(keys, scratch, count, i, found);
-                batch_ok(found[0] == sorted[i] && found[1] == sorted[i + 1 < count ? i + 1 : i],
-                         "rank %zu of %zu, family %d", i, count, family);
-            }
-            clr_few_select(keys, scratch, count, count - 1, found);
-            batch_ok(found[0] == sorted[count - 1] && found[1] == found[0],
-                     "the last one of %zu, family %d", count, family);
-        }
+    for (i = 0; i < count; i++) {
+        less += values[i] < value;
+        equal += values[i] == value;
     }
-    batch_end("ranks of few keys");
+    return less <= rank && rank < less + equal;
+}
+
+/* So many that what a sample leaves is selected from again; in the second half they are in order,
+   so that a sample is right, and in the first one it may not be. */
+TAP_TEST(test_many)
+{
+    const size_t count = 3000000;
+    int64_t *values = clr_memory_alloc(count * sizeof *values);
+    const struct clr_run *parts[4] = {NULL};
+    const struct clr_portions portions = {.count = 3, .starts = parts};
+    struct clr_value found[6][2];
+    uint64_t ranks[6] = {0, count - 1};
+    size_t i;
+    int j;
+
+    TAP_NEED(values != NULL, "no memory");
+    for (i = 0; i < count; i++)
+        values[i] = i < count / 2 ? random_integer() >> random_below(60) : (int64_t)i * 1000003;
+    for (i = 0; i < 3; i++) {
+        runs[i] = (struct clr_run){.next = i < 2 ? &runs[i + 1] : NULL,
+                                   .kind = CLR_KIND_INTEGER,
+                                   .values = values + i * (count / 3),
+                                   .count = count / 3};
+        parts[i] = &runs[i];
+    }
+    for (j = 2; j < 6; j++)
+        ranks[j] = random_below(count);
+    tap_ok(clr_portions_select(&portions, ranks, 6, found) == CLR_OK, "six of %zu", count);
+    for (j = 0; j < 6; j++) {
+        const uint64_t next = ranks[j] + 1 < count ? ranks[j] + 1 : ranks[j];
+        tap_ok(has_rank(values, count, found[j][0].as.integer, ranks[j]) &&
+                   has_rank(values, count, found[j][1].as.integer, next),
+               "rank %llu of %zu", (unsigned long long)ranks[j], count);
+    }
+    clr_memory_free(values);
+}
+
+static int passes;
+
+/* Does the work, but ends it early in one of the passes. */
+static bool run_until(void *context, int count, clr_portion_work *work, void *argument)
+{
+    atomic_bool stop = passes-- <= 0;
+    int i;
+
+    (void)context;
+    for (i = 0; i < count; i++)
+        work(argument, i, &stop);
+    return !stop;
+}
+
+/* Four ranks are found in one pass where a sample is right, as it is among values in order. */
+TAP_TEST(test_sharing)
+{
+    static const uint64_t ranks[] = {MOST_VALUES / 2, 7, MOST_VALUES - 1, MOST_VALUES / 3};
+    struct clr_value found[4][2];
+    struct clr_portions portions = {.count = 1, .starts = starts, .run = run_until};
+    size_t i;
+    int j;
+
+    for (i = 0; i < MOST_VALUES; i++)
+        integers[i] = (int64_t)i * 1000003;
+    runs[0] = (struct clr_run){.kind = CLR_KIND_INTEGER, .values = integers, .count = MOST_VALUES};
+    starts[0] = &runs[0];
+    starts[1] = NULL;
+    passes = 1;
+    tap_ok(clr_portions_select(&portions, ranks, 4, found) == CLR_OK, "four ranks in one pass");
+    for (j = 0; j < 4; j++)
+        tap_is_int64(found[j][0].as.integer, (int64_t)ranks[j] * 1000003, "the rank %llu",
+                     (unsigned long long)ranks[j]);
+}
+
+/* Many different values of both types, all large: every pass there is. */
+static void make_hard(struct clr_portions *portions)
+{
+    size_t i;
+
+    *portions = (struct clr_portions){.count = 2, .starts = starts};
+    for (i = 0; i < MOST_VALUES; i++) {
+        integers[i] = INT64_MAX - (int64_t)(i * 11 % MOST_VALUES);
+        reals[i] = (double)integers[i];
+    }
+    runs[0] = (struct clr_run){
+        .next = &runs[1], .kind = CLR_KIND_INTEGER, .values = integers, .count = MOST_VALUES / 2};
+    runs[1] = (struct clr_run){.kind = CLR_KIND_REAL, .values = reals, .count = MOST_VALUES / 2};
+    starts[0] = &runs[0];
+    starts[1] = &runs[1];
+    starts[2] = NULL;
+}
+
+static enum clr_code do_all(const struct clr_portions *portions, int what)
+{
+    static const uint64_t ranks[] = {MOST_VALUES / 2, 5, MOST_VALUES - 5};
+    struct clr_distinct_result result;
+    struct clr_value found[3][2];
+
+    if (what == 0)
+        return clr_portions_select(portions, ranks, 3, found);
+    return clr_portions_distinct(portions, what == 2, unlimited, 1, &result);
+}
+
+TAP_TEST(test_stops)
+{
+    static const char *const names[] = {"a selection", "a count", "a mode"};
+    struct clr_portions portions;
+    enum clr_code code;
+    int what, before;
+
+    make_hard(&portions);
+    portions.run = run_until;
+    for (what = 0; what < 3; what++) {
+        for (before = 0; before < 20; before++) {
+            passes = before;
+            code = do_all(&portions, what);
+            if (code != CLR_STOPPED)
+                break;
+        }
+        tap_ok(code == CLR_OK && before >= 3, "%s of %d passes can be stopped in each", names[what],
+               before);
+    }
+}
+
+TAP_TEST(test_no_memory)
+{
+    struct clr_distinct_result result;
+    struct clr_portions portions;
+    enum clr_code code;
+    uint64_t memory = 1;
+    int what, after, failures;
+    bool failed;
+
+    make_hard(&portions);
+    for (what = 0; what < 3; what++) {
+        batch_begin();
+        for (after = 0, failures = 0, failed = true; failed; after++) {
+            clr_memory_fail_after(after);
+            code = do_all(&portions, what);
+            failed = clr_memory_fail_after(-1);
+            /* A sample for which there is no memory is done without. */
+            batch_ok(code == (failed ? CLR_NOMEM : CLR_OK) || (what == 0 && code == CLR_OK),
+                     "allocation %d", after);
+            failures += code != CLR_OK;
+            after += after > 60 ? 40 : 0;
+        }
+        batch_end("without memory");
+        tap_ok(failures > 0, "... %d times", failures);
+    }
+    do {
+        memory *= 2;
+        code = clr_portions_distinct(&portions, false, memory, 1, &result);
+    } while (code == CLR_LIMIT);
+    tap_ok(code == CLR_OK && memory >= MOST_VALUES * sizeof(int64_t),
+           "within %llu bytes, and not within half of them", (unsigned long long)memory);
 }

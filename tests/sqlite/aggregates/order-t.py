@@ -1,10 +1,12 @@
 """Order statistics, distinct values and histograms against exact arithmetic, through SQL."""
 
 import math
+from fractions import Fraction
 
 import support
 import tap
-from order_reference import ANY, NUMBERS, NUMERIC, fill, limits, mode, present, texts
+from kinds import any_double
+from order_reference import ANY, NUMBERS, NUMERIC, clusters, count_distinct, fill, histogram, limits, mode, present, texts
 from reference import INT_MAX, INT_MIN
 
 SIZES = (0, 1, 2, 3, 10, 33, 100, 700)
@@ -47,6 +49,20 @@ def test_many(rng, db, threshold):
             batch.compare(
                 support.value(db, f"SELECT {call} FROM t"), reference(values), f"{call}, {name}"
             )
+
+
+def test_large(db, rng, batch):
+    """So many values that a sample says where to look for some of them, which is wrong for others."""
+    size = 150_000
+    for name, value in (("both types past 2^53", limits), ("clusters", clusters), ("all but the last alike", lambda rng: 7)):
+        values = [value(rng) for _ in range(size - 1)] + [-1e300]
+        fill(db, values)
+        ordered = sorted(values)
+        for rank in (0, 1, size // 3, size // 2, size - 2, size - 1):
+            got = support.value(db, f"SELECT gpu_percentile_disc(x, {rank / (size - 1)!r}) FROM t")
+            found = int(rank / (size - 1) * (size - 1))
+            batch.compare(got, float(ordered[found]), f"rank {found} of {size}, {name}")
+        batch.compare(db.execute("SELECT gpu_count_distinct(x), gpu_mode(x) FROM t").fetchone(), (count_distinct(values), mode(values)), name)
 
 
 def test_texts(db):
@@ -116,6 +132,28 @@ def test_types(db):
         [1, 1, 1.0, 1.0, 2],
         "an INTEGER leaves, and its equals stay REAL",
     )
+
+
+def test_histograms(rng, db):
+    """Bins between random ends, of values at their bounds, next to these, and of any."""
+    batch = support.Batch("histograms of random bins")
+    kinds = (*NUMBERS, lambda rng: rng.randint(-100, 100) * 0.1, lambda rng: any_double(rng, 0, 3), lambda rng: any_double(rng, 2040, 2046),
+             lambda rng: rng.choice((rng.randint(-9, 9), rng.randint(-9, 9) + 2.0**-45)))
+    for number in range(400 if tap.QUICK else 4_000):
+        kind = kinds[number % len(kinds)]
+        low, high = sorted((kind(rng) or 0 for _ in range(2)), key=Fraction)
+        bins = rng.choice((rng.randint(1, 20), rng.randint(1, 3_000)))
+        if Fraction(low) == Fraction(high):
+            continue
+        values = [kind(rng) for _ in range(6)]
+        for _ in range(24):
+            bound = float(Fraction(low) + (Fraction(high) - Fraction(low)) * rng.randint(0, bins) / bins)
+            value = rng.choice((bound, math.nextafter(bound, rng.choice((-math.inf, math.inf)))))
+            values.append(int(value) if abs(value) < 2**62 and rng.random() < 0.2 else value)
+        fill(db, values)
+        values = [value for value in present(values) if not math.isinf(value)]
+        got = db.execute("SELECT gpu_histogram(x, ?, ?, ?) FROM t WHERE abs(x) < 9e999", (low, high, bins)).fetchone()[0]
+        batch.compare(got, histogram(values, low, high, bins), f"{bins} from {low!r} to {high!r} of {values}")
 
 
 def test_empty(db):
