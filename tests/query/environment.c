@@ -462,12 +462,3 @@ struct clr_query *bound(const char *sql, struct clr_reason *reason)
     sqlite3_finalize(statement);
     return query;
 }
-
-struct clr_query *bound_where(const char *expression, struct clr_reason *reason)
-{
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM t WHERE %s", expression);
-    struct clr_query *query = bound(sql, reason);
-
-    sqlite3_free(sql);
-    return query;
-}

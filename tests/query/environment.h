@@ -72,9 +72,6 @@ void is_printed(const struct clr_query *query, sqlite3_stmt *statement, const ch
 /* Binds a SELECT of which SQLite has taken the syntax; NULL, with the reason, if it is refused. */
 struct clr_query *bound(const char *sql, struct clr_reason *reason);
 
-/* The same of an expression over columns, as a WHERE. */
-struct clr_query *bound_where(const char *expression, struct clr_reason *reason);
-
 /* Two checks: each allocation fails once, and they are more than `least`; what is left of the query
    is freed, as valgrind and ASan can tell. */
 void fail_allocations(const char *sql, long least);
