@@ -565,20 +565,6 @@ static bool has_aged(struct clreduce_watched *watched)
     return watched->next_age != watched->age;
 }
 
-/* Whether the plain statement has the columns of one that is prepared now. Else SQLite has not seen
-   yet that its schema is over. */
-static bool has_columns_of_now(sqlite3_stmt *plain)
-{
-    sqlite3_stmt *now;
-    bool same =
-        clr_statement_make(sqlite3_db_handle(plain), sqlite3_sql(plain), 0, &now) == SQLITE_OK;
-
-    same = same && clr_have_equal_columns(now, plain, sqlite3_column_name) &&
-           clr_have_equal_columns(now, plain, sqlite3_column_decltype);
-    sqlite3_finalize(now);
-    return same;
-}
-
 /* Makes a companion, if the schema is still the statement's, and stays so meanwhile: a statement
    that is outdated afterwards has been expired by an older view that went for this one. NULL: it
    can't be made, with the reason; or without one if it is only not the time to make it. */
@@ -591,7 +577,7 @@ static struct companion *make_by_schema(struct clreduce_watched *watched,
 
     if (clr_schema_renew(watched->connection, sqlite3_sql(watched->plain), &hold) != SQLITE_OK)
         return NULL;
-    if (!has_aged(watched) && has_columns_of_now(watched->plain)) {
+    if (!has_aged(watched) && clr_has_columns_of_now(watched->plain)) {
         companion = make_companion(watched->connection, companions, watched->plain, reason);
         *is_refused = companion == NULL;
     }

@@ -102,6 +102,18 @@ bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
     return same;
 }
 
+bool clr_has_columns_of_now(sqlite3_stmt *statement)
+{
+    sqlite3_stmt *now;
+    bool same = clr_statement_make(sqlite3_db_handle(statement), sqlite3_sql(statement), 0, &now) ==
+                SQLITE_OK;
+
+    same = same && clr_have_equal_columns(now, statement, sqlite3_column_name) &&
+           clr_have_equal_columns(now, statement, sqlite3_column_decltype);
+    sqlite3_finalize(now);
+    return same;
+}
+
 /* Whether two statements have the same columns, by name, and the same parameters, by name and
    number. */
 static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
@@ -325,7 +337,8 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
     if (rc == SQLITE_OK && *statement != NULL) {
         if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
                 SQLITE_OK &&
-            clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype)) {
+            clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype) &&
+            clr_has_columns_of_now(*statement)) {
             sqlite3_stmt *plain = *statement;
 
             *statement = accelerated;
@@ -362,7 +375,8 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql, sq
         plain != NULL &&
         prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message) ==
             SQLITE_OK &&
-        clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype))
+        clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype) &&
+        clr_has_columns_of_now(plain))
         text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
     sqlite3_finalize(accelerated);
     sqlite3_finalize(plain);

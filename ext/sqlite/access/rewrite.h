@@ -12,6 +12,10 @@
 bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
                             const char *(*tell)(sqlite3_stmt *, int));
 
+/* Whether a statement has the columns of one that is prepared now. Else SQLite has not seen yet
+   that its schema is over. */
+bool clr_has_columns_of_now(sqlite3_stmt *statement);
+
 /* What clreduce_prepare_v3() does. */
 int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
                 const char **tail);

@@ -83,6 +83,11 @@ def test_stale_schema(path):
         select = f"SELECT gpu_sum(x + {turn}) FROM t"
         text = rewritten(db, select)
         tap.is_equal(outcome(db, text, ()), outcome(db, select, ()), f"{turn + 1} changes of the schema by others")
+    for turn, (old, new) in enumerate((("x", "y"), ("y", "x"))):
+        other.execute(f"ALTER TABLE t RENAME COLUMN {old} TO {new}")
+        select = f"SELECT * FROM t WHERE 1 > {turn} AND +t.oid = 5"
+        text = rewritten(db, select) or select
+        tap.is_equal(outcome(db, text, ()), ([], [new]), f"{old} is renamed {new} by another connection")
     for turn in range(3):
         other.execute(f"CREATE VIEW w{turn} AS SELECT gpu_sum(x + {turn}) AS s FROM t")
         tap.is_equal(support.value(db, "SELECT clreduce_accelerate(?)", f"w{turn}"), 1, f"... and a view: w{turn}")
