@@ -180,8 +180,7 @@ def judge(tree, path, number, mutant, tests, most):
 
 def choose(tree, seed):
     """Mutants without end, in an order that the seed gives: each line is as likely as another."""
-    places = [(path, *site) for path in tree.files for site in sites(path)
-              if changes(site[1], site[2])]
+    places = [(path, *site) for path in tree.files for site in sites(path) if changes(site[1], site[2])]
     order = random.Random(seed)
     order.shuffle(places)
     for path, number, function, line in places:
@@ -214,8 +213,7 @@ def main():
     options = parser.parse_args()
     tree = Tree(os.path.abspath(options.place), os.cpu_count() or 1)
     tests = tree.measure()
-    chosen = (choose_again(tree, options.again) if options.again
-              else choose(tree, options.seed))
+    chosen = (choose_again(tree, options.again) if options.again else choose(tree, options.seed))
     counts = {"caught": 0, "missed": 0, "gone": 0}
     started = time.monotonic()
     with open(os.path.join(options.place, "mutants.tsv"), "w", encoding="utf-8") as table:
@@ -223,8 +221,7 @@ def main():
             if not options.again and counts["caught"] + counts["missed"] == options.count:
                 break
             caught = judge(tree, path, number, mutant, tests, options.most) if path else None
-            outcome = ("gone" if not path else "unbuilt" if caught is None
-                       else "caught" if caught else "missed")
+            outcome = ("gone" if not path else "unbuilt" if caught is None else "caught" if caught else "missed")
             if outcome == "unbuilt" and not options.again:
                 continue
             counts["gone" if outcome == "unbuilt" else outcome] += 1

@@ -113,8 +113,7 @@ def check_three_runs(folder):
     tap.is_equal(line_of(page, "feed: gpu_max against max"), ["≥ 1.00×", "not measured", "", ""],
                  "a target that was not measured is said")
     tap.ok("is missing" not in page, "no run is said to be missing")
-    tap.ok("- missing (run 2): DuckDB is not measured" in page,
-           "what a run did not measure is said with its number")
+    tap.ok("- missing (run 2): DuckDB is not measured" in page, "what a run did not measure is said with its number")
     tap.is_equal(line_of(tables, "gpu_sum, REAL"),
                  ["1,000", "20.0", "`sum(x)`", "25.0", "1.25× (0.50× to 1.75×)"],
                  "a table has the medians of the runs, and the range of all their rounds")
@@ -129,11 +128,9 @@ def check_three_runs(folder):
     tap.ok("0.75×" not in tables, "and no figure of one run besides")
     picture = xml.etree.ElementTree.fromstring(read(folder, "some-scale.svg"))
     texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
-    tap.ok("rows of the table" in texts and "time of a query" in texts,
-           "a picture is well-formed and names its axes")
+    tap.ok("rows of the table" in texts and "time of a query" in texts, "a picture is well-formed and names its axes")
     tap.ok("(some-scale.svg)" in page, "the page shows it")
-    tap.ok(not os.path.exists(os.path.join(folder, "some-accuracy.svg")),
-           "what was not measured is not drawn")
+    tap.ok(not os.path.exists(os.path.join(folder, "some-accuracy.svg")), "what was not measured is not drawn")
     return {name: read(folder, name) for name in os.listdir(folder) if name != "runs"}
 
 
@@ -142,8 +139,7 @@ def check_again(folder, before):
     for name in before:
         os.remove(os.path.join(folder, name))
     make_page(folder)
-    tap.is_equal({name: read(folder, name) for name in before}, before,
-                 "the page that is made again is the same")
+    tap.is_equal({name: read(folder, name) for name in before}, before, "the page that is made again is the same")
 
 
 def check_missing(folder):
@@ -162,8 +158,7 @@ def check_mismatch(folder):
     """A run of another scale."""
     write_runs(folder, {3: dict(RUNS[3], rows=2000)})
     code, error = make_page(folder)
-    tap.ok(code != 0 and "other commands, scales or machines" in error,
-           "runs of different scales make no page")
+    tap.ok(code != 0 and "other commands, scales or machines" in error, "runs of different scales make no page")
     write_runs(folder, RUNS)
 
 
@@ -193,8 +188,7 @@ def check_sqlite():
     tap.is_equal([(row["sqlite_ns"], row["speed"]) for row in rows],
                  [(200000, 200.0), (200000, 100), (200000, 200 / 3)],
                  "SQLite's time in one run is held against the view's in each")
-    tap.is_equal(["same" in row for row in rows], [False, True, False],
-                 "and rows are compared in that run alone")
+    tap.is_equal(["same" in row for row in rows], [False, True, False], "and rows are compared in that run alone")
 
 
 def check_combining():
@@ -207,8 +201,7 @@ def check_combining():
                  "a result is the same if it is so in every run")
     tap.is_equal(scale[-1]["time_ns"]["median"], 7, "what one run has alone is kept")
     tap.is_equal(whole.combine([3, 9, 4]), 4, "a number is the median of the runs")
-    tap.is_equal(json.dumps(whole.combine([RUNS[1], RUNS[1]])["parts"]["feed"][0]["rows"]), "1000",
-                 "a count stays one")
+    tap.is_equal(json.dumps(whole.combine([RUNS[1], RUNS[1]])["parts"]["feed"][0]["rows"]), "1000", "a count stays one")
 
 
 def main():

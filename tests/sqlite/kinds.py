@@ -60,10 +60,7 @@ def ties(rng, size):
 
 def at_the_top(rng, size):
     """Running totals far above the range of doubles, and a whole that is within, or just not."""
-    up = [
-        (any_double(rng, 2040, 2046), rng.choice((1, 1.0, 4.0)))
-        for _ in range(max(size - 1, 0) // 2)
-    ]
+    up = [(any_double(rng, 2040, 2046), rng.choice((1, 1.0, 4.0))) for _ in range(max(size - 1, 0) // 2)]
     down = [(-x, y) for x, y in up]
     return up + down + [(any_double(rng, 2045, 2046), 1.0) for _ in range(size - 2 * len(up))]
 

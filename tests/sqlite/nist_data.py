@@ -13,29 +13,9 @@ import tap
 
 FOLDER = os.path.join(tap.SRCDIR, "tests", "data", "nist")
 
-UNIVARIATE = (
-    "Lew",
-    "Lottery",
-    "Mavro",
-    "Michelso",
-    "NumAcc1",
-    "NumAcc2",
-    "NumAcc3",
-    "NumAcc4",
-    "PiDigits",
-)
+UNIVARIATE = ("Lew", "Lottery", "Mavro", "Michelso", "NumAcc1", "NumAcc2", "NumAcc3", "NumAcc4", "PiDigits")
 REGRESSION = (
-    "Filip",
-    "Longley",
-    "NoInt1",
-    "NoInt2",
-    "Norris",
-    "Pontius",
-    "Wampler1",
-    "Wampler2",
-    "Wampler3",
-    "Wampler4",
-    "Wampler5",
+    "Filip", "Longley", "NoInt1", "NoInt2", "Norris", "Pontius", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5",
 )
 
 #: Decimal digits that a double always holds: NIST's certified values have as many at the most.
@@ -139,10 +119,7 @@ class Least:
 
     def __init__(self, normal, right, squares, count, total):
         size = len(right)
-        rows = [
-            list(map(Fraction, row)) + [Fraction(int(i == j)) for j in range(size)]
-            for i, row in enumerate(normal)
-        ]
+        rows = [list(map(Fraction, row)) + [Fraction(int(i == j)) for j in range(size)] for i, row in enumerate(normal)]
         for i in range(size):
             pivot = next(k for k in range(i, size) if rows[k][i])
             rows[i], rows[pivot] = rows[pivot], rows[i]

@@ -92,10 +92,7 @@ def numeric_calls():
         yield f"gpu_percentile(x, {p})", lambda values, f=fraction: percentile(values, f)
     for f in (0, 0.1, 1 / 3, 0.5, 0.9999, 1, 1.0):
         yield f"gpu_percentile_cont(x, {f!r})", lambda values, f=f: percentile(values, float(f))
-        yield (
-            f"gpu_percentile_disc(x, {f!r})",
-            lambda values, f=f: percentile(values, float(f), True),
-        )
+        yield (f"gpu_percentile_disc(x, {f!r})", lambda values, f=f: percentile(values, float(f), True))
     for low, high, bins in (
         (0, 10, 10),
         (-2.5, 2.5, 7),

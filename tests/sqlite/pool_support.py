@@ -63,9 +63,7 @@ class Client:
             self.db.execute(sql)
         if retention is not None and has(self.db, "column_retention"):
             support.configure(self.db, column_retention=retention)
-        self.selects = {
-            name: text.format(t=table) for name, text in (SELECTS if selects is None else selects).items()
-        }
+        self.selects = {name: text.format(t=table) for name, text in (SELECTS if selects is None else selects).items()}
         self.problems = [views.create(self.db, name, text) for name, text in self.selects.items()]
 
     def run(self, sql, *parameters):

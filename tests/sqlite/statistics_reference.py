@@ -13,18 +13,8 @@ from reference import READER, parts, quotient
 #: The functions of one argument, and those of a pair (y, x).
 SINGLE = ("gpu_var_pop", "gpu_var_samp", "gpu_stddev_pop", "gpu_stddev_samp", "gpu_norm")
 PAIRED = (
-    "gpu_covar_pop",
-    "gpu_covar_samp",
-    "gpu_corr",
-    "gpu_regr_slope",
-    "gpu_regr_intercept",
-    "gpu_regr_r2",
-    "gpu_regr_count",
-    "gpu_regr_avgx",
-    "gpu_regr_avgy",
-    "gpu_regr_sxx",
-    "gpu_regr_syy",
-    "gpu_regr_sxy",
+    "gpu_covar_pop", "gpu_covar_samp", "gpu_corr", "gpu_regr_slope", "gpu_regr_intercept", "gpu_regr_r2",
+    "gpu_regr_count", "gpu_regr_avgx", "gpu_regr_avgy", "gpu_regr_sxx", "gpu_regr_syy", "gpu_regr_sxy",
 )
 FUNCTIONS = SINGLE + PAIRED
 

@@ -41,6 +41,5 @@ def fill(db, rows):
 def connections():
     """A connection for each way to reduce, by its name; the host's is the first one."""
     runs = [("host", support.connect())]
-    runs += [(f"{mode}, small chunks", support.connect(mode, **support.SMALL))
-             for mode in support.modes()]
+    runs += [(f"{mode}, small chunks", support.connect(mode, **support.SMALL)) for mode in support.modes()]
     return runs

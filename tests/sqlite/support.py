@@ -189,9 +189,7 @@ class Batch:
             return True
         if isinstance(got, list) and isinstance(want, list):
             what += f"\n  {len(got)} and {len(want)} rows; the first that differs"
-            got, want = next(
-                (pair for pair in zip(got, want) if not tap.is_same(*pair)), (got, want)
-            )
+            got, want = next((pair for pair in zip(got, want) if not tap.is_same(*pair)), (got, want))
         self.failures.append(f"{what}\n   got: {show(got)}\n  want: {show(want)}")
         return False
 

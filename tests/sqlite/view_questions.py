@@ -97,8 +97,7 @@ def hash_of(text):
 def flights(db):
     """A fifth of the flights of the tests' data, five times: all of the 20,000 have hardly any two
     that leave in the same minute."""
-    with open(os.path.join(tap.SRCDIR, "tests", "data", "flights.csv"), newline="",
-              encoding="utf-8") as file:
+    with open(os.path.join(tap.SRCDIR, "tests", "data", "flights.csv"), newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if row[0] != "date"][::5] * 5
     create(db, "flights", "date TEXT, delay INTEGER, distance INTEGER, origin TEXT,"
            " destination TEXT", rows)

@@ -46,9 +46,7 @@ class Watch(views.Watch):
         for name in self.selects:
             for _ in range(12):
                 last[name] = self.ask(name, step)
-                if KEPT in last[name][-1] or LATER not in last[name][0] + FILLED * (
-                    FILLED in last[name][-1]
-                ):
+                if KEPT in last[name][-1] or LATER not in last[name][0] + FILLED * (FILLED in last[name][-1]):
                     if FILLED not in last[name][-1]:
                         break
         return last

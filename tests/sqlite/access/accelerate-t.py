@@ -70,9 +70,7 @@ VIEWS = {
     "Select": "SELECT gpu_sum(t.x) AS x, gpu_sum(main.t.r) + 1 AS x FROM main.t",
 }
 
-CREATED = {
-    "with columns": 'CREATE VIEW main."with columns" /* ( */ ("a, b", [c)], `d "`, \'e\', f) -- AS (\n AS\n',
-}
+CREATED = {"with columns": 'CREATE VIEW main."with columns" /* ( */ ("a, b", [c)], `d "`, \'e\', f) -- AS (\n AS\n'}
 
 STATEMENTS = [
     'SELECT * FROM plain',

@@ -73,10 +73,7 @@ def test_fresh():
     """6: the first values that a connection ever sees, when nothing is kept from earlier ones."""
     for items in ([""], [b""], ["", "a"], [b"", "a"], ["x"], [None, ""], [2, ""]):
         for function in ("gpu_min", "gpu_max"):
-            for sql in (
-                f"SELECT {function}(x) FROM t",
-                f"SELECT {function}(x) OVER () FROM t LIMIT 1",
-            ):
+            for sql in (f"SELECT {function}(x) FROM t", f"SELECT {function}(x) OVER () FROM t LIMIT 1"):
                 db = support.connect()
                 support.fill(db, ones(items))
                 tap.is_equal(
@@ -95,24 +92,8 @@ def test_types(db):
                         typeof(gpu_min('a')), typeof(gpu_max(x'00')), typeof(gpu_min(1.0)),
                         typeof(gpu_max(1)), typeof(gpu_dot(1, 1)), typeof(gpu_dot(1, 1.0))"""
     ).fetchone()
-    tap.is_equal(
-        got,
-        (
-            "integer",
-            "real",
-            "real",
-            "null",
-            "real",
-            "real",
-            "text",
-            "blob",
-            "real",
-            "integer",
-            "integer",
-            "real",
-        ),
-        "6 the types of the results",
-    )
+    want = ("integer", "real", "real", "null", "real", "real", "text", "blob", "real", "integer", "integer", "real")
+    tap.is_equal(got, want, "6 the types of the results")
 
 
 def test_arguments(db):

@@ -16,36 +16,8 @@ from reference import answer, extreme, parts, quotient
 
 #: Sizes around those of chunks (16, 64, 1000) and of common work-groups.
 SIZES = (
-    0,
-    1,
-    2,
-    3,
-    15,
-    16,
-    17,
-    31,
-    32,
-    33,
-    63,
-    64,
-    65,
-    127,
-    128,
-    129,
-    255,
-    256,
-    257,
-    511,
-    513,
-    999,
-    1000,
-    1001,
-    1023,
-    1025,
-    2000,
-    2049,
-    4095,
-    4097,
+    0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513, 999, 1000, 1001, 1023, 1025,
+    2000, 2049, 4095, 4097,
 )
 MORE_SIZES = (9999, 10001, 16385)
 
@@ -76,9 +48,7 @@ def test_kind(rng, connections, kind):
                 support.fill(db, given)
                 for function, expected in want.items():
                     got = support.value(db, f"SELECT {support.call(function)} FROM {source}")
-                    batch.compare(
-                        got, expected, f"{function} of {size} {order}rows, chunks of {chunk}"
-                    )
+                    batch.compare(got, expected, f"{function} of {size} {order}rows, chunks of {chunk}")
 
 
 def big_rows(rng, size):

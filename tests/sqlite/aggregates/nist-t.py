@@ -52,11 +52,7 @@ def test_data():
         mean = sum(y) / len(y)
         squares = sum((value - mean) ** 2 for value in y)
         lagged = sum((a - mean) * (b - mean) for a, b in zip(y, y[1:]))
-        values = {
-            "mean": mean,
-            "deviation": square_root(squares / (len(y) - 1)),
-            "autocorrelation": lagged / squares,
-        }
+        values = {"mean": mean, "deviation": square_root(squares / (len(y) - 1)), "autocorrelation": lagged / squares}
         agrees(batch, data.certified, values, name)
     for name in REGRESSION:
         data = Set(name)

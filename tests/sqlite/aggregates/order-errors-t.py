@@ -67,9 +67,7 @@ def test_errors(db):
         db.execute(f"INSERT INTO t VALUES (1), ({value})")
         for over in ("", " OVER (ROWS 1 PRECEDING)"):
             got = support.rows(db, f"SELECT {call}{over} FROM t")
-            tap.ok(
-                isinstance(got, Failure) and text in str(got), f"{call}{over} of {value}: {got}"
-            )
+            tap.ok(isinstance(got, Failure) and text in str(got), f"{call}{over} of {value}: {got}")
     fill(db, [1, 2])
     tap.is_equal(
         support.value(db, "SELECT gpu_percentile_cont(x, 0.5 + rowid * 0.0001) FROM t"),

@@ -46,9 +46,7 @@ def test_many(rng, db, threshold):
         fill(db, values)
         batch = support.Batch(f"{size} values, {name}")
         for call, reference in NUMERIC[:12] + ANY:
-            batch.compare(
-                support.value(db, f"SELECT {call} FROM t"), reference(values), f"{call}, {name}"
-            )
+            batch.compare(support.value(db, f"SELECT {call} FROM t"), reference(values), f"{call}, {name}")
 
 
 def test_large(db, rng, batch):

@@ -37,8 +37,7 @@ def test_windows(rng, db):
             for filtered in ("", "FILTER (WHERE id % 4 <> 1)"):
                 over = f"{filtered} OVER ({frame})"
                 listed = db.execute(f"SELECT group_concat(id) {over} FROM t ORDER BY id").fetchall()
-                frames = [[int(i) for i in str(row[0]).split(",")] if row[0] is not None else []
-                          for row in listed]
+                frames = [[int(i) for i in str(row[0]).split(",")] if row[0] is not None else [] for row in listed]
                 for call, reference in calls:
                     got = support.rows(db, f"SELECT {call} {over} FROM t ORDER BY id")
                     want = [

@@ -47,13 +47,7 @@ def test_refusals(rng, db):
         refuses(batch, db, function, text, "its bytes as TEXT")
 
 
-FLIPPED_KINDS = (
-    "small integers",
-    "mixed types",
-    "infinities",
-    "cancelling",
-    "integers at the limits, balanced",
-)
+FLIPPED_KINDS = ("small integers", "mixed types", "infinities", "cancelling", "integers at the limits, balanced")
 
 
 def test_flipped(rng, db):
@@ -66,9 +60,7 @@ def test_flipped(rng, db):
             fill(db, numbered([0] * 9, KINDS[kind](rng, 9)))
             state = support.value(db, f"SELECT {call(function, '_state')} FROM t")
             flips = [[bit] for bit in range(min(8 * len(state), tries))]
-            flips += [
-                rng.choices(range(8 * len(state)), k=rng.randint(1, 4)) for _ in range(tries // 4)
-            ]
+            flips += [rng.choices(range(8 * len(state)), k=rng.randint(1, 4)) for _ in range(tries // 4)]
             for bits in flips:
                 changed = bytearray(state)
                 for bit in bits:
@@ -119,13 +111,9 @@ def test_overflow(batch, db):
     fill(db, [(0, 2**63 - 1, 1), (1, 1, 2**62), (2, -5, 1)])
     keep_states(db)
     two = "FROM s WHERE part < 2"
-    batch.compare(
-        support.value(db, f"SELECT gpu_sum_merge(sum) {two}"), Failure("integer overflow"), "two"
-    )
+    batch.compare(support.value(db, f"SELECT gpu_sum_merge(sum) {two}"), Failure("integer overflow"), "two")
     batch.compare(support.value(db, f"SELECT gpu_total_merge(sum) {two}"), 2.0**63, "as REAL")
-    batch.compare(
-        support.value(db, f"SELECT typeof(gpu_sum_state_merge(sum)) {two}"), "blob", "a state"
-    )
+    batch.compare(support.value(db, f"SELECT typeof(gpu_sum_state_merge(sum)) {two}"), "blob", "a state")
     batch.compare(support.value(db, "SELECT gpu_sum_merge(sum) FROM s"), 2**63 - 5, "all three")
 
 

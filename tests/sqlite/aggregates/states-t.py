@@ -12,9 +12,7 @@ import tap
 from kinds import KINDS
 from moment_kinds import GROUPS
 from state_bytes import state
-from state_calls import (
-    FAMILIES, FUNCTIONS, SMALL_STATE, call, column, columns, fill, keep_states, numbered,
-)
+from state_calls import (FAMILIES, FUNCTIONS, SMALL_STATE, call, column, columns, fill, keep_states, numbered)
 
 SIZES = (0, 1, 5, 40) if tap.QUICK else (0, 1, 2, 7, 40, 150, 1000)
 
@@ -142,9 +140,7 @@ def test_windows(rng, label, db):
         rows = KINDS[kind](rng, size)
         fill(db, numbered(range(size), rows))
         db.execute("DROP TABLE IF EXISTS r")
-        db.execute(
-            f"CREATE TABLE r AS SELECT part + 1 AS i, {columns('_state')} FROM t GROUP BY part"
-        )
+        db.execute(f"CREATE TABLE r AS SELECT part + 1 AS i, {columns('_state')} FROM t GROUP BY part")
         for frame, condition in FRAMES:
             batch = support.Batch(f"{frame}, {kind}, {label}")
             over = f"OVER (ORDER BY rowid {frame})"
@@ -155,17 +151,11 @@ def test_windows(rng, label, db):
                 want = support.rows(db, f"SELECT (SELECT {state} {within}) FROM r ORDER BY i")
                 batch.compare(got, want, f"{function}_state")
                 over_states = over.replace("rowid", "i")
-                want = support.rows(
-                    db, f"SELECT (SELECT {call(function)} {within}) FROM r ORDER BY i"
-                )
-                got = support.rows(
-                    db, f"SELECT {function}_merge({name}) {over_states} FROM r ORDER BY i"
-                )
+                want = support.rows(db, f"SELECT (SELECT {call(function)} {within}) FROM r ORDER BY i")
+                got = support.rows(db, f"SELECT {function}_merge({name}) {over_states} FROM r ORDER BY i")
                 batch.compare(got, want, f"{function}_merge")
                 want = support.rows(db, f"SELECT (SELECT {state} {within}) FROM r ORDER BY i")
-                got = support.rows(
-                    db, f"SELECT {function}_state_merge({name}) {over_states} FROM r ORDER BY i"
-                )
+                got = support.rows(db, f"SELECT {function}_state_merge({name}) {over_states} FROM r ORDER BY i")
                 batch.compare(got, want, f"{function}_state_merge")
 
 
@@ -182,16 +172,8 @@ def test_shards(batch, rng):
             db.execute(f"CREATE TABLE {shard}.part(x, y)")
             db.execute(f"INSERT INTO {shard}.part SELECT x, y FROM t WHERE rowid % 3 = {number}")
         for function in FUNCTIONS:
-            states = " UNION ALL ".join(
-                f"SELECT {call(function, '_state')} AS s FROM {shard}.part" for shard in shards
-            )
-            same(
-                batch,
-                db,
-                f"SELECT {function}_merge(s) FROM ({states})",
-                f"SELECT {call(function)} FROM t",
-                function,
-            )
+            states = " UNION ALL ".join(f"SELECT {call(function, '_state')} AS s FROM {shard}.part" for shard in shards)
+            same(batch, db, f"SELECT {function}_merge(s) FROM ({states})", f"SELECT {call(function)} FROM t", function)
         db.close()
 
 

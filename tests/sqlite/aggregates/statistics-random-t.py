@@ -16,11 +16,7 @@ GROUPS_OF_A_KIND = 30 if tap.QUICK else 850
 
 def test_groups(rng, runs):
     """Random and hostile groups, all in one table: a check for each kind and way to run them."""
-    groups = [
-        (kind, kind_rows(rng))
-        for kind, kind_rows in GROUPS.items()
-        for _ in range(GROUPS_OF_A_KIND)
-    ]
+    groups = [(kind, kind_rows(rng)) for kind, kind_rows in GROUPS.items() for _ in range(GROUPS_OF_A_KIND)]
     want = [answers(rows) for _, rows in groups]
     table = [(number, y, x) for number, (_, rows) in enumerate(groups) for y, x in rows]
     for label, db in runs:
@@ -102,9 +98,7 @@ def test_windows(rng, runs):
         for label, db in runs:
             batch = support.Batch(f"{frame}, {label}")
             fill(db, rows)
-            got = db.execute(
-                f"SELECT {calls} FROM t WINDOW w AS (ORDER BY rowid {frame}) ORDER BY rowid"
-            ).fetchall()
+            got = db.execute(f"SELECT {calls} FROM t WINDOW w AS (ORDER BY rowid {frame}) ORDER BY rowid").fetchall()
             batch.compare(len(got), len(want), "rows")
             for number, (given, right) in enumerate(zip(got, want)):
                 nearby = rows[max(0, number - before) : number + 1]

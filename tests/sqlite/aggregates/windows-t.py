@@ -50,9 +50,7 @@ def extremes(rng):
 
 def mixed(rng):
     """All storage classes: REALs, TEXT and BLOBs come and go among INTEGERs."""
-    return rng.choice(
-        (1, 2, 3, -7, 40, None, 2.0, 0.5, -3.25, "12", "x", "", b"3", b"", "2", 2**53 + 1)
-    )
+    return rng.choice((1, 2, 3, -7, 40, None, 2.0, 0.5, -3.25, "12", "x", "", b"3", b"", "2", 2**53 + 1))
 
 
 def few(rng):
@@ -85,10 +83,7 @@ class Table:
     def frames(self, db, over, filtered):
         """The ids in the frame of each row, as SQLite lists them."""
         query = f"SELECT group_concat(id) {filtered} {over} FROM {self.name} ORDER BY id"
-        return [
-            () if row[0] is None else tuple(map(int, str(row[0]).split(",")))
-            for row in db.execute(query)
-        ]
+        return [() if row[0] is None else tuple(map(int, str(row[0]).split(","))) for row in db.execute(query)]
 
     def expected(self, function, frames):
         """A column of answers, or the one error that the whole query ends with."""
@@ -123,9 +118,7 @@ def test_frames(rng, runs):
             for table, turn in zip(chosen, itertools.count(number + rng.randrange(4))):
                 partition = "PARTITION BY g" if turn & 1 else ""
                 filtered = "FILTER (WHERE f > 0)" if turn & 2 else ""
-                low, high = sorted(
-                    (rng.randint(0, 3), rng.randint(1, 6)), reverse="PRECEDING" in end
-                )
+                low, high = sorted((rng.randint(0, 3), rng.randint(1, 6)), reverse="PRECEDING" in end)
                 direction = rng.choice(("", "DESC"))
                 frame = f"{unit} BETWEEN {start.format(n=low)} AND {end.format(n=high)} {exclude}"
                 over = f"OVER ({partition} ORDER BY o {direction} {frame})"
@@ -156,18 +149,14 @@ def test_defaults(rng, runs):
         "(ORDER BY o RANGE BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE TIES)",
     )
     for label, db in runs:
-        columns = [
-            f"{support.call(function)} OVER w{i}" for function in support.FUNCTIONS for i in (0, 1)
-        ]
+        columns = [f"{support.call(function)} OVER w{i}" for function in support.FUNCTIONS for i in (0, 1)]
         got = support.rows(
             db,
             f"SELECT {', '.join(columns)} FROM {table.name}"
             f" WINDOW w0 AS {windows[0]}, w1 AS {windows[1]} ORDER BY id",
         )
         frames = [table.frames(db, "OVER " + window, "") for window in windows]
-        want = [
-            table.expected(function, frames[i]) for function in support.FUNCTIONS for i in (0, 1)
-        ]
+        want = [table.expected(function, frames[i]) for function in support.FUNCTIONS for i in (0, 1)]
         failure = next((column for column in want if isinstance(column, Failure)), None)
         batch.compare(got, failure or list(zip(*want)), label)
 
@@ -187,9 +176,7 @@ def long_values(rng, count):
         lambda: rng.choice((5e-324, -1e-310)),
         lambda: rng.randint(-(10**8), 10**8),
     )
-    return [
-        (kinds[i * len(kinds) // count](), kinds[i * len(kinds) // count]()) for i in range(count)
-    ]
+    return [(kinds[i * len(kinds) // count](), kinds[i * len(kinds) // count]()) for i in range(count)]
 
 
 def remaining(pairs):
@@ -227,9 +214,7 @@ def sliding_extremes(pairs, width):
                 while len(queue) > heads[largest] and not beats(queue[-1][1], x, bool(largest)):
                     queue.pop()
                 queue.append((i, x))
-        yield tuple(
-            queue[head][1] if head < len(queue) else None for queue, head in zip(queues, heads)
-        )
+        yield tuple(queue[head][1] if head < len(queue) else None for queue, head in zip(queues, heads))
 
 
 def test_long(rng, modes):
@@ -324,9 +309,7 @@ def test_places(modes):
         support.fill(db, pairs)
         for place, (prepare, select, drop) in PLACES.items():
             db.executescript(prepare.format(query=query))
-            tap.is_equal(
-                db.execute(select.format(query=query)).fetchone(), want, f"in {place}, {mode}"
-            )
+            tap.is_equal(db.execute(select.format(query=query)).fetchone(), want, f"in {place}, {mode}")
             db.executescript(drop)
         db.close()
 

@@ -253,8 +253,7 @@ def test_device():
     copies = {name: row["device_bytes"] for name, row in columns(first).items()}
     batch.check(views.ask_device(second.db, "sums"), "and the other's query")
     second.check(batch, "the other")
-    batch.compare({name: row["device_bytes"] for name, row in columns(second).items()}, copies,
-                  "the same copies")
+    batch.compare({name: row["device_bytes"] for name, row in columns(second).items()}, copies, "the same copies")
     batch.compare(second.decoded(), 0, "the other has read nothing")
     close([first, second])
 

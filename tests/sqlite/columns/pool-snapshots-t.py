@@ -311,8 +311,7 @@ def test_forms(batch):
     for number, collation in enumerate(collations):
         client = pool.Client(path, f"number {number}", selects={})
         # A function and a collation that mean another thing on each connection.
-        client.db.create_function("mine", 1, lambda text, n=number: int(text.endswith(str(n))),
-                                  deterministic=True)
+        client.db.create_function("mine", 1, lambda text, n=number: int(text.endswith(str(n))), deterministic=True)
         client.db.create_collation("own", collation)
         client.selects = forms
         for name, text in forms.items():

@@ -55,9 +55,7 @@ def test_tables():
             f"DELETE FROM {table}",
             f"UPDATE {table} SET name = 'x'",
         ):
-            tap.ok(
-                isinstance(support.rows(db, statement), support.Failure), f"refused: {statement}"
-            )
+            tap.ok(isinstance(support.rows(db, statement), support.Failure), f"refused: {statement}")
     tap.ok(
         re.fullmatch(r"\d+\.\d+(\.\d+)?\S*", support.value(db, "SELECT clreduce_version()")),
         "clreduce_version() looks like a version",
@@ -106,10 +104,7 @@ def test_host_stats():
     tap.is_equal(got["device_errors"], 0, "no device error")
     # Where OpenCL has no platform, that is an error of its own, which the setting does not hide.
     error = got["last_error"] or ""
-    tap.ok(
-        (not error or "CL_PLATFORM_NOT_FOUND" in error) and not got["build_log"],
-        "no error, no build log",
-    )
+    tap.ok((not error or "CL_PLATFORM_NOT_FOUND" in error) and not got["build_log"], "no error, no build log")
     db.execute("SELECT gpu_sum(x) OVER (ROWS 3 PRECEDING) FROM t").fetchall()
     tap.ok(support.stats(db)["values_fed"] >= 2000, "window functions feed too")
     before = support.stats(db)["values_fed"]
@@ -155,9 +150,7 @@ def test_threshold():
         return
     db = support.connect(support.device(), chunk_size=64, host_threshold=65)
     support.fill(db, [(i, i * 0.5) for i in range(1000)])
-    tap.is_equal(
-        support.rows(db, "SELECT gpu_sum(x), gpu_sum(y) FROM t"), [(499500, 249750.0)], "the sums"
-    )
+    tap.is_equal(support.rows(db, "SELECT gpu_sum(x), gpu_sum(y) FROM t"), [(499500, 249750.0)], "the sums")
     got = support.stats(db)
     tap.is_equal(got["chunks_to_device"], 0, "nothing goes to the device")
     tap.ok(got["host_below_threshold"] > 0, "because it is below the threshold")
@@ -170,10 +163,7 @@ def test_devices():
     support.configure(db, devices=1)
     devices = db.execute("SELECT * FROM clreduce_devices WHERE name IS NOT NULL").fetchall()
     for platform, name, kind, version, units, memory, fp64, arithmetic, in_use, reason, held in devices:
-        tap.ok(
-            isinstance(platform, str) and platform and isinstance(name, str) and name,
-            f"{platform}: {name}",
-        )
+        tap.ok(isinstance(platform, str) and platform and isinstance(name, str) and name, f"{platform}: {name}")
         tap.ok(kind in ("gpu", "accelerator", "cpu", "other"), f"its type: {kind}")
         tap.ok(str(version).startswith("OpenCL "), f"its version: {version}")
         tap.ok(units > 0 and memory > 0, f"its compute units and bytes: {units}, {memory}")
@@ -181,10 +171,7 @@ def test_devices():
         tap.ok(arithmetic == "integer" or (fp64 and arithmetic == "fp64"), f"its arithmetic: {arithmetic}")
         tap.ok(bool(in_use) != bool(reason), f"in use, or a reason why not: {reason}")
         tap.is_equal(held, 0, "it has no columns")
-    best = min(
-        [("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[8]],
-        default=None,
-    )
+    best = min([("gpu", "accelerator", "cpu").index(device[2]) for device in devices if device[8]], default=None)
     if best is None:
         tap.skip(5, "which device is in use: there is none")
         db.close()

@@ -41,10 +41,7 @@ RANGES = {
 
 def settings_of(db, column="value"):
     """The settings as text, by name."""
-    return {
-        name: str(text)
-        for name, text in db.execute(f'SELECT name, "{column}" FROM clreduce_settings')
-    }
+    return {name: str(text) for name, text in db.execute(f'SELECT name, "{column}" FROM clreduce_settings')}
 
 
 def test_set():
@@ -66,9 +63,7 @@ def test_set():
     got = support.value(db, "SELECT clreduce_set('chunk_size', 2000)")
     tap.is_equal(str(got), "2000", "a number need not be text")
     tap.is_equal(settings_of(db)["chunk_size"], "2000", "and is taken")
-    tap.is_equal(
-        {**settings_of(other), "device": "auto"}, DEFAULTS, "another connection keeps its settings"
-    )
+    tap.is_equal({**settings_of(other), "device": "auto"}, DEFAULTS, "another connection keeps its settings")
     tap.is_equal(settings_of(db, "default"), DEFAULTS, "the defaults stay")
 
 
@@ -140,21 +135,12 @@ def test_unknown_device():
     db = support.connect()
     got = support.value(db, "SELECT clreduce_set('device', 'no such device')")
     if isinstance(got, support.Failure):
-        tap.ok(
-            "auto" in got.message and "host" in got.message,
-            "an unknown device is refused, with a list",
-        )
+        tap.ok("auto" in got.message and "host" in got.message, "an unknown device is refused, with a list")
     else:
         support.configure(db, chunk_size=16, host_threshold=1)
         support.fill(db, [(i * 0.5, None) for i in range(100)])
-        tap.is_equal(
-            support.value(db, "SELECT gpu_sum(x) FROM t"), 2475.0, "without the device: the host"
-        )
-        tap.is_equal(
-            support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"),
-            0,
-            "no device is in use",
-        )
+        tap.is_equal(support.value(db, "SELECT gpu_sum(x) FROM t"), 2475.0, "without the device: the host")
+        tap.is_equal(support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"), 0, "no device is in use")
 
 
 def test_directonly():
@@ -163,9 +149,7 @@ def test_directonly():
     db.execute("CREATE TABLE t(x)")
     db.execute("INSERT INTO t VALUES (1), (2)")
     db.execute("CREATE VIEW setter AS SELECT clreduce_set('chunk_size', '16')")
-    db.execute(
-        "CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t"
-    )
+    db.execute("CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t")
     db.execute("CREATE TABLE log(s)")
     for trusted in ("ON", "OFF"):
         db.execute(f"PRAGMA trusted_schema = {trusted}")
@@ -174,11 +158,7 @@ def test_directonly():
             "unsafe use of clreduce_set()",
             f"a view cannot set, trusted_schema {trusted}",
         )
-        tap.is_equal(
-            support.rows(db, "SELECT * FROM adder"),
-            [(3, 5, 2)],
-            f"a view can sum, trusted_schema {trusted}",
-        )
+        tap.is_equal(support.rows(db, "SELECT * FROM adder"), [(3, 5, 2)], f"a view can sum, trusted_schema {trusted}")
         db.execute(
             "CREATE TRIGGER sets AFTER INSERT ON log BEGIN"
             " SELECT clreduce_set('chunk_size', '16'); END"
@@ -220,13 +200,8 @@ def test_environment():
     ):
         process = support.child(code, CLREDUCE_DEVICE=given)
         tap.is_equal(process.stdout.strip(), want, f"CLREDUCE_DEVICE {given!r}")
-    process = support.child(
-        code + "print(db.execute('SELECT clreduce_set(1, 2)'))", CLREDUCE_DEVICE="x" * 100000
-    )
-    tap.ok(
-        process.returncode == 1 and "no setting" in process.stderr,
-        "CLREDUCE_DEVICE of 100,000 bytes",
-    )
+    process = support.child(code + "print(db.execute('SELECT clreduce_set(1, 2)'))", CLREDUCE_DEVICE="x" * 100000)
+    tap.ok(process.returncode == 1 and "no setting" in process.stderr, "CLREDUCE_DEVICE of 100,000 bytes")
 
 
 CONFIGURABLE = (

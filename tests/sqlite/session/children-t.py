@@ -58,17 +58,11 @@ def test_fork():
             db.close()
             return "closed"
 
-        tap.is_equal(
-            in_child(inherited), repr(want), f"a child with its parent's connection, {mode}"
-        )
-        tap.is_equal(
-            in_child(counted), repr((0, 0, True)), f"the child's statistics say so, {mode}"
-        )
+        tap.is_equal(in_child(inherited), repr(want), f"a child with its parent's connection, {mode}")
+        tap.is_equal(in_child(counted), repr((0, 0, True)), f"the child's statistics say so, {mode}")
         tap.is_equal(in_child(own), repr(want), f"a child with a connection of its own, {mode}")
         tap.is_equal(in_child(twice), repr(repr(want)), f"a child's child, {mode}")
-        tap.is_equal(
-            in_child(closing), repr("closed"), f"a child closes its parent's connection, {mode}"
-        )
+        tap.is_equal(in_child(closing), repr("closed"), f"a child closes its parent's connection, {mode}")
         tap.is_equal(db.execute(query).fetchone(), want, f"the parent works on, {mode}")
         if mode != "host":
             db.execute(query.replace("FROM t", f"FROM {support.lingering(64)}")).fetchone()
@@ -125,9 +119,7 @@ assert db.execute("SELECT gpu_sum(x) FROM t").fetchone() == want
 def test_fork_and_exit():
     """A child that ends as any process does, and not by a way around what runs at exit."""
     for mode in support.modes():
-        support.child_ok(
-            support.child(LEAVING.format(mode=mode)), f"a child ends by exit(), {mode}"
-        )
+        support.child_ok(support.child(LEAVING.format(mode=mode)), f"a child ends by exit(), {mode}")
 
 
 support.run(globals())

@@ -36,22 +36,16 @@ def test_loading(batch):
     db.close()
 
     rng = random.Random(1)
-    connections = [
-        support.connect(rng.choice(support.modes()), **support.SMALL) for _ in range(100)
-    ]
+    connections = [support.connect(rng.choice(support.modes()), **support.SMALL) for _ in range(100)]
     for db in connections:
         batch.compare(db.execute(SOURCE.format(100)).fetchone(), sums(100), "one of them")
     rng.shuffle(connections)
     for number, db in enumerate(connections):
         db.close()
         if number + 1 < len(connections):
-            batch.compare(
-                connections[-1].execute(SOURCE.format(60)).fetchone(), sums(60), "one that is left"
-            )
+            batch.compare(connections[-1].execute(SOURCE.format(60)).fetchone(), sums(60), "one that is left")
     db = support.connect()
-    tap.is_equal(
-        db.execute(SOURCE.format(100)).fetchone(), sums(100), "a new connection after all had gone"
-    )
+    tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), "a new connection after all had gone")
 
 
 def test_loading_fails_tidily():
@@ -72,9 +66,7 @@ def test_open_statements():
         for width in range(1, 30):
             db = support.connect(mode, **support.SMALL)
             support.fill(db, [(i * 0.5, i) for i in range(200)])
-            cursor = db.execute(
-                f"SELECT rowid % {width} AS g, gpu_sum(x), gpu_min(y) FROM t GROUP BY g"
-            )
+            cursor = db.execute(f"SELECT rowid % {width} AS g, gpu_sum(x), gpu_min(y) FROM t GROUP BY g")
             cursor.fetchone()
             moving = db.execute(
                 "SELECT gpu_sum(x) OVER w, gpu_max(y) OVER w FROM t"
@@ -120,11 +112,7 @@ def test_shared_connection():
         # Each thread has its own text: Python 3.12 lets two threads step one cached statement.
         def work(number, db=db, got=got):
             for _ in range(30):
-                got.append(
-                    db.execute(
-                        f"SELECT gpu_sum(x), gpu_max(y), gpu_min(x) FROM t -- {number}"
-                    ).fetchone()
-                )
+                got.append(db.execute(f"SELECT gpu_sum(x), gpu_max(y), gpu_min(x) FROM t -- {number}").fetchone())
 
         threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
         for thread in threads:
@@ -152,18 +140,14 @@ def test_threads():
 
         def work(number, mode=mode, data=data, wanted=wanted, problems=problems, barrier=barrier):
             try:
-                db = support.connect(
-                    mode, chunk_size=(16, 100, 1024, 65536)[number % 4], host_threshold=1
-                )
+                db = support.connect(mode, chunk_size=(16, 100, 1024, 65536)[number % 4], host_threshold=1)
                 support.fill(db, data)
                 barrier.wait()
                 for turn in range(3 if tap.QUICK else 5):
                     for function, want in wanted.items():
                         got = support.value(db, f"SELECT {support.call(function)} FROM t")
                         if not tap.is_same(got, want):
-                            problems.append(
-                                f"{function}, thread {number}, turn {turn}: {support.show(got)}"
-                            )
+                            problems.append(f"{function}, thread {number}, turn {turn}: {support.show(got)}")
                     db.execute("SELECT count(*) FROM clreduce_devices, clreduce_stats").fetchall()
                 db.close()
             except Exception as error:  # a thread's exception would be lost otherwise
@@ -211,19 +195,12 @@ def test_interrupt():
             for name, query in queries.items():
                 label = f"{name}, {mode}, chunks of {chunk}"
                 error, taken = interrupted(db, query, db.interrupt)
-                tap.ok(
-                    isinstance(error, support.Failure) and "interrupted" in error.message,
-                    f"interrupted: {label}",
-                )
+                tap.ok(isinstance(error, support.Failure) and "interrupted" in error.message, f"interrupted: {label}")
                 tap.ok(taken < PROMPT, f"promptly: {label}, {taken:.2f} s")
                 launched = support.stats(db)["kernels_launched"]
                 time.sleep(0.05)
-                tap.is_equal(
-                    support.stats(db)["kernels_launched"], launched, f"no more kernels: {label}"
-                )
-                tap.is_equal(
-                    db.execute(SOURCE.format(100)).fetchone(), sums(100), f"the next query: {label}"
-                )
+                tap.is_equal(support.stats(db)["kernels_launched"], launched, f"no more kernels: {label}")
+                tap.is_equal(db.execute(SOURCE.format(100)).fetchone(), sums(100), f"the next query: {label}")
             db.close()
 
 
@@ -254,9 +231,7 @@ def test_progress_handler():
                 got = support.rows(db, query)
                 db.set_progress_handler(None, 0)
                 stopped = isinstance(got, support.Failure) and got.message == "interrupted"
-                batch.check(
-                    stopped or tap.is_same(got, want), f"{query} after {steps * 10} steps: {got}"
-                )
+                batch.check(stopped or tap.is_same(got, want), f"{query} after {steps * 10} steps: {got}")
                 done += not stopped
                 if done > 3:
                     break
@@ -314,23 +289,13 @@ def test_files():
         writer, reader = support.connect(path=path), support.connect(path=path)
         writer.execute("PRAGMA journal_mode = WAL")
         support.fill(writer, [(i, 1.5) for i in range(1000)])
-        tap.is_equal(
-            support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "what another has written"
-        )
+        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "what another has written")
         writer.execute("BEGIN")
         writer.execute("INSERT INTO t VALUES (0.5, 0)")
-        tap.is_equal(
-            support.value(reader, "SELECT gpu_sum(x) FROM t"),
-            499500,
-            "not what it has not committed",
-        )
-        tap.is_equal(
-            support.value(writer, "SELECT gpu_sum(x) FROM t"), 499500.5, "which it sees itself"
-        )
+        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "not what it has not committed")
+        tap.is_equal(support.value(writer, "SELECT gpu_sum(x) FROM t"), 499500.5, "which it sees itself")
         writer.execute("COMMIT")
-        tap.is_equal(
-            support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500.5, "and then the other"
-        )
+        tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500.5, "and then the other")
         reader.close()
         writer.close()
 

@@ -71,16 +71,12 @@ class Other:
     def load(self, extension):
         """Returns the error, or None."""
         error = ctypes.c_char_p()
-        code = self.library.sqlite3_load_extension(
-            self.db, extension.encode(), None, ctypes.byref(error)
-        )
+        code = self.library.sqlite3_load_extension(self.db, extension.encode(), None, ctypes.byref(error))
         return None if code == 0 else (error.value or b"").decode()
 
     def query(self, sql):
         statement = ctypes.c_void_p()
-        code = self.library.sqlite3_prepare_v2(
-            self.db, sql.encode(), -1, ctypes.byref(statement), None
-        )
+        code = self.library.sqlite3_prepare_v2(self.db, sql.encode(), -1, ctypes.byref(statement), None)
         result = self.library.sqlite3_errmsg(self.db)
         if code == 0 and self.library.sqlite3_step(statement) == 100:  # SQLITE_ROW
             result = self.library.sqlite3_column_text(statement, 0)
@@ -147,9 +143,7 @@ def check_refused(library, order):
         f"{order} first: the second one is told what to do",
     )
     tap.is_equal(lines[3:5], ["1", "False"], f"{order} first: and goes on without")
-    tap.is_equal(
-        lines[5:], [ANSWER, "None", ANSWER], f"{order} first: the first one goes on, and anew"
-    )
+    tap.is_equal(lines[5:], [ANSWER, "None", ANSWER], f"{order} first: the first one goes on, and anew")
 
 
 def check_copied(library, order, copied, **environment):
@@ -157,11 +151,7 @@ def check_copied(library, order, copied, **environment):
     lines, status = child(library, order, tap.EXTENSION, copied, **environment)
     name = f"{order} first, a copy of the file{' on a device' if environment else ''}"
     tap.is_equal(status, 0, f"{name}: no crash")
-    tap.is_equal(
-        lines,
-        ["None", ANSWER, "None", ANSWER, "True", ANSWER, "None", ANSWER],
-        f"{name}: both are served",
-    )
+    tap.is_equal(lines, ["None", ANSWER, "None", ANSWER, "True", ANSWER, "None", ANSWER], f"{name}: both are served")
 
 
 def test_libraries():

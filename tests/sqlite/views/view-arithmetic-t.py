@@ -135,9 +135,7 @@ def test_tables(device_kind, rng):
             by_device = kind not in SPREAD or select == GROUPED[0]
             check(host, device, select, f"{kind}, {rows} rows", by_device)
         fed = "SELECT gpu_sum(x), gpu_dot(x, y), gpu_var_samp(x) FROM t"
-        tap.is_equal(
-            repr(views.outcome(device, fed)), repr(views.outcome(host, fed)), f"{kind}, {rows} rows, by rows"
-        )
+        tap.is_equal(repr(views.outcome(device, fed)), repr(views.outcome(host, fed)), f"{kind}, {rows} rows, by rows")
 
 
 # Before devices are looked for.

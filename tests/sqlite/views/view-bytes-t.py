@@ -229,10 +229,7 @@ def test_length(db, batch):
         return
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000_000)
     fill(db, rows=100)
-    selects = (
-        "SELECT gpu_count_distinct(l) FROM t",
-        "SELECT gpu_count_distinct(s) FROM t",
-    )
+    selects = ("SELECT gpu_count_distinct(l) FROM t", "SELECT gpu_count_distinct(s) FROM t")
     for number, select in enumerate(selects):
         views.create(db, f"v{number}", select)
         views.ask(db, f"v{number}")

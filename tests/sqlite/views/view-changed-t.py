@@ -171,11 +171,7 @@ def test_steps(page_size, auto_vacuum):
     changes.partly("a row", 1, 3)
     db.execute("DELETE FROM t WHERE k > 100")
     for name in SELECTS:
-        changes.batch.compare(
-            views.ask(db, name),
-            views.outcome(db, SELECTS[name]),
-            "few rows",
-        )
+        changes.batch.compare(views.ask(db, name), views.outcome(db, SELECTS[name]), "few rows")
     other.close()
     db.close()
 
@@ -214,10 +210,7 @@ def test_bytes(page_size, without):
 def test_chains():
     """Leaves for whose values overflow pages are read are read again if one of these changes."""
     db, _ = make()
-    selects = {
-        "before": "SELECT gpu_sum(a), gpu_sum(b) FROM t",
-        "behind": "SELECT gpu_sum(z), count(*) FROM u",
-    }
+    selects = {"before": "SELECT gpu_sum(a), gpu_sum(b) FROM t", "behind": "SELECT gpu_sum(z), count(*) FROM u"}
     for table in "tu":
         db.execute(TABLE.format(table=table))
         fill(db, table, 1, 3000, "iif(i % 100, 1, 5000)")
@@ -451,9 +444,7 @@ def test_random(rng, device):
         writer = Writer(rng, (db, other, elsewhere), tables)
         selects = {}
         for table in tables:
-            selects[f"p_{table}"] = (
-                f"SELECT gpu_sum(a), gpu_sum(b), gpu_sum(k), count(m), count(s) FROM {table}"
-            )
+            selects[f"p_{table}"] = (f"SELECT gpu_sum(a), gpu_sum(b), gpu_sum(k), count(m), count(s) FROM {table}")
             selects[f"q_{table}"] = f"SELECT gpu_sum(z), gpu_max(z), count(*) FROM {table}"
             selects[f"r_{table}"] = f"SELECT gpu_total(b), gpu_sum(a), count(*) FROM {table}"
         for name, select in selects.items():

@@ -137,9 +137,7 @@ def test_setting(kind, rng):
     views.given_by_device(db, "asked", select)
     sizes = [size for (size,) in db.execute("SELECT column_bytes FROM clreduce_devices WHERE in_use")]
     tap.ok(len(sizes) == 2 and all(size > 0 for size in sizes), f"two devices have columns: {sizes}")
-    tap.is_equal(
-        sum(sizes), support.value(db, "SELECT sum(device_bytes) FROM clreduce_columns"), "all that there is"
-    )
+    tap.is_equal(sum(sizes), support.value(db, "SELECT sum(device_bytes) FROM clreduce_columns"), "all that there is")
     tap.ok(any(line.endswith("also on 2 devices") for line in views.plan(db, "asked")), "the plan says where they are")
     reasons = {reason for (reason,) in db.execute("SELECT reason FROM clreduce_devices WHERE NOT in_use AND type = ?", (kind,))}
     tap.is_equal(reasons, {"the setting devices is 2"}, "why others are not used")

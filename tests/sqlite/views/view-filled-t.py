@@ -10,10 +10,7 @@ import time
 import support
 import tap
 import view_support as views
-from view_rows import (
-    FILL, FILLED, FOLDER, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch,
-    fill,
-)
+from view_rows import (FILL, FILLED, FOLDER, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch, fill)
 
 
 def test_functions():
@@ -119,9 +116,7 @@ def test_lines():
     views.create(db, "w", "SELECT gpu_max(b * a) FROM t")
     want = "the database is in memory, or temporary"
     views.ask(db, "v")
-    tap.is_equal(
-        views.plan(db, "v")[0], f"row by row: {want}; will be kept when asked again", "once"
-    )
+    tap.is_equal(views.plan(db, "v")[0], f"row by row: {want}; will be kept when asked again", "once")
     views.ask(db, "v")
     lines = views.plan(db, "v")
     tap.is_equal(lines[0], "accelerated: host", "asked again")
@@ -179,10 +174,7 @@ def test_memory_limit():
     watch.kept("room")
     # Two tables, and room for one of them.
     fill(db, KEYED, "u")
-    watch.selects = {
-        "t1": "SELECT gpu_sum(a), gpu_sum(b) FROM t",
-        "u1": "SELECT gpu_sum(a), gpu_total(b) FROM u",
-    }
+    watch.selects = {"t1": "SELECT gpu_sum(a), gpu_sum(b) FROM t", "u1": "SELECT gpu_sum(a), gpu_total(b) FROM u"}
     for name, select in watch.selects.items():
         views.create(db, name, select)
     support.configure(db, column_memory=9 * ROWS * 3)

@@ -167,9 +167,7 @@ def test_large(device, rng):
     sent = support.stats(db)["bytes_to_device"]
     tap.ok(views.ask_device(db, "large", ("%1",)), "asked again, a device gives it")
     tap.is_equal(support.stats(db)["bytes_to_device"], sent, "results that are kept are not sent again")
-    there = db.execute(
-        "SELECT device_bytes / rows FROM clreduce_columns WHERE type = 'codes'"
-    ).fetchall()
+    there = db.execute("SELECT device_bytes / rows FROM clreduce_columns WHERE type = 'codes'").fetchall()
     tap.is_equal(there, [(4,)], "four bytes a row")
     db.execute("UPDATE t SET city = 'new 77' WHERE id % 1001 = 5")
     views.given_by_device(db, "large", select, ("%77%",), "another value")

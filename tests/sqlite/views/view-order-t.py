@@ -163,8 +163,7 @@ def test_changes(path):
     ):
         batch = support.Batch(f"{'its own' if writer is db else 'another'} connection: {change}")
         writer.execute(change)
-        batch.compare(views.ask(db, "v"),
-                      views.outcome(db, select), "not committed")
+        batch.compare(views.ask(db, "v"), views.outcome(db, select), "not committed")
         writer.commit()
         want = views.outcome(db, select)
         batch.compare(views.ask(db, "v"), want, "committed")
@@ -201,8 +200,7 @@ def test_memory(batch, path):
     # Room for the columns, and for further ones if the copies go.
     support.configure(db, column_memory=taken + 18 * ROWS)
     views.create(db, "w", "SELECT gpu_sum(wide), gpu_sum(fine) FROM t")
-    batch.compare(views.ask(db, "w"),
-                  views.outcome(db, "SELECT gpu_sum(wide), gpu_sum(fine) FROM t"), "others")
+    batch.compare(views.ask(db, "w"), views.outcome(db, "SELECT gpu_sum(wide), gpu_sum(fine) FROM t"), "others")
     batch.compare(views.ask(db, "v"), want, "afterwards")
     batch.check(sorted_bytes(db, "x") + sorted_bytes(db, "gaps") <= 18 * ROWS, "copies have gone")
     batch.check(db.execute("SELECT count(*) FROM clreduce_columns").fetchone()[0] == 4, "and no column")

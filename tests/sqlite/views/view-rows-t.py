@@ -162,9 +162,7 @@ def test_attached():
     for second in (":memory:", None):
         db = views.connect()
         paths = [second or FOLDER.new() for _ in range(2)]
-        selects = {
-            name: select.replace("FROM t", "FROM side.t") for name, select in SELECTS.items()
-        }
+        selects = {name: select.replace("FROM t", "FROM side.t") for name, select in SELECTS.items()}
         watch = None
         for turn in range(4):
             db.execute("ATTACH ? AS side", (paths[turn % 2],))

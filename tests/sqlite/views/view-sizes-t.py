@@ -107,9 +107,7 @@ def read(path, images, what, accelerated=None):
     for suffix, data in zip(("", "-wal"), images):
         with open(path + suffix, "wb") as file:
             file.write(data)
-    result = subprocess.run(
-        [sys.executable, __file__, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    result = subprocess.run([sys.executable, __file__, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     views.remove(path)
     if not tap.ok(result.returncode == 0, f"{what}: the process ends well"):
         tap.diag(result.stderr)

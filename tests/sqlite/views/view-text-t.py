@@ -247,10 +247,7 @@ def test_errors(rng):
     """An expression fails for a value: the SELECT's error if a row has it, else nothing."""
     db = connect(FOLDER.new())
     db.execute("CREATE TABLE j(id INTEGER PRIMARY KEY, x INT, doc TEXT)")
-    db.executemany(
-        "INSERT INTO j(x, doc) VALUES(?, ?)",
-        ((i, '{"a": %d}' % (i % 9)) for i in range(3_000)),
-    )
+    db.executemany("INSERT INTO j(x, doc) VALUES(?, ?)", ((i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     is_fast(db, select, name="js")
     db.execute("UPDATE j SET doc = 'no JSON' WHERE id = 77")
@@ -268,16 +265,10 @@ def test_rights(rng):
     select = "SELECT count(*) FROM t WHERE upper(city) = 'ORD'"
     is_fast(db, select)
     want = views.outcome(db, select)
-    db.set_authorizer(
-        lambda action, a, b, *rest: 2 if action == 20 and "entries" in (a or "") else 0
-    )
+    db.set_authorizer(lambda action, a, b, *rest: 2 if action == 20 and "entries" in (a or "") else 0)
     tap.is_equal(views.through_view(db, select), want, "tables that are not known are hidden")
     db.set_authorizer(lambda action, a, b, *rest: 1 if action == 31 and b == "upper" else 0)
-    tap.is_equal(
-        views.ask(db, "view_of_it"),
-        views.outcome(db, select),
-        "a function is denied",
-    )
+    tap.is_equal(views.ask(db, "view_of_it"), views.outcome(db, select), "a function is denied")
     db.set_authorizer(None)
 
 

@@ -164,9 +164,7 @@ def make_not_null(path, value, rows=ROWS, extra=""):
         (rows, rows),
     )
     db.execute("PRAGMA writable_schema = ON")
-    db.execute(
-        "UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')"
-    )
+    db.execute("UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
     db.close()
 
 
