@@ -12,6 +12,7 @@
 #include "sqlite/view/module.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns a copy of a statement's text without spaces around it and semicolons at its end, the form
@@ -36,14 +37,24 @@ static const char *parameter(sqlite3_stmt *statement, int number)
     return name == NULL ? "?" : name;
 }
 
-/* Appends the parameters as arguments. */
-static void append_arguments(sqlite3_stmt *plain, sqlite3_str *text)
+/* Appends the parameters as arguments, and what was lifted in the place of those that stand for it.
+ */
+static void append_arguments(sqlite3_stmt *select, const struct clr_lifted *lifted,
+                             sqlite3_str *text)
 {
-    const int count = sqlite3_bind_parameter_count(plain);
+    const int count = sqlite3_bind_parameter_count(select);
+    const size_t length = strlen(CLR_LIFTED_NAME);
     int i;
 
-    for (i = 1; i <= count; i++)
-        sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", parameter(plain, i));
+    for (i = 1; i <= count; i++) {
+        const char *name = parameter(select, i);
+
+        sqlite3_str_appendall(text, i == 1 ? "(" : ", ");
+        if (lifted != NULL && strncmp(name, CLR_LIFTED_NAME, length) == 0)
+            sqlite3_str_appendf(text, "(%s)", lifted->values[atoi(name + length) - 1]);
+        else
+            sqlite3_str_appendall(text, name);
+    }
     sqlite3_str_appendall(text, count > 0 ? ")" : "");
 }
 
@@ -65,9 +76,11 @@ static void append_conditions(sqlite3_stmt *plain, const char *view, sqlite3_str
     sqlite3_finalize(names);
 }
 
-/* Writes the SELECT from the view with the columns' names, and all parameters in the order of their
-   numbers, which they get again by that. columns: the names of all the view's columns. */
-static char *write_select(sqlite3_stmt *plain, const struct clr_column_names *columns,
+/* Writes the SELECT from the view with the columns' names, and all parameters of the view's SELECT
+   in the order of their numbers, which they get again by that. columns: the names of all the view's
+   columns. */
+static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *select,
+                          const struct clr_lifted *lifted, const struct clr_column_names *columns,
                           const char *view)
 {
     const int count = sqlite3_column_count(plain);
@@ -78,10 +91,10 @@ static char *write_select(sqlite3_stmt *plain, const struct clr_column_names *co
         sqlite3_str_appendf(text, "%s %s.\"%w\" AS \"%w\"", i == 0 ? "SELECT" : ",", view,
                             columns->list[i], sqlite3_column_name(plain, i));
     sqlite3_str_appendf(text, " FROM temp.\"%w\"", view);
-    if (sqlite3_bind_parameter_count(plain) > CLR_MOST_NULLS)
+    if (sqlite3_bind_parameter_count(select) > CLR_MOST_NULLS)
         append_conditions(plain, view, text);
     else
-        append_arguments(plain, text);
+        append_arguments(select, lifted, text);
     return sqlite3_str_finish(text);
 }
 
@@ -128,8 +141,10 @@ static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
     return same;
 }
 
-/* Prepares the SELECT from the view; NULL if that cannot be. */
-static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, unsigned flags, const char *view)
+/* Prepares the SELECT from the view, whose own SELECT is the plain one, or what was lifted from is;
+   NULL if that cannot be. */
+static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, sqlite3_stmt *select,
+                                  const struct clr_lifted *lifted, unsigned flags, const char *view)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
     struct clr_column_names names = {.list = NULL};
@@ -139,7 +154,7 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, unsigned flags, const cha
     if (clr_statement_prepare(db, &columns, "SELECT * FROM temp.\"%w\"", view) == SQLITE_OK &&
         clr_column_names_read(columns, &names) == SQLITE_OK &&
         names.count == sqlite3_column_count(plain))
-        text = write_select(plain, &names, view);
+        text = write_select(plain, select, lifted, &names, view);
     if (text != NULL)
         clr_statement_make(db, text, flags, &statement);
     sqlite3_free(text);
@@ -209,6 +224,36 @@ static void tell_view(struct clr_connection *connection, const char *name, sqlit
         sqlite3_str_appendf(lines, "%s\n", line);
 }
 
+/* Prepares the SELECT from a view of the statement whose scalar subqueries are the view's
+   arguments. Returns as clr_accelerated_prepare(). */
+static int prepare_lifted(struct clr_connection *connection, sqlite3_stmt *plain,
+                          const char *trimmed, unsigned flags, sqlite3_str *lines,
+                          sqlite3_stmt **accelerated)
+{
+    sqlite3_str *told = lines == NULL ? NULL : sqlite3_str_new(NULL);
+    char name[CLR_MADE_NAME], *message = NULL, *values;
+    struct clr_lifted lifted;
+    sqlite3_stmt *select = NULL;
+    int rc = clr_units_lift(connection, trimmed, told, &lifted);
+
+    if (rc == SQLITE_OK)
+        rc = clr_made_view_get(connection, lifted.text, false, name, &message);
+    if (rc == SQLITE_OK)
+        rc = clr_statement_make(connection->db, lifted.text, 0, &select);
+    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(select) <= CLR_MOST_NULLS)
+        *accelerated = prepare_view(plain, select, &lifted, flags, name);
+    values = sqlite3_str_finish(told);
+    if (*accelerated != NULL && lines != NULL) {
+        tell_view(connection, name, lines);
+        sqlite3_str_appendall(lines, values == NULL ? "" : values);
+    }
+    sqlite3_finalize(select);
+    sqlite3_free(values);
+    sqlite3_free(message);
+    clr_lifted_free(&lifted);
+    return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
+}
+
 /* The same as clr_accelerated_prepare(), of a text without spaces around it. lines: gets what is
    said of it, for people; or NULL. */
 static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
@@ -225,8 +270,12 @@ static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *
     rc = clr_select_look(trimmed, &has_rows, why);
     if (rc == SQLITE_NOTFOUND)
         *message = sqlite3_mprintf("%s", why);
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK) {
+        rc = prepare_lifted(connection, plain, trimmed, flags, lines, accelerated);
+        if (rc != SQLITE_NOTFOUND)
+            return rc;
         rc = clr_made_view_get(connection, trimmed, false, name, message);
+    }
     if (rc == SQLITE_NOTFOUND) {
         if (lines != NULL && *message != NULL)
             sqlite3_str_appendf(lines, "not as a whole: %s\n", *message);
@@ -236,7 +285,7 @@ static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *
         return rc;
     if (lines != NULL)
         tell_view(connection, name, lines);
-    *accelerated = prepare_view(plain, flags, name);
+    *accelerated = prepare_view(plain, plain, NULL, flags, name);
     return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
 }
 

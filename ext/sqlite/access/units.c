@@ -25,6 +25,7 @@ struct unit {
     char *replacement;       /* a SELECT from the view */
     char view[CLR_MADE_NAME];
     int columns;
+    bool is_typed;    /* its first column has an affinity, or a collating sequence */
     bool is_distinct; /* the SELECT has DISTINCT, and is none to SQLite in its place */
 };
 
@@ -592,6 +593,8 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
         rc = compare_arms(units, stood, &columns, view->acceleration->plan->query);
     if (rc == SQLITE_OK) {
         unit->columns = columns.own.count;
+        unit->is_typed = columns.comparisons[0].affinity != CLR_LETTER_NONE ||
+                         sqlite3_stricmp(columns.comparisons[0].collation, "BINARY") != 0;
         unit->replacement = write_replacement(statement, &columns, view, stood);
         rc = unit->replacement == NULL ? SQLITE_NOMEM : SQLITE_OK;
     } else if (rc != SQLITE_NOMEM && units->why[0] == '\0') {
@@ -828,24 +831,44 @@ static char *write_statement(const struct units *units)
     return sqlite3_str_finish(text);
 }
 
-int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
-                    char **text)
+/* Begins with a statement; NULL without memory. Where it can't be read it has no SELECTs. */
+static struct units *begin_units(struct clr_connection *connection, const char *sql)
 {
     struct units *units = sqlite3_malloc64(sizeof *units);
-    int rc = SQLITE_NOTFOUND, i;
+    int i;
 
-    *text = NULL;
     if (units == NULL)
-        return SQLITE_NOMEM;
+        return NULL;
     memset(units, 0, sizeof *units);
     units->connection = connection;
     units->sql = sql;
     units->instants = count_instants(sql, strlen(sql));
-    if (clr_selects_find(sql, &units->selects)) {
-        for (i = 0; i < units->selects.count; i++)
-            units->has_joins = units->has_joins || units->selects.list[i].sources > 1;
-        rc = find_units(units, lines);
-    }
+    if (!clr_selects_find(sql, &units->selects))
+        units->selects.count = 0;
+    for (i = 0; i < units->selects.count; i++)
+        units->has_joins = units->has_joins || units->selects.list[i].sources > 1;
+    return units;
+}
+
+static void free_units(struct units *units)
+{
+    int i;
+
+    for (i = 0; i < units->count; i++)
+        free_unit(&units->list[i]);
+    sqlite3_free(units);
+}
+
+int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
+                    char **text)
+{
+    struct units *units = begin_units(connection, sql);
+    int rc;
+
+    *text = NULL;
+    if (units == NULL)
+        return SQLITE_NOMEM;
+    rc = find_units(units, lines);
     if (rc == SQLITE_OK) {
         *text = write_statement(units);
         rc = *text == NULL ? SQLITE_NOMEM : check_order(units, *text);
@@ -857,8 +880,109 @@ int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_
         sqlite3_free(*text);
         *text = NULL;
     }
-    for (i = 0; i < units->count; i++)
-        free_unit(&units->list[i]);
-    sqlite3_free(units);
+    free_units(units);
     return rc;
+}
+
+/* ---- Scalar subqueries as parameters. */
+
+/* Whether a parameter has its number by name, which may be that of another one once parameters are
+   added. */
+static bool has_numbers(const char *sql)
+{
+    struct clr_token token = {.kind = CLR_T_ID};
+    struct clr_reason reason;
+
+    while (token.kind != 0 && clr_lexer_next_raw(&sql, &token, &reason) == CLR_OK) {
+        if (token.kind == CLR_T_VARIABLE && *token.text == '?' && token.length > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Adds those of the outermost SELECT. */
+static int find_values(struct units *units, sqlite3_str *lines)
+{
+    int i, rc = SQLITE_OK;
+
+    for (i = 1; i < units->selects.count && units->count < CLR_MOST_NULLS && rc != SQLITE_NOMEM;
+         i++) {
+        const struct clr_stood *stood = &units->selects.list[i];
+
+        if (stood->place != CLR_PLACE_VALUE || stood->around != 0 || stood->compound >= 0)
+            continue;
+        rc = try_unit(units, stood);
+        if (rc == SQLITE_OK &&
+            (units->list[units->count - 1].columns > 1 || units->list[units->count - 1].is_typed))
+            free_unit(&units->list[--units->count]);
+        else if (rc == SQLITE_OK && lines != NULL)
+            tell(units, stood, true, lines);
+    }
+    return rc == SQLITE_NOMEM ? rc : units->count == 0 ? SQLITE_NOTFOUND : SQLITE_OK;
+}
+
+/* Writes the statement with parameters in the place of the units, or with another SELECT. */
+static char *write_lifted(const struct units *units, bool are_parameters)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    const char *at = units->sql;
+    int i;
+
+    for (i = 0; i < units->count; i++) {
+        sqlite3_str_append(text, at, (int)(units->list[i].text.text - at));
+        if (are_parameters)
+            sqlite3_str_appendf(text, CLR_LIFTED_NAME "%d ", i + 1);
+        else
+            sqlite3_str_appendall(text, "SELECT 1 ");
+        at = units->list[i].text.text + units->list[i].text.length;
+    }
+    sqlite3_str_appendall(text, at);
+    return sqlite3_str_finish(text);
+}
+
+/* Whether SQLite goes over the same rows in the same way with the parameters. */
+static bool moves_alike(const struct units *units, const char *lifted)
+{
+    char *text = write_lifted(units, false);
+    sqlite3 *db = units->connection->db;
+    const uint64_t moves = text == NULL ? 0 : clr_bytecode_hash_moves(db, text, NULL, 0);
+
+    sqlite3_free(text);
+    return moves != 0 && moves == clr_bytecode_hash_moves(db, lifted, NULL, 0);
+}
+
+int clr_units_lift(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
+                   struct clr_lifted *lifted)
+{
+    struct units *units = begin_units(connection, sql);
+    int rc = SQLITE_NOTFOUND, i;
+
+    *lifted = (struct clr_lifted){.text = NULL};
+    if (units == NULL)
+        return SQLITE_NOMEM;
+    if (units->selects.count > 1 && is_all(&units->selects.list[0]) &&
+        strstr(sql, CLR_LIFTED_NAME) == NULL && !has_numbers(sql))
+        rc = find_values(units, lines);
+    if (rc == SQLITE_OK) {
+        lifted->text = write_lifted(units, true);
+        rc = lifted->text == NULL               ? SQLITE_NOMEM
+             : moves_alike(units, lifted->text) ? SQLITE_OK
+                                                : SQLITE_NOTFOUND;
+    }
+    for (i = 0; i < units->count && rc == SQLITE_OK; i++) {
+        lifted->values[lifted->count++] = units->list[i].replacement;
+        units->list[i].replacement = NULL;
+    }
+    free_units(units);
+    return rc;
+}
+
+void clr_lifted_free(struct clr_lifted *lifted)
+{
+    int i;
+
+    for (i = 0; i < lifted->count; i++)
+        sqlite3_free(lifted->values[i]);
+    sqlite3_free(lifted->text);
+    *lifted = (struct clr_lifted){.text = NULL};
 }

@@ -7,6 +7,7 @@
 #define CLR_SQLITE_UNITS_H
 
 #include "query/reason.h"
+#include "sqlite/access/made_views.h"
 #include "sqlite/session/connection.h"
 
 #include <stdbool.h>
@@ -26,5 +27,23 @@ int clr_select_look(const char *text, bool *has_rows, char why[CLR_REASON_TEXT])
  */
 int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
                     char **text);
+
+/* A statement whose scalar subqueries are parameters: those that are accelerated, and have neither
+   an affinity nor a collating sequence, as a parameter has none. */
+struct clr_lifted {
+    char *text;
+    int count;
+    char *values[CLR_MOST_NULLS]; /* the subqueries, each as a SELECT from its view */
+};
+
+/* The names of such parameters; a number from 1 on follows. */
+#define CLR_LIFTED_NAME ":clreduce_value_"
+
+/* Lifts the subqueries of a statement, which clr_units_write() describes, and whose rows keep their
+   order. To be freed with clr_lifted_free() in any case. Returns likewise. */
+int clr_units_lift(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
+                   struct clr_lifted *lifted);
+
+void clr_lifted_free(struct clr_lifted *lifted);
 
 #endif

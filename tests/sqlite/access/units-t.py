@@ -80,11 +80,27 @@ COUNTED = [
     (1, "VALUES (1), ((SELECT max(n) FROM t))"),
     (2, "SELECT city FROM t WHERE n > 2 EXCEPT SELECT name FROM u UNION ALL SELECT city FROM u UNION SELECT day FROM t WHERE n < 90"),
     (1, "SELECT count(*) FROM u WHERE n IN (SELECT kind FROM t WHERE n > 2)"),
+    (2, "SELECT kind, count(*) * 100.0 / (SELECT count(*) FROM t) AS share FROM t GROUP BY kind"),
+    (3, "SELECT kind, avg(x) FROM t WHERE n > (SELECT avg(n) FROM t) GROUP BY kind HAVING avg(x) > (SELECT avg(n) * 0.6 FROM t)"),
+    # A value with an affinity, and one that names the query around it.
+    (1, "SELECT kind, count(*) FROM t GROUP BY kind HAVING max(city) > (SELECT city FROM t WHERE n > 97 GROUP BY city LIMIT 1)"),
+    (1, "SELECT kind, (SELECT name FROM u WHERE id = kind) FROM t GROUP BY kind"),
     (1, "SELECT count(*) FROM u WHERE city IN (SELECT city FROM t GROUP BY city HAVING count(*) > 60)"),
 ]
 
 #: Statements that were answered in another way, with parameters.
 ANSWERED = [
+    # A value that is an argument of a view; parameters before it, in it and behind it; a name of that kind; comments.
+    ("SELECT kind, ?, (SELECT count(*) FROM t WHERE n > ?), sum(n) FROM t WHERE n < ? GROUP BY kind", ("a", 50, 90)),
+    ("SELECT kind, :a, (SELECT count(*) FROM t WHERE n > :b), sum(n) FROM t WHERE n < :a GROUP BY kind", (60, 50)),
+    ("SELECT kind, ?2, (SELECT count(*) FROM t WHERE n > ?2) FROM t WHERE n < ?1 GROUP BY kind", (60, 50)),
+    ("SELECT kind, (SELECT count(*) FROM t), sum(n) FROM t WHERE n > :clreduce_value_1 GROUP BY kind", (60,)),
+    ("SELECT kind, (SELECT count(*) FROM t WHERE n > ?1), ?1 FROM t GROUP BY kind", (50,)),
+    ("SELECT kind, (SELECT count(*) FROM t WHERE n > ?), ?1, sum(n) FROM t WHERE n > ?2 GROUP BY kind", (50, 60)),
+    ("SELECT kind, (SELECT count(*) FROM t WHERE n > :a), :a, @b, sum(n) FROM t WHERE n > @b GROUP BY kind", (50, 60)),
+    ("SELECT kind, (SELECT /* ) */ count(*) FROM t -- (\n), sum(n) /* ' */ FROM t GROUP BY kind", ()),
+    ("SELECT kind, (SELECT max(n) FROM t WHERE n > 1e9), count(*) > (SELECT max(n) FROM t WHERE n > 1e9) FROM t GROUP BY kind", ()),
+    ("SELECT kind, (SELECT sum(9223372036854775807 - n) FROM t) FROM t GROUP BY kind", ()),
     # ?1 is :a in the unit by itself.
     ("SELECT ?5, ?1, (SELECT count(*) FROM t WHERE n > :a AND kind < ?1)", (3, 0, 0, 0, 0, 50)),
     # A ? of a CTE is one more where its text stands once more.
