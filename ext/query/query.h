@@ -178,10 +178,13 @@ struct clr_first_rows {
        the last key of each group's first rows, or NULL where there are fewer keys, and the filter
        asks for rows with that key, or one before it. */
     int group;
-    int keys;          /* then: so many different ones of each group, and what is equal to them */
-    int beyond;        /* then: what takes the filter's place for the next one of them */
-    int limit, offset; /* constants; -1: one row, and none before it */
-    int bound;         /* the constant that the run sets: the key is compared with it */
+    int keys;   /* then: so many different ones of each group, and what is equal to them */
+    int beyond; /* then: what takes the filter's place for the next one of them */
+    /* Constants; -1: one row, and none before it. Of groups the limit is how many keys there are,
+       up to CLR_MOST_RANKS, and one less if it is_beyond. */
+    int limit, offset;
+    bool is_beyond;
+    int bound; /* the constant that the run sets: the key is compared with it */
     /* What takes the filter's place: it is true, and the key is not behind the bound, or else NULL,
        if NULLs come first. */
     int filter, filter_or_null;
@@ -248,7 +251,9 @@ struct clr_query {
     /* Of the first rows of partitions, the function that ranks them, in the SELECT in FROM; else
        NULL. It is that SELECT that reads the table, and the rows are those that it lets pass. */
     struct clr_node *ranking;
-    int ranks; /* then: the greatest rank that is asked for */
+    int ranks; /* then: the greatest rank that is asked for, or that may be by a parameter: */
+    struct clr_node *rank; /* this is it, or the next one if it is_beyond; or NULL */
+    bool is_beyond;
     struct clr_first_rows first;
     /*
      * A SELECT from the table CLR_GROUP_TABLE, whose argument is parameter P + 1, where P is the

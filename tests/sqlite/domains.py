@@ -321,6 +321,7 @@ class Ties(Domain):
     """A table of few values, in any order of its rows, with indexes whose names look like a part of a query's plan."""
 
     section = "ties"
+    parameters = (1, 1, 2, 3, 4, 0, 30, None, "2", 2.0)
     names = ("i", "y TEMP B-TREE GROUP BY", "TEMP B-TREE FOR DISTINCT", "x USING COVERING INDEX y (", "SCALAR SUBQUERY 1", "SEARCH",
              "k (a=?)", 'q"uote', "MULTI-INDEX OR", "RIGHT PART OF ORDER BY")
     tables = (

@@ -559,6 +559,8 @@ static void bind_ranked(struct clr_binder *binder)
     if (partition->first->reads == CLR_READS_NONE || term->first->reads == CLR_READS_NONE)
         clr_refuse(binder->syntax, CLR_WHY_WINDOW);
     first->keys = binder->query->ranks;
+    first->limit = bind_count(binder, binder->query->rank);
+    first->is_beyond = binder->query->is_beyond;
     first->descends = term->descending;
     first->key = bind_ordered(binder, term->first);
     bind_extremes(binder, partition->first, nulls_come_first(term));

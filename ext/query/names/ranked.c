@@ -33,25 +33,31 @@ static struct clr_node *find_ranking(const struct clr_select_tree *select)
     return found != NULL && ranks(found) ? found : NULL;
 }
 
-/* Returns the greatest rank that a condition lets pass; 0: that is not known. */
-static int64_t find_last(const struct clr_node *node)
+/* Returns the greatest rank that a condition lets pass, or may by a parameter, which is stored; 0:
+   that is not known. */
+static int64_t find_last(struct clr_query *query, const struct clr_node *node)
 {
-    const struct clr_node *child = node->kind == CLR_N_FOLD ? node->first : NULL;
+    struct clr_node *child = node->kind == CLR_N_FOLD ? node->first : NULL;
+    bool is_beyond;
     int64_t last = 0;
 
     if (child != NULL && node->opcode == CLR_OP_AND) {
         for (; child != NULL && last == 0; child = child->next)
-            last = find_last(child);
+            last = find_last(query, child);
         return last;
     }
-    if (child == NULL || child->kind != CLR_N_WINDOW || !child->next->is_known ||
-        child->next->value.tag != CLR_TAG_INTEGER)
+    is_beyond = node->opcode == CLR_OP_LESS;
+    if (child == NULL || child->kind != CLR_N_WINDOW ||
+        (!is_beyond && node->opcode != CLR_OP_EQUAL && node->opcode != CLR_OP_LESS_EQUAL))
         return 0;
-    last = child->next->value.bits;
-    if (node->opcode == CLR_OP_LESS)
-        last--;
-    else if (node->opcode != CLR_OP_EQUAL && node->opcode != CLR_OP_LESS_EQUAL)
+    if (child->next->kind == CLR_N_PARAMETER) {
+        query->rank = child->next;
+        query->is_beyond = is_beyond;
+        return CLR_MOST_RANKS;
+    }
+    if (!child->next->is_known || child->next->value.tag != CLR_TAG_INTEGER)
         return 0;
+    last = child->next->value.bits - is_beyond;
     return last < 1 || last > CLR_MOST_RANKS ? 0 : last;
 }
 
@@ -64,7 +70,7 @@ void clr_ranked_find(struct clr_binder *binder)
     if (select->source_count > 1 || inner == NULL || inner->source_count > 1 ||
         inner->sources[0].inner != NULL || select->where == NULL)
         return;
-    query->ranks = (int)find_last(select->where);
+    query->ranks = (int)find_last(query, select->where);
     query->ranking = query->ranks == 0 ? NULL : find_ranking(inner);
     if (query->ranking == NULL)
         return;

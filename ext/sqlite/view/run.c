@@ -421,16 +421,15 @@ static enum clr_scan_outcome find_next_extremes(struct clr_view_run *run, int fi
     return outcome;
 }
 
-/* Has the scan's filter let those rows pass that have the first keys of their group. Stores a
-   number that is not below theirs. */
-static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t *count)
+/* Has the scan's filter let those rows pass that have the first keys of their group, so many.
+   Stores a number that is not below theirs. */
+static enum clr_scan_outcome find_extremes(struct clr_view_run *run, uint64_t keys, uint64_t *count)
 {
     const struct clr_first_rows *first = &run->plan->query->first;
     enum clr_scan_outcome outcome = find_next_extremes(run, run->scan.filter, count);
-    uint64_t further;
-    int i;
+    uint64_t further, i;
 
-    for (i = 1; i < first->keys && outcome == CLR_SCAN_DONE && are_few(run, *count); i++)
+    for (i = 1; i < keys && outcome == CLR_SCAN_DONE && are_few(run, *count); i++)
         outcome = find_next_extremes(run, first->beyond, &further);
     if (outcome != CLR_SCAN_DONE || !are_few(run, *count))
         return outcome;
@@ -467,14 +466,16 @@ static uint64_t find_wanted(const struct clr_query_run *run)
    where they are many it is as quick to go over all of them. */
 static enum clr_scan_outcome find_rows(struct clr_view_run *run)
 {
+    const struct clr_first_rows *first = &run->plan->query->first;
     const uint64_t wanted = find_wanted(run->query_run);
+    const uint64_t keys = first->limit < 0 ? (uint64_t)first->keys : wanted - first->is_beyond;
     const int filter = run->plan->query->filter;
     enum clr_scan_outcome outcome = CLR_SCAN_UNSURE;
     uint64_t count;
 
-    if (wanted > 0 && run->plan->query->first.group >= 0) {
-        outcome = find_extremes(run, &count);
-    } else if (wanted > 0 && are_few(run, wanted)) {
+    if (wanted > 0 && first->group >= 0 && keys <= (uint64_t)first->keys) {
+        outcome = find_extremes(run, keys, &count);
+    } else if (wanted > 0 && first->group < 0 && are_few(run, wanted)) {
         outcome = find_bound(run, wanted, &count);
     } else if (filter < 0) {
         clr_reason_set_numbers(&run->request.reason, CLR_WHY_LIMIT_VALUE, run->plan->rows_per_found,
