@@ -466,10 +466,12 @@ static bool joins_times(const struct clr_node *node)
     return joins && clr_node_find(node, compare_times) != NULL;
 }
 
-/* Whether an expression over one column is no lookup as a whole, as parts of it may be derived. */
+/* Whether an expression over one column is no lookup as a whole, as parts of it may be derived: of
+   a dimension's column there are none. */
 static bool is_divided(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return binder->derives && clr_tables_number(binder, node->reads)->is_varied &&
+    return binder->derives && !clr_node_is_dimension(node) &&
+           clr_tables_number(binder, node->reads)->is_varied &&
            clr_times_unit(node) == CLR_TIME_NONE;
 }
 
