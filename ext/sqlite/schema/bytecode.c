@@ -418,6 +418,21 @@ static bool ends_early(const struct clr_bytecode *program, int loop)
     return (clr_vdbe_op_is(last, "Goto") && last->p2 > loop) || has_early_limit(program);
 }
 
+bool clr_bytecode_leaves_loops(const struct clr_bytecode *program)
+{
+    int last = 0, i;
+
+    for (i = 0; i < program->count; i++) {
+        if (clr_vdbe_op_is(&program->operations[i], "Next"))
+            last = i;
+    }
+    for (i = 0; i < last; i++) {
+        if (clr_vdbe_op_is(&program->operations[i], "Goto") && program->operations[i].p2 > last)
+            return true;
+    }
+    return false;
+}
+
 /* Where a b-tree is gone over: from one end on, or from where a search leads, and without a loop
    to the one row there. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)

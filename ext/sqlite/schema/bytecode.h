@@ -82,6 +82,10 @@ struct clr_walk {
 /* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
 
+/* Whether a program without groups ends its loops at some row, since the rows come in the order
+   that its min() or max() asks for. */
+bool clr_bytecode_leaves_loops(const struct clr_bytecode *program);
+
 /*
  * Whether a program of a join, in which each row of the outermost table has one row at most of each
  * other table, goes over the rows of the table with that root page in the order of their rowids:

@@ -289,6 +289,7 @@ static int row_order_check(sqlite3 *db, const struct clr_bytecode *program, stru
     const bool has_loops = query->dimension_count > 0 || query->ranking != NULL;
     bool is_fine =
         has_loops ? keeps_order(program, plan, false) : is_in_order(&plan->walk, &plan->table);
+    const bool has_one_row = query->syntax->aggregates.first != NULL && !query->is_grouped;
     struct clr_bytecode found;
     int rc = SQLITE_OK;
 
@@ -297,6 +298,7 @@ static int row_order_check(sqlite3 *db, const struct clr_bytecode *program, stru
         rc = is_by_index(db, program, plan, &is_fine);
         plan->rows_per_found = LOOKED_UP_PER_FOUND;
     }
+    is_fine = is_fine && !(has_one_row && clr_bytecode_leaves_loops(program));
     if (is_fine && (has_loops || query->first.key >= 0)) {
         rc = clr_bytecode_read(db, &found, "%s", query->answer);
         is_fine = rc == SQLITE_OK && keeps_order(&found, plan, true);
