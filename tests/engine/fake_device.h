@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
 #include "opencl/core/device.h"
-#include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
 
 #include "tap.h"

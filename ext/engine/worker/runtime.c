@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "engine/worker/thread.h"
+#include "engine/worker/team.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,8 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "engine/worker/thread.h"
-#include "opencl/reduction/arithmetic.h"
+#include "engine/worker/team.h"
 #include "opencl/reduction/reducer.h"
 
 #include <sched.h>

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/distinct/distinct.h"
-#include "numeric/distinct/number_table.h"
 #include "numeric/values/bytes.h"
 #include "numeric/values/column.h"
 

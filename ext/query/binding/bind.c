@@ -2,7 +2,7 @@
 #include "query/query.h"
 
 #include "base/memory.h"
-#include "numeric/states/finish.h"
+#include "numeric/states/aggregate_table.h"
 #include "query/binding/derive.h"
 #include "query/binding/emit.h"
 #include "query/binding/lookup.h"

@@ -4,7 +4,7 @@
 
 #include "base/float_environment.h"
 #include "numeric/order/kept.h"
-#include "numeric/states/finish.h"
+#include "numeric/states/aggregate_table.h"
 #include "sqlite/session/connection.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
 #ifndef CLR_SQLITE_SQL_VALUE_H
 #define CLR_SQLITE_SQL_VALUE_H
 
-#include "numeric/states/finish.h"
+#include "numeric/states/aggregate_table.h"
 #include "numeric/values/value.h"
 #include "sqlite/api.h"
 

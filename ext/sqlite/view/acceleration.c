@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/float_environment.h"
 #include "base/status.h"
-#include "engine/worker/thread.h"
+#include "engine/worker/team.h"
 #include "query/query_run.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"

@@ -1,7 +1,7 @@
 #include "sqlite/view/groups.h"
 
 #include "base/memory.h"
-#include "numeric/states/finish.h"
+#include "numeric/states/aggregate_table.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 

@@ -1,5 +1,5 @@
 /* Threads with signals blocked, and deadlines. */
-#include "engine/worker/thread.h"
+#include "engine/worker/team.h"
 
 #include "base/clock.h"
 #include "base/system.h"

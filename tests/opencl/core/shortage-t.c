@@ -12,7 +12,6 @@
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/failing_library.h"
-#include "opencl/reduction/arithmetic.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/row_programs.h"
 
