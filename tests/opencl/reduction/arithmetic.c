@@ -1,7 +1,7 @@
 /* The choice between the two arithmetics for sums of REALs, and what they take on each device. */
-#include "opencl/reduction/reducer.h"
 #include "base/settings.h"
 #include "opencl/devices.h"
+#include "opencl/reduction/reducer.h"
 
 #include <inttypes.h>
 
