@@ -34,7 +34,6 @@ struct clr_request {
     /* The worker's, until the task has ended. */
     enum clr_scan_outcome outcome; /* DONE at first */
     bool wants_build;              /* set by a step, which ends it: there is something to build */
-    struct clr_status reason;      /* if the outcome is FAILED, but the device stays in use */
     struct clr_device_work work;
 };
 

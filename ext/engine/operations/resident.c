@@ -69,8 +69,6 @@ static enum clr_scan_outcome await(struct clr_request *request, int64_t timeout_
     default:
         return CLR_SCAN_FAILED;
     }
-    if (request->outcome == CLR_SCAN_FAILED)
-        *status = request->reason;
     clr_device_work_add(work, &request->work);
     return request->outcome;
 }
@@ -431,18 +429,8 @@ static bool step_bins(struct clr_task *task, struct clr_device *device, struct c
     struct bins_request *bins = (struct bins_request *)(void *)task;
     struct clr_request *request = &bins->request;
 
-    switch (clr_binner_state(device, &request->reason)) {
-    case CLR_OK:
-        clr_binner_count(device, ((struct clr_resident *)(void *)request->held)->copy,
-                         &bins->bounds, bins->counts, &request->work, status);
-        break;
-    case CLR_NOMEM:
-        request->outcome = CLR_SCAN_NOT_NOW;
-        request->wants_build = true;
-        break;
-    default:
-        request->outcome = CLR_SCAN_FAILED;
-    }
+    clr_binner_run(device, ((struct clr_resident *)(void *)request->held)->copy, &bins->bounds,
+                   bins->counts, &request->outcome, &request->wants_build, &request->work, status);
     return false;
 }
 

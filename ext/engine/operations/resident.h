@@ -40,8 +40,7 @@ enum clr_scan_outcome clr_resident_group(const struct clr_division *division,
  * Counts the values of a column's copy, whose shards are each INTEGERs or REALs alone, by bins:
  * counts has room for bins->count + 2, of what is below, of each bin, of what is above. The answer
  * is CLR_SCAN_NOT_NOW while the copy is not READY, too, and CLR_SCAN_FAILED also if the column is
- * not of one type (CLR_INVALID), or the kernels cannot be built or do not pass their test. counts
- * are defined after CLR_SCAN_DONE only.
+ * not of one type (CLR_INVALID). counts are defined after CLR_SCAN_DONE only.
  */
 enum clr_scan_outcome clr_resident_bins(const struct clr_sharded *copy, const struct clr_bins *bins,
                                         uint64_t *counts, int64_t timeout_ms,

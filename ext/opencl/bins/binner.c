@@ -7,6 +7,7 @@
 #include "opencl/core/device.h"
 #include "opencl/core/kernels.h"
 #include "opencl/memory/trial.h"
+#include "opencl/scan/row_programs.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,15 +38,18 @@ struct bin_room {
     cl_uint *found;           /* counts, as they come back */
 };
 
-struct clr_binner {
-    struct clr_device_part attachment;
-    cl_command_queue queue; /* in order, with profiling */
+/* The one program. */
+struct bin_program {
+    struct clr_row_program row; /* its trial is a struct trial */
     cl_kernel kernels[KERNELS];
-    bool tested;
-    struct clr_status status; /* why it is of no use, if it is not CLR_OK */
-    struct bin_room room;     /* for the most that has been asked, and what comes next */
-    size_t sent;              /* how many first keys the device has: those of the last question */
-    bool clean;               /* all counts on the device are 0 */
+};
+
+struct clr_binner {
+    struct clr_row_programs programs;
+    const struct bin_program *program; /* that has been compiled */
+    struct bin_room room;              /* for the most that has been asked, and what comes next */
+    size_t sent; /* how many first keys the device has: those of the last question */
+    bool clean;  /* all counts on the device are 0 */
     /* The sizes that tests change. */
     size_t group_size;    /* work-items of a group */
     size_t most_groups;   /* that are worth having in a launch */
@@ -83,26 +87,40 @@ static enum clr_code make_room(const struct clr_device *device, cl_command_queue
     return CLR_OK;
 }
 
+static void release_program(struct clr_row_program *program)
+{
+    struct bin_program *own = (struct bin_program *)(void *)program;
+    int i;
+
+    for (i = 0; i < KERNELS; i++) {
+        if (own->kernels[i] != NULL)
+            clReleaseKernel(own->kernels[i]);
+        own->kernels[i] = NULL;
+    }
+}
+
 static void release(struct clr_device_part *attachment)
 {
     struct clr_binner *binner = (struct clr_binner *)(void *)attachment;
-    int i;
 
-    release_room(binner->queue, &binner->room);
-    for (i = 0; i < KERNELS; i++) {
-        if (binner->kernels[i] != NULL)
-            clReleaseKernel(binner->kernels[i]);
-    }
-    if (binner->queue != NULL)
-        clReleaseCommandQueue(binner->queue);
+    release_room(binner->programs.queue, &binner->room);
+    clr_row_programs_close(&binner->programs);
 }
 
-static const struct clr_device_part_kind binner_kind = {sizeof(struct clr_binner), "histograms",
-                                                        release};
+static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status);
+static enum clr_code test_program(struct clr_device *device, struct clr_row_program *program,
+                                  struct clr_status *status);
+
+static const struct clr_row_programs_kind binner_kind = {
+    .part = {sizeof(struct clr_binner), "histograms", release},
+    .compile = compile,
+    .test = test_program,
+    .release = release_program};
 
 static struct clr_binner *binner_of(const struct clr_device *device)
 {
-    return clr_device_find(device, &binner_kind);
+    return clr_device_find(device, &binner_kind.part);
 }
 
 /* Has room for so many slots, at least. */
@@ -113,13 +131,13 @@ static enum clr_code grow(struct clr_device *device, size_t slots, struct clr_st
 
     if (slots <= binner->room.slots)
         return CLR_OK;
-    if (make_room(device, binner->queue, &room, slots > FIRST_SLOTS ? slots : FIRST_SLOTS,
+    if (make_room(device, binner->programs.queue, &room, slots > FIRST_SLOTS ? slots : FIRST_SLOTS,
                   status) != CLR_OK) {
         if (status->code == CLR_NOMEM)
-            release_room(binner->queue, &room);
+            release_room(binner->programs.queue, &room);
         return status->code;
     }
-    release_room(binner->queue, &binner->room);
+    release_room(binner->programs.queue, &binner->room);
     binner->room = room;
     binner->sent = 0;
     binner->clean = false;
@@ -139,7 +157,7 @@ static enum clr_code send_firsts(struct clr_binner *binner, const struct clr_bin
         return CLR_OK;
     binner->sent = 0;
     memcpy(binner->room.sent, bounds->firsts, size);
-    error = clEnqueueWriteBuffer(binner->queue, binner->room.firsts, CL_FALSE, 0, size,
+    error = clEnqueueWriteBuffer(binner->programs.queue, binner->room.firsts, CL_FALSE, 0, size,
                                  binner->room.sent, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
@@ -152,7 +170,7 @@ static cl_int clean(struct clr_binner *binner)
 
     if (binner->clean)
         return CL_SUCCESS;
-    error = clEnqueueFillBuffer(binner->queue, binner->room.counts, &zero, sizeof zero, 0,
+    error = clEnqueueFillBuffer(binner->programs.queue, binner->room.counts, &zero, sizeof zero, 0,
                                 binner->room.slots * sizeof zero, 0, NULL, NULL);
     binner->clean = error == CL_SUCCESS;
     return error;
@@ -216,7 +234,7 @@ static enum clr_code launch(const struct clr_device *device,
     const cl_uint all = sizeof arguments / sizeof arguments[0];
 
     binner->clean = false;
-    return clr_launch(binner->queue, binner->kernels[number], arguments,
+    return clr_launch(binner->programs.queue, binner->program->kernels[number], arguments,
                       number == IN_GROUP ? all : all - 3, choose_groups(binner, end - begin),
                       binner->group_size, event, status);
 }
@@ -241,7 +259,7 @@ static enum clr_code count_part(const struct clr_device *device,
     if (launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
         return status->code;
     call = "clEnqueueReadBuffer";
-    error = clEnqueueReadBuffer(binner->queue, binner->room.counts, CL_FALSE, 0,
+    error = clEnqueueReadBuffer(binner->programs.queue, binner->room.counts, CL_FALSE, 0,
                                 slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
     if (error == CL_SUCCESS) {
         /* For the next ones, while these are on their way. */
@@ -250,7 +268,7 @@ static enum clr_code count_part(const struct clr_device *device,
     }
     if (error == CL_SUCCESS) {
         call = "clFlush";
-        error = clFlush(binner->queue);
+        error = clFlush(binner->programs.queue);
     }
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, call, error);
@@ -273,15 +291,17 @@ static enum clr_code count_part(const struct clr_device *device,
 /* After a failure that passes, what the device has of the last question is not known. */
 static enum clr_code recover(struct clr_binner *binner, struct clr_status *status)
 {
-    clr_queue_drain(binner->queue, status);
+    clr_queue_drain(binner->programs.queue, status);
     binner->clean = false;
     binner->sent = 0;
     return status->code;
 }
 
-enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resident_column *column,
-                               const struct clr_bin_bounds *bounds, uint64_t *counts,
-                               struct clr_device_work *work, struct clr_status *status)
+/* Stores how many values of a column each slot has. Returns CLR_OK, CLR_NOMEM or CLR_DEVICE. */
+static enum clr_code count_values(struct clr_device *device,
+                                  const struct clr_resident_column *column,
+                                  const struct clr_bin_bounds *bounds, uint64_t *counts,
+                                  struct clr_device_work *work, struct clr_status *status)
 {
     struct clr_binner *binner = binner_of(device);
     const uint64_t rows = column->rows;
@@ -310,7 +330,7 @@ enum clr_code clr_binner_count(struct clr_device *device, const struct clr_resid
 enum { VALUES = 10007, LAUNCH = 3001, MOST_BINS = 6007 };
 
 /* What the test needs on the host. */
-struct room {
+struct trial {
     int64_t values[VALUES];
     uint64_t expected[MOST_BINS + 2], found[MOST_BINS + 2];
 };
@@ -329,14 +349,14 @@ static const struct {
     {{CLR_KIND_REAL, {.real = -1.7e308}, NULL}, {CLR_KIND_REAL, {.real = 1.7e308}, NULL}, 19, 2},
 };
 
-static void expect_counts(struct room *room, const struct clr_bins *bins, enum clr_kind kind)
+static void expect_counts(struct trial *trial, const struct clr_bins *bins, enum clr_kind kind)
 {
-    memset(room->expected, 0, sizeof room->expected);
-    clr_bins_add(bins, kind, room->values, VALUES, 1, room->expected);
+    memset(trial->expected, 0, sizeof trial->expected);
+    clr_bins_add(bins, kind, trial->values, VALUES, 1, trial->expected);
 }
 
 /* One of the tests, on a column. */
-static enum clr_code test_case(struct clr_device *device, struct room *room, size_t number,
+static enum clr_code test_case(struct clr_device *device, struct trial *trial, size_t number,
                                const struct clr_resident_column *column, enum clr_kind kind,
                                struct clr_status *status)
 {
@@ -347,11 +367,11 @@ static enum clr_code test_case(struct clr_device *device, struct room *room, siz
     clr_bins_init(&bins, &tests[number].low, &tests[number].high, tests[number].count);
     if (!clr_bin_bounds_init(&bounds, &bins, kind))
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
-    expect_counts(room, &bins, kind);
-    memset(room->found, 0, sizeof room->found);
+    expect_counts(trial, &bins, kind);
+    memset(trial->found, 0, sizeof trial->found);
     binner_of(device)->most_copies = tests[number].copies;
-    if (clr_binner_count(device, column, &bounds, room->found, &work, status) == CLR_OK &&
-        memcmp(room->found, room->expected, sizeof room->found) != 0)
+    if (count_values(device, column, &bounds, trial->found, &work, status) == CLR_OK &&
+        memcmp(trial->found, trial->expected, sizeof trial->found) != 0)
         clr_status_set(status, CLR_DEVICE, 0,
                        "self-test: the device's bins differ from the host's");
     clr_bin_bounds_clear(&bounds);
@@ -359,7 +379,7 @@ static enum clr_code test_case(struct clr_device *device, struct room *room, siz
 }
 
 /* device_kind: as of clr_column_device_kind(). */
-static enum clr_code test_kind(struct clr_device *device, struct room *room, uint8_t device_kind,
+static enum clr_code test_kind(struct clr_device *device, struct trial *trial, uint8_t device_kind,
                                struct clr_status *status)
 {
     const uint8_t tag = clr_kind_wide(device_kind);
@@ -368,20 +388,22 @@ static enum clr_code test_kind(struct clr_device *device, struct room *room, uin
     struct clr_resident_column *column;
     size_t i;
 
-    clr_test_values(room->values, VALUES, tag);
+    clr_test_values(trial->values, VALUES, tag);
     for (i = 0; i < VALUES; i++)
-        room->values[i] = clr_test_frame_value(&frame, room->values[i]);
-    column = clr_test_column(device, device_kind, &frame, room->values, NULL, VALUES, status);
+        trial->values[i] = clr_test_frame_value(&frame, trial->values[i]);
+    column = clr_test_column(device, device_kind, &frame, trial->values, NULL, VALUES, status);
     for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
-        test_case(device, room, i, column, kind, status);
+        test_case(device, trial, i, column, kind, status);
     clr_resident_column_free(clr_device_unless_lost(device, status), column);
     return status->code;
 }
 
 /* Counts INTEGERs and hard REALs by few bins and by more than a group's memory has room for, with
    and without a guess, in several launches, and compares the counts with the host's. */
-static enum clr_code test_binner(struct clr_device *device, struct clr_status *status)
+static enum clr_code test_program(struct clr_device *device, struct clr_row_program *program,
+                                  struct clr_status *status)
 {
+    struct trial *trial = program->trial;
     const size_t copies = binner_of(device)->most_copies;
     const uint64_t values = binner_of(device)->most_values;
     static const uint8_t kinds[] = {CLR_TAG_INTEGER,
@@ -392,23 +414,20 @@ static enum clr_code test_binner(struct clr_device *device, struct clr_status *s
                                     CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 1,
                                     CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 2,
                                     CLR_TAG_NARROW_REAL + CLR_TAG_DECIMALS + 4};
-    struct room *room = clr_memory_alloc(sizeof *room);
     size_t i;
 
-    if (room == NULL)
-        return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     binner_of(device)->most_values = LAUNCH;
     for (i = 0; i < sizeof kinds && status->code == CLR_OK; i++)
-        test_kind(device, room, kinds[i], status);
+        test_kind(device, trial, kinds[i], status);
     binner_of(device)->most_values = values;
     binner_of(device)->most_copies = copies;
-    clr_memory_free(room);
     return status->code;
 }
 
-/* ---- The building. */
+/* ---- The program. */
 
-static cl_int choose_sizes(struct clr_binner *binner, const struct clr_device_info *device)
+static cl_int choose_sizes(struct clr_binner *binner, const struct clr_device_info *device,
+                           const cl_kernel *kernels)
 {
     const size_t units = device->compute_units > 0 ? device->compute_units : 1;
     const struct clr_group_limit limit = {.most = GROUP_SIZE};
@@ -422,17 +441,19 @@ static cl_int choose_sizes(struct clr_binner *binner, const struct clr_device_in
     binner->local_memory = (size_t)(local / 2);
     if (error != CL_SUCCESS)
         return error;
-    return clr_choose_group_size(device, binner->kernels, KERNELS, &limit, &binner->group_size);
+    return clr_choose_group_size(device, kernels, KERNELS, &limit, &binner->group_size);
 }
 
-static enum clr_code make(const struct clr_device *device, struct clr_binner *binner, char **log,
-                          struct clr_status *status)
+static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
+                             struct clr_status *status)
 {
     static const char *const names[KERNELS] = {
         [IN_GROUP] = "histogram_in_group",
         [IN_MEMORY] = "histogram_in_memory",
     };
     const char *sources[] = {clr_kernel_reals, clr_kernel_loads, clr_kernel_histogram};
+    struct bin_program *own = (struct bin_program *)(void *)program;
+    struct clr_binner *binner = binner_of(device);
     char options[64];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options, KERNELS,
                                     names};
@@ -440,60 +461,42 @@ static enum clr_code make(const struct clr_device *device, struct clr_binner *bi
 
     snprintf(options, sizeof options, "-cl-std=CL1.2 -DDOUBLES=%d -DLOADS=%d", device->info.doubles,
              LOADS);
-    if (clr_build_kernels(&build, device->context, &device->info, binner->kernels, log, status) !=
+    if (clr_build_kernels(&build, device->context, &device->info, own->kernels, log, status) !=
         CLR_OK)
         return status->code;
-    binner->queue =
-        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    error = choose_sizes(binner, &device->info);
+    binner->program = own;
+    error = choose_sizes(binner, &device->info, own->kernels);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
 }
 
-/* Gives the device a binner, unless it has one. What there was no memory for is all that is done
-   again: who asks may ask often. */
-static enum clr_code open_binner(struct clr_device *device, char **log, struct clr_status *status)
-{
-    struct clr_binner *binner = binner_of(device);
-
-    if (binner != NULL) {
-        *status = binner->status;
-        return status->code;
-    }
-    binner = clr_device_attach(device, &binner_kind, status);
-    if (binner == NULL)
-        return status->code;
-    if (make(device, binner, log, status) == CLR_NOMEM)
-        clr_device_detach(device, &binner->attachment);
-    else
-        binner->status = *status;
-    return status->code;
-}
-
-/* After an error of OpenCL's in the test the queue is in an unknown state: the binner is left. */
 bool clr_binner_build(struct clr_device *device, char **log, struct clr_status *status)
 {
-    struct clr_binner *binner;
-
-    *log = NULL;
-    if (open_binner(device, log, status) != CLR_OK)
-        return false;
-    binner = binner_of(device);
-    if (!binner->tested)
-        binner->tested = test_binner(device, status) == CLR_OK;
-    if (status->code == CLR_DEVICE)
-        binner->status = *status;
-    return false;
+    return clr_row_programs_build(device, &binner_kind, log, status);
 }
 
-enum clr_code clr_binner_state(const struct clr_device *device, struct clr_status *status)
+enum clr_code clr_binner_run(struct clr_device *device, const struct clr_resident_column *column,
+                             const struct clr_bin_bounds *bounds, uint64_t *counts,
+                             enum clr_scan_outcome *outcome, bool *requested,
+                             struct clr_device_work *work, struct clr_status *status)
 {
-    const struct clr_binner *binner = binner_of(device);
+    static const struct clr_row_key key = {.length = 1};
+    struct clr_binner *binner = clr_row_programs_open(device, &binner_kind, status);
+    struct clr_row_program *program;
 
-    if (binner == NULL || (binner->status.code == CLR_OK && !binner->tested))
-        return CLR_NOMEM;
-    *status = binner->status;
+    *outcome = CLR_SCAN_NOT_NOW;
+    *requested = false;
+    if (binner == NULL)
+        return status->code;
+    program = clr_row_programs_find(&binner->programs, &key);
+    if (program == NULL)
+        program = clr_row_programs_add(&binner->programs, sizeof(struct bin_program),
+                                       clr_memory_alloc(sizeof(struct trial)), &key, status);
+    if (program == NULL)
+        return status->code;
+    *requested = program->phase == CLR_ROW_PROGRAM_REQUESTED;
+    if (program->phase == CLR_ROW_PROGRAM_BUILT &&
+        count_values(device, column, bounds, counts, work, status) == CLR_OK)
+        *outcome = CLR_SCAN_DONE;
     return status->code;
 }
