@@ -56,9 +56,9 @@ static void build_all(struct clr_device *device)
     char *log;
 
     clr_status_clear(&status);
-    while (clr_scanner_build(device, &log, &status))
+    while (clr_device_build(device, &log, &status))
         ;
-    die_on(&status, "clr_scanner_build");
+    die_on(&status, "clr_device_build");
 }
 
 static int64_t run(void *argument)

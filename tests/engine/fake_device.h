@@ -157,6 +157,12 @@ enum clr_code clr_arithmetic_choose(struct clr_device *device, struct clr_status
     return status->code;
 }
 
+bool clr_device_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    (void)device, (void)log, (void)status;
+    return false;
+}
+
 void clr_device_close(struct clr_device *device)
 {
     clr_memory_free(device);

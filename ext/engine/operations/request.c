@@ -13,15 +13,9 @@ static void destroy_request(struct clr_task *task)
     clr_memory_free(request);
 }
 
-/* A task that builds what was asked for. */
-struct build {
-    struct clr_task task;
-    clr_build_step *build;
-};
-
 static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
-    return ((struct build *)(void *)task)->build(device, &task->log, status);
+    return clr_device_build(device, &task->log, status);
 }
 
 static void destroy_build(struct clr_task *task)
@@ -31,16 +25,15 @@ static void destroy_build(struct clr_task *task)
 
 /* Has the worker build what was asked for when there is nothing else to do. Without memory nothing
    is built: whoever needs it asks again. Two of these do no harm. */
-static void post_build(struct clr_worker *worker, clr_build_step *build)
+static void post_build(struct clr_worker *worker)
 {
-    struct build *made = clr_memory_alloc(sizeof *made);
+    struct clr_task *task = clr_memory_alloc(sizeof *task);
 
-    if (made == NULL)
+    if (task == NULL)
         return;
-    clr_task_init(&made->task, CLR_TASK_BUILD, step_build, destroy_build);
-    made->build = build;
-    clr_worker_post(worker, &made->task);
-    clr_task_release(&made->task);
+    clr_task_init(task, CLR_TASK_BUILD, step_build, destroy_build);
+    clr_worker_post(worker, task);
+    clr_task_release(task);
 }
 
 static bool step_request(struct clr_task *task, struct clr_device *device,
@@ -50,7 +43,7 @@ static bool step_request(struct clr_task *task, struct clr_device *device,
     const bool again = request->kind->step(task, device, status);
 
     if (request->wants_build && status->code == CLR_OK)
-        post_build(request->worker, request->kind->build);
+        post_build(request->worker);
     return again;
 }
 

@@ -13,17 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Builds one of the programs that a device was asked for, by the worker's thread; a failure, in
-   status, concerns it alone. *log as in clr_program_build(). Returns whether there are more. */
-typedef bool clr_build_step(struct clr_device *device, char **log, struct clr_status *status);
-
 /* What the requests of one kind have in common: a constant. */
 struct clr_request_kind {
     const char *what;                     /* in words: "no memory for ..." */
     enum clr_task_kind turn;              /* URGENT: somebody waits */
     clr_task_step *step;                  /* the worker's, see engine/worker/worker.h */
     void (*clear)(struct clr_task *task); /* gives back what it owns besides; may be NULL */
-    clr_build_step *build;                /* where a step may find that something is to be built */
 };
 
 struct clr_request {

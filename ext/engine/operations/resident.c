@@ -208,11 +208,8 @@ static bool step_scan(struct clr_task *task, struct clr_device *device, struct c
     return task->is_under_way;
 }
 
-static const struct clr_request_kind scan_kind = {.what = "a scan",
-                                                  .turn = CLR_TASK_URGENT,
-                                                  .step = step_scan,
-                                                  .clear = clear_scan,
-                                                  .build = clr_scanner_build};
+static const struct clr_request_kind scan_kind = {
+    .what = "a scan", .turn = CLR_TASK_URGENT, .step = step_scan, .clear = clear_scan};
 
 /* Asks for the programs of operations that reduce columns as they lie there, as far as the plan has
    such steps, and returns whether they are there. What computes, or filters, has programs of its
@@ -319,11 +316,8 @@ static bool step_group(struct clr_task *task, struct clr_device *device, struct 
     return false;
 }
 
-static const struct clr_request_kind group_kind = {.what = "groups",
-                                                   .turn = CLR_TASK_URGENT,
-                                                   .step = step_group,
-                                                   .clear = clear_group,
-                                                   .build = clr_grouper_build};
+static const struct clr_request_kind group_kind = {
+    .what = "groups", .turn = CLR_TASK_URGENT, .step = step_group, .clear = clear_group};
 
 static struct clr_request *make_group(const struct question *question, int shard,
                                       enum clr_scan_outcome *outcome, struct clr_status *status)
@@ -434,11 +428,8 @@ static bool step_bins(struct clr_task *task, struct clr_device *device, struct c
     return false;
 }
 
-static const struct clr_request_kind bins_kind = {.what = "a histogram",
-                                                  .turn = CLR_TASK_URGENT,
-                                                  .step = step_bins,
-                                                  .clear = clear_bins,
-                                                  .build = clr_binner_build};
+static const struct clr_request_kind bins_kind = {
+    .what = "a histogram", .turn = CLR_TASK_URGENT, .step = step_bins, .clear = clear_bins};
 
 size_t clr_resident_bins_memory(const struct clr_bins *bins)
 {

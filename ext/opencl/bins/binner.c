@@ -113,7 +113,7 @@ static enum clr_code test_program(struct clr_device *device, struct clr_row_prog
                                   struct clr_status *status);
 
 static const struct clr_row_programs_kind binner_kind = {
-    .part = {sizeof(struct clr_binner), "histograms", release},
+    .part = {sizeof(struct clr_binner), "histograms", release, clr_row_programs_build},
     .compile = compile,
     .test = test_program,
     .release = release_program};
@@ -468,11 +468,6 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
     error = choose_sizes(binner, &device->info, own->kernels);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
-}
-
-bool clr_binner_build(struct clr_device *device, char **log, struct clr_status *status)
-{
-    return clr_row_programs_build(device, &binner_kind, log, status);
 }
 
 enum clr_code clr_binner_run(struct clr_device *device, const struct clr_resident_column *column,

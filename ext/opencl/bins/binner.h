@@ -24,8 +24,4 @@ enum clr_code clr_binner_run(struct clr_device *device, const struct clr_residen
                              enum clr_scan_outcome *outcome, bool *requested,
                              struct clr_device_work *work, struct clr_status *status);
 
-/* Builds the program that was asked for; a failure concerns it alone. *log as in
-   clr_program_build(). Returns whether there are more. */
-bool clr_binner_build(struct clr_device *device, char **log, struct clr_status *status);
-
 #endif

@@ -33,6 +33,17 @@ void clr_device_close(struct clr_device *device)
     clr_memory_free(device);
 }
 
+bool clr_device_build(struct clr_device *device, char **log, struct clr_status *status)
+{
+    struct clr_device_part *part = device->attachments;
+
+    *log = NULL;
+    while (part != NULL &&
+           (part->kind->build == NULL || !part->kind->build(device, part, log, status)))
+        part = part->next;
+    return part != NULL;
+}
+
 void *clr_device_attach(struct clr_device *device, const struct clr_device_part_kind *kind,
                         struct clr_status *status)
 {

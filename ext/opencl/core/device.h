@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "opencl/core/catalog.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,13 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
 /* Releases everything; nothing may be under way. NULL is fine. */
 void clr_device_close(struct clr_device *device);
 
+/*
+ * Builds and tests one of the programs that scans, groups and histograms have asked for, while none
+ * of these is under way; a failure, in status, concerns it alone. *log as in clr_program_build().
+ * Returns whether there was one.
+ */
+bool clr_device_build(struct clr_device *device, char **log, struct clr_status *status);
+
 /* ---- What a device is made of, for the files that work on it: ext/opencl alone. */
 
 /*
@@ -67,6 +75,9 @@ struct clr_device_part_kind {
     const char *what; /* the part in words: "no memory for ..." */
     /* Gives back what the part keeps with the device; the structure itself is the device's. */
     void (*release)(struct clr_device_part *attachment);
+    /* Does what clr_device_build() says, of the part's programs. NULL: it has none. */
+    bool (*build)(struct clr_device *device, struct clr_device_part *attachment, char **log,
+                  struct clr_status *status);
 };
 
 struct clr_device {

@@ -152,7 +152,7 @@ static enum clr_code test(struct clr_device *device, struct clr_row_program *pro
                           struct clr_status *status);
 
 static const struct clr_row_programs_kind grouper_kind = {
-    .part = {sizeof(struct clr_grouper), "groups", release},
+    .part = {sizeof(struct clr_grouper), "groups", release, clr_row_programs_build},
     .make = make,
     .compile = compile,
     .test = test,
@@ -834,11 +834,6 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
     clr_group_text(&grouper->text, &grouper->key);
     return clr_group_kernels_build(grouper->text.text, device->context, &device->info, own->kernels,
                                    &own->group_size, log, status);
-}
-
-bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status *status)
-{
-    return clr_row_programs_build(device, &grouper_kind, log, status);
 }
 
 /* Finds the plan's program, or requests it; NULL if its text would be too long. */

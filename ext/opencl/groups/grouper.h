@@ -41,8 +41,4 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
                               bool *requested, struct clr_device_work *work,
                               struct clr_status *status);
 
-/* Builds one of the programs that were asked for; a failure concerns it alone. *log as in
-   clr_program_build(). Returns whether there are more. */
-bool clr_grouper_build(struct clr_device *device, char **log, struct clr_status *status);
-
 #endif

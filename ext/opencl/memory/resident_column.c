@@ -39,7 +39,7 @@ static void release(struct clr_device_part *attachment)
 }
 
 static const struct clr_device_part_kind upload_kind = {sizeof(struct clr_upload), "copies",
-                                                        release};
+                                                        release, NULL};
 
 struct clr_upload *clr_upload_of(const struct clr_device *device)
 {

@@ -53,7 +53,7 @@ static void release(struct clr_device_part *attachment)
 }
 
 static const struct clr_device_part_kind reducer_kind = {sizeof(struct clr_reducer), "reductions",
-                                                         release};
+                                                         release, NULL};
 
 static struct clr_reducer *reducer_of(const struct clr_device *device)
 {

@@ -333,24 +333,21 @@ static struct clr_row_program **find_requested(struct clr_row_programs *programs
     return NULL;
 }
 
-bool clr_row_programs_build(struct clr_device *device, const struct clr_row_programs_kind *kind,
+bool clr_row_programs_build(struct clr_device *device, struct clr_device_part *attachment,
                             char **log, struct clr_status *status)
 {
-    struct clr_row_programs *programs = clr_device_find(device, &kind->part);
-    struct clr_row_program **place, *program;
+    struct clr_row_programs *programs = (struct clr_row_programs *)(void *)attachment;
+    const struct clr_row_programs_kind *kind = programs->kind;
+    struct clr_row_program **place = find_requested(programs), *program;
 
-    *log = NULL;
-    if (programs == NULL || programs->status.code != CLR_OK)
-        return false;
-    place = find_requested(programs);
-    if (place == NULL)
+    if (programs->status.code != CLR_OK || place == NULL)
         return false;
     program = *place;
     if (kind->compile(device, program, log, status) == CLR_OK) {
         kind->test(device, program, status);
         if (clr_device_unless_lost(device, status) == NULL) {
             programs->status = *status;
-            return false;
+            return true;
         }
         /* The trial's lookups are of no more use. */
         clr_lookup_cache_clear(&programs->lookup_cache);
@@ -362,5 +359,5 @@ bool clr_row_programs_build(struct clr_device *device, const struct clr_row_prog
         drop(programs, place);
     else if (status->code != CLR_OK)
         kind->release(program);
-    return find_requested(programs) != NULL;
+    return true;
 }

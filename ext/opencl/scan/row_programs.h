@@ -92,7 +92,8 @@ struct clr_row_programs;
 
 /* What the owner does for programs: a constant. */
 struct clr_row_programs_kind {
-    struct clr_device_part_kind part; /* its release() ends with clr_row_programs_close() */
+    /* Its release() ends with clr_row_programs_close(), its build is clr_row_programs_build(). */
+    struct clr_device_part_kind part;
     /* Makes what the owner needs besides, when it is opened; may be NULL. */
     enum clr_code (*make)(struct clr_device *device, struct clr_row_programs *programs,
                           struct clr_status *status);
@@ -141,12 +142,9 @@ struct clr_row_program *clr_row_programs_add(struct clr_row_programs *programs, 
                                              void *trial, const struct clr_row_key *key,
                                              struct clr_status *status);
 
-/*
- * Builds and tests one of the programs that were requested, while no scan is under way; a failure
- * concerns it alone. Without memory it is forgotten: who looks for it requests it anew. *log as in
- * clr_program_build(). Returns whether there are more.
+/* A part's build(): without memory a program is forgotten, and who looks for it requests it anew.
  */
-bool clr_row_programs_build(struct clr_device *device, const struct clr_row_programs_kind *kind,
+bool clr_row_programs_build(struct clr_device *device, struct clr_device_part *attachment,
                             char **log, struct clr_status *status);
 
 #endif

@@ -83,7 +83,7 @@ static enum clr_code test(struct clr_device *device, struct clr_row_program *pro
                           struct clr_status *status);
 
 static const struct clr_row_programs_kind scanner_kind = {
-    .part = {sizeof(struct clr_scanner), "a scan", release},
+    .part = {sizeof(struct clr_scanner), "a scan", release, clr_row_programs_build},
     .compile = compile,
     .test = test,
     .release = release_program};
@@ -423,11 +423,6 @@ static enum clr_code test(struct clr_device *device, struct clr_row_program *pro
     const struct clr_scan_run run = {&trial, run_trial};
 
     return clr_scan_test(device, program->trial, &run, status);
-}
-
-bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status)
-{
-    return clr_row_programs_build(device, &scanner_kind, log, status);
 }
 
 /* ---- All of it. */

@@ -49,10 +49,4 @@ enum clr_code clr_scanner_end(struct clr_device *device, struct clr_scan_slot *s
                               enum clr_scan_outcome *outcome, struct clr_device_work *work,
                               struct clr_status *status);
 
-/*
- * Builds one of the programs that were asked for, while no scan is under way; a failure concerns it
- * alone. *log as in clr_program_build(). Returns whether there are more.
- */
-bool clr_scanner_build(struct clr_device *device, char **log, struct clr_status *status);
-
 #endif

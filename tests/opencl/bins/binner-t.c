@@ -298,8 +298,8 @@ static void make_binner(void)
     }
     clr_memory_fail_after(-1);
     tap_ok(!ask_for_binner(&requested, &status) && requested, "it is built when it is asked for");
-    clr_binner_build(device, &log, &status);
-    TAP_NEED(status.code == CLR_OK, "clr_binner_build: %s\n%s", status.message,
+    clr_device_build(device, &log, &status);
+    TAP_NEED(status.code == CLR_OK, "clr_device_build: %s\n%s", status.message,
              log != NULL ? log : "");
     binner = binner_of(device);
     /* No more than GPUs have, whatever this device is. */

@@ -235,7 +235,7 @@ static void test_views(struct clr_column *const *columns)
         requested = devices_request(device, &plan, &status);
         while (requested && status.code == CLR_OK) {
             clr_memory_free(log);
-            requested = clr_scanner_build(device, &log, &status);
+            requested = clr_device_build(device, &log, &status);
         }
         check("scan", views[view].name, start, &status, log);
     }
@@ -330,7 +330,7 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
         clr_grouper_run(device, &plan, kinds, NULL, &none, &outcome, &requested, &work, &status);
         while (requested && status.code == CLR_OK) {
             clr_memory_free(log);
-            requested = clr_grouper_build(device, &log, &status);
+            requested = clr_device_build(device, &log, &status);
         }
         check("groups", groups[i].name, start, &status, log);
     }
@@ -368,7 +368,7 @@ static void test_as(const struct clr_device_info *info, bool doubles,
         start = clr_clock_ns();
         clr_status_clear(&status);
         clr_binner_run(device, NULL, NULL, NULL, &outcome, &requested, NULL, &status);
-        clr_binner_build(device, &log, &status);
+        clr_device_build(device, &log, &status);
         check("histogram", "INTEGER and REAL", start, &status, log);
     }
     clr_device_close(device);

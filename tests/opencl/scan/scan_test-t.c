@@ -205,7 +205,7 @@ static void test_programs(struct clr_column *const *columns)
             char *log = NULL;
 
             built++;
-            requested = clr_scanner_build(device, &log, &status);
+            requested = clr_device_build(device, &log, &status);
             clr_memory_free(log);
         }
         failed += status.code != CLR_OK;
