@@ -3,7 +3,7 @@
 # time, by pkg-config or, failing that, by looking for them; on macOS the framework. Sets OPENCL_CFLAGS
 # and OPENCL_LIBS.
 AC_DEFUN([CLR_CHECK_OPENCL],
-[AS_IF([test "$darwin" = yes],
+[AS_IF([test $clr_system = darwin],
   [clr_opencl_header=OpenCL/opencl.h
   clr_opencl_from='the framework'],
   [clr_opencl_header=CL/cl.h

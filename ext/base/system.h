@@ -1,4 +1,8 @@
-/* The system, as far as POSIX threads do not hide which one it is. */
+/*
+ * The system, as far as POSIX threads do not hide which one it is: system_posix.c is for Linux and
+ * macOS, system_windows.c for Windows, whose library of threads has pthread_atfork() as a macro
+ * that does nothing.
+ */
 #ifndef CLR_BASE_SYSTEM_H
 #define CLR_BASE_SYSTEM_H
 

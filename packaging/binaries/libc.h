@@ -4,6 +4,8 @@
  * which would come first; and the error of an exact product by its fma() of version 0.17.1 is not
  * 0.
  */
+#if defined(__linux__)
+
 #if defined(__x86_64__)
 #define CLR_LIBC "GLIBC_2.2.5"
 #define CLR_LIBC_MEMCPY "GLIBC_2.14"
@@ -25,3 +27,13 @@ CLR_FROM_LIBC(memset, CLR_LIBC);
 CLR_FROM_LIBC(sqrt, CLR_LIBC);
 CLR_FROM_LIBC(strlen, CLR_LIBC);
 CLR_FROM_LIBC(trunc, CLR_LIBC);
+
+#elif defined(_WIN32)
+
+#include <math.h>
+
+/* What the C library's DLL is called by; the compiler's own calls can't be led there. */
+extern double (*const __imp_fma)(double, double, double);
+#define fma(x, y, z) (*__imp_fma)(x, y, z)
+
+#endif

@@ -16,7 +16,7 @@ apt_install autoconf automake binutils gcc libc6-arm64-cross lemon libsqlite3-de
     python3 python3-pip qemu-user >"$work/tools.log" 2>&1 || tap_bail "the tools are not there: $work/tools.log"
 root=/usr/aarch64-linux-gnu
 
-CONFIGURE_FLAGS=--enable-werror packaging/binaries/build.sh "$work" >"$work/build.log" 2>&1
+CONFIGURE_FLAGS=--enable-werror packaging/binaries/build.sh "$work" x86_64 aarch64 >"$work/build.log" 2>&1
 tap_ok $? 'both are built, without a warning' || {
     tap_diag "$(tail -n 50 "$work/build.log")"
     tap_bail 'there is nothing to try'

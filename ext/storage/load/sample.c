@@ -48,7 +48,7 @@ static bool sample_init(struct sample *sample, const struct clr_units *units, ui
 
     *sample = (struct sample){.units = units, .most_cells = clr_page_most_cells(units->source)};
     atomic_init(&sample->left, (int64_t)(memory < MOST_BYTES ? memory : MOST_BYTES));
-    sample->leaves = (size_t)(SAMPLED * sqrt((double)leaves));
+    sample->leaves = (size_t)((double)SAMPLED * sqrt((double)leaves));
     if (sample->leaves > leaves / PART)
         sample->leaves = leaves / PART;
     sample->fields = clr_memory_alloc(fields * sizeof *sample->fields);
