@@ -747,7 +747,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     *timed = true;
     watched->is_long = false;
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
-    if (clr_schema_may_go(db) || has_aged(watched)) {
+    if (has_aged(watched) || (watched->companion != NULL && clr_schema_may_go(db))) {
         let_go(watched, false);
         return NULL;
     }
@@ -757,7 +757,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
         return NULL;
     if (watched->explains != 0)
-        return begin_explanation(watched);
+        return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
     take_lock();
     memory = find_memory(watched->key, sql);
     memory->used = ++uses;
@@ -769,6 +769,8 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     wanted = always || is_long || is_worth_it(memory);
     *timed = is_timed(memory);
     give_lock();
+    if (wanted && watched->companion == NULL)
+        wanted = !clr_schema_may_go(db);
     if (wanted && watched->companion == NULL) {
         watched->companion = take_companion(watched, &is_refused, &reason);
         /* The schema is still the same: see make_by_schema(). */
