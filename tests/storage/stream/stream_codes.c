@@ -165,15 +165,18 @@ static void test_count(const struct clr_source *source, uint32_t root, size_t ex
     struct clr_load_report report;
     struct clr_status status;
     size_t rows;
+    int turn;
 
     make_plain(&plain);
     plain.scan.instruction_count = plain.scan.column_count = 0;
     plain.scan.tally_count = 1;
-    tap_is_int64(
-        clr_stream(source, root, NULL, &plain.scan, 0, &groups, &rows, NULL, &report, &status),
-        CLR_LOAD_DONE, "streamed without a column");
-    tap_ok(plain.tallies[0].state.count == (int64_t)expected && rows == expected, "counted: %zu",
-           rows);
+    for (turn = 0; turn < 2; turn++) { /* the states begin anew */
+        tap_is_int64(
+            clr_stream(source, root, NULL, &plain.scan, 0, &groups, &rows, NULL, &report, &status),
+            CLR_LOAD_DONE, "streamed without a column");
+        tap_ok(plain.tallies[0].state.count == (int64_t)expected && rows == expected,
+               "counted: %zu", rows);
+    }
 }
 
 static void test_unusual(const struct clr_source *source, sqlite3 *db)
