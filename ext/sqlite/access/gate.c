@@ -404,29 +404,40 @@ enum { LONG_NS = 20000000 };
 /* Names that are longer are not looked up. */
 enum { LONGEST_NAME = 64 };
 
-/* Stores the name behind the first FROM of a text that has one, without quotes. Returns whether
-   there is one: it may be another thing's than a table's. */
-static bool find_table(const char *sql, char name[LONGEST_NAME])
+/* Stores the name that a text begins with, without quotes. Returns whether there is one. */
+static bool read_name(const char *sql, char name[LONGEST_NAME])
 {
+    const char quote = *sql == '"' || *sql == '`' ? *sql : '\0';
     size_t length;
-    char quote;
 
-    while ((sql = clr_word_find(sql)) != NULL) {
-        if (!clr_word_is(sql, "from")) {
+    sql += quote != '\0';
+    for (length = 0; quote == '\0' ? clr_is_word(sql[length]) : sql[length] != quote; length++) {
+        if (sql[length] == '\0' || length == LONGEST_NAME - 1)
+            return false;
+    }
+    memcpy(name, sql, length);
+    name[length] = '\0';
+    return length > 0;
+}
+
+/* Stores the name behind the first FROM of a text that has one, outside of parentheses or anywhere.
+   Returns whether there is one: it may be another thing's than a table's. */
+static bool find_table(const char *sql, bool is_outside, char name[LONGEST_NAME])
+{
+    int depth = 0;
+
+    while (*sql != '\0') {
+        const bool is_from = clr_word_is(sql, "from");
+
+        if (*sql == '\'') {
+            sql = clr_string_end(sql);
+        } else if (clr_is_word(*sql)) {
             sql = clr_word_end(sql);
-            continue;
+        } else {
+            depth += (*sql == '(') - (*sql == ')');
+            sql++;
         }
-        sql = clr_blank_skip(clr_word_end(sql));
-        quote = *sql == '"' || *sql == '`' ? *sql : '\0';
-        sql += quote != '\0';
-        for (length = 0; quote == '\0' ? clr_is_word(sql[length]) : sql[length] != quote;
-             length++) {
-            if (sql[length] == '\0' || length == LONGEST_NAME - 1)
-                return false;
-        }
-        memcpy(name, sql, length);
-        name[length] = '\0';
-        if (length > 0)
+        if (is_from && (depth == 0 || !is_outside) && read_name(clr_blank_skip(sql), name))
             return true;
     }
     return false;
@@ -454,16 +465,16 @@ static bool is_whole(struct clr_connection *connection, const char *sql, bool ha
 /* A view of a view is looked for, and so on, so many times. */
 enum { MOST_VIEWS = 8 };
 
-/* Returns about how many rows the table has that a SELECT begins with, where it is a table of main,
-   or a view of one. 0: that is not known. SQLite would go over all rows of a view to find the
-   greatest of its rowids, which it has not. */
-static int64_t count_rows(sqlite3 *db, const char *sql)
+/* Returns about how many rows the table has that a SELECT begins with, outside of parentheses or
+   anywhere, where it is a table of main, or a view of one. 0: that is not known. SQLite would go
+   over all rows of a view to find the greatest of its rowids, which it has not. */
+static int64_t count_rows(sqlite3 *db, const char *sql, bool is_outside)
 {
     char name[LONGEST_NAME], *view = NULL, *next;
     int64_t rows = 0;
     int i;
 
-    for (i = 0; i < MOST_VIEWS && sql != NULL && find_table(sql, name); i++) {
+    for (i = 0; i < MOST_VIEWS && sql != NULL && find_table(sql, is_outside, name); i++) {
         if (sqlite3_table_column_metadata(db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL) ==
             SQLITE_OK) {
             rows = clr_last_rowid(db, "main", name);
@@ -487,7 +498,10 @@ static int64_t count_rows(sqlite3 *db, const char *sql)
 static bool is_long_scan(struct clr_connection *connection, const char *sql, bool has_several,
                          int64_t walked, int64_t nanoseconds, int64_t *rows)
 {
-    *rows = count_rows(connection->db, sql);
+    /* A CTE's name is that of no table. */
+    *rows = count_rows(connection->db, sql, true);
+    if (*rows == 0)
+        *rows = count_rows(connection->db, sql, false);
     return (double)(*rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
            is_whole(connection, sql, has_several);
 }

@@ -457,7 +457,8 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
     walk.root =
         (uint32_t)find_open(program, program->operations[next == NULL ? search : loops.walk].p1)
             ->p2;
-    walk.is_whole = searches == 0;
+    /* What is looked up for groups, by a correlated subquery, is no search for where they begin. */
+    walk.is_whole = searches == 0 || (next != NULL && program->operations[search].p1 != next->p1);
     if (next != NULL) {
         walk.descends = clr_vdbe_op_is(next, "Prev");
         walk.ends_early = ends_early(program, loops.walk);
