@@ -191,6 +191,11 @@ static void test_scans(void)
         {"SELECT s, sum(k) FROM large AS i WHERE s <> 'x' GROUP BY s", sum_of_keys, true},
         {"SELECT sum(k) FROM large AS i GROUP BY i ORDER BY 1", sum_of_keys, true},
         {"SELECT sum(k), count(*) FROM view_of_view WHERE s <> 'view'", sum_of_keys + ROWS, true},
+        {"SELECT sum(k), (SELECT n FROM keyed WHERE keyed.k = i) FROM large GROUP BY i ORDER BY 1",
+         sum_of_keys + 5, true},
+        {"WITH a AS (SELECT * FROM large) SELECT sum(k), count(s) FROM a", sum_of_keys + ROWS,
+         true},
+        {"SELECT sum(k) FROM keyed WHERE k IN (SELECT i FROM large)", 3, false},
         {"SELECT count(*) FROM view_of_few", 7, false},
         /* Rows that are given before the end are not taken back. */
         {"SELECT sum(k) FROM large AS i GROUP BY i ORDER BY i", sum_of_keys, false},
@@ -200,6 +205,8 @@ static void test_scans(void)
     size_t i;
 
     database_run(db, "CREATE TEMP TABLE nosuch AS SELECT 1 AS k;"
+                     "CREATE TABLE keyed(k INTEGER PRIMARY KEY, n INT);"
+                     "INSERT INTO keyed VALUES(3, 5);"
                      "CREATE VIEW a_view AS SELECT k, s FROM large WHERE s <> 'x';"
                      "CREATE VIEW view_of_view(k, s) AS SELECT k, s FROM A_VIEW;"
                      "CREATE VIEW view_of_few AS SELECT * FROM large WHERE k BETWEEN 3 AND 9");
