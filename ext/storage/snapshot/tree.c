@@ -416,6 +416,9 @@ static bool share(struct clr_tree *tree, const struct clr_tree *from)
 
 bool clr_tree_copy(struct clr_tree *tree, const struct clr_tree *from)
 {
+    *tree = (struct clr_tree){.pages = NULL};
+    if (from->pages == NULL)
+        return true;
     if (!share(tree, from))
         return false;
     tree->pages = clr_page_set_copy(from->pages);

@@ -62,7 +62,7 @@ struct clr_tree {
 bool clr_tree_make(struct clr_tree *tree, const struct clr_page_list *list,
                    const struct clr_page_set *pages);
 
-/* Makes a tree a copy of another one, likewise. */
+/* Makes a tree a copy of another one, which may be none, likewise. */
 bool clr_tree_copy(struct clr_tree *tree, const struct clr_tree *from);
 
 void clr_tree_free(struct clr_tree *tree);

@@ -183,6 +183,22 @@ static bool loads_more(const struct image *image, const struct clr_source *sourc
     return code == SQLITE_DONE;
 }
 
+/* Whether a copy of the layout has what it has, which can fail. */
+static bool copies(const struct clr_layout *layout)
+{
+    struct clr_layout copy;
+    bool same;
+    long after;
+
+    for (after = 0; clr_memory_fail_after(after), !clr_layout_copy(&copy, layout); after++)
+        ;
+    clr_memory_fail_after(-1);
+    same = has_leaves(&copy, layout, layout->leaves) &&
+           clr_tree_size(&copy.tree) == clr_tree_size(&layout->tree);
+    clr_layout_free(&copy);
+    return same;
+}
+
 static void change(sqlite3 *db)
 {
     static const char *const changes[] = {
@@ -264,6 +280,7 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
             batch_ok(image_load(&image, &source, root) == CLR_LOAD_DONE, "loaded anew");
         }
         batch_ok(has_all(&image, db), "change %d: what SQLite reads", i);
+        batch_ok(copies(&image.layout), "change %d: a copy of the layout", i);
         batch_ok(loads_more(&image, &source, root, db), "change %d: a further column", i);
         clr_page_set_free(changes);
         sqlite3_free(before.data);
