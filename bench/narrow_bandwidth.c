@@ -146,7 +146,7 @@ static struct clr_resident_column *upload(struct clr_device *device,
     while (!complete) {
         clr_resident_column_fill(device, copy,
                                  width < 8 ? copied->words : (const void *)copied->values, NULL,
-                                 &complete, &status);
+                                 NULL, &complete, &status);
         die_on(&status, "clr_resident_column_fill");
     }
     clr_column_release(copied);

@@ -146,7 +146,7 @@ static inline struct clr_resident_column *devices_fill(struct clr_device *device
 
     clr_status_clear(&status);
     while (!complete) {
-        clr_resident_column_fill(device, column, values, tags, &complete, &status);
+        clr_resident_column_fill(device, column, values, tags, NULL, &complete, &status);
         devices_bail_on(&status, "clr_resident_column_fill");
     }
     return column;

@@ -12,7 +12,7 @@
 /* ---- The way there and back. */
 
 /* Parts of a piece on its way back: one is copied while the next one comes. */
-enum { FETCHED_PART = CLR_UPLOAD_PIECE / 4 };
+enum { FETCHED_PART = CLR_UPLOAD_PIECE / 8 };
 
 enum { STAGES = 2 };
 
@@ -111,7 +111,8 @@ static enum clr_code begin(struct clr_upload *upload, cl_command_queue queue, co
 }
 
 static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_mem buffer,
-                          size_t offset, const void *source, size_t size, struct clr_status *status)
+                          size_t offset, const void *source, size_t size, clr_copying *copying,
+                          struct clr_status *status)
 {
     int stage = upload->next;
     cl_int error;
@@ -124,7 +125,10 @@ static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_
     }
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
-    memcpy(upload->staging[stage].mapped, source, size);
+    if (copying == NULL)
+        memcpy(upload->staging[stage].mapped, source, size);
+    else
+        copying(upload->staging[stage].mapped, source, size);
     error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size,
                                  upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
     return begin(upload, queue, "clEnqueueWriteBuffer", error, status);
@@ -138,7 +142,7 @@ enum clr_code clr_upload_send(struct clr_upload *upload, cl_command_queue queue,
 
     for (; sent < size && status->code == CLR_OK; sent += part) {
         part = size - sent < CLR_UPLOAD_PIECE ? size - sent : CLR_UPLOAD_PIECE;
-        send(upload, queue, buffer, offset + sent, (const char *)source + sent, part, status);
+        send(upload, queue, buffer, offset + sent, (const char *)source + sent, part, NULL, status);
     }
     return recover(upload, status);
 }
@@ -255,13 +259,14 @@ static enum clr_code make_buffers(const struct clr_device *device,
 }
 
 static enum clr_code fill(struct clr_device *device, struct clr_resident_column *column,
-                          const void *values, const uint8_t *tags, bool *complete,
-                          struct clr_status *status)
+                          const void *values, const uint8_t *tags, clr_copying *copying,
+                          bool *complete, struct clr_status *status)
 {
     size_t first = clr_resident_values_size(column->kind, column->rows);
     size_t second = clr_resident_tags_size(column->kind, column->rows), offset = column->copied,
            size;
     bool in_tags = offset >= first;
+    struct clr_upload *upload;
 
     *complete = false;
     if (clr_upload_open(device, status) != CLR_OK || make_buffers(device, column, status) != CLR_OK)
@@ -271,24 +276,24 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
     size = (in_tags ? second : first) - offset;
     if (size > CLR_UPLOAD_PIECE)
         size = CLR_UPLOAD_PIECE;
-    if (size > 0 && clr_upload_send(clr_upload_of(device), clr_upload_of(device)->queue,
-                                    in_tags ? column->tags : column->values, offset,
-                                    (in_tags ? (const char *)tags : (const char *)values) + offset,
-                                    size, status) != CLR_OK)
-        return status->code;
+    upload = clr_upload_of(device);
+    if (size > 0 && send(upload, upload->queue, in_tags ? column->tags : column->values, offset,
+                         (in_tags ? (const char *)tags : (const char *)values) + offset, size,
+                         copying, status) != CLR_OK)
+        return recover(upload, status);
     column->copied += size;
     if (column->copied < first + second)
         return CLR_OK;
-    *complete = settle(clr_upload_of(device), status) == CLR_OK;
+    *complete = settle(upload, status) == CLR_OK;
     return status->code;
 }
 
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const void *values,
-                                       const uint8_t *tags, bool *complete,
+                                       const uint8_t *tags, clr_copying *copying, bool *complete,
                                        struct clr_status *status)
 {
-    if (fill(device, column, values, tags, complete, status) == CLR_NOMEM) {
+    if (fill(device, column, values, tags, copying, complete, status) == CLR_NOMEM) {
         /* Others may need the room, until it is tried again, from the beginning. */
         clr_buffer_release(&column->values);
         clr_buffer_release(&column->tags);

@@ -25,16 +25,19 @@ struct clr_resident_column *clr_resident_column_new(uint8_t kind, size_t rows);
 void clr_resident_column_set_frame(struct clr_resident_column *column,
                                    const struct clr_frame *frame);
 
+/* Copies as memcpy() does: by threads, which are the business of a higher floor. */
+typedef void clr_copying(void *target, const void *source, size_t size);
+
 /*
  * Copies the next piece of the values, in as many bytes as the kind has for each, or of the codes,
  * and of the tags where the kind is CLR_TAG_MIXED, wide or narrow, to the device, as
- * clr_upload_send() does. *complete becomes true with the last piece, which is waited for.
- * CLR_NOMEM: there is no room on the device, or it is short of
- * something else for now; it stays usable, and the next call begins anew.
+ * clr_upload_send() does. *complete becomes true with the last piece, which is waited for. copying:
+ * NULL for memcpy(). CLR_NOMEM: there is no room on the device, or it is short of something else
+ * for now; it stays usable, and the next call begins anew.
  */
 enum clr_code clr_resident_column_fill(struct clr_device *device,
                                        struct clr_resident_column *column, const void *values,
-                                       const uint8_t *tags, bool *complete,
+                                       const uint8_t *tags, clr_copying *copying, bool *complete,
                                        struct clr_status *status);
 
 /*
@@ -108,7 +111,7 @@ struct clr_upload;
 struct _cl_command_queue;
 
 /* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
-enum { CLR_UPLOAD_PIECE = 8 << 20 };
+enum { CLR_UPLOAD_PIECE = 16 << 20 };
 
 /* Makes the queue and the staging buffers, if there are none: all of them, or, if it does not
    return CLR_OK but CLR_NOMEM or CLR_DEVICE, nothing. */

@@ -78,7 +78,7 @@ static void send(struct clr_device *device, struct clr_resident_column *column, 
     bool complete = false;
 
     while (!complete && status->code == CLR_OK)
-        clr_resident_column_fill(device, column, values, tags, &complete, status);
+        clr_resident_column_fill(device, column, values, tags, NULL, &complete, status);
 }
 
 struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,

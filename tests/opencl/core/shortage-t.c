@@ -32,7 +32,7 @@ static bool copy(struct clr_device *device, struct clr_status *status)
     for (i = 0; i < ROWS; i++)
         values[i] = (int64_t)(i * i);
     while (!complete && status->code == CLR_OK)
-        clr_resident_column_fill(device, column, values, NULL, &complete, status);
+        clr_resident_column_fill(device, column, values, NULL, NULL, &complete, status);
     if (status->code == CLR_OK && devices_read(device, column, found) == CL_SUCCESS)
         is_same = memcmp(values, found, sizeof values) == 0;
     clr_resident_column_free(device, column);
