@@ -55,8 +55,9 @@ def set_journal(path, mode):
 
 
 def opened(path, device, memory=0):
-    """A connection with the views."""
+    """A connection with the views, whose columns go with it."""
     db = views.connect(path, device, column_memory=memory)
+    support.configure(db, column_retention=0)
     for name, select in VIEWS.items():
         problem = views.create(db, name, select)
         assert problem is None, problem
