@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# The extension for Windows, in wine, with SQLite's shell and a driver for Python's tests, both built of
+# Debian's source package of SQLite: the answers are those of the file for Linux, to the bit, and the tests
+# pass that Windows can pass.
+#
+#     packaging/ci/windows.sh FOLDER     FOLDER keeps what is fetched and built
+#
+# The files are what binaries.sh has built in the folder beside; without them they are built.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+. packaging/checks.sh
+
+work=${1?a folder is needed}
+mkdir -p "$work" && work=$(cd "$work" && pwd) || exit 1
+binaries=$work/../binaries
+
+apt_install autoconf automake gcc lemon libsqlite3-dev make ocl-icd-opencl-dev pkg-config pocl-opencl-icd python3 python3-pip \
+    sqlite3 tcl wine wine64 xz-utils >"$work/tools.log" 2>&1 || tap_bail "the tools are not there: $work/tools.log"
+[ -f "$binaries/x86_64/clreduce.so" ] && [ -f "$binaries/windows-x86_64/clreduce.dll" ] ||
+    packaging/binaries/build.sh "$binaries" x86_64 windows-x86_64 >"$work/build.log" 2>&1 ||
+    tap_bail "the files are not built: $work/build.log"
+zig=${ZIG:-$binaries/zig/ziglang/zig}
+
+# sqlite FOLDER: builds the shell and the driver there, with the options of Debian's shell that tests ask for.
+sqlite()
+{
+    local to_windows=("$zig" cc -target x86_64-windows-gnu -O2 -s -w -I.)
+    .ci/sqlite.sh source "$1/source" && mkdir -p "$1/build" && (
+        cd "$1/build" && ../source/configure --quiet && make sqlite3.c shell.c &&
+            "${to_windows[@]}" -c -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_FTS5 \
+                -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_STMTVTAB \
+                -DSQLITE_MAX_VARIABLE_NUMBER=250000 sqlite3.c &&
+            "${to_windows[@]}" -o sqlite3.exe shell.c sqlite3.o* &&
+            "${to_windows[@]}" -o driver.exe "$OLDPWD/tests/windows/driver.c" sqlite3.o*
+    )
+}
+
+[ -f "$work/build/driver.exe" ] || sqlite "$work" >"$work/sqlite.log" 2>&1
+tap_ok $? 'SQLite is built for Windows' || {
+    tap_diag "$(tail -n 20 "$work/sqlite.log")"
+    tap_bail 'there is nothing to try'
+}
+cp "$binaries/windows-x86_64/clreduce.dll" "$work/build/"
+
+# Everything of wine's is in the folder, and nothing of it is shown.
+export LC_ALL=C.UTF-8 WINEPREFIX=$work/wine WINEDEBUG=-all CLREDUCE_DEVICE=host
+unset DISPLAY
+
+# shell DATABASE: the SQL on the standard input, by the shell for Windows with the extension.
+shell()
+{
+    timeout 300 wine "$work/build/sqlite3.exe" -init NUL -batch -cmd ".load '$work/build/clreduce'" "$1" 2>"$tap_tmp/errors" |
+        tr -d '\r'
+}
+
+# ---- The same answers.
+
+shell "$tap_tmp/windows.db" <packaging/ci/binaries.sql >"$tap_tmp/windows"
+sqlite3 -init /dev/null -batch -cmd ".load '$binaries/x86_64/clreduce'" "$tap_tmp/linux.db" \
+    <packaging/ci/binaries.sql >"$tap_tmp/linux"
+tap_is "$(grep -c 'accelerated: host' "$tap_tmp/windows")" 3 'views are accelerated' ||
+    tap_diag "$(cat "$tap_tmp/errors")"
+cmp "$tap_tmp/linux" "$tap_tmp/windows" >"$tap_tmp/differs" 2>&1
+tap_ok $? 'the same answers as on Linux, to the bit' || tap_diag "$(diff "$tap_tmp/linux" "$tap_tmp/windows" | head -n 20)"
+# The OpenCL.dll of wine leads to the system's drivers.
+tap_is "$(CLREDUCE_DEVICE=cpu shell :memory: <<<'SELECT count(*) > 0 FROM clreduce_devices;')" 1 'OpenCL.dll is opened'
+
+# ---- Names of files: each is of the temporary folder.
+
+long=$(printf 'x%.0s' {1..100})
+for name in 'with spaces.db' 'Größe und Maß.db' "$long/$long/long.db"; do
+    mkdir -p "$tap_tmp/$(dirname "$name")"
+    for mode in DELETE WAL; do
+        rm -f "$tap_tmp/$name"
+        path=Z:$tap_tmp/$name
+        [ "${#path}" -lt 250 ] || path="file:////?/${path//\//\\}?vfs=win32-longpath"
+        found=$(shell :memory: <<END
+.open '$path'
+.load '$work/build/clreduce'
+PRAGMA journal_mode = $mode;
+CREATE TABLE t(a, b);
+INSERT INTO t SELECT value, value * 0.5 FROM generate_series(1, 20000);
+SELECT clreduce_set('view_threshold', 0);
+CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(b), count(*) FROM t));
+SELECT * FROM v;
+SELECT * FROM v;
+SELECT count(*) FROM clreduce_plan('v') WHERE line LIKE 'accelerated%';
+END
+        )
+        tap_is "$(tail -n 3 <<<"$found" | tr '\n' ' ')" '100005000.0|20000 100005000.0|20000 1 ' \
+            "${name:0:30}, $mode" || tap_diag "$found $(cat "$tap_tmp/errors")"
+    done
+done
+
+# ---- Python's tests.
+
+export CLREDUCE_TEST_DRIVER=wine_sqlite CLREDUCE_WINE_DRIVER=$work/build/driver.exe
+export CLREDUCE_EXTENSION=$work/build/clreduce CLREDUCE_SRCDIR=$PWD CLREDUCE_BUILDDIR=$work SQLITE3=
+export PYTHONPATH=$PWD/tests/windows:$PWD/tests:$PWD/tests/sqlite:$PWD/tests/numeric PYTHONDONTWRITEBYTECODE=1
+for test in tests/sql-t.py tests/sqlite/aggregates/{exact,flights,nist,states}-t.py tests/sqlite/views/view-{bytes,fresh}-t.py; do
+    output=$work/$(basename "$test").log
+    timeout 3000 /usr/bin/python3 "$test" >"$output" 2>&1
+    tap_ok $? "$test: $(grep -c '^ok' "$output") checks" || tap_diag "$(grep -A 10 '^not ok' "$output" | head -n 40)" \
+        "$(tail -n 5 "$output")"
+done
+wineserver -k 2>/dev/null
+tap_done
