@@ -3,7 +3,7 @@
     archives.py SQLPKG.JSON BINARIES SECONDS
 
 writes them to the current folder, and prints their names. BINARIES has the extensions as packaging/binaries/build.sh
-leaves them: ARCHITECTURE/clreduce.so. SECONDS since 1970 are the release's time: the same files give the same bytes.
+leaves them: PLATFORM/clreduce.so, .dll or .dylib. SECONDS since 1970 are the release's time: the same files give the same bytes.
 """
 
 import json
@@ -12,8 +12,10 @@ import sys
 import time
 import zipfile
 
-#: sqlpkg's names of platforms, and those of compilers for what they run on.
-ARCHITECTURES = {"linux-amd64": "x86_64", "linux-arm64": "aarch64"}
+#: sqlpkg's names of platforms, and the files for them.
+FILES = {"linux-amd64": "x86_64/clreduce.so", "linux-arm64": "aarch64/clreduce.so",
+         "windows-amd64": "windows-x86_64/clreduce.dll", "darwin-amd64": "macos-x86_64/clreduce.dylib",
+         "darwin-arm64": "macos-aarch64/clreduce.dylib"}
 
 
 def write(archive, files, seconds):
@@ -34,9 +36,9 @@ def main():
         package = json.load(file)
     assets, license_text = package["assets"], os.path.join(os.path.dirname(specification), "LICENSE")
     for platform, name in assets["files"].items():
-        extension = os.path.join(binaries, ARCHITECTURES[platform], assets["pattern"])
+        extension = os.path.join(binaries, FILES[platform])
         archive = name.replace("{version}", package["version"])
-        write(archive, [("LICENSE", license_text), (assets["pattern"], extension)], int(seconds))
+        write(archive, [("LICENSE", license_text), (os.path.basename(extension), extension)], int(seconds))
         print(archive)
 
 

@@ -54,7 +54,7 @@ for given, known in ((package, texts | lists | {"assets": dict}),
         assert isinstance(value, known[key]), f"{key} is no {known[key].__name__}"
     assert given.keys() == known.keys(), f"missing: {known.keys() - given.keys()}"
 for platform, asset in package["assets"]["files"].items():
-    assert platform in ("linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"), platform
+    assert platform in ("linux-amd64", "linux-arm64", "windows-amd64", "darwin-amd64", "darwin-arm64"), platform
     assert "{version}" in asset, asset
 END
 }
@@ -112,7 +112,7 @@ contents()
 }
 
 # The archives as sqlpkg takes them: the checksums are in checksums.txt, and of the files those are unpacked that
-# the pattern fits; here each into a folder of its architecture.
+# the pattern fits; here each into a folder of its platform.
 archives()
 {
     python3 - "$srcdir/sqlpkg.json" "$work" <<'END'
@@ -121,16 +121,23 @@ with open(sys.argv[1]) as file:
     package = json.load(file)
 with open("checksums.txt") as file:
     sums = {name: checksum for checksum, name in map(str.split, file)}
-for platform, architecture, machine in (("linux-amd64", "x86_64", 62), ("linux-arm64", "aarch64", 183)):
+elf, mac = b"\x7fELF\2\1", b"\xcf\xfa\xed\xfe"
+for platform, folder, end, begins, place, machine in (
+        ("linux-amd64", "x86_64", "so", elf, 18, b"\x3e\0"), ("linux-arm64", "aarch64", "so", elf, 18, b"\xb7\0"),
+        ("windows-amd64", "windows", "dll", b"MZ", None, b"\x64\x86"),
+        ("darwin-amd64", "macos-x86_64", "dylib", mac, 4, b"\7\0\0\1"),
+        ("darwin-arm64", "macos-aarch64", "dylib", mac, 4, b"\x0c\0\0\1")):
     name = package["assets"]["files"][platform].replace("{version}", package["version"])
     with open(name, "rb") as file:
         assert hashlib.sha256(file.read()).hexdigest() == sums[name], f"{name}: another checksum than checksums.txt has"
     with zipfile.ZipFile(name) as archive:
-        assert archive.namelist() == ["LICENSE", "clreduce.so"], f"{name} has {archive.namelist()}"
+        assert archive.namelist() == ["LICENSE", f"clreduce.{end}"], f"{name} has {archive.namelist()}"
         file, = fnmatch.filter(archive.namelist(), package["assets"]["pattern"])
         data = archive.read(file)
-        assert data[:6] == b"\x7fELF\2\1" and data[18] == machine, f"{name}: {file} is for another processor"
-        archive.extract(file, os.path.join(sys.argv[2], architecture))
+        if place is None:  # Windows' files say where
+            place = int.from_bytes(data[60:64], "little") + 4
+        assert data.startswith(begins) and data[place:].startswith(machine), f"{name}: {file} is for another processor"
+        archive.extract(file, os.path.join(sys.argv[2], folder))
 END
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The extension's files for x86_64 and aarch64, as people download them: what they need of the system,
-# and that they give the same answers, bit for bit, as each other, with and without vectors of the
-# processor's. What is not for this processor runs in QEMU.
+# The extension's files as people download them: what they need of the system, and that those for Linux
+# give the same answers, bit for bit, as each other, with and without vectors of the processor's. What is
+# not for this processor runs in QEMU. Those for macOS are not run; windows.sh runs that for Windows.
 #
 #     packaging/ci/binaries.sh FOLDER     FOLDER keeps what is fetched and built
 set -u
@@ -12,12 +12,12 @@ cd "$(dirname "$0")/../.." || exit 1
 work=${1?a folder is needed}
 mkdir -p "$work" && work=$(cd "$work" && pwd) || exit 1
 
-apt_install autoconf automake binutils gcc libc6-arm64-cross lemon libsqlite3-dev make ocl-icd-opencl-dev pkg-config \
+apt_install autoconf automake binutils gcc libc6-arm64-cross lemon libsqlite3-dev llvm make ocl-icd-opencl-dev pkg-config \
     python3 python3-pip qemu-user >"$work/tools.log" 2>&1 || tap_bail "the tools are not there: $work/tools.log"
 root=/usr/aarch64-linux-gnu
 
-CONFIGURE_FLAGS=--enable-werror packaging/binaries/build.sh "$work" x86_64 aarch64 >"$work/build.log" 2>&1
-tap_ok $? 'both are built, without a warning' || {
+CONFIGURE_FLAGS=--enable-werror packaging/binaries/build.sh "$work" >"$work/build.log" 2>&1
+tap_ok $? 'all are built, without a warning' || {
     tap_diag "$(tail -n 50 "$work/build.log")"
     tap_bail 'there is nothing to try'
 }
@@ -46,6 +46,30 @@ done
 
 objdump -T "$work/x86_64/clreduce.so" | grep -q '\*UND\*.* fma$'
 tap_ok $? 'x86_64: and fma() is, which processors without vectors need'
+
+file=$work/windows-x86_64/clreduce.dll
+needed=$(objdump -p "$file" | awk '/DLL Name/ { print $3 }' | grep -vE '^(KERNEL32|api-ms-win-crt-[a-z]+-l1-1-0)\.dll$')
+tap_is "$needed" '' 'windows-x86_64: it needs no library but those of Windows 10'
+exported=$(objdump -p "$file" | sed -n '/Ordinal\/Name/,/^$/s/.*\] //p' | sort | tr '\n' ' ')
+tap_is "$exported" 'clreduce_gate clreduce_prepare_v2 clreduce_prepare_v3 sqlite3_clreduce_init ' \
+    'windows-x86_64: it exports the entry points'
+tap_is "$(objdump -p "$file" | grep -cw fma)" 1 "windows-x86_64: fma() is the C library's"
+
+for architecture in x86_64 aarch64; do
+    file=$work/macos-$architecture/clreduce.dylib
+    commands=$(llvm-objdump --macho --private-headers "$file")
+    tap_is "$(awk '$1 == "minos" { print $2 }' <<<"$commands")" 11.0 "macos-$architecture: it is for macOS 11 or later"
+    tap_is "$(awk '/LC_((ID|LOAD)_DYLIB|RPATH)$/ { next_name = 1 } next_name && $1 == "name" { print $2; next_name = 0 }' \
+        <<<"$commands" | tr '\n' ' ')" 'clreduce.dylib /usr/lib/libSystem.B.dylib ' \
+        "macos-$architecture: it names no library but the system's, and no folder"
+    exported=$(llvm-nm --extern-only --defined-only --format=just-symbols "$file" | grep -v '^__' | sort | tr '\n' ' ')
+    tap_is "$exported" '_clreduce_gate _clreduce_prepare_v2 _clreduce_prepare_v3 _sqlite3_clreduce_init ' \
+        "macos-$architecture: it exports the entry points"
+done
+for file in "$work"/*/clreduce.{so,dll,dylib}; do
+    ! grep -qaF "$work" "$file" && ! grep -qaF "$PWD/" "$file"
+    tap_ok $? "$(basename "$(dirname "$file")"): no path of the build is in it"
+done
 
 # ---- What they answer.
 

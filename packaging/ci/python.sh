@@ -4,8 +4,8 @@
 #
 #     packaging/ci/python.sh [FOLDER]     FOLDER keeps the wheels and logs; it is build/ci/python
 #
-# The extensions are what binaries.sh has built in the folder beside. Without it there is build/clreduce.so, or else one
-# is built, and no wheel for aarch64. The environment variable PYTHON names the Python to test with.
+# The extensions are what binaries.sh has built in the folder beside. Without it there is
+# build/clreduce.so, or else one is built, and no other wheel. The environment variable PYTHON names the Python to test with.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 . packaging/checks.sh
@@ -21,7 +21,7 @@ tools()
 {
     apt_install autoconf automake binutils gcc lemon libsqlite3-dev make mmdebstrap ocl-icd-opencl-dev pkg-config \
         python3 python3-venv qemu-user &&
-        as_root rm -rf "$work"/{aarch64,arm64,extension,figures,tools,venv,wheels} &&
+        as_root rm -rf "$work"/{aarch64,arm64,extension,figures,foreign,tools,venv,wheels} &&
         "$python" -m venv "$work/tools" && "$python" -m venv "$work/venv" &&
         "$work/tools/bin/pip" install --quiet --no-compile build auditwheel
 }
@@ -144,5 +144,21 @@ if [ -e "$work/../binaries/aarch64/clreduce.so" ]; then
             qemu-aarch64 -L "$arm64" "$arm64"/usr/bin/python3.[0-9]* -m pytest -k 'not pysqlite3 and not module_in_its_place' \
             --rootdir packaging/python packaging/python/tests/test_{loading,statements}.py
 fi
+
+# foreign TAG FILE: the wheel of that file has the tag, and pip takes it for that platform.
+foreign()
+{
+    CLREDUCE_EXTENSION=$2 "$work/tools/bin/python" -m build --wheel --outdir "$wheels" packaging/python &&
+        "$work/tools/bin/pip" install --quiet --no-compile --no-deps --only-binary :all: --platform "$1" \
+            --target "$work/foreign/$1" "$wheels"/*"-none-$1.whl" &&
+        cmp "$2" "$work/foreign/$1/clreduce/$(basename "$2")" &&
+        (cd "$wheels" && stat --format='%n: %s bytes' ./*"-none-$1.whl") >>"$work/figures"
+}
+
+for file in win_amd64:windows-x86_64/clreduce.dll macosx_11_0_x86_64:macos-x86_64/clreduce.dylib \
+    macosx_11_0_arm64:macos-aarch64/clreduce.dylib; do
+    path=$work/../binaries/${file#*:}
+    [ ! -e "$path" ] || check "the wheel for ${file%%:*} is built, and pip takes it" foreign "${file%%:*}" "$path"
+done
 cat "$work/figures"
 finish

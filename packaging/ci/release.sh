@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 work=$(work_folder "${1:-build/ci/release}") || exit 1
 tools=$work/tools
 binaries=$work/../binaries
-[ -f "$binaries/aarch64/clreduce.so" ] || binaries=
+[ -f "$binaries/macos-aarch64/clreduce.dylib" ] || binaries=
 
 check 'the tools are there' apt_install autoconf automake file gcc git lemon libsqlite3-dev make \
     ocl-icd-opencl-dev pandoc pkg-config python3 python3-pip python3-venv sqlite3 &&

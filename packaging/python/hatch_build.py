@@ -6,6 +6,7 @@ checkout that this folder is in, by configure and make.
 
 import os
 import re
+import struct
 import subprocess
 import sysconfig
 import tempfile
@@ -21,6 +22,9 @@ SOURCES = os.path.dirname(os.path.dirname(HERE))
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2",
                     "ld-linux-aarch64.so.1"}
 MACHINES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
+#: The same of macOS' files (mach/machine.h), and the load command that has the oldest system.
+MAC_MACHINES = {0x01000007: "x86_64", 0x0100000C: "arm64"}
+LC_BUILD_VERSION = 0x32
 
 
 def build_extension(folder):
@@ -38,7 +42,7 @@ def build_extension(folder):
 
 def find_extension(path):
     """The file of that name, which may lack its ending, as SQLite finds it."""
-    for end in ("", ".so", ".dylib"):
+    for end in ("", ".so", ".dll", ".dylib"):
         if os.path.isfile(path + end):
             return path + end
     raise FileNotFoundError(f"there is no extension {path}: CLREDUCE_EXTENSION names the file clreduce.so")
@@ -55,10 +59,29 @@ def oldest_glibc(file):
     return max(versions)
 
 
+def mac_platform(data):
+    """The platform tag of a file for macOS."""
+    machine, _, _, count = struct.unpack_from("<4I", data, 4)
+    at = 32
+    for _ in range(count):
+        command, size = struct.unpack_from("<2I", data, at)
+        if command == LC_BUILD_VERSION:
+            (oldest,) = struct.unpack_from("<I", data, at + 12)
+            return f"macosx_{oldest >> 16}_{oldest >> 8 & 255}_{MAC_MACHINES[machine]}"
+        at += size
+    raise ValueError("the file does not say for which macOS it is")
+
+
 def platform_of(path):
-    """The platform tag: manylinux_2_X_MACHINE, and linux_MACHINE where other libraries than the system's are needed."""
+    """The platform tag: win_amd64, macosx_X_Y_MACHINE or manylinux_2_X_MACHINE, and linux_MACHINE where other libraries than
+    the system's are needed."""
     with open(path, "rb") as stream:
-        if stream.read(4) != b"\x7fELF":
+        magic = stream.read(4)
+        if magic[:2] == b"MZ":
+            return "win_amd64"
+        if magic == b"\xcf\xfa\xed\xfe":
+            return mac_platform(magic + stream.read())
+        if magic != b"\x7fELF":
             return re.sub(r"[-.]", "_", sysconfig.get_platform())
         file = ELFFile(stream)
         machine = MACHINES[file["e_machine"]]

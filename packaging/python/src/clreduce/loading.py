@@ -77,7 +77,7 @@ def is_loaded(connection, file):
 def copy_file(path):
     """A temporary folder, for as long as the process lives, that has a copy of the extension."""
     folder = tempfile.TemporaryDirectory(prefix="clreduce-")
-    for end in (".so", ".dylib"):
+    for end in (".so", ".dll", ".dylib"):
         if os.path.exists(path + end):
             shutil.copy(path + end, folder.name)
     return folder
