@@ -51,6 +51,12 @@ struct clr_field {
     uint16_t pattern_at, pattern_size;
 };
 
+/* Whether SQLite makes the column: it is derived, and not by a pattern. */
+static inline bool clr_field_is_evaluated(const struct clr_field *field)
+{
+    return field->derived != NULL && field->pattern_size == 0;
+}
+
 /* Whether a number is made of TEXT: a time's count, or whether it is like a pattern. */
 static inline bool clr_field_is_made(const struct clr_field *field)
 {

@@ -9,6 +9,7 @@ static void free_column(struct clr_image_column *column)
     clr_sharded_release(column->copy);
     clr_sorted_copy_release(column->sorted);
     clr_column_release(column->column);
+    clr_page_set_free(column->unvalued);
     sqlite3_free(column->name);
     sqlite3_free(column);
 }
@@ -47,8 +48,9 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
     clone->column = clr_column_retain(column->column);
     clone->sorted = clr_sorted_copy_retain(column->sorted);
     clone->copy = clr_sharded_retain(column->copy);
+    clone->unvalued = column->unvalued == NULL ? NULL : clr_page_set_copy(column->unvalued);
     clone->name = sqlite3_mprintf("%s", column->name);
-    if (clone->name == NULL) {
+    if (clone->name == NULL || (clone->unvalued == NULL) != (column->unvalued == NULL)) {
         free_column(clone);
         return NULL;
     }
@@ -154,7 +156,29 @@ struct clr_image_column *clr_image_find(const struct clr_image *image,
 {
     struct clr_image_column *column = find_any(image, field);
 
-    return column != NULL && (!field->with_bytes || has_bytes(column->column)) ? column : NULL;
+    return column != NULL && column->unvalued == NULL &&
+                   (!field->with_bytes || has_bytes(column->column))
+               ? column
+               : NULL;
+}
+
+struct clr_image_column *clr_image_find_unvalued(const struct clr_image *image,
+                                                 const struct clr_field *field)
+{
+    struct clr_image_column *column = find_any(image, field);
+
+    return column != NULL && column->unvalued != NULL ? column : NULL;
+}
+
+bool clr_image_add_unvalued(struct clr_image_column *column, const struct clr_page_set *leaves)
+{
+    struct clr_page_set *all = clr_page_set_copy(leaves);
+
+    if (all == NULL)
+        return false;
+    clr_page_set_take(all, column->unvalued);
+    column->unvalued = all;
+    return true;
 }
 
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
@@ -165,6 +189,8 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
     if (added != NULL) {
         clr_column_release(added->column);
         clr_image_replace(added, column, NULL);
+        clr_page_set_free(added->unvalued);
+        added->unvalued = NULL;
         added->field = *field;
         own_expression(added);
         return added;

@@ -18,6 +18,9 @@ struct clr_image_column {
     char *name;                    /* of a derived column the expression */
     struct clr_field field;
     struct clr_column *column;
+    /* Of one that SQLite evaluates: the pages of the leaves whose rows it has yet to evaluate
+       again, or NULL. Until then the column serves nobody. */
+    struct clr_page_set *unvalued;
     struct clr_sorted_copy *sorted; /* of its rows, with a reference, or NULL */
     int order_asks;                 /* scans that have asked for the order of this content */
     struct clr_backoff sorting;     /* such scans that do not count */
@@ -96,8 +99,17 @@ static inline uint64_t clr_image_bit(const struct clr_field *field)
     return UINT64_C(1) << ((field->index + 21 * form) & 63);
 }
 
+/* The same, of a column with rows that are to be evaluated again; else NULL. */
+struct clr_image_column *clr_image_find_unvalued(const struct clr_image *image,
+                                                 const struct clr_field *field);
+
+/* Adds leaves, by the set of their pages, to those whose rows are to be evaluated again. Returns
+   false without memory. */
+bool clr_image_add_unvalued(struct clr_image_column *column, const struct clr_page_set *leaves);
+
 /* Adds a column, whose reference becomes the image's, or has it take the place of one that lacks
-   the bytes. Codes stand beside values. NULL, with the reference dropped, without memory. */
+   the bytes, or values. Codes stand beside values. NULL, with the reference dropped, without
+   memory. */
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,
                                        const struct clr_field *field, struct clr_column *column);
 

@@ -284,7 +284,7 @@ static void find_lacking(const struct clr_column_request *request, bool are_deri
     for (i = 0; i < request->query->column_count; i++) {
         const struct clr_field field = clr_column_request_field(request, i);
 
-        if ((field.derived != NULL && field.pattern_size == 0) != are_derived ||
+        if (clr_field_is_evaluated(&field) != are_derived ||
             clr_column_request_find(request, i) != NULL)
             continue;
         lacking->names[lacking->count] = clr_column_name(request->query, request->table, i);
@@ -507,31 +507,38 @@ static size_t find_ranges(const struct clr_layout *layout, struct clr_rowid_rang
     return count;
 }
 
-/* Has SQLite fill columns of the layout's rows. Returns SQLite's code, which is SQLITE_OK with all
-   columns, and else without any. */
+/* Has SQLite fill columns of the layout's rows that are in ranges, at most so many. Returns
+   SQLite's code, which is SQLITE_OK with all columns, and else without any. */
 static int fill(const struct clr_column_request *request, struct clr_new_columns *making,
+                const struct clr_rowid_range *ranges, size_t range_count, size_t most,
                 struct clr_row_load *load)
 {
-    const struct clr_layout *layout = &request->image->layout;
-    struct clr_rowid_range *ranges = NULL;
-    size_t range_count;
     char *sql = write_select(request, making);
     int rc = sql == NULL ? SQLITE_NOMEM : check_walk(request, sql);
 
     load->fields = making->fields;
     load->columns = making->columns;
     load->count = making->count;
-    load->most = layout->rows;
-    load->left = clr_column_memory() -
-                 (int64_t)layout->rows * CLR_ROW_BYTES * (request->query->column_count + 1);
-    if (rc == SQLITE_OK) {
-        range_count = find_ranges(layout, &ranges);
-        rc = range_count == 0
-                 ? SQLITE_NOMEM
-                 : clr_row_load_run(request->connection, sql, ranges, range_count, load);
-        clr_memory_free(ranges);
-    }
+    load->most = most;
+    load->left = clr_column_memory() - (int64_t)request->image->layout.rows * CLR_ROW_BYTES *
+                                           (request->query->column_count + 1);
+    if (rc == SQLITE_OK)
+        rc = clr_row_load_run(request->connection, sql, ranges, range_count, load);
     sqlite3_free(sql);
+    return rc;
+}
+
+/* The same, of all rows. */
+static int fill_all(const struct clr_column_request *request, struct clr_new_columns *making,
+                    struct clr_row_load *load)
+{
+    const struct clr_layout *layout = &request->image->layout;
+    struct clr_rowid_range *ranges;
+    const size_t count = find_ranges(layout, &ranges);
+    const int rc =
+        count == 0 ? SQLITE_NOMEM : fill(request, making, ranges, count, layout->rows, load);
+
+    clr_memory_free(ranges);
     return rc;
 }
 
@@ -567,7 +574,7 @@ static int make_derived(struct clr_column_request *request)
     if (making.count == 0 || !clr_column_request_check_rows(request, layout->rows))
         return SQLITE_OK;
     load.is_full = (int64_t)layout->rows > clr_column_memory() / row_bytes;
-    rc = load.is_full ? SQLITE_TOOBIG : fill(request, &making, &load);
+    rc = load.is_full ? SQLITE_TOOBIG : fill_all(request, &making, &load);
     if (rc == SQLITE_INTERRUPT || rc == SQLITE_NOMEM)
         return rc;
     if (rc != SQLITE_OK) {
@@ -583,6 +590,192 @@ static int make_derived(struct clr_column_request *request)
     return clr_column_request_keep(request, &making);
 }
 
+/* ---- Derived columns: evaluating rows again. */
+
+/* More leaves than these, and than a part of all, are as a new column. */
+enum { MOST_LEAVES = 64, MOST_PART = 8 };
+
+/* The image's columns that a request lacks for some rows. */
+struct unvalued {
+    struct clr_image_column *of[CLR_MOST_COLUMNS]; /* pinned */
+    struct clr_new_columns fresh;                  /* of those rows */
+    size_t *places;                                /* of their leaves, ascending */
+    size_t place_count;
+};
+
+/* Finds the columns, and pins them. */
+static void find_unvalued(const struct clr_column_request *request, struct unvalued *unvalued)
+{
+    struct clr_new_columns *fresh = &unvalued->fresh;
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < request->query->column_count; i++) {
+        const struct clr_field field = clr_column_request_field(request, i);
+        struct clr_image_column *column = clr_image_find_unvalued(request->image, &field);
+
+        if (column == NULL)
+            continue;
+        column->pins++;
+        unvalued->of[fresh->count] = column;
+        fresh->names[fresh->count] = column->name;
+        fresh->fields[fresh->count++] = field;
+    }
+    clr_cache_unlock();
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const size_t first = *(const size_t *)a, second = *(const size_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+/* Finds the leaves whose rows some of the columns lack. Returns SQLITE_OK, SQLITE_NOMEM, or
+   SQLITE_TOOBIG if they are too many. */
+static int find_places(const struct clr_layout *layout, struct unvalued *unvalued)
+{
+    const size_t part = layout->leaf_count / MOST_PART;
+    const size_t most = part < MOST_LEAVES ? MOST_LEAVES : part;
+    size_t count = 0, end, i;
+    int k;
+
+    unvalued->places =
+        clr_memory_alloc((size_t)unvalued->fresh.count * most * sizeof *unvalued->places);
+    if (unvalued->places == NULL)
+        return SQLITE_NOMEM;
+    for (k = 0; k < unvalued->fresh.count; k++) {
+        const struct clr_page_set *leaves = unvalued->of[k]->unvalued;
+        uint32_t page = 0;
+
+        end = count + most;
+        while ((page = clr_page_set_next(leaves, page)) != 0) {
+            const size_t place = clr_layout_find(layout, page);
+
+            if (place == 0 || layout->leaves[place - 1].rows == 0)
+                continue;
+            if (count == end)
+                return SQLITE_TOOBIG;
+            unvalued->places[count++] = place - 1;
+        }
+    }
+    if (count > 1)
+        qsort(unvalued->places, count, sizeof *unvalued->places, compare_places);
+    for (i = 0; i < count; i++) {
+        if (i == 0 || unvalued->places[i] != unvalued->places[i - 1])
+            unvalued->places[unvalued->place_count++] = unvalued->places[i];
+    }
+    return SQLITE_OK;
+}
+
+/* Has SQLite evaluate these rows. Returns its code, as of fill(). */
+static int fill_places(struct clr_column_request *request, struct unvalued *unvalued,
+                       struct clr_row_load *load)
+{
+    const struct clr_layout *layout = &request->image->layout;
+    struct clr_rowid_range *ranges = clr_memory_alloc((unvalued->place_count + 1) * sizeof *ranges);
+    size_t rows = 0, i;
+    int rc = SQLITE_NOMEM;
+
+    for (i = 0; i < unvalued->place_count && ranges != NULL; i++) {
+        const struct clr_leaf *leaf = &layout->leaves[unvalued->places[i]];
+
+        ranges[i] = (struct clr_rowid_range){leaf->first, leaf->last, leaf->rows};
+        rows += leaf->rows;
+    }
+    if (ranges != NULL)
+        rc = fill(request, &unvalued->fresh, ranges, unvalued->place_count, rows, load);
+    clr_memory_free(ranges);
+    return rc;
+}
+
+/* Puts what was evaluated into the columns. Nobody else refers to those of an image that is being
+   changed; others are replaced. */
+static int put_values(struct clr_column_request *request, struct unvalued *unvalued)
+{
+    struct clr_image *image = request->image;
+    struct clr_new_columns *fresh = &unvalued->fresh;
+    struct clr_column *columns[CLR_MOST_COLUMNS], *before[CLR_MOST_COLUMNS];
+    bool changed[CLR_MOST_COLUMNS];
+    struct clr_refresh_report report;
+    enum clr_load_outcome outcome;
+    int i;
+
+    for (i = 0; i < fresh->count; i++) {
+        columns[i] = unvalued->of[i]->column;
+        before[i] = image->is_changing ? NULL : clr_column_retain(columns[i]);
+    }
+    outcome = clr_refresh_values(&image->layout, unvalued->places, unvalued->place_count,
+                                 fresh->columns, fresh->count, columns, changed, &report);
+    if (!image->is_changing)
+        clr_cache_lock();
+    for (i = 0; i < fresh->count && outcome == CLR_LOAD_DONE; i++) {
+        if (changed[i])
+            clr_image_replace(unvalued->of[i], columns[i],
+                              image->is_changing ? &report.fresh : NULL);
+        clr_page_set_free(unvalued->of[i]->unvalued);
+        unvalued->of[i]->unvalued = NULL;
+    }
+    if (!image->is_changing)
+        clr_cache_unlock();
+    for (i = 0; i < fresh->count; i++) {
+        clr_column_release(before[i]);
+        clr_column_release(fresh->columns[i]);
+    }
+    return outcome == CLR_LOAD_DONE ? SQLITE_OK : SQLITE_TOOBIG;
+}
+
+/* Unpins the columns. Those that could not be had are dropped. */
+static void end_unvalued(struct clr_image *image, struct unvalued *unvalued, bool drops)
+{
+    struct clr_image_column **link;
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < unvalued->fresh.count; i++) {
+        unvalued->of[i]->pins--;
+        for (link = &image->columns; *link != unvalued->of[i]; link = &(*link)->next)
+            ;
+        if (drops)
+            clr_image_remove(link);
+    }
+    clr_image_measure(image);
+    clr_cache_unlock();
+    clr_memory_free(unvalued->places);
+}
+
+/*
+ * Evaluates the rows again that the image's columns lack, those of the query, for who has made the
+ * table busy: after that these columns have all rows, or they are gone. Returns as
+ * clr_columns_bring() does.
+ */
+static int evaluate_again(struct clr_column_request *request)
+{
+    struct clr_row_load load = {.many_values = -1, .stays_wide = true};
+    struct unvalued unvalued = {.place_count = 0};
+    int rc;
+
+    if (!request->query->has_derived)
+        return SQLITE_OK;
+    find_unvalued(request, &unvalued);
+    if (unvalued.fresh.count == 0)
+        return SQLITE_OK;
+    rc = find_places(&request->image->layout, &unvalued);
+    if (rc == SQLITE_OK)
+        rc = fill_places(request, &unvalued, &load);
+    if (rc == SQLITE_OK)
+        rc = put_values(request, &unvalued);
+    end_unvalued(request->image, &unvalued, rc != SQLITE_OK);
+    if (rc == SQLITE_OK) {
+        request->connection->stats.rows_loaded += (int64_t)load.rows;
+        if (request->reading.kind == CLR_READ_NOTHING)
+            request->reading = (struct clr_reading){.kind = CLR_READ_FILLED,
+                                                    .amount = (int64_t)load.rows,
+                                                    .cause = CLR_WHY_ROW_EXPRESSION};
+    }
+    return rc == SQLITE_INTERRUPT || rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
 /* ---- What has changed in pages. */
 
 /* The image's columns side by side. */
@@ -593,6 +786,20 @@ struct side {
     bool *changed;
     int count;
 };
+
+/* Adds those that SQLite evaluates, or the others. */
+static void side_add(struct side *side, const struct clr_image *image, bool are_evaluated)
+{
+    struct clr_image_column *column;
+
+    for (column = image->columns; column != NULL; column = column->next) {
+        if (clr_field_is_evaluated(&column->field) != are_evaluated)
+            continue;
+        side->of[side->count] = column;
+        side->fields[side->count] = column->field;
+        side->columns[side->count++] = column->column;
+    }
+}
 
 static bool side_init(struct side *side, const struct clr_image *image)
 {
@@ -607,11 +814,8 @@ static bool side_init(struct side *side, const struct clr_image *image)
                           .changed = clr_memory_alloc(count * sizeof *side->changed)};
     if (side->of == NULL || side->fields == NULL || side->columns == NULL || side->changed == NULL)
         return false;
-    for (column = image->columns; column != NULL; column = column->next) {
-        side->of[side->count] = column;
-        side->fields[side->count] = column->field;
-        side->columns[side->count++] = column->column;
-    }
+    side_add(side, image, false);
+    side_add(side, image, true);
     return true;
 }
 
@@ -643,8 +847,7 @@ static bool make_room(struct clr_column_request *request)
     return columns == 0 || rows <= most;
 }
 
-/* Drops columns that SQLite has derived, and those with bytes that somebody still refers to: a
-   refresh would take them their bytes. */
+/* Drops columns with bytes that somebody still refers to: a refresh would take them their bytes. */
 static void drop_held(struct clr_image *image)
 {
     struct clr_image_column **link = &image->columns;
@@ -652,8 +855,7 @@ static void drop_held(struct clr_image *image)
     while (*link != NULL) {
         const struct clr_column *column = (*link)->column;
 
-        if (((*link)->field.derived != NULL && (*link)->field.pattern_size == 0) ||
-            (clr_column_has_addresses(column) && atomic_load(&column->references) > 1))
+        if (clr_column_has_addresses(column) && atomic_load(&column->references) > 1)
             clr_image_remove(link);
         else
             link = &(*link)->next;
@@ -671,6 +873,20 @@ static void note_lent(const struct side *side, bool ends)
 
         side->columns[i]->is_lent = !ends && copy != NULL && clr_sharded_lends(copy);
     }
+}
+
+/* Says of the columns that SQLite evaluates which leaves they lack from now on. NULL: none. */
+static void note_unvalued(struct clr_image *image, struct clr_page_set *leaves)
+{
+    struct clr_image_column **link = &image->columns;
+
+    while (*link != NULL && leaves != NULL && clr_page_set_next(leaves, 0) != 0) {
+        if (clr_field_is_evaluated(&(*link)->field) && !clr_image_add_unvalued(*link, leaves))
+            clr_image_remove(link);
+        else
+            link = &(*link)->next;
+    }
+    clr_page_set_free(leaves);
 }
 
 /* With what has changed, for an image that may be changed: brings its columns to the snapshot's
@@ -699,6 +915,7 @@ static enum clr_load_outcome refresh_columns(struct clr_column_request *request,
         if (side.changed[i])
             clr_image_replace(side.of[i], side.columns[i], report.rows_stay ? &report.fresh : NULL);
     }
+    note_unvalued(image, report.unvalued);
     side_free(&side);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
@@ -728,13 +945,14 @@ static struct clr_page_set *find_changes(struct clr_column_request *request)
 }
 
 /* Makes a stale image, whose table is busy, one of the version that was begun: it is refreshed from
-   pages, or else emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM with the image as
-   it was. */
+   pages, or else emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM, with the image as
+   it was, or of that version. */
 static int make_fresh(struct clr_column_request *request)
 {
     struct clr_page_set *changes = find_changes(request);
     const bool is_stopped = request->snapshot.is_stopped;
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    int rc = SQLITE_OK;
 
     if (is_stopped || !clr_cache_begin_change(&request->image, request->watch, changes != NULL)) {
         clr_page_set_free(changes);
@@ -743,6 +961,8 @@ static int make_fresh(struct clr_column_request *request)
     }
     if (changes != NULL)
         outcome = refresh_columns(request, changes);
+    if (outcome == CLR_LOAD_DONE)
+        rc = evaluate_again(request);
     if (request->is_filled)
         clr_row_attempts_end(request->image->table);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_STOPPED)
@@ -750,7 +970,7 @@ static int make_fresh(struct clr_column_request *request)
     request->is_stale = outcome != CLR_LOAD_DONE;
     clr_cache_end_load(request->image);
     clr_page_set_free(changes);
-    return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : SQLITE_OK;
+    return outcome == CLR_LOAD_STOPPED ? SQLITE_INTERRUPT : rc;
 }
 
 /* ---- Loading columns from pages. */
@@ -880,8 +1100,10 @@ static int read_pages(struct clr_column_request *request)
     const bool has_no_patterns = request->deriving->has_no_patterns;
     struct clr_new_columns derived;
     bool derives;
-    int rc;
+    int rc = evaluate_again(request);
 
+    if (rc != SQLITE_OK)
+        return rc;
     find_lacking(request, true, &derived);
     derives = derived.count > 0;
     if (derives && !are_derived_due(request))

@@ -174,6 +174,10 @@ int clr_row_columns_fill(struct clr_column_request *request);
  * SQLite runs a query that lacks one, the first time: it may never come again. When it is asked
  * again the columns are made, at about the cost of the SELECT. Columns that went before they served
  * any other query are made after more askings the next time, twice as many each time.
+ *
+ * A refresh puts their rows where the others go, and notes which leaves SQLite has to evaluate
+ * again. It does so for the query that refreshes, and for others when they come: until then it is
+ * not known that their functions are those that made the column.
  */
 
 /* Returns a name of the table's rowid that is no column's, or NULL: without one its columns can't

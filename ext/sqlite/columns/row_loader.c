@@ -212,9 +212,9 @@ static void narrow_values(struct clr_column **column)
     *column = narrow;
 }
 
-/* Completes a column that was filled: values and codes take no more bytes than they need. Returns
-   false without memory. */
-static bool finish(struct clr_column **column)
+/* Completes a column that was filled: values and codes take no more bytes than they need,
+   unless values stay wide. Returns false without memory. */
+static bool finish(struct clr_column **column, bool stays_wide)
 {
     struct clr_column *wide = *column, *narrow;
     struct clr_dictionary *dictionary = wide->dictionary;
@@ -222,7 +222,8 @@ static bool finish(struct clr_column **column)
 
     wide->bytes.left = NULL;
     if (dictionary == NULL) {
-        narrow_values(column);
+        if (!stays_wide)
+            narrow_values(column);
         return true;
     }
     dictionary->bytes.left = NULL;
@@ -282,7 +283,7 @@ int clr_row_load_run(struct clr_connection *connection, const char *sql,
     if (rc == SQLITE_OK)
         rc = fill(connection, sql, ranges, range_count, load);
     for (i = 0; i < made && rc == SQLITE_OK; i++)
-        rc = finish(&load->columns[i]) ? SQLITE_OK : SQLITE_NOMEM;
+        rc = finish(&load->columns[i], load->stays_wide) ? SQLITE_OK : SQLITE_NOMEM;
     for (i = 0; i < made && rc != SQLITE_OK; i++)
         clr_column_release(load->columns[i]);
     return rc;

@@ -27,8 +27,9 @@ struct clr_row_load {
     struct clr_column *
         *columns; /* with room for as many; those of codes have four bytes at first */
     size_t rows;
-    int encoding; /* of the TEXT that is kept: the database's */
-    bool is_full; /* whether it ended for lack of room */
+    int encoding;    /* of the TEXT that is kept: the database's */
+    bool stays_wide; /* values are to have eight bytes each */
+    bool is_full;    /* whether it ended for lack of room */
     /* Or since this column had too many values for codes, or other values than times, or, if it is
        derived, than numbers; else -1. */
     int many_values;

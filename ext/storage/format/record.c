@@ -139,8 +139,10 @@ static enum clr_load_outcome open_payload(struct clr_record_reader *reader, uint
     needed = payload->local_size + (size > payload->local_size ? 4 : 0);
     if ((size_t)(end - cell) < needed)
         return clr_page_malformed(reader->pages, number);
-    if (size > payload->local_size)
+    if (size > payload->local_size) {
         payload->next = clr_get_u32(cell + payload->local_size);
+        reader->divided++;
+    }
     return CLR_LOAD_DONE;
 }
 

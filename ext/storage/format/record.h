@@ -74,6 +74,7 @@ struct clr_record_reader {
     unsigned char *chain;          /* an overflow page; allocated when there is one */
     unsigned char *header;         /* a record's header; the same */
     uint64_t followed;             /* overflow pages that have been read */
+    uint64_t divided;              /* payloads that are not all in their leaf */
     struct clr_pointer_map map;
     struct clr_bytes **bytes; /* where those of each field go; NULL if no field wants them */
 };

@@ -1044,7 +1044,7 @@ static enum clr_load_outcome decode_page(struct clr_decoder *decoder, uint32_t n
 enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,
                                       struct clr_leaf *leaf)
 {
-    const uint64_t followed = decoder->reader.followed;
+    const uint64_t followed = decoder->reader.followed, divided = decoder->reader.divided;
     const size_t row = decoder->rows;
     enum clr_load_outcome outcome = decode_page(decoder, leaf->number, page);
 
@@ -1055,6 +1055,7 @@ enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct 
     leaf->first = leaf->last = 0;
     leaf->rows = (uint16_t)page->cells;
     leaf->is_chained = decoder->reader.followed != followed;
+    leaf->is_divided = decoder->reader.divided != divided;
     if (outcome == CLR_LOAD_DONE && page->cells > 0 && !decoder->reader.pages->source->is_index) {
         clr_page_open_cell(page, clr_get_u16(page->pointers), &leaf->first); /* is sound */
         leaf->last = clr_order_last(&decoder->order);

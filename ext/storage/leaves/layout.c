@@ -180,6 +180,9 @@ bool clr_layout_keep(struct clr_layout *layout, struct clr_leaf *leaves, size_t 
         }
         put_place(layout, leaves[i].number, i + 1);
     }
+    layout->divided_count = 0;
+    for (i = 0; i < leaf_count; i++)
+        layout->divided_count += leaves[i].is_divided;
     layout->known = true;
     layout->is_index = is_index;
     layout->leaves = leaves;
@@ -233,6 +236,7 @@ void clr_layout_change(struct clr_layout *layout, const struct clr_leaf_change *
         struct clr_leaf *leaf = &leaves[changes[i].place];
         const struct clr_leaf before = *leaf;
 
+        layout->divided_count -= before.is_divided;
         if (changes[i].now == NULL) {
             put_place(layout, leaf->number, 0);
             leaf->number = 0;
@@ -240,6 +244,7 @@ void clr_layout_change(struct clr_layout *layout, const struct clr_leaf_change *
             continue;
         }
         *leaf = *changes[i].now;
+        layout->divided_count += leaf->is_divided;
         leaf->row = before.row;
         leaf->branch = before.branch;
         if (leaf->rows != before.rows && changes[i].place < moved)
@@ -250,6 +255,7 @@ void clr_layout_change(struct clr_layout *layout, const struct clr_leaf_change *
     for (; i < count; i++) {
         put_place(layout, changes[i].now->number, layout->leaf_count + 1);
         leaves[layout->leaf_count++] = *changes[i].now;
+        layout->divided_count += changes[i].now->is_divided;
     }
     count_rows(layout, gap < moved ? gap : moved);
     take_tree(layout, tree);

@@ -18,6 +18,7 @@ struct clr_leaf {
     uint32_t branch;     /* of a layout's leaf: the tree's that leads to it; of others undefined */
     uint16_t rows;       /* no page has room for more than 10,921 */
     bool is_chained;     /* overflow pages were read for some of its values */
+    bool is_divided;     /* some of its rows have overflow pages, whether read or not */
 };
 
 /*
@@ -38,6 +39,7 @@ struct clr_layout {
        not from pages. */
     struct clr_leaf *leaves;
     size_t leaf_count, leaf_room;
+    size_t divided_count; /* leaves that are divided */
     struct clr_tree tree; /* that has these leaves, and no others; or none */
     /* By page number, in blocks, or NULL: 1 + its place among the leaves, or 0. */
     uint32_t **places;

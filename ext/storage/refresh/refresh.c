@@ -269,7 +269,8 @@ static void splice_finish(const struct splice *splice, struct clr_column *old,
 
 struct few_leaves {
     int count;
-    struct clr_column **columns; /* one for each field, at its position */
+    struct clr_column **columns; /* one for each field, at its position; those of SQLite follow */
+    int decoded;                 /* so many are decoded */
     atomic_int_least64_t left;   /* bytes that TEXT, BLOBs and dictionaries may still take */
     size_t leaf_count;
     struct clr_leaf *leaves;
@@ -298,7 +299,7 @@ static bool make_columns(struct few_leaves *few, size_t rows, uint64_t seed)
     if (few->columns == NULL)
         return false;
     memset((void *)few->columns, 0, size);
-    for (i = 0; i < few->count; i++) {
+    for (i = 0; i < few->decoded; i++) {
         struct clr_column *column =
             fields[i].with_codes ? new_codes(few, rows, seed) : clr_column_new(rows);
 
@@ -313,22 +314,24 @@ static bool make_columns(struct few_leaves *few, size_t rows, uint64_t seed)
 }
 
 /*
- * Begins with columns for the fields, and room for so many leaves, of pages that are read by way of
- * pages; fields and pages are as for clr_leaf_reader_init(). The bytes of TEXT and BLOBs, and the
- * dictionaries of the columns with codes, whose seed is given, may take most_bytes, 0: any. Returns
- * CLR_LOAD_DONE or CLR_LOAD_FAILED. Free in any case; it may be zeros then, and stays where it is.
+ * Begins with columns for the fields, of which there are so many, and room for so many leaves, of
+ * pages that are read by way of pages; fields and pages are as for clr_leaf_reader_init(). count
+ * columns are wanted in all: few_leaves_end() makes the others. The bytes of TEXT and BLOBs, and
+ * the dictionaries of the columns with codes, whose seed is given, may take most_bytes, 0: any.
+ * Returns CLR_LOAD_DONE or CLR_LOAD_FAILED. Free in any case; it may be zeros then, and stays where
+ * it is.
  */
 static enum clr_load_outcome few_leaves_init(struct few_leaves *few, struct clr_pages *pages,
-                                             const struct clr_field *fields, int count, size_t room,
-                                             size_t most_bytes, uint64_t seed)
+                                             const struct clr_field *fields, int decoded, int count,
+                                             size_t room, size_t most_bytes, uint64_t seed)
 {
-    *few = (struct few_leaves){.count = count};
+    *few = (struct few_leaves){.count = count, .decoded = decoded};
     atomic_init(&few->left,
                 most_bytes == 0 || most_bytes > INT64_MAX ? INT64_MAX : (int64_t)most_bytes);
     few->leaves = clr_memory_alloc(room * sizeof *few->leaves);
     few->at = clr_memory_alloc(room * sizeof *few->at);
     if (few->leaves == NULL || few->at == NULL ||
-        clr_leaf_reader_init(&few->reader, pages, fields, count, 1) != CLR_LOAD_DONE)
+        clr_leaf_reader_init(&few->reader, pages, fields, decoded, 1) != CLR_LOAD_DONE)
         return clr_pages_no_memory(pages);
     /* What no row touches costs addresses only. */
     return make_columns(few, room * clr_page_most_cells(pages->source), seed)
@@ -366,10 +369,40 @@ static enum clr_load_outcome few_leaves_add(struct few_leaves *few, uint32_t num
     return outcome;
 }
 
-/* Completes the columns, which stay here. */
-static void few_leaves_end(struct few_leaves *few)
+/* Returns a column of so many rows, of values that the old column has, or, of codes, none. */
+static struct clr_column *new_stand_in(struct few_leaves *few, const struct clr_column *old,
+                                       size_t rows, uint64_t seed)
 {
+    struct clr_column *column =
+        old->codes != NULL ? new_codes(few, rows, seed) : clr_column_new(rows);
+    size_t i;
+
+    if (column == NULL)
+        return NULL;
+    column->rows = rows;
+    if (old->codes != NULL) {
+        memset(column->codes, 0, rows * sizeof(uint32_t));
+        return column;
+    }
+    column->kind = old->rows == 0 ? CLR_TAG_NULL : tag_of(old, 0);
+    for (i = 0; i < rows; i++)
+        column->values[i] = old->rows == 0 ? 0 : clr_column_value(old, 0);
+    return column;
+}
+
+/* Completes the columns, which stay here, and makes those that are not decoded, with anything that
+   those of the table may have for values. Returns false without memory. */
+static bool few_leaves_end(struct few_leaves *few, struct clr_column *const *columns, uint64_t seed)
+{
+    int i;
+
     clr_decoder_end_columns(&few->reader.decoder, few->columns);
+    for (i = few->decoded; i < few->count; i++) {
+        few->columns[i] = new_stand_in(few, columns[i], few->reader.decoder.rows, seed);
+        if (few->columns[i] == NULL)
+            return false;
+    }
+    return true;
 }
 
 /* ---- Columns: what becomes of each, with the rows of the leaves that were read. */
@@ -441,6 +474,8 @@ static enum clr_code merge_dictionaries(struct making *making, struct clr_column
             continue;
         making->maps[i] =
             clr_memory_alloc(((size_t)dictionary->count + 1) * sizeof *making->maps[i]);
+        if (making->maps[i] != NULL)
+            making->maps[i][0] = 0; /* of a code without an entry */
         making->dictionaries[i] = take_dictionary(columns[i]);
         code = making->maps[i] == NULL || making->dictionaries[i] == NULL
                    ? CLR_NOMEM
@@ -591,6 +626,7 @@ struct refresh {
     struct clr_leaf_change *fates; /* of leaves that are not kept, ascending by their places */
     size_t fate_count;
     bool keeps_chains; /* no overflow page that was read has changed */
+    struct clr_page_set *unvalued;
     struct splice splice;
     bool has_moved;
 };
@@ -723,25 +759,28 @@ static bool find_changed(struct refresh *refresh)
 
 /* Decodes the leaves that can't be kept. */
 static enum clr_load_outcome decode(struct refresh *refresh, const struct clr_field *fields,
-                                    int count)
+                                    int count, struct clr_column *const *columns)
 {
     const struct clr_layout *layout = refresh->layout;
     const struct numbers *changed = &refresh->changed;
     struct few_leaves *fresh = &refresh->fresh;
     enum clr_load_outcome outcome;
+    int decoded = 0;
     size_t i;
 
     if (changed->count > MOST_LEAVES && changed->count > refresh->leaf_count / MOST_PART)
         return CLR_LOAD_TOO_LARGE;
-    refresh->fields = clr_record_fields(fields, count);
+    while (decoded < count && !clr_field_is_evaluated(&fields[decoded]))
+        decoded++;
+    refresh->fields = clr_record_fields(fields, decoded);
     if (refresh->fields == NULL)
         return clr_pages_no_memory(&refresh->pages);
-    outcome = few_leaves_init(fresh, &refresh->pages, refresh->fields, count, changed->count + 1,
-                              layout->most_bytes, layout->seed);
+    outcome = few_leaves_init(fresh, &refresh->pages, refresh->fields, decoded, count,
+                              changed->count + 1, layout->most_bytes, layout->seed);
     for (i = 0; i < changed->count && outcome == CLR_LOAD_DONE; i++)
         outcome = few_leaves_add(fresh, changed->list[i], refresh->leaf_count == 1);
-    if (outcome == CLR_LOAD_DONE)
-        few_leaves_end(fresh);
+    if (outcome == CLR_LOAD_DONE && !few_leaves_end(fresh, columns, layout->seed))
+        outcome = clr_pages_no_memory(&refresh->pages);
     return outcome;
 }
 
@@ -851,6 +890,41 @@ static enum clr_load_outcome check_order(struct refresh *refresh)
             outcome = check_leaf(refresh, leaf, branch);
     }
     return outcome;
+}
+
+/* ---- Rows whose expressions have to be evaluated again. */
+
+/* Whether pages have changed that are none of the tree's, and may be overflow pages. */
+static bool has_other_changes(const struct refresh *refresh)
+{
+    uint32_t page = 1; /* which is none */
+
+    do
+        page = clr_page_set_next(refresh->changes, page);
+    while (page != 0 && clr_page_set_has(refresh->tree.pages, page));
+    return page != 0;
+}
+
+/* Finds the leaves whose rows may be other ones in whatever column: those that are decoded, and, as
+   a page may be one of their overflow pages, those that have some. */
+static enum clr_load_outcome find_unvalued(struct refresh *refresh)
+{
+    const struct clr_layout *layout = refresh->layout;
+    const bool looks = layout->divided_count > 0 && has_other_changes(refresh);
+    struct clr_page_set *set = clr_page_set_new(refresh->source->page_count);
+    bool done = set != NULL;
+    size_t i;
+
+    refresh->unvalued = set;
+    for (i = 0; i < refresh->changed.count && done; i++)
+        done = clr_page_set_add(set, refresh->changed.list[i]);
+    for (i = 0; i < layout->leaf_count && looks && done; i++) {
+        const struct clr_leaf *leaf = &layout->leaves[i];
+
+        if (leaf->is_divided && clr_page_set_has(refresh->leaves, leaf->number))
+            done = clr_page_set_add(set, leaf->number);
+    }
+    return done ? CLR_LOAD_DONE : clr_pages_no_memory(&refresh->pages);
 }
 
 /* ---- Where the rows go. */
@@ -985,9 +1059,11 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
         return clr_pages_no_memory(pages);
     changes_rows = refresh->changed.count + refresh->gone.count > 0;
     if (changes_rows)
-        outcome = decode(refresh, fields, count);
+        outcome = decode(refresh, fields, count, columns);
     if (outcome == CLR_LOAD_DONE)
         outcome = check_order(refresh);
+    if (outcome == CLR_LOAD_DONE && count > 0 && clr_field_is_evaluated(&fields[count - 1]))
+        outcome = find_unvalued(refresh);
     if (outcome == CLR_LOAD_DONE && changes_rows)
         outcome = change_columns(refresh, columns, changed);
     if (outcome == CLR_LOAD_DONE)
@@ -1022,9 +1098,8 @@ static void add_range(struct clr_row_ranges *ranges, const struct row_run *run)
 }
 
 /* Reports which rows are fresh, if the others are where they were. */
-static void report_rows(const struct refresh *refresh, struct clr_refresh_report *report)
+static void report_rows(const struct splice *splice, struct clr_refresh_report *report)
 {
-    const struct splice *splice = &refresh->splice;
     size_t i;
 
     report->rows_stay = true;
@@ -1041,6 +1116,7 @@ static void refresh_free(struct refresh *refresh)
     clr_page_set_free(refresh->pages.visited);
     clr_page_set_free(refresh->leaves);
     clr_page_set_free(refresh->inner);
+    clr_page_set_free(refresh->unvalued);
     clr_memory_free(refresh->gone.list);
     clr_memory_free(refresh->added.list);
     clr_memory_free(refresh->changed.list);
@@ -1067,7 +1143,44 @@ enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root
                                           .leaves = refresh.leaf_count,
                                           .has_moved = refresh.has_moved};
     if (refresh.has_moved)
-        report_rows(&refresh, report);
+        report_rows(&refresh.splice, report);
+    if (outcome == CLR_LOAD_DONE) {
+        report->unvalued = refresh.unvalued;
+        refresh.unvalued = NULL;
+    }
     refresh_free(&refresh);
+    return outcome;
+}
+
+enum clr_load_outcome clr_refresh_values(const struct clr_layout *layout, const size_t *places,
+                                         size_t place_count, struct clr_column **fresh, int count,
+                                         struct clr_column **columns, bool *changed,
+                                         struct clr_refresh_report *report)
+{
+    const struct few_leaves few = {.count = count, .columns = fresh};
+    struct splice splice = {.old = new_array(place_count, sizeof *splice.old),
+                            .fresh = new_array(place_count, sizeof *splice.fresh)};
+    struct clr_pages pages = {.source = NULL};
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    size_t done = 0, i;
+
+    for (i = 0; i < place_count && splice.old != NULL && splice.fresh != NULL; i++) {
+        const struct clr_leaf *leaf = &layout->leaves[places[i]];
+
+        add_old(&splice, splice.rows, leaf->row - splice.rows);
+        splice.fresh[splice.fresh_count++] =
+            (struct row_run){.from = done, .to = leaf->row, .rows = leaf->rows};
+        splice.rows += leaf->rows;
+        done += leaf->rows;
+    }
+    if (splice.old != NULL && splice.fresh != NULL) {
+        add_old(&splice, splice.rows, layout->rows - splice.rows);
+        outcome = refreshed_columns_make(&splice, layout, &pages, &few, columns, changed);
+    }
+    *report = (struct clr_refresh_report){.has_moved = outcome == CLR_LOAD_DONE};
+    if (outcome == CLR_LOAD_DONE)
+        report_rows(&splice, report);
+    clr_memory_free(splice.old);
+    clr_memory_free(splice.fresh);
     return outcome;
 }

@@ -18,12 +18,16 @@ struct clr_refresh_report {
        rows of the new columns, without which they are as the old ones. */
     bool rows_stay;
     struct clr_row_ranges fresh;
+    /* Where some columns are evaluated: the leaves whose rows have undefined values there, or may
+       have other ones than before; to be freed with clr_page_set_free(). */
+    struct clr_page_set *unvalued;
 };
 
 /*
  * Refreshes the count columns of a layout that has leaves, which is all that were loaded with that
- * layout; fields is what they were loaded with. changes is the set of pages that have changed
- * (see clr_wal_changes()); root is the same.
+ * layout; fields is what they were loaded with. Those that SQLite evaluates come last: their rows
+ * go where the others go, and report->unvalued tells which are to be evaluated again. changes is
+ * the set of pages that have changed (see clr_wal_changes()); root is the same.
  *
  * CLR_LOAD_DONE: columns and layout are those of the new snapshot. A column that had but one
  * reference may have been changed in place, another is replaced: its reference is dropped. If the
@@ -39,5 +43,15 @@ enum clr_load_outcome clr_refresh(const struct clr_source *source, uint32_t root
                                   struct clr_layout *layout, struct clr_column **columns,
                                   bool *changed, const struct clr_watch *watch,
                                   struct clr_refresh_report *report);
+
+/*
+ * Gives columns of a layout, which are evaluated, values of the rows of the leaves at some places,
+ * ascending: those that fresh has, one after the other. Values there have eight bytes. Outcomes are
+ * those above, as is what the report says of rows.
+ */
+enum clr_load_outcome clr_refresh_values(const struct clr_layout *layout, const size_t *places,
+                                         size_t place_count, struct clr_column **fresh, int count,
+                                         struct clr_column **columns, bool *changed,
+                                         struct clr_refresh_report *report);
 
 #endif

@@ -378,6 +378,8 @@ class Writer:
             (
                 f"UPDATE {table} SET {change} {span}",
                 f"UPDATE {table} SET s = printf('%.*c', {length}, 'y') {span}",
+                # All that may change is an overflow page: the leaf stays as it is.
+                f"UPDATE {table} SET s = substr(s, 1, length(s) - 1) || '{rng.choice('abc')}' {span}",
                 f"DELETE FROM {table} {span}",
                 f"INSERT INTO {table} SELECT {new} k - {k}, a, b, m, s, z FROM {table} {span}",
                 f"INSERT OR REPLACE INTO {table} SELECT k + 7, a, m, b, s, z FROM {table} {span}",
@@ -447,6 +449,13 @@ def test_random(rng, device):
             selects[f"p_{table}"] = (f"SELECT gpu_sum(a), gpu_sum(b), gpu_sum(k), count(m), count(s) FROM {table}")
             selects[f"q_{table}"] = f"SELECT gpu_sum(z), gpu_max(z), count(*) FROM {table}"
             selects[f"r_{table}"] = f"SELECT gpu_total(b), gpu_sum(a), count(*) FROM {table}"
+            # By expressions that SQLite evaluates for the rows that have changed.
+            selects[f"d_{table}"] = (
+                f"SELECT gpu_sum(length(s || m)), sum(a) FROM {table} WHERE s || z LIKE '%a%1'"
+            )
+            selects[f"g_{table}"] = (
+                f"SELECT substr(s || m, -1) AS e, count(*), gpu_sum(z) FROM {table} GROUP BY e ORDER BY e"
+            )
         for name, select in selects.items():
             batch.compare(views.create(db, name, select), None, name)
         reader = Reader(rng, path, device, selects)

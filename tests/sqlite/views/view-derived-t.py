@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 
+import support
 import tap
 import view_support as views
 
@@ -233,6 +234,47 @@ def test_errors(rng):
         asked(db, select, 5)
     db.execute("UPDATE t SET doc = '{}' WHERE id = 700")
     tap.ok(asked(db, "SELECT gpu_sum(json_extract(doc, '$.k') + length(url)) FROM t"), "a column can be made without them")
+
+
+@tap.each("short", "long")
+def test_refreshed(rng, length):
+    """After a commit the rows of leaves that have changed are evaluated again, and no others: also of rows with overflow
+    pages, of which one may change alone."""
+    path = FOLDER.new()
+    fill(path, rng, rows=3000)
+    db, other = views.connect(path, isolation_level=None), sqlite3.connect(path, isolation_level=None)
+    if length == "long":
+        db.execute("UPDATE t SET doc = json_object('k', id % 7, 'a', printf('%.*c', 9000, 'x') || 'end') WHERE id % 10000 = 0")
+    other.execute("UPDATE t SET y = 1 WHERE id = 0")
+    selects = {"v0": "SELECT count(*), gpu_sum(instr(url, kind)) FROM t WHERE kind || country LIKE 'a%'",
+               "v1": "SELECT substr(kind || doc, -3) AS k, count(*) FROM t GROUP BY k ORDER BY k",
+               "v2": "SELECT gpu_sum(length(doc) + length(url)), gpu_sum(instr(url, kind)) FROM t"}
+    for name, select in selects.items():
+        views.create(db, name, select)
+
+    def evaluated(step):
+        """How many rows SQLite has evaluated for all views, which are accelerated."""
+        before = support.stats(db)["rows_loaded"]
+        for name, select in selects.items():
+            views.agree(db, name, select, (), f"{length}, {step}: {select}")
+            tap.ok(views.accelerated(db, name), f"{length}, {step}: {name} is accelerated")
+        return support.stats(db)["rows_loaded"] - before
+
+    for name, select in selects.items():
+        for _ in range(5):
+            views.agree(db, name, select, (), f"{length}: {select}")
+    tap.is_equal(evaluated("at first"), 0, f"{length}: all columns are there")
+    for step in ("UPDATE t SET kind = 'q' WHERE id = 14000", "UPDATE t SET y = y + 1 WHERE id IN (50, 20000)",
+                 "DELETE FROM t WHERE id = 15000", "INSERT INTO t SELECT id + 5, kind, country, url, doc, y, x, mail FROM t WHERE id = 16000",
+                 "INSERT INTO t SELECT id + 40000, kind, country, url, doc, y, x, mail FROM t WHERE id < 500",
+                 "UPDATE t SET doc = substr(doc, 1, length(doc) - 3) || '?\"}' WHERE id = 20000",
+                 "UPDATE t SET doc = substr(doc, 1, length(doc) - 3) || '!\"}' WHERE id = 20000"):
+        other.execute(step)
+        rows = evaluated(step)
+        tap.ok(0 < rows < 2000, f"{length}, {step}: {rows} rows were evaluated")
+    other.execute("CREATE TABLE u(x)")
+    other.close()
+    db.close()
 
 
 SELECTS = ("SELECT count(*), gpu_sum(instr(url, kind)) FROM t WHERE kind || country LIKE 'a%'",
