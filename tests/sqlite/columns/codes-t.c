@@ -18,6 +18,7 @@ struct asked {
     struct clr_table_info table;
     struct clr_query query;
     struct clr_backoff keeping;
+    struct clr_deriving deriving;
     enum clr_reason_code no_pages;
 };
 
@@ -94,6 +95,7 @@ static struct clr_column_request new_request(struct asked *asked)
                                        .names = &asked->names,
                                        .query = &asked->query,
                                        .keeping = &asked->keeping,
+                                       .deriving = &asked->deriving,
                                        .no_pages = asked->no_pages};
 }
 
