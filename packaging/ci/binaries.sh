@@ -50,7 +50,7 @@ tap_ok $? 'x86_64: and fma() is, which processors without vectors need'
 file=$work/windows-x86_64/clreduce.dll
 needed=$(objdump -p "$file" | awk '/DLL Name/ { print $3 }' | grep -vE '^(KERNEL32|api-ms-win-crt-[a-z]+-l1-1-0)\.dll$')
 tap_is "$needed" '' 'windows-x86_64: it needs no library but those of Windows 10'
-exported=$(objdump -p "$file" | sed -n '/Ordinal\/Name/,/^$/s/.*\] //p' | sort | tr '\n' ' ')
+exported=$(objdump -p "$file" | sed -n '/Ordinal\/Name/,/^$/s/^\t\[ *[0-9]*\] //p' | sort | tr '\n' ' ')
 tap_is "$exported" 'clreduce_gate clreduce_prepare_v2 clreduce_prepare_v3 sqlite3_clreduce_init ' \
     'windows-x86_64: it exports the entry points'
 tap_is "$(objdump -p "$file" | grep -cw fma)" 1 "windows-x86_64: fma() is the C library's"

@@ -28,9 +28,9 @@ sqlite()
     local to_windows=("$zig" cc -target x86_64-windows-gnu -O2 -s -w -I.)
     .ci/sqlite.sh source "$1/source" && mkdir -p "$1/build" && (
         cd "$1/build" && ../source/configure --quiet && make sqlite3.c shell.c &&
-            "${to_windows[@]}" -c -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_FTS5 \
-                -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_RTREE -DSQLITE_ENABLE_STMTVTAB \
-                -DSQLITE_MAX_VARIABLE_NUMBER=250000 sqlite3.c &&
+            "${to_windows[@]}" -c -DSQLITE_ALLOW_ROWID_IN_VIEW -DSQLITE_ENABLE_COLUMN_METADATA \
+                -DSQLITE_ENABLE_DBSTAT_VTAB -DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_RTREE \
+                -DSQLITE_ENABLE_STMTVTAB -DSQLITE_MAX_VARIABLE_NUMBER=250000 sqlite3.c &&
             "${to_windows[@]}" -o sqlite3.exe shell.c sqlite3.o* &&
             "${to_windows[@]}" -o driver.exe "$OLDPWD/tests/windows/driver.c" sqlite3.o*
     )
