@@ -1,6 +1,6 @@
 /* Columns with runs of rows left out, moved and put in, against the same done row by row; and their
    zones, against those of the rows that have come of it. */
-#include "storage/refresh/refresh.c"
+#include "storage/refresh/spliced_columns.c"
 
 #include "base/memory.h"
 #include "batch.h"
@@ -61,7 +61,7 @@ static struct clr_column *make_column(struct cell *cells, size_t rows, uint8_t k
  * A random splice of both columns, and what it gives: runs of old rows, some left out, with fresh
  * ones between them.
  */
-static void make_splice(struct splice *splice, size_t old_rows, size_t fresh_rows)
+static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh_rows)
 {
     size_t at = 0, used = 0, rows, i;
 
@@ -75,7 +75,7 @@ static void make_splice(struct splice *splice, size_t old_rows, size_t fresh_row
         if (rows > (is_old ? old_rows - at : fresh_rows - used))
             rows = is_old ? old_rows - at : fresh_rows - used;
         if (!is_old || random_below(4) > 0) {
-            struct row_run run = {is_old ? at : used, splice->rows, rows};
+            struct clr_row_run run = {is_old ? at : used, splice->rows, rows};
 
             if (is_old)
                 splice->old[splice->old_count++] = run;
@@ -89,7 +89,7 @@ static void make_splice(struct splice *splice, size_t old_rows, size_t fresh_row
     }
 }
 
-static bool is_wanted(const struct clr_column *column, const struct splice *splice)
+static bool is_wanted(const struct clr_column *column, const struct clr_splice *splice)
 {
     size_t i;
 
@@ -156,8 +156,8 @@ static uint8_t random_kind(void)
 
 int main(void)
 {
-    static struct row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
-    struct splice splice = {.old = old_runs, .fresh = fresh_runs};
+    static struct clr_row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
+    struct clr_splice splice = {.old = old_runs, .fresh = fresh_runs};
     long in_place = 0, anew = 0, lent = 0;
     int i;
 
