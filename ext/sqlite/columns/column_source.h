@@ -137,6 +137,14 @@ void clr_column_request_has_many_values(struct clr_column_request *request,
 /* Gives that of the scan's column i as the reason. */
 void clr_column_request_refuse_values(struct clr_column_request *request, int i);
 
+/* Finds the columns that the image lacks: those that SQLite derives, or those of pages. */
+void clr_column_request_lacking(const struct clr_column_request *request, bool are_derived,
+                                struct clr_new_columns *lacking);
+
+/* Gives as the reason that the scan's columns of a field have too many values. */
+void clr_column_request_refuse_field(struct clr_column_request *request,
+                                     const struct clr_field *field);
+
 /* Takes note of pages that could not be read: by a load or a stream. Returns as
  * clr_columns_bring() does. */
 int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
@@ -164,7 +172,7 @@ void clr_row_attempts_end(struct clr_cached_table *table);
    the reason says why not. Returns as clr_columns_bring() does. */
 int clr_row_columns_fill(struct clr_column_request *request);
 
-/* ---- Derived columns. */
+/* ---- Derived columns: for column_source.c, but for the first. */
 
 /*
  * Expressions of a table's rows that SQLite evaluates once, row by row, and that are kept with the
@@ -183,5 +191,25 @@ int clr_row_columns_fill(struct clr_column_request *request);
 /* Returns a name of the table's rowid that is no column's, or NULL: without one its columns can't
    be derived. */
 const char *clr_derived_rowid(const struct clr_table_info *table);
+
+/* Within the version's transaction: finds out by what code SQLite evaluates the query's derived
+   columns now. The reason says if functions are no longer SQLite's own. Returns SQLITE_OK,
+   SQLITE_INTERRUPT or SQLITE_NOMEM. */
+int clr_derived_check(struct clr_column_request *request);
+
+/* Takes note of a query for which some are lacking. Returns whether these are to be made now; if
+   not the reason says so. */
+bool clr_derived_are_due(struct clr_column_request *request);
+
+/* Makes those that are lacking, for who has made the table busy: the image has its layout. Returns
+   as clr_columns_bring() does. */
+int clr_derived_make(struct clr_column_request *request);
+
+/*
+ * Evaluates the rows again that the image's columns lack, those of the query, for who has made the
+ * table busy: after that these columns have all rows, or they are gone. Returns as
+ * clr_columns_bring() does.
+ */
+int clr_derived_renew(struct clr_column_request *request);
 
 #endif
