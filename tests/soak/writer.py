@@ -29,7 +29,7 @@ class Writer:
 
     def account(self):
         """The id of some account."""
-        sql = "SELECT id FROM account WHERE id >= ? OR id = 1 ORDER BY id DESC LIMIT 1"
+        sql = "SELECT id FROM account WHERE id <= ? OR id = 1 ORDER BY id DESC LIMIT 1"
         return self.db.execute(sql, (self.rng.randrange(bank.ROWS),)).fetchone()[0]
 
     def move(self):
