@@ -55,7 +55,7 @@ struct clr_column_request {
     const struct clr_watch *watch;
     struct clr_backoff *keeping; /* holds while columns with bytes are too large to be kept */
     const struct clr_functions *functions; /* that the SELECT calls */
-    struct clr_deriving *deriving;         /* of the query's derived columns, if it has any */
+    struct clr_deriving *deriving;         /* of the query's derived columns */
 
     /* What is known so far. */
     bool is_begun;
