@@ -197,6 +197,7 @@ static int prepare_units(struct clr_connection *connection, sqlite3_stmt *plain,
         rc = SQLITE_NOTFOUND;
     if (rc == SQLITE_OK && !clr_have_equal_columns(*accelerated, plain, sqlite3_column_name)) {
         sqlite3_finalize(*accelerated);
+        *accelerated = NULL;
         named = write_names(plain, text);
         rc = named == NULL ? SQLITE_NOMEM
                            : clr_statement_make(connection->db, named, flags, accelerated);

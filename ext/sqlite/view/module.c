@@ -958,15 +958,15 @@ int clr_view_make(struct clr_connection *connection, const char *name, const cha
     struct made *made = sqlite3_malloc64(size);
     int rc;
 
-    /* Amid a statement that has had no memory SQLite registers a module and frees what it has. */
-    if (made == NULL || sqlite3_errcode(connection->db) == SQLITE_NOMEM) {
-        sqlite3_free(made);
+    if (made == NULL)
         return SQLITE_NOMEM;
-    }
     *made = (struct made){.connection = clr_connection_retain(connection), .compares = compares};
     /* The newline ends a comment. */
     sqlite3_snprintf((int)(size - sizeof *made), made->argument, "(%s\n)", sql);
     rc = learn_made(made, name, message);
+    /* Amid a statement that has had no memory SQLite registers a module and frees what it has. */
+    if (rc == SQLITE_OK && sqlite3_errcode(connection->db) == SQLITE_NOMEM)
+        rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK)
         return sqlite3_create_module_v2(connection->db, name, &made_module, made, free_made);
     free_made(made);
