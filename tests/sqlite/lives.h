@@ -154,12 +154,12 @@ static const struct life {
 enum { LIVES = sizeof lives / sizeof lives[0] };
 
 /* Returns the SELECT with that in the place of ?, in memory of SQLite's. */
-static const char *lives_put(const char *select, const char *value)
+static char *lives_put(const char *select, const char *value)
 {
     const char *mark = strchr(select, '?');
 
     return mark == NULL
-               ? select
+               ? sqlite3_mprintf("%s", select)
                : sqlite3_mprintf("%.*s%s%s", (int)(mark - select), select, value, mark + 1);
 }
 
@@ -167,13 +167,14 @@ static const char *lives_put(const char *select, const char *value)
 static int lives_write_view(const struct viewed *view, struct step *steps)
 {
     const bool asked_with = strchr(view->select, '?') != NULL;
+    char *select = lives_put(view->select, ":value");
     const char *does;
     int count = 0;
 
     steps[count++] =
-        (struct step){sqlite3_mprintf("CREATE VIRTUAL TABLE temp.v USING clreduce((%s))",
-                                      lives_put(view->select, ":value")),
+        (struct step){sqlite3_mprintf("CREATE VIRTUAL TABLE temp.v USING clreduce((%s))", select),
                       "SELECT 1 WHERE 0"};
+    sqlite3_free(select);
     for (does = view->does; *does != '\0'; does++) {
         const char *value = *does == 'b' ? view->values[1] : view->values[0];
 
@@ -192,7 +193,7 @@ static int lives_write_view(const struct viewed *view, struct step *steps)
     return count;
 }
 
-/* Writes a life's steps, and returns how many they are. */
+/* Writes a life's steps, whose texts stay, and returns how many they are. */
 static int lives_write(const struct life *life, struct step steps[STEPS])
 {
     size_t i;
