@@ -814,7 +814,10 @@ static int check_order(const struct units *units, const char *text)
     return clr_same_order(units->connection->db, units->sql, text, &replaced);
 }
 
-static char *write_statement(const struct units *units)
+/* What stands in the place of each unit. */
+enum place_taker { A_VIEW, A_PARAMETER, A_CONSTANT };
+
+static char *write_statement(const struct units *units, enum place_taker taker)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     const char *at = units->sql;
@@ -822,9 +825,13 @@ static char *write_statement(const struct units *units)
 
     for (i = 0; i < units->count; i++) {
         sqlite3_str_append(text, at, (int)(units->list[i].text.text - at));
-        sqlite3_str_appendall(text, units->list[i].replacement);
         /* A comment may have ended the unit. */
-        sqlite3_str_appendall(text, "\n");
+        if (taker == A_VIEW)
+            sqlite3_str_appendf(text, "%s\n", units->list[i].replacement);
+        else if (taker == A_PARAMETER)
+            sqlite3_str_appendf(text, CLR_LIFTED_NAME "%d ", i + 1);
+        else
+            sqlite3_str_appendall(text, "SELECT 1 ");
         at = units->list[i].text.text + units->list[i].text.length;
     }
     sqlite3_str_appendall(text, at);
@@ -870,7 +877,7 @@ int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_
         return SQLITE_NOMEM;
     rc = find_units(units, lines);
     if (rc == SQLITE_OK) {
-        *text = write_statement(units);
+        *text = write_statement(units, A_VIEW);
         rc = *text == NULL ? SQLITE_NOMEM : check_order(units, *text);
         if (rc == SQLITE_NOTFOUND && lines != NULL)
             sqlite3_str_appendall(lines, "not accelerated: SQLite goes over other b-trees with "
@@ -921,29 +928,10 @@ static int find_values(struct units *units, sqlite3_str *lines)
     return rc == SQLITE_NOMEM ? rc : units->count == 0 ? SQLITE_NOTFOUND : SQLITE_OK;
 }
 
-/* Writes the statement with parameters in the place of the units, or with another SELECT. */
-static char *write_lifted(const struct units *units, bool are_parameters)
-{
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *at = units->sql;
-    int i;
-
-    for (i = 0; i < units->count; i++) {
-        sqlite3_str_append(text, at, (int)(units->list[i].text.text - at));
-        if (are_parameters)
-            sqlite3_str_appendf(text, CLR_LIFTED_NAME "%d ", i + 1);
-        else
-            sqlite3_str_appendall(text, "SELECT 1 ");
-        at = units->list[i].text.text + units->list[i].text.length;
-    }
-    sqlite3_str_appendall(text, at);
-    return sqlite3_str_finish(text);
-}
-
 /* Whether SQLite goes over the same rows in the same way with the parameters. */
 static bool moves_alike(const struct units *units, const char *lifted)
 {
-    char *text = write_lifted(units, false);
+    char *text = write_statement(units, A_CONSTANT);
     sqlite3 *db = units->connection->db;
     const uint64_t moves = text == NULL ? 0 : clr_bytecode_hash_moves(db, text, NULL, 0);
 
@@ -964,7 +952,7 @@ int clr_units_lift(struct clr_connection *connection, const char *sql, sqlite3_s
         strstr(sql, CLR_LIFTED_NAME) == NULL && !has_numbers(sql))
         rc = find_values(units, lines);
     if (rc == SQLITE_OK) {
-        lifted->text = write_lifted(units, true);
+        lifted->text = write_statement(units, A_PARAMETER);
         rc = lifted->text == NULL               ? SQLITE_NOMEM
              : moves_alike(units, lifted->text) ? SQLITE_OK
                                                 : SQLITE_NOTFOUND;
