@@ -306,9 +306,6 @@ int clr_derived_make(struct clr_column_request *request)
 
 /* ---- Evaluating rows again. */
 
-/* More leaves than these, and than a part of all, are as a new column. */
-enum { MOST_LEAVES = 64, MOST_PART = 8 };
-
 /* The image's columns that a request lacks for some rows. */
 struct unvalued {
     struct clr_image_column *of[CLR_MOST_COLUMNS]; /* pinned */
@@ -346,11 +343,10 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Finds the leaves whose rows some of the columns lack. Returns SQLITE_OK, SQLITE_NOMEM, or
-   SQLITE_TOOBIG if they are too many. */
+   SQLITE_TOOBIG if they are so many that a new column is as quick. */
 static int find_places(const struct clr_layout *layout, struct unvalued *unvalued)
 {
-    const size_t part = layout->leaf_count / MOST_PART;
-    const size_t most = part < MOST_LEAVES ? MOST_LEAVES : part;
+    const size_t most = clr_refresh_most_leaves(layout->leaf_count);
     size_t count = 0, end, i;
     int k;
 

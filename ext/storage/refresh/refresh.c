@@ -21,10 +21,10 @@
  * overflow page that was read for this table, unless its values came from the leaf alone. Then a
  * load would find in it just what it found before. Its rowids are known, so that those of all
  * leaves can be compared.
- *
- * More leaves than these, and than a part of all, are better loaded by several threads.
  */
-enum { MOST_LEAVES = 64, MOST_PART = 8 };
+
+/* A list has room for so many at first. */
+enum { FIRST_ROOM = 64 };
 
 struct numbers {
     uint32_t *list;
@@ -63,7 +63,7 @@ static void *new_array(size_t count, size_t size)
 static bool add_number(struct numbers *numbers, uint32_t number)
 {
     if (numbers->count == numbers->room) {
-        const size_t room = 2 * numbers->room + MOST_LEAVES;
+        const size_t room = 2 * numbers->room + FIRST_ROOM;
         uint32_t *list = clr_memory_realloc(numbers->list, room * sizeof *list);
 
         if (list == NULL)
@@ -191,7 +191,7 @@ static enum clr_load_outcome decode(struct refresh *refresh, const struct clr_fi
     int decoded = 0;
     size_t i;
 
-    if (changed->count > MOST_LEAVES && changed->count > refresh->leaf_count / MOST_PART)
+    if (changed->count > clr_refresh_most_leaves(refresh->leaf_count))
         return CLR_LOAD_TOO_LARGE;
     while (decoded < count && !clr_field_is_evaluated(&fields[decoded]))
         decoded++;

@@ -23,6 +23,15 @@ struct clr_refresh_report {
     struct clr_page_set *unvalued;
 };
 
+/* Returns how many leaves of so many may have changed: more are better loaded by several threads.
+ */
+static inline size_t clr_refresh_most_leaves(size_t leaf_count)
+{
+    enum { ALWAYS = 64, PART = 8 };
+
+    return leaf_count / PART < ALWAYS ? ALWAYS : leaf_count / PART;
+}
+
 /*
  * Refreshes the count columns of a layout that has leaves, which is all that were loaded with that
  * layout; fields is what they were loaded with. Those that SQLite evaluates come last: their rows
