@@ -215,7 +215,6 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
     clr_inside--;
     if (companion == NULL)
         return NULL;
-    statement->is_timed = true;
     if (statement->was_stepped)
         originals->reset(statement->plain);
     statement->was_stepped = false;

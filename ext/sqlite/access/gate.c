@@ -810,6 +810,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     watched->steps = count_steps(watched);
     if (watched->companion == NULL)
         return NULL;
+    *timed = true;
     prove_snapshot(connection);
     return watched->companion->statement;
 }
