@@ -46,6 +46,15 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count);
 
+/*
+ * Whether a program has all subqueries that run once in another one: it goes over the same b-trees
+ * in the same way. SQLite makes an index for a run, for instance, where it expects so many rows
+ * around a subquery that it takes this one for repeated, and values that are equal come in another
+ * order by it (nQueryLoop in SQLite's where.c).
+ */
+bool clr_bytecode_has_subqueries(const struct clr_bytecode *program,
+                                 const struct clr_bytecode *other);
+
 /* How many operations of a program are of that opcode. */
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 

@@ -87,7 +87,9 @@ struct clr_bound_cursor {
     sqlite3_int64 row, end;
 };
 
-/* xBestIndex. Without the hidden column there is no way, which no order of joined tables mends. */
+/* xBestIndex. Without the hidden column there is no way, which no order of joined tables mends. Of
+   groups SQLite finishes one at a time, behind its loops: told of more rows it would take the
+   subqueries in the statement for repeated, and go over their rows in another way. */
 static inline int clr_bound_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
     int i;
@@ -97,6 +99,7 @@ static inline int clr_bound_best_index(sqlite3_vtab *table, sqlite3_index_info *
             info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
             info->aConstraintUsage[i].argvIndex = 1;
             info->aConstraintUsage[i].omit = 1;
+            info->estimatedRows = 1;
             return SQLITE_OK;
         }
     }

@@ -650,6 +650,21 @@ static void note_valueless(sqlite3 *db, const struct clr_select *select, sqlite3
         plan->valueless = clr_bytecode_hash_moves(db, select->sql, NULL, 0);
 }
 
+/* Sets the reason unless a statement of ours, or none (NULL), has its subqueries go over rows as
+   the SELECT's program does. One that SQLite refuses is clr_plan_check_subqueries()'s to tell of.
+   Returns SQLITE_OK, or SQLite's code. */
+static int subqueries_check(sqlite3 *db, const struct clr_bytecode *program, const char *statement,
+                            struct clr_reason *reason)
+{
+    struct clr_bytecode own = {.operations = NULL};
+    int rc = statement == NULL ? SQLITE_OK : clr_bytecode_read(db, &own, "%s", statement);
+
+    if (rc == SQLITE_OK && !clr_bytecode_has_subqueries(program, &own))
+        clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
+    clr_bytecode_free(&own);
+    return rc == SQLITE_ERROR ? SQLITE_OK : rc;
+}
+
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
    gives groups. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
@@ -674,10 +689,14 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
         rc = row_order_check(db, &program, plan, reason);
     else if (rc == SQLITE_OK && plan->query->is_grouped)
         rc = group_order_check(db, &plan->walk, &plan->table, plan->query, &has_changed, reason);
-    plan->walk.sorter = NULL;
-    clr_bytecode_free(&program);
     if (rc == SQLITE_OK && has_changed && clr_query_write(plan->query) == CLR_NOMEM)
         rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK && plan->query->has_subqueries && reason->code == CLR_WHY_NONE)
+        rc = subqueries_check(db, &program, plan->query->answer, reason);
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
+        rc = subqueries_check(db, &program, plan->query->subqueries, reason);
+    plan->walk.sorter = NULL;
+    clr_bytecode_free(&program);
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
     clr_statement_refuse(db, rc, reason);
