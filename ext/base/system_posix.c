@@ -74,12 +74,18 @@ int clr_system_processors(void)
 
 int clr_system_start_thread(void *(*run)(void *), void *argument)
 {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
     sigset_t all, before;
     pthread_t thread;
+    size_t i;
     int error;
 
-    /* A thread inherits them from the one that starts it. */
+    /* A thread inherits them from the one that starts it. Signals that tell of what the thread
+       itself does are for whoever reports crashes in the process: blocked, they would end it
+       silently. */
     sigfillset(&all);
+    for (i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(&all, own[i]);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     error = pthread_create(&thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

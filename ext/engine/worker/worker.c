@@ -574,7 +574,10 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
     enum clr_readiness readiness = CLR_READY;
 
     pthread_mutex_lock(&worker->lock);
-    locked_rouse(worker);
+    /* The worker's own builds ask for nothing, and what a closed connection leaves neither: it
+       rests until the process ends. */
+    if (task->kind == CLR_TASK_URGENT || task->kind == CLR_TASK_JOB)
+        locked_rouse(worker);
     if (worker->failed)
         readiness = CLR_FAILED;
     else if (locked_is_starting(worker) && task->kind == CLR_TASK_URGENT)

@@ -110,6 +110,30 @@ static enum clr_task_phase await(struct clr_worker *worker, struct probe *probe,
     return clr_worker_await(worker, &probe->task, timeout_ms, NULL, status);
 }
 
+/* A process may end while a worker rests: copies that a closed connection leaves, and builds that
+   the worker asks for itself, do not have it go on with builds; somebody who asks does. */
+TAP_TEST(test_rest)
+{
+    struct clr_worker *worker = start();
+    struct probe *build = new_probe(CLR_TASK_BUILD, 1), *left = new_probe(CLR_TASK_BACKGROUND, 1),
+                 *asked = new_probe(CLR_TASK_URGENT, 1);
+    const int before = atomic_load(&destroyed);
+    struct clr_status status;
+
+    clr_worker_post(worker, &build->task);
+    clr_worker_post(worker, &left->task);
+    clr_task_release(&left->task);
+    wait_destroyed(before + 1, "what is left is given back");
+    usleep(50000);
+    clr_task_release(&build->task);
+    usleep(1000);
+    tap_is_int64(atomic_load(&destroyed), before + 1, "... and the worker still rests");
+    tap_is_int64(clr_worker_post(worker, &asked->task), CLR_READY, "until somebody asks");
+    await(worker, asked, LONG_MS, &status);
+    clr_task_release(&asked->task);
+    wait_destroyed(before + 3, "... then it goes on with the build");
+}
+
 static bool stop_third_time(void *context)
 {
     return ++*(int *)context == 3;
@@ -254,12 +278,14 @@ TAP_TEST(test_loss_under_way)
 TAP_TEST(test_failures)
 {
     struct clr_worker *worker = start();
-    struct probe *probe = new_probe(CLR_TASK_BUILD, 1);
+    struct probe *probe = new_probe(CLR_TASK_BUILD, 1), *asked = new_probe(CLR_TASK_URGENT, 1);
     struct clr_worker_report report;
     struct clr_status status;
 
     probe->code = CLR_DEVICE;
     clr_worker_post(worker, &probe->task);
+    clr_worker_post(worker, &asked->task);
+    clr_task_release(&asked->task);
     tap_ok(await(worker, probe, LONG_MS, &status) == CLR_TASK_FAILED && status.error == -5,
            "a build that fails");
     clr_task_release(&probe->task);
@@ -284,7 +310,7 @@ TAP_TEST(test_failures)
     probe = new_probe(CLR_TASK_URGENT, 1);
     tap_ok(clr_worker_post(worker, &probe->task) == CLR_FAILED, "no more tasks are taken");
     clr_task_release(&probe->task);
-    wait_destroyed(4, "each is freed once");
+    wait_destroyed(5, "each is freed once");
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
 }
 
