@@ -74,7 +74,7 @@ int clr_system_processors(void)
 
 int clr_system_start_thread(void *(*run)(void *), void *argument)
 {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+    static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
     sigset_t all, before;
     pthread_t thread;
     size_t i;
@@ -82,7 +82,7 @@ int clr_system_start_thread(void *(*run)(void *), void *argument)
 
     /* A thread inherits them from the one that starts it. Signals that tell of what the thread
        itself does are for whoever reports crashes in the process: blocked, they would end it
-       silently. */
+       silently. SIGABRT may be blocked, since abort() unblocks it. */
     sigfillset(&all);
     for (i = 0; i < sizeof own / sizeof own[0]; i++)
         sigdelset(&all, own[i]);

@@ -126,7 +126,6 @@ TAP_TEST(test_rest)
     wait_destroyed(before + 1, "what is left is given back");
     usleep(50000);
     clr_task_release(&build->task);
-    usleep(1000);
     tap_is_int64(atomic_load(&destroyed), before + 1, "... and the worker still rests");
     tap_is_int64(clr_worker_post(worker, &asked->task), CLR_READY, "until somebody asks");
     await(worker, asked, LONG_MS, &status);
