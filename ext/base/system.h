@@ -30,7 +30,8 @@ void clr_system_populate(void *area, size_t size);
 /* Returns on how many processors this process may run: 1 or more. */
 int clr_system_processors(void);
 
-/* Starts a detached thread, with all signals blocked. Returns 0 or an errno value. */
+/* Starts a detached thread. Signals are blocked in it, so that an application's handlers run in its
+   own threads, except those of the thread's own faults. Returns 0 or an errno value. */
 int clr_system_start_thread(void *(*run)(void *), void *argument);
 
 /* Has the calling thread leave the processors to whoever wants them, where the system knows

@@ -12,9 +12,8 @@
 #include <time.h>
 
 /*
- * Starts a detached thread with all signals blocked, so that the application's handlers run in the
- * application's own threads, and with the default floating-point environment. Returns 0 or an errno
- * value.
+ * Starts a detached thread by clr_system_start_thread(), with the default floating-point
+ * environment. Returns 0 or an errno value.
  */
 int clr_thread_start(void *(*run)(void *), void *argument);
 
