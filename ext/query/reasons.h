@@ -62,8 +62,8 @@ CLR_WHY(ORDER_BY, "ORDER BY of this is not accelerated: leave it out, as the res
 CLR_WHY(LIMIT, "LIMIT of this is not accelerated: write a literal or a parameter")
 CLR_WHY(INDEXED_BY, "INDEXED BY is not accelerated: leave it out")
 CLR_WHY(COMPOUND, "%n is not accelerated: make a view of each SELECT")
-CLR_WHY(TRUE, "TRUE is not accelerated: write 1 for the value")
-CLR_WHY(FALSE, "FALSE is not accelerated: write 0 for the value")
+CLR_WHY(TRUTH_NAME,
+        "TRUE and FALSE are not accelerated where a column may have that name: write 1 or 0")
 CLR_WHY(INCOMPLETE, "the statement is not complete")
 CLR_WHY(NO_FROM, "a SELECT without FROM is not accelerated: it reads no table")
 CLR_WHY(NO_SELECT, "a statement that does not begin with SELECT is not accelerated")

@@ -110,7 +110,7 @@ static bool magnitude_find(struct clr_binder *binder, struct clr_node *node, dou
 
     *most = 0.0;
     if (node->kind == CLR_N_LITERAL) {
-        if (node->names[0].kind != CLR_T_NUMBER)
+        if (node->names[0].kind != CLR_T_NUMBER && !clr_node_is_truth(node))
             return true;
         if (!check_literal(binder, node))
             return false;
@@ -208,13 +208,50 @@ static int lower_compared(struct clr_binder *binder, struct clr_node *node)
     return lower(binder, node);
 }
 
+static int emit_integer(struct clr_binder *binder, int64_t integer)
+{
+    return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer},
+                             0, NULL);
+}
+
+/* Returns the truth that IS or IS NOT tests its first operand for, as resolveExprStep() in SQLite's
+   resolve.c has it: TRUE or FALSE, or an item of the select list that is one; NULL: they compare.
+ */
+static const struct clr_node *find_tested_truth(const struct clr_node *node)
+{
+    const struct clr_node *truth = node->first->next;
+
+    if (node->opcode != CLR_OP_IS && node->opcode != CLR_OP_IS_NOT)
+        return NULL;
+    while (truth->kind == CLR_N_COLLATE || truth->kind == CLR_N_HINT || truth->item != NULL)
+        truth = truth->item != NULL ? truth->item->first : truth->first;
+    return clr_node_is_truth(truth) && truth->written == NULL ? truth : NULL;
+}
+
+/* NULL is neither true nor false. */
+static int lower_truth_test(struct clr_binder *binder, const struct clr_node *node,
+                            const struct clr_node *truth)
+{
+    const bool negated = node->opcode == CLR_OP_IS_NOT;
+    int is = lower(binder, node->first);
+
+    if (truth->names[0].kind == CLR_T_FALSE)
+        is = clr_emit(binder, CLR_OP_NOT, is, 0, 0);
+    return clr_emit(binder, CLR_OP_IF, is, emit_integer(binder, !negated),
+                    emit_integer(binder, negated));
+}
+
 static int lower_fold(struct clr_binder *binder, struct clr_node *node)
 {
+    const struct clr_node *truth = find_tested_truth(node);
     int (*lower_operand)(struct clr_binder *, struct clr_node *) =
         clr_opcode_compares(node->opcode) ? lower_compared : lower;
     struct clr_node *child = node->first;
-    int value = lower_operand(binder, child);
+    int value;
 
+    if (truth != NULL)
+        return lower_truth_test(binder, node, truth);
+    value = lower_operand(binder, child);
     while (value >= 0 && (child = child->next) != NULL)
         value = clr_emit(binder, node->opcode, value, lower_operand(binder, child), 0);
     return value;
@@ -384,12 +421,6 @@ static int lower_times(struct clr_binder *binder, struct clr_node *node)
 #define JULIAN_MILLISECONDS INT64_C(148699540800000)
 #define DAY_MILLISECONDS 86400000.0
 
-static int emit_integer(struct clr_binder *binder, int64_t integer)
-{
-    return clr_emit_constant(binder, (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = integer},
-                             0, NULL);
-}
-
 /* A function of a column's timestamp as SQLite computes it of milliseconds; NULL of empty TEXT. */
 static int lower_time_number(struct clr_binder *binder, const struct clr_node *node,
                              enum clr_time_number number)
@@ -421,7 +452,7 @@ static bool is_bound(const struct clr_node *node)
 {
     switch (node->kind) {
     case CLR_N_LITERAL:
-        return node->names[0].kind != CLR_T_TRUE && node->names[0].kind != CLR_T_FALSE;
+        return !clr_node_is_truth(node); /* IS may test a truth */
     case CLR_N_PARAMETER:
         return true;
     case CLR_N_FUNCTION:
@@ -498,8 +529,6 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
         return node->column.is_text ? clr_refuse_column(binder->syntax, CLR_WHY_TEXT_COLUMN, node)
                                     : clr_emit_column(binder, node->reads, false);
     case CLR_N_LITERAL:
-        if (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE)
-            return refuse(binder, node->names[0].kind == CLR_T_TRUE ? CLR_WHY_TRUE : CLR_WHY_FALSE);
         return check_literal(binder, node) ? clr_emit_constant(binder, node->value, 0, NULL) : -1;
     case CLR_N_PARAMETER:
         return clr_emit_null(binder, node->number);

@@ -686,16 +686,27 @@ static bool check_parameters(struct clr_binder *binder)
     return true;
 }
 
+/* Whether something that is written in quotes has the name, as a column of a subquery in FROM. */
+static bool is_quoted_name(const struct clr_syntax *syntax, const char *name)
+{
+    const struct clr_node *node = syntax->nodes;
+
+    while (node != NULL && (clr_node_is_truth(node) || node->names[0].name == NULL ||
+                            !clr_name_equal(node->names[0].name, name)))
+        node = node->allocated;
+    return node != NULL;
+}
+
 /* To SQLite TRUE and FALSE are columns first. */
 static bool check_truths(struct clr_binder *binder)
 {
     const struct clr_node *node;
 
     for (node = binder->syntax->truths.first; node != NULL; node = node->listed) {
-        const bool is_true = node->names[0].kind == CLR_T_TRUE;
+        const char *name = node->names[0].kind == CLR_T_TRUE ? "true" : "false";
 
-        if (clr_tables_have(binder, is_true ? "true" : "false"))
-            return refuse(binder, is_true ? CLR_WHY_TRUE : CLR_WHY_FALSE);
+        if (clr_tables_have(binder, name) || is_quoted_name(binder->syntax, name))
+            return refuse(binder, CLR_WHY_TRUTH_NAME);
     }
     return true;
 }

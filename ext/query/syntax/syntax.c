@@ -265,14 +265,23 @@ static struct clr_node *column_name(struct clr_syntax *syntax, const struct clr_
     return node;
 }
 
+bool clr_node_is_truth(const struct clr_node *node)
+{
+    return node->kind == CLR_N_LITERAL &&
+           (node->names[0].kind == CLR_T_TRUE || node->names[0].kind == CLR_T_FALSE);
+}
+
 static struct clr_node *literal(struct clr_syntax *syntax, const struct clr_token *token)
 {
     struct clr_node *node = clr_syntax_node(syntax, CLR_N_LITERAL, token, none);
 
-    if (token->kind == CLR_T_TRUE || token->kind == CLR_T_FALSE)
+    if (node != NULL && clr_node_is_truth(node)) {
+        node->value = (struct clr_scalar){CLR_TAG_INTEGER, token->kind == CLR_T_TRUE};
+        node->is_known = true;
         enlist(&syntax->truths, node);
-    else if (token->kind == CLR_T_NUMBER)
+    } else if (token->kind == CLR_T_NUMBER) {
         enlist(&syntax->numbers, node);
+    }
     return node;
 }
 

@@ -292,6 +292,9 @@ struct clr_select_tree *clr_select_join(struct clr_select_tree *select);
 /* Whether a SELECT reads a subquery, a CTE or a view. */
 bool clr_select_has_inner(const struct clr_select_tree *select);
 
+/* Whether it is TRUE or FALSE. */
+bool clr_node_is_truth(const struct clr_node *node);
+
 /* Whether it is a column of the table that is scanned, once it is bound. */
 static inline bool clr_node_is_scanned(const struct clr_node *node)
 {

@@ -116,6 +116,19 @@ static int count_instants(const char *text, size_t length)
     return count;
 }
 
+/* Whether a text has TRUE or FALSE, which are columns first to SQLite. */
+static bool has_truth(const char *text)
+{
+    struct clr_token token;
+    struct clr_reason reason;
+
+    while (clr_lexer_next_raw(&text, &token, &reason) == CLR_OK && token.kind != 0) {
+        if (clr_token_is(&token, "TRUE") || clr_token_is(&token, "FALSE"))
+            return true;
+    }
+    return false;
+}
+
 /* Adds the functions that a text may call. Returns false without memory. */
 static bool add_functions(const char *text, const char *end, struct clr_functions *functions)
 {
@@ -198,6 +211,16 @@ static bool joins(const struct units *units, const struct clr_stood *stood)
             return true;
     }
     return stood->place == CLR_PLACE_CTE && units->has_joins;
+}
+
+/* Whether names in a SELECT may be columns of tables that it stands beside: not so in FROM. */
+static bool may_see_columns(const struct units *units, const struct clr_stood *stood)
+{
+    bool may = false;
+
+    for (; stood->around >= 0 && !may; stood = &units->selects.list[stood->around])
+        may = stood->place != CLR_PLACE_FROM && units->selects.list[stood->around].sources > 0;
+    return may;
 }
 
 /* Whether an expression of a SELECT may have a collating sequence, by COLLATE or a plus sign before
@@ -704,6 +727,8 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     if (rc == SQLITE_OK && (units->instants > 1 || strlen(text) != stood->text.length) &&
         count_instants(text, strlen(text)) > 0)
         rc = refuse(units, "it and the rest have to be of one instant");
+    else if (rc == SQLITE_OK && may_see_columns(units, stood) && has_truth(text))
+        rc = refuse(units, "TRUE or FALSE in it may be a column's name around it");
     else if (rc == SQLITE_OK && may_lose_subtype(units, stood))
         rc = refuse(units, "its values may have subtypes, as of JSON");
     if (rc == SQLITE_OK)

@@ -82,6 +82,7 @@ COUNTED = [
     (1, "SELECT count(*) FROM u WHERE n IN (SELECT kind FROM t WHERE n > 2)"),
     (2, "SELECT kind, count(*) * 100.0 / (SELECT count(*) FROM t) AS share FROM t GROUP BY kind"),
     (3, "SELECT kind, avg(x) FROM t WHERE n > (SELECT avg(n) FROM t) GROUP BY kind HAVING avg(x) > (SELECT avg(n) * 0.6 FROM t)"),
+    (2, "SELECT (SELECT count(*) FROM t WHERE kind = TRUE), 1 EXCEPT SELECT s.* FROM u, (SELECT kind IS FALSE, sum(n) FROM t GROUP BY 1) AS s"),
     # A value with an affinity, and one that names the query around it.
     (1, "SELECT kind, count(*) FROM t GROUP BY kind HAVING max(city) > (SELECT city FROM t WHERE n > 97 GROUP BY city LIMIT 1)"),
     (1, "SELECT kind, (SELECT name FROM u WHERE id = kind) FROM t GROUP BY kind"),
@@ -101,6 +102,10 @@ ANSWERED = [
     ("SELECT kind, (SELECT /* ) */ count(*) FROM t -- (\n), sum(n) /* ' */ FROM t GROUP BY kind", ()),
     ("SELECT kind, (SELECT max(n) FROM t WHERE n > 1e9), count(*) > (SELECT max(n) FROM t WHERE n > 1e9) FROM t GROUP BY kind", ()),
     ("SELECT kind, (SELECT sum(9223372036854775807 - n) FROM t) FROM t GROUP BY kind", ()),
+    # TRUE and FALSE may be columns of the query around a unit.
+    ("SELECT [true], (SELECT count(*) FROM t WHERE kind = TRUE) FROM (SELECT id AS [true] FROM u)", ()),
+    ("SELECT (SELECT max(c) FROM (SELECT n, count(*) AS c FROM t WHERE n > FALSE GROUP BY n) AS s) FROM (SELECT id * 9 AS [false] FROM u)", ()),
+    ("SELECT kind, (WITH c AS (SELECT count(*) AS n FROM t WHERE n < true) SELECT n FROM c) FROM (SELECT kind, kind * 9 AS [TRUE] FROM t)", ()),
     # ?1 is :a in the unit by itself.
     ("SELECT ?5, ?1, (SELECT count(*) FROM t WHERE n > :a AND kind < ?1)", (3, 0, 0, 0, 0, 50)),
     # A ? of a CTE is one more where its text stands once more.
