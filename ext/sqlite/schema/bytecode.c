@@ -119,6 +119,12 @@ void clr_bytecode_free(struct clr_bytecode *program)
     "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "SeekRowid", "NotExists", "NotFound",         \
         "NoConflict"
 
+/* Those, and others that move a cursor over a b-tree or a sorter. */
+#define MOVES SEARCHES, "Rewind", "Last", "Next", "Prev", "Sort", "SorterSort"
+
+/* The operations that open a b-tree or a sorter. */
+#define OPENS "OpenRead", "OpenAutoindex", "ReopenIdx", "SorterOpen"
+
 static bool is_among(const struct clr_vdbe_op *operation, const char *const *list, size_t count)
 {
     size_t i;
@@ -165,11 +171,9 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count)
 {
-    static const char *const moves[] = {
-        SEARCHES,     "OpenRead",   "OpenEphemeral", "OpenAutoindex", "OpenDup", "SorterOpen",
-        "VOpen",      "Rewind",     "Last",          "IdxGE",         "IdxGT",   "IdxLE",
-        "IdxLT",      "Next",       "Prev",          "Sort",          "VFilter", "VNext",
-        "SorterSort", "SorterNext", "ReopenIdx"};
+    static const char *const moves[] = {MOVES,   OPENS,   "OpenEphemeral", "OpenDup",
+                                        "VOpen", "IdxGE", "IdxGT",         "IdxLE",
+                                        "IdxLT", "VNext", "VFilter",       "SorterNext"};
     struct clr_bytecode program;
     uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
     int i;
@@ -191,9 +195,7 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
    a virtual table. */
 static const struct clr_vdbe_op *next_move(const struct clr_bytecode *program, int *at)
 {
-    static const char *const moves[] = {SEARCHES, "OpenRead",   "OpenAutoindex", "ReopenIdx",
-                                        "Rewind", "Last",       "Next",          "Prev",
-                                        "Sort",   "SorterOpen", "SorterSort"};
+    static const char *const moves[] = {MOVES, OPENS};
 
     while (*at < program->count && program->operations[*at].runs_once) {
         const struct clr_vdbe_op *operation = &program->operations[(*at)++];
@@ -302,8 +304,7 @@ int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
 /* Returns the operation that opens a cursor, or NULL. */
 static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, int cursor)
 {
-    static const char *const opens[] = {"OpenRead",      "ReopenIdx", "OpenEphemeral", "SorterOpen",
-                                        "OpenAutoindex", "OpenDup",   "OpenPseudo",    "VOpen"};
+    static const char *const opens[] = {OPENS, "OpenEphemeral", "OpenDup", "OpenPseudo", "VOpen"};
     int i;
 
     for (i = 0; i < program->count; i++) {
@@ -655,8 +656,7 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {
-    static const char *const moves[] = {SEARCHES, "Rewind",  "Last", "Next",      "Prev",
-                                        "Yield",  "NullRow", "Sort", "SorterSort"};
+    static const char *const moves[] = {MOVES, "Yield", "NullRow"};
 
     return is_among(operation, moves, COUNT(moves));
 }

@@ -13,397 +13,11 @@
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
+#include "sqlite/view/finish_subqueries.h"
+#include "sqlite/view/row_order.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-/* ---- In which order SQLite gives the rows of a SELECT with groups, where ORDER BY does not say.
- */
-
-/* Returns the number of the table's column that a key is, or -1. */
-static int column_of_key(const struct clr_query *query, int key)
-{
-    const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
-    const bool is_column =
-        x->opcode == CLR_OP_COLUMN ||
-        (x->opcode == CLR_OP_LOOKUP && strcmp(query->lookups[x->b].text, CLR_LOOKUP_ENTRY) == 0);
-
-    return is_column ? query->columns[x->a].number : -1;
-}
-
-/* Finds the index of the table that has a root page: *name is to be freed with sqlite3_free(), or
-   NULL if there is none. */
-static int find_index(sqlite3 *db, const struct clr_table_info *table, uint32_t root, char **name)
-{
-    sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(db, &statement,
-                                   "SELECT name FROM \"%w\".sqlite_master WHERE type = 'index' AND"
-                                   " rootpage = %lld",
-                                   table->schema, (long long)root);
-
-    *name = NULL;
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        *name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
-        rc = *name == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    }
-    return clr_statement_end(statement, rc);
-}
-
-/* What is found of an index, from its first column on, beside the keys. */
-struct comparing {
-    int next;            /* the key that is to come */
-    bool others;         /* columns that are no keys were between them, or another sequence */
-    bool has_descending; /* a column up to the last key descends */
-    bool descending[CLR_MOST_KEYS];
-};
-
-static void take_column(sqlite3_stmt *statement, const struct clr_table_info *table,
-                        const struct clr_query *query, struct comparing *comparing)
-{
-    /* seqno, cid, name, desc, coll, key */
-    const char *name = (const char *)sqlite3_column_text(statement, 2);
-    const char *sequence = (const char *)sqlite3_column_text(statement, 4);
-    const bool descends = sqlite3_column_int(statement, 3) != 0;
-    const int column = column_of_key(query, comparing->next);
-
-    comparing->has_descending = comparing->has_descending || descends;
-    if (name == NULL || column < 0 || column >= table->column_count ||
-        sqlite3_stricmp(name, table->columns[column].name) != 0) {
-        comparing->others = true;
-        return;
-    }
-    if (sequence == NULL || sqlite3_stricmp(sequence, "BINARY") != 0)
-        comparing->others = true;
-    comparing->descending[comparing->next++] = descends;
-}
-
-/*
- * Stores whether the walk over an index gives the groups in the order of their keys, and which of
- * them descend then. Where SQLite has equal keys side by side without a sorter, the index has the
- * keys in their order among its columns, and one value of all others between them. is_sure: whether
- * SQLite is known to rely on that. It does not where it leaves out a DISTINCT because no two rows
- * are alike.
- */
-static int compare_index(sqlite3 *db, const struct clr_walk *walk,
-                         const struct clr_table_info *table, const struct clr_query *query,
-                         bool is_sure, bool *is_same, bool *descending)
-{
-    const int count = query->grouping.key_count;
-    struct comparing comparing = {.next = 0};
-    sqlite3_stmt *statement = NULL;
-    char *index;
-    int rc = find_index(db, table, walk->root, &index), i;
-
-    if (rc == SQLITE_OK && index != NULL)
-        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
-                                   table->schema, index);
-    while (statement != NULL && comparing.next < count && sqlite3_step(statement) == SQLITE_ROW)
-        take_column(statement, table, query, &comparing);
-    *is_same = comparing.next == count && (is_sure || !comparing.others) &&
-               !(walk->has_lists && (walk->descends || comparing.has_descending));
-    for (i = 0; i < count; i++)
-        descending[i] = comparing.descending[i] != walk->descends;
-    sqlite3_free(index);
-    return clr_statement_end(statement, rc);
-}
-
-/* Stores which keys descend of groups that a sorter brings together. It may have keys that are
-   constant, which are none here. Returns whether that is known. */
-static bool read_sorter(const struct clr_walk *walk, const struct clr_grouping *grouping,
-                        bool *descending)
-{
-    int count, directions = clr_sorter_directions(walk->sorter, &count), i;
-
-    for (i = 0; i < grouping->key_count && directions >= 0; i++)
-        descending[i] = (directions >> i & 1) != 0;
-    return directions == 0 || (directions > 0 && count == grouping->key_count);
-}
-
-/*
- * Stores whether the groups come in the order of their keys, and which of these descend, or, of
- * DISTINCT, in that of their first rows: by_first. DISTINCT without a look at the rows before has
- * equal rows side by side, or leaves itself out.
- */
-static int find_order(sqlite3 *db, const struct clr_walk *walk, const struct clr_table_info *table,
-                      const struct clr_query *query, bool *is_same, bool *by_first,
-                      bool *descending)
-{
-    const struct clr_grouping *grouping = &query->grouping;
-
-    *by_first = false;
-    *is_same = false;
-    if (walk->sorter != NULL) {
-        *is_same = read_sorter(walk, grouping, descending);
-    } else if (walk->kind == CLR_WALK_ONE) {
-        *is_same = true;
-    } else if (walk->kind == CLR_WALK_TREE && walk->root == table->root) {
-        *by_first = grouping->by_first;
-        *is_same = !table->without_rowid && !walk->has_lists &&
-                   (*by_first ? walk->finds_values && !walk->descends : grouping->key_count == 1);
-        descending[0] = walk->descends;
-    } else if (walk->kind == CLR_WALK_TREE && !(grouping->by_first && walk->finds_values)) {
-        return compare_index(db, walk, table, query, !grouping->by_first, is_same, descending);
-    }
-    return SQLITE_OK;
-}
-
-/* Whether SQLite goes over all rows in the order of their rowids. */
-static bool is_in_order(const struct clr_walk *walk, const struct clr_table_info *table)
-{
-    return walk->kind == CLR_WALK_TREE && walk->is_whole && !walk->descends && !walk->has_lists &&
-           walk->root == table->root;
-}
-
-/* Whether one of these has ORDER BY. */
-static bool has_inner_order(const struct clr_select_tree *select)
-{
-    const struct clr_select_tree *inner;
-    bool has = false;
-    int i;
-
-    for (i = 0; i < select->source_count && !has; i++) {
-        inner = select->sources[i].inner;
-        has = inner != NULL && (inner->terms.first != NULL || has_inner_order(inner));
-    }
-    return has;
-}
-
-/*
- * Finds the order of the groups in SQLite's own code for the SELECT, whose walk over the table's
- * rows is known: that of a sorter's keys, or of the b-tree that has equal keys side by side, from
- * one end or the other. It is written to the query's grouping, as keys that descend, or by_first.
- * Sets the reason where it is an order that groups can't be brought into, or one that is not known.
- *
- * Stores whether other keys descend than before: then the query is to be written anew. Returns
- * SQLITE_OK, or SQLite's code.
- */
-static int group_order_check(sqlite3 *db, const struct clr_walk *walk,
-                             const struct clr_table_info *table, struct clr_query *query,
-                             bool *has_changed, struct clr_reason *reason)
-{
-    struct clr_grouping *grouping = &query->grouping;
-    const bool orders_inside = has_inner_order(&query->syntax->select);
-    bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
-    int rc = SQLITE_OK;
-
-    *has_changed = false;
-    /* The order of a join's rows follows from all of its loops, and so does it from a subquery's.
-       That of a subquery's rows in FROM may show where no sorter brings equal keys together, and in
-       that of DISTINCT. */
-    if ((((query->dimension_count > 0 || query->looks_up_subqueries) && walk->sorter == NULL) ||
-         (orders_inside && (walk->sorter == NULL || grouping->by_first))) &&
-        !query->is_ordered) {
-        clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
-        return SQLITE_OK;
-    }
-    memcpy(descending, grouping->descending, sizeof descending);
-    if (!query->is_ordered)
-        rc = find_order(db, walk, table, query, &is_same, &by_first, descending);
-    if (rc == SQLITE_OK && !is_same)
-        clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
-    *has_changed = memcmp(descending, grouping->descending, sizeof descending) != 0;
-    memcpy(grouping->descending, descending, sizeof descending);
-    grouping->by_first = by_first;
-    return rc;
-}
-
-/* Whether a program goes over the rows of the table in the order of their rowids, or so over those
-   that are found, whatever else it has loops over. */
-static bool keeps_order(const struct clr_bytecode *program, const struct clr_plan *plan,
-                        bool are_listed)
-{
-    return plan->query->ranking != NULL
-               ? clr_bytecode_feeds_in_order(program, plan->table.root, are_listed)
-               : clr_bytecode_is_in_order(program, plan->table.root, are_listed);
-}
-
-/* Whether a column of an index is what a term is, one of those that rows are grouped or sorted by.
- */
-static bool is_column(const struct clr_node *term, const char *name, const char *sequence)
-{
-    const struct clr_node *column = term->first;
-
-    return name != NULL && sequence != NULL && column->kind == CLR_N_COLUMN &&
-           column->column.is_binary && !column->column.is_rowid &&
-           sqlite3_stricmp(column->column.name, name) == 0 &&
-           sqlite3_stricmp(sequence, "BINARY") == 0;
-}
-
-/*
- * Stores whether SQLite goes over all rows by an index as a sorter would bring them: those that are
- * equal by all terms side by side in the order of their rowids, and by the first term ascending.
- * The index begins with that, and has no other columns than terms: the rows of the groups of one
- * key, or of the partitions of a window and in its order.
- */
-static int is_by_index(sqlite3 *db, const struct clr_bytecode *program, const struct clr_plan *plan,
-                       bool *is)
-{
-    const struct clr_query *query = plan->query;
-    const struct clr_node *first =
-        query->ranking != NULL ? query->ranking->first : query->syntax->select.keys.first;
-    const uint32_t root = clr_bytecode_feeding_index(program, plan->table.root);
-    sqlite3_stmt *statement = NULL;
-    const struct clr_node *term;
-    char *index = NULL;
-    int rc = SQLITE_OK, place;
-
-    *is = false;
-    if (root == 0 || query->first.group < 0 || query->dimension_count > 0)
-        return SQLITE_OK;
-    rc = find_index(db, &plan->table, root, &index);
-    if (rc == SQLITE_OK && index != NULL)
-        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
-                                   plan->table.schema, index);
-    /* seqno, cid, name, desc, coll, key */
-    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
-           sqlite3_column_int(statement, 5) != 0) {
-        place = sqlite3_column_int(statement, 0);
-        for (term = first; term != NULL && (place > 0 || term == first); term = term->next) {
-            if (is_column(term, (const char *)sqlite3_column_text(statement, 2),
-                          (const char *)sqlite3_column_text(statement, 4)))
-                break;
-        }
-        *is =
-            term != NULL && (place > 0 ? *is : term == first && !sqlite3_column_int(statement, 3));
-        if (!*is)
-            break;
-    }
-    sqlite3_free(index);
-    return clr_statement_end(statement, rc);
-}
-
-/* Of a query of rows one in so many may be found, at most: what SQLite fetches it has to look up,
-   and else it goes over all rows; to sort them, where only the first ones of groups are wanted; and
-   by an index it has to look up all rows. */
-enum { ROWS_PER_FOUND = 50, SORTED_PER_FOUND = 10, LOOKED_UP_PER_FOUND = 4 };
-
-/*
- * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
- * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
- * an order, not so over those that are found. Returns SQLITE_OK, or SQLite's code.
- */
-static int row_order_check(sqlite3 *db, const struct clr_bytecode *program, struct clr_plan *plan,
-                           struct clr_reason *reason)
-{
-    const struct clr_query *query = plan->query;
-    const bool has_loops = query->dimension_count > 0 || query->ranking != NULL;
-    bool is_fine =
-        has_loops ? keeps_order(program, plan, false) : is_in_order(&plan->walk, &plan->table);
-    const bool has_one_row = query->syntax->aggregates.first != NULL && !query->is_grouped;
-    struct clr_bytecode found;
-    int rc = SQLITE_OK;
-
-    plan->rows_per_found = query->first.group < 0 ? ROWS_PER_FOUND : SORTED_PER_FOUND;
-    if (!is_fine) {
-        rc = is_by_index(db, program, plan, &is_fine);
-        plan->rows_per_found = LOOKED_UP_PER_FOUND;
-    }
-    is_fine = is_fine && !(has_one_row && clr_bytecode_leaves_loops(program));
-    if (is_fine && (has_loops || query->first.key >= 0)) {
-        rc = clr_bytecode_read(db, &found, "%s", query->answer);
-        is_fine = rc == SQLITE_OK && keeps_order(&found, plan, true);
-        clr_bytecode_free(&found);
-    }
-    if (rc == SQLITE_OK && !is_fine)
-        clr_reason_set(reason, CLR_WHY_HAS_INDEX);
-    return rc;
-}
-
-/* ---- Subqueries, which SQLite may evaluate apart from the query that they are in. */
-
-/* What SQLite's code does with what the lists are asked for. */
-struct lists {
-    int registers[CLR_MOST_LISTS]; /* 0: not known */
-    int copies[CLR_MOST_LISTS];    /* of these registers; newer versions give those the affinity */
-    bool is_fine[CLR_MOST_LISTS];  /* an affinity is seen that changes no value, or none; */
-    bool changes[CLR_MOST_LISTS];  /* or one that may change it */
-};
-
-static void take_affinity(struct lists *lists, const struct clr_query *query, int list, char letter)
-{
-    if (strchr(query->lists[list], letter) != NULL)
-        lists->is_fine[list] = true;
-    else
-        lists->changes[list] = true;
-}
-
-/* Takes note of an operation: the register of a variable, or a copy of it; an affinity that
-   one gets; or the search for one that has got none. */
-static void take_list_operation(const struct clr_vdbe_op *operation, const struct clr_query *query,
-                                int given, struct lists *lists)
-{
-    const int p1 = operation->p1;
-    int i;
-
-    if (clr_vdbe_op_is(operation, "Variable") && p1 > given && p1 <= given + query->list_count)
-        lists->registers[p1 - given - 1] = operation->p2;
-    for (i = 0; i < query->list_count; i++) {
-        const int number = lists->registers[i], copy = lists->copies[i];
-
-        if (number == 0)
-            continue;
-        if (clr_vdbe_op_is(operation, "Copy") && p1 == number)
-            lists->copies[i] = operation->p2;
-        else if (clr_vdbe_op_is(operation, "Affinity") &&
-                 (p1 == number || (copy != 0 && p1 == copy)))
-            take_affinity(lists, query, i, *operation->p4 != '\0' ? *operation->p4 : '?');
-        else if (clr_vdbe_op_is(operation, "Found") && operation->p3 == number)
-            take_affinity(lists, query, i, '@');
-    }
-}
-
-/* Whether the register of a list's variable is that of no other: of one that is, nothing is known.
- */
-static bool is_alone(const struct lists *lists, int count, int list)
-{
-    int i;
-
-    for (i = 0; i < count; i++)
-        if (i != list && lists->registers[i] == lists->registers[list])
-            return false;
-    return true;
-}
-
-/* Whether no list applies an affinity to what it is asked for that changes its value. */
-static bool are_lists_fine(const struct clr_bytecode *program, const struct clr_query *query,
-                           int given)
-{
-    struct lists lists;
-    int pass, i;
-
-    memset(&lists, 0, sizeof lists);
-    /* Variables may come behind what reads them. */
-    for (pass = 0; pass < 2; pass++) {
-        for (i = 0; i < program->count; i++)
-            take_list_operation(&program->operations[i], query, given, &lists);
-    }
-    for (i = 0; i < query->list_count; i++)
-        if (!lists.is_fine[i] || lists.changes[i] || !is_alone(&lists, query->list_count, i))
-            return false;
-    return true;
-}
-
-int clr_plan_check_subqueries(sqlite3 *db, const struct clr_query *query, int given,
-                              struct clr_reason *reason)
-{
-    struct clr_bytecode program = {.operations = NULL};
-    int rc = SQLITE_OK;
-
-    if (query->subqueries != NULL)
-        rc = clr_bytecode_read(db, &program, "%s", query->subqueries);
-    if (rc == SQLITE_OK && !are_lists_fine(&program, query, given))
-        clr_reason_set(reason, CLR_WHY_IN_AFFINITY);
-    clr_bytecode_free(&program);
-    if (rc == SQLITE_OK && query->asked_of_keys != NULL)
-        rc = clr_bytecode_read(db, &program, "%s", query->asked_of_keys);
-    if (rc == SQLITE_OK && !clr_subqueries_search(&program))
-        clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
-    else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
-        clr_reason_set_name(reason, CLR_WHY_OUTER_NAME, sqlite3_errmsg(db),
-                            strlen(sqlite3_errmsg(db)));
-    clr_bytecode_free(&program);
-    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
-}
 
 /* ---- The plan. */
 
@@ -650,53 +264,28 @@ static void note_valueless(sqlite3 *db, const struct clr_select *select, sqlite3
         plan->valueless = clr_bytecode_hash_moves(db, select->sql, NULL, 0);
 }
 
-/* Sets the reason unless a statement of ours, or none (NULL), has its subqueries go over rows as
-   the SELECT's program does. One that SQLite refuses is clr_plan_check_subqueries()'s to tell of.
-   Returns SQLITE_OK, or SQLite's code. */
-static int subqueries_check(sqlite3 *db, const struct clr_bytecode *program, const char *statement,
-                            struct clr_reason *reason)
-{
-    struct clr_bytecode own = {.operations = NULL};
-    int rc = statement == NULL ? SQLITE_OK : clr_bytecode_read(db, &own, "%s", statement);
-
-    if (rc == SQLITE_OK && !clr_bytecode_has_subqueries(program, &own))
-        clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
-    clr_bytecode_free(&own);
-    return rc == SQLITE_ERROR ? SQLITE_OK : rc;
-}
-
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
-   gives groups. Returns SQLITE_OK or SQLITE_NOMEM. */
+   gives groups. program: of zeros. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
-                        struct clr_reason *reason)
+                        struct clr_bytecode *program, struct clr_reason *reason)
 {
-    struct clr_bytecode program;
-    bool has_changed = false;
     /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
     char *held = select->view_name != NULL ? clr_query_write_select(plan->query) : NULL;
     int rc;
 
     if (select->view_name != NULL && held == NULL)
         return SQLITE_NOMEM;
-    rc = clr_bytecode_read(db, &program, "%s", held != NULL ? held : select->sql);
+    rc = clr_bytecode_read(db, program, "%s", held != NULL ? held : select->sql);
     clr_memory_free(held);
     if (rc == SQLITE_OK)
-        plan->walk = clr_bytecode_walk(&program);
+        plan->walk = clr_bytecode_walk(program);
     if (rc == SQLITE_OK && plan->query->looks_up_values &&
-        clr_bytecode_count(&program, "OpenAutoindex") > 0)
+        clr_bytecode_count(program, "OpenAutoindex") > 0)
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
-    if (rc == SQLITE_OK && plan->query->has_rows)
-        rc = row_order_check(db, &program, plan, reason);
-    else if (rc == SQLITE_OK && plan->query->is_grouped)
-        rc = group_order_check(db, &plan->walk, &plan->table, plan->query, &has_changed, reason);
-    if (rc == SQLITE_OK && has_changed && clr_query_write(plan->query) == CLR_NOMEM)
-        rc = SQLITE_NOMEM;
-    if (rc == SQLITE_OK && plan->query->has_subqueries && reason->code == CLR_WHY_NONE)
-        rc = subqueries_check(db, &program, plan->query->answer, reason);
-    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = subqueries_check(db, &program, plan->query->subqueries, reason);
+    if (rc == SQLITE_OK)
+        rc = clr_row_order_check(db, program, &plan->table, plan->query, &plan->rows_per_found,
+                                 reason);
     plan->walk.sorter = NULL;
-    clr_bytecode_free(&program);
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
     clr_statement_refuse(db, rc, reason);
@@ -737,9 +326,11 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
     return rc;
 }
 
-/* Binds the query to the tables. Returns SQLITE_OK or SQLITE_NOMEM. */
+/* Binds the query to the tables, and reads SQLite's code for the SELECT. Returns SQLITE_OK or
+   SQLITE_NOMEM. */
 static int bind_query(struct clr_connection *connection, const struct clr_select *select,
-                      struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
+                      struct clr_plan *plan, struct tables *tables, struct clr_bytecode *program,
+                      struct clr_reason *reason)
 {
     sqlite3_stmt *statement = NULL;
     int rc = clr_encoding_find(connection->db, &plan->encoding);
@@ -763,7 +354,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
     if (rc == SQLITE_OK)
         rc = bind_names(connection, select, plan, tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = read_program(connection->db, select, plan, reason);
+        rc = read_program(connection->db, select, plan, program, reason);
     if (!plan->query->has_rows && (!plan->query->is_grouped || plan->query->is_ordered))
         plan->valueless = 0;
     return rc;
@@ -809,11 +400,12 @@ static int write_lookups(struct clr_connection *connection, const struct clr_sel
     return SQLITE_OK;
 }
 
-/* With the tables. */
+/* With the tables, and SQLite's code for the SELECT, which is of zeros. */
 static int bind_tables(struct clr_connection *connection, const struct clr_select *select,
-                       struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
+                       struct clr_plan *plan, struct tables *tables, struct clr_bytecode *program,
+                       struct clr_reason *reason)
 {
-    int rc = bind_query(connection, select, plan, tables, reason);
+    int rc = bind_query(connection, select, plan, tables, program, reason);
 
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = write_lookups(connection, select, plan, reason);
@@ -831,8 +423,8 @@ static int bind_tables(struct clr_connection *connection, const struct clr_selec
     plan->generation = plan->database->generation;
     plan->no_pages = find_no_pages(plan->query, &plan->table);
     rc = clr_finisher_write_probes(plan->query);
-    return rc == SQLITE_OK ? clr_plan_check_subqueries(connection->db, plan->query,
-                                                       select->parameter_count, reason)
+    return rc == SQLITE_OK ? clr_finish_subqueries_check(connection->db, plan->query,
+                                                         select->parameter_count, program, reason)
                            : rc;
 }
 
@@ -939,6 +531,7 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
                       const char *held, struct clr_plan *plan, struct clr_reason *reason)
 {
     struct tables tables = {.count = 0};
+    struct clr_bytecode program = {.count = 0};
     enum clr_code code;
     int rc;
 
@@ -957,7 +550,8 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && held != NULL)
         rc = check_view(connection->db, select, held, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = bind_tables(connection, select, plan, &tables, reason);
+        rc = bind_tables(connection, select, plan, &tables, &program, reason);
+    clr_bytecode_free(&program);
     clr_table_names_release(&plan->names);
     free_tables(&tables);
     return rc;

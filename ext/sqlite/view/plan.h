@@ -62,16 +62,6 @@ int clr_plan_make(struct clr_connection *connection, const struct clr_select *se
                   const struct clr_varied_columns *varied, struct clr_plan **plan,
                   struct clr_reason *reason);
 
-/*
- * Finds out, of a query whose parameters have numbers up to given, whether its subqueries name
- * nothing of the query around them, and whether none of those behind IN changes a key or an
- * aggregate as SQLite looks for it: see struct clr_query. What tables the names mean, and what
- * affinities their columns have, may be other things for each query. Sets the reason if not.
- * Returns SQLITE_OK or SQLITE_NOMEM.
- */
-int clr_plan_check_subqueries(sqlite3 *db, const struct clr_query *query, int given,
-                              struct clr_reason *reason);
-
 /* NULL is fine. */
 void clr_plan_free(struct clr_plan *plan);
 

@@ -8,6 +8,7 @@
 #include "numeric/filter/skipping.h"
 #include "numeric/scan/shared_sums.h"
 #include "sqlite/cache/cache.h"
+#include "sqlite/view/finish_subqueries.h"
 #include "storage/load/load.h"
 #include "storage/stream/stream.h"
 
@@ -858,8 +859,8 @@ int clr_view_run_answer(struct clr_view_run *run)
     if (goes_on(run, rc) && request->has_columns)
         rc = scan_image(run);
     if (goes_on(run, rc))
-        rc = clr_plan_check_subqueries(request->connection->db, run->plan->query,
-                                       run->parameter_count, &request->reason);
+        rc = clr_finish_subqueries_check(request->connection->db, run->plan->query,
+                                         run->parameter_count, NULL, &request->reason);
     run->is_answered =
         goes_on(run, rc) && (request->has_columns || request->reading.kind == CLR_READ_STREAMED);
     clr_column_request_end(request);

@@ -1,0 +1,310 @@
+#include "sqlite/view/row_order.h"
+
+#include "query/syntax/syntax.h"
+#include "sqlite/session/statement.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Returns the number of the table's column that a key is, or -1. */
+static int column_of_key(const struct clr_query *query, int key)
+{
+    const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
+    const bool is_column =
+        x->opcode == CLR_OP_COLUMN ||
+        (x->opcode == CLR_OP_LOOKUP && strcmp(query->lookups[x->b].text, CLR_LOOKUP_ENTRY) == 0);
+
+    return is_column ? query->columns[x->a].number : -1;
+}
+
+/* Finds the index of the table that has a root page: *name is to be freed with sqlite3_free(), or
+   NULL if there is none. */
+static int find_index(sqlite3 *db, const struct clr_table_info *table, uint32_t root, char **name)
+{
+    sqlite3_stmt *statement;
+    int rc = clr_statement_prepare(db, &statement,
+                                   "SELECT name FROM \"%w\".sqlite_master WHERE type = 'index' AND"
+                                   " rootpage = %lld",
+                                   table->schema, (long long)root);
+
+    *name = NULL;
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        *name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
+        rc = *name == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    }
+    return clr_statement_end(statement, rc);
+}
+
+/* What is found of an index, from its first column on, beside the keys. */
+struct comparing {
+    int next;            /* the key that is to come */
+    bool others;         /* columns that are no keys were between them, or another sequence */
+    bool has_descending; /* a column up to the last key descends */
+    bool descending[CLR_MOST_KEYS];
+};
+
+static void take_column(sqlite3_stmt *statement, const struct clr_table_info *table,
+                        const struct clr_query *query, struct comparing *comparing)
+{
+    /* seqno, cid, name, desc, coll, key */
+    const char *name = (const char *)sqlite3_column_text(statement, 2);
+    const char *sequence = (const char *)sqlite3_column_text(statement, 4);
+    const bool descends = sqlite3_column_int(statement, 3) != 0;
+    const int column = column_of_key(query, comparing->next);
+
+    comparing->has_descending = comparing->has_descending || descends;
+    if (name == NULL || column < 0 || column >= table->column_count ||
+        sqlite3_stricmp(name, table->columns[column].name) != 0) {
+        comparing->others = true;
+        return;
+    }
+    if (sequence == NULL || sqlite3_stricmp(sequence, "BINARY") != 0)
+        comparing->others = true;
+    comparing->descending[comparing->next++] = descends;
+}
+
+/*
+ * Stores whether the walk over an index gives the groups in the order of their keys, and which of
+ * them descend then. Where SQLite has equal keys side by side without a sorter, the index has the
+ * keys in their order among its columns, and one value of all others between them. is_sure: whether
+ * SQLite is known to rely on that. It does not where it leaves out a DISTINCT because no two rows
+ * are alike.
+ */
+static int compare_index(sqlite3 *db, const struct clr_walk *walk,
+                         const struct clr_table_info *table, const struct clr_query *query,
+                         bool is_sure, bool *is_same, bool *descending)
+{
+    const int count = query->grouping.key_count;
+    struct comparing comparing = {.next = 0};
+    sqlite3_stmt *statement = NULL;
+    char *index;
+    int rc = find_index(db, table, walk->root, &index), i;
+
+    if (rc == SQLITE_OK && index != NULL)
+        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
+                                   table->schema, index);
+    while (statement != NULL && comparing.next < count && sqlite3_step(statement) == SQLITE_ROW)
+        take_column(statement, table, query, &comparing);
+    *is_same = comparing.next == count && (is_sure || !comparing.others) &&
+               !(walk->has_lists && (walk->descends || comparing.has_descending));
+    for (i = 0; i < count; i++)
+        descending[i] = comparing.descending[i] != walk->descends;
+    sqlite3_free(index);
+    return clr_statement_end(statement, rc);
+}
+
+/* Stores which keys descend of groups that a sorter brings together. It may have keys that are
+   constant, which are none here. Returns whether that is known. */
+static bool read_sorter(const struct clr_walk *walk, const struct clr_grouping *grouping,
+                        bool *descending)
+{
+    int count, directions = clr_sorter_directions(walk->sorter, &count), i;
+
+    for (i = 0; i < grouping->key_count && directions >= 0; i++)
+        descending[i] = (directions >> i & 1) != 0;
+    return directions == 0 || (directions > 0 && count == grouping->key_count);
+}
+
+/*
+ * Stores whether the groups come in the order of their keys, and which of these descend, or, of
+ * DISTINCT, in that of their first rows: by_first. DISTINCT without a look at the rows before has
+ * equal rows side by side, or leaves itself out.
+ */
+static int find_order(sqlite3 *db, const struct clr_walk *walk, const struct clr_table_info *table,
+                      const struct clr_query *query, bool *is_same, bool *by_first,
+                      bool *descending)
+{
+    const struct clr_grouping *grouping = &query->grouping;
+
+    *by_first = false;
+    *is_same = false;
+    if (walk->sorter != NULL) {
+        *is_same = read_sorter(walk, grouping, descending);
+    } else if (walk->kind == CLR_WALK_ONE) {
+        *is_same = true;
+    } else if (walk->kind == CLR_WALK_TREE && walk->root == table->root) {
+        *by_first = grouping->by_first;
+        *is_same = !table->without_rowid && !walk->has_lists &&
+                   (*by_first ? walk->finds_values && !walk->descends : grouping->key_count == 1);
+        descending[0] = walk->descends;
+    } else if (walk->kind == CLR_WALK_TREE && !(grouping->by_first && walk->finds_values)) {
+        return compare_index(db, walk, table, query, !grouping->by_first, is_same, descending);
+    }
+    return SQLITE_OK;
+}
+
+/* Whether SQLite goes over all rows in the order of their rowids. */
+static bool is_in_order(const struct clr_walk *walk, const struct clr_table_info *table)
+{
+    return walk->kind == CLR_WALK_TREE && walk->is_whole && !walk->descends && !walk->has_lists &&
+           walk->root == table->root;
+}
+
+/* Whether one of these has ORDER BY. */
+static bool has_inner_order(const struct clr_select_tree *select)
+{
+    const struct clr_select_tree *inner;
+    bool has = false;
+    int i;
+
+    for (i = 0; i < select->source_count && !has; i++) {
+        inner = select->sources[i].inner;
+        has = inner != NULL && (inner->terms.first != NULL || has_inner_order(inner));
+    }
+    return has;
+}
+
+/*
+ * Finds the order of the groups in SQLite's own code for the SELECT, whose walk over the table's
+ * rows is known: that of a sorter's keys, or of the b-tree that has equal keys side by side, from
+ * one end or the other. It is written to the query's grouping, as keys that descend, or by_first.
+ * Sets the reason where it is an order that groups can't be brought into, or one that is not known.
+ *
+ * Stores whether other keys descend than before: then the query is to be written anew. Returns
+ * SQLITE_OK, or SQLite's code.
+ */
+static int check_groups(sqlite3 *db, const struct clr_walk *walk,
+                        const struct clr_table_info *table, struct clr_query *query,
+                        bool *has_changed, struct clr_reason *reason)
+{
+    struct clr_grouping *grouping = &query->grouping;
+    const bool orders_inside = has_inner_order(&query->syntax->select);
+    bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
+    int rc = SQLITE_OK;
+
+    *has_changed = false;
+    /* The order of a join's rows follows from all of its loops, and so does it from a subquery's.
+       That of a subquery's rows in FROM may show where no sorter brings equal keys together, and in
+       that of DISTINCT. */
+    if ((((query->dimension_count > 0 || query->looks_up_subqueries) && walk->sorter == NULL) ||
+         (orders_inside && (walk->sorter == NULL || grouping->by_first))) &&
+        !query->is_ordered) {
+        clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
+        return SQLITE_OK;
+    }
+    memcpy(descending, grouping->descending, sizeof descending);
+    if (!query->is_ordered)
+        rc = find_order(db, walk, table, query, &is_same, &by_first, descending);
+    if (rc == SQLITE_OK && !is_same)
+        clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
+    *has_changed = memcmp(descending, grouping->descending, sizeof descending) != 0;
+    memcpy(grouping->descending, descending, sizeof descending);
+    grouping->by_first = by_first;
+    return rc;
+}
+
+/* Whether a program goes over the rows of the table in the order of their rowids, or so over those
+   that are found, whatever else it has loops over. */
+static bool keeps_order(const struct clr_bytecode *program, const struct clr_table_info *table,
+                        const struct clr_query *query, bool are_listed)
+{
+    return query->ranking != NULL ? clr_bytecode_feeds_in_order(program, table->root, are_listed)
+                                  : clr_bytecode_is_in_order(program, table->root, are_listed);
+}
+
+/* Whether a column of an index is what a term is, one of those that rows are grouped or sorted by.
+ */
+static bool is_column(const struct clr_node *term, const char *name, const char *sequence)
+{
+    const struct clr_node *column = term->first;
+
+    return name != NULL && sequence != NULL && column->kind == CLR_N_COLUMN &&
+           column->column.is_binary && !column->column.is_rowid &&
+           sqlite3_stricmp(column->column.name, name) == 0 &&
+           sqlite3_stricmp(sequence, "BINARY") == 0;
+}
+
+/*
+ * Stores whether SQLite goes over all rows by an index as a sorter would bring them: those that are
+ * equal by all terms side by side in the order of their rowids, and by the first term ascending.
+ * The index begins with that, and has no other columns than terms: the rows of the groups of one
+ * key, or of the partitions of a window and in its order.
+ */
+static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
+                       const struct clr_table_info *table, const struct clr_query *query, bool *is)
+{
+    const struct clr_node *first =
+        query->ranking != NULL ? query->ranking->first : query->syntax->select.keys.first;
+    const uint32_t root = clr_bytecode_feeding_index(program, table->root);
+    sqlite3_stmt *statement = NULL;
+    const struct clr_node *term;
+    char *index = NULL;
+    int rc = SQLITE_OK, place;
+
+    *is = false;
+    if (root == 0 || query->first.group < 0 || query->dimension_count > 0)
+        return SQLITE_OK;
+    rc = find_index(db, table, root, &index);
+    if (rc == SQLITE_OK && index != NULL)
+        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
+                                   table->schema, index);
+    /* seqno, cid, name, desc, coll, key */
+    while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
+           sqlite3_column_int(statement, 5) != 0) {
+        place = sqlite3_column_int(statement, 0);
+        for (term = first; term != NULL && (place > 0 || term == first); term = term->next) {
+            if (is_column(term, (const char *)sqlite3_column_text(statement, 2),
+                          (const char *)sqlite3_column_text(statement, 4)))
+                break;
+        }
+        *is =
+            term != NULL && (place > 0 ? *is : term == first && !sqlite3_column_int(statement, 3));
+        if (!*is)
+            break;
+    }
+    sqlite3_free(index);
+    return clr_statement_end(statement, rc);
+}
+
+/* Of a query of rows one in so many may be found, at most: what SQLite fetches it has to look up,
+   and else it goes over all rows; to sort them, where only the first ones of groups are wanted; and
+   by an index it has to look up all rows. */
+enum { ROWS_PER_FOUND = 50, SORTED_PER_FOUND = 10, LOOKED_UP_PER_FOUND = 4 };
+
+/*
+ * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
+ * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
+ * an order, not so over those that are found. Returns SQLITE_OK, or SQLite's code.
+ */
+static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const struct clr_walk *walk,
+                      const struct clr_table_info *table, const struct clr_query *query,
+                      int *rows_per_found, struct clr_reason *reason)
+{
+    const bool has_loops = query->dimension_count > 0 || query->ranking != NULL;
+    bool is_fine = has_loops ? keeps_order(program, table, query, false) : is_in_order(walk, table);
+    const bool has_one_row = query->syntax->aggregates.first != NULL && !query->is_grouped;
+    struct clr_bytecode found;
+    int rc = SQLITE_OK;
+
+    *rows_per_found = query->first.group < 0 ? ROWS_PER_FOUND : SORTED_PER_FOUND;
+    if (!is_fine) {
+        rc = is_by_index(db, program, table, query, &is_fine);
+        *rows_per_found = LOOKED_UP_PER_FOUND;
+    }
+    is_fine = is_fine && !(has_one_row && clr_bytecode_leaves_loops(program));
+    if (is_fine && (has_loops || query->first.key >= 0)) {
+        rc = clr_bytecode_read(db, &found, "%s", query->answer);
+        is_fine = rc == SQLITE_OK && keeps_order(&found, table, query, true);
+        clr_bytecode_free(&found);
+    }
+    if (rc == SQLITE_OK && !is_fine)
+        clr_reason_set(reason, CLR_WHY_HAS_INDEX);
+    return rc;
+}
+
+int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
+                        const struct clr_table_info *table, struct clr_query *query,
+                        int *rows_per_found, struct clr_reason *reason)
+{
+    const struct clr_walk walk = clr_bytecode_walk(program);
+    bool has_changed = false;
+    int rc = SQLITE_OK;
+
+    if (query->has_rows)
+        rc = check_rows(db, program, &walk, table, query, rows_per_found, reason);
+    else if (query->is_grouped)
+        rc = check_groups(db, &walk, table, query, &has_changed, reason);
+    if (rc == SQLITE_OK && has_changed && clr_query_write(query) == CLR_NOMEM)
+        rc = SQLITE_NOMEM;
+    return rc;
+}

@@ -1,0 +1,19 @@
+/* In which order SQLite gives the rows of a SELECT, or its groups, where ORDER BY does not say. */
+#ifndef CLR_SQLITE_ROW_ORDER_H
+#define CLR_SQLITE_ROW_ORDER_H
+
+#include "query/query.h"
+#include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/table_info.h"
+
+/*
+ * Finds out whether SQLite's code for the SELECT of a query gives rows as they are found in the
+ * table, or groups in an order into which they can be brought: that is written to the query, whose
+ * statements are written anew then. Stores of how many rows of a query of rows one may be found, at
+ * most. Sets the reason if not. Returns SQLITE_OK, or SQLite's code.
+ */
+int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
+                        const struct clr_table_info *table, struct clr_query *query,
+                        int *rows_per_found, struct clr_reason *reason);
+
+#endif
