@@ -15,15 +15,6 @@ sqlite3 *bench_open(const char *path)
     return db;
 }
 
-void bench_load(sqlite3 *db, const char *extension)
-{
-    char *error = NULL;
-
-    sqlite3_enable_load_extension(db, 1);
-    if (sqlite3_load_extension(db, extension, NULL, &error) != SQLITE_OK)
-        bench_die("%s: %s", extension, error);
-}
-
 sqlite3_stmt *bench_prepare(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *statement;
@@ -33,13 +24,24 @@ sqlite3_stmt *bench_prepare(sqlite3 *db, const char *sql)
     return statement;
 }
 
-void bench_set_device(sqlite3 *db, const char *device)
+void bench_set(sqlite3 *db, const char *setting, const char *value)
 {
-    sqlite3_stmt *statement = bench_prepare(db, "SELECT clreduce_set('device', ?)");
+    sqlite3_stmt *statement = bench_prepare(db, "SELECT clreduce_set(?, ?)");
 
-    sqlite3_bind_text(statement, 1, device, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 1, setting, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, 2, value, -1, SQLITE_TRANSIENT);
     bench_run(statement);
     sqlite3_finalize(statement);
+}
+
+void bench_load(sqlite3 *db, const char *extension)
+{
+    char *error = NULL;
+
+    sqlite3_enable_load_extension(db, 1);
+    if (sqlite3_load_extension(db, extension, NULL, &error) != SQLITE_OK)
+        bench_die("%s: %s", extension, error);
+    bench_set(db, "keep_answers", "off");
 }
 
 struct bench_connection *bench_connect(struct bench_connections *connections, const char *path,
@@ -58,7 +60,7 @@ struct bench_connection *bench_connect(struct bench_connections *connections, co
     strcpy(connection->device, device);
     connection->db = bench_open(path);
     bench_load(connection->db, extension);
-    bench_set_device(connection->db, device);
+    bench_set(connection->db, "device", device);
     connection->evict = bench_prepare(connection->db, "SELECT clreduce_evict()");
     return connection;
 }

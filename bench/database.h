@@ -10,11 +10,13 @@
 #include <stdint.h>
 
 sqlite3 *bench_open(const char *path);
+
+/* Loads the extension, whose views scan whenever they are asked. */
 void bench_load(sqlite3 *db, const char *extension);
 sqlite3_stmt *bench_prepare(sqlite3 *db, const char *sql);
 
-/* Sets the extension's device setting of a connection. */
-void bench_set_device(sqlite3 *db, const char *device);
+/* Sets a setting of the extension's, of a connection. */
+void bench_set(sqlite3 *db, const char *setting, const char *value);
 
 /* The connections of a program to one database: one for each device, with the extension. */
 enum { BENCH_MOST_CONNECTIONS = 4 };

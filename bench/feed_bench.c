@@ -284,7 +284,7 @@ static void once(char **arguments)
         bench_load(db, arguments[1]);
     load = clr_clock_ns() - load;
     if (loaded)
-        bench_set_device(db, arguments[2]);
+        bench_set(db, "device", arguments[2]);
     before = peak_memory();
     ready = ready_time();
     query = clr_clock_ns();

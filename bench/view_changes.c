@@ -93,7 +93,7 @@ static void open_connections(struct changes *changes, char **arguments)
 
     changes->reader = bench_open(arguments[0]);
     bench_load(changes->reader, arguments[1]);
-    bench_set_device(changes->reader, arguments[2]);
+    bench_set(changes->reader, "device", arguments[2]);
     changes->waits = strcmp(arguments[2], "host") != 0;
     changes->device_wait = (int64_t)(atof(arguments[4]) * 1e9);
     changes->view = bench_view_make(changes->reader, 0, sql, false);

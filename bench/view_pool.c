@@ -76,7 +76,7 @@ static void open_client(struct client *client, char **arguments)
     sqlite3_busy_timeout(client->db, BUSY_MS);
     if (!pool.plain) {
         bench_load(client->db, arguments[1]);
-        bench_set_device(client->db, arguments[2]);
+        bench_set(client->db, "device", arguments[2]);
     }
     for (i = 0; i < pool.selects; i++) {
         if (pool.plain)

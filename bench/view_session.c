@@ -35,7 +35,7 @@ void bench_view_session(char **arguments)
         view.query = bench_prepare(db, sql);
     } else {
         bench_load(db, arguments[1]);
-        bench_set_device(db, device);
+        bench_set(db, "device", device);
         view = bench_view_make(db, 0, sql, false);
     }
     do {

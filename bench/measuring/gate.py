@@ -128,7 +128,7 @@ def run(build, path, cells, way):
     command = [PYTHON, __file__, "--child", path, json.dumps(cells)]
     if way == "preloaded":
         command = [str(build / "clreduce-run"), "--quiet", "--", *command]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off," + os.environ.get("CLREDUCE_SETTINGS", "")})
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": "override=off,keep_answers=off," + os.environ.get("CLREDUCE_SETTINGS", "")})
     return {(name, size): (first, later, rows) for name, size, first, later, rows in json.loads(ran.stdout)}
 
 

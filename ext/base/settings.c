@@ -53,6 +53,8 @@ static const struct setting settings_table[] = {
      "milliseconds that the process keeps columns of a file after its last connection has closed"},
     {OF_CONNECTION(values_memory), 0, 0, INT64_MAX,
      "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
+    {OF_CONNECTION(keep_answers), 1, 0, 1,
+     "on: a view keeps its last answer, if it is small, until the database changes"},
     {OF_CONNECTION(override), 0, 0, 1,
      "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
      "open"},

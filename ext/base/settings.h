@@ -19,6 +19,7 @@ struct clr_settings {
     int64_t device_timeout;             /* milliseconds to wait for a device's answer */
     int64_t view_threshold;             /* rows; views of smaller tables are run by SQLite */
     int64_t values_memory;              /* bytes of values kept by aggregates; 0: a quarter */
+    int64_t keep_answers;               /* whether views keep their last answers */
     int64_t override;                   /* whether sum, total and avg are the exact ones */
 };
 

@@ -29,7 +29,7 @@ struct clr_stats {
     int64_t on_host[CLR_HOST_REASONS];
     int64_t device_errors;
     /* Of accelerated views. scans_streamed are among scans_on_host. */
-    int64_t scans_on_device, scans_on_host, scans_streamed, selects_by_rows;
+    int64_t scans_on_device, scans_on_host, scans_streamed, answers_kept, selects_by_rows;
     int64_t blocks_skipped;                /* of 1,024 rows: nothing in them could count */
     int64_t bytes_decoded;                 /* read from database files for them */
     int64_t rows_loaded;                   /* put into their columns by SQLite itself */

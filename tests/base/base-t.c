@@ -96,6 +96,7 @@ static void test_defaults(void)
     tap_is_int64(clr_process_setting(CLR_COLUMN_MEMORY), 0, "column_memory");
     tap_is_int64(clr_process_setting(CLR_COLUMN_RETENTION), 10000, "column_retention");
     tap_is_int64(settings.values_memory, 0, "values_memory");
+    tap_is_int64(settings.keep_answers, 1, "keep_answers");
     tap_is_int64(settings.override, 0, "override");
 }
 
@@ -166,7 +167,8 @@ static void test_refusals(void)
     refuses("speed", "1",
             "no setting 'speed'; there are: device, chunk_size, host_threshold, start_after, "
             "chunks_in_flight, device_timeout, view_threshold, column_memory, "
-            "device_memory, column_retention, values_memory, override, device_arithmetic, "
+            "device_memory, column_retention, values_memory, keep_answers, override, "
+            "device_arithmetic, "
             "device_columns, devices");
     refuses("Device", "auto", "no setting 'Device'"); /* names are exact */
     refuses("", "1", "no setting ''");
@@ -232,21 +234,11 @@ static void test_changes(void)
 
 static void test_list(void)
 {
-    static const char *const names[] = {"device",
-                                        "chunk_size",
-                                        "host_threshold",
-                                        "start_after",
-                                        "chunks_in_flight",
-                                        "device_timeout",
-                                        "view_threshold",
-                                        "column_memory",
-                                        "device_memory",
-                                        "column_retention",
-                                        "values_memory",
-                                        "override",
-                                        "device_arithmetic",
-                                        "device_columns",
-                                        "devices"};
+    static const char *const names[] = {
+        "device",           "chunk_size",        "host_threshold", "start_after",
+        "chunks_in_flight", "device_timeout",    "view_threshold", "column_memory",
+        "device_memory",    "column_retention",  "values_memory",  "keep_answers",
+        "override",         "device_arithmetic", "device_columns", "devices"};
     struct clr_setting_description description;
     struct clr_settings settings;
     struct clr_status status;

@@ -29,6 +29,7 @@ static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)
 {
     database_set(db, "host_threshold", "1");
     database_set(db, "view_threshold", "0");
+    database_set(db, "keep_answers", "off");
     database_set(db, "start_after", "0");
     database_set(db, "device_timeout", device_timeout);
     database_use_device(db);

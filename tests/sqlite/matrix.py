@@ -49,6 +49,7 @@ class Run:
         self.batch = support.Batch(f"{self.name}: {count} random SELECTs and their views")
         self.tally = views.Tally()
         self.selects = self.errors = self.rewritten = self.filled = 0
+        self.keeps = False  # the connection's views keep answers
         self.declined = []  # SELECTs that the device could have, and left to the host
 
     def compare(self, table, name, select, values, what):
@@ -62,6 +63,8 @@ class Run:
         hosts_own = self.device == "host" or bool(HOSTS_OWN.search(select))
         if hosts_own:
             judge(views.ask(table.db, name, values))
+            if self.keeps:
+                judge(views.ask(table.db, name, values))
         elif not views.ask_device(table.db, name, values, judge) and views.accelerated(table.db, name):
             self.declined.append(select)
         if isinstance(want, list):
@@ -151,7 +154,8 @@ class Run:
     def table(self, rng):
         """One table with all that is asked of it."""
         table = self.domain(rng, FOLDER.new(), self.device, self.encoding)
-        support.configure(table.db, column_memory=rng.choice(self.memories))
+        self.keeps = self.device == "host" and rng.random() < 0.5
+        support.configure(table.db, column_memory=rng.choice(self.memories), keep_answers="on" if self.keeps else "off")
         kept, end = {}, self.selects + self.on_table
         while self.selects < end:
             for _ in range(min(self.between, end - self.selects + self.together - 1) // self.together):

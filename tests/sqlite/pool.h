@@ -78,7 +78,8 @@ static inline void pool_make(int number, const char *mode, int rows)
     sqlite3_close(db);
 }
 
-/* Opens a file whose views are accelerated, on the host, whatever their tables' size. */
+/* Opens a file whose views scan, on the host, whatever their tables' size and whenever they are
+   asked. */
 static inline sqlite3 *pool_connect(int number, int more)
 {
     sqlite3 *db = pool_open(number, more);
@@ -86,6 +87,7 @@ static inline sqlite3 *pool_connect(int number, int more)
     sqlite3_busy_timeout(db, 2000);
     database_set(db, "device", "host");
     database_set(db, "view_threshold", "0");
+    database_set(db, "keep_answers", "off");
     return db;
 }
 

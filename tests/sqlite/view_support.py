@@ -27,14 +27,14 @@ def text(raw):
     return raw.decode("utf-8", "surrogateescape")
 
 
-def connect(path=":memory:", device="host", wait=5, column_memory=0, **options):
-    """A connection with the extension whose views are accelerated whatever their tables' size, and,
-    unless that is None, such a column_memory, which is the process's."""
+def connect(path=":memory:", device="host", wait=5, column_memory=0, keep_answers="off", **options):
+    """A connection with the extension whose views are accelerated whatever their tables' size, and scan whenever
+    they are asked, and, unless that is None, such a column_memory, which is the process's."""
     options.setdefault("check_same_thread", False)
     options.setdefault("timeout", wait)
     db = tap.connect(path, **options)
     db.text_factory = text
-    support.configure(db, device=device, view_threshold=0)
+    support.configure(db, device=device, view_threshold=0, keep_answers=keep_answers)
     if column_memory is not None:
         support.configure(db, column_memory=column_memory)
     if device != "host":

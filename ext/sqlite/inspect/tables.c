@@ -338,6 +338,8 @@ static const struct row {
     {"scans_on_host", "scans", PLACE(scans_on_host), "accelerated views answered by the host"},
     {"scans_streamed", "scans", PLACE(scans_streamed),
      "of those, the ones that read pages and kept no column: too large ones, or few pages"},
+    {"answers_kept", "answers", PLACE(answers_kept),
+     "accelerated views answered without a scan, as the last time: the setting keep_answers"},
     {"selects_by_rows", "selects", PLACE(selects_by_rows),
      "accelerated views whose SELECT SQLite ran: clreduce_plan() says why"},
     {"blocks_skipped", "blocks", PLACE(blocks_skipped),

@@ -31,6 +31,7 @@ static void drop_plan(struct clr_acceleration *acceleration)
     clr_tables_version_forget(&acceleration->dimensions);
     clr_finisher_drop(&acceleration->finisher);
     clr_few_rows_drop(&acceleration->few);
+    clr_kept_answer_drop(&acceleration->kept);
     clr_plan_free(acceleration->plan);
     acceleration->plan = NULL;
     acceleration->is_outdated = false;
@@ -283,6 +284,8 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                  .plan = plan,
                                  .parameters = asking->parameters,
                                  .memos = acceleration->memos,
+                                 .kept =
+                                     connection->settings.keep_answers ? &acceleration->kept : NULL,
                                  .dimensions = &acceleration->dimensions,
                                  .lookups = lookups,
                                  .parameter_count = acceleration->select->parameter_count,
@@ -334,6 +337,7 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
                                                .device = run->device,
                                                .device_count = run->device_count,
                                                .is_filled = run->request.no_pages != CLR_WHY_NONE,
+                                               .is_kept = run->is_kept,
                                                .reading = run->request.reading,
                                                .reason = run->request.reason};
 }
@@ -371,8 +375,8 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
     rc = clr_view_run_answer(run);
     if (rc != SQLITE_OK)
         return rc;
-    if (run->request.reading.kind == CLR_READ_RESIDENT ||
-        run->request.reading.kind == CLR_READ_STREAMED)
+    if (!run->is_kept && (run->request.reading.kind == CLR_READ_RESIDENT ||
+                          run->request.reading.kind == CLR_READ_STREAMED))
         acceleration->few.scan_ns = clr_clock_ns() - start;
     learn(acceleration, run);
     return SQLITE_OK;
@@ -449,13 +453,14 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
 }
 
 /* Makes what is to be given to the user of a run whose tallies are complete. */
-static int make_answer(struct clr_acceleration *acceleration, const struct clr_view_run *run,
+static int make_answer(struct clr_acceleration *acceleration, struct clr_view_run *run,
                        const struct clr_float_environment *environment, struct clr_answer *answer)
 {
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
     const struct clr_finish_input input = {.db = acceleration->connection->db,
                                            .select = acceleration->select,
                                            .table = &acceleration->plan->table,
+                                           .kept = run->is_kept ? acceleration->kept.values : NULL,
                                            .run = run->query_run,
                                            .groups = run->groups,
                                            .parameters = run->parameters,
@@ -463,7 +468,12 @@ static int make_answer(struct clr_acceleration *acceleration, const struct clr_v
                                            .watch = &watch,
                                            .environment = environment};
 
-    return clr_answer_make(&input, &acceleration->finisher, answer, &acceleration->last.reason);
+    const int rc =
+        clr_answer_make(&input, &acceleration->finisher, answer, &acceleration->last.reason);
+
+    if (rc == SQLITE_OK && answer->values != NULL && input.kept == NULL)
+        clr_kept_answer_keep(&acceleration->kept, &run->key, answer->values);
+    return rc;
 }
 
 static int run(struct clr_acceleration *acceleration, struct asking *asking,
@@ -563,6 +573,7 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
         sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
                          !last->was_asked                          ? "not run yet"
                          : last->reading.kind == CLR_READ_STREAMED ? "host, streaming the table"
+                         : last->is_kept                           ? "answer kept"
                          : last->device == NULL                    ? "host"
                                                                    : "device ",
                          last->device == NULL ? "" : last->device, devices);

@@ -23,6 +23,7 @@ struct clr_last_run {
     const char *device; /* that answered, whose name lives as long as the process; NULL: the host */
     int device_count;   /* how many of that name */
     bool is_filled;     /* the image was one that SQLite fills */
+    bool is_kept;       /* the answer was kept from before */
     struct clr_reason reason; /* why SQLite ran the SELECT, or there is no plan */
     struct clr_reading reading;
 };
@@ -44,6 +45,7 @@ struct clr_acceleration {
     struct clr_interruption interruption;
     struct clr_finisher finisher;                   /* of the plan */
     struct clr_few_rows few;                        /* likewise */
+    struct clr_kept_answer kept;                    /* likewise, and of the last run's values */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its statements of lookups */
     struct clr_tables_version dimensions;           /* of its dimensions */
     struct clr_last_run last;

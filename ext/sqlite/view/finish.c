@@ -267,8 +267,12 @@ int clr_answer_make(const struct clr_finish_input *input, struct clr_finisher *f
     if (finisher->is_stale || !is_default)
         clr_finisher_drop(finisher);
     finisher->is_stale = !is_default;
-    if (pass_probes(input, finisher, reason))
-        rc = make_values(input, answer, reason);
+    if (pass_probes(input, finisher, reason)) {
+        if (input->kept != NULL)
+            answer->values = clr_group_values_retain(input->kept);
+        else
+            rc = make_values(input, answer, reason);
+    }
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
         are_different(input, finisher, answer, reason) && answer->values->plain_count == 0)
         rc = begin_rows(input, finisher, answer, reason);
@@ -286,6 +290,6 @@ void clr_answer_free(struct clr_finisher *finisher, struct clr_answer *answer)
         else
             sqlite3_finalize(answer->statement);
     }
-    clr_group_values_free(answer->values);
+    clr_group_values_release(answer->values);
     *answer = (struct clr_answer){.values = NULL};
 }

@@ -50,6 +50,7 @@ struct clr_finish_input {
     sqlite3 *db;
     const struct clr_select *select;
     const struct clr_table_info *table; /* the query's */
+    struct clr_group_values *kept;      /* what the run would find, from before; or NULL */
     struct clr_query_run *run;
     const struct clr_groups *groups;  /* NULL: there is one, of all rows */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on; NULL: not given */

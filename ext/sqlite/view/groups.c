@@ -12,13 +12,27 @@
    thread. AHEAD: how many groups ahead records and bytes are fetched, which lie anywhere. */
 enum { GROUPS_PER_LOOK = 1024, WORTH = 8192, AHEAD = 8 };
 
-void clr_group_values_free(struct clr_group_values *values)
+struct clr_group_values *clr_group_values_retain(struct clr_group_values *values)
 {
-    if (values == NULL)
+    values->references++;
+    return values;
+}
+
+void clr_group_values_release(struct clr_group_values *values)
+{
+    if (values == NULL || --values->references > 0)
         return;
     clr_bytes_free(&values->bytes);
     clr_memory_free(values->bits);
     clr_memory_free(values);
+}
+
+size_t clr_group_values_size(const struct clr_group_values *values)
+{
+    const size_t columns = (size_t)(values->key_count + values->call_count);
+
+    return columns * values->rows * (sizeof *values->bits + sizeof *values->tags) +
+           values->bytes.size;
 }
 
 /* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
@@ -60,6 +74,7 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
 
     if (values == NULL)
         return NULL;
+    values->references = 1;
     values->rows = rows;
     values->key_count = query->grouping.key_count;
     values->call_count = query->call_count;
@@ -67,7 +82,7 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
     memcpy(values->plain_columns, query->plain_columns, sizeof values->plain_columns);
     values->bits = clr_memory_alloc_zero(count * (sizeof *values->bits + 1) + 1);
     if (values->bits == NULL) {
-        clr_group_values_free(values);
+        clr_group_values_release(values);
         return NULL;
     }
     values->tags = (uint8_t *)(values->bits + count);
@@ -551,7 +566,7 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
     if (outcome == CLR_SCAN_DONE)
         *result = values;
     else
-        clr_group_values_free(values);
+        clr_group_values_release(values);
     return outcome;
 }
 

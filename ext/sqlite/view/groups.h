@@ -16,7 +16,8 @@
 enum { CLR_GROUP_TEXT = CLR_TAG_MIXED - 1 };
 
 struct clr_group_values {
-    size_t rows; /* groups */
+    int references; /* of answers, and of the view that keeps it: all of one connection */
+    size_t rows;    /* groups */
     int key_count, call_count;
     /* Of each group together: those of keys, and then those of calls. A tag is INTEGER, REAL, NULL,
        CLR_GROUP_TEXT, or BYTES, whose bits are an address in bytes. */
@@ -32,7 +33,7 @@ struct clr_group_values {
 /*
  * Finishes the calls of a run for each of its groups; NULL: for the one group that the run's own
  * tallies and answers are of. memory: bytes that the values may take. To be called in the default
- * floating-point environment. Returns CLR_SCAN_DONE, to be freed with clr_group_values_free();
+ * floating-point environment. Returns CLR_SCAN_DONE, with one reference to the values;
  * CLR_SCAN_UNSURE if SQLite's own result may be another one, or an error, for one of the groups,
  * with the call in *unsure; CLR_SCAN_LIMIT; CLR_SCAN_STOPPED as the watch asks; or CLR_SCAN_FAILED
  * without memory.
@@ -48,8 +49,14 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
 void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
                           sqlite3_context *result);
 
-/* NULL is fine. */
-void clr_group_values_free(struct clr_group_values *values);
+/* Takes a reference. */
+struct clr_group_values *clr_group_values_retain(struct clr_group_values *values);
+
+/* Drops a reference, and frees values without one; NULL is fine. */
+void clr_group_values_release(struct clr_group_values *values);
+
+/* Returns how many bytes they take. */
+size_t clr_group_values_size(const struct clr_group_values *values);
 
 /* Registers the table with a connection: eponymous, and empty but for statements that
    clr_group_values_bind() was called for. Returns SQLite's code. */

@@ -529,6 +529,21 @@ static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run,
                                                                      : outcome;
 }
 
+/* Whether the answer is kept from before, of the same columns. */
+static bool is_kept(struct clr_view_run *run)
+{
+    struct clr_connection *connection = run->request.connection;
+
+    if (run->kept == NULL)
+        return false;
+    sqlite3_free(run->key.bytes);
+    run->key = clr_answer_key_make(&run->request.image->token, connection->settings_changes,
+                                   run->query_run, run->lookups);
+    run->is_kept = clr_kept_answer_is(run->kept, &run->key);
+    connection->stats.answers_kept += run->is_kept;
+    return run->is_kept;
+}
+
 /* Scans the columns, to which there are references. */
 static int scan_columns(struct clr_view_run *run, struct clr_sorted_copy *const *sorted)
 {
@@ -544,6 +559,8 @@ static int scan_columns(struct clr_view_run *run, struct clr_sorted_copy *const 
     if (!goes_on(run, rc))
         return rc;
     request->is_scanned = true;
+    if (is_kept(run))
+        return SQLITE_OK;
     skip_blocks(run);
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
@@ -872,6 +889,8 @@ void clr_view_run_end(struct clr_view_run *run)
     int i;
 
     clr_query_run_free(run->query_run);
+    sqlite3_free(run->key.bytes);
+    run->key.bytes = NULL;
     for (i = run->operands.first; i < run->operands.count; i++)
         sqlite3_value_free(run->operands.values[i]);
     sqlite3_free((void *)run->operands.values);

@@ -10,6 +10,7 @@
 #include "query/query_run.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/lookups.h"
+#include "sqlite/view/kept_answer.h"
 #include "sqlite/view/plan.h"
 
 /* The values of a run: the SELECT's parameters, from ?1 on, and behind them the operands, as the
@@ -30,6 +31,8 @@ struct clr_view_run {
     struct clr_lookup_memo *memos;         /* of the plan's statements of lookups, the view's */
     struct clr_tables_version *dimensions; /* which these were made of; the view's */
     struct clr_lookup *lookups;            /* room for theirs, as the scan has them */
+    struct clr_kept_answer *kept;          /* the view's; NULL: none is to be kept */
+    struct clr_answer_key key;             /* of this run's */
     const struct clr_watch *watch;
     struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
     /* The scan's columns, with references: what tallies and groups have of text is theirs, or their
@@ -37,9 +40,10 @@ struct clr_view_run {
     struct clr_column *columns[CLR_MOST_COLUMNS];
     struct clr_column_request request;
     struct clr_lookup_results *extremes; /* of groups: see struct clr_first_rows; else NULL */
-    bool is_answered;                    /* the tallies are complete, or the groups */
-    const char *device;                  /* that answered; NULL: the host */
-    int device_count;                    /* how many of that name */
+    bool is_answered;   /* the tallies are complete, or the groups, or the answer is kept */
+    bool is_kept;       /* that is so: it needs no scan */
+    const char *device; /* that answered; NULL: the host */
+    int device_count;   /* how many of that name */
 };
 
 /*

@@ -61,7 +61,7 @@ def test_errors(flights, arguments, message):
 
 QUERIES = ("SELECT gpu_avg(delay) FROM flights; -- a comment; with a semicolon\n"
            "SELECT count(*) FROM flights WHERE origin = 'a;b';\n"
-           "SELECT count(*) FROM flights a JOIN flights b ON a.rowid = b.rowid;\n"
+           "SELECT count(*) FROM flights a JOIN flights b ON a.fare = b.fare;\n"
            "SELECT origin, 'sum(x)', sum(fare) FROM flights GROUP BY origin;\nDELETE FROM flights")
 
 

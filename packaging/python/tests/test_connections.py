@@ -53,7 +53,7 @@ def plain_of(path, **options):
 def accelerated_runs(connection, sql, parameters=()):
     """How many SELECTs of the connection were accelerated by so many runs of a statement, each with the same rows."""
     def scans():
-        return clreduce.statements.ask(connection, "SELECT sum(value) FROM clreduce_stats WHERE name LIKE 'scans_on%'")
+        return clreduce.statements.ask(connection, "SELECT sum(value) FROM clreduce_stats WHERE name LIKE 'scans_on%' OR name = 'answers_kept'")
 
     before = scans()
     rows = [connection.execute(sql, parameters).fetchall() for _ in range(RUNS)]

@@ -112,6 +112,7 @@ static void *read_on(void *argument)
             break;
         case 1:
             database_set(db, "column_memory", memory[pool_random(&self->state, 5)]);
+            database_set(db, "keep_answers", pool_random(&self->state, 2) == 0 ? "on" : "off");
             pool_set_retention(db, retention[pool_random(&self->state, 3)]);
             break;
         case 2:

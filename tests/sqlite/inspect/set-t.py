@@ -17,6 +17,7 @@ DEFAULTS = {
     "device_memory": "0",
     "column_retention": "10000",
     "values_memory": "0",
+    "keep_answers": "on",
     "override": "off",
     "device_arithmetic": os.environ.get("CLREDUCE_DEVICE_ARITHMETIC", "auto"),
     "device_columns": os.environ.get("CLREDUCE_DEVICE_COLUMNS", "auto"),

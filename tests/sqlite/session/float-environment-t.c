@@ -294,6 +294,7 @@ static void create_views(sqlite3 *db)
     int i;
 
     database_set(db, "view_threshold", "1");
+    database_set(db, "keep_answers", "off");
     database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((" VALUES "))");
     database_run(db, "CREATE VIRTUAL TABLE temp.states USING clreduce((" STATES "))");
     for (i = 0; i < COMPUTING; i++)

@@ -188,6 +188,7 @@ static sqlite3 *open_view(const char *device)
     database_set(view_db, "device", device);
     database_set(view_db, "host_threshold", "1");
     database_set(view_db, "view_threshold", "0");
+    database_set(view_db, "keep_answers", "off");
     database_set(view_db, "start_after", "0");
     return view_db;
 }

@@ -124,7 +124,7 @@ OWN_CHANGES = [
 
 def check_own(mode, path):
     """What the connection itself does, in each journal mode."""
-    db = views.connect(path)
+    db = views.connect(path, keep_answers="on")
     db.execute(f"PRAGMA journal_mode = {mode}")
     fill(db)
     watch = Watch(db, f"own changes, {mode}, {os.path.basename(path)[:20] or 'temporary'}")
@@ -166,7 +166,7 @@ ELSEWHERE = [
 def test_elsewhere(mode):
     """What another connection and another process do."""
     path = FOLDER.new()
-    db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
+    db, other = views.connect(path, keep_answers="on"), sqlite3.connect(path, isolation_level=None)
     db.execute(f"PRAGMA journal_mode = {mode}")
     other.execute(f"PRAGMA journal_mode = {mode}")
     fill(db)
@@ -183,7 +183,7 @@ def test_elsewhere(mode):
     if mode == "WAL":
         other.execute("UPDATE t SET a = -a")
         watch.check("a read transaction of an older snapshot")
-        third = views.connect(path)
+        third = views.connect(path, keep_answers="on")
         later = Watch(third, "a newer snapshot beside an older one")
         other.execute("UPDATE t SET b = b + 1")
         later.check("... goes on")
@@ -201,7 +201,7 @@ def test_elsewhere(mode):
 def test_wal():
     """Checkpoints, and logs that begin again with as many frames as before."""
     path = FOLDER.new()
-    db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
+    db, other = views.connect(path, keep_answers="on"), sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     fill(db)
     watch = Watch(db, "write-ahead log")
@@ -249,7 +249,7 @@ def test_attached():
         made = sqlite3.connect(path, isolation_level=None)
         fill(made, factor=factor)
         made.close()
-    db = views.connect()
+    db = views.connect(keep_answers="on")
     fill(db, factor=100)
     db.execute("ATTACH ? AS side", (paths[0],))
     selects = {name: select.replace("FROM t", "FROM side.t") for name, select in SELECTS.items()}
@@ -272,7 +272,7 @@ def test_attached():
 def test_replaced():
     """A whole database that takes the place of another, by a backup or from memory."""
     path, source = FOLDER.new(), FOLDER.new()
-    db, other = views.connect(path), sqlite3.connect(source, isolation_level=None)
+    db, other = views.connect(path, keep_answers="on"), sqlite3.connect(source, isolation_level=None)
     fill(db)
     fill(other, factor=5)
     watch = Watch(db, "replaced")
@@ -310,7 +310,7 @@ def test_shared_cache():
     """Connections that share a cache: one reads what the other has not committed."""
     memory = "file:view_fresh?mode=memory&cache=shared"
     for uri in (f"file:{FOLDER.new()}?cache=shared", memory):
-        db, other = views.connect(uri, uri=True, wait=0), views.connect(uri, uri=True, wait=0)
+        db, other = (views.connect(uri, uri=True, wait=0, keep_answers="on") for _ in range(2))
         fill(db)
         for uncommitted in (0, 1):
             db.execute(f"PRAGMA read_uncommitted = {uncommitted}")
@@ -329,7 +329,7 @@ def test_shared_cache():
 def test_options():
     """Ways to open a database, and its layouts."""
     path = FOLDER.new()
-    db = views.connect(path)
+    db = views.connect(path, keep_answers="on")
     fill(db)
     db.close()
     for options in ("mode=ro", "immutable=1", "mode=ro&immutable=1", "nolock=1", "psow=0"):
@@ -410,7 +410,7 @@ def test_without_table():
     for sql, message in breaks.items():
         for elsewhere in (False, True):
             path = FOLDER.new()
-            db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
+            db, other = views.connect(path, keep_answers="on"), sqlite3.connect(path, isolation_level=None)
             fill(db)
             watch = Watch(db, f"{sql}{' elsewhere' * elsewhere}, and back")
             watch.run(sql, other if elsewhere else None)

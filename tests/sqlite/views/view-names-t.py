@@ -21,7 +21,7 @@ FILL = (
 
 def connect(path=":memory:", **options):
     """Statements that are kept would go on to mean what they meant."""
-    return views.connect(path, isolation_level=None, cached_statements=0, **options)
+    return views.connect(path, isolation_level=None, cached_statements=0, keep_answers="on", **options)
 
 
 class Odd:

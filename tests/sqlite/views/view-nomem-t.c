@@ -356,6 +356,7 @@ static void run_with_device(void)
     bool failed, ended = false;
 
     database_set(db, "host_threshold", "1");
+    database_set(db, "keep_answers", "off");
     expect(db, expected);
     database_set(db, "device", "cpu");
     while (!ended && child_now() - start < 20) {

@@ -41,10 +41,11 @@ def run(options):
 
 
 def database_of(options):
-    """The database, for reading alone and for any thread."""
+    """The database, for reading alone and for any thread. Its views scan whenever they are asked: that is what is measured."""
     if not os.path.exists(options.database):
         raise FileNotFoundError(f"there is no database {options.database}")
     connection = open_database(options.database, read_only=True, check_same_thread=False, isolation_level=None)
+    ask(connection, "SELECT clreduce_set('keep_answers', 'off')")
     if options.device is not None:
         ask(connection, "SELECT clreduce_set('device', ?)", options.device)
     return connection

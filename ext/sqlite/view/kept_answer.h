@@ -1,0 +1,44 @@
+/*
+ * The last answer of a view, kept while it is small: a query that is asked again, with the same
+ * values and of the same version of the database, needs no scan. It follows from the plan and from
+ * its key alone.
+ */
+#ifndef CLR_SQLITE_KEPT_ANSWER_H
+#define CLR_SQLITE_KEPT_ANSWER_H
+
+#include "query/query_run.h"
+#include "sqlite/database/snapshot.h"
+#include "sqlite/view/groups.h"
+
+#include <stdbool.h>
+
+struct clr_answer_key {
+    char *bytes; /* to be freed with sqlite3_free(); NULL: the answer is not to be kept */
+    int size;
+};
+
+/* Zeros: there is none. */
+struct clr_kept_answer {
+    struct clr_answer_key key;
+    struct clr_group_values *values; /* with a reference */
+};
+
+/* Returns what the answer of a run follows from beside its plan: the version of the columns, the
+   run's constants, and what lookups, as many as the query has, give for the entries. changes: of
+   the connection's settings. A key that is large, or has no memory, is none. */
+struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version, int changes,
+                                          const struct clr_query_run *run,
+                                          const struct clr_lookup *lookups);
+
+/* Whether the answer that is kept has that key. */
+bool clr_kept_answer_is(const struct clr_kept_answer *kept, const struct clr_answer_key *key);
+
+/* Keeps an answer in the place of the last one, with its key, which is taken over, and with a
+   reference to its values; one that is large is not kept. */
+void clr_kept_answer_keep(struct clr_kept_answer *kept, struct clr_answer_key *key,
+                          struct clr_group_values *values);
+
+/* Frees what is kept; zeros are fine. */
+void clr_kept_answer_drop(struct clr_kept_answer *kept);
+
+#endif

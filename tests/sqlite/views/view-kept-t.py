@@ -1,0 +1,183 @@
+"""A view's last answer serves the same query again until the database, a value or a function changes.
+
+Each case says how often the answer was kept; what a view gives is compared with its SELECT every time.
+"""
+
+import sqlite3
+
+import support
+import tap
+import view_support as views
+
+ROWS = 3000
+FOLDER = views.Folder()
+
+
+def make(encoding="UTF-8", journal="WAL"):
+    """A connection that keeps answers, to a new table of rows beside a small one, and its path."""
+    path = FOLDER.new()
+    db = views.connect(path, isolation_level=None, keep_answers="on")
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute(f"PRAGMA encoding = '{encoding}'")
+    db.execute(f"PRAGMA journal_mode = {journal}").fetchall()
+    db.execute("CREATE TABLE t(k INT, x REAL, s TEXT, many TEXT, city TEXT COLLATE NOCASE, ts TEXT, d INT)")
+    db.execute("CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT)")
+    db.execute("INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c')")
+    db.execute(f"""
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})
+        INSERT INTO t SELECT i % 7, i * 0.25, 's' || (i % 5), 'm' || (i % 700), 'C' || (i % 3),
+            datetime(1e9 + i * 60, 'unixepoch'), i % 4 FROM n
+    """)
+    return db, path
+
+
+class Kept(views.Watch):
+    """One view, and how often its answer was kept."""
+
+    def __init__(self, db, select, parameters=(), label=None):
+        super().__init__(db, label or select, {"v": select}, {"v": parameters})
+
+    def ask_for(self, step, kept):
+        """Asks once; kept: whether the last answer serves."""
+        before = support.stats(self.db)
+        line = self.ask("v", step)[0]
+        after = support.stats(self.db)
+        was_kept, scans = (sum(after[name] - before[name] for name in names)
+                           for names in (("answers_kept",), ("scans_on_host", "scans_on_device")))
+        self.batch.check((was_kept, scans) == (int(kept), int(not kept)), f"{step}: kept {was_kept}, scanned {scans}: {line}")
+        if kept:
+            self.batch.check(line == "accelerated: answer kept", f"{step}: {line}")
+
+
+#: SELECTs, with parameters that serve and others.
+ASKED = {
+    "SELECT count(*), gpu_sum(x), max(s) FROM t": None,
+    "SELECT gpu_sum(x) FROM t WHERE k > ?": ((3,), (4,)),
+    "SELECT k, count(*), gpu_sum(x) FROM t GROUP BY k": None,
+    "SELECT s, count(*) AS n FROM t WHERE x < ? GROUP BY s HAVING n > 2 ORDER BY n DESC, s LIMIT 3": ((500.5,), (9,)),
+    "SELECT city, count(*) FROM t GROUP BY city ORDER BY 1": None,
+    "SELECT count(*) FROM t WHERE many LIKE ?": (("m1%",), ("m2%",)),
+    "SELECT count(*) FROM t WHERE s || 'q' > ?": (("s2",), ("s4",)),
+    "SELECT date(ts) AS day, count(*) FROM t GROUP BY day": None,
+    "SELECT count(*) FROM t WHERE ts < ?": (("2001-09-09 12",), ("2001-09-10",)),
+    "SELECT gpu_percentile(x, ?), gpu_median(k) FROM t": ((50,), (60,)),
+    "SELECT name, count(*) FROM t JOIN d ON d.id = t.d GROUP BY name": None,
+    "SELECT count(*) FROM t WHERE d IN (SELECT id FROM d WHERE name > ?)": (("a",), ("b",)),
+    "SELECT k, s, x FROM t WHERE many = ?": (("m17",), ("m18",)),
+    "SELECT k, max(x), many FROM t GROUP BY k": None,
+    "SELECT x, many FROM t ORDER BY x DESC LIMIT 7": None,
+}
+
+
+@tap.each(("WAL", "UTF-8"), ("DELETE", "UTF-8"), ("WAL", "UTF-16le"))
+def test_asked_again(journal, encoding):
+    """By itself, with other values, after commits here and elsewhere, and with a rollback."""
+    for select, given in ASKED.items():
+        if encoding != "UTF-8" and ("max(s)" in select or "ts <" in select):
+            continue  # SQLite's
+        db, path = make(encoding, journal)
+        other = sqlite3.connect(path, isolation_level=None, timeout=20)
+        first, second = given or ((), ())
+        view = Kept(db, select, first, f"{journal}, {encoding}: {select}")
+        for turn in range(3):
+            view.ask("v", f"turn {turn}")
+        view.ask_for("again", True)
+        if given:
+            view.parameters["v"] = second
+            view.ask_for("other values", False)
+            view.ask_for("other values again", True)
+            view.parameters["v"] = first
+            view.ask_for("the first ones", False)
+        db.execute("UPDATE t SET x = x + 1, s = 's9', many = 'm1' WHERE rowid = 5")
+        view.ask_for("after a commit", False)
+        view.ask_for("... again", True)
+        other.execute("UPDATE d SET name = name || 'x' WHERE id = 1")
+        view.ask_for("after one elsewhere", False)
+        view.ask_for("... again", True)
+        db.execute("BEGIN")
+        db.execute("DELETE FROM t WHERE rowid < 50")
+        view.ask("v", "within a transaction that writes")
+        db.execute("ROLLBACK")
+        view.ask("v", "after it is rolled back")
+        view.ask("v", "... again")
+        view.ask_for("... and again", True)
+        other.close()
+
+
+def test_what_changes_it():
+    """Settings, functions, views over others, and what the columns cost."""
+    db, _ = make()
+    select = "SELECT gpu_sum(x), sum(k), count(*) FROM t"
+    view = Kept(db, select)
+    view.ask_for("first", False)
+    view.ask_for("again", True)
+    support.configure(db, override="on")
+    view.ask_for("a setting", False)
+    view.ask_for("... again", True)
+    support.configure(db, keep_answers="off")
+    view.ask_for("switched off", False)
+    view.ask_for("... again", False)
+    support.configure(db, keep_answers="on")
+    view.ask_for("switched on", False)
+    view.ask_for("... again", True)
+    views.evict(db)
+    view.ask_for("evicted", True)
+    for column, count in (("s", 5), ("many", 700)):
+        db.create_function("f", 1, lambda text: text + "1", deterministic=True)
+        view = Kept(db, f"SELECT f({column}) AS y, count(*) FROM t WHERE f({column}) > 's' OR k = 3 GROUP BY y ORDER BY 2, 1 LIMIT 5",
+                    label=f"a function of an application over {count} values")
+        for turn in range(4):
+            view.ask("v", f"turn {turn}")
+        db.create_function("f", 1, lambda text: "t" + text, deterministic=True)
+        view.ask("v", "another function")
+        view.ask("v", "... again")
+
+
+def test_moments():
+    """An operand that SQLite evaluates for each run is a value like others."""
+    db, _ = make()
+    moments = iter(range(100))
+    db.create_function("step", 0, lambda: next(moments) // 3)
+    view = Kept(db, "SELECT count(*), ? FROM t WHERE x > julianday(date('now')) - 2450000 AND k > ?", (1, 2))
+    view.ask("v", "first")
+    before = support.stats(db)["answers_kept"]
+    view.ask("v", "again")
+    tap.is_equal(support.stats(db)["answers_kept"] - before, 1, "the day is a value")
+    view.parameters["v"] = (7, 2)
+    view.ask_for("a value that only the rows have", True)
+
+
+def test_limits():
+    """A large answer is not kept, and neither is one of an empty table lost."""
+    db, _ = make()
+    view = Kept(db, "SELECT many, x, count(*) FROM t GROUP BY many, x")
+    for turn in range(3):
+        view.ask_for(f"turn {turn}", False)
+    view = Kept(db, "SELECT k, count(*) FROM t WHERE x < 0 GROUP BY k")
+    view.ask_for("no rows", False)
+    view.ask_for("... again", True)
+
+
+def test_cursors(rng):
+    """Several queries of one view that are under way have answers of their own."""
+    db, _ = make()
+    views.create(db, "v", "SELECT k, count(*) FROM t WHERE x > ? GROUP BY k")
+    want = {value: db.execute("SELECT k, count(*) FROM t WHERE x > ? GROUP BY k", (value,)).fetchall() for value in (1, 400)}
+    batch = support.Batch("cursors over kept answers")
+    for _ in range(60):
+        running = [(value, db.execute("SELECT * FROM v(?)", (value,)), []) for value in rng.choices((1, 400), k=3)]
+        while running:
+            value, cursor, rows = running[rng.randrange(len(running))]
+            row = cursor.fetchone()
+            if row is not None:
+                rows.append(row)
+                if rng.random() > 0.1:
+                    continue
+                rows.extend(cursor)
+            batch.compare(rows, want[value], f"x > {value}")
+            running.remove((value, cursor, rows))
+        if rng.random() < 0.2:
+            db.execute("UPDATE t SET x = x WHERE rowid = 1")
+
+
+views.run(globals())
