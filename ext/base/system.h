@@ -34,10 +34,6 @@ int clr_system_processors(void);
    own threads, except those of the thread's own faults. Returns 0 or an errno value. */
 int clr_system_start_thread(void *(*run)(void *), void *argument);
 
-/* Has the calling thread leave the processors to whoever wants them, where the system knows
-   priorities of threads. */
-void clr_system_be_idle(void);
-
 /* Sets up a condition variable whose deadlines are times of clr_system_now(), which setting the
    time leaves alone on Linux. */
 void clr_system_cond_init(pthread_cond_t *condition);

@@ -94,14 +94,6 @@ int clr_system_start_thread(void *(*run)(void *), void *argument)
     return error;
 }
 
-void clr_system_be_idle(void)
-{
-#ifdef __linux__
-    /* Of a thread, in spite of the name; some time is left to it on the busiest processor. */
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-#endif
-}
-
 /* macOS has no pthread_condattr_setclock(). */
 #ifdef __APPLE__
 #define DEADLINE_CLOCK CLOCK_REALTIME

@@ -56,11 +56,6 @@ int clr_system_start_thread(void *(*run)(void *), void *argument)
     return error;
 }
 
-void clr_system_be_idle(void)
-{
-    SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_LOWEST);
-}
-
 /* The library of threads knows no other clock. */
 void clr_system_cond_init(pthread_cond_t *condition)
 {

@@ -49,20 +49,4 @@ enum clr_scan_outcome clr_host_guess_place(const struct clr_scan *scan,
                                            const struct clr_watch *watch,
                                            struct clr_scalar *number);
 
-/* ---- Order statistics, modes and distinct counts that are looked up in sorted copies of columns.
- */
-
-/*
- * Returns the column whose sorted copy, if there is one, answers a question of the scan: all of its
- * numbers are asked about their order. Else -1.
- */
-int clr_question_column(const struct clr_scan *scan, const struct clr_question *question);
-
-struct clr_sorted_copy;
-
-/* Computes the tallies and answers the questions of a scan as clr_host_scan() does, without a look
-   at columns where the sorted copies do. sorted: that of each column of the scan, or NULL. */
-enum clr_scan_outcome clr_sorted_scan(struct clr_scan *scan, struct clr_sorted_copy *const *sorted,
-                                      const struct clr_watch *watch);
-
 #endif

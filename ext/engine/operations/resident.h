@@ -14,7 +14,7 @@
  * Each of these has something done on all devices of a division, at the same time. copies has that
  * of each of the scan's columns, all of this division and READY. If a program that is needed has
  * not been built yet, it is built in the background and the answer is CLR_SCAN_NOT_NOW. timeout_ms
- * as in clr_worker_collect(); after it a device counts as failed. watch may be NULL. work is
+ * as in clr_worker_await(); after it a device counts as failed. watch may be NULL. work is
  * increased by what was done. They return CLR_SCAN_DONE, CLR_SCAN_NOT_NOW, CLR_SCAN_STOPPED, or
  * CLR_SCAN_FAILED with the status; and what else is said.
  */

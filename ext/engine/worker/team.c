@@ -86,7 +86,6 @@ enum { WATCH_MS = 20, ASK_NS = 10000000 };
 struct team {
     clr_portion_work *work;
     void *argument;
-    bool is_idle;    /* its threads leave the processors to others */
     atomic_int next; /* part to take */
     atomic_bool stop;
     pthread_mutex_t lock;
@@ -123,8 +122,6 @@ static void *run_part(void *argument)
 {
     struct team *team = argument;
 
-    if (team->is_idle)
-        clr_system_be_idle();
     team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
     pthread_mutex_lock(&team->lock);
     team->running--;
@@ -198,13 +195,6 @@ bool clr_team_run(int count, clr_portion_work *work, void *argument, const struc
 bool clr_team_run_portions(void *watch, int count, clr_portion_work *work, void *argument)
 {
     return clr_team_run(count, work, argument, watch);
-}
-
-bool clr_team_run_idly(void *watch, int count, clr_portion_work *work, void *argument)
-{
-    struct team team = {.work = work, .argument = argument, .is_idle = true};
-
-    return run(&team, count, watch);
 }
 
 /* ---- Portions. */

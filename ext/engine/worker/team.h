@@ -86,12 +86,6 @@ bool clr_team_run(int count, clr_portion_work *work, void *argument, const struc
 /* The same as the work of portions, see struct clr_portions: the context is a watch, or NULL. */
 bool clr_team_run_portions(void *watch, int count, clr_portion_work *work, void *argument);
 
-/*
- * The same, by threads that leave the processors to others, and are no team
- * that clr_team_size() knows of. The watch is not NULL.
- */
-bool clr_team_run_idly(void *watch, int count, clr_portion_work *work, void *argument);
-
 /* ---- A list of numbers in portions, one for each thread of a team. */
 
 struct clr_team_portions {

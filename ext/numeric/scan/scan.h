@@ -110,7 +110,7 @@ struct clr_instruction {
  * evaluates both.
  *
  * CLR_BYTES, with CLR_KEEP, without operations and in a scan without keys, has values BYTES kept
- * too: x is a column, with bytes (clr_column_has_bytes()).
+ * too: x is a column, with bytes (struct clr_column).
  *
  * CLR_LEAST and CLR_GREATEST, in a scan with keys, are for CLR_EXTREMES: only one of them, and the
  * other extreme need not be found.

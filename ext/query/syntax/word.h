@@ -42,19 +42,4 @@ static inline const char *clr_string_end(const char *text)
     return text;
 }
 
-/* Returns the text from its first word on, which may be in other quotes than a string's; NULL:
-   there is none. */
-static inline const char *clr_word_find(const char *text)
-{
-    while (*text != '\0' && !clr_is_letter(*text)) {
-        if (*text == '\'')
-            text = clr_string_end(text);
-        else if (clr_is_word(*text))
-            text = clr_word_end(text);
-        else
-            text++;
-    }
-    return *text == '\0' ? NULL : text;
-}
-
 #endif

@@ -76,24 +76,11 @@ bool clr_cache_wait(const struct clr_watch *watch)
 /* ---- The thread. */
 
 /* Under the cache's lock. */
-static clr_cache_chore *chores[CLR_CACHE_CHORES];
-static bool is_wanted; /* some chore, since all were begun the last time */
+static clr_cache_chore *chore;
+static bool is_wanted; /* since it was begun the last time */
 
 /* The process whose thread this is; 0: there is none. A child after fork() has none. */
 static pid_t running;
-
-/* Returns when the next chore is due. */
-static int64_t do_all(void)
-{
-    int64_t due = INT64_MAX, next;
-    int i;
-
-    for (i = 0; i < CLR_CACHE_CHORES && chores[i] != NULL; i++) {
-        next = chores[i]();
-        due = next < due ? next : due;
-    }
-    return due;
-}
 
 static void *run(void *unused)
 {
@@ -103,7 +90,7 @@ static void *run(void *unused)
     clr_cache_lock();
     for (;;) {
         is_wanted = false;
-        due = do_all();
+        due = chore();
         if (is_wanted)
             continue;
         if (due == INT64_MAX)
@@ -115,13 +102,9 @@ static void *run(void *unused)
     return NULL;
 }
 
-bool clr_cache_thread_want(clr_cache_chore *chore)
+bool clr_cache_thread_want(clr_cache_chore *wanted)
 {
-    int i = 0;
-
-    while (chores[i] != NULL && chores[i] != chore)
-        i++;
-    chores[i] = chore;
+    chore = wanted;
     is_wanted = true;
     if (running == getpid()) {
         clr_cache_wake();

@@ -27,10 +27,8 @@ bool clr_cache_wait(const struct clr_watch *watch);
    called again, in ns of clr_clock_ns(); INT64_MAX: not before somebody wants it. */
 typedef int64_t clr_cache_chore(void);
 
-enum { CLR_CACHE_CHORES = 2 };
-
-/* With the cache's lock: has the thread do a chore soon, one of CLR_CACHE_CHORES at the most.
-   Returns false if the thread can't be started. */
+/* With the cache's lock: has the thread do the chore soon, which is always the same one. Returns
+   false if the thread can't be started. */
 bool clr_cache_thread_want(clr_cache_chore *chore);
 
 #endif

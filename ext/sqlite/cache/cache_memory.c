@@ -116,21 +116,13 @@ enum { ASKINGS = 8 };
 
 /* ---- What there is, and what of it was used longest ago. All with the lock. */
 
-/* The bytes that the process has reserved, and what tells who has them to give them back. A child
-   after fork() has none. */
-static struct {
-    int64_t bytes;
-    atomic_bool *stop;
-    pid_t process;
-} reserved;
-
-/* Adds up what images take on the host, in bytes: columns, sorted copies, dictionaries and layouts;
-   and what is reserved. What is being changed counts as it was. */
+/* Adds up what images take on the host, in bytes: columns, dictionaries and layouts. What is being
+   changed counts as it was. */
 static int64_t measure_host(void)
 {
     const struct clr_cached_table *table;
     const struct clr_image *image;
-    int64_t bytes = reserved.process == getpid() ? reserved.bytes : 0;
+    int64_t bytes = 0;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
         bytes += size_of_dictionaries(table->dictionaries);
@@ -194,20 +186,15 @@ static int64_t measure_device(const struct clr_worker *worker, const int64_t *si
     return bytes;
 }
 
-/* What is looked for among columns. */
-enum wanted { COLUMN, SORTED_COPY };
-
 /* Finds the least recently used column that may go, of those with copies on a worker's device,
-   unless that is NULL. Of a sorted copy alone, which goes though its column is pinned, likewise. */
-static struct clr_image_column **find_oldest(enum wanted wanted, const struct clr_worker *device,
-                                             struct clr_image **of)
+   unless that is NULL. */
+static struct clr_image_column **find_oldest(const struct clr_worker *device, struct clr_image **of)
 {
     struct column_place place = {.table = NULL};
     struct clr_image_column **oldest = NULL, *column;
 
     while ((column = next_column(&place)) != NULL) {
-        if (!may_go(place.image) ||
-            (wanted == COLUMN ? column->pins > 0 : column->sorted == NULL) ||
+        if (!may_go(place.image) || column->pins > 0 ||
             (device != NULL && size_on(column, device) == 0) ||
             (oldest != NULL && column->used >= (*oldest)->used))
             continue;
@@ -231,55 +218,11 @@ static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
     return oldest;
 }
 
-/*
- * With the cache's lock: reserves so many bytes of it, until unreserve(), if they
- * are free. One thread at a time has some. *stop becomes true when others need them: then they do
- * not count any more, and are to be given back soon.
- */
-static bool reserve(int64_t bytes, atomic_bool *stop)
-{
-    if (measure_host() + bytes > clr_column_memory())
-        return false;
-    reserved.bytes = bytes;
-    reserved.stop = stop;
-    reserved.process = getpid();
-    return true;
-}
-
-static void unreserve(void)
-{
-    reserved.bytes = 0;
-}
-
-/* Takes back what is reserved. Returns false if nothing is. */
-static bool take_back(void)
-{
-    if (reserved.bytes == 0 || reserved.process != getpid())
-        return false;
-    atomic_store(reserved.stop, true);
-    reserved.bytes = 0;
-    return true;
-}
-
-/* Drops the sorted copy whose column's use is longest ago. Returns false if there is none. */
-static bool drop_sorted(void)
-{
-    struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(SORTED_COPY, NULL, &image);
-
-    if (link == NULL)
-        return false;
-    clr_sorted_copy_release((*link)->sorted);
-    (*link)->sorted = NULL;
-    clr_image_measure_column(image, *link);
-    return true;
-}
-
 /* Drops the column or the dictionary whose use is longest ago. Returns false if there is none. */
 static bool drop_oldest(int64_t scan)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(COLUMN, NULL, &image);
+    struct clr_image_column **link = find_oldest(NULL, &image);
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
 
     if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
@@ -316,7 +259,7 @@ static bool drop_layout(void)
 static int64_t drop_oldest_copy(const struct clr_worker *worker)
 {
     struct clr_image *image = NULL;
-    struct clr_image_column **link = find_oldest(COLUMN, worker, &image);
+    struct clr_image_column **link = find_oldest(worker, &image);
     int64_t bytes;
 
     if (link == NULL)
@@ -478,8 +421,7 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
     size_t i;
 
     clr_cache_lock();
-    while (measure_host() > most &&
-           (take_back() || drop_sorted() || drop_oldest(scan) || drop_layout()))
+    while (measure_host() > most && (drop_oldest(scan) || drop_layout()))
         ;
     for (i = 0; catalog != NULL && i < catalog->count; i++) {
         const struct clr_worker *worker = clr_runtime_started_worker(i);
@@ -576,123 +518,4 @@ bool clr_cache_copies(const struct clr_connection *connection,
     for (i = 0; i < count && has_room && !ready; i++)
         clr_sharded_release(copies[i]);
     return ready;
-}
-
-/* ---- Sorted copies. */
-
-/* Scans that ask for the order of a column before it gets a sorted copy, and others, at least,
-   after it could not have one. Sorting takes about as long as ten of them. */
-enum { SORT_ASKINGS = 2, LEAST_PAUSE = 64 };
-
-/* Rows that are worth a thread. */
-enum { WORTH_A_THREAD = 131072 };
-
-/* What is being sorted. */
-struct sorting {
-    struct clr_column *column; /* with a reference */
-    atomic_bool stop;          /* its memory is needed */
-};
-
-static bool wants_stop(void *context)
-{
-    const struct sorting *sorting = context;
-
-    /* Nobody else has that content any more. */
-    return atomic_load(&sorting->stop) || atomic_load(&sorting->column->references) == 1;
-}
-
-static struct clr_image_column *find_wanted(void)
-{
-    struct column_place place = {.table = NULL};
-    struct clr_image_column *column;
-
-    do
-        column = next_column(&place);
-    while (column != NULL && (column->sorted != NULL || column->order_asks < SORT_ASKINGS));
-    return column;
-}
-
-/* Gives a copy to all columns that have the content it was made of. Without one they wait before
-   they are to have one. */
-static void spread(const struct clr_column *content, struct clr_sorted_copy *copy)
-{
-    struct column_place place = {.table = NULL};
-    struct clr_image_column *column;
-
-    while ((column = next_column(&place)) != NULL) {
-        if (column->column != content || column->sorted != NULL)
-            continue;
-        column->sorted = clr_sorted_copy_retain(copy);
-        column->order_asks = 0;
-        if (copy == NULL)
-            clr_backoff_failed(&column->sorting, LEAST_PAUSE);
-        clr_image_measure_column(place.image, column);
-    }
-}
-
-static int count_portions(const struct clr_column *column)
-{
-    const size_t most = column->rows / WORTH_A_THREAD + 1;
-    const int size = clr_team_size();
-
-    return (size_t)size < most ? size : (int)most;
-}
-
-/* Makes the sorted copy of a column that is to have one. Returns when it is to be called again: at
-   once, or never. */
-static int64_t make_wanted(void)
-{
-    struct clr_image_column *wanted = find_wanted();
-    struct sorting sorting = {.column = NULL};
-    const struct clr_watch watch = {wants_stop, &sorting};
-    struct clr_portions portions = {.run = clr_team_run_idly, .context = (void *)(uintptr_t)&watch};
-    struct clr_sorted_copy *copy = NULL;
-    int64_t cost;
-
-    if (wanted == NULL)
-        return INT64_MAX;
-    atomic_init(&sorting.stop, false);
-    sorting.column = clr_column_retain(wanted->column);
-    portions.count = count_portions(sorting.column);
-    cost = (int64_t)clr_sorted_copy_cost(sorting.column, portions.count);
-    if (cost > 0 && reserve(cost, &sorting.stop)) {
-        clr_cache_unlock();
-        clr_sorted_copy_make(sorting.column, &portions, &copy);
-        clr_cache_lock();
-        unreserve();
-        if (atomic_load(&sorting.stop)) {
-            clr_sorted_copy_release(copy);
-            copy = NULL;
-        }
-    }
-    spread(sorting.column, copy);
-    clr_cache_unlock();
-    clr_sorted_copy_release(copy);
-    clr_column_release(sorting.column);
-    clr_cache_lock();
-    return 0;
-}
-
-bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
-                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS])
-{
-    bool is_asked[CLR_MOST_COLUMNS] = {false}, has_one = false, is_due = false;
-    int i, number;
-
-    for (i = 0; i < scan->question_count; i++) {
-        number = clr_question_column(scan, &scan->questions[i]);
-        if (number >= 0)
-            is_asked[number] = true;
-    }
-    clr_cache_lock();
-    for (i = 0; i < scan->column_count; i++) {
-        copies[i] = is_asked[i] ? clr_sorted_copy_retain(found[i]->sorted) : NULL;
-        has_one = has_one || copies[i] != NULL;
-        if (is_asked[i] && copies[i] == NULL && !clr_backoff_skips(&found[i]->sorting))
-            is_due = ++found[i]->order_asks >= SORT_ASKINGS || is_due;
-    }
-    if (is_due)
-        clr_cache_thread_want(make_wanted);
-    clr_cache_unlock();
-    return has_one;
 }

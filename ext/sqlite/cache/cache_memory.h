@@ -20,10 +20,10 @@ int64_t clr_column_memory(void);
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
 
 /*
- * Drops what is reserved, sorted copies, the least recently used columns and dictionaries, of
- * whatever connection, and then layouts without columns, until all take at most so many bytes of
- * the host, and copies until they take no more of any device than they may. What queries have
- * pinned stays, and so do dictionaries of the scan of that number (0: none).
+ * Drops the least recently used columns and dictionaries, of whatever connection, and then layouts
+ * without columns, until all take at most so many bytes of the host, and copies until they take no
+ * more of any device than they may. What queries have pinned stays, and so do dictionaries of the
+ * scan of that number (0: none).
  */
 void clr_column_memory_trim(int64_t most, int64_t scan);
 
@@ -58,19 +58,5 @@ bool clr_cache_copies(const struct clr_connection *connection,
                       struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies);
-
-/*
- * Sorted copies of columns on the host. A column whose order has been asked for often enough, since
- * it has its content, gets one in the background (cache_lock.h), by threads that leave the
- * processors to others, if there is free memory for it. It goes with the content, and before any
- * column where memory is short. Nobody waits for one.
- */
-
-/*
- * Takes note of a scan, and of what it asks about the order of its columns, which are pinned.
- * Stores their sorted copies, with references, or NULL. Returns whether there is one.
- */
-bool clr_sorted_copies_take(struct clr_image_column *const *found, const struct clr_scan *scan,
-                            struct clr_sorted_copy *copies[CLR_MOST_COLUMNS]);
 
 #endif

@@ -7,7 +7,6 @@
 static void free_column(struct clr_image_column *column)
 {
     clr_sharded_release(column->copy);
-    clr_sorted_copy_release(column->sorted);
     clr_column_release(column->column);
     clr_page_set_free(column->unvalued);
     sqlite3_free(column->name);
@@ -46,7 +45,6 @@ static struct clr_image_column *clone_column(const struct clr_image_column *colu
     clone->next = NULL;
     clone->pins = 0;
     clone->column = clr_column_retain(column->column);
-    clone->sorted = clr_sorted_copy_retain(column->sorted);
     clone->copy = clr_sharded_retain(column->copy);
     clone->unvalued = column->unvalued == NULL ? NULL : clr_page_set_copy(column->unvalued);
     clone->name = sqlite3_mprintf("%s", column->name);
@@ -122,10 +120,6 @@ void clr_image_replace(struct clr_image_column *column, struct clr_column *conte
     column->copy =
         before == NULL || fresh == NULL ? NULL : clr_sharded_change(before, content, fresh);
     column->column = content;
-    clr_sorted_copy_release(column->sorted);
-    column->sorted = NULL;
-    column->order_asks = 0;
-    column->sorting = (struct clr_backoff){.pause = 0};
     clr_sharded_release(before);
 }
 
@@ -237,7 +231,7 @@ void clr_image_measure(struct clr_image *image)
 void clr_image_measure_column(struct clr_image *image, struct clr_image_column *column)
 {
     image->size -= column->size;
-    column->size = clr_column_size(column->column) + clr_sorted_copy_size(column->sorted);
+    column->size = clr_column_size(column->column);
     image->size += column->size;
 }
 

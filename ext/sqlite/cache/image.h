@@ -7,7 +7,6 @@
 
 #include "base/backoff.h"
 #include "engine/columns/copies.h"
-#include "numeric/order/sorted_copy.h"
 #include "sqlite/database/snapshot.h"
 #include "storage/load/load.h"
 
@@ -21,14 +20,11 @@ struct clr_image_column {
     /* Of one that SQLite evaluates: the pages of the leaves whose rows it has yet to evaluate
        again, or NULL. Until then the column serves nobody. */
     struct clr_page_set *unvalued;
-    struct clr_sorted_copy *sorted; /* of its rows, with a reference, or NULL */
-    int order_asks;                 /* scans that have asked for the order of this content */
-    struct clr_backoff sorting;     /* such scans that do not count */
-    struct clr_sharded *copy;       /* on devices, or NULL */
-    size_t size;                    /* of the first two, in bytes: clr_image_measure() */
-    int pins;                       /* queries that need it now: it is not evicted */
-    int64_t hits;                   /* scans that found it here */
-    int64_t used;                   /* the cache's clock of scans: least recently used goes first */
+    struct clr_sharded *copy; /* on devices, or NULL */
+    size_t size;              /* of the first two, in bytes: clr_image_measure() */
+    int pins;                 /* queries that need it now: it is not evicted */
+    int64_t hits;             /* scans that found it here */
+    int64_t used;             /* the cache's clock of scans: least recently used goes first */
     /* While it has no copy: how many more scans have to ask for one, and the number of the first
        scan that found no room for it, or 0. See make_room() in cache_memory.c. */
     struct clr_copy_wait {

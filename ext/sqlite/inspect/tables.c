@@ -133,7 +133,6 @@ static void add_column(const struct clr_connection *connection,
         add_null(cells);
     add_integer(cells, column->hits);
     add_integer(cells, (int64_t)clr_column_width(column->column));
-    add_integer(cells, (int64_t)clr_sorted_copy_size(column->sorted));
 }
 
 /* Those of all newest images that the connection may see. */
@@ -160,9 +159,8 @@ static const struct table column_table = {
     .name = "clreduce_columns",
     .declaration =
         "CREATE TABLE clreduce_columns(database TEXT, \"table\" TEXT, \"column\" TEXT, type TEXT, "
-        "rows INT, bytes INT, device_bytes INT, hits INT, width INT, "
-        "sorted_bytes INT)",
-    .columns = 10,
+        "rows INT, bytes INT, device_bytes INT, hits INT, width INT)",
+    .columns = 9,
     .innocuous = true,
     .fill = fill_columns,
 };

@@ -493,9 +493,8 @@ static enum clr_scan_outcome find_rows(struct clr_view_run *run)
     return CLR_SCAN_LIMIT;
 }
 
-/* Computes the tallies on the host. sorted: see scan_anywhere(). */
-static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
-                                          struct clr_sorted_copy *const *sorted)
+/* Computes the tallies on the host. */
+static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
 {
     struct clr_connection *connection = run->request.connection;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
@@ -506,8 +505,6 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
         return outcome;
     if (run->scan.grouping != NULL)
         outcome = group(run);
-    else if (sorted != NULL)
-        outcome = clr_sorted_scan(&run->scan, sorted, run->watch);
     else
         outcome = clr_host_scan(&run->scan, run->watch);
     if (outcome != CLR_SCAN_DONE || run->device != NULL)
@@ -517,16 +514,14 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run,
     return outcome;
 }
 
-/* On a device, or else on the host. sorted: of each column its sorted copy or NULL; or NULL. */
-static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run,
-                                           struct clr_sorted_copy *const *sorted)
+/* On a device, or else on the host. */
+static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run)
 {
     const enum clr_scan_outcome outcome = run->scan.grouping == NULL && is_for_devices(&run->scan)
                                               ? scan_on_device(run)
                                               : CLR_SCAN_NOT_NOW;
 
-    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run, sorted)
-                                                                     : outcome;
+    return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run) : outcome;
 }
 
 /* Whether the answer is kept from before, of the same columns. */
@@ -545,7 +540,7 @@ static bool is_kept(struct clr_view_run *run)
 }
 
 /* Scans the columns, to which there are references. */
-static int scan_columns(struct clr_view_run *run, struct clr_sorted_copy *const *sorted)
+static int scan_columns(struct clr_view_run *run)
 {
     struct clr_column_request *request = &run->request;
     struct clr_shared_sums *shared = NULL;
@@ -564,9 +559,9 @@ static int scan_columns(struct clr_view_run *run, struct clr_sorted_copy *const 
     skip_blocks(run);
     if (run->scan.grouping == NULL && run->scan.question_count == 0)
         shared = clr_shared_sums_begin(&run->scan);
-    outcome = scan_anywhere(run, sorted);
+    outcome = scan_anywhere(run);
     if (!clr_shared_sums_end(shared, &run->scan, outcome == CLR_SCAN_DONE))
-        outcome = scan_anywhere(run, sorted);
+        outcome = scan_anywhere(run);
     clr_column_memory_trim(clr_column_memory(), 0);
     switch (outcome) {
     case CLR_SCAN_DONE:
@@ -611,10 +606,8 @@ static void use_columns(struct clr_image_column *const *found, int count,
 /* Scans the columns that the request has, on a device or the host. */
 static int scan_image(struct clr_view_run *run)
 {
-    struct clr_sorted_copy *sorted[CLR_MOST_COLUMNS] = {NULL};
     struct clr_column_request *request = &run->request;
-    bool is_sorted;
-    int rc, i;
+    int rc;
 
     if (!clr_column_request_check_rows(request, request->image->layout.rows))
         return SQLITE_OK;
@@ -623,15 +616,10 @@ static int scan_image(struct clr_view_run *run)
     run->scan.rows = request->image->layout.rows;
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
     use_columns(request->found, run->scan.column_count, run->columns);
-    is_sorted = run->scan.question_count > 0 &&
-                clr_choice_are_many(&request->connection->settings, run->scan.rows) &&
-                clr_sorted_copies_take(request->found, &run->scan, sorted);
-    rc = scan_columns(run, is_sorted ? sorted : NULL);
+    rc = scan_columns(run);
     clr_memory_free((void *)run->scan.blocks);
     run->scan.blocks = NULL;
     run->scan.rows = request->image->layout.rows;
-    for (i = 0; i < run->scan.column_count; i++)
-        clr_sorted_copy_release(sorted[i]);
     run->scan.columns = NULL;
     return rc;
 }
