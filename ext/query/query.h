@@ -135,7 +135,7 @@ struct clr_query_column {
     int like;
     uint16_t pattern_at, pattern_size;
     /* In which form it is needed: see struct clr_field. Only lookups need codes. */
-    bool with_bytes, with_codes;
+    bool with_bytes, with_codes, is_joined;
     enum clr_time_unit unit;
     clr_time_format times;
 };

@@ -22,6 +22,9 @@ struct clr_field {
     /* The column is to have codes, and a dictionary of all its values. Not with_bytes as well; a
        field of the same index without codes may stand beside it. */
     bool with_codes;
+    /* Of a field with codes: its values lead to rows of other tables, which SQLite looks up in no
+       less time. So no number of them is too large for the rows. */
+    bool is_joined;
     /* Of a field with codes: of which values the first of their unit has the code. A field of
        another unit is as one of another index. */
     enum clr_time_unit unit;

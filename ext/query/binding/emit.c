@@ -67,7 +67,7 @@ void clr_query_shrink(struct clr_query *query, const struct clr_query_size *size
     query->constant_count = size->constants;
 }
 
-/* Whether two columns of the scan are one, with bytes or not. */
+/* Whether two columns of the scan are one, with bytes or not, joined or not. */
 static bool are_same(const struct clr_query_column *a, const struct clr_query_column *b)
 {
     if (a->number != b->number || a->with_codes != b->with_codes || a->unit != b->unit ||
@@ -87,6 +87,8 @@ int clr_place_column(struct clr_binder *binder, const struct clr_query_column *c
         query->columns[i] = *column;
         return query->column_count++;
     }
+    if (i < query->column_count)
+        query->columns[i].is_joined = query->columns[i].is_joined || column->is_joined;
     clr_memory_free(column->derived);
     return i < CLR_MOST_COLUMNS ? i : clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "columns");
 }

@@ -407,7 +407,10 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
         plan.has_subqueries = plan.has_subqueries || (nodes[i]->has & CLR_HAS_SUBQUERY) != 0;
     }
     plan.column = clr_place_column(
-        binder, &(struct clr_query_column){.number = number, .with_codes = true, .unit = unit});
+        binder, &(struct clr_query_column){.number = number,
+                                           .with_codes = true,
+                                           .is_joined = dimensions != 0 || plan.has_subqueries,
+                                           .unit = unit});
     if (plan.column < 0)
         return -1;
     if (scope.count > 0)

@@ -94,6 +94,7 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
                                    .never_null = field.never_null};
     field.with_bytes = query->columns[i].with_bytes;
     field.with_codes = query->columns[i].with_codes;
+    field.is_joined = query->columns[i].is_joined;
     field.unit = query->columns[i].unit;
     field.times = query->columns[i].times;
     return field;
@@ -207,7 +208,7 @@ bool clr_column_request_expects_many_values(struct clr_column_request *request)
     for (i = 0; i < request->query->column_count; i++) {
         const struct clr_field field = clr_column_request_field(request, i);
 
-        if (field.derived != NULL || (!field.with_codes && field.times == 0) ||
+        if (field.derived != NULL || field.is_joined || (!field.with_codes && field.times == 0) ||
             clr_column_request_find(request, i) != NULL)
             continue;
         clr_cache_lock();

@@ -19,7 +19,7 @@ enum { MOST_BYTES = 64 << 20 };
 
 struct sample {
     const struct clr_units *units;
-    struct clr_field *fields; /* those of the units with codes */
+    struct clr_field *fields; /* those of the units with codes that may have too many values */
     int count;
     size_t leaves, most_cells;            /* in the sample; of a leaf */
     size_t rows;                          /* decoded */
@@ -34,7 +34,7 @@ static void find_fields(struct sample *sample)
     int k;
 
     for (k = 0; k < sample->units->field_count; k++) {
-        if (sample->units->fields[k].with_codes)
+        if (sample->units->fields[k].with_codes && !sample->units->fields[k].is_joined)
             sample->fields[sample->count++] = sample->units->fields[k];
     }
 }
@@ -183,7 +183,7 @@ enum clr_load_outcome clr_sample_many_values(struct clr_units *units, uint64_t s
     pages.visited = clr_page_set_copy(units->visited); /* what is met now is met again */
     pages.watch = watch;
     if (sample_init(&sample, units, seed, memory) && pages.visited != NULL)
-        outcome = take(&sample, &pages, seed);
+        outcome = sample.count == 0 ? CLR_LOAD_DONE : take(&sample, &pages, seed);
     for (k = 0; k < sample.count && outcome == CLR_LOAD_DONE; k++) {
         if (has_many_values(&sample, k)) {
             *position = sample.fields[k].position;

@@ -8,6 +8,15 @@ KEYS, ROWS = 1_500, 8_000
 SELECT = ("SELECT d.kind, count(*), gpu_sum(t.n), min(seen(d.name)) FROM t JOIN d ON d.id = t.did WHERE seen(d.name) <> 'n7'"
           " GROUP BY d.kind ORDER BY 1")
 
+#: Keys of a long dimension, of which the fact table has each once or twice; and what is asked of it.
+MANY = 100_000
+MANY_SELECTS = {
+    "joined": "SELECT kind, count(*), sum(n), gpu_sum(weight) FROM t JOIN d ON d.id = t.did GROUP BY kind ORDER BY kind",
+    "left": "SELECT count(*) FROM t LEFT JOIN d ON d.id = t.did AND d.kind <> 'k3' WHERE d.id IS NULL OR weight > 9000",
+    "listed": "SELECT sum(n) FROM t WHERE did IN (SELECT id FROM d WHERE kind = 'k5')",
+    "alone": "SELECT count(*) FROM t WHERE did || '' LIKE '%77%'",
+}
+
 
 class Case:
     """A database, a view in it, and the calls of a function that it looks up."""
@@ -101,6 +110,28 @@ def test_rollback_mode():
     case.check(False, "again")
     case.commit("UPDATE t SET n = n + 1 WHERE id = 3")
     case.check(True, "any commit")
+
+
+@tap.each("WAL", "DELETE")
+def test_many_keys(mode):
+    """A dimension nearly as long as the fact table is worth its lookups, while other expressions of the key are not."""
+    path = FOLDER.new()
+    db = views.connect(path, isolation_level=None)
+    db.execute(f"PRAGMA journal_mode = {mode}").fetchall()
+    db.execute("PRAGMA synchronous = OFF")
+    db.execute("CREATE TABLE d(id INTEGER PRIMARY KEY, kind TEXT, weight REAL)")
+    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)")
+    count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)"
+    db.execute(f"{count} INSERT INTO d SELECT i, 'k' || (i % 7), i / 8.0 FROM c WHERE i % 50", (MANY,))
+    db.execute(f"{count} INSERT INTO t SELECT i, nullif(i * 7919 % {MANY}, 3), i % 90 FROM c", (MANY * 3 // 2,))
+    watch = views.Watch(db, f"many keys, {mode}", MANY_SELECTS, {})
+    for step in ("", "UPDATE d SET kind = 'other' WHERE id < 900", "INSERT INTO t(did, n) SELECT id + 1, 7 FROM d LIMIT 999",
+                 f"UPDATE t SET did = did + {MANY} WHERE id % 4000 = 5", "DELETE FROM d WHERE id % 3 = 0"):
+        if step:
+            db.execute(step)
+        for name in MANY_SELECTS:
+            line = watch.ask(name, step or "at first")[0]
+            watch.batch.check(name == "alone" or line.startswith("accelerated"), f"{step}: {name}: {line}")
 
 
 views.run(globals())
