@@ -567,6 +567,26 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
            i <= loops.lists_end;
 }
 
+bool clr_bytecode_groups_in_order(const struct clr_bytecode *program, uint32_t root)
+{
+    const struct clr_vdbe_op *next, *open;
+    bool are_several, compares = false;
+    int i, k;
+
+    if (!clr_bytecode_is_in_order(program, root, false) ||
+        find_sorter(program, &are_several) != NULL || are_several)
+        return false;
+    for (i = 0; i < program->count && !compares; i++) {
+        next = &program->operations[i];
+        open = clr_vdbe_op_is(next, "Next") ? find_open(program, next->p1) : NULL;
+        if (open == NULL || !is_of_table(program, open) || (uint32_t)open->p2 != root)
+            continue;
+        for (k = next->p2; k < i && !compares; k++)
+            compares = clr_vdbe_op_is(&program->operations[k], "Compare");
+    }
+    return compares;
+}
+
 /* Returns the loop around an operation in which a list's values are gone over from the least one
    on, if it is the only loop around it that no coroutine has; else NULL. */
 static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *program, int address)

@@ -103,6 +103,13 @@ bool clr_bytecode_leaves_loops(const struct clr_bytecode *program);
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
 
 /*
+ * Whether a program goes over all rows of the table with that root page in the order of their
+ * rowids, and within that over those of others, and tells groups from one another as they come, by
+ * no sorter.
+ */
+bool clr_bytecode_groups_in_order(const struct clr_bytecode *program, uint32_t root);
+
+/*
  * Whether the one b-tree that a program reads is that of the table with that root page, in the
  * order of the rowids: over all rows, or, if they are listed, over the values of the one list that
  * it goes over. Whatever it does with the rows then: sorters leave equal ones in their order.

@@ -267,8 +267,10 @@ static void note_valueless(sqlite3 *db, const struct clr_select *select, sqlite3
 /* Looks at SQLite's own code for the SELECT: how it goes over the rows, and so in which order it
    gives groups. program: of zeros. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int read_program(sqlite3 *db, const struct clr_select *select, struct clr_plan *plan,
-                        struct clr_bytecode *program, struct clr_reason *reason)
+                        const struct tables *tables, struct clr_bytecode *program,
+                        struct clr_reason *reason)
 {
+    const struct clr_joined joined = {&plan->table, tables->infos};
     /* Of SELECT * FROM view SQLite's code may go over the rows that the view's SELECT has given. */
     char *held = select->view_name != NULL ? clr_query_write_select(plan->query) : NULL;
     int rc;
@@ -283,8 +285,7 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
         clr_bytecode_count(program, "OpenAutoindex") > 0)
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
     if (rc == SQLITE_OK)
-        rc = clr_row_order_check(db, program, &plan->table, plan->query, &plan->rows_per_found,
-                                 reason);
+        rc = clr_row_order_check(db, program, &joined, plan->query, &plan->rows_per_found, reason);
     plan->walk.sorter = NULL;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;
@@ -354,7 +355,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
     if (rc == SQLITE_OK)
         rc = bind_names(connection, select, plan, tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = read_program(connection->db, select, plan, program, reason);
+        rc = read_program(connection->db, select, plan, tables, program, reason);
     if (!plan->query->has_rows && (!plan->query->is_grouped || plan->query->is_ordered))
         plan->valueless = 0;
     return rc;

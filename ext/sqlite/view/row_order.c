@@ -154,6 +154,40 @@ static bool has_inner_order(const struct clr_select_tree *select)
     return has;
 }
 
+/* Returns the table that a column is of. */
+static const struct clr_table_info *table_of(const struct clr_node *column,
+                                             const struct clr_joined *joined,
+                                             const struct clr_query *query)
+{
+    return column->dimension == 0
+               ? joined->fact
+               : &joined->tables[query->dimensions[column->dimension - 1].source];
+}
+
+/*
+ * Whether the groups of a join come in the order of their first key, which is the rowid of the
+ * outermost table in SQLite's loops, while all others are columns of the same table.
+ */
+static bool are_by_rowid(const struct clr_bytecode *program, const struct clr_joined *joined,
+                         const struct clr_query *query)
+{
+    const struct clr_node *term = query->syntax->select.keys.first;
+    const struct clr_node *first = term == NULL ? NULL : term->first;
+    const struct clr_table_info *table;
+    bool are = true;
+
+    for (; term != NULL && are; term = term->next)
+        are = term->first->kind == CLR_N_COLUMN && term->first->item == NULL &&
+              term->first->dimension == first->dimension;
+    if (first == NULL || !are || query->grouping.by_first)
+        return false;
+    table = table_of(first, joined, query);
+    return !table->without_rowid &&
+           (first->column.is_rowid ||
+            table->columns[first->column.number].field.index == (int)CLR_FIELD_ROWID) &&
+           clr_bytecode_groups_in_order(program, table->root);
+}
+
 /*
  * Finds the order of the groups in SQLite's own code for the SELECT, whose walk over the table's
  * rows is known: that of a sorter's keys, or of the b-tree that has equal keys side by side, from
@@ -163,12 +197,14 @@ static bool has_inner_order(const struct clr_select_tree *select)
  * Stores whether other keys descend than before: then the query is to be written anew. Returns
  * SQLITE_OK, or SQLite's code.
  */
-static int check_groups(sqlite3 *db, const struct clr_walk *walk,
-                        const struct clr_table_info *table, struct clr_query *query,
-                        bool *has_changed, struct clr_reason *reason)
+static int check_groups(sqlite3 *db, const struct clr_bytecode *program,
+                        const struct clr_walk *walk, const struct clr_joined *joined,
+                        struct clr_query *query, bool *has_changed, struct clr_reason *reason)
 {
     struct clr_grouping *grouping = &query->grouping;
     const bool orders_inside = has_inner_order(&query->syntax->select);
+    const bool by_rowid = query->dimension_count > 0 && !query->looks_up_subqueries &&
+                          !orders_inside && are_by_rowid(program, joined, query);
     bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
     int rc = SQLITE_OK;
 
@@ -176,15 +212,18 @@ static int check_groups(sqlite3 *db, const struct clr_walk *walk,
     /* The order of a join's rows follows from all of its loops, and so does it from a subquery's.
        That of a subquery's rows in FROM may show where no sorter brings equal keys together, and in
        that of DISTINCT. */
-    if ((((query->dimension_count > 0 || query->looks_up_subqueries) && walk->sorter == NULL) ||
+    if ((((query->dimension_count > 0 || query->looks_up_subqueries) && walk->sorter == NULL &&
+          !by_rowid) ||
          (orders_inside && (walk->sorter == NULL || grouping->by_first))) &&
         !query->is_ordered) {
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
         return SQLITE_OK;
     }
     memcpy(descending, grouping->descending, sizeof descending);
-    if (!query->is_ordered)
-        rc = find_order(db, walk, table, query, &is_same, &by_first, descending);
+    if (!query->is_ordered && by_rowid)
+        memset(descending, 0, sizeof descending);
+    else if (!query->is_ordered)
+        rc = find_order(db, walk, joined->fact, query, &is_same, &by_first, descending);
     if (rc == SQLITE_OK && !is_same)
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
     *has_changed = memcmp(descending, grouping->descending, sizeof descending) != 0;
@@ -293,7 +332,7 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
 }
 
 int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
-                        const struct clr_table_info *table, struct clr_query *query,
+                        const struct clr_joined *joined, struct clr_query *query,
                         int *rows_per_found, struct clr_reason *reason)
 {
     const struct clr_walk walk = clr_bytecode_walk(program);
@@ -301,9 +340,9 @@ int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
     int rc = SQLITE_OK;
 
     if (query->has_rows)
-        rc = check_rows(db, program, &walk, table, query, rows_per_found, reason);
+        rc = check_rows(db, program, &walk, joined->fact, query, rows_per_found, reason);
     else if (query->is_grouped)
-        rc = check_groups(db, &walk, table, query, &has_changed, reason);
+        rc = check_groups(db, program, &walk, joined, query, &has_changed, reason);
     if (rc == SQLITE_OK && has_changed && clr_query_write(query) == CLR_NOMEM)
         rc = SQLITE_NOMEM;
     return rc;

@@ -6,6 +6,12 @@
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
 
+/* The tables of a query. */
+struct clr_joined {
+    const struct clr_table_info *fact;   /* the one that is scanned */
+    const struct clr_table_info *tables; /* by their places in FROM; the fact's is empty */
+};
+
 /*
  * Finds out whether SQLite's code for the SELECT of a query gives rows as they are found in the
  * table, or groups in an order into which they can be brought: that is written to the query, whose
@@ -13,7 +19,7 @@
  * most. Sets the reason if not. Returns SQLITE_OK, or SQLite's code.
  */
 int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
-                        const struct clr_table_info *table, struct clr_query *query,
+                        const struct clr_joined *joined, struct clr_query *query,
                         int *rows_per_found, struct clr_reason *reason);
 
 #endif
