@@ -540,51 +540,70 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
     return walk;
 }
 
-/* The loops of a join are in each other, and the outermost one is where a cursor is placed first.
- */
-bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+/* The loops of a join are in each other, and the outermost one is where a cursor is placed first:
+   returns that operation, and stores what has opened the cursor. NULL: that is not known. */
+static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *program,
+                                                const struct loops *loops,
+                                                const struct clr_vdbe_op **open)
 {
     static const char *const places[] = {"Rewind", "Last", SEARCHES};
-    const struct loops loops = find_loops(program);
-    const struct clr_vdbe_op *first, *open = NULL;
     int i;
 
-    for (i = 0; i < program->count && open == NULL; i++) {
-        first = &program->operations[i];
+    for (i = 0; i < program->count && loops->are_known; i++) {
+        const struct clr_vdbe_op *first = &program->operations[i];
+
         if (first->runs_once || !is_among(first, places, COUNT(places)))
             continue;
-        open = find_open(program, first->p1);
-        if (!is_of_table(program, open))
-            open = NULL;
+        *open = find_open(program, first->p1);
+        if (is_of_table(program, *open))
+            return first;
     }
-    if (open == NULL || !loops.are_known || (uint32_t)open->p2 != root)
-        return false;
-    /* The first place is operation i - 1. */
-    if (!are_listed)
-        return clr_vdbe_op_is(first, "Rewind") && (loops.lists == 0 || i <= loops.lists_begin);
-    return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
-           loops.lists == 1 && !loops.lists_descend && i > loops.lists_begin &&
-           i <= loops.lists_end;
+    return NULL;
 }
 
-bool clr_bytecode_groups_in_order(const struct clr_bytecode *program, uint32_t root)
+/* Whether an operation begins a loop over a whole b-tree, around those over the values of IN. */
+static bool begins_whole(const struct clr_bytecode *program, const struct loops *loops,
+                         const struct clr_vdbe_op *first)
 {
-    const struct clr_vdbe_op *next, *open;
+    return clr_vdbe_op_is(first, "Rewind") &&
+           (loops->lists == 0 || first - program->operations < loops->lists_begin);
+}
+
+bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+{
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
+    int place;
+
+    if (first == NULL || (uint32_t)open->p2 != root)
+        return false;
+    if (!are_listed)
+        return begins_whole(program, &loops, first);
+    place = (int)(first - program->operations);
+    return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
+           loops.lists == 1 && !loops.lists_descend && place >= loops.lists_begin &&
+           place < loops.lists_end;
+}
+
+uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program)
+{
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
     bool are_several, compares = false;
     int i, k;
 
-    if (!clr_bytecode_is_in_order(program, root, false) ||
+    if (first == NULL || !begins_whole(program, &loops, first) ||
         find_sorter(program, &are_several) != NULL || are_several)
-        return false;
+        return 0;
     for (i = 0; i < program->count && !compares; i++) {
-        next = &program->operations[i];
-        open = clr_vdbe_op_is(next, "Next") ? find_open(program, next->p1) : NULL;
-        if (open == NULL || !is_of_table(program, open) || (uint32_t)open->p2 != root)
+        const struct clr_vdbe_op *next = &program->operations[i];
+
+        if (!clr_vdbe_op_is(next, "Next") || next->p1 != first->p1)
             continue;
         for (k = next->p2; k < i && !compares; k++)
             compares = clr_vdbe_op_is(&program->operations[k], "Compare");
     }
-    return compares;
+    return compares ? (uint32_t)open->p2 : 0;
 }
 
 /* Returns the loop around an operation in which a list's values are gone over from the least one

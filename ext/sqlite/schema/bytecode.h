@@ -103,11 +103,11 @@ bool clr_bytecode_leaves_loops(const struct clr_bytecode *program);
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
 
 /*
- * Whether a program goes over all rows of the table with that root page in the order of their
- * rowids, and within that over those of others, and tells groups from one another as they come, by
- * no sorter.
+ * Returns the root page of the b-tree, of a table or an index, that a program goes over from its
+ * beginning in the outermost loop, where it tells groups from one another as they come within that,
+ * by no sorter. 0: there is none, or it is not known.
  */
-bool clr_bytecode_groups_in_order(const struct clr_bytecode *program, uint32_t root);
+uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program);
 
 /*
  * Whether the one b-tree that a program reads is that of the table with that root page, in the

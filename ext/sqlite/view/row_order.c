@@ -154,38 +154,82 @@ static bool has_inner_order(const struct clr_select_tree *select)
     return has;
 }
 
-/* Returns the table that a column is of. */
-static const struct clr_table_info *table_of(const struct clr_node *column,
-                                             const struct clr_joined *joined,
-                                             const struct clr_query *query)
+/* Whether a column of an index is what a term is, one of those that rows are grouped or sorted by.
+ */
+static bool is_column(const struct clr_node *term, const char *name, const char *sequence)
 {
-    return column->dimension == 0
-               ? joined->fact
-               : &joined->tables[query->dimensions[column->dimension - 1].source];
+    const struct clr_node *column = term->first;
+
+    return name != NULL && sequence != NULL && column->kind == CLR_N_COLUMN &&
+           column->column.is_binary && !column->column.is_rowid &&
+           sqlite3_stricmp(column->column.name, name) == 0 &&
+           sqlite3_stricmp(sequence, "BINARY") == 0;
+}
+
+/* Returns the table that all keys are columns of, or NULL. */
+static const struct clr_table_info *find_table_of_keys(const struct clr_joined *joined,
+                                                       const struct clr_query *query)
+{
+    const struct clr_node *term = query->syntax->select.keys.first;
+    const int dimension = term == NULL ? 0 : term->first->dimension;
+
+    if (term == NULL || query->grouping.by_first)
+        return NULL;
+    for (; term != NULL; term = term->next) {
+        if (term->first->kind != CLR_N_COLUMN || term->first->item != NULL ||
+            term->first->dimension != dimension)
+            return NULL;
+    }
+    return dimension == 0 ? joined->fact : &joined->tables[query->dimensions[dimension - 1].source];
+}
+
+/* Stores whether an index of the table, with that root page, has the keys in their order in front
+   of all else, and which of them descend in it. */
+static int compare_keys(sqlite3 *db, const struct clr_table_info *table, uint32_t root,
+                        const struct clr_query *query, bool *are_same, bool *descending)
+{
+    const struct clr_node *term = query->syntax->select.keys.first;
+    sqlite3_stmt *statement = NULL;
+    char *index;
+    int rc = find_index(db, table, root, &index), i;
+
+    if (rc == SQLITE_OK && index != NULL)
+        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
+                                   table->schema, index);
+    /* seqno, cid, name, desc, coll, key */
+    for (i = 0; statement != NULL && term != NULL && sqlite3_step(statement) == SQLITE_ROW &&
+                is_column(term, (const char *)sqlite3_column_text(statement, 2),
+                          (const char *)sqlite3_column_text(statement, 4));
+         term = term->next)
+        descending[i++] = sqlite3_column_int(statement, 3) != 0;
+    *are_same = statement != NULL && term == NULL;
+    sqlite3_free(index);
+    return clr_statement_end(statement, rc);
 }
 
 /*
- * Whether the groups of a join come in the order of their first key, which is the rowid of the
- * outermost table in SQLite's loops, while all others are columns of the same table.
+ * Stores whether the groups of a join come in the order of their keys, all of which are columns of
+ * the outermost table in SQLite's loops: by its rowid, which is the first key, or by an index that
+ * has the keys in their order. Stores which of them descend.
  */
-static bool are_by_rowid(const struct clr_bytecode *program, const struct clr_joined *joined,
-                         const struct clr_query *query)
+static int compare_outermost(sqlite3 *db, const struct clr_bytecode *program,
+                             const struct clr_joined *joined, const struct clr_query *query,
+                             bool *are_same, bool *descending)
 {
-    const struct clr_node *term = query->syntax->select.keys.first;
-    const struct clr_node *first = term == NULL ? NULL : term->first;
-    const struct clr_table_info *table;
-    bool are = true;
+    const struct clr_table_info *table = find_table_of_keys(joined, query);
+    const uint32_t root = table == NULL ? 0 : clr_bytecode_grouping_root(program);
+    const struct clr_known_column *first;
 
-    for (; term != NULL && are; term = term->next)
-        are = term->first->kind == CLR_N_COLUMN && term->first->item == NULL &&
-              term->first->dimension == first->dimension;
-    if (first == NULL || !are || query->grouping.by_first)
-        return false;
-    table = table_of(first, joined, query);
-    return !table->without_rowid &&
-           (first->column.is_rowid ||
-            table->columns[first->column.number].field.index == (int)CLR_FIELD_ROWID) &&
-           clr_bytecode_groups_in_order(program, table->root);
+    *are_same = false;
+    if (root == 0 || table->without_rowid)
+        return SQLITE_OK;
+    memset(descending, 0, CLR_MOST_KEYS * sizeof *descending);
+    if (root != table->root)
+        return compare_keys(db, table, root, query, are_same, descending);
+    first = &query->syntax->select.keys.first->first->column;
+    *are_same =
+        first->is_rowid || table->columns[first->number].field.index == (int)CLR_FIELD_ROWID;
+    return SQLITE_OK;
 }
 
 /*
@@ -203,26 +247,28 @@ static int check_groups(sqlite3 *db, const struct clr_bytecode *program,
 {
     struct clr_grouping *grouping = &query->grouping;
     const bool orders_inside = has_inner_order(&query->syntax->select);
-    const bool by_rowid = query->dimension_count > 0 && !query->looks_up_subqueries &&
-                          !orders_inside && are_by_rowid(program, joined, query);
-    bool is_same = true, by_first = false, descending[CLR_MOST_KEYS];
+    const bool is_joined = query->dimension_count > 0 || query->looks_up_subqueries;
+    bool is_same = true, by_first = false, is_known = false, descending[CLR_MOST_KEYS];
     int rc = SQLITE_OK;
 
     *has_changed = false;
+    if (query->dimension_count > 0 && !query->looks_up_subqueries && !orders_inside &&
+        !query->is_ordered && walk->sorter == NULL)
+        rc = compare_outermost(db, program, joined, query, &is_known, descending);
+    if (rc != SQLITE_OK)
+        return rc;
     /* The order of a join's rows follows from all of its loops, and so does it from a subquery's.
        That of a subquery's rows in FROM may show where no sorter brings equal keys together, and in
        that of DISTINCT. */
-    if ((((query->dimension_count > 0 || query->looks_up_subqueries) && walk->sorter == NULL &&
-          !by_rowid) ||
+    if (((is_joined && walk->sorter == NULL && !is_known) ||
          (orders_inside && (walk->sorter == NULL || grouping->by_first))) &&
         !query->is_ordered) {
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
         return SQLITE_OK;
     }
-    memcpy(descending, grouping->descending, sizeof descending);
-    if (!query->is_ordered && by_rowid)
-        memset(descending, 0, sizeof descending);
-    else if (!query->is_ordered)
+    if (!is_known)
+        memcpy(descending, grouping->descending, sizeof descending);
+    if (!query->is_ordered && !is_known)
         rc = find_order(db, walk, joined->fact, query, &is_same, &by_first, descending);
     if (rc == SQLITE_OK && !is_same)
         clr_reason_set(reason, CLR_WHY_INDEX_ORDER);
@@ -239,18 +285,6 @@ static bool keeps_order(const struct clr_bytecode *program, const struct clr_tab
 {
     return query->ranking != NULL ? clr_bytecode_feeds_in_order(program, table->root, are_listed)
                                   : clr_bytecode_is_in_order(program, table->root, are_listed);
-}
-
-/* Whether a column of an index is what a term is, one of those that rows are grouped or sorted by.
- */
-static bool is_column(const struct clr_node *term, const char *name, const char *sequence)
-{
-    const struct clr_node *column = term->first;
-
-    return name != NULL && sequence != NULL && column->kind == CLR_N_COLUMN &&
-           column->column.is_binary && !column->column.is_rowid &&
-           sqlite3_stricmp(column->column.name, name) == 0 &&
-           sqlite3_stricmp(sequence, "BINARY") == 0;
 }
 
 /*
