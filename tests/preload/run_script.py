@@ -22,6 +22,10 @@ def main(path, database):
             held = []
             if db.in_transaction:
                 continue
+        if sql.startswith("REINDEX"):
+            # It takes the indexes that the connection knows, perhaps of before another one has made some. An accelerated
+            # statement has looked at the schema since then.
+            db.execute("SELECT count(*) FROM main.sqlite_master").fetchall()
         try:
             cursor.execute(sql, values)
             rows = cursor.fetchall() if most is None else cursor.fetchmany(most)

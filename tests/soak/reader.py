@@ -42,13 +42,13 @@ class Reader:
         self.db = tap.connect(self.path, timeout=5, check_same_thread=False)
         self.settings(device=self.device, view_threshold=0)
         if self.waits:
-            self.settings(start_after=0, host_threshold=1)
+            self.settings(start_after=0, host_threshold=1, keep_answers="off")
         for name in bank.SELECTS:
             self.create(name)
 
     def limit(self):
         """Another limit of what is kept."""
-        self.settings(column_memory=self.rng.choice((0, 0, 0, 20_000, 1)))
+        self.settings(column_memory=self.rng.choice((0, 0, 0, 20_000, 1)), keep_answers=self.rng.choice(("on", "off")))
 
     def settings(self, **values):
         """Changes settings."""

@@ -173,7 +173,7 @@ class Soak:
         bank.create(path, "WAL", 4096)
         db = tap.connect(path)
         for setting in (f"'device', '{self.device}'", "'view_threshold', 0", "'start_after', 0",
-                        "'host_threshold', 1", f"'device_timeout', {ANSWER_SECONDS * 1000}"):
+                        "'host_threshold', 1", "'keep_answers', 'off'", f"'device_timeout', {ANSWER_SECONDS * 1000}"):
             db.execute(f"SELECT clreduce_set({setting})").fetchall()
         for name, (select, _) in bank.SELECTS.items():
             db.execute(f"CREATE VIRTUAL TABLE temp.{name} USING clreduce(({select}))")
