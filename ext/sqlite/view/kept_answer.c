@@ -46,7 +46,8 @@ static void add_lookup(sqlite3_str *key, const struct clr_lookup *lookup)
     add_ranked(key, lookup);
 }
 
-struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version, int changes,
+struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version,
+                                          const struct clr_deriving *deriving, int changes,
                                           const struct clr_query_run *run,
                                           const struct clr_lookup *lookups)
 {
@@ -55,6 +56,8 @@ struct clr_answer_key clr_answer_key_make(const struct clr_database_version *ver
     int i;
 
     add(text, version->bytes, sizeof version->bytes);
+    add(text, deriving->programs, (size_t)run->query->column_count * sizeof deriving->programs[0]);
+    add(text, &deriving->has_no_patterns, sizeof deriving->has_no_patterns);
     add(text, &changes, sizeof changes);
     for (i = 0; i < run->query->constant_count; i++) {
         add(text, &run->constants[i].tag, sizeof run->constants[i].tag);

@@ -7,6 +7,7 @@
 #define CLR_SQLITE_KEPT_ANSWER_H
 
 #include "query/query_run.h"
+#include "sqlite/columns/column_source.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/view/groups.h"
 
@@ -23,10 +24,14 @@ struct clr_kept_answer {
     struct clr_group_values *values; /* with a reference */
 };
 
-/* Returns what the answer of a run follows from beside its plan: the version of the columns, the
-   run's constants, and what lookups, as many as the query has, give for the entries. changes: of
-   the connection's settings. A key that is large, or has no memory, is none. */
-struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version, int changes,
+/*
+ * Returns what the answer of a run follows from beside its plan: the version of the columns, how
+ * SQLite derives each of those that it does, the run's constants, and what lookups, as many as the
+ * query has, give for the entries. changes: of the connection's settings. A key that is large, or
+ * has no memory, is none.
+ */
+struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version,
+                                          const struct clr_deriving *deriving, int changes,
                                           const struct clr_query_run *run,
                                           const struct clr_lookup *lookups);
 

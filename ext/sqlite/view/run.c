@@ -532,8 +532,8 @@ static bool is_kept(struct clr_view_run *run)
     if (run->kept == NULL)
         return false;
     sqlite3_free(run->key.bytes);
-    run->key = clr_answer_key_make(&run->request.image->token, connection->settings_changes,
-                                   run->query_run, run->lookups);
+    run->key = clr_answer_key_make(&run->request.image->token, run->request.deriving,
+                                   connection->settings_changes, run->query_run, run->lookups);
     run->is_kept = clr_kept_answer_is(run->kept, &run->key);
     connection->stats.answers_kept += run->is_kept;
     return run->is_kept;

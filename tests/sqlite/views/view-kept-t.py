@@ -3,7 +3,9 @@
 Each case says how often the answer was kept; what a view gives is compared with its SELECT every time.
 """
 
+import os
 import sqlite3
+import time
 
 import support
 import tap
@@ -145,6 +147,22 @@ def test_moments():
     tap.is_equal(support.stats(db)["answers_kept"] - before, 1, "the day is a value")
     view.parameters["v"] = (7, 2)
     view.ask_for("a value that only the rows have", True)
+
+
+def test_zones():
+    """Columns that SQLite derives by the time zone are others in another one."""
+    db, _ = make()
+    select = "SELECT date(ts, 'localtime') AS day, count(*) FROM t WHERE strftime('%H', ts, 'localtime') > '02' GROUP BY day"
+    view = Kept(db, select)
+    before = os.environ.get("TZ")
+    for zone in ("UTC", "America/New_York", "Asia/Kolkata", "UTC"):
+        os.environ["TZ"] = zone
+        time.tzset()
+        for turn in range(4):
+            view.ask("v", f"{zone}, turn {turn}")
+        view.ask_for(f"{zone}, at last", True)
+    os.environ.pop("TZ") if before is None else os.environ.update(TZ=before)
+    time.tzset()
 
 
 def test_limits():
