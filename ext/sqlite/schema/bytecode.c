@@ -561,12 +561,11 @@ static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *progr
     return NULL;
 }
 
-/* Whether an operation begins a loop over a whole b-tree, around those over the values of IN. */
-static bool begins_whole(const struct clr_bytecode *program, const struct loops *loops,
-                         const struct clr_vdbe_op *first)
+/* Whether an operation stands before all loops over the values of IN. */
+static bool is_before_lists(const struct clr_bytecode *program, const struct loops *loops,
+                            const struct clr_vdbe_op *operation)
 {
-    return clr_vdbe_op_is(first, "Rewind") &&
-           (loops->lists == 0 || first - program->operations < loops->lists_begin);
+    return loops->lists == 0 || operation - program->operations < loops->lists_begin;
 }
 
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
@@ -578,7 +577,7 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
     if (first == NULL || (uint32_t)open->p2 != root)
         return false;
     if (!are_listed)
-        return begins_whole(program, &loops, first);
+        return clr_vdbe_op_is(first, "Rewind") && is_before_lists(program, &loops, first);
     place = (int)(first - program->operations);
     return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
            loops.lists == 1 && !loops.lists_descend && place >= loops.lists_begin &&
@@ -587,13 +586,15 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
 
 uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program)
 {
+    static const char *const places[] = {"Rewind", "SeekGE", "SeekGT"};
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
     bool are_several, compares = false;
     int i, k;
 
-    if (first == NULL || !begins_whole(program, &loops, first) ||
-        find_sorter(program, &are_several) != NULL || are_several)
+    if (first == NULL || !is_among(first, places, COUNT(places)) ||
+        !is_before_lists(program, &loops, first) || find_sorter(program, &are_several) != NULL ||
+        are_several)
         return 0;
     for (i = 0; i < program->count && !compares; i++) {
         const struct clr_vdbe_op *next = &program->operations[i];

@@ -103,9 +103,9 @@ bool clr_bytecode_leaves_loops(const struct clr_bytecode *program);
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
 
 /*
- * Returns the root page of the b-tree, of a table or an index, that a program goes over from its
- * beginning in the outermost loop, where it tells groups from one another as they come within that,
- * by no sorter. 0: there is none, or it is not known.
+ * Returns the root page of the b-tree, of a table or an index, that a program goes over in its
+ * order in the outermost loop, where it tells groups from one another as they come within that, by
+ * no sorter. 0: there is none, or it is not known.
  */
 uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program);
 
