@@ -572,8 +572,8 @@ static void describe_way(struct clr_acceleration *acceleration, char line[CLR_RE
         add_devices(last->device_count, devices);
         sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
                          !last->was_asked                          ? "not run yet"
-                         : last->reading.kind == CLR_READ_STREAMED ? "host, streaming the table"
                          : last->is_kept                           ? "answer kept"
+                         : last->reading.kind == CLR_READ_STREAMED ? "host, streaming the table"
                          : last->device == NULL                    ? "host"
                                                                    : "device ",
                          last->device == NULL ? "" : last->device, devices);

@@ -524,7 +524,7 @@ static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run)
     return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run) : outcome;
 }
 
-/* Whether the answer is kept from before, of the same columns. */
+/* Whether the answer is kept from before, of the same version, for lookups as they are now. */
 static bool is_kept(struct clr_view_run *run)
 {
     struct clr_connection *connection = run->request.connection;
@@ -532,7 +532,7 @@ static bool is_kept(struct clr_view_run *run)
     if (run->kept == NULL)
         return false;
     sqlite3_free(run->key.bytes);
-    run->key = clr_answer_key_make(&run->request.image->token, run->request.deriving,
+    run->key = clr_answer_key_make(&run->request.snapshot.token, run->request.deriving,
                                    connection->settings_changes, run->query_run, run->lookups);
     run->is_kept = clr_kept_answer_is(run->kept, &run->key);
     connection->stats.answers_kept += run->is_kept;
@@ -814,6 +814,10 @@ static int stream(struct clr_view_run *run)
     if (with_codes)
         rc = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, run->columns,
                          &complete);
+    if (complete && is_kept(run)) {
+        run->request.reading.kind = CLR_READ_STREAMED;
+        return rc;
+    }
     /* None of the columns that are kept is needed, and together they must leave room. */
     clr_column_memory_trim(budget - memory, used);
     if (complete) {

@@ -176,6 +176,24 @@ def test_limits():
     view.ask_for("... again", True)
 
 
+def test_streams():
+    """A table that is too large for its columns to be kept is not read again either."""
+    db, _ = make()
+    support.configure(db, column_memory=30_000)
+    for select in ("SELECT gpu_sum(x), count(*) FROM t WHERE k > 2", "SELECT k, gpu_sum(x), max(k) FROM t GROUP BY k",
+                   "SELECT s, count(*) FROM t WHERE s <> 's1' GROUP BY s"):
+        view = Kept(db, select, label=f"streaming: {select}")
+        view.ask_for("first", False)
+        tap.ok("streaming" in views.plan(db, "v")[0], "the table streams")
+        before = support.stats(db)["bytes_decoded"]
+        view.ask_for("again", True)
+        tap.is_equal(support.stats(db)["bytes_decoded"], before, "nothing is read")
+        db.execute("UPDATE t SET x = x + 1, s = 's7' WHERE rowid = 9")
+        view.ask_for("after a commit", False)
+        view.ask_for("... again", True)
+    support.configure(db, column_memory=0)
+
+
 def test_cursors(rng):
     """Several queries of one view that are under way have answers of their own."""
     db, _ = make()
