@@ -88,7 +88,8 @@ def run(build, path, name, is_preloaded):
     command = [PYTHON, __file__, "--child", path, name]
     if is_preloaded:
         command = [str(build / "clreduce-run"), "--explain", "--", *command]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    settings = "keep_answers=off," + os.environ.get("CLREDUCE_SETTINGS", "")
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "CLREDUCE_SETTINGS": settings})
     times, rows = json.loads(ran.stdout)
     said = [line for line in ran.stderr.splitlines() if dated(shapes_queries.QUERIES[name])[0][:40] in line]
     told = re.search(r"clreduce-run: (?:by SQLite, as )?(.*?): \S+ s by SQLite, ", said[0]) if said else None
