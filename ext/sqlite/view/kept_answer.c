@@ -13,7 +13,8 @@ static void add(sqlite3_str *key, const void *bytes, size_t size)
     sqlite3_str_append(key, bytes, (int)size);
 }
 
-/* Adds the values in whose order the results of a lookup are. */
+/* Adds the values in whose order the results of a lookup are. A long one makes the key too large.
+ */
 static void add_ranked(sqlite3_str *key, const struct clr_lookup *lookup)
 {
     size_t i;
