@@ -154,7 +154,8 @@ class Run:
     def table(self, rng):
         """One table with all that is asked of it."""
         table = self.domain(rng, FOLDER.new(), self.device, self.encoding)
-        self.keeps = self.device == "host" and rng.random() < 0.5
+        # Of plans that have to be told nothing is kept: a kept answer's tells of nothing else.
+        self.keeps = self.device == "host" and not self.told and rng.random() < 0.5
         support.configure(table.db, column_memory=rng.choice(self.memories), keep_answers="on" if self.keeps else "off")
         kept, end = {}, self.selects + self.on_table
         while self.selects < end:
