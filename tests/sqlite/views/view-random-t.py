@@ -25,7 +25,7 @@ def matrix():
     yield Run(Collations, times(60, 160), between=60, fast=0.7)
     yield Run(Times, times(160, 3_200), on_table=16, between=8, fast=0.3)
     yield Run(Times, times(32, 640), encoding="UTF-16le", on_table=16, between=8, fast=0.02)
-    yield Run(FilledTimes, times(40, 800), on_table=20, between=20, fast=0.01)
+    yield Run(FilledTimes, times(40, 800), on_table=20, between=20, fast=0.02)
     yield Run(Times, times(40, 800), on_table=20, between=10, fast=0.1, memories=(12_000,), told={"accelerated: host, streaming": (0.05, 1)})
     # A device compiles nearly each of them.
     for device in views.devices()[1:]:
