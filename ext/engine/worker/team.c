@@ -155,41 +155,33 @@ static void wait_for_all(struct team *team, const struct clr_watch *watch)
     pthread_mutex_unlock(&team->lock);
 }
 
-static bool run(struct team *team, int count, const struct clr_watch *watch)
-{
-    int i, threads = watch == NULL ? count - 1 : count;
-
-    atomic_init(&team->next, 0);
-    atomic_init(&team->stop, false);
-    pthread_mutex_init(&team->lock, NULL);
-    clr_system_cond_init(&team->done);
-    team->running = threads;
-    for (i = 0; i < threads; i++) {
-        if (clr_thread_start(run_part, team) != 0)
-            break;
-    }
-    pthread_mutex_lock(&team->lock);
-    team->running -= threads - i;
-    pthread_mutex_unlock(&team->lock);
-    for (; i < count; i++) {
-        team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
-        ask(team, watch);
-    }
-    wait_for_all(team, watch);
-    pthread_cond_destroy(&team->done);
-    pthread_mutex_destroy(&team->lock);
-    return !atomic_load(&team->stop);
-}
-
 bool clr_team_run(int count, clr_portion_work *work, void *argument, const struct clr_watch *watch)
 {
     struct team team = {.work = work, .argument = argument};
-    bool is_done;
+    int i, threads = watch == NULL ? count - 1 : count;
 
     atomic_fetch_add(&teams, 1);
-    is_done = run(&team, count, watch);
+    atomic_init(&team.next, 0);
+    atomic_init(&team.stop, false);
+    pthread_mutex_init(&team.lock, NULL);
+    clr_system_cond_init(&team.done);
+    team.running = threads;
+    for (i = 0; i < threads; i++) {
+        if (clr_thread_start(run_part, &team) != 0)
+            break;
+    }
+    pthread_mutex_lock(&team.lock);
+    team.running -= threads - i;
+    pthread_mutex_unlock(&team.lock);
+    for (; i < count; i++) {
+        work(argument, atomic_fetch_add(&team.next, 1), &team.stop);
+        ask(&team, watch);
+    }
+    wait_for_all(&team, watch);
     atomic_fetch_sub(&teams, 1);
-    return is_done;
+    pthread_cond_destroy(&team.done);
+    pthread_mutex_destroy(&team.lock);
+    return !atomic_load(&team.stop);
 }
 
 bool clr_team_run_portions(void *watch, int count, clr_portion_work *work, void *argument)

@@ -2,6 +2,7 @@
 #ifndef CLR_NUMERIC_FIELD_H
 #define CLR_NUMERIC_FIELD_H
 
+#include "numeric/dictionary/dictionary.h"
 #include "numeric/values/column.h"
 #include "numeric/values/timestamp.h"
 
@@ -88,6 +89,14 @@ static inline bool clr_field_is_same(const struct clr_field *a, const struct clr
 {
     return clr_field_is_like(a, b) && a->is_real == b->is_real &&
            a->missing.tag == b->missing.tag && a->missing.bits == b->missing.bits;
+}
+
+/* Whether a dictionary has too many values for a column of the field, or a part of one, of so many
+   rows. */
+static inline bool clr_field_has_many_values(const struct clr_field *field,
+                                             const struct clr_dictionary *dictionary, size_t rows)
+{
+    return !field->is_joined && clr_dictionary_is_large(dictionary, rows);
 }
 
 #endif

@@ -3,16 +3,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/settings.h"
-#include "engine/host/host_scan.h"
 #include "engine/worker/runtime.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_lock.h"
 #include "sqlite/database/connection_database.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- Dictionaries that are kept. */
 

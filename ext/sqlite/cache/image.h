@@ -21,7 +21,7 @@ struct clr_image_column {
        again, or NULL. Until then the column serves nobody. */
     struct clr_page_set *unvalued;
     struct clr_sharded *copy; /* on devices, or NULL */
-    size_t size;              /* of the first two, in bytes: clr_image_measure() */
+    size_t size;              /* of the column on the host, in bytes: clr_image_measure() */
     int pins;                 /* queries that need it now: it is not evicted */
     int64_t hits;             /* scans that found it here */
     int64_t used;             /* the cache's clock of scans: least recently used goes first */

@@ -62,8 +62,8 @@ static enum clr_code put_coded(struct clr_row_load *load, int i, sqlite3_value *
     enum clr_code code =
         put_code(load->columns[i], load->rows, load->fields[i].unit, argument, load->encoding);
 
-    if ((code == CLR_OK && !load->fields[i].is_joined &&
-         clr_dictionary_is_large(dictionary, load->rows + 1)) ||
+    if ((code == CLR_OK &&
+         clr_field_has_many_values(&load->fields[i], dictionary, load->rows + 1)) ||
         (code == CLR_LIMIT && dictionary->count == CLR_DICTIONARY_MOST)) {
         load->many_values = i;
         code = CLR_LIMIT;

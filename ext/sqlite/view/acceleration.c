@@ -467,7 +467,6 @@ static int make_answer(struct clr_acceleration *acceleration, struct clr_view_ru
                                            .memory = run->scan.values_memory,
                                            .watch = &watch,
                                            .environment = environment};
-
     const int rc =
         clr_answer_make(&input, &acceleration->finisher, answer, &acceleration->last.reason);
 

@@ -26,19 +26,15 @@ static void add_ranked(sqlite3_str *key, const struct clr_lookup *lookup)
 
         add(key, &value->kind, sizeof value->kind);
         add(key, &value->as, sizeof value->as);
-        if (has_bytes && value->as.size <= MOST_BYTES)
-            add(key, value->bytes, value->as.size);
-        else if (has_bytes)
-            sqlite3_str_appendchar(key, MOST_BYTES, ' ');
+        if (has_bytes)
+            add(key, value->bytes, value->as.size < MOST_BYTES ? value->as.size : MOST_BYTES);
     }
 }
 
 static void add_lookup(sqlite3_str *key, const struct clr_lookup *lookup)
 {
-    const bool has_results = lookup->count <= RESULTS;
-
     add(key, &lookup->count, sizeof lookup->count);
-    if (!has_results) {
+    if (lookup->count > RESULTS) {
         add(key, &lookup->results->id, sizeof lookup->results->id);
         return;
     }

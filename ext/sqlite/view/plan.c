@@ -285,7 +285,8 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
         clr_bytecode_count(program, "OpenAutoindex") > 0)
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
     if (rc == SQLITE_OK)
-        rc = clr_row_order_check(db, program, &joined, plan->query, &plan->rows_per_found, reason);
+        rc = clr_row_order_check(db, program, &plan->walk, &joined, plan->query,
+                                 &plan->rows_per_found, reason);
     plan->walk.sorter = NULL;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
         return rc;

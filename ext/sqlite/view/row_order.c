@@ -17,22 +17,25 @@ static int column_of_key(const struct clr_query *query, int key)
     return is_column ? query->columns[x->a].number : -1;
 }
 
-/* Finds the index of the table that has a root page: *name is to be freed with sqlite3_free(), or
-   NULL if there is none. */
-static int find_index(sqlite3 *db, const struct clr_table_info *table, uint32_t root, char **name)
+/* What list_columns() gives of a column. */
+enum { AT_PLACE, AT_NAME = 2, AT_DESCENDS, AT_SEQUENCE, AT_IS_KEY };
+
+/* Prepares a statement that lists the columns of the index of a table that has a root page; NULL:
+   there is none. Returns SQLITE_OK, or SQLite's code. */
+static int list_columns(sqlite3 *db, const struct clr_table_info *table, uint32_t root,
+                        sqlite3_stmt **columns)
 {
-    sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(db, &statement,
+    sqlite3_stmt *found;
+    int rc = clr_statement_prepare(db, &found,
                                    "SELECT name FROM \"%w\".sqlite_master WHERE type = 'index' AND"
                                    " rootpage = %lld",
                                    table->schema, (long long)root);
 
-    *name = NULL;
-    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        *name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 0));
-        rc = *name == NULL ? SQLITE_NOMEM : SQLITE_OK;
-    }
-    return clr_statement_end(statement, rc);
+    *columns = NULL;
+    if (rc == SQLITE_OK && sqlite3_step(found) == SQLITE_ROW)
+        rc = clr_statement_prepare(db, columns, "PRAGMA \"%w\".index_xinfo(\"%w\")", table->schema,
+                                   sqlite3_column_text(found, 0));
+    return clr_statement_end(found, rc);
 }
 
 /* What is found of an index, from its first column on, beside the keys. */
@@ -46,10 +49,9 @@ struct comparing {
 static void take_column(sqlite3_stmt *statement, const struct clr_table_info *table,
                         const struct clr_query *query, struct comparing *comparing)
 {
-    /* seqno, cid, name, desc, coll, key */
-    const char *name = (const char *)sqlite3_column_text(statement, 2);
-    const char *sequence = (const char *)sqlite3_column_text(statement, 4);
-    const bool descends = sqlite3_column_int(statement, 3) != 0;
+    const char *name = (const char *)sqlite3_column_text(statement, AT_NAME);
+    const char *sequence = (const char *)sqlite3_column_text(statement, AT_SEQUENCE);
+    const bool descends = sqlite3_column_int(statement, AT_DESCENDS) != 0;
     const int column = column_of_key(query, comparing->next);
 
     comparing->has_descending = comparing->has_descending || descends;
@@ -76,20 +78,15 @@ static int compare_index(sqlite3 *db, const struct clr_walk *walk,
 {
     const int count = query->grouping.key_count;
     struct comparing comparing = {.next = 0};
-    sqlite3_stmt *statement = NULL;
-    char *index;
-    int rc = find_index(db, table, walk->root, &index), i;
+    sqlite3_stmt *statement;
+    int rc = list_columns(db, table, walk->root, &statement), i;
 
-    if (rc == SQLITE_OK && index != NULL)
-        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
-                                   table->schema, index);
     while (statement != NULL && comparing.next < count && sqlite3_step(statement) == SQLITE_ROW)
         take_column(statement, table, query, &comparing);
     *is_same = comparing.next == count && (is_sure || !comparing.others) &&
                !(walk->has_lists && (walk->descends || comparing.has_descending));
     for (i = 0; i < count; i++)
         descending[i] = comparing.descending[i] != walk->descends;
-    sqlite3_free(index);
     return clr_statement_end(statement, rc);
 }
 
@@ -154,10 +151,12 @@ static bool has_inner_order(const struct clr_select_tree *select)
     return has;
 }
 
-/* Whether a column of an index is what a term is, one of those that rows are grouped or sorted by.
- */
-static bool is_column(const struct clr_node *term, const char *name, const char *sequence)
+/* Whether a column of an index, of list_columns(), is what a term is, one of those that rows are
+   grouped or sorted by. */
+static bool is_column(const struct clr_node *term, sqlite3_stmt *statement)
 {
+    const char *name = (const char *)sqlite3_column_text(statement, AT_NAME);
+    const char *sequence = (const char *)sqlite3_column_text(statement, AT_SEQUENCE);
     const struct clr_node *column = term->first;
 
     return name != NULL && sequence != NULL && column->kind == CLR_N_COLUMN &&
@@ -189,21 +188,14 @@ static int compare_keys(sqlite3 *db, const struct clr_table_info *table, uint32_
                         const struct clr_query *query, bool *are_same, bool *descending)
 {
     const struct clr_node *term = query->syntax->select.keys.first;
-    sqlite3_stmt *statement = NULL;
-    char *index;
-    int rc = find_index(db, table, root, &index), i;
+    sqlite3_stmt *statement;
+    int rc = list_columns(db, table, root, &statement), i;
 
-    if (rc == SQLITE_OK && index != NULL)
-        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
-                                   table->schema, index);
-    /* seqno, cid, name, desc, coll, key */
     for (i = 0; statement != NULL && term != NULL && sqlite3_step(statement) == SQLITE_ROW &&
-                is_column(term, (const char *)sqlite3_column_text(statement, 2),
-                          (const char *)sqlite3_column_text(statement, 4));
+                is_column(term, statement);
          term = term->next)
-        descending[i++] = sqlite3_column_int(statement, 3) != 0;
+        descending[i++] = sqlite3_column_int(statement, AT_DESCENDS) != 0;
     *are_same = statement != NULL && term == NULL;
-    sqlite3_free(index);
     return clr_statement_end(statement, rc);
 }
 
@@ -301,31 +293,24 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
     const uint32_t root = clr_bytecode_feeding_index(program, table->root);
     sqlite3_stmt *statement = NULL;
     const struct clr_node *term;
-    char *index = NULL;
-    int rc = SQLITE_OK, place;
+    int rc, place;
 
     *is = false;
     if (root == 0 || query->first.group < 0 || query->dimension_count > 0)
         return SQLITE_OK;
-    rc = find_index(db, table, root, &index);
-    if (rc == SQLITE_OK && index != NULL)
-        rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".index_xinfo(\"%w\")",
-                                   table->schema, index);
-    /* seqno, cid, name, desc, coll, key */
+    rc = list_columns(db, table, root, &statement);
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
-           sqlite3_column_int(statement, 5) != 0) {
-        place = sqlite3_column_int(statement, 0);
+           sqlite3_column_int(statement, AT_IS_KEY) != 0) {
+        place = sqlite3_column_int(statement, AT_PLACE);
         for (term = first; term != NULL && (place > 0 || term == first); term = term->next) {
-            if (is_column(term, (const char *)sqlite3_column_text(statement, 2),
-                          (const char *)sqlite3_column_text(statement, 4)))
+            if (is_column(term, statement))
                 break;
         }
-        *is =
-            term != NULL && (place > 0 ? *is : term == first && !sqlite3_column_int(statement, 3));
+        *is = term != NULL &&
+              (place > 0 ? *is : term == first && !sqlite3_column_int(statement, AT_DESCENDS));
         if (!*is)
             break;
     }
-    sqlite3_free(index);
     return clr_statement_end(statement, rc);
 }
 
@@ -366,17 +351,16 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
 }
 
 int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
-                        const struct clr_joined *joined, struct clr_query *query,
-                        int *rows_per_found, struct clr_reason *reason)
+                        const struct clr_walk *walk, const struct clr_joined *joined,
+                        struct clr_query *query, int *rows_per_found, struct clr_reason *reason)
 {
-    const struct clr_walk walk = clr_bytecode_walk(program);
     bool has_changed = false;
     int rc = SQLITE_OK;
 
     if (query->has_rows)
-        rc = check_rows(db, program, &walk, joined->fact, query, rows_per_found, reason);
+        rc = check_rows(db, program, walk, joined->fact, query, rows_per_found, reason);
     else if (query->is_grouped)
-        rc = check_groups(db, program, &walk, joined, query, &has_changed, reason);
+        rc = check_groups(db, program, walk, joined, query, &has_changed, reason);
     if (rc == SQLITE_OK && has_changed && clr_query_write(query) == CLR_NOMEM)
         rc = SQLITE_NOMEM;
     return rc;

@@ -13,13 +13,13 @@ struct clr_joined {
 };
 
 /*
- * Finds out whether SQLite's code for the SELECT of a query gives rows as they are found in the
- * table, or groups in an order into which they can be brought: that is written to the query, whose
- * statements are written anew then. Stores of how many rows of a query of rows one may be found, at
- * most. Sets the reason if not. Returns SQLITE_OK, or SQLite's code.
+ * Finds out whether SQLite's code for the SELECT of a query, and its walk, give rows as they are
+ * found in the table, or groups in an order into which they can be brought: that is written to the
+ * query, whose statements are written anew then. Stores of how many rows of a query of rows one may
+ * be found, at most. Sets the reason if not. Returns SQLITE_OK, or SQLite's code.
  */
 int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
-                        const struct clr_joined *joined, struct clr_query *query,
-                        int *rows_per_found, struct clr_reason *reason);
+                        const struct clr_walk *walk, const struct clr_joined *joined,
+                        struct clr_query *query, int *rows_per_found, struct clr_reason *reason);
 
 #endif

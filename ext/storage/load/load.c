@@ -612,13 +612,6 @@ struct narrowing {
     struct clr_column *from, *to;
 };
 
-/* Whether a dictionary of field k is too large for so many rows. */
-static bool is_large(const struct coding *coding, int k, const struct clr_dictionary *dictionary,
-                     size_t rows)
-{
-    return !coding->units->fields[k].is_joined && clr_dictionary_is_large(dictionary, rows);
-}
-
 /* Adds what the threads have to the dictionary that has most, which it takes: until that shows that
    the column, of so many rows, has too many values. */
 static enum clr_code merge(struct narrowing *narrowing, struct coding *coding, int k, size_t rows)
@@ -635,7 +628,8 @@ static enum clr_code merge(struct narrowing *narrowing, struct coding *coding, i
     for (thread = 0; thread < coding->units->threads && code == CLR_OK; thread++) {
         struct clr_dictionary **from = dictionary_of(coding, thread, k);
 
-        if (*from == NULL || is_large(coding, k, narrowing->dictionary, rows))
+        if (*from == NULL ||
+            clr_field_has_many_values(&coding->units->fields[k], narrowing->dictionary, rows))
             continue;
         narrowing->maps[thread] =
             clr_memory_alloc(((*from)->count + 1) * sizeof *narrowing->maps[thread]);
@@ -699,7 +693,7 @@ static enum clr_load_outcome join(struct narrowing *narrowing, struct coding *co
     if (narrowing->maps == NULL)
         return CLR_LOAD_FAILED;
     code = merge(narrowing, coding, k, rows);
-    if (is_large(coding, k, narrowing->dictionary, rows) ||
+    if (clr_field_has_many_values(&coding->units->fields[k], narrowing->dictionary, rows) ||
         (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST)) {
         atomic_store(&coding->full, coding->units->fields[k].position);
         return CLR_LOAD_MANY_VALUES;

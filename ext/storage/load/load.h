@@ -25,7 +25,7 @@
  * walk endless.
  *
  * Columns with codes have a dictionary each. CLR_LOAD_MANY_VALUES: one would be too large for the
- * rows (clr_dictionary_is_large()), of all, of a sample, or of those that a thread has decoded so
+ * rows (clr_field_has_many_values()), of all, of a sample, or of those that a thread has decoded so
  * far; or a column of times has a value of another format.
  *
  * watch may be NULL. It is asked in the calling thread, which also makes all reads where the source

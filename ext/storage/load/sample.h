@@ -13,7 +13,7 @@
 /*
  * Looks, in the calling thread, at some leaves of units that have been found. Returns
  * CLR_LOAD_MANY_VALUES, with the position of a field with codes that has too many values
- * (clr_dictionary_is_large()); CLR_LOAD_DONE, if none is known to have, as where the table is
+ * (clr_field_has_many_values()); CLR_LOAD_DONE, if none is known to have, as where the table is
  * small; CLR_LOAD_STOPPED, CLR_LOAD_MALFORMED or CLR_LOAD_FAILED. The units have taken note of it.
  * seed: any number that who chooses the values does not know. memory: bytes that the sample may
  * take at most. watch may be NULL.
