@@ -1,5 +1,6 @@
 #include "sqlite/view/kept_answer.h"
 
+#include "numeric/dictionary/dictionary.h"
 #include "sqlite/api.h"
 
 #include <string.h>
@@ -31,8 +32,12 @@ static void add_ranked(sqlite3_str *key, const struct clr_lookup *lookup)
     }
 }
 
-static void add_lookup(sqlite3_str *key, const struct clr_lookup *lookup)
+/* Results are those of codes: entries have others in another dictionary, even of the same version,
+   as one that is loaded anew where the last one had been brought up to date. */
+static void add_lookup(sqlite3_str *key, const struct clr_lookup *lookup,
+                       const struct clr_dictionary *dictionary)
 {
+    add(key, &dictionary->id, sizeof dictionary->id);
     add(key, &lookup->count, sizeof lookup->count);
     if (lookup->count > RESULTS) {
         add(key, &lookup->results->id, sizeof lookup->results->id);
@@ -46,7 +51,8 @@ static void add_lookup(sqlite3_str *key, const struct clr_lookup *lookup)
 struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version,
                                           const struct clr_deriving *deriving, int changes,
                                           const struct clr_query_run *run,
-                                          const struct clr_lookup *lookups)
+                                          const struct clr_lookup *lookups,
+                                          struct clr_column *const *columns)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
     struct clr_answer_key key;
@@ -61,7 +67,7 @@ struct clr_answer_key clr_answer_key_make(const struct clr_database_version *ver
         add(text, &run->constants[i].bits, sizeof run->constants[i].bits);
     }
     for (i = 0; i < run->query->lookup_count && sqlite3_str_length(text) <= MOST_BYTES; i++)
-        add_lookup(text, &lookups[i]);
+        add_lookup(text, &lookups[i], columns[run->query->lookups[i].column]->dictionary);
     key.size = sqlite3_str_length(text);
     key.bytes = sqlite3_str_finish(text);
     if (key.size > MOST_BYTES) {

@@ -27,13 +27,15 @@ struct clr_kept_answer {
 /*
  * Returns what the answer of a run follows from beside its plan: the version of the columns, how
  * SQLite derives each of those that it does, the run's constants, and what lookups, as many as the
- * query has, give for the entries. changes: of the connection's settings. A key that is large, or
- * has no memory, is none.
+ * query has, give for the entries of their columns' dictionaries. changes: of the connection's
+ * settings. columns: the scan's; of those that lookups are over the dictionaries are read. A key
+ * that is large, or has no memory, is none.
  */
 struct clr_answer_key clr_answer_key_make(const struct clr_database_version *version,
                                           const struct clr_deriving *deriving, int changes,
                                           const struct clr_query_run *run,
-                                          const struct clr_lookup *lookups);
+                                          const struct clr_lookup *lookups,
+                                          struct clr_column *const *columns);
 
 /* Whether the answer that is kept has that key. */
 bool clr_kept_answer_is(const struct clr_kept_answer *kept, const struct clr_answer_key *key);

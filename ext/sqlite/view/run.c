@@ -533,7 +533,8 @@ static bool is_kept(struct clr_view_run *run)
         return false;
     sqlite3_free(run->key.bytes);
     run->key = clr_answer_key_make(&run->request.snapshot.token, run->request.deriving,
-                                   connection->settings_changes, run->query_run, run->lookups);
+                                   connection->settings_changes, run->query_run, run->lookups,
+                                   run->columns);
     run->is_kept = clr_kept_answer_is(run->kept, &run->key);
     connection->stats.answers_kept += run->is_kept;
     return run->is_kept;

@@ -135,6 +135,20 @@ def test_what_changes_it():
         view.ask("v", "... again")
 
 
+def test_codes():
+    """Values of TEXT that are loaded anew have other codes than where they came with changes."""
+    db, _ = make()
+    view = Kept(db, "SELECT count(*), gpu_sum(x) FROM t WHERE lower(s) = ?", ("s1",), "codes")
+    view.ask_for("first", False)
+    db.execute("UPDATE t SET s = iif(s = 's1', 's2', 's1') WHERE rowid < 9 AND s IN ('s1', 's2')")
+    view.ask_for("after a commit", False)
+    view.ask_for("... again", True)
+    views.evict(db)
+    view.parameters["v"] = ("s2",)
+    view.ask_for("loaded anew, another value", False)
+    view.ask_for("... again", True)
+
+
 def test_moments():
     """An operand that SQLite evaluates for each run is a value like others."""
     db, _ = make()
