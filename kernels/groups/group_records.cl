@@ -35,7 +35,7 @@ __kernel void group_rows_globally(ROW_FORMALS ulong first_row, ulong rows,
 
     /* A work-group's items are in the same round, as there are barriers in it. */
     for (; i - item < end; i += LOADS * step) {
-        ulong row_of[MOST_LOADS];
+        ulong row_of[LOADS];
         FOR_EACH_COLUMN(DECLARE)
 #pragma unroll
         for (uint load = 0; load < LOADS; load++) {

@@ -1,7 +1,6 @@
 /*
- * The kernels whose work-groups have records in local memory: group_rows_locally, for few places,
- * and group_rows_sorted, for a slice of more, of which it reads the rows that group_tiles.cl has
- * found. Follows group_tiles.cl.
+ * The kernel whose work-groups have records in local memory, for few places: group_rows_locally.
+ * Follows grouping.cl.
  */
 /*
  * The table has `copies` copies of the records, so that work-items next to each other seldom meet:
@@ -132,7 +131,7 @@ __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
     SHARE_ROWS(item, get_num_groups(0) / slices * get_local_size(0))
 
     for (; i < end; i += LOADS * step) {
-        ulong row_of[MOST_LOADS];
+        ulong row_of[LOADS];
         FOR_EACH_COLUMN(DECLARE)
         if (i + (LOADS - 1) * step < end) {
 #pragma unroll
@@ -149,56 +148,6 @@ __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
                 row_of[load] = i + load * step;
                 FOR_EACH_COLUMN(LOAD)
                 FIND_AND_TAKE_ROW
-            }
-        }
-    }
-    tell_doubts(doubts, flags);
-    add_table(table, records, second_round);
-}
-
-/* The same for rows that are sorted: lists and starts are those of group_tiles.cl. */
-__kernel void group_rows_sorted(ROW_FORMALS ulong first_row, ulong rows,
-                                __constant long *parameters, uint places, uint place_count,
-                                uint copies, __global ulong *records, volatile __global uint *flags,
-                                __global ulong *spills, uint spill_room, uint second_round,
-                                __global const uint *restrict lists,
-                                __global const ushort *restrict starts, __local ulong *local_memory)
-{
-    row_doubts doubts = {0, 0, 0};
-    uint slices = (places + place_count - 1) / place_count, slice = get_group_id(0) % slices;
-    group_table table = make_table(local_memory, places, slice * place_count, place_count, copies,
-                                   records, second_round);
-    USE_TABLE(table)
-    /* Work-items that go through a tile together: a slice has but few rows of one. */
-    uint team = get_local_size(0) % TEAM == 0 ? TEAM : get_local_size(0);
-    uint teams = get_local_size(0) / team;
-    uint tiles = (uint)((rows + TILE - 1) / TILE);
-    uint tile = get_group_id(0) / slices * teams + get_local_id(0) / team;
-
-    for (; tile < tiles; tile += get_num_groups(0) / slices * teams) {
-        ulong first = (ulong)tile * TILE;
-        __global const ushort *restrict start = starts + (ulong)tile * (slices + 1) + slice;
-        __global const uint *restrict list = lists + first;
-        uint i = start[0] + get_local_id(0) % team, end = start[1];
-
-        for (; i < end; i += MOST_LOADS * team) {
-            uint entry_of[MOST_LOADS];
-            ulong row_of[MOST_LOADS];
-            FOR_EACH_COLUMN(DECLARE)
-#pragma unroll
-            for (uint load = 0; load < MOST_LOADS; load++)
-                entry_of[load] = list[min(i + load * team, end - 1)];
-#pragma unroll
-            for (uint load = 0; load < MOST_LOADS; load++) {
-                row_of[load] = first_row + first + ENTRY_ROW(entry_of[load]);
-                FOR_EACH_COLUMN(LOAD)
-            }
-#pragma unroll
-            for (uint load = 0; load < MOST_LOADS; load++) {
-                uint cell = ENTRY_CELL(entry_of[load]), place = table.first_place + cell;
-                ROW_BODY
-                if (i + load * team < end)
-                    TAKE_ROW
             }
         }
     }

@@ -100,7 +100,7 @@ void tell_doubts(row_doubts doubts, volatile __global uint *flags)
 
 /* The values of several rows are on their way at the same time. */
 #define AT(array) array##_of[load]
-#define DECLARE(type, array) type array##_of[MOST_LOADS];
+#define DECLARE(type, array) type array##_of[LOADS];
 #define LOAD(type, array) array##_of[load] = array[row_of[load]];
 
 /* ---- Places. */
@@ -133,14 +133,6 @@ void tell_doubts(row_doubts doubts, volatile __global uint *flags)
         outside |= value.tag != VALUE_NULL;                                                        \
         place += KEY_NULL(number);                                                                 \
     }
-
-/* ---- Tiles of rows, which are sorted by their groups' slice: see group_tiles.cl. */
-
-#define TILE 4096
-/* An entry of a tile's list: a row's number in the tile, and its place in the slice. */
-#define ENTRY(row, cell) ((cell)*TILE | (row))
-#define ENTRY_ROW(entry) ((entry) % TILE)
-#define ENTRY_CELL(entry) ((entry) / TILE)
 
 /* ---- Tallies. */
 

@@ -25,7 +25,6 @@ extern const char clr_kernel_narrow[];
 extern const char clr_kernel_scan[];
 extern const char clr_kernel_digits[];
 extern const char clr_kernel_grouping[];
-extern const char clr_kernel_group_tiles[];
 extern const char clr_kernel_group_rows[];
 extern const char clr_kernel_group_records[];
 extern const char clr_kernel_loads[];

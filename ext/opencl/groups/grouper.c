@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No more than this part of a device's memory is taken for records, nor for lists of rows. */
+/* No more than this part of a device's memory is taken for records. */
 enum { MEMORY_PART = 8 };
 
-/* A grouping is so many launches at most: two for each range of rows, in two rounds. */
-enum { LAUNCHES = 4 * CLR_MOST_ROW_RANGES };
+/* A grouping is so many launches at most: each range of rows, in two rounds. */
+enum { LAUNCHES = 2 * CLR_MOST_ROW_RANGES };
 
 struct group_program {
     struct clr_row_program row; /* its trial is a struct trial */
@@ -22,21 +22,14 @@ struct group_program {
     size_t group_size; /* work-items in a work-group */
 };
 
-/* A buffer that grows. */
-struct group_buffer {
-    cl_mem buffer;
-    size_t size; /* bytes */
-};
-
 struct clr_grouper {
     struct clr_row_programs programs;
     struct clr_row_key key;
     struct clr_row_text text;
     size_t local_memory; /* bytes that a work-group may have */
-    bool sorts;          /* they are enough to sort rows in */
-    cl_mem parameters, flags, spills;
-    struct group_buffer records, lists, starts; /* the last two: of sorted rows */
-    struct clr_pinned pinned;                   /* what is sent, and what comes back */
+    cl_mem parameters, flags, spills, records;
+    size_t records_size;      /* bytes */
+    struct clr_pinned pinned; /* what is sent, and what comes back */
 };
 
 /* The pinned memory: 4 numbers for each key and tally; what the kernel has found out; and records,
@@ -74,26 +67,12 @@ enum { UNSURE_ROW = 1, NO_PLACE = 2 };
 /* MOST_COPIES: of the table, for about as many work-items as add at the same moment. */
 enum { GROUPS_PER_UNIT = 4, MOST_COPIES = 16 };
 
-/* kernels/groups/group_tiles.cl: rows of a tile, places of a slice that an entry has bits for,
-   counters of a slice. */
-enum { TILE = 4096, MOST_SLICE_PLACES = 1 << 15, COUNTERS = 8, INVERSE_BITS = 40 };
-
 /*
- * Slices up to which it is quicker that each reads all rows than to sort them; slices beyond which
- * so few rows of one lie together that the atomics of global memory are quicker; and words that a
- * row adds beyond which they are so too, as too few work-groups have registers at a time.
+ * Each slice of the places reads all rows: the atomics of global memory are quicker where there are
+ * more slices than these. They are so earlier for many words that a row adds, as too few
+ * work-groups have registers at a time.
  */
-enum { MOST_UNSORTED_SLICES = 2, MOST_SLICES = 20, MOST_SORTED_ADDS = 3 };
-
-static size_t sort_size(size_t slices)
-{
-    return 2 * (TILE + COUNTERS * slices) * sizeof(cl_uint);
-}
-
-static bool can_sort(size_t local_memory)
-{
-    return sort_size(MOST_SLICES) <= local_memory;
-}
+enum { FEW_ADDS = 3, MOST_SLICES = 2, MOST_SLICES_OF_FEW_ADDS = 6 };
 
 /* ---- What is kept with the device. */
 
@@ -117,9 +96,7 @@ static void release(struct clr_device_part *attachment)
     clr_buffer_release(&grouper->parameters);
     clr_buffer_release(&grouper->flags);
     clr_buffer_release(&grouper->spills);
-    clr_buffer_release(&grouper->records.buffer);
-    clr_buffer_release(&grouper->lists.buffer);
-    clr_buffer_release(&grouper->starts.buffer);
+    clr_buffer_release(&grouper->records);
     clr_row_programs_close(&grouper->programs);
 }
 
@@ -139,7 +116,6 @@ static enum clr_code make(struct clr_device *device, struct clr_row_programs *pr
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clGetDeviceInfo", error);
     grouper->local_memory = local > LOCAL_RESERVE ? (size_t)local - LOCAL_RESERVE : 0;
-    grouper->sorts = can_sort(grouper->local_memory);
     if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK)
         return status->code;
     return clr_pinned_make(device->context, programs->queue, sizeof(struct group_pinned),
@@ -163,19 +139,19 @@ static struct clr_grouper *grouper_of(const struct clr_device *device)
     return clr_device_find(device, &grouper_kind.part);
 }
 
-/* Makes a buffer have room for so many bytes; it loses what it has. Returns CLR_OK, CLR_NOMEM or
-   CLR_DEVICE. */
-static enum clr_code make_buffer(const struct group_job *job, struct group_buffer *buffer,
-                                 size_t size, struct clr_status *status)
+/* Makes room for the records, which lose what they have. Returns CLR_OK, CLR_NOMEM or CLR_DEVICE.
+ */
+static enum clr_code make_records(const struct group_job *job, struct clr_status *status)
 {
-    const struct clr_wanted_buffer wanted = {&buffer->buffer, CL_MEM_READ_WRITE, size};
+    struct clr_grouper *grouper = job->grouper;
+    const struct clr_wanted_buffer wanted = {&grouper->records, CL_MEM_READ_WRITE, job->size};
 
-    if (size <= buffer->size)
+    if (job->size <= grouper->records_size)
         return CLR_OK;
-    clr_buffer_release(&buffer->buffer);
-    buffer->size = 0;
+    clr_buffer_release(&grouper->records);
+    grouper->records_size = 0;
     if (clr_buffers_make(job->device->context, &wanted, 1, status) == CLR_OK)
-        buffer->size = size;
+        grouper->records_size = job->size;
     return status->code;
 }
 
@@ -226,8 +202,8 @@ static enum clr_code begin(const struct group_job *job, struct clr_status *statu
                                     FLAGS * sizeof none, 0, NULL, NULL);
     }
     if (error == CL_SUCCESS)
-        error = clEnqueueFillBuffer(grouper->programs.queue, grouper->records.buffer, &none,
-                                    sizeof none, 0, job->size, 0, NULL, NULL);
+        error = clEnqueueFillBuffer(grouper->programs.queue, grouper->records, &none, sizeof none,
+                                    0, job->size, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, call, error);
 }
 
@@ -255,31 +231,12 @@ static uint64_t count_slices(const struct clr_grouper *grouper, const struct clr
 {
     /* The table's bytes are about in proportion to the places. */
     const size_t some = 64, pad = 16;
-    uint64_t most = grouper->local_memory <= pad
-                        ? 0
-                        : (grouper->local_memory - pad) * some /
-                              (table_size(plan, words, some, 1) - sizeof(cl_uint));
+    const uint64_t most = grouper->local_memory <= pad
+                              ? 0
+                              : (grouper->local_memory - pad) * some /
+                                    (table_size(plan, words, some, 1) - sizeof(cl_uint));
 
-    if (plan->places > most && most > MOST_SLICE_PLACES)
-        most = MOST_SLICE_PLACES;
     return most == 0 ? 0 : (plan->places - 1) / most + 1;
-}
-
-static uint64_t count_tiles(size_t rows)
-{
-    return rows / TILE + 1;
-}
-
-/* Returns how many rows a launch has at most. */
-static size_t find_most_rows(const struct clr_scan *scan)
-{
-    const struct clr_row_ranges ranges = clr_scan_ranges(scan);
-    size_t most = 0;
-    int i;
-
-    for (i = 0; i < ranges.count; i++)
-        most = ranges.ranges[i].rows > most ? ranges.ranges[i].rows : most;
-    return most;
 }
 
 /* Returns a number of work-groups, for the work of which there are so many parts. */
@@ -322,63 +279,19 @@ static struct division divide(const struct group_job *job, size_t rows)
 static enum clr_group_kernel choose_kernel(const struct clr_device *device,
                                            const struct clr_group_plan *plan)
 {
-    const struct clr_grouper *grouper = grouper_of(device);
-    const uint64_t slices = count_slices(grouper, plan, clr_group_device_words(plan));
+    const uint64_t slices = count_slices(grouper_of(device), plan, clr_group_device_words(plan));
+    const uint64_t most = plan->adds > FEW_ADDS ? MOST_SLICES : MOST_SLICES_OF_FEW_ADDS;
 
-    if (slices > 0 && slices <= MOST_UNSORTED_SLICES)
-        return CLR_GROUP_LOCALLY;
-    return slices > 0 && slices <= MOST_SLICES && plan->adds <= MOST_SORTED_ADDS &&
-                   grouper->sorts &&
-                   count_tiles(find_most_rows(plan->scan)) * TILE * sizeof(cl_uint) <=
-                       device->info.memory / MEMORY_PART
-               ? CLR_GROUP_SORTED
-               : CLR_GROUP_GLOBALLY;
+    return slices > 0 && slices <= most ? CLR_GROUP_LOCALLY : CLR_GROUP_GLOBALLY;
 }
 
 /* ---- The launches. */
-
-/* Makes room for the lists of sorted rows, and for where their slices start. */
-static enum clr_code make_lists(const struct group_job *job, uint64_t slices,
-                                struct clr_status *status)
-{
-    struct clr_grouper *grouper = job->grouper;
-    const size_t tiles = (size_t)count_tiles(find_most_rows(job->plan->scan));
-
-    if (make_buffer(job, &grouper->lists, tiles * TILE * sizeof(cl_uint), status) != CLR_OK)
-        return status->code;
-    return make_buffer(job, &grouper->starts, tiles * ((size_t)slices + 1) * sizeof(cl_ushort),
-                       status);
-}
-
-/* Sorts rows by the slices of so many places. list: the row's arguments and which rows these are,
-   count arguments in all. */
-static enum clr_code sort_rows(const struct group_job *job, struct clr_argument *list,
-                               cl_uint count, size_t rows, cl_uint place_count, cl_event *event,
-                               struct clr_status *status)
-{
-    const struct clr_grouper *grouper = job->grouper;
-    const cl_uint slices = (cl_uint)((job->plan->places - 1) / place_count + 1);
-    const cl_ulong inverse = ((cl_ulong)1 << INVERSE_BITS) / place_count + 1;
-
-    if (make_lists(job, slices, status) != CLR_OK)
-        return status->code;
-    list[count++] = CLR_VALUE(grouper->parameters);
-    list[count++] = CLR_VALUE(place_count);
-    list[count++] = CLR_VALUE(inverse);
-    list[count++] = CLR_VALUE(slices);
-    list[count++] = CLR_VALUE(grouper->flags);
-    list[count++] = CLR_VALUE(grouper->lists.buffer);
-    list[count++] = CLR_VALUE(grouper->starts.buffer);
-    list[count++] = CLR_LOCAL(sort_size(slices));
-    return clr_launch(grouper->programs.queue, job->program->kernels[CLR_GROUP_TILES], list, count,
-                      (size_t)count_tiles(rows), job->program->group_size, event, status);
-}
 
 /* Adds a range of rows to the records. second_round: see kernels/groups/grouping.cl. */
 static enum clr_code launch_range(const struct group_job *job,
                                   const struct clr_kept_lookup *const *lookups,
                                   const struct clr_row_range *range, cl_uint second_round,
-                                  cl_event *events, struct clr_status *status)
+                                  cl_event *event, struct clr_status *status)
 {
     const struct clr_grouper *grouper = job->grouper;
     const struct division division = divide(job, range->rows);
@@ -391,25 +304,18 @@ static enum clr_code launch_range(const struct group_job *job,
                                    list);
     list[count++] = CLR_VALUE(first);
     list[count++] = CLR_VALUE(rows);
-    if (job->kernel == CLR_GROUP_SORTED &&
-        sort_rows(job, list, count, rows, division.place_count, &events[1], status) != CLR_OK)
-        return status->code;
     list[count++] = CLR_VALUE(grouper->parameters);
     list[count++] = CLR_VALUE(places);
     list[count++] = CLR_VALUE(division.place_count);
     list[count++] = CLR_VALUE(division.copies);
-    list[count++] = CLR_VALUE(grouper->records.buffer);
+    list[count++] = CLR_VALUE(grouper->records);
     list[count++] = CLR_VALUE(grouper->flags);
     list[count++] = CLR_VALUE(grouper->spills);
     list[count++] = CLR_VALUE(room);
     list[count++] = CLR_VALUE(second_round);
-    if (job->kernel == CLR_GROUP_SORTED) {
-        list[count++] = CLR_VALUE(grouper->lists.buffer);
-        list[count++] = CLR_VALUE(grouper->starts.buffer);
-    }
     list[count++] = CLR_LOCAL(division.bytes);
     return clr_launch(grouper->programs.queue, job->program->kernels[job->kernel], list, count,
-                      division.groups, job->program->group_size, &events[0], status);
+                      division.groups, job->program->group_size, event, status);
 }
 
 static enum clr_code launch(const struct group_job *job,
@@ -424,8 +330,8 @@ static enum clr_code launch(const struct group_job *job,
     if (begin(job, status) != CLR_OK)
         return status->code;
     for (i = 0; i < rounds * ranges.count && status->code == CLR_OK; i++)
-        launch_range(job, lookups, &ranges.ranges[i % ranges.count], i >= ranges.count,
-                     events + 2 * i, status);
+        launch_range(job, lookups, &ranges.ranges[i % ranges.count], i >= ranges.count, &events[i],
+                     status);
     return status->code;
 }
 
@@ -442,7 +348,7 @@ static enum clr_code read_first(const struct group_job *job, struct clr_device_w
     cl_int error = CL_SUCCESS;
 
     if (job->size <= FEW_BYTES)
-        error = clEnqueueReadBuffer(grouper->programs.queue, grouper->records.buffer, CL_FALSE, 0,
+        error = clEnqueueReadBuffer(grouper->programs.queue, grouper->records, CL_FALSE, 0,
                                     job->size, pinned->records, 0, NULL, NULL);
     if (error == CL_SUCCESS)
         error = clEnqueueReadBuffer(grouper->programs.queue, grouper->flags, CL_FALSE, 0,
@@ -519,7 +425,7 @@ static enum clr_code take(const struct group_job *job, struct clr_group_result *
         memcpy(result->records, pinned->records, job->size);
         return CLR_OK;
     }
-    return clr_upload_take(clr_upload_of(job->device), job->grouper->records.buffer,
+    return clr_upload_take(clr_upload_of(job->device), job->grouper->records,
                            (char *)result->records, job->size, status);
 }
 
@@ -533,8 +439,7 @@ static enum clr_code run(const struct group_job *job, struct clr_group_result *r
     cl_event launched[LAUNCHES] = {NULL};
     int i;
 
-    if (make_buffer(job, &job->grouper->records, job->size, status) != CLR_OK ||
-        clr_upload_open(job->device, status) != CLR_OK ||
+    if (make_records(job, status) != CLR_OK || clr_upload_open(job->device, status) != CLR_OK ||
         clr_lookup_cache_bring(&job->grouper->programs.lookup_cache, job->device,
                                job->grouper->programs.queue, job->plan->scan, lookups, work,
                                status) != CLR_OK)
@@ -705,9 +610,9 @@ static bool same(const struct clr_group_part *part, enum clr_scan_outcome outcom
            same_spills(&part->addends.spills, found);
 }
 
-/* The ways of a trial: those of as many places as local memory has room for, of about twice and of
-   eight times as many; and in global memory. */
-enum { OF_FEW, OF_TWICE, OF_EIGHT_TIMES, GLOBALLY, WAYS };
+/* The ways of a trial: those of as many places as local memory has room for, and of about twice as
+   many; and in global memory. */
+enum { OF_FEW, OF_TWICE, GLOBALLY, WAYS };
 
 static void run_way(struct clr_device *device, const struct group_program *program, int way,
                     const struct clr_group_plan *plan, struct clr_resident_column *const *columns,
@@ -717,12 +622,11 @@ static void run_way(struct clr_device *device, const struct group_program *progr
     struct clr_grouper *grouper = grouper_of(device);
     const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
     const size_t all = grouper->local_memory;
-    const size_t places = (size_t)plan->places >> (way == OF_TWICE ? 1 : 3);
-    const size_t part = (places + 1) * record + sizeof(cl_long);
+    const size_t part = ((size_t)plan->places / 2 + 1) * record + sizeof(cl_long);
     enum clr_group_kernel kernel;
     struct clr_device_work work = {0};
 
-    if (way > OF_FEW && part < all)
+    if (way == OF_TWICE && part < all)
         grouper->local_memory = part;
     kernel = way == GLOBALLY ? CLR_GROUP_GLOBALLY : choose_kernel(device, plan);
     run_kernel(device, program, kernel, plan, columns, result, outcome, &work, status);

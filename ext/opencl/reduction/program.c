@@ -228,16 +228,11 @@ void clr_program_release(struct clr_program *program)
 /* ---- Groups. */
 
 /* Work-items that share a table: as many as hide the memory's latency where a compute unit has
-   local memory for a few tables alone. LOADS: rows whose values each of them has on their way, and
-   MOST_LOADS of sorted rows, which wait for their numbers too. TEAM: those that go through a tile
-   of sorted rows together. */
-enum { GROUP_SIZE = 512, LOADS = 4, MOST_LOADS = 8, TEAM = 128 };
+   local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
+enum { GROUP_SIZE = 512, LOADS = 4 };
 
 static const char *const kernel_names[CLR_GROUP_KERNELS] = {
-    [CLR_GROUP_LOCALLY] = "group_rows_locally",
-    [CLR_GROUP_SORTED] = "group_rows_sorted",
-    [CLR_GROUP_GLOBALLY] = "group_rows_globally",
-    [CLR_GROUP_TILES] = "group_tiles"};
+    [CLR_GROUP_LOCALLY] = "group_rows_locally", [CLR_GROUP_GLOBALLY] = "group_rows_globally"};
 
 enum clr_code clr_group_kernels_build(const char *text, cl_context context,
                                       const struct clr_device_info *info,
@@ -252,7 +247,6 @@ enum clr_code clr_group_kernels_build(const char *text, cl_context context,
                              clr_kernel_atomics,
                              clr_kernel_digits,
                              clr_kernel_grouping,
-                             clr_kernel_group_tiles,
                              clr_kernel_group_rows,
                              clr_kernel_group_records};
     const struct clr_group_limit limit = {.most = GROUP_SIZE,
@@ -264,10 +258,8 @@ enum clr_code clr_group_kernels_build(const char *text, cl_context context,
                                     CLR_GROUP_KERNELS, kernel_names};
     cl_int error;
 
-    snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DDOUBLES=%d -DHALVES=%d -DLOADS=%d -DMOST_LOADS=%d -DTEAM=%d",
-             clr_device_sums_doubles(info), !info->long_maxima, cpu ? 1 : LOADS,
-             cpu ? 1 : MOST_LOADS, TEAM);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DDOUBLES=%d -DHALVES=%d -DLOADS=%d",
+             clr_device_sums_doubles(info), !info->long_maxima, cpu ? 1 : LOADS);
     if (clr_build_kernels(&build, context, info, kernels, log, status) != CLR_OK)
         return status->code;
     error = clr_choose_group_size(info, kernels, CLR_GROUP_KERNELS, &limit, group_size);

@@ -48,17 +48,8 @@ void clr_program_release(struct clr_program *program);
 
 /* ---- Groups. */
 
-/*
- * The ways of a grouping: records are in local memory; slices of them are, whose rows
- * kernels/groups/group_tiles.cl has found before; or they are in global memory. And that kernel.
- */
-enum clr_group_kernel {
-    CLR_GROUP_LOCALLY,
-    CLR_GROUP_SORTED,
-    CLR_GROUP_GLOBALLY,
-    CLR_GROUP_TILES,
-    CLR_GROUP_KERNELS
-};
+/* Where the records of a grouping are: in local memory, or in global memory. */
+enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS };
 
 /* The bytes of local memory that a work-item takes in kernels/groups/group_records.cl. */
 enum { CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint) };

@@ -87,7 +87,7 @@ def test_changes(device, rng):
         tap.is_equal(repr(views.ask(db, "changing")), repr(want), "a key too far from the others")
 
 
-#: So many groups: in local memory, there in slices of sorted rows, or in global memory.
+#: So many groups: in local memory, there in slices, or in global memory.
 COUNTS = (5_000, 10_000, 100_000) if tap.QUICK else (5_000, 10_000, 100_000, 300_000, 1_000_000)
 
 
