@@ -263,16 +263,13 @@ void clr_layout_change(struct clr_layout *layout, const struct clr_leaf_change *
 
 /* ---- Overflow pages. */
 
-void clr_layout_drop_chains(struct clr_layout *layout)
-{
-    clr_page_set_free(layout->chains);
-    layout->chains = NULL;
-    layout->chain_bytes = 0;
-}
-
 void clr_layout_add_chains(struct clr_layout *layout, struct clr_page_set *visited,
-                           const struct clr_page_set *before)
+                           const struct clr_page_set *before, bool keeps)
 {
+    if (!keeps) {
+        clr_page_set_free(layout->chains);
+        layout->chains = NULL;
+    }
     clr_page_set_remove(visited, before);
     /* The database may have grown since. */
     if (layout->chains == NULL || layout->chains->last < visited->last) {

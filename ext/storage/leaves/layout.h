@@ -79,13 +79,10 @@ bool clr_layout_make_room(struct clr_layout *layout, const uint32_t *pages, size
 void clr_layout_change(struct clr_layout *layout, const struct clr_leaf_change *changes,
                        size_t count, struct clr_tree *tree);
 
-/* Adds the overflow pages among those that were visited, which are the layout's own from now on:
-   all but those visited before, which led to the leaves. */
+/* Adds the overflow pages among those that were visited, which are the layout's own from now on, to
+   those that it has, if it keeps them: all but those visited before, which led to the leaves. */
 void clr_layout_add_chains(struct clr_layout *layout, struct clr_page_set *visited,
-                           const struct clr_page_set *before);
-
-/* Forgets the overflow pages. */
-void clr_layout_drop_chains(struct clr_layout *layout);
+                           const struct clr_page_set *before, bool keeps);
 
 /* Whether the columns' rows are in the order of the table's: a load keeps it, and a refresh puts
  * the rows of leaves that have come between others behind them. */

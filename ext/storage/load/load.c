@@ -513,7 +513,7 @@ static enum clr_load_outcome placement_keep(struct placement *placement, struct 
         layout->leaves[i].is_chained |= placement->leaves[i].is_chained;
     if (!layout->known && !keep_leaves(placement, layout))
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    clr_layout_add_chains(layout, units->visited, placement->before);
+    clr_layout_add_chains(layout, units->visited, placement->before, true);
     units->visited = NULL;
     return CLR_LOAD_DONE;
 }

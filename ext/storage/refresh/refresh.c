@@ -8,6 +8,7 @@
 #include "storage/refresh/spliced_columns.h"
 #include "storage/snapshot/tree.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,18 @@ struct numbers {
     size_t count, room;
 };
 
+/* The leaves that can't be kept, decoded one by one into columns of their own. */
+struct fresh_leaves {
+    int count;
+    struct clr_column **columns; /* one for each field, at its position; those of SQLite follow */
+    int decoded;                 /* so many are decoded */
+    atomic_int_least64_t left;   /* bytes that TEXT, BLOBs and dictionaries may still take */
+    size_t leaf_count;
+    struct clr_leaf *leaves;
+    size_t *at; /* where their rows begin */
+    struct clr_leaf_reader reader;
+};
+
 struct refresh {
     const struct clr_source *source;
     const struct clr_page_set *changes;
@@ -41,11 +54,11 @@ struct refresh {
     struct clr_page_set *leaves; /* its pages that have rows */
     struct clr_page_set *inner;  /* of an index: its interior pages */
     size_t leaf_count;
-    struct numbers gone;      /* places of leaves that are no more */
-    struct numbers added;     /* pages that were no leaves */
-    struct numbers changed;   /* pages that are to be decoded: these and changed ones, ascending */
-    struct clr_field *fields; /* as clr_record_fields() has them */
-    struct clr_few_leaves fresh;   /* the leaves of those pages */
+    struct numbers gone;       /* places of leaves that are no more */
+    struct numbers added;      /* pages that were no leaves */
+    struct numbers changed;    /* pages that are to be decoded: these and changed ones, ascending */
+    struct clr_field *fields;  /* as clr_record_fields() has them */
+    struct fresh_leaves fresh; /* the leaves of those pages */
     struct clr_leaf_change *fates; /* of leaves that are not kept, ascending by their places */
     size_t fate_count;
     bool keeps_chains; /* no overflow page that was read has changed */
@@ -109,19 +122,14 @@ static enum clr_load_outcome walk_anew(struct refresh *refresh, uint32_t root)
     return done || outcome != CLR_LOAD_DONE ? outcome : clr_pages_no_memory(pages);
 }
 
-/* Reads the branches that have changed. */
-static enum clr_load_outcome renew_branches(struct refresh *refresh)
+/* Takes note of the leaves of branches that have changed. */
+static bool note_branches(struct refresh *refresh)
 {
     const struct clr_tree *before = &refresh->layout->tree, *now = &refresh->tree;
-    struct clr_pages *pages = &refresh->pages;
-    enum clr_load_outcome outcome = clr_tree_renew(pages, before, refresh->changes, &refresh->tree);
     bool done;
     size_t i;
     uint32_t k;
 
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    refresh->is_renewed = true;
     /* No interior page has a place among the leaves of a table. */
     refresh->leaves = clr_page_set_copy(now->pages);
     done = refresh->leaves != NULL;
@@ -133,7 +141,7 @@ static enum clr_load_outcome renew_branches(struct refresh *refresh)
         for (k = 0; branch != old && k < branch->leaf_count && done; k++)
             done = note_now(refresh, branch->leaves[k]);
     }
-    return done ? CLR_LOAD_DONE : clr_pages_no_memory(pages);
+    return done;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -180,13 +188,136 @@ static bool find_changed(struct refresh *refresh)
     return done;
 }
 
+/* Returns a column for codes of a dictionary of its own, or NULL. */
+static struct clr_column *new_codes(struct fresh_leaves *fresh, size_t rows, uint64_t seed)
+{
+    struct clr_dictionary *dictionary = clr_dictionary_new(seed, &fresh->left);
+    struct clr_column *column =
+        dictionary == NULL ? NULL : clr_column_new_codes(dictionary, rows, sizeof(uint32_t));
+
+    clr_dictionary_release(dictionary);
+    return column;
+}
+
+static bool make_columns(struct fresh_leaves *fresh, size_t rows, uint64_t seed)
+{
+    const struct clr_field *fields = fresh->reader.decoder.fields;
+    size_t size = ((size_t)fresh->count + 1) * sizeof(struct clr_column *);
+    int i;
+
+    fresh->columns = clr_memory_alloc(size);
+    if (fresh->columns == NULL)
+        return false;
+    memset((void *)fresh->columns, 0, size);
+    for (i = 0; i < fresh->decoded; i++) {
+        struct clr_column *column =
+            fields[i].with_codes ? new_codes(fresh, rows, seed) : clr_column_new(rows);
+
+        if (column == NULL)
+            return false;
+        column->bytes.left = &fresh->left;
+        fresh->columns[fields[i].position] = column;
+    }
+    fresh->reader.decoder.passing.left = &fresh->left;
+    clr_decoder_begin_columns(&fresh->reader.decoder, fresh->columns);
+    return true;
+}
+
+/* Begins with columns for the fields, of which so many are decoded and count are wanted in all, and
+   with room for so many leaves. fresh_free() is due in any case; it may be zeros then. */
+static enum clr_load_outcome fresh_init(struct fresh_leaves *fresh, struct clr_pages *pages,
+                                        const struct clr_field *fields, int decoded, int count,
+                                        size_t room, size_t most_bytes, uint64_t seed)
+{
+    *fresh = (struct fresh_leaves){.count = count, .decoded = decoded};
+    atomic_init(&fresh->left,
+                most_bytes == 0 || most_bytes > INT64_MAX ? INT64_MAX : (int64_t)most_bytes);
+    fresh->leaves = clr_memory_alloc(room * sizeof *fresh->leaves);
+    fresh->at = clr_memory_alloc(room * sizeof *fresh->at);
+    if (fresh->leaves == NULL || fresh->at == NULL ||
+        clr_leaf_reader_init(&fresh->reader, pages, fields, decoded, 1) != CLR_LOAD_DONE)
+        return clr_pages_no_memory(pages);
+    /* What no row touches costs addresses only. */
+    return make_columns(fresh, room * clr_page_most_cells(pages->source), seed)
+               ? CLR_LOAD_DONE
+               : clr_pages_no_memory(pages);
+}
+
+static void fresh_free(struct fresh_leaves *fresh)
+{
+    int i;
+
+    for (i = 0; i < fresh->count && fresh->columns != NULL; i++)
+        clr_column_release(fresh->columns[i]);
+    clr_memory_free((void *)fresh->columns);
+    clr_leaf_reader_free(&fresh->reader);
+    clr_memory_free(fresh->leaves);
+    clr_memory_free(fresh->at);
+}
+
+/* Decodes a leaf, in whatever order; only if it is the table's only one it may be empty. (If its
+   first row has the least rowid of all that is taken for an error.) */
+static enum clr_load_outcome fresh_add(struct fresh_leaves *fresh, uint32_t number, bool is_only)
+{
+    struct clr_leaf_reader *reader = &fresh->reader;
+    enum clr_load_outcome outcome;
+    size_t rows;
+
+    outcome = clr_leaf_reader_read(reader, &number, 1, is_only, &rows);
+    if (outcome != CLR_LOAD_DONE)
+        return outcome;
+    fresh->at[fresh->leaf_count] = reader->decoder.rows;
+    clr_order_init(&reader->decoder.order);
+    outcome = clr_leaf_reader_decode(reader);
+    fresh->leaves[fresh->leaf_count++] = reader->leaves[0];
+    return outcome;
+}
+
+/* Returns a column of so many rows, of values that the old column has, or, of codes, none. */
+static struct clr_column *new_stand_in(struct fresh_leaves *fresh, const struct clr_column *old,
+                                       size_t rows, uint64_t seed)
+{
+    struct clr_column *column =
+        old->codes != NULL ? new_codes(fresh, rows, seed) : clr_column_new(rows);
+    size_t i;
+
+    if (column == NULL)
+        return NULL;
+    column->rows = rows;
+    if (old->codes != NULL) {
+        memset(column->codes, 0, rows * sizeof(uint32_t));
+        return column;
+    }
+    column->kind = old->rows == 0               ? CLR_TAG_NULL
+                   : old->kind == CLR_TAG_MIXED ? old->tags[0]
+                                                : old->kind;
+    for (i = 0; i < rows; i++)
+        column->values[i] = old->rows == 0 ? 0 : clr_column_value(old, 0);
+    return column;
+}
+
+/* Completes the columns, and makes those that are not decoded, with anything that those of the
+   table may have for values. Returns false without memory. */
+static bool fresh_end(struct fresh_leaves *fresh, struct clr_column *const *columns, uint64_t seed)
+{
+    int i;
+
+    clr_decoder_end_columns(&fresh->reader.decoder, fresh->columns);
+    for (i = fresh->decoded; i < fresh->count; i++) {
+        fresh->columns[i] = new_stand_in(fresh, columns[i], fresh->reader.decoder.rows, seed);
+        if (fresh->columns[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* Decodes the leaves that can't be kept. */
 static enum clr_load_outcome decode(struct refresh *refresh, const struct clr_field *fields,
                                     int count, struct clr_column *const *columns)
 {
     const struct clr_layout *layout = refresh->layout;
     const struct numbers *changed = &refresh->changed;
-    struct clr_few_leaves *fresh = &refresh->fresh;
+    struct fresh_leaves *fresh = &refresh->fresh;
     enum clr_load_outcome outcome;
     int decoded = 0;
     size_t i;
@@ -198,11 +329,11 @@ static enum clr_load_outcome decode(struct refresh *refresh, const struct clr_fi
     refresh->fields = clr_record_fields(fields, decoded);
     if (refresh->fields == NULL)
         return clr_pages_no_memory(&refresh->pages);
-    outcome = clr_few_leaves_init(fresh, &refresh->pages, refresh->fields, decoded, count,
-                                  changed->count + 1, layout->most_bytes, layout->seed);
+    outcome = fresh_init(fresh, &refresh->pages, refresh->fields, decoded, count,
+                         changed->count + 1, layout->most_bytes, layout->seed);
     for (i = 0; i < changed->count && outcome == CLR_LOAD_DONE; i++)
-        outcome = clr_few_leaves_add(fresh, changed->list[i], refresh->leaf_count == 1);
-    if (outcome == CLR_LOAD_DONE && !clr_few_leaves_end(fresh, columns, layout->seed))
+        outcome = fresh_add(fresh, changed->list[i], refresh->leaf_count == 1);
+    if (outcome == CLR_LOAD_DONE && !fresh_end(fresh, columns, layout->seed))
         outcome = clr_pages_no_memory(&refresh->pages);
     return outcome;
 }
@@ -368,7 +499,7 @@ static int compare_fates(const void *a, const void *b)
 static bool find_fates(struct refresh *refresh)
 {
     const struct numbers *gone = &refresh->gone;
-    const struct clr_few_leaves *fresh = &refresh->fresh;
+    const struct fresh_leaves *fresh = &refresh->fresh;
     struct clr_leaf_change *fates = new_array(gone->count + fresh->leaf_count, sizeof *fates);
     size_t count = 0, i;
 
@@ -444,13 +575,11 @@ static enum clr_load_outcome change_columns(struct refresh *refresh, struct clr_
     if (!find_fates(refresh) || !plan_rows(refresh) ||
         !clr_layout_make_room(layout, refresh->added.list, refresh->added.count))
         return clr_pages_no_memory(pages);
-    outcome =
-        clr_columns_splice(&refresh->splice, layout, pages, &refresh->fresh, columns, changed);
+    outcome = clr_columns_splice(&refresh->splice, layout, pages, refresh->fresh.columns,
+                                 refresh->fresh.count, columns, changed);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (!refresh->keeps_chains)
-        clr_layout_drop_chains(layout);
-    clr_layout_add_chains(layout, pages->visited, refresh->tree.pages);
+    clr_layout_add_chains(layout, pages->visited, refresh->tree.pages, refresh->keeps_chains);
     pages->visited = NULL;
     refresh->has_moved = true;
     return CLR_LOAD_DONE;
@@ -468,8 +597,12 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     pages->visited = clr_page_set_new(refresh->source->page_count);
     if (pages->visited == NULL)
         return clr_pages_no_memory(pages);
-    outcome = clr_tree_is_renewable(&layout->tree, refresh->changes) ? renew_branches(refresh)
-                                                                     : walk_anew(refresh, root);
+    outcome = clr_tree_renew(pages, &layout->tree, refresh->changes, &refresh->tree,
+                             &refresh->is_renewed);
+    if (outcome == CLR_LOAD_DONE && !refresh->is_renewed)
+        outcome = walk_anew(refresh, root);
+    else if (outcome == CLR_LOAD_DONE && !note_branches(refresh))
+        outcome = clr_pages_no_memory(pages);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     if (refresh->source->is_index)
@@ -534,7 +667,7 @@ static void report_rows(const struct clr_splice *splice, struct clr_refresh_repo
 
 static void refresh_free(struct refresh *refresh)
 {
-    clr_few_leaves_free(&refresh->fresh);
+    fresh_free(&refresh->fresh);
     clr_tree_free(&refresh->tree);
     clr_page_set_free(refresh->pages.visited);
     clr_page_set_free(refresh->leaves);
@@ -580,7 +713,6 @@ enum clr_load_outcome clr_refresh_values(const struct clr_layout *layout, const 
                                          struct clr_column **columns, bool *changed,
                                          struct clr_refresh_report *report)
 {
-    const struct clr_few_leaves few = {.count = count, .columns = fresh};
     struct clr_splice splice = {.old = new_array(place_count, sizeof *splice.old),
                                 .fresh = new_array(place_count, sizeof *splice.fresh)};
     struct clr_pages pages = {.source = NULL};
@@ -598,7 +730,7 @@ enum clr_load_outcome clr_refresh_values(const struct clr_layout *layout, const 
     }
     if (splice.old != NULL && splice.fresh != NULL) {
         add_old(&splice, splice.rows, layout->rows - splice.rows);
-        outcome = clr_columns_splice(&splice, layout, &pages, &few, columns, changed);
+        outcome = clr_columns_splice(&splice, layout, &pages, fresh, count, columns, changed);
     }
     *report = (struct clr_refresh_report){.has_moved = outcome == CLR_LOAD_DONE};
     if (outcome == CLR_LOAD_DONE)

@@ -231,124 +231,6 @@ static void splice_finish(const struct clr_splice *splice, struct clr_column *ol
         clr_zones_free(before);
 }
 
-/* ---- Fresh leaves. */
-
-/* Returns a column for codes of a dictionary of its own, or NULL. */
-static struct clr_column *new_codes(struct clr_few_leaves *few, size_t rows, uint64_t seed)
-{
-    struct clr_dictionary *dictionary = clr_dictionary_new(seed, &few->left);
-    struct clr_column *column =
-        dictionary == NULL ? NULL : clr_column_new_codes(dictionary, rows, sizeof(uint32_t));
-
-    clr_dictionary_release(dictionary);
-    return column;
-}
-
-static bool make_columns(struct clr_few_leaves *few, size_t rows, uint64_t seed)
-{
-    const struct clr_field *fields = few->reader.decoder.fields;
-    size_t size = ((size_t)few->count + 1) * sizeof(struct clr_column *);
-    int i;
-
-    few->columns = clr_memory_alloc(size);
-    if (few->columns == NULL)
-        return false;
-    memset((void *)few->columns, 0, size);
-    for (i = 0; i < few->decoded; i++) {
-        struct clr_column *column =
-            fields[i].with_codes ? new_codes(few, rows, seed) : clr_column_new(rows);
-
-        if (column == NULL)
-            return false;
-        column->bytes.left = &few->left;
-        few->columns[fields[i].position] = column;
-    }
-    few->reader.decoder.passing.left = &few->left;
-    clr_decoder_begin_columns(&few->reader.decoder, few->columns);
-    return true;
-}
-
-enum clr_load_outcome clr_few_leaves_init(struct clr_few_leaves *few, struct clr_pages *pages,
-                                          const struct clr_field *fields, int decoded, int count,
-                                          size_t room, size_t most_bytes, uint64_t seed)
-{
-    *few = (struct clr_few_leaves){.count = count, .decoded = decoded};
-    atomic_init(&few->left,
-                most_bytes == 0 || most_bytes > INT64_MAX ? INT64_MAX : (int64_t)most_bytes);
-    few->leaves = clr_memory_alloc(room * sizeof *few->leaves);
-    few->at = clr_memory_alloc(room * sizeof *few->at);
-    if (few->leaves == NULL || few->at == NULL ||
-        clr_leaf_reader_init(&few->reader, pages, fields, decoded, 1) != CLR_LOAD_DONE)
-        return clr_pages_no_memory(pages);
-    /* What no row touches costs addresses only. */
-    return make_columns(few, room * clr_page_most_cells(pages->source), seed)
-               ? CLR_LOAD_DONE
-               : clr_pages_no_memory(pages);
-}
-
-void clr_few_leaves_free(struct clr_few_leaves *few)
-{
-    int i;
-
-    for (i = 0; i < few->count && few->columns != NULL; i++)
-        clr_column_release(few->columns[i]);
-    clr_memory_free((void *)few->columns);
-    clr_leaf_reader_free(&few->reader);
-    clr_memory_free(few->leaves);
-    clr_memory_free(few->at);
-}
-
-enum clr_load_outcome clr_few_leaves_add(struct clr_few_leaves *few, uint32_t number, bool is_only)
-{
-    struct clr_leaf_reader *reader = &few->reader;
-    enum clr_load_outcome outcome;
-    size_t rows;
-
-    outcome = clr_leaf_reader_read(reader, &number, 1, is_only, &rows);
-    if (outcome != CLR_LOAD_DONE)
-        return outcome;
-    few->at[few->leaf_count] = reader->decoder.rows;
-    clr_order_init(&reader->decoder.order);
-    outcome = clr_leaf_reader_decode(reader);
-    few->leaves[few->leaf_count++] = reader->leaves[0];
-    return outcome;
-}
-
-/* Returns a column of so many rows, of values that the old column has, or, of codes, none. */
-static struct clr_column *new_stand_in(struct clr_few_leaves *few, const struct clr_column *old,
-                                       size_t rows, uint64_t seed)
-{
-    struct clr_column *column =
-        old->codes != NULL ? new_codes(few, rows, seed) : clr_column_new(rows);
-    size_t i;
-
-    if (column == NULL)
-        return NULL;
-    column->rows = rows;
-    if (old->codes != NULL) {
-        memset(column->codes, 0, rows * sizeof(uint32_t));
-        return column;
-    }
-    column->kind = old->rows == 0 ? CLR_TAG_NULL : tag_of(old, 0);
-    for (i = 0; i < rows; i++)
-        column->values[i] = old->rows == 0 ? 0 : clr_column_value(old, 0);
-    return column;
-}
-
-bool clr_few_leaves_end(struct clr_few_leaves *few, struct clr_column *const *columns,
-                        uint64_t seed)
-{
-    int i;
-
-    clr_decoder_end_columns(&few->reader.decoder, few->columns);
-    for (i = few->decoded; i < few->count; i++) {
-        few->columns[i] = new_stand_in(few, columns[i], few->reader.decoder.rows, seed);
-        if (few->columns[i] == NULL)
-            return false;
-    }
-    return true;
-}
-
 /* ---- Columns: what becomes of each, with the rows of the leaves that were read. */
 
 /*
@@ -363,15 +245,16 @@ enum { SPARE_ENTRIES = CLR_DICTIONARY_FEW };
 
 struct making {
     const struct clr_splice *splice;
-    const struct clr_few_leaves *fresh;
-    struct clr_column **results;          /* one for each column */
+    struct clr_column *const *fresh; /* one for each column */
+    int count;
+    struct clr_column **results;          /* likewise */
     uint32_t **maps;                      /* the same, of columns of codes: see splice_finish() */
     struct clr_dictionary **dictionaries; /* theirs, with references */
 };
 
 static bool prepare_column(struct making *making)
 {
-    const size_t count = (size_t)making->fresh->count + 1; /* never none */
+    const size_t count = (size_t)making->count + 1; /* never none */
 
     making->results = clr_memory_alloc_zero(count * sizeof(struct clr_column *));
     making->maps = clr_memory_alloc_zero(count * sizeof(uint32_t *));
@@ -407,12 +290,11 @@ static struct clr_dictionary *take_dictionary(const struct clr_column *column)
    Returns CLR_OK, CLR_NOMEM or CLR_LIMIT. */
 static enum clr_code merge_dictionaries(struct making *making, struct clr_column *const *columns)
 {
-    const struct clr_few_leaves *fresh = making->fresh;
     enum clr_code code = CLR_OK;
     int i;
 
-    for (i = 0; i < fresh->count && code == CLR_OK; i++) {
-        const struct clr_dictionary *dictionary = fresh->columns[i]->dictionary;
+    for (i = 0; i < making->count && code == CLR_OK; i++) {
+        const struct clr_dictionary *dictionary = making->fresh[i]->dictionary;
 
         if (dictionary == NULL)
             continue;
@@ -445,9 +327,9 @@ static bool is_too_large(const struct making *making, const struct clr_layout *l
 
     if (layout->most_rows > 0 && making->splice->rows > layout->most_rows)
         return true;
-    for (i = 0; i < making->fresh->count; i++) {
+    for (i = 0; i < making->count; i++) {
         const struct clr_column *column = columns[i];
-        size_t bytes = column->bytes.size + making->fresh->columns[i]->bytes.size;
+        size_t bytes = column->bytes.size + making->fresh[i]->bytes.size;
 
         if (bytes > 2 * column->bytes_read + SPARE_BYTES)
             return true;
@@ -465,13 +347,12 @@ static bool is_too_large(const struct making *making, const struct clr_layout *l
    values are those that it had stays with whatever has been made of it. */
 static bool splice_columns(struct making *making, struct clr_column **columns, bool *changed)
 {
-    const struct clr_few_leaves *fresh = making->fresh;
     int i;
 
-    for (i = 0; i < fresh->count; i++) {
-        changed[i] = splice_changes(making->splice, columns[i], fresh->columns[i], making->maps[i]);
-        making->results[i] = changed[i] ? splice_begin(making->splice, columns[i],
-                                                       fresh->columns[i], making->dictionaries[i])
+    for (i = 0; i < making->count; i++) {
+        changed[i] = splice_changes(making->splice, columns[i], making->fresh[i], making->maps[i]);
+        making->results[i] = changed[i] ? splice_begin(making->splice, columns[i], making->fresh[i],
+                                                       making->dictionaries[i])
                                         : columns[i];
         if (making->results[i] != NULL)
             continue;
@@ -481,10 +362,10 @@ static bool splice_columns(struct making *making, struct clr_column **columns, b
         }
         return false;
     }
-    for (i = 0; i < fresh->count; i++) {
+    for (i = 0; i < making->count; i++) {
         if (!changed[i])
             continue;
-        splice_finish(making->splice, columns[i], fresh->columns[i], making->maps[i],
+        splice_finish(making->splice, columns[i], making->fresh[i], making->maps[i],
                       making->results[i]);
         if (making->results[i] != columns[i])
             clr_column_release(columns[i]);
@@ -497,9 +378,9 @@ static void making_free(struct making *making)
 {
     int i;
 
-    for (i = 0; i < making->fresh->count && making->maps != NULL; i++)
+    for (i = 0; i < making->count && making->maps != NULL; i++)
         clr_memory_free(making->maps[i]);
-    for (i = 0; i < making->fresh->count && making->dictionaries != NULL; i++)
+    for (i = 0; i < making->count && making->dictionaries != NULL; i++)
         clr_dictionary_release(making->dictionaries[i]);
     clr_memory_free((void *)making->maps);
     clr_memory_free((void *)making->dictionaries);
@@ -508,10 +389,10 @@ static void making_free(struct making *making)
 
 enum clr_load_outcome clr_columns_splice(const struct clr_splice *splice,
                                          const struct clr_layout *layout, struct clr_pages *pages,
-                                         const struct clr_few_leaves *fresh,
+                                         struct clr_column *const *fresh, int count,
                                          struct clr_column **columns, bool *changed)
 {
-    struct making making = {.splice = splice, .fresh = fresh};
+    struct making making = {.splice = splice, .fresh = fresh, .count = count};
     enum clr_code code = prepare_column(&making) ? merge_dictionaries(&making, columns) : CLR_NOMEM;
 
     if (code == CLR_OK && is_too_large(&making, layout, columns))

@@ -466,7 +466,7 @@ size_t clr_tree_size(const struct clr_tree *tree)
     return size;
 }
 
-bool clr_tree_is_renewable(const struct clr_tree *tree, const struct clr_page_set *changes)
+static bool is_renewable(const struct clr_tree *tree, const struct clr_page_set *changes)
 {
     size_t i = 0;
 
@@ -524,15 +524,20 @@ static enum clr_load_outcome renew_branch(struct part *part, struct clr_branch *
 }
 
 enum clr_load_outcome clr_tree_renew(struct clr_pages *pages, const struct clr_tree *from,
-                                     const struct clr_page_set *changes, struct clr_tree *tree)
+                                     const struct clr_page_set *changes, struct clr_tree *tree,
+                                     bool *is_renewed)
 {
     const struct clr_source *source = pages->source;
     const size_t most = (size_t)clr_page_most_cells(source) + 1;
-    struct part part = {.page = clr_memory_alloc(source->page_size + (size_t)CLR_PAGE_SLACK),
-                        .numbers = clr_memory_alloc(most * sizeof *part.numbers)};
+    struct part part = {.page = NULL};
     enum clr_load_outcome outcome;
     size_t i;
 
+    *is_renewed = is_renewable(from, changes);
+    if (!*is_renewed)
+        return CLR_LOAD_DONE;
+    part.page = clr_memory_alloc(source->page_size + (size_t)CLR_PAGE_SLACK);
+    part.numbers = clr_memory_alloc(most * sizeof *part.numbers);
     outcome = share(tree, from) && part.page != NULL && part.numbers != NULL
                   ? visit_others(pages, from, changes)
                   : clr_pages_no_memory(pages);

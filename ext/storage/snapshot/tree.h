@@ -74,17 +74,16 @@ struct clr_page_set *clr_tree_inner(const struct clr_tree *tree);
 size_t clr_tree_size(const struct clr_tree *tree);
 
 /*
- * Whether clr_tree_renew() can tell what has become of a tree, if the pages of that set have
- * changed since: there are pages above the branches, and none of them has, and the database is as
- * large as it was, or larger. So its branches are the same pages, and those that have not changed
- * have the same leaves.
+ * Makes the tree that another one has become, if the pages of that set have changed since: reads
+ * its branches that have, and visits all pages, none of which has been. *is_renewed is false, and
+ * nothing is done, where that can't be told: there have to be pages above the branches, none of
+ * which has changed, and the database has to be as large as it was, or larger. So its branches are
+ * the same pages, and those that have not changed have the same leaves. The tree, which is zeros
+ * before, is to be freed whatever the outcome.
  */
-bool clr_tree_is_renewable(const struct clr_tree *tree, const struct clr_page_set *changes);
-
-/* Makes the tree that another one has become: reads its branches that have changed, and visits all
-   pages, none of which has been. The tree is to be freed whatever the outcome. */
 enum clr_load_outcome clr_tree_renew(struct clr_pages *pages, const struct clr_tree *from,
-                                     const struct clr_page_set *changes, struct clr_tree *tree);
+                                     const struct clr_page_set *changes, struct clr_tree *tree,
+                                     bool *is_renewed);
 
 /*
  * Finds all pages of the b-tree whose root page is root, a table's or, if the pages' source says
