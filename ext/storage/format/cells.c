@@ -186,30 +186,6 @@ find_alike(const struct clr_shapes *shapes, struct expected *expected,
     return i;
 }
 
-static __attribute__((noinline)) size_t find_alike_8(const struct clr_shapes *shapes,
-                                                     struct expected *expected,
-                                                     const unsigned char *pointers, size_t count,
-                                                     struct clr_cells *cells)
-{
-    return find_alike(shapes, expected, pointers, count, cells, false, true);
-}
-
-static __attribute__((noinline)) size_t find_alike_16(const struct clr_shapes *shapes,
-                                                      struct expected *expected,
-                                                      const unsigned char *pointers, size_t count,
-                                                      struct clr_cells *cells)
-{
-    return find_alike(shapes, expected, pointers, count, cells, true, true);
-}
-
-static __attribute__((noinline)) size_t find_alike_in_index(const struct clr_shapes *shapes,
-                                                            struct expected *expected,
-                                                            const unsigned char *pointers,
-                                                            size_t count, struct clr_cells *cells)
-{
-    return find_alike(shapes, expected, pointers, count, cells, true, false);
-}
-
 /*
  * Finds the cells whose shape is known, whichever it is, behind those that have been found, up to
  * the first of which that is not so, or that is not simple, or not sound. Their sizes have one byte
@@ -276,64 +252,40 @@ find_known(struct clr_shapes *known, struct expected *expected, const unsigned c
     known->slot = cells->slots[i - 1];
 }
 
-static __attribute__((noinline)) void find_short_8(struct clr_shapes *known,
-                                                   struct expected *expected,
-                                                   const unsigned char *pointers, size_t count,
-                                                   struct clr_cells *cells)
-{
-    find_known(known, expected, pointers, count, cells, false, true, true);
-}
-
-static __attribute__((noinline)) void find_known_8(struct clr_shapes *known,
-                                                   struct expected *expected,
-                                                   const unsigned char *pointers, size_t count,
-                                                   struct clr_cells *cells)
-{
-    find_known(known, expected, pointers, count, cells, false, true, false);
-}
-
-static __attribute__((noinline)) void find_short_16(struct clr_shapes *known,
-                                                    struct expected *expected,
-                                                    const unsigned char *pointers, size_t count,
-                                                    struct clr_cells *cells)
-{
-    find_known(known, expected, pointers, count, cells, true, true, true);
-}
-
-static __attribute__((noinline)) void find_known_16(struct clr_shapes *known,
-                                                    struct expected *expected,
-                                                    const unsigned char *pointers, size_t count,
-                                                    struct clr_cells *cells)
-{
-    find_known(known, expected, pointers, count, cells, true, true, false);
-}
-
-static __attribute__((noinline)) void find_short_in_index(struct clr_shapes *known,
-                                                          struct expected *expected,
-                                                          const unsigned char *pointers,
-                                                          size_t count, struct clr_cells *cells)
-{
-    find_known(known, expected, pointers, count, cells, true, false, true);
-}
-
-static __attribute__((noinline)) void find_known_in_index(struct clr_shapes *known,
-                                                          struct expected *expected,
-                                                          const unsigned char *pointers,
-                                                          size_t count, struct clr_cells *cells)
-{
-    find_known(known, expected, pointers, count, cells, true, false, false);
-}
-
-/* The ways to find cells, by the mask's halves, and of an index. */
+/* The ways to find cells, by the mask's halves, and of an index: a function for each, so that
+   nothing else shares the registers of its loop. */
 typedef void find_cells(struct clr_shapes *known, struct expected *expected,
                         const unsigned char *pointers, size_t count, struct clr_cells *cells);
-static const struct way {
+struct way {
     size_t (*find_alike)(const struct clr_shapes *shapes, struct expected *expected,
                          const unsigned char *pointers, size_t count, struct clr_cells *cells);
     find_cells *find_short, *find_known;
-} way_8 = {find_alike_8, find_short_8, find_known_8},
-  way_16 = {find_alike_16, find_short_16, find_known_16},
-  way_in_index = {find_alike_in_index, find_short_in_index, find_known_in_index};
+};
+
+#define WAY(name, has_second, has_rowids)                                                          \
+    static __attribute__((noinline))                                                               \
+    size_t name##_alike(const struct clr_shapes *shapes, struct expected *expected,                \
+                        const unsigned char *pointers, size_t count, struct clr_cells *cells)      \
+    {                                                                                              \
+        return find_alike(shapes, expected, pointers, count, cells, has_second, has_rowids);       \
+    }                                                                                              \
+    static __attribute__((noinline)) void name##_short(                                            \
+        struct clr_shapes *known, struct expected *expected, const unsigned char *pointers,        \
+        size_t count, struct clr_cells *cells)                                                     \
+    {                                                                                              \
+        find_known(known, expected, pointers, count, cells, has_second, has_rowids, true);         \
+    }                                                                                              \
+    static __attribute__((noinline)) void name##_known(                                            \
+        struct clr_shapes *known, struct expected *expected, const unsigned char *pointers,        \
+        size_t count, struct clr_cells *cells)                                                     \
+    {                                                                                              \
+        find_known(known, expected, pointers, count, cells, has_second, has_rowids, false);        \
+    }                                                                                              \
+    static const struct way name = {name##_alike, name##_short, name##_known};
+
+WAY(way_8, false, true)
+WAY(way_16, true, true)
+WAY(way_in_index, true, false)
 
 /* Says that the first rows, so many, have the last row's shape. */
 static void note_slots(struct clr_cells *cells, size_t rows, uint32_t slot)
