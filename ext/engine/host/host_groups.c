@@ -197,12 +197,6 @@ static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t row
     return clr_group_plan_make(&groups->plan, scan, rows, runner, doubts);
 }
 
-void clr_group_doubt_all(struct clr_group_doubts *doubts)
-{
-    doubts->any = doubts->keys = true;
-    memset(doubts->tallies, -1, sizeof doubts->tallies);
-}
-
 /* Completes the groups when the parts have run, or one of them would not go on. Returns as
    clr_host_group() does, or CLR_SCAN_NOT_NOW if the plan will not do, with doubts to begin again
    with. */

@@ -46,9 +46,6 @@ enum clr_scan_outcome clr_groups_begin(const struct clr_scan *sample, size_t row
                                        const struct clr_group_doubts *doubts,
                                        struct clr_groups **groups);
 
-/* Doubts everything: groups that are begun with that are not to be begun again. */
-void clr_group_doubt_all(struct clr_group_doubts *doubts);
-
 /*
  * Ends groups whose rows, so many in all, came in portions, by as many threads as they have parts,
  * when all portions were taken, or one of the parts would not go on. Returns as clr_host_group()

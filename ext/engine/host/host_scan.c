@@ -9,6 +9,7 @@
 #include "numeric/scan/evaluate.h"
 #include "numeric/scan/scan.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- The answers to a scan's questions. */
@@ -70,6 +71,17 @@ static struct clr_value value_at(const struct clr_question *question,
         .as.real = clr_percentile_at(found, position->beyond, question->kind == CLR_ASK_BETWEEN)};
 }
 
+/* Whether an extreme is an infinity. */
+static bool has_infinity(const struct clr_state *state)
+{
+    struct clr_value least, greatest;
+
+    clr_state_extreme(state, -1, &least);
+    clr_state_extreme(state, 1, &greatest);
+    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
+           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
+}
+
 /* Answers all questions for positions of a tally; their ranks are selected together. */
 static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
                                             const struct clr_portions *portions)
@@ -81,7 +93,7 @@ static enum clr_scan_outcome find_positions(struct clr_scan *scan, int tally,
     int places[CLR_MOST_QUESTIONS], count = 0, i;
     enum clr_code code = CLR_OK;
 
-    if (clr_state_has_infinity(state))
+    if (has_infinity(state))
         return CLR_SCAN_UNSURE;
     for (i = 0; (i = find_question(scan, i, tally, POSITIONS)) < scan->question_count; i++) {
         scan->questions[i].answer.kind = CLR_KIND_NONE;

@@ -84,6 +84,13 @@ static inline void clr_group_doubt(struct clr_group_doubts *doubts, int tally,
     doubts->any = true;
 }
 
+/* Doubts everything: a plan that is made then will do. */
+static inline void clr_group_doubt_all(struct clr_group_doubts *doubts)
+{
+    doubts->any = doubts->keys = true;
+    memset(doubts->tallies, -1, sizeof doubts->tallies);
+}
+
 struct clr_group_plan {
     const struct clr_scan *scan; /* NULL when the groups are complete */
     struct clr_grouping grouping;

@@ -304,10 +304,11 @@ static void reduce_words(enum clr_operation operation, const struct clr_column *
     int64_t least, greatest;
 
     if (operation == CLR_SUM) {
-        clr_sum_add_integer(&state->sum,
-                            (clr_i128)frame->least * (int64_t)count +
-                                (clr_i128)clr_frame_sum(frame, column->words, first, count),
-                            1);
+        clr_sum_add_integer(
+            &state->sum,
+            (clr_i128)frame->least * (int64_t)count +
+                (clr_i128)clr_frame_choose_loops(0)->sum(frame, column->words, first, count),
+            1);
         return;
     }
     clr_frame_range(frame, column->words, first, count, &least, &greatest);

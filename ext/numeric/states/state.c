@@ -1,7 +1,5 @@
 #include "numeric/states/state.h"
 
-#include <math.h>
-
 void clr_state_clear(struct clr_state *state)
 {
     state->count = state->non_integers = 0;
@@ -21,7 +19,7 @@ void clr_state_extend(struct clr_state *state, struct clr_sum *more, int count)
         clr_sum_clear(&more[i]);
 }
 
-void clr_range_merge(struct clr_range *range, const struct clr_range *other)
+static void merge_range(struct clr_range *range, const struct clr_range *other)
 {
     if (other->seen) {
         clr_range_add(range, other->least);
@@ -37,8 +35,8 @@ void clr_state_merge(struct clr_state *state, struct clr_state *other)
     state->non_integers += other->non_integers;
     for (i = 0; i <= state->more_count; i++)
         clr_sum_merge(clr_state_sum(state, i), clr_state_sum(other, i));
-    clr_range_merge(&state->integers, &other->integers);
-    clr_range_merge(&state->reals, &other->reals);
+    merge_range(&state->integers, &other->integers);
+    merge_range(&state->reals, &other->reals);
 }
 
 void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value *result)
@@ -58,14 +56,4 @@ void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value
         if (result->kind == CLR_KIND_NONE || clr_value_compare(&real, result, sign) * sign > 0)
             *result = real;
     }
-}
-
-bool clr_state_has_infinity(const struct clr_state *state)
-{
-    struct clr_value least, greatest;
-
-    clr_state_extreme(state, -1, &least);
-    clr_state_extreme(state, 1, &greatest);
-    return (least.kind == CLR_KIND_REAL && isinf(least.as.real)) ||
-           (greatest.kind == CLR_KIND_REAL && isinf(greatest.as.real));
 }

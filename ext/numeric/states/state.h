@@ -43,8 +43,7 @@ static inline struct clr_sum *clr_state_sum(struct clr_state *state, int term)
    same further sums. */
 void clr_state_merge(struct clr_state *state, struct clr_state *other);
 
-/* Widens a range to include another one, or one value. */
-void clr_range_merge(struct clr_range *range, const struct clr_range *other);
+/* Widens a range to include a value. */
 static inline void clr_range_add(struct clr_range *range, int64_t value)
 {
     if (!range->seen || value < range->least)
@@ -59,8 +58,5 @@ static inline void clr_range_add(struct clr_range *range, int64_t value)
  * was none. Equal numbers of two types: the INTEGER.
  */
 void clr_state_extreme(const struct clr_state *state, int sign, struct clr_value *result);
-
-/* Whether an extreme is an infinity. */
-bool clr_state_has_infinity(const struct clr_state *state);
 
 #endif

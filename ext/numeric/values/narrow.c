@@ -231,11 +231,6 @@ void clr_frame_add(struct clr_frame *frame, const int64_t *values, size_t count)
     clr_frame_choose_loops(0)->add(frame, values, count);
 }
 
-uint64_t clr_frame_sum(const struct clr_frame *frame, const void *words, size_t first, size_t count)
-{
-    return clr_frame_choose_loops(0)->sum(frame, words, first, count);
-}
-
 void clr_frame_range(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                      int64_t *least, int64_t *greatest)
 {

@@ -72,10 +72,6 @@ static inline int64_t clr_frame_value(const struct clr_frame *frame, const void 
 void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                      int64_t *restrict values);
 
-/* Returns the sum of the distances of count integers, 2^32 at most, from the frame's least. */
-uint64_t clr_frame_sum(const struct clr_frame *frame, const void *words, size_t first,
-                       size_t count);
-
 /* Stores the least and the greatest of the integers of count values, 1 at least. */
 void clr_frame_range(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                      int64_t *least, int64_t *greatest);
@@ -92,6 +88,7 @@ struct clr_frame_loops {
     void (*keep)(const struct clr_frame *frame, const int64_t *restrict values, size_t count,
                  void *words, size_t first);
     void (*add)(struct clr_frame *frame, const int64_t *values, size_t count);
+    /* Returns the sum of the distances of count integers, 2^32 at most, from the frame's least. */
     uint64_t (*sum)(const struct clr_frame *frame, const void *words, size_t first, size_t count);
     void (*range)(const struct clr_frame *frame, const void *words, size_t first, size_t count,
                   uint32_t *least, uint32_t *greatest);

@@ -280,7 +280,7 @@ void clr_passes_take(const struct clr_passes *passes, int number, enum clr_opera
     const cl_uint *partials = words_at(passes, done->partials);
     struct clr_sum *sum = clr_state_sum(state, term);
     struct clr_int192 integer;
-    struct clr_range range;
+    struct clr_range *range = element == CLR_REAL ? &state->reals : &state->integers;
     size_t i;
 
     if (operation != CLR_EXTREMES && element == CLR_REAL) {
@@ -290,10 +290,12 @@ void clr_passes_take(const struct clr_passes *passes, int number, enum clr_opera
     }
     for (i = 0; i < done->groups; i++, partials += CLR_PARTIAL_WORDS) {
         if (operation == CLR_EXTREMES) {
-            range.least = word_pair(partials);
-            range.greatest = word_pair(partials + 2);
-            range.seen = range.least <= range.greatest; /* or no row of a scan counted */
-            clr_range_merge(element == CLR_REAL ? &state->reals : &state->integers, &range);
+            const int64_t least = word_pair(partials), greatest = word_pair(partials + 2);
+
+            if (least > greatest) /* no row of a scan counted */
+                continue;
+            clr_range_add(range, least);
+            clr_range_add(range, greatest);
         } else {
             memcpy(&integer, partials, sizeof integer);
             clr_int192_add(&sum->integer, &integer);
