@@ -25,14 +25,13 @@ static bool ask_position(int percentile, const struct clr_value *argument,
     return question->fraction >= 0.0 && question->fraction <= 1.0;
 }
 
-static enum clr_code ask_bins(enum clr_counted counted,
-                              const struct clr_value arguments[CLR_MOST_ARGUMENTS],
+static enum clr_code ask_bins(const struct clr_value arguments[CLR_MOST_ARGUMENTS],
                               struct clr_question *question)
 {
     int wrong;
 
     question->kind = CLR_ASK_BINS;
-    if (clr_bins_prepare(&question->bins, counted, arguments, &wrong) != NULL)
+    if (clr_bins_prepare(&question->bins, arguments, &wrong) != NULL)
         return CLR_INVALID;
     question->counts =
         clr_memory_alloc(((size_t)question->bins.count + 2) * sizeof *question->counts);
@@ -53,7 +52,7 @@ static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked
         question->kind = asked->aggregate->finish == CLR_MODE ? CLR_ASK_MODE : CLR_ASK_DISTINCT;
         return CLR_OK;
     case CLR_NEEDS_BINS:
-        return ask_bins((enum clr_counted)asked->aggregate->finish, arguments, question);
+        return ask_bins(arguments, question);
     default:
         return ask_position(asked->aggregate->finish, &arguments[0], question) ? CLR_OK
                                                                                : CLR_INVALID;

@@ -114,9 +114,8 @@ static inline const char *state_probe_counters(const unsigned char *bytes, size_
         count += counters[i];
     if (count != (uint64_t)state->count)
         return "the counters do not add up";
-    if (clr_state_encode_bins(CLR_STATE_BINS, &bins, counters, NULL) != size ||
-        clr_state_encode_bins(CLR_STATE_BINS, &bins, counters, buffer) != size ||
-        memcmp(buffer, bytes, size) != 0)
+    if (clr_state_encode_bins(&bins, counters, NULL) != size ||
+        clr_state_encode_bins(&bins, counters, buffer) != size || memcmp(buffer, bytes, size) != 0)
         return "a state that was taken is written in another way";
     clr_stored_bins_add(state, 1, counters);
     clr_stored_bins_add(state, -1, counters);
@@ -135,7 +134,7 @@ static inline const char *state_probe_bins(const unsigned char *bytes, size_t si
     unsigned char *buffer;
     uint64_t *counters;
 
-    *fault = clr_state_decode_bins(bytes, size, CLR_STATE_BINS, CLR_COUNT_BINS, &state);
+    *fault = clr_state_decode_bins(bytes, size, &state);
     if (*fault != CLR_STATE_SOUND)
         return state.count == -1 ? NULL : "a refused state left a trace";
     if (state.count == 0)

@@ -67,7 +67,6 @@ void clr_bins_init(struct clr_bins *bins, const struct clr_value *low, const str
     bool exact = to_double(low, &bins->low_real);
 
     exact &= to_double(high, &high_real);
-    bins->counting = &clr_countings[CLR_COUNT_BINS];
     bins->low = one_zero(low);
     bins->high = one_zero(high);
     bins->count = count;
@@ -247,8 +246,8 @@ int64_t clr_bins_find(const struct clr_bins *bins, const struct clr_value *x)
     return sure >= 0 ? sure : find_exactly(bins, x, guess);
 }
 
-static uint64_t add_to_bins(const struct clr_bins *bins, enum clr_kind kind, const void *numbers,
-                            size_t count, uint64_t change, uint64_t *counters)
+void clr_bins_add(const struct clr_bins *bins, enum clr_kind kind, const void *numbers,
+                  size_t count, uint64_t change, uint64_t *counters)
 {
     const clr_stored_real *reals = numbers;
     const int64_t *integers = numbers;
@@ -262,14 +261,7 @@ static uint64_t add_to_bins(const struct clr_bins *bins, enum clr_kind kind, con
             value.as.integer = integers[i];
         counters[clr_bins_find(bins, &value) + 1] += change;
     }
-    return count;
 }
-
-/* ---- What is counted. */
-
-const struct clr_counting clr_countings[CLR_COUNTINGS] = {
-    [CLR_COUNT_BINS] = {.add = add_to_bins},
-};
 
 static bool is_finite(const struct clr_value *value)
 {
@@ -296,15 +288,11 @@ static const char *check(const struct clr_value *arguments, int *wrong)
     return clr_value_compare(&low, &high, 0) >= 0 ? "high must be greater than low" : NULL;
 }
 
-const char *clr_bins_prepare(struct clr_bins *bins, enum clr_counted counted,
-                             const struct clr_value *arguments, int *wrong)
+const char *clr_bins_prepare(struct clr_bins *bins, const struct clr_value *arguments, int *wrong)
 {
-    const struct clr_counting *counting = &clr_countings[counted];
-    const char *must = counting->bins == 0 ? check(arguments, wrong) : NULL;
+    const char *must = check(arguments, wrong);
 
-    if (counting->bins != 0)
-        *bins = (struct clr_bins){.counting = counting, .count = counting->bins};
-    else if (must == NULL)
+    if (must == NULL)
         clr_bins_init(bins, &arguments[0], &arguments[1], arguments[2].as.integer);
     return must;
 }

@@ -12,56 +12,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted of numbers: bins, of which there are two counters more. */
-enum clr_counted {
-    CLR_COUNT_BINS, /* below low, in each bin, above high */
-    CLR_COUNTINGS
-};
-
-struct clr_bins;
-
-/*
- * How something is counted. A number adds to one counter or to several, and nothing else is known
- * of rows: so rows that leave, states and parts of a scan are added and subtracted counter by
- * counter, and all of them need no more than this.
- */
-struct clr_counting {
-    int64_t bins; /* how many; 0: low, high and how many are the arguments beside x */
-    /* Adds change to the counters of count numbers, int64_t or double as kind says. Returns how
-       often it did, in all. */
-    uint64_t (*add)(const struct clr_bins *bins, enum clr_kind kind, const void *numbers,
-                    size_t count, uint64_t change, uint64_t *counters);
-    /* Returns the aggregate's value of counters that are not all 0; NULL: JSON of them. */
-    struct clr_value (*value)(const uint64_t *counters);
-};
-
-extern const struct clr_counting clr_countings[CLR_COUNTINGS];
-
 enum { CLR_BINS_LIMIT = 1000000 };
 
 struct clr_bins {
-    const struct clr_counting *counting;
     int64_t count;
-    struct clr_value low, high; /* these and all below: of CLR_COUNT_BINS */
-    double low_real, scale;     /* for the guess (x - low) * scale; scale 0: there is no guess */
-    double range;               /* high - low, rounded */
-    bool exact;                 /* low_real and range are not rounded */
-    bool integers;              /* low and high are INTEGER */
-    double integer_scale;       /* if so: for the guess from an INTEGER's distance */
+    struct clr_value low, high;
+    double low_real, scale; /* for the guess (x - low) * scale; scale 0: there is no guess */
+    double range;           /* high - low, rounded */
+    bool exact;             /* low_real and range are not rounded */
+    bool integers;          /* low and high are INTEGER */
+    double integer_scale;   /* if so: for the guess from an INTEGER's distance */
 };
 
-/* Sets up what is counted, with the arguments beside x. Returns NULL; or what one of them must be,
-   as in "low must be a finite number", a constant, and its number in *wrong. */
-const char *clr_bins_prepare(struct clr_bins *bins, enum clr_counted counted,
-                             const struct clr_value *arguments, int *wrong);
+/* Sets up bins by the arguments beside x: low, high and how many. Returns NULL; or what one of them
+   must be, as in "low must be a finite number", a constant, and its number in *wrong. */
+const char *clr_bins_prepare(struct clr_bins *bins, const struct clr_value *arguments, int *wrong);
 
-/* Adds change to the counters, bins->count + 2, as struct clr_counting says. */
-static inline uint64_t clr_bins_add(const struct clr_bins *bins, enum clr_kind kind,
-                                    const void *numbers, size_t count, uint64_t change,
-                                    uint64_t *counters)
-{
-    return bins->counting->add(bins, kind, numbers, count, change, counters);
-}
+/*
+ * Adds change to the counters of count numbers, int64_t or double as kind says: of what is below
+ * low, in each bin, and above high, bins->count + 2 in all. Nothing else is known of rows: so rows
+ * that leave, states and parts of a scan are added and subtracted counter by counter.
+ */
+void clr_bins_add(const struct clr_bins *bins, enum clr_kind kind, const void *numbers,
+                  size_t count, uint64_t change, uint64_t *counters);
 
 /* Sets up count equal bins, 1 to CLR_BINS_LIMIT, between two finite numbers, low < high. */
 void clr_bins_init(struct clr_bins *bins, const struct clr_value *low, const struct clr_value *high,

@@ -25,7 +25,7 @@ enum clr_question_kind {
     CLR_ASK_AT,       /* the last value that is not past that; as a REAL */
     CLR_ASK_MODE,     /* the most frequent value, the least of several */
     CLR_ASK_DISTINCT, /* how many different values there are, an INTEGER */
-    CLR_ASK_BINS,     /* what is counted of the values: see struct clr_counting */
+    CLR_ASK_BINS,     /* how many values are in each bin */
     CLR_ASK_PLACE     /* the value at a place in their order, as it is, in a scan without keys */
 };
 

@@ -34,7 +34,7 @@ const struct clr_aggregate clr_aggregates[] = {
     {"gpu_percentile_disc", NULL, 2, CLR_NEEDS_ORDER, 0, 0, CLR_PERCENTILE_DISC},
     {"gpu_mode", NULL, 1, CLR_NEEDS_FREQUENCIES, 0, 0, CLR_MODE},
     {"gpu_count_distinct", NULL, 1, CLR_NEEDS_FREQUENCIES, 0, 0, CLR_COUNT_DISTINCT},
-    {"gpu_histogram", NULL, 4, CLR_NEEDS_BINS, 0, CLR_STATE_BINS, CLR_COUNT_BINS},
+    {"gpu_histogram", NULL, 4, CLR_NEEDS_BINS, 0, CLR_STATE_BINS, 0},
     {NULL, NULL, 0, 0, 0, 0, 0},
 };
 
@@ -164,8 +164,7 @@ static bool has_values(const struct clr_bins *bins, const uint64_t *counters)
     return i >= 0;
 }
 
-void clr_finish_bins(const struct clr_aggregate *aggregate, enum clr_form form,
-                     const struct clr_bins *bins, const uint64_t *counters,
+void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
                      struct clr_output *output)
 {
     unsigned char *bytes;
@@ -173,14 +172,10 @@ void clr_finish_bins(const struct clr_aggregate *aggregate, enum clr_form form,
     if (!(form & CLR_FORM_STATE)) {
         if (bins == NULL || !has_values(bins, counters))
             return;
-        if (bins->counting->value != NULL)
-            output->value = bins->counting->value(counters);
-        else
-            write_json(counters, (size_t)bins->count + 2, output);
+        write_json(counters, (size_t)bins->count + 2, output);
         return;
     }
-    bytes = make_bytes(output, CLR_KIND_BLOB,
-                       clr_state_encode_bins(aggregate->state, bins, counters, NULL));
+    bytes = make_bytes(output, CLR_KIND_BLOB, clr_state_encode_bins(bins, counters, NULL));
     if (bytes != NULL)
-        clr_state_encode_bins(aggregate->state, bins, counters, bytes);
+        clr_state_encode_bins(bins, counters, bytes);
 }

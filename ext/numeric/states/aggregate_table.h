@@ -19,7 +19,7 @@ enum clr_need {
     CLR_NEEDS_EXTREME,     /* the least or the greatest value */
     CLR_NEEDS_ORDER,       /* all numbers, in order */
     CLR_NEEDS_FREQUENCIES, /* the different values, and how often each is there */
-    CLR_NEEDS_BINS         /* what is counted of numbers: an enum clr_counted */
+    CLR_NEEDS_BINS         /* how many numbers are in each of some bins */
 };
 
 /* What is made of one sum. What is made of several is an enum clr_statistic. */
@@ -45,8 +45,7 @@ struct clr_aggregate {
     enum clr_state_kind state;    /* 0: it has no form with states */
     /* What is made of what is known: of SUMS an enum clr_total for the operations CLR_SUM and
        CLR_DOT, else an enum clr_statistic; of EXTREME -1 for the least and 1 for the greatest; of
-       ORDER an enum clr_percentile; of FREQUENCIES an enum clr_frequency; of BINS what is
-       counted, an enum clr_counted. */
+       ORDER an enum clr_percentile; of FREQUENCIES an enum clr_frequency. */
     int finish;
 };
 
@@ -73,8 +72,7 @@ const char *clr_form_suffix(enum clr_form form);
 static inline bool clr_aggregate_gives_json(const struct clr_aggregate *aggregate,
                                             enum clr_form form)
 {
-    return aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE) &&
-           clr_countings[aggregate->finish].value == NULL;
+    return aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE);
 }
 
 /*
@@ -120,10 +118,9 @@ void clr_finish_sums(const struct clr_aggregate *aggregate, enum clr_form form,
 void clr_finish_extreme(const struct clr_aggregate *aggregate, enum clr_form form,
                         const struct clr_value *extreme, struct clr_output *output);
 
-/* bins->count + 2 counters, whose value is JSON or as struct clr_counting has it, or NULL if they
-   have counted nothing. bins: NULL of no rows. */
-void clr_finish_bins(const struct clr_aggregate *aggregate, enum clr_form form,
-                     const struct clr_bins *bins, const uint64_t *counters,
+/* bins->count + 2 counters, whose value is JSON, or NULL if they have counted nothing. bins: NULL
+   of no rows. */
+void clr_finish_bins(enum clr_form form, const struct clr_bins *bins, const uint64_t *counters,
                      struct clr_output *output);
 
 #endif

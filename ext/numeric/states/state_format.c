@@ -639,10 +639,10 @@ static void put_counters(struct clr_writer *writer, const uint64_t *counters, ui
     }
 }
 
-size_t clr_state_encode_bins(enum clr_state_kind kind, const struct clr_bins *bins,
-                             const uint64_t *counters, unsigned char *buffer)
+size_t clr_state_encode_bins(const struct clr_bins *bins, const uint64_t *counters,
+                             unsigned char *buffer)
 {
-    struct clr_writer writer = writer_begin(buffer, kind);
+    struct clr_writer writer = writer_begin(buffer, CLR_STATE_BINS);
     struct clr_value low, high;
     uint64_t count = 0;
     int64_t i;
@@ -652,13 +652,11 @@ size_t clr_state_encode_bins(enum clr_state_kind kind, const struct clr_bins *bi
     writer_put_varint(&writer, count);
     if (count == 0)
         return writer.size;
-    if (bins->counting->bins == 0) {
-        low = one_type(&bins->low);
-        high = one_type(&bins->high);
-        writer_put_value(&writer, &low);
-        writer_put_value(&writer, &high);
-        writer_put_varint(&writer, (uint64_t)bins->count);
-    }
+    low = one_type(&bins->low);
+    high = one_type(&bins->high);
+    writer_put_value(&writer, &low);
+    writer_put_value(&writer, &high);
+    writer_put_varint(&writer, (uint64_t)bins->count);
     put_counters(&writer, counters, count);
     return writer.size;
 }
@@ -694,15 +692,13 @@ static void check_counters(struct clr_reader *reader, int64_t count, int64_t pla
 }
 
 enum clr_state_fault clr_state_decode_bins(const unsigned char *bytes, size_t size,
-                                           enum clr_state_kind kind, enum clr_counted counted,
                                            struct clr_stored_bins *stored)
 {
-    struct clr_reader reader = reader_begin(bytes, size, kind);
-    struct clr_stored_bins state = {.count = reader_get_count(&reader, CLR_STATE_MOST_ROWS),
-                                    .bins = clr_countings[counted].bins};
+    struct clr_reader reader = reader_begin(bytes, size, CLR_STATE_BINS);
+    struct clr_stored_bins state = {.count = reader_get_count(&reader, CLR_STATE_MOST_ROWS)};
     enum clr_state_fault fault;
 
-    if (state.count > 0 && state.bins == 0) {
+    if (state.count > 0) {
         state.low = get_bound(&reader);
         state.high = get_bound(&reader);
         state.bins = reader_get_count(&reader, CLR_BINS_LIMIT);

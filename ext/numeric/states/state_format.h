@@ -9,7 +9,6 @@
  *     content   = count non_integers sum...          SUM, DOT, SQUARES, PAIRS
  *               | type value                         MIN, MAX
  *               | count [low high bins counter...]   BINS
- *               | count [counter...]                 else
  *     sum       = head [exponent byte...] [plus minus nan]
  *     low, high = type value
  *
@@ -132,26 +131,25 @@ const char *clr_state_fault_text(enum clr_state_fault fault, const unsigned char
 /* A state of counters that was read. They are still in its bytes, where they are known to be sound.
  */
 struct clr_stored_bins {
-    int64_t count;              /* what they add up to; 0: there is nothing else */
-    struct clr_value low, high; /* of CLR_COUNT_BINS */
+    int64_t count; /* what they add up to; 0: there is nothing else */
+    struct clr_value low, high;
     int64_t bins;
     const unsigned char *counters, *end;
 };
 
 /*
- * Writes the state, of the kind, of bins->count + 2 counters, which add up to CLR_STATE_MOST_ROWS
+ * Writes the state of bins->count + 2 counters, which add up to CLR_STATE_MOST_ROWS
  * at most, into buffer. Returns how many bytes it takes; with buffer NULL it does no more than
  * that. bins: NULL of no rows.
  */
-size_t clr_state_encode_bins(enum clr_state_kind kind, const struct clr_bins *bins,
-                             const uint64_t *counters, unsigned char *buffer);
+size_t clr_state_encode_bins(const struct clr_bins *bins, const uint64_t *counters,
+                             unsigned char *buffer);
 
 /*
- * Reads a state of the kind, of what is counted (bytes is NULL if size is 0), into which stored
- * points from then on. Returns CLR_STATE_SOUND, or another fault and leaves stored as it was.
+ * Reads a state of counters (bytes is NULL if size is 0), into which stored points from then on.
+ * Returns CLR_STATE_SOUND, or another fault and leaves stored as it was.
  */
 enum clr_state_fault clr_state_decode_bins(const unsigned char *bytes, size_t size,
-                                           enum clr_state_kind kind, enum clr_counted counted,
                                            struct clr_stored_bins *stored);
 
 /* Adds the state's counters, stored->bins + 2 if it has rows, if weight is 1; takes them away again

@@ -1,6 +1,6 @@
 /*
- * gpu_histogram, and whatever else is counted (numeric/bins/bins.h). The contract whose numbers are
- * cited here is in aggregates.h. What is counted goes straight to the counters.
+ * gpu_histogram. The contract whose numbers are cited here is in aggregates.h. Values go straight
+ * to the counters (numeric/bins/bins.h).
  */
 #include "base/memory.h"
 #include "numeric/states/state_format.h"
@@ -27,11 +27,6 @@ struct histogram_context {
 static size_t counters_size(const struct histogram *histogram)
 {
     return ((size_t)histogram->bins.count + 2) * sizeof *histogram->counter;
-}
-
-static enum clr_counted counted(sqlite3_context *sql)
-{
-    return (enum clr_counted)clr_function_of(sql)->aggregate->finish;
 }
 
 /* Sets up the context's counters, all zero. */
@@ -78,7 +73,7 @@ static void end(struct clr_connection *connection, void *pointer)
 
 /* ---- Arguments. */
 
-enum { ARGUMENTS = 3 }; /* beside x: low, high and bins, if there are any */
+enum { ARGUMENTS = 3 }; /* beside x: low, high and bins */
 
 /* Whether an argument is, in the same type, the number it was in the first row: of nearly all rows.
  */
@@ -96,10 +91,9 @@ static inline bool is_same_at_once(sqlite3_value *argument, const struct clr_val
 /* Whether the arguments of a row need no closer look. */
 static bool are_same_at_once(const struct clr_bins *bins, sqlite3_value **values)
 {
-    return bins->counting->bins != 0 ||
-           (is_same_at_once(values[1], &bins->low) && is_same_at_once(values[2], &bins->high) &&
-            sqlite3_value_type(values[3]) == SQLITE_INTEGER &&
-            sqlite3_value_int64(values[3]) == bins->count);
+    return is_same_at_once(values[1], &bins->low) && is_same_at_once(values[2], &bins->high) &&
+           sqlite3_value_type(values[3]) == SQLITE_INTEGER &&
+           sqlite3_value_int64(values[3]) == bins->count;
 }
 
 /* Whether two arguments are one number; INTEGER and REAL may be equal. */
@@ -117,8 +111,6 @@ static enum clr_code check_same(sqlite3_context *sql, const struct clr_bins *bin
     char must[64];
     int i = 0;
 
-    if (bins->counting->bins != 0)
-        return CLR_OK;
     i += is_same(&arguments[0], &bins->low);
     i += i == 1 && is_same(&arguments[1], &bins->high);
     if (i == 2 && arguments[2].kind == CLR_KIND_INTEGER && arguments[2].as.integer == bins->count)
@@ -138,7 +130,7 @@ static enum clr_code check(sqlite3_context *sql, struct histogram_context *conte
 
     if (context->histogram != NULL)
         return check_same(sql, &context->histogram->bins, arguments, where);
-    must = clr_bins_prepare(&bins, counted(sql), arguments, &wrong);
+    must = clr_bins_prepare(&bins, arguments, &wrong);
     return must == NULL ? begin(sql, context, &bins)
                         : clr_function_refuse(sql, must, &arguments[wrong]);
 }
@@ -150,20 +142,20 @@ static void count_value(struct histogram *histogram, sqlite3_value *argument, ui
 {
     struct clr_value value;
 
-    if (clr_value_read(argument, &value))
-        histogram->total += change * clr_bins_add(&histogram->bins, value.kind, &value.as, 1,
-                                                  change, histogram->counter);
+    if (!clr_value_read(argument, &value))
+        return;
+    clr_bins_add(&histogram->bins, value.kind, &value.as, 1, change, histogram->counter);
+    histogram->total += change;
 }
 
 /* Checks the arguments of a row that are not the same at once. */
 static __attribute__((noinline)) enum clr_code
 check_row(sqlite3_context *sql, struct histogram_context *context, sqlite3_value **values)
 {
-    const int count = clr_function_of(sql)->aggregate->arguments - 1;
     struct clr_value arguments[ARGUMENTS] = {{.kind = CLR_KIND_NONE}};
     int i;
 
-    for (i = 0; i < count; i++)
+    for (i = 0; i < ARGUMENTS; i++)
         if (sqlite3_value_type(values[i + 1]) != SQLITE_NULL &&
             !clr_value_read(values[i + 1], &arguments[i]))
             return CLR_NOMEM;
@@ -214,8 +206,7 @@ static enum clr_code merge(sqlite3_context *sql, void *pointer, const struct clr
     struct clr_stored_bins state;
     enum clr_code code;
 
-    *fault = clr_state_decode_bins(value->bytes, value->as.size,
-                                   clr_function_of(sql)->aggregate->state, counted(sql), &state);
+    *fault = clr_state_decode_bins(value->bytes, value->as.size, &state);
     if (*fault != CLR_STATE_SOUND || state.count == 0)
         return CLR_OK;
     code = check(sql, context,
@@ -244,10 +235,9 @@ static void show(const struct clr_function *function, void *pointer, bool last,
 
     (void)last;
     if (histogram == NULL || histogram->total == 0) /* clause 1; or all have left */
-        clr_finish_bins(function->aggregate, function->form, NULL, NULL, output);
+        clr_finish_bins(function->form, NULL, NULL, output);
     else
-        clr_finish_bins(function->aggregate, function->form, &histogram->bins, histogram->counter,
-                        output);
+        clr_finish_bins(function->form, &histogram->bins, histogram->counter, output);
 }
 
 const struct clr_callbacks clr_histogram_callbacks = {

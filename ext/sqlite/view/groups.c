@@ -377,7 +377,7 @@ static bool finish(struct filling *filling, struct clr_query_run *run, const str
     case CLR_NEEDS_EXTREME:
         return finish_extreme(filling, run, call, &tally->state, output);
     case CLR_NEEDS_BINS:
-        clr_finish_bins(call->aggregate, call->form, &question->bins, question->counts, output);
+        clr_finish_bins(call->form, &question->bins, question->counts, output);
         return true;
     default:
         output->value = question->answer;

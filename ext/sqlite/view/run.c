@@ -133,13 +133,13 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
 /* ---- Scanning columns that are here. */
 
 /* A device has neither the bytes of values nor a use for their addresses. Of codes it does not see
-   what is too long for SQLite. Of all questions it counts equal bins alone. */
+   what is too long for SQLite. Of all questions it answers those for bins alone. */
 static bool is_for_devices(const struct clr_scan *scan)
 {
     int i;
 
     for (i = 0; i < scan->question_count; i++) {
-        if (scan->questions[i].kind != CLR_ASK_BINS || scan->questions[i].bins.counting->bins != 0)
+        if (scan->questions[i].kind != CLR_ASK_BINS)
             return false;
     }
     for (i = 0; i < scan->column_count; i++) {
