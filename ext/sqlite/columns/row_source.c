@@ -191,6 +191,20 @@ static bool has_null(const struct clr_column *column)
                                  memchr(column->tags, CLR_TAG_NULL, column->rows) != NULL));
 }
 
+/* Takes note of whether the statement begins with the last row (PRAGMA reverse_unordered_selects):
+   DISTINCT does not, by itself. Returns SQLite's code. */
+static int find_direction(const struct clr_column_request *request, const char *sql)
+{
+    struct clr_bytecode program;
+    const int rc = clr_bytecode_read(request->connection->db, &program, "%s", sql);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    request->image->layout.descends = clr_bytecode_walk(&program).descends;
+    clr_bytecode_free(&program);
+    return SQLITE_OK;
+}
+
 /* Has SQLite fill columns of so many rows. Returns SQLite's code, which is SQLITE_OK with all
    columns, and else without any. */
 static int fill(const struct clr_column_request *request, struct clr_new_columns *wanted,
@@ -206,7 +220,9 @@ static int fill(const struct clr_column_request *request, struct clr_new_columns
     load->fields = wanted->fields;
     load->count = wanted->count;
     load->left = clr_column_memory() - (int64_t)load->most * CLR_ROW_BYTES * (wanted->count + 1);
-    rc = clr_row_load_run(request->connection, sql, NULL, 0, load);
+    rc = find_direction(request, sql);
+    if (rc == SQLITE_OK)
+        rc = clr_row_load_run(request->connection, sql, NULL, 0, load);
     sqlite3_free(sql);
     for (i = 0; i < wanted->count && rc == SQLITE_OK; i++)
         is_fine = is_fine && !(wanted->fields[i].never_null && has_null(wanted->columns[i]));

@@ -15,6 +15,8 @@ bool clr_layout_is_in_order(const struct clr_layout *layout)
 {
     const struct clr_leaf *leaf, *before = NULL;
 
+    if (layout->descends)
+        return false;
     for (leaf = layout->leaves;
          layout->leaves != NULL && leaf < layout->leaves + layout->leaf_count; leaf++) {
         if (leaf->rows == 0)

@@ -28,6 +28,7 @@ struct clr_leaf {
 struct clr_layout {
     bool known;
     bool is_index;  /* the leaves are those of an index */
+    bool descends;  /* the columns are not from pages, and have the last row first */
     bool may_guess; /* CLR_LOAD_TOO_LARGE as soon as that is likely */
     size_t rows;
     size_t most_rows; /* more end the load with CLR_LOAD_TOO_LARGE; 0: no limit */
@@ -84,8 +85,9 @@ void clr_layout_change(struct clr_layout *layout, const struct clr_leaf_change *
 void clr_layout_add_chains(struct clr_layout *layout, struct clr_page_set *visited,
                            const struct clr_page_set *before, bool keeps);
 
-/* Whether the columns' rows are in the order of the table's: a load keeps it, and a refresh puts
- * the rows of leaves that have come between others behind them. */
+/* Whether the columns' rows are in the order of the table's: a load keeps it, unless SQLite fills
+ * them in another one, and a refresh puts the rows of leaves that have come between others behind
+ * them. */
 bool clr_layout_is_in_order(const struct clr_layout *layout);
 
 /* Makes a layout, which has nothing yet, a copy of another one. Returns false without memory. */

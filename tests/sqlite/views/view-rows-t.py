@@ -250,6 +250,19 @@ def test_blob_write():
         watch.kept("rolled back")
 
 
+def test_reversed():
+    """DISTINCT gives values as the rows have them, also where SQLite fills columns from the last row on."""
+    db = views.connect(":memory:")
+    fill(db, PLAIN)
+    watch = views.Watch(db, "filled by SQLite, reversed", {"kinds": "SELECT DISTINCT a * 31 % 17 FROM t"}, {})
+    for reverse in (0, 1, 0):
+        db.execute(f"PRAGMA reverse_unordered_selects = {reverse}")
+        for turn in range(4):
+            lines = watch.ask("kinds", f"reversed: {reverse}, turn {turn}")
+        told = lines[0].startswith("row by row: DISTINCT gives" if reverse else "accelerated")
+        watch.batch.check(told, f"reversed: {reverse}: {lines}")
+
+
 def test_shared_cache():
     """Connections that share a cache see what is not committed; alone again one has columns."""
     for uri in ("file:view_rows?mode=memory&cache=shared", f"file:{FOLDER.new()}?cache=shared"):
