@@ -431,8 +431,20 @@ static struct loops find_loops(const struct clr_bytecode *program)
     return loops;
 }
 
+/* Whether an operation leads to the next different value of an index's first columns, which are
+   gone over in order, from one end on, where a search asks for others: a skip-scan
+   (https://sqlite.org/optoverview.html). */
+static bool skips(const struct clr_bytecode *program, int address)
+{
+    const struct clr_vdbe_op *operation = &program->operations[address];
+
+    return address > 1 && clr_vdbe_op_is(operation - 1, "Goto") &&
+           operation[-2].p1 == operation->p1 &&
+           (clr_vdbe_op_is(operation - 2, "Rewind") || clr_vdbe_op_is(operation - 2, "Last"));
+}
+
 /* Counts the searches in b-trees of the table but for those within a loop, in which each row's
-   others are looked up; stores the address of the last one. */
+   others are looked up, and those that skip; stores the address of the last one. */
 static int count_searches(const struct clr_bytecode *program, const struct clr_vdbe_op *loop,
                           int *search)
 {
@@ -444,7 +456,7 @@ static int count_searches(const struct clr_bytecode *program, const struct clr_v
         const bool is_inside = loop != NULL && i >= loop->p2 && operation < loop;
 
         if (operation->runs_once || is_inside || !is_among(operation, searches, COUNT(searches)) ||
-            !is_of_table(program, find_open(program, operation->p1)))
+            skips(program, i) || !is_of_table(program, find_open(program, operation->p1)))
             continue;
         *search = i;
         count++;

@@ -283,13 +283,16 @@ static bool keeps_order(const struct clr_bytecode *program, const struct clr_tab
  * Stores whether SQLite goes over all rows by an index as a sorter would bring them: those that are
  * equal by all terms side by side in the order of their rowids, and by the first term ascending.
  * The index begins with that, and has no other columns than terms: the rows of the groups of one
- * key, or of the partitions of a window and in its order.
+ * key, or of the partitions of a window and in its order. What min() or max() is of may be another
+ * column: rows of a group that have the same of it are side by side then, too.
  */
 static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
                        const struct clr_table_info *table, const struct clr_query *query, bool *is)
 {
     const struct clr_node *first =
         query->ranking != NULL ? query->ranking->first : query->syntax->select.keys.first;
+    const struct clr_node *extreme =
+        query->ranking != NULL || query->first.key < 0 ? NULL : query->syntax->aggregates.first;
     const uint32_t root = clr_bytecode_feeding_index(program, table->root);
     sqlite3_stmt *statement = NULL;
     const struct clr_node *term;
@@ -306,6 +309,8 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
             if (is_column(term, statement))
                 break;
         }
+        if (term == NULL && place > 0 && extreme != NULL && is_column(extreme, statement))
+            continue;
         *is = term != NULL &&
               (place > 0 ? *is : term == first && !sqlite3_column_int(statement, AT_DESCENDS));
         if (!*is)
