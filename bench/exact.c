@@ -17,8 +17,9 @@ void bench_exact_open(struct bench_exact_reduction *reduction, const struct benc
     reduction->target = target;
     reduction->operation = operation;
     reduction->element = element;
-    if (clr_program_build(&reduction->program, target->context, &target->info, operation, element,
-                          &log, &status) != CLR_OK)
+    if (clr_program_build(&reduction->program, target->context, &target->info,
+                          &(struct clr_step_kind){operation, element}, 1, NULL, &log,
+                          &status) != CLR_OK)
         bench_die("%s\n%s", status.message, log != NULL ? log : "");
     if (clr_passes_open(&reduction->passes, target->context, target->queue, &target->info, 1,
                         &status) != CLR_OK)

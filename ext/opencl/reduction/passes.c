@@ -98,22 +98,19 @@ static void add_reductions(struct clr_passes *passes, const struct clr_program *
 }
 
 enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
-                                    cl_uint arguments, size_t count, struct clr_status *status)
+                                    struct clr_argument *list, cl_uint count, size_t rows,
+                                    struct clr_status *status)
 {
-    const size_t groups = choose_groups(program, count);
-    const size_t local = program->group_size, global = groups * local;
+    const size_t groups = choose_groups(program, rows);
     const cl_uint place = (cl_uint)passes->used;
-    const struct clr_argument last[] = {CLR_VALUE(passes->results),
-                                        CLR_LOCAL(local * program->partial_size), CLR_VALUE(place)};
-    cl_int error;
 
+    list[count++] = CLR_VALUE(passes->results);
+    list[count++] = CLR_LOCAL(program->group_size * program->partial_size);
+    list[count++] = CLR_VALUE(place);
     if ((!passes->clean && clean(passes, passes->size, status) != CLR_OK) ||
-        clr_set_arguments(program->kernel, arguments, CLR_ARGUMENTS(last), status) != CLR_OK)
+        clr_launch(passes->queue, program->kernel, list, count, groups, program->group_size,
+                   passes->timed ? &passes->kernels[passes->launched] : NULL, status) != CLR_OK)
         return status->code;
-    error = clEnqueueNDRangeKernel(passes->queue, program->kernel, 1, NULL, &global, &local, 0,
-                                   NULL, passes->timed ? &passes->kernels[passes->launched] : NULL);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
     if (passes->launched == 0 && !passes->timed)
         passes->begun = clr_clock_ns();
     passes->launched++;
@@ -126,12 +123,10 @@ enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_progr
                                struct clr_status *status)
 {
     const cl_ulong first = begin, distance = second, values = count;
-    const struct clr_argument arguments[] = {CLR_VALUE(source), CLR_VALUE(first),
-                                             CLR_VALUE(distance), CLR_VALUE(values)};
+    struct clr_argument list[4 + CLR_PASSES_ARGUMENTS] = {CLR_VALUE(source), CLR_VALUE(first),
+                                                          CLR_VALUE(distance), CLR_VALUE(values)};
 
-    if (clr_set_arguments(program->kernel, 0, CLR_ARGUMENTS(arguments), status) != CLR_OK)
-        return status->code;
-    return clr_passes_start_rows(passes, program, 4, count, status);
+    return clr_passes_start_rows(passes, program, list, 4, count, status);
 }
 
 enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *status)

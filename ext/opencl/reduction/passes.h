@@ -89,13 +89,17 @@ enum clr_code clr_passes_start(struct clr_passes *passes, const struct clr_progr
                                cl_mem source, size_t begin, size_t second, size_t count,
                                struct clr_status *status);
 
+/* How many arguments more a kernel has than its caller gives. */
+enum { CLR_PASSES_ARGUMENTS = 3 };
+
 /*
- * The same for a program whose kernel has other arguments: the caller has set them, the first
- * `arguments` of them, and the kernel goes through count rows. Adds as many reductions as the
- * program has steps.
+ * The same for a program whose kernel has other arguments, of which the list has the first `count`,
+ * and room for CLR_PASSES_ARGUMENTS more; it goes through so many rows. Adds as many reductions as
+ * the program has steps.
  */
 enum clr_code clr_passes_start_rows(struct clr_passes *passes, const struct clr_program *program,
-                                    cl_uint arguments, size_t count, struct clr_status *status);
+                                    struct clr_argument *list, cl_uint count, size_t rows,
+                                    struct clr_status *status);
 
 /* Starts the transfer of the batch's results, and sees to it that the device begins. Failure:
    CLR_DEVICE. */

@@ -132,13 +132,14 @@ static int choose_copies(const struct clr_device_info *device, int wide)
     return copies;
 }
 
-/* Makes the kernel, of that name, from the sources. wide: how many long accumulators a group
-   has, of so many copies each. */
+/* Makes the kernel from the sources. wide: how many long accumulators a group has, of so many
+   copies each. */
 static enum clr_code build(struct clr_program *program, cl_context context,
                            const struct clr_device_info *device, struct sources *sources,
-                           const char *options, const char *name, int wide, int copies, char **log,
+                           const char *options, int wide, int copies, char **log,
                            struct clr_status *status)
 {
+    const char *const name = program->scans ? "scan" : "reduce";
     const struct clr_build build = {sources->count, sources->texts, options, 1, &name};
     /* Some more, for what the driver itself puts into local memory. */
     const struct clr_group_limit limit = {GROUP_SIZE_LIMIT, program->partial_size,
@@ -159,63 +160,39 @@ static enum clr_code build(struct clr_program *program, cl_context context,
     return status->code;
 }
 
-static size_t choose_most_groups(const struct clr_device_info *device, size_t groups)
-{
-    size_t units = device->compute_units > 0 ? device->compute_units : 1;
-
-    return units * groups;
-}
-
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
-                                const struct clr_device_info *device, enum clr_operation operation,
-                                enum clr_element element, char **log, struct clr_status *status)
+                                const struct clr_device_info *device,
+                                const struct clr_step_kind *kinds, int count, const char *text,
+                                char **log, struct clr_status *status)
 {
-    const struct clr_step_kind kind = {operation, element};
-    const struct clr_kernel_kind *macros = clr_kernel_kind_of(operation, element);
-    const bool doubles = clr_device_sums_doubles(device);
-    const int wide = is_wide(&kind), copies = choose_copies(device, wide);
-    struct sources sources = {.count = 0};
-    char options[256];
-
-    memset(program, 0, sizeof *program);
-    program->steps = 1;
-    program->most_groups = choose_most_groups(device, groups_per_unit[operation][element]);
-    program->partial_size = operation == CLR_EXTREMES ? 2 * sizeof(cl_long) : CLR_PARTIAL_SIZE;
-    add_reduction(&sources, &kind, doubles);
-    snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DDOUBLES=%d -DREAL=%d -DKEYS=%d -DOPERANDS=%d -DDIGITS=%d "
-             " -DACCUMULATOR_BASE=%d -DCOPIES=%d",
-             doubles, macros->real, macros->keys, macros->operands, CLR_ACCUMULATOR_DIGITS,
-             CLR_ACCUMULATOR_BASE, copies);
-    return build(program, context, device, &sources, options, "reduce", wide, copies, log, status);
-}
-
-enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
-                                     const struct clr_device_info *device,
-                                     const struct clr_step_kind *kinds, int count, const char *text,
-                                     char **log, struct clr_status *status)
-{
+    const struct clr_kernel_kind *macros = clr_kernel_kind_of(kinds->operation, kinds->element);
+    const size_t units = device->compute_units > 0 ? device->compute_units : 1;
     const bool doubles = clr_device_sums_doubles(device);
     struct sources sources = {.count = 0};
-    size_t groups = groups_per_unit_of_bundles;
     char options[256];
-    int i, wide = 0, copies;
+    int wide = 0, copies, end, i;
 
-    memset(program, 0, sizeof *program);
     for (i = 0; i < count; i++)
         wide += is_wide(&kinds[i]);
     copies = choose_copies(device, wide);
-    if (count == 1)
-        groups = groups_per_unit[kinds->operation][kinds->element];
-    program->steps = count;
-    program->scans = true;
-    program->most_groups = choose_most_groups(device, groups);
-    program->partial_size = CLR_PARTIAL_SIZE;
-    add_scan(&sources, kinds, count, text, doubles);
-    snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d", doubles,
-             CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
-    return build(program, context, device, &sources, options, "scan", wide, copies, log, status);
+    *program = (struct clr_program){
+        .steps = count,
+        .scans = text != NULL,
+        .partial_size = text == NULL && kinds->operation == CLR_EXTREMES ? 2 * sizeof(cl_long)
+                                                                         : CLR_PARTIAL_SIZE,
+        .most_groups = units * (count == 1 ? groups_per_unit[kinds->operation][kinds->element]
+                                           : groups_per_unit_of_bundles)};
+    end = snprintf(options, sizeof options,
+                   "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d",
+                   doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
+    if (text != NULL) {
+        add_scan(&sources, kinds, count, text, doubles);
+    } else {
+        add_reduction(&sources, kinds, doubles);
+        snprintf(options + end, sizeof options - (size_t)end, " -DREAL=%d -DKEYS=%d -DOPERANDS=%d",
+                 macros->real, macros->keys, macros->operands);
+    }
+    return build(program, context, device, &sources, options, wide, copies, log, status);
 }
 
 void clr_program_release(struct clr_program *program)

@@ -27,21 +27,15 @@ struct clr_program {
 
 /*
  * Builds the kernel of an operation for a device, and chooses the work-group's size from the
- * device's and the kernel's limits. On failure returns CLR_DEVICE or CLR_NOMEM; *log is then the
+ * device's and the kernel's limits. text: NULL; or of a scan, whose kernel goes through rows and
+ * reduces what expressions give, that of clr_scan_text() for `count` steps, which are of those
+ * kinds, 1 to CLR_MOST_BUNDLE. On failure returns CLR_DEVICE or CLR_NOMEM; *log is then the
  * compiler's whole output, if there is any, and the caller's to free with clr_memory_free().
  */
 enum clr_code clr_program_build(struct clr_program *program, cl_context context,
-                                const struct clr_device_info *device, enum clr_operation operation,
-                                enum clr_element element, char **log, struct clr_status *status);
-
-/*
- * The same for a scan, whose kernel goes through rows and reduces what expressions give. text: that
- * of clr_scan_text() for `count` steps, which are of those kinds, 1 to CLR_MOST_BUNDLE.
- */
-enum clr_code clr_program_build_scan(struct clr_program *program, cl_context context,
-                                     const struct clr_device_info *device,
-                                     const struct clr_step_kind *kinds, int count, const char *text,
-                                     char **log, struct clr_status *status);
+                                const struct clr_device_info *device,
+                                const struct clr_step_kind *kinds, int count, const char *text,
+                                char **log, struct clr_status *status);
 
 /* Releases the kernel. */
 void clr_program_release(struct clr_program *program);

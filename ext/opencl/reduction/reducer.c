@@ -94,6 +94,7 @@ const struct clr_program *clr_reducer_program(const struct clr_device *device,
 enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation operation,
                                 enum clr_element element, char **log, struct clr_status *status)
 {
+    const struct clr_step_kind kind = {operation, element};
     struct clr_reducer *reducer;
     struct clr_program *program;
 
@@ -104,8 +105,7 @@ enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation op
     program = &reducer->programs[operation][element];
     if (program->built)
         return CLR_OK;
-    return clr_program_build(program, device->context, &device->info, operation, element, log,
-                             status);
+    return clr_program_build(program, device->context, &device->info, &kind, 1, NULL, log, status);
 }
 
 /* Makes the staging buffer large enough: pinned memory of the host where the driver has it, which
@@ -419,9 +419,10 @@ static void close_trial(struct trial *trial)
 static enum clr_code open_candidate(const struct clr_device *device, const struct trial *trial,
                                     struct candidate *candidate, struct clr_status *status)
 {
+    const struct clr_step_kind kind = {CLR_SUM, CLR_REAL};
     char *log = NULL;
 
-    if (clr_program_build(&candidate->program, device->context, &candidate->info, CLR_SUM, CLR_REAL,
+    if (clr_program_build(&candidate->program, device->context, &candidate->info, &kind, 1, NULL,
                           &log, status) == CLR_OK)
         clr_passes_open(&candidate->passes, device->context, trial->queue, &candidate->info, 1,
                         status);

@@ -139,39 +139,27 @@ static void leave_slot(struct scan_request *request, struct clr_status *status)
 
 /* ---- The launches of a scan, from their arguments to the states that take their results. */
 
-/* Sets what the generated text calls ROW_FORMALS, and the rows. */
-static enum clr_code set_arguments(const struct scan_request *request,
-                                   const struct scan_launch *launch,
-                                   const struct clr_kept_lookup *const *lookups,
-                                   const struct clr_row_range *range, cl_uint *count,
-                                   struct clr_status *status)
-{
-    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 2];
-    const cl_ulong first = range->first, rows = range->rows;
-
-    *count = clr_row_arguments_list(&launch->arguments, request->plan->scan, request->columns,
-                                    lookups, list);
-    list[(*count)++] = CLR_VALUE(first);
-    list[(*count)++] = CLR_VALUE(rows);
-    return clr_set_arguments(launch->program->kernel, 0, list, *count, status);
-}
-
 static enum clr_code start_launch(const struct scan_request *request,
                                   const struct scan_launch *launch,
                                   const struct clr_kept_lookup *const *lookups,
                                   const struct clr_row_range *range, struct clr_status *status)
 {
     struct clr_passes *passes = &request->slot->passes;
-    cl_uint arguments;
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 2 + CLR_PASSES_ARGUMENTS];
+    const cl_ulong first = range->first, rows = range->rows;
+    cl_uint count;
 
     if (!launch->program->scans) {
         const int column = request->plan->steps[launch->bundle.steps[0]].column;
         return clr_passes_start(passes, launch->program, request->columns[column]->values,
                                 range->first, 0, range->rows, status);
     }
-    if (set_arguments(request, launch, lookups, range, &arguments, status) != CLR_OK)
-        return status->code;
-    return clr_passes_start_rows(passes, launch->program, arguments, range->rows, status);
+    /* What the generated text calls ROW_FORMALS, and the rows. */
+    count = clr_row_arguments_list(&launch->arguments, request->plan->scan, request->columns,
+                                   lookups, list);
+    list[count++] = CLR_VALUE(first);
+    list[count++] = CLR_VALUE(rows);
+    return clr_passes_start_rows(passes, launch->program, list, count, range->rows, status);
 }
 
 /* Whether a launch is one of those that always are, or, if_reals, of those that turned out to be
@@ -382,9 +370,9 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
 
     key_of_all(scanner, &trial->plan);
     clr_scan_text(&scanner->text, &scanner->key);
-    return clr_program_build_scan(&((struct scan_program *)(void *)program)->program,
-                                  device->context, &device->info, scanner->key.steps,
-                                  scanner->key.step_count, scanner->text.text, log, status);
+    return clr_program_build(&((struct scan_program *)(void *)program)->program, device->context,
+                             &device->info, scanner->key.steps, scanner->key.step_count,
+                             scanner->text.text, log, status);
 }
 
 /* What a trial's run needs besides what it is given. */

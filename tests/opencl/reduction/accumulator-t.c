@@ -115,8 +115,9 @@ static void test_operation(struct clr_device *device, enum clr_operation operati
     char *log;
 
     clr_status_clear(&status);
-    if (clr_program_build(&reduction.program, device->context, &device->info, operation, CLR_REAL,
-                          &log, &status) != CLR_OK)
+    if (clr_program_build(&reduction.program, device->context, &device->info,
+                          &(struct clr_step_kind){operation, CLR_REAL}, 1, NULL, &log,
+                          &status) != CLR_OK)
         tap_bail("%s\n%s", status.message, log != NULL ? log : "");
     reduction.queue =
         clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);

@@ -65,7 +65,8 @@ static void test_reduction(const struct clr_device_info *info, enum clr_operatio
     char *log;
 
     clr_status_clear(&status);
-    clr_program_build(&program, NULL, info, operation, element, &log, &status);
+    clr_program_build(&program, NULL, info, &(struct clr_step_kind){operation, element}, 1, NULL,
+                      &log, &status);
     tap_ok(compiles == (!info->doubles || operation == CLR_EXTREMES || element == CLR_INTEGER),
            "operation %d of elements %d, %s doubles", operation, element,
            info->doubles ? "with" : "without");
@@ -121,8 +122,7 @@ static void test_scan(const struct clr_device_info *info)
     clr_scan_key(&key, &plan, &bundle);
     clr_scan_text(&text, &key);
     clr_status_clear(&status);
-    clr_program_build_scan(&program, NULL, info, key.steps, key.step_count, text.text, &log,
-                           &status);
+    clr_program_build(&program, NULL, info, key.steps, key.step_count, text.text, &log, &status);
     tap_ok(text.complete && compiles == !info->doubles, "a scan with all operators, %s doubles",
            info->doubles ? "with" : "without");
 
