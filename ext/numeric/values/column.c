@@ -57,34 +57,27 @@ static struct clr_column *new_column(size_t capacity, size_t width, bool has_tag
 
 struct clr_column *clr_column_new(size_t capacity)
 {
-    struct clr_column *column;
-    void *area;
-
-    if (capacity == 0)
-        capacity = 1;
-    column = new_column(capacity, value_bytes, true, &area);
-    if (column == NULL)
-        return NULL;
-    column->values = area;
-    column->tags = (uint8_t *)area + tags_at(capacity, value_bytes);
-    return column;
+    return clr_column_new_framed(capacity, &(struct clr_frame){.bytes = 0});
 }
 
 struct clr_column *clr_column_new_framed(size_t capacity, const struct clr_frame *frame)
 {
+    const size_t width = frame->bytes == 0 ? value_bytes : frame->bytes;
     struct clr_column *column;
     void *area;
 
-    if (frame->bytes == 0)
-        return clr_column_new(capacity);
     if (capacity == 0)
         capacity = 1;
-    column = new_column(capacity, frame->bytes, true, &area);
+    column = new_column(capacity, width, true, &area);
     if (column == NULL)
         return NULL;
-    column->words = area;
-    column->frame = *frame;
-    column->tags = (uint8_t *)area + tags_at(capacity, frame->bytes);
+    if (frame->bytes == 0) {
+        column->values = area;
+    } else {
+        column->words = area;
+        column->frame = *frame;
+    }
+    column->tags = (uint8_t *)area + tags_at(capacity, width);
     return column;
 }
 
