@@ -14,6 +14,7 @@
 #include "query/names/subqueries.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
+#include "query/syntax/instants.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -835,11 +836,13 @@ static bool computes(const struct clr_query *query)
 /* ---- Instants. */
 
 /* Whether an expression that finishes the query is made anew by SQLite of the present time, or of
-   what else a scan has as an operand. */
+   what else a scan has as an operand. So may be a subquery, whose text tells. */
 static bool is_momentary(const struct clr_node *node)
 {
     const struct clr_node *child;
-    bool is = node->is_momentary;
+    bool is =
+        node->is_momentary || (node->kind == CLR_N_SUBQUERY &&
+                               clr_instants_count(node->names[0].text, node->names[0].length) > 0);
 
     if (node->kind == CLR_N_AGGREGATE || node->item != NULL || node->key != 0)
         return false;

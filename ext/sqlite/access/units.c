@@ -3,6 +3,7 @@
 #include "query/query.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/grammar.h"
+#include "query/syntax/instants.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
 #include "query/syntax/syntax.h"
@@ -56,64 +57,6 @@ static int refuse(struct units *units, const char *why)
 static bool is_table(const struct clr_stood *stood)
 {
     return stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE;
-}
-
-/* Whether a call of this name may ask for the time, by what it is given. */
-static bool may_name_time(const struct clr_token *name)
-{
-    static const char *const names[] = {"DATE", "DATETIME", "JULIANDAY", "STRFTIME",
-                                        "TIME", "TIMEDIFF", "UNIXEPOCH"};
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (clr_token_is(name, names[i]))
-            return true;
-    }
-    return name->kind == CLR_T_ID && !clr_is_letter(*name->text);
-}
-
-/* Whether a token by itself may ask for the time; in_call: in what such a call is given. */
-static bool may_be_time(const struct clr_token *token, bool in_call)
-{
-    static const char *const words[] = {"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
-                                        "'NOW'", "\"NOW\""};
-    size_t i;
-
-    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (clr_token_is(token, words[i]))
-            return true;
-    }
-    return in_call && (token->kind == CLR_T_VARIABLE || token->kind == CLR_T_CONCAT ||
-                       token->kind == CLR_T_BLOB);
-}
-
-/* Counts the places of a text that may ask for the time: 'now', CURRENT_..., calls without
-   arguments, as of date(), or with a format alone, and what may be 'now' in calls. Two units that
-   ask for it are no longer at one instant. */
-static int count_instants(const char *text, size_t length)
-{
-    const char *at = text;
-    struct clr_token token = {.kind = CLR_T_ID},
-                     before[3] = {{.kind = 0}, {.kind = 0}, {.kind = 0}};
-    struct clr_reason reason;
-    int count = 0, depth = 0, call_depth = 0;
-
-    while (token.kind != 0 && clr_lexer_next_raw(&at, &token, &reason) == CLR_OK &&
-           token.text < text + length) {
-        depth += token.kind == CLR_T_LP;
-        if (token.kind == CLR_T_LP && call_depth == 0 && may_name_time(&before[0]))
-            call_depth = depth;
-        count += may_be_time(&token, call_depth > 0);
-        if (token.kind == CLR_T_RP) {
-            count += before[0].kind == CLR_T_LP && before[1].kind == CLR_T_ID;
-            count += before[1].kind == CLR_T_LP && clr_token_is(&before[2], "STRFTIME");
-            call_depth = depth-- == call_depth ? 0 : call_depth;
-        }
-        before[2] = before[1];
-        before[1] = before[0];
-        before[0] = token;
-    }
-    return count;
 }
 
 /* Whether a text has TRUE or FALSE, which are columns first to SQLite. */
@@ -725,7 +668,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     text = write_select(units, stood, reads, false, false);
     rc = text == NULL ? SQLITE_NOMEM : write_unit(units, stood, reads, unit);
     if (rc == SQLITE_OK && (units->instants > 1 || strlen(text) != stood->text.length) &&
-        count_instants(text, strlen(text)) > 0)
+        clr_instants_count(text, strlen(text)) > 0)
         rc = refuse(units, "it and the rest have to be of one instant");
     else if (rc == SQLITE_OK && may_see_columns(units, stood) && has_truth(text))
         rc = refuse(units, "TRUE or FALSE in it may be a column's name around it");
@@ -874,7 +817,7 @@ static struct units *begin_units(struct clr_connection *connection, const char *
     memset(units, 0, sizeof *units);
     units->connection = connection;
     units->sql = sql;
-    units->instants = count_instants(sql, strlen(sql));
+    units->instants = clr_instants_count(sql, strlen(sql));
     if (!clr_selects_find(sql, &units->selects))
         units->selects.count = 0;
     for (i = 0; i < units->selects.count; i++)
