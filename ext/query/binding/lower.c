@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "query/binding/derive.h"
 #include "query/binding/lookup.h"
+#include "query/names/subqueries.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
@@ -184,14 +185,15 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
  * for it would be a lookup else. Where one operand has TEXT affinity, SQLite would make TEXT of the
  * other one's numbers: that is refused. Any other affinity changes TEXT and BLOBs alone, which are
  * BYTES and so make the result UNSURE, and with them the collating sequence. Of a subquery the
- * affinity is not known.
+ * affinity is that of its column, which is known where it is computed alone.
  *
  * Numbers compare exactly, and so do those in indexes: with one exception. Many versions of SQLite
  * do not find the rowid -2^63 by that number as a REAL, and take 2^63 for the greatest rowid.
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
-    if (clr_content_is_subquery(node))
+    if (clr_content_is_subquery(node) &&
+        !(node->kind == CLR_N_SUBQUERY && clr_subquery_is_computed(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if ((node->is_foreign || node->is_momentary) &&
         (clr_content_is_text(node) || clr_content_is_signed_column(node)))

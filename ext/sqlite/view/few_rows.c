@@ -16,7 +16,8 @@
  * together: who asks again and again has the columns loaded. But queries that a scan would be no
  * quicker for, one in SCANNED of a nanosecond for each row, do not count.
  *
- * LEAST_ROWS are few whatever they take; behind them the clock is read once for so many rows.
+ * LEAST_ROWS are few whatever they take; behind them the clock is read once for so many rows. Rows
+ * that have subqueries evaluated may take any time: there the clock is read for each of them.
  */
 enum { LOAD_NS = 10, SCANNED = 2, LEAST_ROWS = 128, CLOCK_ROWS = 16 };
 
@@ -75,7 +76,7 @@ static const char pointer_type[] = "clreduce few rows";
 /* What the function counts, and when it is too much. */
 struct budget {
     int64_t rows, end; /* of the clock */
-    bool is_spent;
+    bool has_subqueries, is_spent;
 };
 
 void clr_few_rows_drop(struct clr_few_rows *few)
@@ -97,7 +98,8 @@ static void count_row(sqlite3_context *context, int count, sqlite3_value **value
     }
     budget->rows++;
     budget->is_spent =
-        budget->rows > LEAST_ROWS && budget->rows % CLOCK_ROWS == 0 && clr_clock_ns() > budget->end;
+        (budget->has_subqueries || (budget->rows > LEAST_ROWS && budget->rows % CLOCK_ROWS == 0)) &&
+        clr_clock_ns() > budget->end;
     if (budget->is_spent)
         sqlite3_result_error(context, "a scan is quicker", -1);
     else
@@ -233,7 +235,7 @@ int clr_few_rows_answer(struct clr_few_rows *few, struct clr_connection *connect
                         sqlite3_value *const *parameters, struct clr_kept_rows *rows,
                         bool *answered, struct clr_reason *reason)
 {
-    struct budget budget = {.rows = 0};
+    struct budget budget = {.has_subqueries = plan->query->looks_up_subqueries};
     int64_t start, taken;
     uint64_t hash;
     int rc;

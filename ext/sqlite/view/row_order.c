@@ -200,9 +200,10 @@ static int compare_keys(sqlite3 *db, const struct clr_table_info *table, uint32_
 }
 
 /*
- * Stores whether the groups of a join come in the order of their keys, all of which are columns of
- * the outermost table in SQLite's loops: by its rowid, which is the first key, or by an index that
- * has the keys in their order. Stores which of them descend.
+ * Stores whether the groups of a join, or of rows with subqueries in expressions, come in the order
+ * of their keys, all of which are columns of the outermost table in SQLite's loops: by its rowid,
+ * which is the first key, or by an index that has the keys in their order. Stores which of them
+ * descend.
  */
 static int compare_outermost(sqlite3 *db, const struct clr_bytecode *program,
                              const struct clr_joined *joined, const struct clr_query *query,
@@ -244,8 +245,7 @@ static int check_groups(sqlite3 *db, const struct clr_bytecode *program,
     int rc = SQLITE_OK;
 
     *has_changed = false;
-    if (query->dimension_count > 0 && !query->looks_up_subqueries && !orders_inside &&
-        !query->is_ordered && walk->sorter == NULL)
+    if (is_joined && !orders_inside && !query->is_ordered && walk->sorter == NULL)
         rc = compare_outermost(db, program, joined, query, &is_known, descending);
     if (rc != SQLITE_OK)
         return rc;
