@@ -201,16 +201,18 @@ bool clr_value_read(sqlite3_value *argument, struct clr_value *value)
     return clr_value_read_in(argument, SQLITE_UTF8, value);
 }
 
-/* Stores TEXT in an encoding. */
+/* Stores TEXT in an encoding. Of UTF-16 the size comes first: to tell it older versions of SQLite,
+   as 3.35, bring the bytes into the machine's order, in their place. */
 static void read_text(sqlite3_value *argument, int encoding, struct clr_value *value)
 {
-    if (encoding == SQLITE_UTF8)
+    if (encoding == SQLITE_UTF8) {
         value->bytes = sqlite3_value_text(argument);
-    else
-        value->bytes = encoding == SQLITE_UTF16LE ? sqlite3_value_text16le(argument)
-                                                  : sqlite3_value_text16be(argument);
-    value->as.size = (size_t)(encoding == SQLITE_UTF8 ? sqlite3_value_bytes(argument)
-                                                      : sqlite3_value_bytes16(argument));
+        value->as.size = (size_t)sqlite3_value_bytes(argument);
+        return;
+    }
+    value->as.size = (size_t)sqlite3_value_bytes16(argument);
+    value->bytes = encoding == SQLITE_UTF16LE ? sqlite3_value_text16le(argument)
+                                              : sqlite3_value_text16be(argument);
 }
 
 bool clr_value_read_in(sqlite3_value *argument, int encoding, struct clr_value *value)

@@ -71,7 +71,7 @@ CHANGES = (
 )
 
 
-@tap.each(("WAL", "UTF-8"), ("DELETE", "UTF-8"), ("WAL", "UTF-16le"))
+@tap.each(("WAL", "UTF-8"), ("DELETE", "UTF-8"), ("WAL", "UTF-16le"), ("WAL", "UTF-16be"))
 def test_random(rng, mode, encoding):
     """Two connections ask, and change rows between."""
     path = FOLDER.new()
