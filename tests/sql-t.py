@@ -293,9 +293,9 @@ class File:
                     batch.check(told.startswith(plan), f"the plan, turn {turn}: {told}, not {plan}")
                 if turns > 2 and told.startswith(plans[0]):
                     break
-            if values and turns and not problem:
-                missing = views.outcome(self.db, select, (None,) * len(values))
-                batch.compare(views.ask(self.db, "view_of_it"), missing, "a view without parameters")
+        if sets[0] and turns and not problem:
+            missing = views.outcome(self.db, select, (None,) * len(sets[0]))
+            batch.compare(views.ask(self.db, "view_of_it"), missing, "a view without parameters")
         batch.end()
 
     def end(self):
