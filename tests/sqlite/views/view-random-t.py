@@ -29,7 +29,7 @@ def matrix():
     yield Run(Times, times(40, 800), on_table=20, between=10, fast=0.1, memories=(12_000,), told={"accelerated: host, streaming": (0.05, 1)})
     # A device compiles nearly each of them.
     for device in views.devices()[1:]:
-        yield Run(Texts, times(10, 80), device=device, between=10, fast=0.6, on_device=0.8)
+        yield Run(Texts, times(40, 80), device=device, between=10, fast=0.6, on_device=0.8)
         yield Run(Times, times(12, 80), device=device, on_table=12, between=12, fast=0.2, on_device=0.1)
 
 
