@@ -304,16 +304,15 @@ bool clr_subqueries_resolve(struct clr_binder *binder)
 
     mark_all(binder);
     query->has_subqueries = false;
-    if (query->has_rows && query->looks_up_subqueries)
-        return clr_refuse(binder->syntax, CLR_WHY_SUBQUERY) >= 0;
     for (node = binder->syntax->subqueries.first; node != NULL; node = node->listed) {
         query->has_subqueries = query->has_subqueries || !node->is_looked_up;
         if (!node->is_looked_up && !query->is_grouped)
             node->first = NULL; /* there is no key that it could name */
         if (node->is_looked_up && node->names_more)
             return clr_refuse(binder->syntax, CLR_WHY_SUBQUERY_NAMES) >= 0;
-        if (!query->has_rows &&
-            (!check_names(binder, node) || !(node->is_looked_up || find_list(binder, node))))
+        if ((!query->has_rows || node->is_looked_up) && !check_names(binder, node))
+            return false;
+        if (!query->has_rows && !node->is_looked_up && !find_list(binder, node))
             return false;
     }
     return true;

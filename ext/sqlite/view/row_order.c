@@ -333,7 +333,8 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
                       const struct clr_table_info *table, const struct clr_query *query,
                       int *rows_per_found, struct clr_reason *reason)
 {
-    const bool has_loops = query->dimension_count > 0 || query->ranking != NULL;
+    const bool has_loops =
+        query->dimension_count > 0 || query->ranking != NULL || query->looks_up_subqueries;
     bool is_fine = has_loops ? keeps_order(program, table, query, false) : is_in_order(walk, table);
     const bool has_one_row = query->syntax->aggregates.first != NULL && !query->is_grouped;
     struct clr_bytecode found;
