@@ -34,6 +34,7 @@ int clr_lower_ranks(struct clr_binder *binder, struct clr_node *node)
     if (clr_times_has_counts(node))
         return clr_emit_times(binder, node);
     value = node->reads == CLR_READS_SEVERAL ? refuse(binder, CLR_WHY_TWO_COLUMNS)
+            : node->reads == CLR_READS_NONE  ? refuse(binder, CLR_WHY_NO_COLUMN_IN_IT)
                                              : clr_lookup_emit(binder, &node, 1, NULL, true);
     value = clr_derive_instead(binder, node, &before, value, true);
     return clr_derive_part(binder, node, &before, value, true);

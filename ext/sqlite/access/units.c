@@ -815,15 +815,16 @@ static char *write_statement(const struct units *units, enum place_taker taker)
  */
 static bool may_views_ask(sqlite3 *db, const char *sql)
 {
+    /* A look at temp's schema would make that database, where there is none yet. */
+    const bool has_temp = sqlite3_db_readonly(db, "temp") >= 0;
     sqlite3_stmt *views;
     const char *definition;
     bool is_named = false, asks = false;
     int rc = clr_statement_prepare(
         db, &views,
         "SELECT sql, instr(lower(%Q), lower(name)) > 0 OR name GLOB '*[]\"''`[]*' FROM"
-        " (SELECT * FROM main.sqlite_master UNION ALL SELECT * FROM temp.sqlite_master)"
-        " WHERE type = 'view'",
-        sql);
+        " (SELECT * FROM main.sqlite_master%s) WHERE type = 'view'",
+        sql, has_temp ? " UNION ALL SELECT * FROM temp.sqlite_master" : "");
 
     while (rc == SQLITE_OK && (rc = sqlite3_step(views)) == SQLITE_ROW) {
         definition = (const char *)sqlite3_column_text(views, 0);
