@@ -88,13 +88,11 @@ static bool pass_computed(const char **at)
     struct clr_token token;
     struct clr_reason reason;
     int depth = 0;
-    bool is_aggregate = false;
-    size_t i;
+    bool is_aggregate;
 
     if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == CLR_T_NUMBER)
         return token.kind == CLR_T_NUMBER;
-    for (i = 0; i < sizeof aggregates / sizeof aggregates[0]; i++)
-        is_aggregate = is_aggregate || clr_token_is(&token, aggregates[i]);
+    is_aggregate = clr_token_is_among(&token, aggregates, sizeof aggregates / sizeof aggregates[0]);
     do {
         if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == 0 ||
             (depth == 0 && token.kind != CLR_T_LP) || (depth == 1 && token.kind == CLR_T_COMMA))

@@ -6,23 +6,13 @@
 
 #include <stdbool.h>
 
-/* Whether a token is one of the words. */
-static bool is_one_of(const struct clr_token *token, const char *const *words, size_t count)
-{
-    size_t i;
-
-    for (i = 0; i < count && !clr_token_is(token, words[i]); i++)
-        ;
-    return i < count;
-}
-
 /* Whether a call of this name may ask for the time, by what it is given. */
 static bool may_name_time(const struct clr_token *name)
 {
     static const char *const names[] = {"DATE", "DATETIME", "JULIANDAY", "STRFTIME",
                                         "TIME", "TIMEDIFF", "UNIXEPOCH"};
 
-    return is_one_of(name, names, sizeof names / sizeof names[0]) ||
+    return clr_token_is_among(name, names, sizeof names / sizeof names[0]) ||
            (name->kind == CLR_T_ID && !clr_is_letter(*name->text));
 }
 
@@ -33,10 +23,10 @@ static bool may_be_time(const struct clr_token *token, bool in_call)
                                         "'NOW'", "\"NOW\""};
     static const char *const given[] = {"'SUBSEC'", "\"SUBSEC\"", "'SUBSECOND'", "\"SUBSECOND\""};
 
-    return is_one_of(token, words, sizeof words / sizeof words[0]) ||
-           (in_call &&
-            (token->kind == CLR_T_VARIABLE || token->kind == CLR_T_CONCAT ||
-             token->kind == CLR_T_BLOB || is_one_of(token, given, sizeof given / sizeof given[0])));
+    return clr_token_is_among(token, words, sizeof words / sizeof words[0]) ||
+           (in_call && (token->kind == CLR_T_VARIABLE || token->kind == CLR_T_CONCAT ||
+                        token->kind == CLR_T_BLOB ||
+                        clr_token_is_among(token, given, sizeof given / sizeof given[0])));
 }
 
 int clr_instants_count(const char *text, size_t length)

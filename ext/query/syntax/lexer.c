@@ -337,6 +337,15 @@ bool clr_token_is(const struct clr_token *token, const char *word)
     return token->length == strlen(word) && clr_name_begins(token->text, token->length, word);
 }
 
+bool clr_token_is_among(const struct clr_token *token, const char *const *words, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count && !clr_token_is(token, words[i]); i++)
+        ;
+    return i < count;
+}
+
 bool clr_token_equal(const struct clr_token *a, const struct clr_token *b)
 {
     const bool is_literal =

@@ -35,6 +35,9 @@ bool clr_name_begins(const char *text, size_t length, const char *word);
 /* Whether a token is a word in capitals, without regard to ASCII case. */
 bool clr_token_is(const struct clr_token *token, const char *word);
 
+/* Whether it is one of so many words. */
+bool clr_token_is_among(const struct clr_token *token, const char *const *words, size_t count);
+
 /* Whether two tokens are the same, in literals to the byte, else without regard to ASCII case. */
 bool clr_token_equal(const struct clr_token *a, const struct clr_token *b);
 

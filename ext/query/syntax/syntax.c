@@ -1226,16 +1226,10 @@ static bool opens_subquery(const struct clr_syntax *syntax, const char *at)
     static const char *const words[] = {"SELECT", "WITH", "VALUES"};
     struct clr_token token;
     struct clr_reason reason;
-    size_t i;
 
-    if (syntax->last_kinds[0] != CLR_T_LP || opens_table(syntax) ||
-        clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
-        return false;
-    for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (clr_token_is(&token, words[i]))
-            return true;
-    }
-    return false;
+    return syntax->last_kinds[0] == CLR_T_LP && !opens_table(syntax) &&
+           clr_lexer_next_raw(&at, &token, &reason) == CLR_OK &&
+           clr_token_is_among(&token, words, sizeof words / sizeof words[0]);
 }
 
 /* Reads the tokens of a subquery but for its first one, up to the parenthesis that closes it. */
