@@ -39,7 +39,6 @@ struct units {
     bool are_named;  /* a unit that was added is an arm in an order of names */
     bool are_sets;   /* a unit that was added is an arm, and distinct */
     int instants;    /* how often the statement may ask for the time */
-    bool views_ask;  /* so may ordinary views that it reads */
     int count;
     struct unit list[CLR_MOST_SELECTS];
     char why[CLR_REASON_TEXT]; /* of the last SELECT that is no unit */
@@ -645,6 +644,34 @@ static int write_unit(struct units *units, const struct clr_stood *stood,
     return gets_distinct ? clr_select_look(unit->select, &has_rows, units->why) : SQLITE_OK;
 }
 
+/*
+ * Whether a statement may read an ordinary view that may ask for the time, perhaps by way of
+ * others: its text has a view's name, or there is one that has quotes, which may be written in
+ * several ways; and some view asks. True also where that can't be found out.
+ */
+static bool may_views_ask(sqlite3 *db, const char *sql)
+{
+    /* A look at temp's schema would make that database, where there is none yet. */
+    const bool has_temp = sqlite3_db_readonly(db, "temp") >= 0;
+    sqlite3_stmt *views;
+    const char *definition;
+    bool is_named = false, asks = false;
+    int rc = clr_statement_prepare(
+        db, &views,
+        "SELECT sql, instr(lower(%Q), lower(name)) > 0 OR name GLOB '*[]\"''`[]*' FROM"
+        " (SELECT * FROM main.sqlite_master%s) WHERE type = 'view'",
+        sql, has_temp ? " UNION ALL SELECT * FROM temp.sqlite_master" : "");
+
+    while (rc == SQLITE_OK && (rc = sqlite3_step(views)) == SQLITE_ROW) {
+        definition = (const char *)sqlite3_column_text(views, 0);
+        is_named = is_named || sqlite3_column_int(views, 1) != 0;
+        asks = asks || definition == NULL || clr_instants_count(definition, strlen(definition)) > 0;
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(views);
+    return rc != SQLITE_DONE || (is_named && asks);
+}
+
 static void free_unit(struct unit *unit)
 {
     sqlite3_free(unit->itself);
@@ -668,9 +695,9 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     *unit = (struct unit){.text = stood->text};
     text = write_select(units, stood, reads, false, false);
     rc = text == NULL ? SQLITE_NOMEM : write_unit(units, stood, reads, unit);
-    if (rc == SQLITE_OK &&
-        (units->views_ask || ((units->instants > 1 || strlen(text) != stood->text.length) &&
-                              clr_instants_count(text, strlen(text)) > 0)))
+    if (rc == SQLITE_OK && (((units->instants > 1 || strlen(text) != stood->text.length) &&
+                             clr_instants_count(text, strlen(text)) > 0) ||
+                            may_views_ask(units->connection->db, units->sql)))
         rc = refuse(units, "it and the rest have to be of one instant");
     else if (rc == SQLITE_OK && may_see_columns(units, stood) && has_truth(text))
         rc = refuse(units, "TRUE or FALSE in it may be a column's name around it");
@@ -808,34 +835,6 @@ static char *write_statement(const struct units *units, enum place_taker taker)
     return sqlite3_str_finish(text);
 }
 
-/*
- * Whether a statement may read an ordinary view that may ask for the time, perhaps by way of
- * others: its text has a view's name, or there is one that has quotes, which may be written in
- * several ways; and some view asks. True also where that can't be found out.
- */
-static bool may_views_ask(sqlite3 *db, const char *sql)
-{
-    /* A look at temp's schema would make that database, where there is none yet. */
-    const bool has_temp = sqlite3_db_readonly(db, "temp") >= 0;
-    sqlite3_stmt *views;
-    const char *definition;
-    bool is_named = false, asks = false;
-    int rc = clr_statement_prepare(
-        db, &views,
-        "SELECT sql, instr(lower(%Q), lower(name)) > 0 OR name GLOB '*[]\"''`[]*' FROM"
-        " (SELECT * FROM main.sqlite_master%s) WHERE type = 'view'",
-        sql, has_temp ? " UNION ALL SELECT * FROM temp.sqlite_master" : "");
-
-    while (rc == SQLITE_OK && (rc = sqlite3_step(views)) == SQLITE_ROW) {
-        definition = (const char *)sqlite3_column_text(views, 0);
-        is_named = is_named || sqlite3_column_int(views, 1) != 0;
-        asks = asks || definition == NULL || clr_instants_count(definition, strlen(definition)) > 0;
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(views);
-    return rc != SQLITE_DONE || (is_named && asks);
-}
-
 /* Begins with a statement; NULL without memory. Where it can't be read it has no SELECTs. */
 static struct units *begin_units(struct clr_connection *connection, const char *sql)
 {
@@ -852,7 +851,6 @@ static struct units *begin_units(struct clr_connection *connection, const char *
         units->selects.count = 0;
     for (i = 0; i < units->selects.count; i++)
         units->has_joins = units->has_joins || units->selects.list[i].sources > 1;
-    units->views_ask = units->selects.count > 1 && may_views_ask(connection->db, sql);
     return units;
 }
 
