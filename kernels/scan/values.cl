@@ -65,6 +65,13 @@ static inline int scalar_is_number(int kind)
     return kind == VALUE_INTEGER || kind == VALUE_REAL;
 }
 
+/* An INTEGER that is found for two numbers, and for nothing else. */
+static inline scalar scalar_found(scalar a, scalar b, value_long integer)
+{
+    int kind = scalar_kind(a, b);
+    return scalar_is_number(kind) ? scalar_integer(integer) : scalar_of(kind, 0);
+}
+
 /* A number's value as REAL, which rounds large INTEGERs. */
 static inline value_real scalar_to_real(scalar a)
 {
@@ -162,26 +169,17 @@ static inline scalar scalar_absolute(scalar a)
 
 static inline scalar scalar_bit_and(scalar a, scalar b)
 {
-    int kind = scalar_kind(a, b);
-
-    if (!scalar_is_number(kind))
-        return scalar_of(kind, 0);
-    return scalar_integer(scalar_to_integer(a) & scalar_to_integer(b));
+    return scalar_found(a, b, scalar_to_integer(a) & scalar_to_integer(b));
 }
 
 static inline scalar scalar_bit_or(scalar a, scalar b)
 {
-    int kind = scalar_kind(a, b);
-
-    if (!scalar_is_number(kind))
-        return scalar_of(kind, 0);
-    return scalar_integer(scalar_to_integer(a) | scalar_to_integer(b));
+    return scalar_found(a, b, scalar_to_integer(a) | scalar_to_integer(b));
 }
 
 static inline scalar scalar_bit_not(scalar a)
 {
-    int kind = scalar_kind(a, a);
-    return scalar_is_number(kind) ? scalar_integer(~scalar_to_integer(a)) : scalar_of(kind, 0);
+    return scalar_found(a, a, ~scalar_to_integer(a));
 }
 
 /* Shifts by -64 to 64 bits, to the left where it is a positive number. */
@@ -200,28 +198,19 @@ static inline int scalar_bits_to_shift(value_long bits)
 
 static inline scalar scalar_shift_left(scalar a, scalar b)
 {
-    int kind = scalar_kind(a, b);
-
-    if (!scalar_is_number(kind))
-        return scalar_of(kind, 0);
-    return scalar_integer(
-        scalar_shifted(scalar_to_integer(a), scalar_bits_to_shift(scalar_to_integer(b))));
+    int left = scalar_bits_to_shift(scalar_to_integer(b));
+    return scalar_found(a, b, scalar_shifted(scalar_to_integer(a), left));
 }
 
 static inline scalar scalar_shift_right(scalar a, scalar b)
 {
-    int kind = scalar_kind(a, b);
-
-    if (!scalar_is_number(kind))
-        return scalar_of(kind, 0);
-    return scalar_integer(
-        scalar_shifted(scalar_to_integer(a), -scalar_bits_to_shift(scalar_to_integer(b))));
+    int right = scalar_bits_to_shift(scalar_to_integer(b));
+    return scalar_found(a, b, scalar_shifted(scalar_to_integer(a), -right));
 }
 
 static inline scalar scalar_cast_to_integer(scalar a)
 {
-    int kind = scalar_kind(a, a);
-    return scalar_is_number(kind) ? scalar_integer(scalar_to_integer(a)) : scalar_of(kind, 0);
+    return scalar_found(a, a, scalar_to_integer(a));
 }
 
 static inline scalar scalar_cast_to_real(scalar a)
@@ -275,9 +264,6 @@ static inline scalar scalar_truncate(scalar a)
 
 static inline scalar scalar_sign(scalar a)
 {
-    int kind = scalar_kind(a, a);
     const value_real real = scalar_to_real(a), zero = VALUE_REAL_OF((value_long)0);
-
-    return scalar_is_number(kind) ? scalar_integer(REAL_LESS(zero, real) - REAL_LESS(real, zero))
-                                  : scalar_of(kind, 0);
+    return scalar_found(a, a, REAL_LESS(zero, real) - REAL_LESS(real, zero));
 }

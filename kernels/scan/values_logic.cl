@@ -33,41 +33,34 @@ static inline int scalar_order(scalar a, scalar b)
     return REAL_LESS(y, x) - REAL_LESS(x, y);
 }
 
-/* What a comparison gives that is true or false for numbers. */
-static inline scalar scalar_compared(scalar a, scalar b, int truth)
-{
-    int kind = scalar_kind(a, b);
-    return scalar_is_number(kind) ? scalar_integer(truth) : scalar_of(kind, 0);
-}
-
 static inline scalar scalar_equal(scalar a, scalar b)
 {
-    return scalar_compared(a, b, scalar_order(a, b) == 0);
+    return scalar_found(a, b, scalar_order(a, b) == 0);
 }
 
 static inline scalar scalar_unequal(scalar a, scalar b)
 {
-    return scalar_compared(a, b, scalar_order(a, b) != 0);
+    return scalar_found(a, b, scalar_order(a, b) != 0);
 }
 
 static inline scalar scalar_less(scalar a, scalar b)
 {
-    return scalar_compared(a, b, scalar_order(a, b) < 0);
+    return scalar_found(a, b, scalar_order(a, b) < 0);
 }
 
 static inline scalar scalar_less_equal(scalar a, scalar b)
 {
-    return scalar_compared(a, b, scalar_order(a, b) <= 0);
+    return scalar_found(a, b, scalar_order(a, b) <= 0);
 }
 
 static inline scalar scalar_greater(scalar a, scalar b)
 {
-    return scalar_compared(a, b, scalar_order(a, b) > 0);
+    return scalar_found(a, b, scalar_order(a, b) > 0);
 }
 
 static inline scalar scalar_greater_equal(scalar a, scalar b)
 {
-    return scalar_compared(a, b, scalar_order(a, b) >= 0);
+    return scalar_found(a, b, scalar_order(a, b) >= 0);
 }
 
 static inline scalar scalar_is(scalar a, scalar b)
@@ -142,20 +135,19 @@ static inline scalar scalar_coalesce(scalar a, scalar b)
     return a.tag == VALUE_NULL ? b : a;
 }
 
-static inline scalar scalar_least(scalar a, scalar b)
+/* The first of two numbers, or the second. */
+static inline scalar scalar_chosen(scalar a, scalar b, int is_first)
 {
     int kind = scalar_kind(a, b);
+    return !scalar_is_number(kind) ? scalar_of(kind, 0) : is_first ? a : b;
+}
 
-    if (!scalar_is_number(kind))
-        return scalar_of(kind, 0);
-    return scalar_order(a, b) < 0 ? a : b;
+static inline scalar scalar_least(scalar a, scalar b)
+{
+    return scalar_chosen(a, b, scalar_order(a, b) < 0);
 }
 
 static inline scalar scalar_greatest(scalar a, scalar b)
 {
-    int kind = scalar_kind(a, b);
-
-    if (!scalar_is_number(kind))
-        return scalar_of(kind, 0);
-    return scalar_order(a, b) < 0 ? b : a;
+    return scalar_chosen(a, b, scalar_order(a, b) >= 0);
 }

@@ -22,29 +22,12 @@ enum clr_opcode clr_opcode_turn(enum clr_opcode opcode)
 
 int clr_opcode_operands(enum clr_opcode opcode)
 {
-    switch (opcode) {
-    case CLR_OP_COLUMN:
-    case CLR_OP_LOOKUP:
-    case CLR_OP_CONSTANT:
-        return 0;
-    case CLR_OP_IS_NULL:
-    case CLR_OP_NOT_NULL:
-    case CLR_OP_NOT:
-    case CLR_OP_ABSOLUTE:
-    case CLR_OP_BIT_NOT:
-    case CLR_OP_TO_INTEGER:
-    case CLR_OP_TO_REAL:
-    case CLR_OP_ROUND:
-    case CLR_OP_FLOOR:
-    case CLR_OP_CEILING:
-    case CLR_OP_TRUNCATE:
-    case CLR_OP_SIGN:
-        return 1;
-    case CLR_OP_IF:
-        return 3;
-    default:
-        return 2;
-    }
+#define ONE(name, function) [CLR_OP_##name] = 1,
+#define TWO(name, function) [CLR_OP_##name] = 2,
+#define THREE(name, function) [CLR_OP_##name] = 3,
+    static const uint8_t operands[CLR_OPCODES] = {CLR_OPERATORS(ONE, TWO, THREE)};
+
+    return operands[opcode];
 }
 
 void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,

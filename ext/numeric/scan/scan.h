@@ -43,49 +43,55 @@ struct clr_question {
 };
 
 /*
- * SQLite's operators, with its semantics to the bit. Operands BYTES and UNSURE give UNSURE, except
- * where it says otherwise. Truth values are INTEGER 0 and 1, or NULL.
+ * SQLite's operators, with its semantics to the bit, by the operands that they take: their opcodes,
+ * CLR_OP_ADD and so on, and their functions in kernels/scan/values.cl and values_logic.cl. Operands
+ * BYTES and UNSURE give UNSURE, except where it says otherwise. Truth values are INTEGER 0 and 1,
+ * or NULL.
  */
+#define CLR_OPERATORS(ONE, TWO, THREE)                                                             \
+    TWO(ADD, scalar_add) /* a + b; integers that overflow are added as REALs; NaN is NULL */       \
+    TWO(SUBTRACT, scalar_subtract)                                                                 \
+    TWO(MULTIPLY, scalar_multiply)                                                                 \
+    TWO(DIVIDE, scalar_divide)       /* by zero: NULL */                                           \
+    TWO(REMAINDER, scalar_remainder) /* by zero: NULL; of REALs: of their integers, as REAL */     \
+    TWO(EQUAL, scalar_equal)         /* INTEGER against REAL exactly, as all comparisons */        \
+    TWO(UNEQUAL, scalar_unequal)                                                                   \
+    TWO(LESS, scalar_less)                                                                         \
+    TWO(LESS_EQUAL, scalar_less_equal)                                                             \
+    TWO(GREATER, scalar_greater)                                                                   \
+    TWO(GREATER_EQUAL, scalar_greater_equal)                                                       \
+    TWO(IS, scalar_is) /* NULLs are equal */                                                       \
+    TWO(IS_NOT, scalar_is_not)                                                                     \
+    ONE(IS_NULL, scalar_is_null) /* BYTES is not NULL; UNSURE is UNSURE */                         \
+    ONE(NOT_NULL, scalar_not_null)                                                                 \
+    TWO(AND, scalar_and) /* three-valued; anything UNSURE or BYTES in it is UNSURE */              \
+    TWO(OR, scalar_or)                                                                             \
+    ONE(NOT, scalar_not)                                                                           \
+    THREE(IF, scalar_if) /* a is true: b, else (or NULL) c; the other branch does not matter */    \
+    TWO(COALESCE, scalar_coalesce) /* a, or b where a is NULL; BYTES is passed on */               \
+    TWO(LEAST, scalar_least)       /* min(a, b): NULL if either is; of equal values b */           \
+    TWO(GREATEST, scalar_greatest) /* max(a, b): NULL if either is; of equal values a */           \
+    ONE(ABSOLUTE, scalar_absolute) /* of the least INTEGER: UNSURE: SQLite reports an error */     \
+    TWO(BIT_AND, scalar_bit_and)   /* of REALs as of CAST(... AS INTEGER), as all of bits */       \
+    TWO(BIT_OR, scalar_bit_or)                                                                     \
+    ONE(BIT_NOT, scalar_bit_not)                                                                   \
+    TWO(SHIFT_LEFT, scalar_shift_left) /* by a negative number: the other way */                   \
+    TWO(SHIFT_RIGHT, scalar_shift_right)                                                           \
+    ONE(TO_INTEGER, scalar_cast_to_integer) /* cut off; out of range: the nearest */               \
+    ONE(TO_REAL, scalar_cast_to_real)                                                              \
+    ONE(ROUND, scalar_round) /* a REAL; halves away from 0 */                                      \
+    ONE(FLOOR, scalar_floor) /* INTEGERs stay, REALs stay REALs, as for the next two */            \
+    ONE(CEILING, scalar_ceiling)                                                                   \
+    ONE(TRUNCATE, scalar_truncate)                                                                 \
+    ONE(SIGN, scalar_sign) /* INTEGER -1, 0 or 1 */
+
 enum clr_opcode {
-    CLR_OP_CONSTANT,  /* constants[a] */
-    CLR_OP_COLUMN,    /* columns[a], a column of values */
-    CLR_OP_LOOKUP,    /* what lookups[b] has for the code of columns[a], a column of codes */
-    CLR_OP_ADD,       /* a + b; integers that overflow are added as REALs; NaN is NULL */
-    CLR_OP_SUBTRACT,  /* a - b */
-    CLR_OP_MULTIPLY,  /* a * b */
-    CLR_OP_DIVIDE,    /* a / b; by zero: NULL */
-    CLR_OP_REMAINDER, /* a % b; by zero: NULL; of REALs: of their integers, as REAL */
-    CLR_OP_EQUAL,     /* a = b; INTEGER against REAL exactly, as all comparisons */
-    CLR_OP_UNEQUAL,
-    CLR_OP_LESS,
-    CLR_OP_LESS_EQUAL,
-    CLR_OP_GREATER,
-    CLR_OP_GREATER_EQUAL,
-    CLR_OP_IS, /* a IS b: NULLs are equal */
-    CLR_OP_IS_NOT,
-    CLR_OP_IS_NULL, /* a IS NULL; BYTES is not NULL; UNSURE is UNSURE */
-    CLR_OP_NOT_NULL,
-    CLR_OP_AND, /* three-valued; anything UNSURE or BYTES in it is UNSURE */
-    CLR_OP_OR,
-    CLR_OP_NOT,
-    CLR_OP_IF,       /* a is true: b, else (also for NULL) c; the other branch does not matter */
-    CLR_OP_COALESCE, /* a, or b where a is NULL; BYTES is passed on */
-    CLR_OP_LEAST,    /* min(a, b): NULL if either is; of equal values b */
-    CLR_OP_GREATEST, /* max(a, b): NULL if either is; of equal values a */
-    CLR_OP_ABSOLUTE, /* abs(a); of the least INTEGER: UNSURE, since SQLite reports an error */
-    CLR_OP_BIT_AND,  /* a & b; of REALs as of CAST(... AS INTEGER), as all bit operators */
-    CLR_OP_BIT_OR,
-    CLR_OP_BIT_NOT,
-    CLR_OP_SHIFT_LEFT, /* a << b; by a negative number: the other way */
-    CLR_OP_SHIFT_RIGHT,
-    CLR_OP_TO_INTEGER, /* CAST(a AS INTEGER): cut off; out of range: the nearest */
-    CLR_OP_TO_REAL,    /* CAST(a AS REAL) */
-    CLR_OP_ROUND,      /* round(a): a REAL; halves away from 0 */
-    CLR_OP_FLOOR,      /* floor(a): INTEGERs stay, REALs stay REALs, as for the next two */
-    CLR_OP_CEILING,
-    CLR_OP_TRUNCATE,
-    CLR_OP_SIGN, /* sign(a): INTEGER -1, 0 or 1 */
-    CLR_OPCODES
+    CLR_OP_CONSTANT, /* constants[a] */
+    CLR_OP_COLUMN,   /* columns[a], a column of values */
+    CLR_OP_LOOKUP,   /* what lookups[b] has for the code of columns[a], a column of codes */
+#define CLR_OPCODE(name, function) CLR_OP_##name,
+    CLR_OPERATORS(CLR_OPCODE, CLR_OPCODE, CLR_OPCODE) CLR_OPCODES
+#undef CLR_OPCODE
 };
 
 /* Instruction number i leaves its value for every row in register i; operands a, b, c are numbers

@@ -8,44 +8,9 @@
 /* Behind the instructions. */
 enum { END = -1 };
 
-/* Functions of kernels/scan/values.cl and values_logic.cl. */
-static const char *const operators[CLR_OPCODES] = {
-    [CLR_OP_ADD] = "scalar_add",
-    [CLR_OP_SUBTRACT] = "scalar_subtract",
-    [CLR_OP_MULTIPLY] = "scalar_multiply",
-    [CLR_OP_DIVIDE] = "scalar_divide",
-    [CLR_OP_REMAINDER] = "scalar_remainder",
-    [CLR_OP_EQUAL] = "scalar_equal",
-    [CLR_OP_UNEQUAL] = "scalar_unequal",
-    [CLR_OP_LESS] = "scalar_less",
-    [CLR_OP_LESS_EQUAL] = "scalar_less_equal",
-    [CLR_OP_GREATER] = "scalar_greater",
-    [CLR_OP_GREATER_EQUAL] = "scalar_greater_equal",
-    [CLR_OP_IS] = "scalar_is",
-    [CLR_OP_IS_NOT] = "scalar_is_not",
-    [CLR_OP_IS_NULL] = "scalar_is_null",
-    [CLR_OP_NOT_NULL] = "scalar_not_null",
-    [CLR_OP_AND] = "scalar_and",
-    [CLR_OP_OR] = "scalar_or",
-    [CLR_OP_NOT] = "scalar_not",
-    [CLR_OP_IF] = "scalar_if",
-    [CLR_OP_COALESCE] = "scalar_coalesce",
-    [CLR_OP_LEAST] = "scalar_least",
-    [CLR_OP_GREATEST] = "scalar_greatest",
-    [CLR_OP_ABSOLUTE] = "scalar_absolute",
-    [CLR_OP_BIT_AND] = "scalar_bit_and",
-    [CLR_OP_BIT_OR] = "scalar_bit_or",
-    [CLR_OP_BIT_NOT] = "scalar_bit_not",
-    [CLR_OP_SHIFT_LEFT] = "scalar_shift_left",
-    [CLR_OP_SHIFT_RIGHT] = "scalar_shift_right",
-    [CLR_OP_TO_INTEGER] = "scalar_cast_to_integer",
-    [CLR_OP_TO_REAL] = "scalar_cast_to_real",
-    [CLR_OP_ROUND] = "scalar_round",
-    [CLR_OP_FLOOR] = "scalar_floor",
-    [CLR_OP_CEILING] = "scalar_ceiling",
-    [CLR_OP_TRUNCATE] = "scalar_truncate",
-    [CLR_OP_SIGN] = "scalar_sign",
-};
+#define NAME(name, function) [CLR_OP_##name] = #function,
+static const char *const operators[CLR_OPCODES] = {CLR_OPERATORS(NAME, NAME, NAME)};
+#undef NAME
 
 static const char *const tag_names[] = {"VALUE_NULL", "VALUE_INTEGER", "VALUE_REAL", "VALUE_BYTES",
                                         "VALUE_UNSURE"};
