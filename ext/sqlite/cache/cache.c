@@ -4,11 +4,76 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/system.h"
-#include "sqlite/cache/cache_lock.h"
+#include "engine/worker/team.h"
 #include "sqlite/database/connection_database.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- The lock. */
+
+/* How often a watch is asked. */
+enum { WATCH_MS = 20 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed;
+static pthread_once_t changed_made = PTHREAD_ONCE_INIT;
+static int cancel_state; /* what clr_thread_restore_cancel() gets, of the thread with the lock */
+
+static void make_changed(void)
+{
+    clr_system_cond_init(&changed);
+}
+
+void clr_cache_lock(void)
+{
+    const int state = clr_thread_defer_cancel();
+
+    pthread_once(&changed_made, make_changed);
+    pthread_mutex_lock(&lock);
+    cancel_state = state;
+}
+
+void clr_cache_unlock(void)
+{
+    const int state = cancel_state;
+
+    pthread_mutex_unlock(&lock);
+    clr_thread_restore_cancel(state);
+}
+
+void clr_cache_wake(void)
+{
+    pthread_cond_broadcast(&changed);
+}
+
+/* With the lock, which is given up meanwhile: waits for timeout_ms milliseconds at most. */
+static void wait_until_woken(int64_t timeout_ms)
+{
+    const struct timespec deadline = clr_thread_deadline(timeout_ms);
+    const int state = cancel_state;
+
+    clr_thread_wait(&changed, &lock, &deadline);
+    cancel_state = state;
+}
+
+/* With the lock, which is given up meanwhile: waits for clr_cache_wake(), for a few milliseconds at
+   most. Returns false if the watch, which may be NULL, wants a stop: it is asked without the lock,
+   as it may take its time. */
+static bool wait_for_others(const struct clr_watch *watch)
+{
+    bool wants_stop;
+
+    wait_until_woken(WATCH_MS);
+    if (watch == NULL)
+        return true;
+    clr_cache_unlock();
+    wants_stop = watch->wants_stop(watch->context);
+    clr_cache_lock();
+    return !wants_stop;
+}
 
 /* ---- Columns with too many values. */
 
@@ -245,7 +310,7 @@ void clr_cache_lock_unchanging(const struct clr_connection *connection)
     clr_cache_lock();
     for (table = tables; table != NULL && clr_clock_ns() < end;) {
         if (is_changing_elsewhere(table) && clr_cache_schema(connection, table) != NULL) {
-            clr_cache_wait(NULL);
+            wait_for_others(NULL);
             table = tables;
         } else {
             table = table->next;
@@ -270,7 +335,8 @@ static void unlock_child(void)
         if (table->images != NULL && table->images->is_changing)
             table->images = NULL;
     }
-    clr_cache_unlock_child();
+    make_changed(); /* which knows of the threads that waited, and would wait for them */
+    clr_cache_unlock();
 }
 
 static void heed_forks(void)
@@ -390,7 +456,7 @@ void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *a
     clr_cache_lock();
     while ((table = find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
            clr_clock_ns() < end)
-        clr_cache_wait(NULL);
+        wait_for_others(NULL);
     if (table != NULL) {
         arrival->table = retain_table(table);
         arrival->next = table->arrivals;
@@ -436,7 +502,7 @@ static enum clr_entry locked_await_turn(struct clr_cached_table *table, uint32_t
             return CLR_ENTRY_FRESH;
         if (was_busy && pthread_equal(table->busy, pthread_self()))
             return CLR_ENTRY_NESTED;
-        if (!clr_cache_wait(watch))
+        if (!wait_for_others(watch))
             return CLR_ENTRY_STOPPED;
         if (locked_find(table, root, token) != NULL)
             return CLR_ENTRY_FRESH;
@@ -535,7 +601,7 @@ enum clr_entry clr_cache_begin_load(struct clr_image *image, const struct clr_wa
     while (table->is_busy && entry == CLR_ENTRY_FRESH) {
         if (pthread_equal(table->busy, pthread_self()))
             entry = CLR_ENTRY_NESTED;
-        else if (!clr_cache_wait(watch))
+        else if (!wait_for_others(watch))
             entry = CLR_ENTRY_STOPPED;
     }
     /* What one connection alone enters has another version only if a nested query saw it. */
@@ -566,7 +632,7 @@ static void locked_wait_for_others(const struct clr_image *image, const struct c
     const int64_t end = clr_clock_ns() + READERS_MS * INT64_C(1000000);
 
     while (!is_alone(image) && entered == 1 && clr_clock_ns() < end) {
-        if (!clr_cache_wait(watch))
+        if (!wait_for_others(watch))
             return;
     }
 }
@@ -690,11 +756,53 @@ static void drop_beyond_most(void)
         drop_file(oldest);
 }
 
+/* Under the cache's lock: whether the thread is to look again, since it looked the last time. */
+static bool is_wanted;
+
+/* The process whose thread this is; 0: there is none. A child after fork() has none. */
+static pid_t running;
+
+/* The thread that drops what is due, one in the process, until there is nothing left to wait for.
+ */
+static void *drop_in_time(void *unused)
+{
+    int64_t due;
+
+    (void)unused;
+    clr_cache_lock();
+    for (;;) {
+        is_wanted = false;
+        due = locked_drop_due();
+        if (is_wanted)
+            continue;
+        if (due == INT64_MAX)
+            break;
+        wait_until_woken((due - clr_clock_ns()) / 1000000 + 1);
+    }
+    running = 0;
+    clr_cache_unlock();
+    return NULL;
+}
+
+/* Has the thread look soon. Returns false if it can't be started. */
+static bool want_thread(void)
+{
+    is_wanted = true;
+    if (running == getpid()) {
+        clr_cache_wake();
+        return true;
+    }
+    if (clr_thread_start(drop_in_time, NULL) != 0)
+        return false;
+    running = getpid();
+    return true;
+}
+
 static void file_closed(struct clr_known_file *file)
 {
     clr_cache_lock();
     drop_beyond_most();
-    if (locked_drop_due() != INT64_MAX && !clr_cache_thread_want(locked_drop_due))
+    if (locked_drop_due() != INT64_MAX && !want_thread())
         drop_file(file);
     clr_cache_unlock();
 }

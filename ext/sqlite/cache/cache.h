@@ -22,7 +22,6 @@
 #include "numeric/dictionary/dictionary.h"
 #include "numeric/scan/scan.h"
 #include "numeric/values/field.h"
-#include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/image.h"
 #include "sqlite/database/connection_database.h"
 #include "sqlite/database/snapshot.h"
@@ -31,6 +30,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+/* ---- The lock. */
+
+/* Whoever has the lock is not cancelled. */
+void clr_cache_lock(void);
+void clr_cache_unlock(void);
+
+/* With the lock: has all that wait look again. */
+void clr_cache_wake(void);
 
 /* ---- A table. */
 

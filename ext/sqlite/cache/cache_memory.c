@@ -5,7 +5,6 @@
 #include "base/settings.h"
 #include "engine/worker/runtime.h"
 #include "sqlite/cache/cache.h"
-#include "sqlite/cache/cache_lock.h"
 #include "sqlite/database/connection_database.h"
 
 #include <string.h>

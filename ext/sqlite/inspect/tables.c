@@ -8,7 +8,6 @@
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/cache/cache.h"
-#include "sqlite/cache/cache_lock.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/connection.h"
