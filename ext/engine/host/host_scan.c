@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "engine/worker/team.h"
 #include "numeric/distinct/distinct_counting.h"
-#include "numeric/filter/skipping.h"
+#include "numeric/filter/filter_terms.h"
 #include "numeric/order/portions.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan/evaluate.h"

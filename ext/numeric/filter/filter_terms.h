@@ -1,10 +1,12 @@
-/* The terms of a scan's filter: see numeric/scan/block.h. */
+/* The terms of a scan's filter, see numeric/scan/block.h, and the blocks in which it has no row. */
 #ifndef CLR_NUMERIC_FILTER_TERMS_H
 #define CLR_NUMERIC_FILTER_TERMS_H
 
 #include "numeric/scan/scan.h"
+#include "numeric/values/column.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Comparisons of a column with a constant, as the values for which they are true. */
@@ -62,5 +64,39 @@ void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
 /* Whether the filter is neither BYTES nor UNSURE for any row, by what columns, their zones and
    lookups are now. */
 bool clr_terms_are_sure(const struct clr_scan *scan);
+
+/* ---- Which blocks of a scan's rows can be left out, by the zones of its columns. */
+
+/* Finds the zones of count blocks of a column that is on the host, from block `first` on. Returns
+   false without memory. Threads may do different blocks of one column at the same time. */
+bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count,
+                           struct clr_zones *zones);
+
+/* Stores which types all zones have together, and the coarse zones, once each zone is there. */
+void clr_zones_complete(struct clr_zones *zones);
+
+/*
+ * For who can't take a list of blocks: stores the rows of a scan's blocks, of its columns' rows, as
+ * ranges in their order: `most` of
+ * them at most, 1 or more. What lies between two blocks is taken in unless it is at least so many
+ * blocks (1 or more), or a multiple of that if there would be too many ranges. A scan of all rows
+ * has one range, and one without rows none.
+ */
+void clr_row_ranges_find(const struct clr_scan *scan, size_t gap, int most,
+                         struct clr_row_ranges *ranges);
+
+/*
+ * Stores which columns' zones could tell that a block has no row for which the scan's filter is
+ * true, and those without which the others would not do. Returns whether there are any of the
+ * former.
+ */
+bool clr_skipping_find_columns(const struct clr_scan *scan, bool wanted[CLR_MOST_COLUMNS]);
+
+/*
+ * Gives a scan over whole columns the blocks that may have such rows, by the zones that there are,
+ * and their number of rows. The list, scan->blocks, is the caller's to free when the scan is done.
+ * The scan stays as it is if all blocks may, if it may be unsure of a row, and without memory.
+ */
+void clr_skipping_find_blocks(struct clr_scan *scan);
 
 #endif

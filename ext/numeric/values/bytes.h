@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct clr_bytes_block;
 
@@ -107,5 +108,19 @@ static inline bool clr_bytes_equal(const struct clr_value *a, const struct clr_v
     return a->kind == b->kind && a->as.size == b->as.size &&
            (a->as.size == 0 || memcmp(a->bytes, b->bytes, a->as.size) == 0);
 }
+
+/* ---- SQLite's LIKE of TEXT in UTF-8, for patterns of a simple kind. */
+
+/* Whether a pattern is one that clr_text_is_like() knows: of ASCII letters, without '_' and zeros,
+   and no longer than is sensible. */
+bool clr_like_knows(const char *pattern, size_t size);
+
+/*
+ * Whether a text is like such a pattern, as SQLite has it: case of ASCII letters does not matter,
+ * '%' stands for any bytes, and a zero ends the text. No byte of a character beyond ASCII is an
+ * ASCII letter, so characters need not be found.
+ */
+bool clr_text_is_like(const char *pattern, size_t size, const unsigned char *text,
+                      size_t text_size);
 
 #endif

@@ -4,10 +4,10 @@
 #include "numeric/values/column.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
+#include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/row_programs.h"
-#include "opencl/scan/scan_test.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -7,14 +7,13 @@
 #include "query/binding/emit.h"
 #include "query/binding/lookup.h"
 #include "query/binding/lower.h"
-#include "query/names/merge.h"
 #include "query/names/names.h"
-#include "query/names/ranked.h"
 #include "query/names/star.h"
 #include "query/names/subqueries.h"
+#include "query/names/tables.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
-#include "query/syntax/instants.h"
+#include "query/syntax/lexer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "query/binding/derive.h"
 
 #include "base/memory.h"
-#include "numeric/values/like.h"
+#include "numeric/values/bytes.h"
 #include "query/binding/lookup.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"

@@ -44,4 +44,11 @@ bool clr_token_equal(const struct clr_token *a, const struct clr_token *b);
 /* Equality of names, without regard to ASCII case. */
 bool clr_name_equal(const char *a, const char *b);
 
+/*
+ * Counts the places of a text of so many bytes that may ask for the time: 'now', CURRENT_..., calls
+ * without arguments, as of date(), or with a format alone, and what may be 'now' in calls. SQLite
+ * has one instant for all of a statement; parts that are run as statements of their own have not.
+ */
+int clr_instants_count(const char *text, size_t length);
+
 #endif

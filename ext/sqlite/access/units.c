@@ -3,7 +3,6 @@
 #include "query/query.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/grammar.h"
-#include "query/syntax/instants.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
 #include "query/syntax/syntax.h"

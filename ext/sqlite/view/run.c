@@ -5,7 +5,7 @@
 #include "engine/host/host_scan.h"
 #include "engine/operations/resident.h"
 #include "engine/worker/runtime.h"
-#include "numeric/filter/skipping.h"
+#include "numeric/filter/filter_terms.h"
 #include "numeric/scan/shared_sums.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/view/finish_subqueries.h"

@@ -1,7 +1,7 @@
 #include "storage/leaves/decode.h"
 
 #include "base/memory.h"
-#include "numeric/values/like.h"
+#include "numeric/values/bytes.h"
 #include "storage/format/cells.h"
 #include "storage/format/order.h"
 #include "storage/format/record.h"

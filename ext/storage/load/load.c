@@ -4,7 +4,6 @@
 #include "base/system.h"
 #include "storage/leaves/layout.h"
 #include "storage/leaves/units.h"
-#include "storage/load/sample.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 #include "storage/refresh/spliced_columns.h"
 
 #include "base/memory.h"
-#include "numeric/filter/skipping.h"
+#include "numeric/filter/filter_terms.h"
 #include "numeric/values/column.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Lists of blocks as few ranges of rows: what is in them, and what is left out between them. */
-#include "numeric/filter/skipping.h"
+#include "numeric/filter/filter_terms.h"
 
 #include "batch.h"
 #include "random.h"

@@ -2,7 +2,7 @@
  * The examination of a scan's program: it passes one that is right, and notices each way of being
  * wrong; and real programs of scans made at random pass it.
  */
-#include "opencl/scan/scan_test.h"
+#include "opencl/memory/trial.h"
 
 #include "base/clock.h"
 #include "engine/host/host_scan.h"

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "batch.h"
-#include "numeric/filter/skipping.h"
+#include "numeric/filter/filter_terms.h"
 #include "numeric/values/value.h"
 #include "random.h"
 
