@@ -583,6 +583,8 @@ void clr_query_free(struct clr_query *query)
         clr_memory_free(query->operands[i]);
     for (i = 0; i < query->column_count; i++)
         clr_memory_free(query->columns[i].derived);
+    for (i = 0; i < query->dimension_count; i++)
+        clr_memory_free(query->dimensions[i].key);
     clr_syntax_free(query->syntax);
     clr_memory_free(query->syntax);
     clr_memory_free(query->probes);

@@ -81,6 +81,12 @@ struct clr_tally_plan {
    error if that is the present time, or may be. */
 #define CLR_FIXED_TIME "clreduce_fixed_time"
 
+/* The function, in the text of a derived column, of values that are equal to a dimension's key
+   together: one value for all of them, NULL if one is NULL. And the function, in the text of a
+   lookup over that column, that gives the value with a number, from 0, again. */
+#define CLR_ROW_KEY "clreduce_key"
+#define CLR_ROW_KEY_PART "clreduce_key_part"
+
 /* The function, in the text of a lookup over days or less, of a pattern that a timestamp is
    compared with by LIKE: the pattern itself, or an error if it may see more of the timestamp than
    its day. */
@@ -151,13 +157,18 @@ struct clr_query_column {
  */
 struct clr_dimension {
     int source; /* its place in FROM */
-    int column; /* of the fact table */
+    int column; /* of the fact table, by its number, or CLR_COMPOSITE plus the place in FROM */
+    /* Then the expressions over several columns that the key is equal to: CLR_ROW_KEY of them is a
+       derived column, which leads there. Else there are 0. */
+    int part_count;
+    struct clr_node *parts[CLR_MOST_KEY_COLUMNS];
+    char *key; /* the text of that column; NULL: there is none */
     /* What finds its row: of LEFT JOIN all of ON, else equality with the key. */
     int term_count;
     struct clr_node *terms[CLR_MOST_KEY_COLUMNS];
 };
 
-enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64 };
+enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64, CLR_COMPOSITE = 1 << 16 };
 
 /* ---- The first rows in an order. */
 

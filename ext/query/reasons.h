@@ -18,7 +18,7 @@ CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view of that subquery")
 CLR_WHY(JOIN, "a %n join is not accelerated: write JOIN or LEFT JOIN with ON")
 CLR_WHY(JOIN_KEY,
-        "table %n is not joined by a unique key that is equal to one column's expression: "
+        "table %n is not joined by a unique key that is equal to expressions of columns: "
         "declare it PRIMARY KEY or UNIQUE")
 CLR_WHY(JOIN_DATABASES, "a join of tables of several databases is not accelerated")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")

@@ -496,6 +496,7 @@ class Stars(Domain):
                "INSERT OR IGNORE INTO r VALUES({n} % 5, 'T' || {n})", "UPDATE t SET did = NULL WHERE id % 40 = {n} % 40",
                "UPDATE d SET name = printf('%.600c', 'n') || {n} WHERE id % 50 = {n} % 50", "UPDATE t SET n = n + 1 WHERE id = {n}",
                "UPDATE d SET name = replace(name, 'n', 'm') WHERE id % 50 = {n} % 50", "UPDATE t SET any = 'n1' WHERE id = {n} + 7", "VACUUM",
+               "DELETE FROM q WHERE c = {n} % 7", "UPDATE q SET label = 'l3' WHERE c = {n} % 5", "UPDATE t SET w = {n} % 4, code = 'b' WHERE id % 30 = {n} % 30",
                "ALTER TABLE d RENAME COLUMN any TO anything", "ALTER TABLE d RENAME COLUMN anything TO any", "DROP INDEX IF EXISTS by_did",
                "CREATE INDEX IF NOT EXISTS by_did ON t(did)", "CREATE TEMP TABLE d AS SELECT * FROM main.d WHERE id < {n}", "DROP TABLE IF EXISTS temp.d", "ANALYZE")
 
@@ -509,6 +510,7 @@ class Stars(Domain):
             self.db.execute(statement)
         self.db.execute(f"CREATE TABLE c(code {keyed} UNIQUE, label TEXT, weight NUMERIC)")
         self.db.execute(f"CREATE TABLE w(id {rng.choice(('', 'INT', 'TEXT', 'REAL'))} PRIMARY KEY, label TEXT, weight REAL) WITHOUT ROWID")
+        self.db.execute(f"CREATE TABLE q(a {rng.choice(('', 'INT', 'TEXT', 'REAL'))}, b {keyed}, label TEXT, weight NUMERIC, c INT, UNIQUE(a, b))")
         self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, other, code {kind}, w {other}, n INT, x REAL, any TEXT)")
         keys = rng.choice((30, 150, 700, 900))
         self.insert("d", ((i, rng.choice((None, f"n{i % 9}", f"N{i % 4}")), i % 7, i / 4, i % 6, rng.randrange(40), rng.choice(self.mixed))
@@ -517,6 +519,8 @@ class Stars(Domain):
         self.insert("p", ((i, k, f"l{i % 5}", i + k) for i in range(keys) for k in range(3)))
         for _ in range(40):
             self.run("INSERT OR IGNORE INTO c VALUES(?, ?, ?)", (rng.choice(("a", "A", "b", "B", "é", 1, "1", 1.0, None)), f"l{rng.randrange(5)}", rng.choice((1, 2.5, 7, None))))
+            self.run("INSERT OR IGNORE INTO q VALUES(?, ?, ?, ?, ?)", (rng.choice(self.mixed), rng.choice(("a", "A", "b", "é", 1, "1", 2, None)), f"l{rng.randrange(5)}",
+                                                                        rng.choice((1, 2.5, None)), rng.randrange(9)))
             self.run("INSERT OR IGNORE INTO w VALUES(?, ?, ?)", (rng.choice(self.mixed), f"l{rng.randrange(5)}", rng.choice((1, 2.5, None))))
         self.insert("t", ((None, rng.choice((rng.randrange(keys), rng.randrange(keys), rng.randrange(-3, keys + 9), None)),
                            rng.choice((rng.randrange(keys), rng.randrange(keys) * 1.0, str(rng.randrange(keys)))), rng.choice(("a", "A", "b", "é", "1", 1, None)),

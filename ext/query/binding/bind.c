@@ -285,7 +285,9 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
     const struct clr_node *x = node->first;
 
     if ((node->builtin && !(clr_content_compares_binary(x) && binder->environment->is_utf8)) ||
-        x->reads == CLR_READS_NONE || (x->reads == CLR_READS_SEVERAL && !binder->derives) ||
+        x->reads == CLR_READS_NONE ||
+        (x->reads == CLR_READS_SEVERAL &&
+         !(binder->derives && clr_node_find(x, clr_node_is_dimension) == NULL)) ||
         !(x->is_foreign || x->column.seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
@@ -768,7 +770,7 @@ static bool bind_derived(struct clr_binder *binder, bool is_grouped, bool has_ro
     binder->query->has_part = false;
     syntax->code = CLR_OK;
     binder->derives = true;
-    is_bound = bind_whole(binder);
+    is_bound = clr_derive_keys(binder) && bind_whole(binder);
     binder->derives = false;
     if (is_bound)
         clr_reason_set(syntax->reason, CLR_WHY_NONE);

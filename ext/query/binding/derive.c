@@ -188,6 +188,38 @@ static int place_derived(struct clr_binder *binder, const struct clr_node *node,
     return clr_place_column(binder, &column);
 }
 
+/* Writes the text of the derived column that leads to a dimension, if there can be one. Returns
+   false without memory. */
+static bool write_key(struct clr_binder *binder, struct clr_dimension *dimension)
+{
+    struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
+    int i;
+
+    for (i = 0; i < dimension->part_count; i++) {
+        if (!follows_from_row(dimension->parts[i]))
+            return true;
+    }
+    for (i = 0; i < dimension->part_count; i++) {
+        printer.context = dimension->parts[i];
+        clr_print_word(&printer, i == 0 ? CLR_ROW_KEY "(" : ",");
+        clr_print_inside(&printer, dimension->parts[i]);
+    }
+    clr_print_word(&printer, ")");
+    dimension->key = clr_text_end(&printer.text);
+    return dimension->key != NULL || clr_syntax_no_memory(binder->syntax) >= 0;
+}
+
+bool clr_derive_keys(struct clr_binder *binder)
+{
+    struct clr_query *query = binder->query;
+    int i = 0;
+
+    while (i < query->dimension_count &&
+           (query->dimensions[i].part_count == 0 || write_key(binder, &query->dimensions[i])))
+        i++;
+    return i == query->dimension_count;
+}
+
 /* Whether an expression was refused that may be derived, or a part of it. */
 static bool may_derive(const struct clr_binder *binder, const struct clr_node *node, int value)
 {

@@ -18,6 +18,10 @@ int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
 int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
                     const struct clr_query_size *before, int value, bool is_ranked);
 
+/* Writes the texts of derived columns that lead to dimensions whose keys have parts. Returns false
+   once it has failed. */
+bool clr_derive_keys(struct clr_binder *binder);
+
 /* Whether an expression has no other results than numbers and NULL, whatever it reads. */
 bool clr_derive_gives_numbers(const struct clr_node *node);
 

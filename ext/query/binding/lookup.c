@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "query/binding/emit.h"
+#include "query/names/star.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
@@ -148,6 +149,17 @@ static bool check_times(struct clr_binder *binder, const struct clr_node *node)
     return true;
 }
 
+/* Returns the number, from 0, that an expression has among the parts of a key, or -1. */
+static int find_part(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_query *query = binder->query;
+    int part = -1, i;
+
+    for (i = 0; i < query->dimension_count && part < 0; i++)
+        part = clr_star_part(&query->dimensions[i], node);
+    return part;
+}
+
 /* Whether a lookup has the expression as an operand: it is momentary and has no affinity. */
 static bool is_operand(const struct clr_node *node)
 {
@@ -165,6 +177,8 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
     const struct clr_node *child;
 
     if (is_operand(node) || node == binder->entry)
+        return true;
+    if (find_part(binder, node) >= 0)
         return true;
     for (child = node->first; child != NULL; child = child->next) {
         if (!check_held(binder, child, timed))
@@ -192,9 +206,13 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 static bool print_entry(struct clr_printer *printer, const struct clr_node *node)
 {
     const struct clr_binder *binder = printer->context;
-    char word[48];
+    const int part = find_part(binder, node);
+    char word[96];
 
-    if (clr_node_is_dimension(node)) {
+    if (part >= 0) {
+        snprintf(word, sizeof word, CLR_ROW_KEY_PART "(" CLR_LOOKUP_ENTRY ", %d)", part);
+        clr_print_word(printer, word);
+    } else if (clr_node_is_dimension(node)) {
         snprintf(word, sizeof word, DIMENSION " .", node->source);
         clr_print_word(printer, word);
         clr_print_name(printer,
@@ -210,7 +228,7 @@ static bool print_entry(struct clr_printer *printer, const struct clr_node *node
         snprintf(word, sizeof word, CLR_DAY_PATTERN "(?%d)", node->number);
         clr_print_word(printer, word);
     }
-    return node->kind == CLR_N_COLUMN || node == binder->entry || is_operand(node) ||
+    return part >= 0 || node->kind == CLR_N_COLUMN || node == binder->entry || is_operand(node) ||
            node->is_day_pattern;
 }
 
@@ -222,7 +240,7 @@ static bool place_operands(struct clr_binder *binder, struct clr_node *node,
 {
     struct clr_node *child;
 
-    if (node == binder->entry)
+    if (node == binder->entry || find_part(binder, node) >= 0)
         return true;
     if (is_operand(node))
         return clr_place_operand(binder, node) >= 0;
@@ -383,6 +401,23 @@ static bool check_varied(struct clr_binder *binder, int number)
                                                  column->is_rowid ? "rowid" : column->name) >= 0;
 }
 
+/* Returns the place among the scan's columns of the derived one that leads to the dimension with a
+   place in FROM, whose key has parts; -1 once it has failed. */
+static int place_key(struct clr_binder *binder, int source)
+{
+    const struct clr_query *query = binder->query;
+    const char *key = query->dimensions[clr_tables_dimension(query, source) - 1].key;
+    struct clr_query_column column = {.number = -1, .with_codes = true, .is_joined = true};
+    struct clr_text text = {.text = NULL};
+
+    if (key == NULL)
+        return clr_tables_refuse_join(binder, source);
+    clr_text_add(&text, "%s", key);
+    column.derived = clr_text_end(&text);
+    return column.derived == NULL ? clr_syntax_no_memory(binder->syntax)
+                                  : clr_place_column(binder, &column);
+}
+
 int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, int count,
                     const char *operator, bool is_ranked)
 {
@@ -406,11 +441,14 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
             return -1;
         plan.has_subqueries = plan.has_subqueries || (nodes[i]->has & CLR_HAS_SUBQUERY) != 0;
     }
-    plan.column = clr_place_column(
-        binder, &(struct clr_query_column){.number = number,
-                                           .with_codes = true,
-                                           .is_joined = dimensions != 0 || plan.has_subqueries,
-                                           .unit = unit});
+    plan.column =
+        number >= CLR_COMPOSITE
+            ? place_key(binder, number - CLR_COMPOSITE)
+            : clr_place_column(binder, &(struct clr_query_column){.number = number,
+                                                                  .with_codes = true,
+                                                                  .is_joined = dimensions != 0 ||
+                                                                               plan.has_subqueries,
+                                                                  .unit = unit});
     if (plan.column < 0)
         return -1;
     if (scope.count > 0)

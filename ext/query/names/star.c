@@ -146,10 +146,31 @@ static bool is_as_fine(struct star *star, const struct clr_known_column *column,
     return column->is_text ? !typed->is_numeric : !typed->is_numeric && !typed->is_text;
 }
 
-/* Returns the term by which a column of a table is equal to what is known already, and stores what
-   that reads; NULL: there is none. */
-static struct clr_node *find_equal(struct star *star, int source, int number, const char *collation,
-                                   int *reads)
+/* What a column of a key is equal to. */
+struct equal {
+    struct clr_node *term, *other; /* the term that says so, and its other side */
+    int reads;                     /* of that side: see find_reads() */
+    bool is_part;
+};
+
+/*
+ * Whether that other side may be one of several parts of a key: then it is an expression instead,
+ * which has neither the affinity nor the collating sequence of a column. sqlite3CompareAffinity()
+ * would convert numbers to TEXT for it where a column of TEXT is compared with one without a type.
+ */
+static bool may_be_part(struct star *star, const struct clr_known_column *column,
+                        struct clr_node *other)
+{
+    const struct clr_known_column *typed = find_column(star, other);
+
+    return typed == NULL ||
+           (typed->is_binary && column->is_binary && (!column->is_text || typed->is_text));
+}
+
+/* Finds something that is known already to which a column of a table is equal. Returns whether
+   there is. */
+static bool find_equal(struct star *star, int source, int number, const char *collation,
+                       struct equal *equal)
 {
     const bool is_left = star->binder->from->sources[source].is_left;
     int i, k;
@@ -165,13 +186,32 @@ static struct clr_node *find_equal(struct star *star, int source, int number, co
             struct clr_node *other = k == 0 ? node->first->next : node->first;
             const struct clr_known_column *known = find_column(star, column);
 
-            *reads = CLR_READS_NONE;
-            if (known != NULL && column->source - 1 == source && known->number == number &&
-                find_reads(star, other, reads) && is_as_fine(star, known, collation, other, k == 0))
-                return node;
+            *equal = (struct equal){.term = node, .other = other, .reads = CLR_READS_NONE};
+            if (known == NULL || column->source - 1 != source || known->number != number ||
+                !find_reads(star, other, &equal->reads) ||
+                !is_as_fine(star, known, collation, other, k == 0))
+                continue;
+            equal->is_part = may_be_part(star, known, other);
+            return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+int clr_star_part(const struct clr_dimension *dimension, const struct clr_node *node)
+{
+    int i = dimension->part_count - 1;
+
+    while (i >= 0 && dimension->parts[i] != node)
+        i--;
+    return i;
+}
+
+bool clr_star_has_part(const struct clr_dimension *dimension, const struct clr_node *term)
+{
+    return term->kind == CLR_N_FOLD && term->opcode == CLR_OP_EQUAL &&
+           (clr_star_part(dimension, term->first) >= 0 ||
+            clr_star_part(dimension, term->first->next) >= 0);
 }
 
 /* Takes all of a LEFT JOIN's ON as the terms of a dimension. Returns whether they follow from its
@@ -185,11 +225,19 @@ static bool take_on(struct star *star, struct clr_dimension *dimension)
         if (star->terms.sources[i] != dimension->source)
             continue;
         if (dimension->term_count == CLR_MOST_KEY_COLUMNS ||
-            !find_reads(star, star->terms.nodes[i], &reads))
+            !(clr_star_has_part(dimension, star->terms.nodes[i]) ||
+              find_reads(star, star->terms.nodes[i], &reads)))
             return false;
         dimension->terms[dimension->term_count++] = star->terms.nodes[i];
     }
-    return reads == dimension->column;
+    return reads == dimension->column || (reads == CLR_READS_NONE && dimension->part_count > 0);
+}
+
+/* Whether there can be derived columns of the table that is tried as the one that is scanned, of
+   which parts of UTF-8 are had again as they were. */
+static bool has_composites(const struct clr_binder *binder)
+{
+    return binder->environment->is_utf8 && clr_tables_fact(binder)->derives;
 }
 
 /* Adds a table as a dimension if it is one by that key, with the dimensions that are known. */
@@ -197,18 +245,26 @@ static bool add_by_key(struct star *star, int source, const struct clr_unique_ke
 {
     struct clr_query *query = star->binder->query;
     struct clr_dimension *dimension = &query->dimensions[query->dimension_count];
-    int reads = CLR_READS_NONE, read, i;
+    bool are_parts = has_composites(star->binder);
+    int reads = CLR_READS_NONE, i;
+    struct equal equal;
 
     *dimension = (struct clr_dimension){.source = source, .term_count = key->count};
     for (i = 0; i < key->count; i++) {
-        dimension->terms[i] = find_equal(star, source, key->columns[i], key->collations[i], &read);
-        if (dimension->terms[i] == NULL)
+        if (!find_equal(star, source, key->columns[i], key->collations[i], &equal))
             return false;
-        reads = clr_content_together(reads, read);
+        dimension->terms[i] = equal.term;
+        if (equal.reads == CLR_READS_NONE)
+            continue;
+        dimension->parts[dimension->part_count++] = equal.other;
+        are_parts = are_parts && equal.is_part;
+        reads = clr_content_together(reads, equal.reads);
     }
-    if (reads < 0)
+    if (reads == CLR_READS_NONE || (reads == CLR_READS_SEVERAL && !are_parts))
         return false;
-    dimension->column = reads;
+    if (reads >= 0)
+        dimension->part_count = 0;
+    dimension->column = reads >= 0 ? reads : CLR_COMPOSITE + source;
     query->dimension_count++;
     if (!star->binder->from->sources[source].is_left || take_on(star, dimension))
         return true;

@@ -29,8 +29,11 @@ const struct clr_known_column *clr_tables_column(const struct clr_known_table *t
 
 const struct clr_known_column *clr_tables_number(const struct clr_binder *binder, int number)
 {
+    static const struct clr_known_column composite = {.name = CLR_ROW_KEY, .number = -1};
     const struct clr_known_column *column = clr_tables_fact(binder)->columns;
 
+    if (number >= CLR_COMPOSITE)
+        return &composite;
     while (column->number != number)
         column++;
     return column;

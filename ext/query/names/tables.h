@@ -48,7 +48,8 @@ bool clr_tables_common(const struct clr_from_table *source, const char *name);
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
                                                struct clr_node *node);
 
-/* Returns the column of the table that is scanned, by its number. */
+/* Returns the column of the table that is scanned, by its number; of one of CLR_COMPOSITE there is
+   nothing to know. */
 const struct clr_known_column *clr_tables_number(const struct clr_binder *binder, int number);
 
 /* Refuses a join for a table, by its place in FROM, that is no dimension. Returns -1. */

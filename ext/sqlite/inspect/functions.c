@@ -6,6 +6,7 @@
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/columns/row_loader.h"
 #include "sqlite/lookups/lookups.h"
+#include "sqlite/lookups/row_key.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"
@@ -247,5 +248,7 @@ int clr_functions_register(struct clr_connection *connection, const char *librar
         rc = clr_row_loader_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_lookups_register(connection);
+    if (rc == SQLITE_OK)
+        rc = clr_row_key_register(connection->db);
     return rc == SQLITE_OK ? clr_few_rows_register(connection) : rc;
 }

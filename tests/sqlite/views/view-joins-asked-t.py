@@ -154,7 +154,6 @@ LEFT = {
     "TPC-H Q18": "groups in the order of an index, or of a primary key, are not accelerated: write ORDER BY with all keys",
     "TPC-H Q21": "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it names one column of the query around it at most",
     "TPC-H Q22": "a subquery's value is not accelerated where SQLite searches no index for it: make one",
-    "TPC-H Q9": "table partsupp is not joined by a unique key that is equal to one column's expression: declare it PRIMARY KEY or UNIQUE",
     "TPC-H Q13": "a subquery in FROM that has GROUP is not accelerated: make a view of that subquery",
     "TPC-H Q15": "a subquery in FROM that has GROUP is not accelerated: make a view of that subquery",
 }
