@@ -514,19 +514,35 @@ static void bind_extreme(struct clr_binder *binder)
     }
 }
 
-/* The condition that rows have the extremes of their group, by a key, or NULL where such rows come
+/* What rows are grouped by. */
+struct keys {
+    int count;
+    struct clr_node *nodes[CLR_MOST_KEYS];
+};
+
+static void add_key(struct clr_binder *binder, struct keys *keys, struct clr_node *node)
+{
+    if (keys->count == CLR_MOST_KEYS)
+        clr_refuse_name(binder->syntax, CLR_WHY_TOO_MANY, "keys");
+    else
+        keys->nodes[keys->count++] = node;
+}
+
+/* The condition that rows have the extremes of their group, by keys, or NULL where such rows come
    first. There may be more groups here than to SQLite, which tells fewer keys apart by other
    collating sequences than BINARY. */
-static void bind_extremes(struct clr_binder *binder, struct clr_node *key, bool nulls_come_first)
+static void bind_extremes(struct clr_binder *binder, const struct keys *keys, bool nulls_come_first)
 {
     struct clr_query *query = binder->query;
     struct clr_first_rows *first = &query->first;
     const struct clr_instruction *group;
     int value, condition;
 
-    first->group = clr_lower_ranks(binder, key);
+    first->group = keys->count == 1 ? clr_lower_ranks(binder, keys->nodes[0])
+                                    : clr_derive_group(binder, keys->nodes, keys->count);
     group = &query->instructions[first->group < 0 ? 0 : first->group];
-    if (group->opcode != CLR_OP_LOOKUP || query->lookup_count == CLR_MOST_LOOKUPS)
+    if (first->group < 0 || group->opcode != CLR_OP_LOOKUP ||
+        query->lookup_count == CLR_MOST_LOOKUPS)
         clr_refuse(binder->syntax, query->ranking != NULL ? CLR_WHY_WINDOW : CLR_WHY_KEY_COLUMN);
     value = clr_emit(binder, CLR_OP_LOOKUP, group->a, query->lookup_count, 0);
     if (first->keys == 1) {
@@ -555,33 +571,38 @@ static bool nulls_come_first(const struct clr_node *term)
 /* The first rows of partitions. */
 static void bind_ranked(struct clr_binder *binder)
 {
-    const struct clr_node *partition = binder->query->ranking->first, *term = partition->next;
+    const struct clr_node *term = binder->query->ranking->first;
     struct clr_first_rows *first = &binder->query->first;
+    struct keys keys = {.count = 0};
+    int i;
 
-    if (partition->first->reads == CLR_READS_NONE || term->first->reads == CLR_READS_NONE)
+    for (i = 0; i < binder->query->ranking->partition_count; i++, term = term->next) {
+        if (term->first->reads == CLR_READS_NONE)
+            clr_refuse(binder->syntax, CLR_WHY_WINDOW);
+        add_key(binder, &keys, term->first);
+    }
+    if (term->first->reads == CLR_READS_NONE)
         clr_refuse(binder->syntax, CLR_WHY_WINDOW);
     first->keys = binder->query->ranks;
     first->limit = bind_count(binder, binder->query->rank);
     first->is_beyond = binder->query->is_beyond;
     first->descends = term->descending;
     first->key = bind_ordered(binder, term->first);
-    bind_extremes(binder, partition->first, nulls_come_first(term));
+    bind_extremes(binder, &keys, nulls_come_first(term));
 }
 
 /* The rows of groups' extremes. */
 static void bind_grouped(struct clr_binder *binder)
 {
-    const struct clr_node *term = binder->syntax->select.keys.first, *key;
+    const struct clr_node *term;
+    struct keys keys = {.count = 0};
 
-    while (term->is_constant)
-        term = term->next;
-    key = term;
-    while ((term = term->next) != NULL && term->is_constant)
-        ;
-    if (term != NULL)
-        clr_refuse(binder->syntax, CLR_WHY_KEY_COLUMN);
+    for (term = binder->syntax->select.keys.first; term != NULL; term = term->next) {
+        if (!term->is_constant)
+            add_key(binder, &keys, term->first);
+    }
     bind_extreme(binder);
-    bind_extremes(binder, key->first, false);
+    bind_extremes(binder, &keys, false);
 }
 
 /* The condition that rows are not behind a bound. */

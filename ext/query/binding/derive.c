@@ -75,6 +75,13 @@ static bool has_fixed_times(const struct clr_node *node)
     return true;
 }
 
+/* Whether a node is a column of the table that is scanned which SQLite has in its rows. */
+static bool is_in_row(const struct clr_node *node)
+{
+    return node->kind == CLR_N_COLUMN && !clr_node_is_dimension(node) && node->column.is_stored &&
+           !node->column.is_rowid && node->item == NULL;
+}
+
 /* Whether an expression follows from the row of the table that is scanned, and from the time zone,
    alone, whichever connection has it evaluated. */
 static bool follows_from_row(const struct clr_node *node)
@@ -83,8 +90,7 @@ static bool follows_from_row(const struct clr_node *node)
 
     switch (node->kind) {
     case CLR_N_COLUMN:
-        if (clr_node_is_dimension(node) || !node->column.is_stored || !node->column.is_binary ||
-            node->column.is_rowid || node->item != NULL)
+        if (!is_in_row(node) || !node->column.is_binary)
             return false;
         break;
     case CLR_N_FUNCTION:
@@ -188,36 +194,40 @@ static int place_derived(struct clr_binder *binder, const struct clr_node *node,
     return clr_place_column(binder, &column);
 }
 
-/* Writes the text of the derived column that leads to a dimension, if there can be one. Returns
-   false without memory. */
-static bool write_key(struct clr_binder *binder, struct clr_dimension *dimension)
+/* Returns the text of the derived column that is CLR_ROW_KEY of expressions; NULL: there can be
+   none, or it has failed. */
+static char *write_key(struct clr_binder *binder, struct clr_node *const *parts, int count)
 {
     struct clr_printer printer = {.syntax = binder->syntax, .replace = print_name};
+    char *key;
     int i;
 
-    for (i = 0; i < dimension->part_count; i++) {
-        if (!follows_from_row(dimension->parts[i]))
-            return true;
+    for (i = 0; i < count; i++) {
+        if (!is_in_row(parts[i]) && !follows_from_row(parts[i]))
+            return NULL;
     }
-    for (i = 0; i < dimension->part_count; i++) {
-        printer.context = dimension->parts[i];
+    for (i = 0; i < count; i++) {
+        printer.context = parts[i];
         clr_print_word(&printer, i == 0 ? CLR_ROW_KEY "(" : ",");
-        clr_print_inside(&printer, dimension->parts[i]);
+        clr_print_inside(&printer, parts[i]);
     }
     clr_print_word(&printer, ")");
-    dimension->key = clr_text_end(&printer.text);
-    return dimension->key != NULL || clr_syntax_no_memory(binder->syntax) >= 0;
+    key = clr_text_end(&printer.text);
+    if (key == NULL)
+        clr_syntax_no_memory(binder->syntax);
+    return key;
 }
 
 bool clr_derive_keys(struct clr_binder *binder)
 {
-    struct clr_query *query = binder->query;
-    int i = 0;
+    struct clr_dimension *dimension = binder->query->dimensions;
+    int i;
 
-    while (i < query->dimension_count &&
-           (query->dimensions[i].part_count == 0 || write_key(binder, &query->dimensions[i])))
-        i++;
-    return i == query->dimension_count;
+    for (i = 0; i < binder->query->dimension_count; i++, dimension++) {
+        if (dimension->part_count > 0)
+            dimension->key = write_key(binder, dimension->parts, dimension->part_count);
+    }
+    return binder->syntax->code == CLR_OK;
 }
 
 /* Whether an expression was refused that may be derived, or a part of it. */
@@ -227,25 +237,40 @@ static bool may_derive(const struct clr_binder *binder, const struct clr_node *n
            !is_underivable(binder->syntax->reason->code) && node->reads != CLR_READS_NONE;
 }
 
+/* Returns the instruction of the ranks of a derived column's values; -1 once it has failed. */
+static int emit_ranks(struct clr_binder *binder, int column)
+{
+    struct clr_lookup_plan plan = {.column = column, .is_ranked = true};
+    struct clr_text entry = {.text = NULL};
+
+    clr_text_add(&entry, CLR_LOOKUP_ENTRY);
+    plan.text = clr_text_end(&entry);
+    if (plan.text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    return clr_emit(binder, CLR_OP_LOOKUP, column, clr_lookup_place(binder, &plan), 0);
+}
+
 int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
                        const struct clr_query_size *before, int value, bool is_ranked)
 {
-    struct clr_lookup_plan plan = {.is_ranked = is_ranked};
-    struct clr_text entry = {.text = NULL};
+    int column;
 
     if (!may_derive(binder, node, value) || clr_content_is_signed_column(node) ||
         !follows_from_row(node))
         return value;
     clr_query_shrink(binder->query, before);
     binder->syntax->code = CLR_OK;
-    plan.column = place_derived(binder, node, is_ranked);
-    if (plan.column < 0 || !is_ranked)
-        return clr_emit(binder, CLR_OP_COLUMN, plan.column, 0, 0);
-    clr_text_add(&entry, CLR_LOOKUP_ENTRY);
-    plan.text = clr_text_end(&entry);
-    if (plan.text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, clr_lookup_place(binder, &plan), 0);
+    column = place_derived(binder, node, is_ranked);
+    return column < 0 || !is_ranked ? clr_emit(binder, CLR_OP_COLUMN, column, 0, 0)
+                                    : emit_ranks(binder, column);
+}
+
+int clr_derive_group(struct clr_binder *binder, struct clr_node *const *keys, int count)
+{
+    struct clr_query_column column = {.number = -1, .with_codes = true};
+
+    column.derived = binder->derives ? write_key(binder, keys, count) : NULL;
+    return column.derived == NULL ? -1 : emit_ranks(binder, clr_place_column(binder, &column));
 }
 
 /* Returns the largest part of an expression that has all of its columns and can be derived, or

@@ -22,6 +22,10 @@ int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
    once it has failed. */
 bool clr_derive_keys(struct clr_binder *binder);
 
+/* The ranks of several keys of a group together, which are derived: values of one rank are equal in
+   each key, to the bit. Returns their instruction; -1: they can't be, or it has failed. */
+int clr_derive_group(struct clr_binder *binder, struct clr_node *const *keys, int count);
+
 /* Whether an expression has no other results than numbers and NULL, whatever it reads. */
 bool clr_derive_gives_numbers(const struct clr_node *node);
 

@@ -397,17 +397,20 @@ static bool is_window(const struct clr_node *node)
     return node->kind == CLR_N_WINDOW;
 }
 
-/* Whether a window function counts the rows of a partition, by one key, in an order, from 1 on, and
+/* Whether a window function counts the rows of a partition, by keys, in an order, from 1 on, and
    gives the same number to equal ones at most. */
 static bool ranks(const struct clr_node *window)
 {
     const char *name = window->names[0].name;
     const struct clr_node *term = window->first;
+    int i;
 
+    for (i = 0; i < window->partition_count && term != NULL; i++)
+        term = term->next;
     return (clr_name_equal(name, "row_number") || clr_name_equal(name, "rank") ||
             clr_name_equal(name, "dense_rank")) &&
-           window->is_builtin && window->names[1].kind == 0 && term != NULL &&
-           term->kind == CLR_N_TERM && window->partition_count == 1 && term->next != NULL;
+           window->is_builtin && window->names[1].kind == 0 && window->partition_count > 0 &&
+           term != NULL && term->kind == CLR_N_TERM;
 }
 
 /* Returns the window function of a SELECT that has no other; else NULL. */

@@ -8,9 +8,9 @@
 
 /*
  * A key of two INTEGERs of 32 bits is an INTEGER with the first one in its upper half. Any other is
- * a BLOB: for each part a byte with its type, the 8 bytes of a number, or 8 bytes with the size of
- * TEXT or a BLOB, and that. It does not leave the process, so numbers are as the processor has
- * them.
+ * a BLOB: for each part a byte with its type, the 8 bytes of a number, zeros for NULL, or 8 bytes
+ * with the size of TEXT or a BLOB, and that. It does not leave the process, so numbers are as the
+ * processor has them.
  */
 enum { HEAD = 1 + sizeof(int64_t) };
 
@@ -55,7 +55,7 @@ static void add_part(sqlite3_str *key, sqlite3_value *value)
     } else if (type == SQLITE_FLOAT) {
         real = sqlite3_value_double(value);
         memcpy(&number, &real, sizeof number);
-    } else {
+    } else if (type != SQLITE_NULL) {
         bytes = read_bytes(value, &number);
     }
     sqlite3_str_append(key, (const char *)&number, sizeof number);
@@ -69,10 +69,6 @@ static void make_key(sqlite3_context *context, int count, sqlite3_value **values
     int64_t parts[2];
     int size, rc, i;
 
-    for (i = 0; i < count; i++) {
-        if (sqlite3_value_type(values[i]) == SQLITE_NULL)
-            return;
-    }
     if (are_halves(count, values, parts)) {
         sqlite3_result_int64(context, (int64_t)((uint64_t)parts[0] << 32 | (uint32_t)parts[1]));
         return;
@@ -105,8 +101,10 @@ static void set_part(sqlite3_context *context, int type, int64_t number, const c
     case SQLITE_TEXT:
         sqlite3_result_text(context, bytes, (int)number, SQLITE_TRANSIENT);
         break;
-    default:
+    case SQLITE_BLOB:
         sqlite3_result_blob(context, bytes, (int)number, SQLITE_TRANSIENT);
+        break;
+    default:
         break;
     }
 }
