@@ -82,8 +82,8 @@ struct clr_tally_plan {
 #define CLR_FIXED_TIME "clreduce_fixed_time"
 
 /* The function, in the text of a derived column, that makes one value of several ones, to the bit:
-   of those that are equal to a dimension's key together, or of a group's keys. And the function, in the text of a
-   lookup over that column, that gives the value with a number, from 0, again. */
+   of those that are equal to a dimension's key together, or of a group's keys. And the function, in
+   the text of a lookup over that column, that gives the value with a number, from 0, again. */
 #define CLR_ROW_KEY "clreduce_key"
 #define CLR_ROW_KEY_PART "clreduce_key_part"
 

@@ -17,9 +17,8 @@ CLR_WHY(COLUMN_LIST, "a list of columns with * is not accelerated: write AS in t
 CLR_WHY(UNEXPECTED, "\"%n\" is not accelerated in this place")
 CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view of that subquery")
 CLR_WHY(JOIN, "a %n join is not accelerated: write JOIN or LEFT JOIN with ON")
-CLR_WHY(JOIN_KEY,
-        "table %n is not joined by a unique key that is equal to expressions of columns: "
-        "declare it PRIMARY KEY or UNIQUE")
+CLR_WHY(JOIN_KEY, "table %n is not joined by a unique key that is equal to expressions of columns: "
+                  "declare it PRIMARY KEY or UNIQUE")
 CLR_WHY(JOIN_DATABASES, "a join of tables of several databases is not accelerated")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")
 CLR_WHY(INNER_NAME, "the name %n is of clreduce's own: choose another one behind AS")
