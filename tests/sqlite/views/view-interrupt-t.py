@@ -67,15 +67,20 @@ def opened(path, device, memory=0):
 def interrupted(db, sql, delay):
     """Runs a statement and interrupts it; its outcome, and how long it went on after that."""
     told = []
+    ended = threading.Event()
 
     def stop():
         told.append(time.monotonic())
         db.interrupt()
+        # Of one that comes before the statement has begun SQLite knows nothing any more.
+        while not ended.wait(0.1):
+            db.interrupt()
 
     timer = threading.Timer(delay, stop)
     timer.start()
     got = views.outcome(db, sql)
     end = time.monotonic()
+    ended.set()
     timer.cancel()
     timer.join()
     return got, end - told[0] if told else 0
