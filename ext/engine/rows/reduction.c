@@ -57,22 +57,16 @@ void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
     pool->stats = stats;
 }
 
-static void free_reduction(struct clr_reduction *reduction)
-{
-    clr_chunk_free(reduction->filling);
-    clr_memory_free(reduction);
-}
-
 void clr_pool_free(struct clr_pool *pool)
 {
+    struct clr_reduction *reduction;
     size_t i;
 
+    while ((reduction = pool->free) != NULL) {
+        pool->free = reduction->next;
+        clr_memory_free(reduction);
+    }
     for (i = 0; i < 2; i++) {
-        while (pool->free_reductions[i] != NULL) {
-            struct clr_reduction *reduction = pool->free_reductions[i];
-            pool->free_reductions[i] = reduction->next;
-            free_reduction(reduction);
-        }
         while (pool->free_chunk_count[i] > 0)
             clr_chunk_free(pool->free_chunks[i][--pool->free_chunk_count[i]]);
     }
@@ -80,31 +74,24 @@ void clr_pool_free(struct clr_pool *pool)
 
 struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operation operation)
 {
-    size_t list = clr_operation_width(operation) - 1;
-    struct clr_reduction *reduction = pool->free_reductions[list];
+    struct clr_reduction *reduction = pool->free;
 
     if (reduction != NULL) {
-        pool->free_reductions[list] = reduction->next;
-        pool->free_reduction_count[list]--;
+        pool->free = reduction->next;
+        pool->free_count--;
     } else {
         reduction = clr_memory_alloc(sizeof *reduction);
-        if (reduction == NULL)
-            return NULL;
-        reduction->pool = pool;
-        reduction->filling = NULL;
-        reduction->in_flight = 0;
     }
+    if (reduction == NULL)
+        return NULL;
+    reduction->pool = pool;
+    reduction->filling = NULL;
+    reduction->in_flight = 0;
     reduction->operation = operation;
     clr_state_clear(&reduction->state);
     if (clr_operation_more(operation) > 0)
         clr_state_extend(&reduction->state, reduction->more, clr_operation_more(operation));
     return reduction;
-}
-
-/* Whether a chunk can serve under the present settings, which may have changed. */
-static bool fits_settings(const struct clr_pool *pool, const struct clr_chunk *chunk)
-{
-    return chunk->capacity == (size_t)pool->settings->chunk_size;
 }
 
 static struct clr_chunk *take_chunk(struct clr_reduction *reduction)
@@ -115,7 +102,8 @@ static struct clr_chunk *take_chunk(struct clr_reduction *reduction)
     while (pool->free_chunk_count[list] > 0) {
         struct clr_chunk *chunk = pool->free_chunks[list][--pool->free_chunk_count[list]];
 
-        if (fits_settings(pool, chunk))
+        /* The settings may have changed. */
+        if (chunk->capacity == (size_t)pool->settings->chunk_size)
             return chunk;
         clr_chunk_free(chunk);
     }
@@ -237,6 +225,7 @@ static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned 
 {
     const struct clr_settings *settings = reduction->pool->settings;
     struct clr_worker *worker = NULL;
+    enum clr_readiness readiness;
     int element;
 
     if (strcasecmp(settings->device, "host") == 0) {
@@ -264,19 +253,11 @@ static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned 
     for (element = 0; element < CLR_ELEMENTS; element++) {
         if (!(elements & 1u << element))
             continue;
-        switch (find_programs(worker, reduction->operation, (enum clr_element)element)) {
-        case CLR_READY:
-            break;
-        case CLR_STARTING:
-            *reason = CLR_HOST_STARTING;
-            worker = NULL;
-            break;
-        default:
-            *reason = CLR_HOST_FAILED;
+        readiness = find_programs(worker, reduction->operation, (enum clr_element)element);
+        if (readiness != CLR_READY) {
+            *reason = readiness == CLR_STARTING ? CLR_HOST_STARTING : CLR_HOST_FAILED;
             return NULL;
         }
-        if (worker == NULL)
-            return NULL;
     }
     if (reduction->in_flight >= settings->chunks_in_flight) {
         *reason = CLR_HOST_BUSY;
@@ -354,10 +335,6 @@ enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct cl
         dispatch(reduction);
         memset(feed, 0, sizeof *feed);
     }
-    if (reduction->filling != NULL && !fits_settings(reduction->pool, reduction->filling)) {
-        clr_chunk_free(reduction->filling);
-        reduction->filling = NULL;
-    }
     if (reduction->filling == NULL)
         reduction->filling = take_chunk(reduction);
     if (reduction->filling == NULL)
@@ -388,16 +365,15 @@ void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed
 
 void clr_reduction_end(struct clr_reduction *reduction)
 {
-    struct clr_pool *pool = reduction->pool;
-    size_t list = clr_operation_width(reduction->operation) - 1;
-
     if (reduction->in_flight > 0)
         collect_all(reduction);
-    if (pool->free_reduction_count[list] == CLR_KEPT_REDUCTIONS) {
-        free_reduction(reduction);
+    if (reduction->filling != NULL)
+        return_chunk(reduction, reduction->filling);
+    if (reduction->pool->free_count == CLR_KEPT_REDUCTIONS) {
+        clr_memory_free(reduction);
         return;
     }
-    reduction->next = pool->free_reductions[list];
-    pool->free_reductions[list] = reduction;
-    pool->free_reduction_count[list]++;
+    reduction->next = reduction->pool->free;
+    reduction->pool->free = reduction;
+    reduction->pool->free_count++;
 }

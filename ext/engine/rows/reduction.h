@@ -31,7 +31,7 @@ struct clr_job {
 struct clr_job *clr_job_new(struct clr_worker *worker, struct clr_chunk *chunk, unsigned elements);
 
 /* What a pool keeps at the most: enough for a query with several aggregates. */
-enum { CLR_KEPT_REDUCTIONS = 8, CLR_KEPT_CHUNKS = 8 };
+enum { CLR_KEPT_REDUCTIONS = 16, CLR_KEPT_CHUNKS = 8 };
 
 /*
  * The reductions of one connection, and the memory they hand on to each other, so that a query of
@@ -40,10 +40,10 @@ enum { CLR_KEPT_REDUCTIONS = 8, CLR_KEPT_CHUNKS = 8 };
 struct clr_pool {
     const struct clr_settings *settings; /* the connection's, which outlives the pool */
     struct clr_stats *stats;
-    /* Both by operation width - 1; a free reduction keeps the chunk that it was filling. */
-    struct clr_reduction *free_reductions[2];
-    struct clr_chunk *free_chunks[2][CLR_KEPT_CHUNKS];
-    int free_reduction_count[2], free_chunk_count[2];
+    struct clr_reduction *free; /* without chunks */
+    int free_count;
+    struct clr_chunk *free_chunks[2][CLR_KEPT_CHUNKS]; /* by operation width - 1 */
+    int free_chunk_count[2];
 };
 
 struct clr_reduction {
