@@ -729,26 +729,19 @@ static enum clr_code select_all(struct selection *selection, const uint64_t *ran
     return code;
 }
 
-enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_value found[2])
-{
-    const struct clr_run *const starts[] = {runs, NULL};
-    const struct clr_portions portions = {.count = 1, .starts = starts};
-    struct finding finding;
-    struct selection selection = {.portions = &portions, .findings = &finding};
-
-    return select_all(&selection, &rank, 1, (struct clr_value(*)[2])found);
-}
-
 enum clr_code clr_portions_select(const struct clr_portions *portions, const uint64_t *ranks,
                                   int count, struct clr_value (*found)[2])
 {
-    struct selection selection = {.portions = portions};
+    struct finding only;
+    struct selection selection = {.portions = portions, .findings = &only};
     enum clr_code code;
 
-    selection.findings = clr_memory_alloc((size_t)portions->count * sizeof *selection.findings);
+    if (portions->count > 1)
+        selection.findings = clr_memory_alloc((size_t)portions->count * sizeof only);
     if (selection.findings == NULL)
         return CLR_NOMEM;
     code = select_all(&selection, ranks, count, found);
-    clr_memory_free(selection.findings);
+    if (portions->count > 1)
+        clr_memory_free(selection.findings);
     return code;
 }

@@ -41,16 +41,11 @@ struct clr_position clr_percentile_position(double fraction, uint64_t count);
 double clr_percentile_at(const struct clr_value value[2], double beyond, bool interpolated);
 
 /*
- * Finds the number of the given rank, 0 for the least, and stores it in found[0]; the one of the
- * next rank, if there is one, else the same, in found[1]. rank is less than clr_runs_count(runs).
- * Where there are numbers of both types, an INTEGER that a double holds may be found as REAL.
- * Returns CLR_OK or CLR_NOMEM (it takes 1/4 of the numbers' memory at the most).
- */
-enum clr_code clr_select(const struct clr_run *runs, uint64_t rank, struct clr_value found[2]);
-
-/*
- * The same among the numbers of all portions, for several ranks, 1 and up, which share passes: what
- * belongs to ranks[i] is found[i]. Returns CLR_STOPPED, too.
+ * Finds the numbers of some ranks, 1 and up, 0 for the least number of all portions, in shared
+ * passes. Stores that of ranks[i] in found[i][0], and the one of the next rank, if there is one,
+ * else the same, in found[i][1]. Ranks are less than the count of all numbers. Where there are
+ * numbers of both types, an INTEGER that a double holds may be found as REAL. Returns CLR_OK,
+ * CLR_STOPPED or CLR_NOMEM (it takes 1/4 of the numbers' memory at the most).
  */
 enum clr_code clr_portions_select(const struct clr_portions *portions, const uint64_t *ranks,
                                   int count, struct clr_value (*found)[2]);

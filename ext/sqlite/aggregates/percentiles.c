@@ -489,22 +489,15 @@ static double result_of(int percentile, const struct clr_value value[2], double 
 
 /* The number of a rank, and the next one. */
 static enum clr_code find_rank(struct clr_connection *connection, const struct clr_run *runs,
-                               uint64_t rank, struct clr_value found[2])
+                               uint64_t rank, struct clr_value found[1][2])
 {
     struct clr_interruption interruption = {connection->db, NULL};
     struct clr_watch watch = {clr_interruption_is_wanted, &interruption};
-    struct clr_value both[1][2];
     struct clr_team_portions team;
     enum clr_code code;
 
     clr_team_portions_divide(&team, runs, &watch);
-    if (team.portions.count == 1) {
-        code = clr_select(runs, rank, found);
-    } else {
-        code = clr_portions_select(&team.portions, &rank, 1, both);
-        if (code == CLR_OK)
-            memcpy(found, both[0], sizeof both[0]);
-    }
+    code = clr_portions_select(&team.portions, &rank, 1, found);
     clr_interruption_end(&interruption);
     return code;
 }
@@ -517,7 +510,7 @@ static enum clr_code select_result(struct clr_connection *connection, int percen
     const struct clr_run *runs = clr_kept_runs(&values->kept, &context->feed);
     const uint64_t count = clr_runs_count(runs);
     struct clr_position position;
-    struct clr_value found[2];
+    struct clr_value found[1][2];
     enum clr_code code;
 
     values->stage = ASKED;
@@ -530,7 +523,7 @@ static enum clr_code select_result(struct clr_connection *connection, int percen
     position = clr_percentile_position(fraction, count);
     code = find_rank(connection, runs, position.rank, found);
     if (code == CLR_OK)
-        values->result = result_of(percentile, found, position.beyond);
+        values->result = result_of(percentile, found[0], position.beyond);
     return code;
 }
 
