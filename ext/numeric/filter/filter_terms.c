@@ -9,6 +9,15 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- Comparisons of a column with a constant, as the values for which they are true. */
+
+/* The INTEGERs and the REALs from the least to the greatest, which are themselves among them; none
+   where the least is more. 0.0 and -0.0 are equal here. */
+struct bounds {
+    int64_t least, greatest;
+    double least_real, greatest_real;
+};
+
 static bool is_upper(enum clr_opcode opcode)
 {
     return opcode == CLR_OP_LESS || opcode == CLR_OP_LESS_EQUAL;
@@ -20,13 +29,13 @@ static bool is_lower(enum clr_opcode opcode)
 }
 
 /* All INTEGERs, or none. */
-static void bound_all_or_none(bool all, struct clr_bounds *bounds)
+static void bound_all_or_none(bool all, struct bounds *bounds)
 {
     bounds->least = all ? INT64_MIN : INT64_MAX;
     bounds->greatest = all ? INT64_MAX : INT64_MIN;
 }
 
-static void bound_integers(enum clr_opcode opcode, int64_t constant, struct clr_bounds *bounds)
+static void bound_integers(enum clr_opcode opcode, int64_t constant, struct bounds *bounds)
 {
     const bool below = opcode == CLR_OP_LESS, above = opcode == CLR_OP_GREATER;
 
@@ -39,8 +48,7 @@ static void bound_integers(enum clr_opcode opcode, int64_t constant, struct clr_
 }
 
 /* By the next INTEGER below, where the constant is none. */
-static void bound_integers_by_real(enum clr_opcode opcode, double constant,
-                                   struct clr_bounds *bounds)
+static void bound_integers_by_real(enum clr_opcode opcode, double constant, struct bounds *bounds)
 {
     const double whole = floor(constant);
 
@@ -58,14 +66,14 @@ static void bound_integers_by_real(enum clr_opcode opcode, double constant,
     bound_integers(opcode, (int64_t)whole, bounds);
 }
 
-static void bound_no_reals(struct clr_bounds *bounds)
+static void bound_no_reals(struct bounds *bounds)
 {
     bounds->least_real = INFINITY;
     bounds->greatest_real = -INFINITY;
 }
 
 /* No REAL is a NaN. */
-static void bound_reals(enum clr_opcode opcode, double constant, struct clr_bounds *bounds)
+static void bound_reals(enum clr_opcode opcode, double constant, struct bounds *bounds)
 {
     const bool below = opcode == CLR_OP_LESS, above = opcode == CLR_OP_GREATER;
 
@@ -83,8 +91,7 @@ static void bound_reals(enum clr_opcode opcode, double constant, struct clr_boun
 
 /* Between an INTEGER that is no double and the double that it is rounded to, whichever way, there
    is none. */
-static void bound_reals_by_integer(enum clr_opcode opcode, int64_t constant,
-                                   struct clr_bounds *bounds)
+static void bound_reals_by_integer(enum clr_opcode opcode, int64_t constant, struct bounds *bounds)
 {
     const double rounded = (double)constant;
     const bool is_more = rounded >= 0x1p63 || (int64_t)rounded > constant;
@@ -125,8 +132,12 @@ static bool find_comparison(const struct clr_scan *scan, int number, int *column
     return true;
 }
 
-bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
-                     struct clr_bounds *bounds)
+/*
+ * Finds out whether an instruction compares a column of values with a number by =, IS, <, <=, > or
+ * >=, and if so stores the instruction that is the column, and the numbers for which that is true,
+ * exactly. For what is no number it is not true.
+ */
+static bool compares(const struct clr_scan *scan, int number, int *column, struct bounds *bounds)
 {
     const struct clr_scalar *constant;
     enum clr_opcode opcode;
@@ -146,6 +157,8 @@ bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
     bound_reals(opcode, real, bounds);
     return true;
 }
+
+/* ---- The terms of a filter. */
 
 #define UNKNOWN (1u << CLR_TAG_BYTES | 1u << CLR_TAG_UNSURE)
 
@@ -192,10 +205,10 @@ static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIO
 static bool find_bounds(const struct clr_scan *scan, int number, struct clr_filter_term *term)
 {
     const struct clr_column *column;
-    struct clr_bounds bounds;
+    struct bounds bounds;
     double power;
 
-    if (!clr_bounds_find(scan, number, &term->number, &bounds))
+    if (!compares(scan, number, &term->number, &bounds))
         return false;
     column = scan->columns[scan->instructions[term->number].a];
     power = column->words == NULL ? 0.0 : column->frame.power;
@@ -279,7 +292,9 @@ static void spread_stages(const struct clr_scan *scan, uint8_t *stages)
     }
 }
 
-bool clr_terms_are_sure(const struct clr_scan *scan)
+/* Whether the filter is neither BYTES nor UNSURE for any row, by what columns, their zones and
+   lookups are now. */
+static bool is_sure(const struct clr_scan *scan)
 {
     bool sure[CLR_MOST_INSTRUCTIONS];
 
@@ -535,7 +550,7 @@ struct test {
     int column; /* of the scan */
     const struct clr_zones *zones;
     unsigned types;                  /* it is true for all values of these */
-    struct clr_bounds bounds;        /* and for these numbers */
+    struct bounds bounds;            /* and for these numbers */
     const struct clr_lookup *lookup; /* or NULL */
     uint32_t *counts; /* of its truths: how many words before each of them have some */
 };
@@ -580,7 +595,7 @@ static bool find_test(const struct clr_scan *scan, int number, struct test *test
             test->types = ~test->types;
         if (scan->instructions[operand].opcode != CLR_OP_COLUMN)
             return false;
-    } else if (!clr_bounds_find(scan, number, &operand, &test->bounds)) {
+    } else if (!compares(scan, number, &operand, &test->bounds)) {
         return false;
     }
     test->column = scan->instructions[operand].a;
@@ -667,7 +682,7 @@ static void find_tests(struct tests *tests)
 
 static bool may_be_true(const struct test *test, const struct clr_zone *zone)
 {
-    const struct clr_bounds *bounds = &test->bounds;
+    const struct bounds *bounds = &test->bounds;
 
     if (test->lookup != NULL)
         return has_truths(test, (uint32_t)zone->least, (uint32_t)zone->greatest);
@@ -744,7 +759,7 @@ void clr_skipping_find_blocks(struct clr_scan *scan)
     uint32_t *blocks = NULL;
     size_t count = all;
 
-    if (scan->filter < 0 || !clr_terms_are_sure(scan))
+    if (scan->filter < 0 || !is_sure(scan))
         return;
     find_tests(&tests);
     if (tests.count > 0)

@@ -9,23 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Comparisons of a column with a constant, as the values for which they are true. */
-
-/* The INTEGERs and the REALs from the least to the greatest, which are themselves among them; none
-   where the least is more. 0.0 and -0.0 are equal here. */
-struct clr_bounds {
-    int64_t least, greatest;
-    double least_real, greatest_real;
-};
-
-/*
- * Finds out whether an instruction compares a column of values with a number by =, IS, <, <=, > or
- * >=, and if so stores the instruction that is the column, and the numbers for which that is true,
- * exactly. For what is no number it is not true.
- */
-bool clr_bounds_find(const struct clr_scan *scan, int number, int *column,
-                     struct clr_bounds *bounds);
-
 enum { CLR_MOST_TERMS_OF_FILTER = 64 };
 
 enum clr_filter_term_kind {
@@ -60,10 +43,6 @@ struct clr_filter_terms {
 
 /* Takes a scan's filter apart, by what its columns and lookups are now. */
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms);
-
-/* Whether the filter is neither BYTES nor UNSURE for any row, by what columns, their zones and
-   lookups are now. */
-bool clr_terms_are_sure(const struct clr_scan *scan);
 
 /* ---- Which blocks of a scan's rows can be left out, by the zones of its columns. */
 

@@ -483,8 +483,10 @@ void clr_block_run(struct clr_block *block, enum clr_stage stage)
 
 /* ---- The filter. */
 
-bool clr_filter_keep_true(const struct clr_block *block, const struct clr_register *values,
-                          uint64_t *rows)
+/* Takes away the rows for which the register is not true. Returns false if that is not sure for all
+   of them. */
+static bool keep_true(const struct clr_block *block, const struct clr_register *values,
+                      uint64_t *rows)
 {
     uint64_t found[CLR_BLOCK_WORDS];
 
@@ -521,7 +523,7 @@ bool clr_tally_rows_find(const struct clr_block *block, const struct clr_tally *
     uint64_t found[CLR_BLOCK_WORDS];
 
     memcpy(rows, selected, sizeof found);
-    if ((filter >= 0 && !clr_filter_keep_true(block, &block->registers[filter], rows)) ||
+    if ((filter >= 0 && !keep_true(block, &block->registers[filter], rows)) ||
         /* An argument is evaluated, with its errors, even where another one is NULL. */
         (y != NULL && clr_row_set_find(block->loops, y, CLR_TAG_UNSURE, rows, found)) ||
         (x != NULL && !drop_nulls(block, tally, x, rows)) ||
@@ -626,7 +628,7 @@ static bool select_from_full(struct clr_block *block, uint64_t *selected)
         if (terms->terms[i].kind != CLR_TERM_DOUBTFUL)
             continue;
         memset(found, -1, sizeof found);
-        if (!clr_filter_keep_true(block, &block->registers[terms->terms[i].number], found))
+        if (!keep_true(block, &block->registers[terms->terms[i].number], found))
             return false;
         any = intersect(selected, found);
     }
@@ -645,7 +647,7 @@ static bool select_from_full(struct clr_block *block, uint64_t *selected)
         clr_block_run(block, CLR_STAGE_SURE);
     for (i = 0; i < terms->count && any; i++)
         if (terms->terms[i].kind == CLR_TERM_SURE)
-            clr_filter_keep_true(block, &block->registers[terms->terms[i].number], selected);
+            keep_true(block, &block->registers[terms->terms[i].number], selected);
     return true;
 }
 
@@ -670,7 +672,7 @@ bool clr_filter_select(struct clr_block *block, uint64_t *selected)
     if (block->count == CLR_BLOCK)
         return select_from_full(block, selected);
     clr_block_run(block, CLR_STAGE_FILTER);
-    return clr_filter_keep_true(block, &block->registers[filter], selected);
+    return keep_true(block, &block->registers[filter], selected);
 }
 
 /* ---- Gathered rows. */

@@ -59,11 +59,6 @@ bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *
  * Terms that are never UNSURE are asked only where others have left rows.
  */
 
-/* Takes away the rows for which the register is not true. Returns false if that is not sure for all
-   of them. */
-bool clr_filter_keep_true(const struct clr_block *block, const struct clr_register *values,
-                          uint64_t *rows);
-
 /*
  * Finds the selected rows that count for a tally, by its filter (an instruction, or -1: all) and
  * its arguments, and those among them whose arguments are all INTEGERs, none without arguments.

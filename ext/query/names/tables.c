@@ -82,8 +82,10 @@ int clr_tables_dimension(const struct clr_query *query, int source)
     return i;
 }
 
-bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
-                        const struct clr_node *node)
+/* Whether a column's qualifier, all but the last of its names, means a table of FROM; schema: that
+   of tables whose own is not named, or NULL. */
+static bool qualifies(const struct clr_from_table *source, const char *schema,
+                      const struct clr_node *node)
 {
     const struct clr_token *alias = clr_from_name(source);
     const struct clr_token *names = node->names;
@@ -99,7 +101,9 @@ bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
            clr_name_equal(names[1].name, source->table.name);
 }
 
-bool clr_tables_common(const struct clr_from_table *source, const char *name)
+/* Whether USING joins a table by a column of that name: a name without a table's means the column
+   of the first table that has it. */
+static bool is_common(const struct clr_from_table *source, const char *name)
 {
     const struct clr_node *node = source->common.first;
 
@@ -120,10 +124,10 @@ const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
     if (node->source != 0)
         return clr_tables_column(&tables[node->source - 1], name);
     for (i = 0; i < from->source_count && !node->is_hidden; i++) {
-        known = clr_tables_qualify(&from->sources[i], tables[i].schema, node)
+        known = qualifies(&from->sources[i], tables[i].schema, node)
                     ? clr_tables_column(&tables[i], name)
                     : NULL;
-        if (known == NULL || (found != NULL && clr_tables_common(&from->sources[i], name)))
+        if (known == NULL || (found != NULL && is_common(&from->sources[i], name)))
             continue;
         if (found != NULL || (known->is_rowid && node->name_count == 1 && from->source_count > 1))
             return NULL;
@@ -330,10 +334,10 @@ static void resolve(struct clr_binder *binder, const struct clr_select_tree *tre
         enum finding finding = FINDING_NONE;
 
         found = NULL;
-        if (clr_tables_qualify(&tree->sources[i], schema, node))
+        if (qualifies(&tree->sources[i], schema, node))
             finding = find_column(binder, &tree->sources[i], &at, name, &found);
-        if (finding == FINDING_NONE || (finding >= FINDING_COLUMN && source >= 0 &&
-                                        clr_tables_common(&tree->sources[i], name)))
+        if (finding == FINDING_NONE ||
+            (finding >= FINDING_COLUMN && source >= 0 && is_common(&tree->sources[i], name)))
             continue;
         node->is_hidden = finding == FINDING_UNKNOWN || source >= 0 ||
                           (finding == FINDING_COLUMN && is_any_rowid(binder, tree, node, at));

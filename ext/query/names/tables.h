@@ -34,15 +34,6 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name);
 /* Whether a name is one of those of rowids. */
 bool clr_tables_name_rowid(const char *name);
 
-/* Whether a column's qualifier, all but the last of its names, means a table of FROM; schema: that
-   of tables whose own is not named, or NULL. */
-bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
-                        const struct clr_node *node);
-
-/* Whether USING joins a table by a column of that name: a name without a table's means the column
-   of the first table that has it. */
-bool clr_tables_common(const struct clr_from_table *source, const char *name);
-
 /* Returns the column that a node means among those of all tables, or NULL, and notes its table in
    the node. */
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
