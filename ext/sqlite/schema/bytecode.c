@@ -55,6 +55,12 @@ static int take_row(struct clr_bytecode *program, sqlite3_stmt *statement)
     return SQLITE_OK;
 }
 
+/* Returns where the operations end. */
+static const struct clr_vdbe_op *end_of(const struct clr_bytecode *program)
+{
+    return program->operations + program->count;
+}
+
 /* Marks what a Once jumps over when it is met again. */
 static void mark_once(struct clr_bytecode *program)
 {
@@ -112,8 +118,6 @@ void clr_bytecode_free(struct clr_bytecode *program)
     program->operations = NULL;
 }
 
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
-
 /* The operations that search a cursor's b-tree for a key. */
 #define SEARCHES                                                                                   \
     "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "SeekRowid", "NotExists", "NotFound",         \
@@ -125,14 +129,15 @@ void clr_bytecode_free(struct clr_bytecode *program)
 /* The operations that open a b-tree or a sorter. */
 #define OPENS "OpenRead", "OpenAutoindex", "ReopenIdx", "SorterOpen"
 
-static bool is_among(const struct clr_vdbe_op *operation, const char *const *list, size_t count)
+static bool is_among(const struct clr_vdbe_op *operation, const char *const *list)
 {
-    size_t i;
-
-    for (i = 0; i < count && !clr_vdbe_op_is(operation, list[i]); i++)
-        ;
-    return i < count;
+    while (*list != NULL && !clr_vdbe_op_is(operation, *list))
+        list++;
+    return *list != NULL;
 }
+
+/* Whether an operation is one of those. */
+#define IS_AMONG(operation, ...) is_among(operation, (const char *const[]){__VA_ARGS__, NULL})
 
 static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation,
                               const int numbers[4])
@@ -171,9 +176,6 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count)
 {
-    static const char *const moves[] = {MOVES,   OPENS,   "OpenEphemeral", "OpenDup",
-                                        "VOpen", "IdxGE", "IdxGT",         "IdxLE",
-                                        "IdxLT", "VNext", "VFilter",       "SorterNext"};
     struct clr_bytecode program;
     uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
     int i;
@@ -183,7 +185,8 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
         const int root = clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0;
         const int numbers[] = {operation->p1, root, 0, operation->p5};
 
-        if (is_among(operation, moves, COUNT(moves)))
+        if (IS_AMONG(operation, MOVES, OPENS, "OpenEphemeral", "OpenDup", "VOpen", "IdxGE", "IdxGT",
+                     "IdxLE", "IdxLT", "VNext", "VFilter", "SorterNext"))
             hash = add_operation(hash, operation, numbers);
     }
     clr_bytecode_free(&program);
@@ -195,12 +198,11 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
    a virtual table. */
 static const struct clr_vdbe_op *next_move(const struct clr_bytecode *program, int *at)
 {
-    static const char *const moves[] = {MOVES, OPENS};
 
     while (*at < program->count && program->operations[*at].runs_once) {
         const struct clr_vdbe_op *operation = &program->operations[(*at)++];
 
-        if (is_among(operation, moves, COUNT(moves)))
+        if (IS_AMONG(operation, MOVES, OPENS))
             return operation;
     }
     return NULL;
@@ -294,23 +296,22 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
 
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
 {
-    int count = 0, i;
+    const struct clr_vdbe_op *operation;
+    int count = 0;
 
-    for (i = 0; i < program->count; i++)
-        count += clr_vdbe_op_is(&program->operations[i], opcode);
+    for (operation = program->operations; operation < end_of(program); operation++)
+        count += clr_vdbe_op_is(operation, opcode);
     return count;
 }
 
 /* Returns the operation that opens a cursor, or NULL. */
 static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, int cursor)
 {
-    static const char *const opens[] = {OPENS, "OpenEphemeral", "OpenDup", "OpenPseudo", "VOpen"};
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
-        if (operation->p1 == cursor && is_among(operation, opens, COUNT(opens)))
+    for (operation = program->operations; operation < end_of(program); operation++) {
+        if (operation->p1 == cursor &&
+            IS_AMONG(operation, OPENS, "OpenEphemeral", "OpenDup", "OpenPseudo", "VOpen"))
             return operation;
     }
     return NULL;
@@ -396,8 +397,6 @@ struct loops {
 
 static struct loops find_loops(const struct clr_bytecode *program)
 {
-    static const char *const others[] = {"InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
-                                         "RowSetRead",    "RowSetTest",    "VNext",   "VOpen"};
     struct loops loops = {.walk = -1, .lists_end = program->count, .are_known = true};
     int i;
 
@@ -407,7 +406,8 @@ static struct loops find_loops(const struct clr_bytecode *program)
 
         if (operation->runs_once)
             continue;
-        if (is_among(operation, others, COUNT(others)))
+        if (IS_AMONG(operation, "InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
+                     "RowSetRead", "RowSetTest", "VNext", "VOpen"))
             loops.are_known = false;
         if (!descends && !clr_vdbe_op_is(operation, "Next"))
             continue;
@@ -448,14 +448,13 @@ static bool skips(const struct clr_bytecode *program, int address)
 static int count_searches(const struct clr_bytecode *program, const struct clr_vdbe_op *loop,
                           int *search)
 {
-    static const char *const searches[] = {SEARCHES};
     int i, count = 0;
 
     for (i = 0; i < program->count; i++) {
         const struct clr_vdbe_op *operation = &program->operations[i];
         const bool is_inside = loop != NULL && i >= loop->p2 && operation < loop;
 
-        if (operation->runs_once || is_inside || !is_among(operation, searches, COUNT(searches)) ||
+        if (operation->runs_once || is_inside || !IS_AMONG(operation, SEARCHES) ||
             skips(program, i) || !is_of_table(program, find_open(program, operation->p1)))
             continue;
         *search = i;
@@ -477,11 +476,9 @@ static bool has(const struct clr_bytecode *program, const char *opcode)
 
 static bool finds_values(const struct clr_bytecode *program)
 {
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
+    for (operation = program->operations; operation < end_of(program); operation++) {
         if (!operation->runs_once && clr_vdbe_op_is(operation, "Found") &&
             is_of_result(find_open(program, operation->p1)))
             return true;
@@ -558,13 +555,12 @@ static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *progr
                                                 const struct loops *loops,
                                                 const struct clr_vdbe_op **open)
 {
-    static const char *const places[] = {"Rewind", "Last", SEARCHES};
     int i;
 
     for (i = 0; i < program->count && loops->are_known; i++) {
         const struct clr_vdbe_op *first = &program->operations[i];
 
-        if (first->runs_once || !is_among(first, places, COUNT(places)))
+        if (first->runs_once || !IS_AMONG(first, "Rewind", "Last", SEARCHES))
             continue;
         *open = find_open(program, first->p1);
         if (is_of_table(program, *open))
@@ -598,13 +594,12 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
 
 uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program)
 {
-    static const char *const places[] = {"Rewind", "SeekGE", "SeekGT"};
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
     bool are_several, compares = false;
     int i, k;
 
-    if (first == NULL || !is_among(first, places, COUNT(places)) ||
+    if (first == NULL || !IS_AMONG(first, "Rewind", "SeekGE", "SeekGT") ||
         !is_before_lists(program, &loops, first) || find_sorter(program, &are_several) != NULL ||
         are_several)
         return 0;
@@ -641,23 +636,19 @@ static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *progr
 
 bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
 {
-    static const char *const places[] = {"Rewind", "Last", "Prev", SEARCHES};
     const struct clr_vdbe_op *open = NULL, *place = NULL;
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
+    for (operation = program->operations; operation < end_of(program); operation++) {
         if (!clr_vdbe_op_is(operation, "OpenRead"))
             continue;
         if (open != NULL || operation->runs_once || (uint32_t)operation->p2 != root)
             return false;
         open = operation;
     }
-    for (i = 0; i < program->count && open != NULL; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
-        if (operation->p1 != open->p1 || !is_among(operation, places, COUNT(places)))
+    for (operation = program->operations; operation < end_of(program) && open != NULL;
+         operation++) {
+        if (operation->p1 != open->p1 || !IS_AMONG(operation, "Rewind", "Last", "Prev", SEARCHES))
             continue;
         if (place != NULL)
             return false;
@@ -673,7 +664,6 @@ bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t ro
 
 uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t root)
 {
-    static const char *const places[] = {"Last", "Prev", SEARCHES};
     const struct clr_vdbe_op *index = NULL;
     int table = -1, rewinds = 0, i;
 
@@ -697,7 +687,7 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
 
         if (operation->p1 != index->p1 && operation->p1 != table)
             continue;
-        if (is_among(operation, places, COUNT(places)) ||
+        if (IS_AMONG(operation, "Last", "Prev", SEARCHES) ||
             (rewinds_it && operation->p1 != index->p1))
             return 0;
         rewinds += rewinds_it;
@@ -708,9 +698,8 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {
-    static const char *const moves[] = {MOVES, "Yield", "NullRow"};
 
-    return is_among(operation, moves, COUNT(moves));
+    return IS_AMONG(operation, MOVES, "Yield", "NullRow");
 }
 
 /* Lists the operations that move cursors but for those in subqueries, whose code runs once, or as a
@@ -768,14 +757,11 @@ bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_byt
 
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
 {
-    static const char *const begins[] = {"Rewind", "Last"};
     const struct clr_vdbe_op *open;
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
-        if (operation->runs_once || !is_among(operation, begins, COUNT(begins)))
+    for (operation = program->operations; operation < end_of(program); operation++) {
+        if (operation->runs_once || !IS_AMONG(operation, "Rewind", "Last"))
             continue;
         open = find_open(program, operation->p1);
         if (open != NULL && clr_vdbe_op_is(open, "OpenRead"))
@@ -788,13 +774,10 @@ bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
    compare rows in a table of their own, or as they leave sorters. */
 bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program)
 {
-    static const char *const sets[] = {"OpenEphemeral", "Compare"};
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
-        if (is_among(operation, sets, COUNT(sets)) && operation->p4[0] == 'k' &&
+    for (operation = program->operations; operation < end_of(program); operation++) {
+        if (IS_AMONG(operation, "OpenEphemeral", "Compare") && operation->p4[0] == 'k' &&
             operation->p4[strspn(operation->p4, "k(0123456789,-N.B)")] != '\0')
             return false;
     }
@@ -839,14 +822,8 @@ static const char *const plain_opcodes[] = {
     "Null",       "OpenRead",  "Or",        "Prev",     "Real",      "RealAffinity",
     "ReleaseReg", "Remainder", "ResultRow", "Rewind",   "SCopy",     "ShiftLeft",
     "ShiftRight", "String",    "String8",   "Subtract", "TableLock", "Transaction",
-    "ZeroOrNull",
+    "ZeroOrNull", NULL,
 };
-
-static const char *const comparisons[] = {
-    "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "ElseEq", "ElseNotEq", "CollSeq",
-};
-
-static const char *const functions[] = {"Function", "Function0", "PureFunc", "PureFunc0"};
 
 static bool is_binary(const struct clr_vdbe_op *operation)
 {
@@ -899,12 +876,13 @@ static void take(sqlite3 *db, struct clr_column_code *code, const struct clr_vdb
     if (is_column || clr_vdbe_op_is(operation, "Rowid")) {
         code->index = is_column ? operation->p2 : (int)CLR_FIELD_ROWID;
         ++*reads;
-    } else if (is_among(operation, functions, COUNT(functions))) {
+    } else if (IS_AMONG(operation, "Function", "Function0", "PureFunc", "PureFunc0")) {
         code->has_calls = true;
         code->is_settled = code->is_settled && is_builtin(db, operation->p4);
-    } else if (is_among(operation, comparisons, COUNT(comparisons))) {
+    } else if (IS_AMONG(operation, "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "ElseEq", "ElseNotEq",
+                        "CollSeq")) {
         code->is_settled = code->is_settled && is_binary(operation);
-    } else if (!is_among(operation, plain_opcodes, COUNT(plain_opcodes))) {
+    } else if (!is_among(operation, plain_opcodes)) {
         code->is_settled = false;
     } else if (clr_vdbe_op_is(operation, "OpenRead")) {
         take_open(code, operation, opened);
