@@ -1,7 +1,6 @@
 #include "sqlite/schema/bytecode.h"
 
 #include "numeric/values/bytes.h"
-#include "numeric/values/field.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
@@ -129,15 +128,12 @@ void clr_bytecode_free(struct clr_bytecode *program)
 /* The operations that open a b-tree or a sorter. */
 #define OPENS "OpenRead", "OpenAutoindex", "ReopenIdx", "SorterOpen"
 
-static bool is_among(const struct clr_vdbe_op *operation, const char *const *list)
+bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *list)
 {
     while (*list != NULL && !clr_vdbe_op_is(operation, *list))
         list++;
     return *list != NULL;
 }
-
-/* Whether an operation is one of those. */
-#define IS_AMONG(operation, ...) is_among(operation, (const char *const[]){__VA_ARGS__, NULL})
 
 static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation,
                               const int numbers[4])
@@ -185,8 +181,8 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
         const int root = clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0;
         const int numbers[] = {operation->p1, root, 0, operation->p5};
 
-        if (IS_AMONG(operation, MOVES, OPENS, "OpenEphemeral", "OpenDup", "VOpen", "IdxGE", "IdxGT",
-                     "IdxLE", "IdxLT", "VNext", "VFilter", "SorterNext"))
+        if (CLR_VDBE_OP_IN(operation, MOVES, OPENS, "OpenEphemeral", "OpenDup", "VOpen", "IdxGE",
+                           "IdxGT", "IdxLE", "IdxLT", "VNext", "VFilter", "SorterNext"))
             hash = add_operation(hash, operation, numbers);
     }
     clr_bytecode_free(&program);
@@ -202,7 +198,7 @@ static const struct clr_vdbe_op *next_move(const struct clr_bytecode *program, i
     while (*at < program->count && program->operations[*at].runs_once) {
         const struct clr_vdbe_op *operation = &program->operations[(*at)++];
 
-        if (IS_AMONG(operation, MOVES, OPENS))
+        if (CLR_VDBE_OP_IN(operation, MOVES, OPENS))
             return operation;
     }
     return NULL;
@@ -311,7 +307,7 @@ static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, i
 
     for (operation = program->operations; operation < end_of(program); operation++) {
         if (operation->p1 == cursor &&
-            IS_AMONG(operation, OPENS, "OpenEphemeral", "OpenDup", "OpenPseudo", "VOpen"))
+            CLR_VDBE_OP_IN(operation, OPENS, "OpenEphemeral", "OpenDup", "OpenPseudo", "VOpen"))
             return operation;
     }
     return NULL;
@@ -406,8 +402,8 @@ static struct loops find_loops(const struct clr_bytecode *program)
 
         if (operation->runs_once)
             continue;
-        if (IS_AMONG(operation, "InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
-                     "RowSetRead", "RowSetTest", "VNext", "VOpen"))
+        if (CLR_VDBE_OP_IN(operation, "InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
+                           "RowSetRead", "RowSetTest", "VNext", "VOpen"))
             loops.are_known = false;
         if (!descends && !clr_vdbe_op_is(operation, "Next"))
             continue;
@@ -454,7 +450,7 @@ static int count_searches(const struct clr_bytecode *program, const struct clr_v
         const struct clr_vdbe_op *operation = &program->operations[i];
         const bool is_inside = loop != NULL && i >= loop->p2 && operation < loop;
 
-        if (operation->runs_once || is_inside || !IS_AMONG(operation, SEARCHES) ||
+        if (operation->runs_once || is_inside || !CLR_VDBE_OP_IN(operation, SEARCHES) ||
             skips(program, i) || !is_of_table(program, find_open(program, operation->p1)))
             continue;
         *search = i;
@@ -560,7 +556,7 @@ static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *progr
     for (i = 0; i < program->count && loops->are_known; i++) {
         const struct clr_vdbe_op *first = &program->operations[i];
 
-        if (first->runs_once || !IS_AMONG(first, "Rewind", "Last", SEARCHES))
+        if (first->runs_once || !CLR_VDBE_OP_IN(first, "Rewind", "Last", SEARCHES))
             continue;
         *open = find_open(program, first->p1);
         if (is_of_table(program, *open))
@@ -599,7 +595,7 @@ uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program)
     bool are_several, compares = false;
     int i, k;
 
-    if (first == NULL || !IS_AMONG(first, "Rewind", "SeekGE", "SeekGT") ||
+    if (first == NULL || !CLR_VDBE_OP_IN(first, "Rewind", "SeekGE", "SeekGT") ||
         !is_before_lists(program, &loops, first) || find_sorter(program, &are_several) != NULL ||
         are_several)
         return 0;
@@ -648,7 +644,8 @@ bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t ro
     }
     for (operation = program->operations; operation < end_of(program) && open != NULL;
          operation++) {
-        if (operation->p1 != open->p1 || !IS_AMONG(operation, "Rewind", "Last", "Prev", SEARCHES))
+        if (operation->p1 != open->p1 ||
+            !CLR_VDBE_OP_IN(operation, "Rewind", "Last", "Prev", SEARCHES))
             continue;
         if (place != NULL)
             return false;
@@ -687,7 +684,7 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
 
         if (operation->p1 != index->p1 && operation->p1 != table)
             continue;
-        if (IS_AMONG(operation, "Last", "Prev", SEARCHES) ||
+        if (CLR_VDBE_OP_IN(operation, "Last", "Prev", SEARCHES) ||
             (rewinds_it && operation->p1 != index->p1))
             return 0;
         rewinds += rewinds_it;
@@ -698,8 +695,7 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {
-
-    return IS_AMONG(operation, MOVES, "Yield", "NullRow");
+    return CLR_VDBE_OP_IN(operation, MOVES, "Yield", "NullRow");
 }
 
 /* Lists the operations that move cursors but for those in subqueries, whose code runs once, or as a
@@ -761,7 +757,7 @@ bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
     const struct clr_vdbe_op *operation;
 
     for (operation = program->operations; operation < end_of(program); operation++) {
-        if (operation->runs_once || !IS_AMONG(operation, "Rewind", "Last"))
+        if (operation->runs_once || !CLR_VDBE_OP_IN(operation, "Rewind", "Last"))
             continue;
         open = find_open(program, operation->p1);
         if (open != NULL && clr_vdbe_op_is(open, "OpenRead"))
@@ -777,7 +773,7 @@ bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program)
     const struct clr_vdbe_op *operation;
 
     for (operation = program->operations; operation < end_of(program); operation++) {
-        if (IS_AMONG(operation, "OpenEphemeral", "Compare") && operation->p4[0] == 'k' &&
+        if (CLR_VDBE_OP_IN(operation, "OpenEphemeral", "Compare") && operation->p4[0] == 'k' &&
             operation->p4[strspn(operation->p4, "k(0123456789,-N.B)")] != '\0')
             return false;
     }
@@ -804,111 +800,4 @@ int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count)
         at += strspn(at, word);
     }
     return i == *count && i > 0 && strcmp(at, ")") == 0 ? directions : -1;
-}
-
-/* ---- The code that reads a column. */
-
-/* Columns of PRAGMA function_list. */
-enum { AT_NAME = 0, AT_BUILTIN = 1, LONGEST_NAME = 64 };
-
-/* What a value that follows from the row alone is made of: the loop over the table, reading,
-   constants, operators, and jumps between them. Functions and comparisons are looked at. */
-static const char *const plain_opcodes[] = {
-    "Abortable",  "Add",       "Affinity",  "And",      "BitAnd",    "BitNot",
-    "BitOr",      "Blob",      "Cast",      "Concat",   "Copy",      "Divide",
-    "Explain",    "Goto",      "Halt",      "If",       "IfNot",     "IfNullRow",
-    "Init",       "Int64",     "Integer",   "IsNull",   "IsTrue",    "Last",
-    "Move",       "Multiply",  "Next",      "Noop",     "Not",       "NotNull",
-    "Null",       "OpenRead",  "Or",        "Prev",     "Real",      "RealAffinity",
-    "ReleaseReg", "Remainder", "ResultRow", "Rewind",   "SCopy",     "ShiftLeft",
-    "ShiftRight", "String",    "String8",   "Subtract", "TableLock", "Transaction",
-    "ZeroOrNull", NULL,
-};
-
-static bool is_binary(const struct clr_vdbe_op *operation)
-{
-    char name[CLR_SEQUENCE_NAME];
-
-    return clr_vdbe_op_sequence(operation, name) && strcmp(name, "BINARY") == 0;
-}
-
-/* Whether p4, as "abs(1)", is a function of SQLite's own, and the application has none of that name
-   whatever its arguments: which of them is called is a matter of their number. */
-static bool is_builtin(sqlite3 *db, const char *p4)
-{
-    const char *end = strrchr(p4, '(');
-    char name[LONGEST_NAME];
-    sqlite3_stmt *list = NULL;
-    bool found = false, replaced = false;
-
-    if (end == NULL || end == p4 || end - p4 >= LONGEST_NAME ||
-        clr_statement_make(db, "PRAGMA function_list", 0, &list) != SQLITE_OK)
-        return false;
-    memcpy(name, p4, (size_t)(end - p4));
-    name[end - p4] = '\0';
-    while (sqlite3_step(list) == SQLITE_ROW) {
-        const char *listed = (const char *)sqlite3_column_text(list, AT_NAME);
-        if (listed == NULL || sqlite3_stricmp(listed, name) != 0)
-            continue;
-        if (sqlite3_column_int(list, AT_BUILTIN) != 0)
-            found = true;
-        else
-            replaced = true;
-    }
-    return sqlite3_finalize(list) == SQLITE_OK && found && !replaced;
-}
-
-/* Takes the opening of a b-tree. */
-static void take_open(struct clr_column_code *code, const struct clr_vdbe_op *operation,
-                      int *opened)
-{
-    if (*operation->p4 == 'k')
-        code->without_rowid = true; /* a key's description, where tables have a number of columns */
-    code->root = ++*opened == 1 && operation->p2 > 0 ? (uint32_t)operation->p2 : 0;
-}
-
-/* Takes an operation of the code; reads counts those that read, and opened the b-trees. */
-static void take(sqlite3 *db, struct clr_column_code *code, const struct clr_vdbe_op *operation,
-                 int *reads, int *opened)
-{
-    const bool is_column = clr_vdbe_op_is(operation, "Column");
-
-    if (is_column || clr_vdbe_op_is(operation, "Rowid")) {
-        code->index = is_column ? operation->p2 : (int)CLR_FIELD_ROWID;
-        ++*reads;
-    } else if (IS_AMONG(operation, "Function", "Function0", "PureFunc", "PureFunc0")) {
-        code->has_calls = true;
-        code->is_settled = code->is_settled && is_builtin(db, operation->p4);
-    } else if (IS_AMONG(operation, "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "ElseEq", "ElseNotEq",
-                        "CollSeq")) {
-        code->is_settled = code->is_settled && is_binary(operation);
-    } else if (!is_among(operation, plain_opcodes)) {
-        code->is_settled = false;
-    } else if (clr_vdbe_op_is(operation, "OpenRead")) {
-        take_open(code, operation, opened);
-    }
-}
-
-int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
-                         const char *index, struct clr_column_code *code)
-{
-    struct clr_bytecode program;
-    int reads = 0, opened = 0, rc, i;
-
-    if (index == NULL)
-        rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
-                               schema, table);
-    else
-        rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
-                               column, schema, table, index);
-    *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
-    for (i = 0; i < program.count; i++)
-        take(db, code, &program.operations[i], &reads, &opened);
-    clr_bytecode_free(&program);
-    if (rc != SQLITE_OK || reads != 1)
-        code->index = CLR_NO_INDEX;
-    /* Nothing is read where an authorizer hides the column, or where there is none. */
-    if (rc != SQLITE_OK || reads == 0)
-        code->is_settled = false;
-    return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/statement.h"
 
@@ -91,6 +92,99 @@ void clr_column_type_free(struct clr_column_type *type)
 {
     sqlite3_free(type->collation);
     type->collation = NULL;
+}
+
+/* ---- The code that reads a column. */
+
+/* What a value that follows from the row alone is made of: the loop over the table, reading,
+   constants, operators, and jumps between them. Functions and comparisons are looked at. */
+static const char *const plain_opcodes[] = {
+    "Abortable",  "Add",       "Affinity",  "And",      "BitAnd",    "BitNot",
+    "BitOr",      "Blob",      "Cast",      "Concat",   "Copy",      "Divide",
+    "Explain",    "Goto",      "Halt",      "If",       "IfNot",     "IfNullRow",
+    "Init",       "Int64",     "Integer",   "IsNull",   "IsTrue",    "Last",
+    "Move",       "Multiply",  "Next",      "Noop",     "Not",       "NotNull",
+    "Null",       "OpenRead",  "Or",        "Prev",     "Real",      "RealAffinity",
+    "ReleaseReg", "Remainder", "ResultRow", "Rewind",   "SCopy",     "ShiftLeft",
+    "ShiftRight", "String",    "String8",   "Subtract", "TableLock", "Transaction",
+    "ZeroOrNull", NULL,
+};
+
+static bool is_binary(const struct clr_vdbe_op *operation)
+{
+    char name[CLR_SEQUENCE_NAME];
+
+    return clr_vdbe_op_sequence(operation, name) && strcmp(name, "BINARY") == 0;
+}
+
+/* Whether p4, as "abs(1)", is a function of SQLite's own, and the application has none of that name
+   whatever its arguments: which of them is called is a matter of their number. */
+static bool is_builtin(sqlite3 *db, const char *p4)
+{
+    const char *end = strrchr(p4, '(');
+    struct clr_functions functions = {NULL, 0};
+    char *name = sqlite3_mprintf("%.*s", end == NULL ? 0 : (int)(end - p4), p4);
+    bool is_so = name != NULL && clr_functions_add(&functions, name) != NULL &&
+                 clr_functions_read(db, &functions) && functions.list[0].is_builtin;
+
+    clr_functions_free(&functions);
+    sqlite3_free(name);
+    return is_so;
+}
+
+/* Takes the opening of a b-tree. */
+static void take_open(struct clr_column_code *code, const struct clr_vdbe_op *operation,
+                      int *opened)
+{
+    if (*operation->p4 == 'k')
+        code->without_rowid = true; /* a key's description, where tables have a number of columns */
+    code->root = ++*opened == 1 && operation->p2 > 0 ? (uint32_t)operation->p2 : 0;
+}
+
+/* Takes an operation of the code; reads counts those that read, and opened the b-trees. */
+static void take(sqlite3 *db, struct clr_column_code *code, const struct clr_vdbe_op *operation,
+                 int *reads, int *opened)
+{
+    const bool is_column = clr_vdbe_op_is(operation, "Column");
+
+    if (is_column || clr_vdbe_op_is(operation, "Rowid")) {
+        code->index = is_column ? operation->p2 : (int)CLR_FIELD_ROWID;
+        ++*reads;
+    } else if (CLR_VDBE_OP_IN(operation, "Function", "Function0", "PureFunc", "PureFunc0")) {
+        code->has_calls = true;
+        code->is_settled = code->is_settled && is_builtin(db, operation->p4);
+    } else if (CLR_VDBE_OP_IN(operation, "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "ElseEq", "ElseNotEq",
+                              "CollSeq")) {
+        code->is_settled = code->is_settled && is_binary(operation);
+    } else if (!clr_vdbe_op_in(operation, plain_opcodes)) {
+        code->is_settled = false;
+    } else if (clr_vdbe_op_is(operation, "OpenRead")) {
+        take_open(code, operation, opened);
+    }
+}
+
+int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, const char *column,
+                         const char *index, struct clr_column_code *code)
+{
+    struct clr_bytecode program;
+    int reads = 0, opened = 0, rc, i;
+
+    if (index == NULL)
+        rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" NOT INDEXED", column,
+                               schema, table);
+    else
+        rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
+                               column, schema, table, index);
+    *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
+    for (i = 0; i < program.count; i++)
+        take(db, code, &program.operations[i], &reads, &opened);
+    clr_bytecode_free(&program);
+    if (rc != SQLITE_OK || reads != 1)
+        code->index = CLR_NO_INDEX;
+    /* Nothing is read where an authorizer hides the column, or where there is none. */
+    if (rc != SQLITE_OK || reads == 0)
+        code->is_settled = false;
+    return rc;
 }
 
 /* ---- Tables. */
