@@ -5,7 +5,7 @@
 #ifndef CLR_TESTS_ENVIRONMENT_H
 #define CLR_TESTS_ENVIRONMENT_H
 
-#include "query/query_run.h"
+#include "query/query.h"
 #include "query/syntax/syntax.h"
 
 #include <sqlite3.h>

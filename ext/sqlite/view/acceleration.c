@@ -4,7 +4,7 @@
 #include "base/float_environment.h"
 #include "base/status.h"
 #include "engine/worker/team.h"
-#include "query/query_run.h"
+#include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"

@@ -9,7 +9,7 @@
 #include "engine/worker/team.h"
 #include "numeric/groups/groups.h"
 #include "numeric/values/bytes.h"
-#include "query/query_run.h"
+#include "query/query.h"
 #include "sqlite/session/connection.h"
 
 /* A value's tag of its own: TEXT that a zero ends, whose bits are the address of its bytes. */

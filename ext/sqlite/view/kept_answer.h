@@ -6,7 +6,7 @@
 #ifndef CLR_SQLITE_KEPT_ANSWER_H
 #define CLR_SQLITE_KEPT_ANSWER_H
 
-#include "query/query_run.h"
+#include "query/query.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/view/groups.h"

@@ -7,7 +7,7 @@
 #ifndef CLR_SQLITE_RUN_H
 #define CLR_SQLITE_RUN_H
 
-#include "query/query_run.h"
+#include "query/query.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/lookups.h"
 #include "sqlite/view/kept_answer.h"
