@@ -94,7 +94,7 @@ static void release_program(struct clr_row_program *program)
 
     for (i = 0; i < KERNELS; i++) {
         if (own->kernels[i] != NULL)
-            clReleaseKernel(own->kernels[i]);
+            clr_cl.ReleaseKernel(own->kernels[i]);
         own->kernels[i] = NULL;
     }
 }
@@ -157,8 +157,8 @@ static enum clr_code send_firsts(struct clr_binner *binner, const struct clr_bin
         return CLR_OK;
     binner->sent = 0;
     memcpy(binner->room.sent, bounds->firsts, size);
-    error = clEnqueueWriteBuffer(binner->programs.queue, binner->room.firsts, CL_FALSE, 0, size,
-                                 binner->room.sent, 0, NULL, NULL);
+    error = clr_cl.EnqueueWriteBuffer(binner->programs.queue, binner->room.firsts, CL_FALSE, 0,
+                                      size, binner->room.sent, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
 }
@@ -170,8 +170,9 @@ static cl_int clean(struct clr_binner *binner)
 
     if (binner->clean)
         return CL_SUCCESS;
-    error = clEnqueueFillBuffer(binner->programs.queue, binner->room.counts, &zero, sizeof zero, 0,
-                                binner->room.slots * sizeof zero, 0, NULL, NULL);
+    error =
+        clr_cl.EnqueueFillBuffer(binner->programs.queue, binner->room.counts, &zero, sizeof zero, 0,
+                                 binner->room.slots * sizeof zero, 0, NULL, NULL);
     binner->clean = error == CL_SUCCESS;
     return error;
 }
@@ -259,8 +260,8 @@ static enum clr_code count_part(const struct clr_device *device,
     if (launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
         return status->code;
     call = "clEnqueueReadBuffer";
-    error = clEnqueueReadBuffer(binner->programs.queue, binner->room.counts, CL_FALSE, 0,
-                                slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
+    error = clr_cl.EnqueueReadBuffer(binner->programs.queue, binner->room.counts, CL_FALSE, 0,
+                                     slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
     if (error == CL_SUCCESS) {
         /* For the next ones, while these are on their way. */
         call = "clEnqueueFillBuffer";
@@ -268,7 +269,7 @@ static enum clr_code count_part(const struct clr_device *device,
     }
     if (error == CL_SUCCESS) {
         call = "clFlush";
-        error = clFlush(binner->programs.queue);
+        error = clr_cl.Flush(binner->programs.queue);
     }
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, call, error);
@@ -437,7 +438,7 @@ static cl_int choose_sizes(struct clr_binner *binner, const struct clr_device_in
     binner->most_values = most_values;
     binner->most_copies = MOST_COPIES;
     binner->most_groups = units * GROUPS_PER_UNIT;
-    error = clGetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    error = clr_cl.GetDeviceInfo(device->id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     binner->local_memory = (size_t)(local / 2);
     if (error != CL_SUCCESS)
         return error;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const names[] = {
-#define NAME(name) #name,
+#define NAME(name) "cl" #name,
     CLR_OPENCL_FUNCTIONS(NAME)
 #undef NAME
 };
@@ -16,7 +16,7 @@ enum { FUNCTIONS = sizeof names / sizeof names[0] };
 
 _Static_assert(sizeof(struct clr_opencl) == FUNCTIONS * sizeof(void *), "pointers alone");
 
-struct clr_opencl clr_opencl;
+struct clr_opencl clr_cl;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct clr_status outcome;
@@ -33,7 +33,7 @@ static const char *take(void *library)
         if (found[i] == NULL)
             return names[i];
     }
-    memcpy(&clr_opencl, found, sizeof clr_opencl);
+    memcpy(&clr_cl, found, sizeof clr_cl);
     return NULL;
 }
 

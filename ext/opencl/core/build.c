@@ -9,7 +9,7 @@ static char *get_log(cl_program program, cl_device_id device)
     size_t size = 0;
     char *log;
 
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
+    if (clr_cl.GetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) !=
             CL_SUCCESS ||
         size == 0)
         return NULL;
@@ -17,7 +17,8 @@ static char *get_log(cl_program program, cl_device_id device)
     if (log == NULL)
         return NULL;
     log[size] = '\0';
-    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+    if (clr_cl.GetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log, NULL) !=
+        CL_SUCCESS)
         log[0] = '\0';
     return log;
 }
@@ -35,17 +36,18 @@ enum clr_code clr_build_kernels(const struct clr_build *build, cl_context contex
     *log = NULL;
     for (i = 0; i < build->kernel_count; i++)
         kernels[i] = NULL;
-    program = clCreateProgramWithSource(context, build->source_count, build->sources, NULL, &error);
+    program =
+        clr_cl.CreateProgramWithSource(context, build->source_count, build->sources, NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateProgramWithSource", error);
-    error = clBuildProgram(program, 1, &id, build->options, NULL, NULL);
+    error = clr_cl.BuildProgram(program, 1, &id, build->options, NULL, NULL);
     if (error != CL_SUCCESS)
         *log = get_log(program, id);
     for (i = 0; i < build->kernel_count && error == CL_SUCCESS; i++) {
         call = "clCreateKernel";
-        kernels[i] = clCreateKernel(program, build->kernel_names[i], &error);
+        kernels[i] = clr_cl.CreateKernel(program, build->kernel_names[i], &error);
     }
-    clReleaseProgram(program);
+    clr_cl.ReleaseProgram(program);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, call, error);
 }
 
@@ -56,21 +58,23 @@ static cl_int limit_by_kernel(cl_kernel kernel, cl_device_id device, size_t *siz
     size_t most = 1;
     cl_int error;
 
-    error = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
-                                     NULL);
+    error = clr_cl.GetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most,
+                                          &most, NULL);
     if (error != CL_SUCCESS)
         return error;
     if (most < *size)
         *size = most;
-    return clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
-                                    sizeof *multiple, multiple, NULL);
+    return clr_cl.GetKernelWorkGroupInfo(kernel, device,
+                                         CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                                         sizeof *multiple, multiple, NULL);
 }
 
 static cl_int limit_by_memory(const struct clr_group_limit *limit, cl_device_id device,
                               size_t *size)
 {
     cl_ulong local = 0;
-    cl_int error = clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    cl_int error =
+        clr_cl.GetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
 
     if (error != CL_SUCCESS)
         return error;

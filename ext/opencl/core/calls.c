@@ -105,7 +105,7 @@ static cl_int command_error(cl_event event)
 {
     cl_int state = CL_COMPLETE;
 
-    if (clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) !=
+    if (clr_cl.GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) !=
         CL_SUCCESS)
         return CL_SUCCESS;
     return state < 0 ? state : CL_SUCCESS; /* OpenCL 1.2, 5.9 */
@@ -113,7 +113,7 @@ static cl_int command_error(cl_event event)
 
 enum clr_code clr_event_wait(cl_event event, struct clr_status *status)
 {
-    cl_int error = clWaitForEvents(1, &event), cause;
+    cl_int error = clr_cl.WaitForEvents(1, &event), cause;
 
     if (error == CL_SUCCESS)
         return CLR_OK;
@@ -127,8 +127,8 @@ static cl_int wait_once(cl_command_queue queue, cl_event event)
     cl_int error;
 
     if (event == NULL)
-        return clFinish(queue);
-    error = clWaitForEvents(1, &event);
+        return clr_cl.Finish(queue);
+    error = clr_cl.WaitForEvents(1, &event);
     /* A command that has failed is over as well. */
     return error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS : error;
 }
@@ -164,7 +164,7 @@ void clr_event_drain(cl_event *event, struct clr_status *status)
 void clr_event_release(cl_event *event)
 {
     if (*event != NULL)
-        clReleaseEvent(*event);
+        clr_cl.ReleaseEvent(*event);
     *event = NULL;
 }
 
@@ -174,9 +174,9 @@ int64_t clr_event_take_time(cl_event *event)
 
     if (*event == NULL)
         return 0;
-    if (clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) !=
-            CL_SUCCESS ||
-        clGetEventProfilingInfo(*event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
+    if (clr_cl.GetEventProfilingInfo(*event, CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                     NULL) != CL_SUCCESS ||
+        clr_cl.GetEventProfilingInfo(*event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) !=
             CL_SUCCESS)
         start = end = 0;
     clr_event_release(event);
@@ -192,14 +192,15 @@ enum clr_code clr_buffers_make(cl_context context, const struct clr_wanted_buffe
     for (i = 0; i < count; i++)
         *wanted[i].buffer = NULL;
     for (i = 0; i < count && error == CL_SUCCESS; i++)
-        *wanted[i].buffer = clCreateBuffer(context, wanted[i].flags, wanted[i].size, NULL, &error);
+        *wanted[i].buffer =
+            clr_cl.CreateBuffer(context, wanted[i].flags, wanted[i].size, NULL, &error);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clCreateBuffer", error);
 }
 
 void clr_buffer_release(cl_mem *buffer)
 {
     if (*buffer != NULL)
-        clReleaseMemObject(*buffer);
+        clr_cl.ReleaseMemObject(*buffer);
     *buffer = NULL;
 }
 
@@ -213,8 +214,8 @@ enum clr_code clr_pinned_make(cl_context context, cl_command_queue queue, size_t
     pinned->mapped = NULL;
     if (clr_buffers_make(context, &wanted, 1, status) != CLR_OK)
         return status->code;
-    pinned->mapped = clEnqueueMapBuffer(queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
-                                        0, size, 0, NULL, NULL, &error);
+    pinned->mapped = clr_cl.EnqueueMapBuffer(
+        queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, NULL, NULL, &error);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
 }
@@ -222,7 +223,7 @@ enum clr_code clr_pinned_make(cl_context context, cl_command_queue queue, size_t
 void clr_pinned_release(cl_command_queue queue, struct clr_pinned *pinned)
 {
     if (pinned->mapped != NULL)
-        clEnqueueUnmapMemObject(queue, pinned->buffer, pinned->mapped, 0, NULL, NULL);
+        clr_cl.EnqueueUnmapMemObject(queue, pinned->buffer, pinned->mapped, 0, NULL, NULL);
     pinned->mapped = NULL;
     clr_buffer_release(&pinned->buffer);
 }
@@ -238,10 +239,11 @@ enum clr_code clr_launch(cl_command_queue queue, cl_kernel kernel,
     if (event != NULL)
         *event = NULL;
     for (i = 0; i < count && error == CL_SUCCESS; i++)
-        error = clSetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
+        error = clr_cl.SetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clSetKernelArg", error);
-    error = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, 0, NULL, event);
+    error =
+        clr_cl.EnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, 0, NULL, event);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
 }

@@ -45,7 +45,7 @@ struct inquiry {
 /* Returns whether the device has the answer. The value is as it was if not. */
 static bool get_info(const struct inquiry *inquiry, cl_device_info what, void *value, size_t size)
 {
-    cl_int error = clGetDeviceInfo(inquiry->id, what, size, value, NULL);
+    cl_int error = clr_cl.GetDeviceInfo(inquiry->id, what, size, value, NULL);
 
     is_shortage(error, "clGetDeviceInfo", inquiry->status);
     return error == CL_SUCCESS;
@@ -165,7 +165,7 @@ static void add_platform(struct clr_catalog *catalog, cl_platform_id platform, c
     cl_uint count = 0, i;
     cl_int error;
 
-    error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
+    error = clr_cl.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (error != CL_SUCCESS || count == 0) {
         if (error != CL_SUCCESS && error != CL_DEVICE_NOT_FOUND)
             clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
@@ -179,7 +179,7 @@ static void add_platform(struct clr_catalog *catalog, cl_platform_id platform, c
         clr_status_set(&catalog->status, CLR_NOMEM, 0, "no memory for the list of devices");
         goto done;
     }
-    error = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL);
+    error = clr_cl.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL);
     if (error != CL_SUCCESS) {
         clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
         goto done;
@@ -208,7 +208,7 @@ static void add_platforms(struct clr_catalog *catalog, enum clr_reach before)
 
     if (clr_opencl_load(&catalog->status) != CLR_OK)
         return;
-    error = clGetPlatformIDs(sizeof platforms / sizeof platforms[0], platforms, &count);
+    error = clr_cl.GetPlatformIDs(sizeof platforms / sizeof platforms[0], platforms, &count);
     if (error != CL_SUCCESS) {
         if (error != PLATFORM_NOT_FOUND)
             clr_opencl_failed(&catalog->status, "clGetPlatformIDs", error);
@@ -222,7 +222,7 @@ static void add_platforms(struct clr_catalog *catalog, enum clr_reach before)
 
         /* A platform of CPUs is known by its name alone. */
         if (is_shortage(
-                clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL),
+                clr_cl.GetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL),
                 "clGetPlatformInfo", &catalog->status))
             continue;
         needed = has_cpus_alone(name) ? CLR_REACH_ALL : CLR_REACH_GPUS;

@@ -14,7 +14,7 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
     if (device == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
     device->info = *info;
-    device->context = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
+    device->context = clr_cl.CreateContext(NULL, 1, &id, NULL, NULL, &error);
     if (error != CL_SUCCESS) {
         clr_memory_free(device);
         return clr_opencl_failed(status, "clCreateContext", error);
@@ -29,7 +29,7 @@ void clr_device_close(struct clr_device *device)
         return;
     while (device->attachments != NULL)
         clr_device_detach(device, device->attachments);
-    clReleaseContext(device->context);
+    clr_cl.ReleaseContext(device->context);
     clr_memory_free(device);
 }
 

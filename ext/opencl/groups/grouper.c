@@ -83,7 +83,7 @@ static void release_program(struct clr_row_program *program)
 
     for (i = 0; i < CLR_GROUP_KERNELS; i++)
         if (own->kernels[i] != NULL)
-            clReleaseKernel(own->kernels[i]);
+            clr_cl.ReleaseKernel(own->kernels[i]);
     memset(own->kernels, 0, sizeof own->kernels);
 }
 
@@ -112,7 +112,8 @@ static enum clr_code make(struct clr_device *device, struct clr_row_programs *pr
     cl_ulong local = 0;
     cl_int error;
 
-    error = clGetDeviceInfo(device->info.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    error =
+        clr_cl.GetDeviceInfo(device->info.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clGetDeviceInfo", error);
     grouper->local_memory = local > LOCAL_RESERVE ? (size_t)local - LOCAL_RESERVE : 0;
@@ -194,16 +195,16 @@ static enum clr_code begin(const struct group_job *job, struct clr_status *statu
     cl_int error;
 
     set_parameters(job->plan, pinned->parameters);
-    error = clEnqueueWriteBuffer(grouper->programs.queue, grouper->parameters, CL_FALSE, 0,
-                                 sizeof pinned->parameters, pinned->parameters, 0, NULL, NULL);
+    error = clr_cl.EnqueueWriteBuffer(grouper->programs.queue, grouper->parameters, CL_FALSE, 0,
+                                      sizeof pinned->parameters, pinned->parameters, 0, NULL, NULL);
     if (error == CL_SUCCESS) {
         call = "clEnqueueFillBuffer";
-        error = clEnqueueFillBuffer(grouper->programs.queue, grouper->flags, &none, sizeof none, 0,
-                                    FLAGS * sizeof none, 0, NULL, NULL);
+        error = clr_cl.EnqueueFillBuffer(grouper->programs.queue, grouper->flags, &none,
+                                         sizeof none, 0, FLAGS * sizeof none, 0, NULL, NULL);
     }
     if (error == CL_SUCCESS)
-        error = clEnqueueFillBuffer(grouper->programs.queue, grouper->records, &none, sizeof none,
-                                    0, job->size, 0, NULL, NULL);
+        error = clr_cl.EnqueueFillBuffer(grouper->programs.queue, grouper->records, &none,
+                                         sizeof none, 0, job->size, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, call, error);
 }
 
@@ -348,14 +349,14 @@ static enum clr_code read_first(const struct group_job *job, struct clr_device_w
     cl_int error = CL_SUCCESS;
 
     if (job->size <= FEW_BYTES)
-        error = clEnqueueReadBuffer(grouper->programs.queue, grouper->records, CL_FALSE, 0,
-                                    job->size, pinned->records, 0, NULL, NULL);
+        error = clr_cl.EnqueueReadBuffer(grouper->programs.queue, grouper->records, CL_FALSE, 0,
+                                         job->size, pinned->records, 0, NULL, NULL);
     if (error == CL_SUCCESS)
-        error = clEnqueueReadBuffer(grouper->programs.queue, grouper->flags, CL_FALSE, 0,
-                                    sizeof pinned->flags, pinned->flags, 0, NULL, &read);
+        error = clr_cl.EnqueueReadBuffer(grouper->programs.queue, grouper->flags, CL_FALSE, 0,
+                                         sizeof pinned->flags, pinned->flags, 0, NULL, &read);
     if (error == CL_SUCCESS) {
         call = "clFlush";
-        error = clFlush(grouper->programs.queue);
+        error = clr_cl.Flush(grouper->programs.queue);
     }
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, call, error);

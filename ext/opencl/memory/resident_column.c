@@ -35,7 +35,7 @@ static void release(struct clr_device_part *attachment)
         clr_pinned_release(upload->queue, &upload->staging[i]);
     }
     if (upload->queue != NULL)
-        clReleaseCommandQueue(upload->queue);
+        clr_cl.ReleaseCommandQueue(upload->queue);
 }
 
 static const struct clr_device_part_kind upload_kind = {sizeof(struct clr_upload), "copies",
@@ -52,7 +52,7 @@ static enum clr_code make(const struct clr_device *device, struct clr_upload *up
     cl_int error;
     int i;
 
-    upload->queue = clCreateCommandQueue(device->context, device->info.id, 0, &error);
+    upload->queue = clr_cl.CreateCommandQueue(device->context, device->info.id, 0, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
     upload->is_direct = device->info.shared_alignment > 0;
@@ -103,7 +103,7 @@ static enum clr_code begin(struct clr_upload *upload, cl_command_queue queue, co
 {
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, call, error);
-    error = clFlush(queue);
+    error = clr_cl.Flush(queue);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clFlush", error);
     upload->next = (upload->next + 1) % STAGES;
@@ -118,7 +118,8 @@ static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_
     cl_int error;
 
     if (upload->is_direct) {
-        error = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, size, source, 0, NULL, NULL);
+        error =
+            clr_cl.EnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, size, source, 0, NULL, NULL);
         return error == CL_SUCCESS
                    ? CLR_OK
                    : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
@@ -129,8 +130,9 @@ static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_
         memcpy(upload->staging[stage].mapped, source, size);
     else
         copying(upload->staging[stage].mapped, source, size);
-    error = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size,
-                                 upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
+    error =
+        clr_cl.EnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, size,
+                                  upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
     return begin(upload, queue, "clEnqueueWriteBuffer", error, status);
 }
 
@@ -156,8 +158,8 @@ static enum clr_code ask(struct clr_upload *upload, cl_mem buffer, size_t offset
 
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
-    error = clEnqueueReadBuffer(upload->queue, buffer, CL_FALSE, offset, size,
-                                upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
+    error = clr_cl.EnqueueReadBuffer(upload->queue, buffer, CL_FALSE, offset, size,
+                                     upload->staging[stage].mapped, 0, NULL, &upload->moved[stage]);
     return begin(upload, upload->queue, "clEnqueueReadBuffer", error, status);
 }
 
@@ -169,7 +171,8 @@ enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, char *ta
     cl_int error;
 
     if (upload->is_direct) {
-        error = clEnqueueReadBuffer(upload->queue, buffer, CL_TRUE, 0, size, target, 0, NULL, NULL);
+        error = clr_cl.EnqueueReadBuffer(upload->queue, buffer, CL_TRUE, 0, size, target, 0, NULL,
+                                         NULL);
         if (error != CL_SUCCESS)
             clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
         return recover(upload, status);
@@ -318,8 +321,8 @@ static bool share(const struct clr_device *device, const void *array, size_t siz
         return true;
     if ((uintptr_t)array % device->info.shared_alignment != 0)
         return false;
-    *buffer = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, lines,
-                             (void *)(uintptr_t)array, &error);
+    *buffer = clr_cl.CreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, lines,
+                                  (void *)(uintptr_t)array, &error);
     return error == CL_SUCCESS;
 }
 
@@ -350,7 +353,7 @@ static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_
 
     if (size == 0 || CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK || used == 0)
         return status->code;
-    error = clEnqueueCopyBuffer(queue, from, *to, 0, 0, used, 0, NULL, NULL);
+    error = clr_cl.EnqueueCopyBuffer(queue, from, *to, 0, 0, used, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
 }
@@ -399,7 +402,7 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
     if (settle(clr_upload_of(device), status) != CLR_OK)
         return status->code;
     /* What is sent comes behind the copies, but perhaps nothing is. */
-    error = clFinish(queue);
+    error = clr_cl.Finish(queue);
     return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clFinish", error);
 }
 

@@ -67,8 +67,8 @@ void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)
 static enum clr_code clean(struct clr_passes *passes, size_t size, struct clr_status *status)
 {
     const cl_uint zero = 0;
-    cl_int error = clEnqueueFillBuffer(passes->queue, passes->results, &zero, sizeof zero, 0, size,
-                                       0, NULL, NULL);
+    cl_int error = clr_cl.EnqueueFillBuffer(passes->queue, passes->results, &zero, sizeof zero, 0,
+                                            size, 0, NULL, NULL);
 
     passes->clean = error == CL_SUCCESS;
     return passes->clean ? CLR_OK : clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
@@ -135,11 +135,11 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
     cl_int error;
 
     passes->end = clr_clock_ns();
-    error = clEnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size,
-                                passes->pinned.mapped, 0, NULL, &passes->fetched);
+    error = clr_cl.EnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size,
+                                     passes->pinned.mapped, 0, NULL, &passes->fetched);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-    error = clFlush(passes->queue);
+    error = clr_cl.Flush(passes->queue);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clFlush", error);
     /* For the next batch, while these are on their way. */
@@ -150,7 +150,7 @@ static cl_ulong fetch_time(const struct clr_passes *passes, cl_profiling_info mo
 {
     cl_ulong time = 0;
 
-    clGetEventProfilingInfo(passes->fetched, moment, sizeof time, &time, NULL);
+    clr_cl.GetEventProfilingInfo(passes->fetched, moment, sizeof time, &time, NULL);
     return time;
 }
 

@@ -198,7 +198,7 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
 void clr_program_release(struct clr_program *program)
 {
     if (program->kernel != NULL)
-        clReleaseKernel(program->kernel);
+        clr_cl.ReleaseKernel(program->kernel);
     memset(program, 0, sizeof *program);
 }
 

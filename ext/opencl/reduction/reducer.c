@@ -44,7 +44,7 @@ static void release(struct clr_device_part *attachment)
             clr_buffer_release(&reducer->slots[i].parts[j].staging);
         clr_passes_close(&reducer->slots[i].passes);
         if (reducer->slots[i].queue != NULL)
-            clReleaseCommandQueue(reducer->slots[i].queue);
+            clr_cl.ReleaseCommandQueue(reducer->slots[i].queue);
     }
     for (i = 0; i < CLR_OPERATIONS; i++) {
         for (j = 0; j < CLR_ELEMENTS; j++)
@@ -73,8 +73,8 @@ static enum clr_code open_reducer(struct clr_device *device, struct clr_status *
     if (reducer == NULL)
         return status->code;
     for (i = 0; i < CLR_REDUCER_SLOTS && error == CL_SUCCESS; i++)
-        reducer->slots[i].queue = clCreateCommandQueue(device->context, device->info.id,
-                                                       CL_QUEUE_PROFILING_ENABLE, &error);
+        reducer->slots[i].queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
+                                                            CL_QUEUE_PROFILING_ENABLE, &error);
     if (error == CL_SUCCESS)
         return CLR_OK;
     clr_device_detach(device, &reducer->attachment);
@@ -120,7 +120,7 @@ static enum clr_code size_staging(struct clr_device *device, struct part *part, 
         return CLR_OK;
     clr_buffer_release(&part->staging);
     part->staging_size = 0;
-    part->staging = clCreateBuffer(device->context, flags, size, NULL, &error);
+    part->staging = clr_cl.CreateBuffer(device->context, flags, size, NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
     part->staging_size = size;
@@ -139,13 +139,15 @@ static enum clr_code fill_staging(struct slot *slot, struct part *part,
     cl_int error;
     char *mapped;
 
-    mapped = clEnqueueMapBuffer(slot->queue, part->staging, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
+    mapped =
+        clr_cl.EnqueueMapBuffer(slot->queue, part->staging, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
                                 0, width * size, 0, NULL, NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
     for (operand = 0; operand < width; operand++)
         memcpy(mapped + operand * size, source + operand * chunk->capacity * sizeof(double), size);
-    error = clEnqueueUnmapMemObject(slot->queue, part->staging, mapped, 0, NULL, &part->unmapped);
+    error =
+        clr_cl.EnqueueUnmapMemObject(slot->queue, part->staging, mapped, 0, NULL, &part->unmapped);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clEnqueueUnmapMemObject", error);
     part->bytes = (int64_t)(width * size);
@@ -329,7 +331,7 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
 /*
  * Enough for each of a large GPU's work-items to add some values. The device writes them into its
  * own memory: the host has but a few of them, in as many patterns as are of the largest size that
- * there is (OpenCL 1.2, 5.2.2, clEnqueueFillBuffer), each of which fills a region.
+ * there is (OpenCL 1.2, 5.2.2, clr_cl.EnqueueFillBuffer), each of which fills a region.
  */
 enum {
     VALUES = 2 << 20,
@@ -376,13 +378,14 @@ static enum clr_code make_values(const struct clr_device *device, struct trial *
     cl_int error;
     size_t i;
 
-    trial->values =
-        clCreateBuffer(device->context, CL_MEM_READ_WRITE, VALUES * sizeof(double), NULL, &error);
+    trial->values = clr_cl.CreateBuffer(device->context, CL_MEM_READ_WRITE, VALUES * sizeof(double),
+                                        NULL, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
     for (i = 0; i < PATTERNS && error == CL_SUCCESS; i++)
-        error = clEnqueueFillBuffer(trial->queue, trial->values, trial->chunk->real + i * PATTERN,
-                                    PATTERN * sizeof(double), i * region, region, 0, NULL, NULL);
+        error =
+            clr_cl.EnqueueFillBuffer(trial->queue, trial->values, trial->chunk->real + i * PATTERN,
+                                     PATTERN * sizeof(double), i * region, region, 0, NULL, NULL);
     return error == CL_SUCCESS ? CLR_OK
                                : clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
 }
@@ -400,8 +403,8 @@ static enum clr_code open_trial(struct clr_device *device, struct trial *trial,
     clr_state_clear(&state);
     clr_host_reduce(trial->chunk, CLR_REAL, &state);
     trial->sum = ldexp(clr_sum_round(&state.sum, 1), REPEATED_BITS);
-    trial->queue =
-        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    trial->queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
+                                             CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
         return clr_opencl_failed(status, "clCreateCommandQueue", error);
     return make_values(device, trial, status);
@@ -411,7 +414,7 @@ static void close_trial(struct trial *trial)
 {
     clr_buffer_release(&trial->values);
     if (trial->queue != NULL)
-        clReleaseCommandQueue(trial->queue);
+        clr_cl.ReleaseCommandQueue(trial->queue);
     clr_chunk_free(trial->chunk);
 }
 

@@ -241,8 +241,8 @@ void *clr_row_programs_open(struct clr_device *device, const struct clr_row_prog
         return NULL;
     programs->kind = kind;
     programs->kept_from = UINT64_MAX;
-    programs->queue =
-        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    programs->queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
+                                                CL_QUEUE_PROFILING_ENABLE, &error);
     if (error != CL_SUCCESS)
         clr_opencl_failed(status, "clCreateCommandQueue", error);
     else if (kind->make != NULL)
@@ -261,7 +261,7 @@ void clr_row_programs_close(struct clr_row_programs *programs)
         drop(programs, &programs->programs[i]);
     clr_lookup_cache_clear(&programs->lookup_cache);
     if (programs->queue != NULL)
-        clReleaseCommandQueue(programs->queue);
+        clr_cl.ReleaseCommandQueue(programs->queue);
 }
 
 struct clr_row_program *clr_row_programs_find(struct clr_row_programs *programs,

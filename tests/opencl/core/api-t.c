@@ -43,9 +43,9 @@ int main(void)
     void (*functions[sizeof none / sizeof(void (*)(void))])(void);
     size_t i, found = 0;
 
-    tap_ok(memcmp(&clr_opencl, &none, sizeof none) == 0, "nothing is found before it is asked for");
+    tap_ok(memcmp(&clr_cl, &none, sizeof none) == 0, "nothing is found before it is asked for");
     test_threads(status);
-    memcpy(functions, &clr_opencl, sizeof functions);
+    memcpy(functions, &clr_cl, sizeof functions);
     for (i = 0; i < sizeof functions / sizeof functions[0]; i++)
         found += functions[i] != NULL;
     if (status[0].code == CLR_OK) {

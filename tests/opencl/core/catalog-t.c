@@ -181,7 +181,7 @@ static void has(const struct clr_catalog *catalog, enum clr_reach reach, size_t 
 
 TAP_TEST(test_reach)
 {
-    const struct clr_opencl real = clr_opencl;
+    const struct clr_opencl real = clr_cl;
     struct clr_catalog none, traces, gpus, all, again;
 
     tap_ok(clr_catalog_reach("host") == CLR_REACH_NONE &&
@@ -193,14 +193,14 @@ TAP_TEST(test_reach)
            "how far settings need devices to be looked for");
     clr_catalog_fill(&none, NULL, CLR_REACH_NONE);
     has(&none, CLR_REACH_NONE, 0, "nowhere");
-    if (clGetPlatformIDs == NULL) {
+    if (clr_cl.GetPlatformIDs == NULL) {
         tap_skip(12, "there is no OpenCL to be replaced");
         return;
     }
-    clGetPlatformIDs = get_platform_ids;
-    clGetPlatformInfo = get_platform_info;
-    clGetDeviceIDs = get_device_ids;
-    clGetDeviceInfo = get_made_up;
+    clr_cl.GetPlatformIDs = get_platform_ids;
+    clr_cl.GetPlatformInfo = get_platform_info;
+    clr_cl.GetDeviceIDs = get_device_ids;
+    clr_cl.GetDeviceInfo = get_made_up;
     clr_catalog_fill(&traces, &none, CLR_REACH_TRACES);
     /* Whether there are traces of a GPU depends on the machine. */
     if (traces.reach == CLR_REACH_TRACES)
@@ -217,7 +217,7 @@ TAP_TEST(test_reach)
     asked[0] = asked[1] = 0;
     clr_catalog_fill(&again, NULL, CLR_REACH_ALL);
     has(&again, CLR_REACH_ALL, 2, "for all at once");
-    clr_opencl = real;
+    clr_cl = real;
     clr_memory_free(traces.devices);
     clr_memory_free(gpus.devices);
     clr_memory_free(all.devices);
@@ -226,7 +226,7 @@ TAP_TEST(test_reach)
 
 /* ---- Devices whose words are in the other order. */
 
-static __typeof__(clGetDeviceInfo) get_device_info;
+static __typeof__(clr_cl.GetDeviceInfo) get_device_info;
 
 static cl_int get_big_endian(cl_device_id id, cl_device_info what, size_t size, void *value,
                              size_t *length)
@@ -244,12 +244,12 @@ TAP_TEST(test_big_endian)
     struct clr_catalog catalog;
     size_t i;
 
-    get_device_info = clGetDeviceInfo;
+    get_device_info = clr_cl.GetDeviceInfo;
     if (get_device_info == NULL)
         return;
-    clGetDeviceInfo = get_big_endian;
+    clr_cl.GetDeviceInfo = get_big_endian;
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
-    clGetDeviceInfo = get_device_info;
+    clr_cl.GetDeviceInfo = get_device_info;
     for (i = 0; i < catalog.count; i++)
         tap_is_string(catalog.devices[i].unusable, "a little-endian device is needed",
                       "device %zu, were it big-endian", i);

@@ -68,7 +68,7 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
     struct clr_lookup lookups[2] = {{0}, {0}};
     const struct clr_scan scan = {.lookup_count = 2, .lookups = lookups};
     struct clr_device_work work = {0};
-    cl_command_queue queue = clCreateCommandQueue(device->context, device->info.id, 0, NULL);
+    cl_command_queue queue = clr_cl.CreateCommandQueue(device->context, device->info.id, 0, NULL);
     bool complete = true;
     uint32_t i;
 
@@ -86,8 +86,8 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
         complete = found[0]->values != NULL && found[0]->tags == NULL && found[1]->values != NULL &&
                    found[1]->tags != NULL && work.bytes == 10 * (int64_t)ROWS;
     if (queue != NULL) {
-        clFinish(queue);
-        clReleaseCommandQueue(queue);
+        clr_cl.Finish(queue);
+        clr_cl.ReleaseCommandQueue(queue);
     }
     clr_lookup_cache_clear(&cache);
     for (i = 0; i < 2; i++) {

@@ -21,7 +21,7 @@ enum { ROWS = 3000, KEPT = 2500, HELD_UP_US = 50000 };
 static cl_event (*create_event)(cl_context, cl_int *);
 static cl_int (*set_event)(cl_event, cl_int);
 
-static __typeof__(clEnqueueCopyBuffer) copy_buffer;
+static __typeof__(clr_cl.EnqueueCopyBuffer) copy_buffer;
 static cl_event gate;
 static atomic_bool is_open;
 
@@ -78,15 +78,15 @@ static void test_change(struct clr_device *device, const struct clr_resident_col
     TAP_NEED(column != NULL && error == CL_SUCCESS, "no event: %d", (int)error);
     atomic_store(&is_open, false);
     TAP_NEED(pthread_create(&thread, NULL, open_gate, NULL) == 0, "no thread");
-    clEnqueueCopyBuffer = copy_later;
+    clr_cl.EnqueueCopyBuffer = copy_later;
     clr_resident_column_change(device, column, other, values, NULL, ranges, &status);
     was_open = atomic_load(&is_open);
-    clEnqueueCopyBuffer = copy_buffer;
+    clr_cl.EnqueueCopyBuffer = copy_buffer;
     pthread_join(thread, NULL);
     devices_bail_on(&status, "clr_resident_column_change");
     tap_ok(was_open, "what is copied is waited for, %s", name);
     tap_ok(has(device, column, values, rows), "and is there, %s", name);
-    clReleaseEvent(gate);
+    clr_cl.ReleaseEvent(gate);
     clr_resident_column_free(device, column);
 }
 
@@ -122,7 +122,7 @@ int main(void)
     clr_status_clear(&status);
     if (clr_opencl_load(&status) != CLR_OK)
         tap_skip_all("%s", status.message);
-    copy_buffer = clEnqueueCopyBuffer;
+    copy_buffer = clr_cl.EnqueueCopyBuffer;
     create = find("clCreateUserEvent");
     set = find("clSetUserEventStatus");
     if (create == NULL || set == NULL)

@@ -89,8 +89,8 @@ static void test_values(struct reduction *reduction, const char *what)
     clr_state_clear(&expected);
     clr_host_reduce_arrays(reduction->operation, CLR_REAL, values, values + PAIRS, count,
                            &expected);
-    if (clEnqueueWriteBuffer(reduction->queue, reduction->buffer, CL_TRUE, 0, sizeof values, values,
-                             0, NULL, NULL) != CL_SUCCESS)
+    if (clr_cl.EnqueueWriteBuffer(reduction->queue, reduction->buffer, CL_TRUE, 0, sizeof values,
+                                  values, 0, NULL, NULL) != CL_SUCCESS)
         tap_bail("clEnqueueWriteBuffer");
     for (round = 0; round < 2; round++) {
         clr_state_clear(&found);
@@ -119,10 +119,10 @@ static void test_operation(struct clr_device *device, enum clr_operation operati
                           &(struct clr_step_kind){operation, CLR_REAL}, 1, NULL, &log,
                           &status) != CLR_OK)
         tap_bail("%s\n%s", status.message, log != NULL ? log : "");
-    reduction.queue =
-        clCreateCommandQueue(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    reduction.queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
+                                                CL_QUEUE_PROFILING_ENABLE, &error);
     reduction.buffer =
-        clCreateBuffer(device->context, CL_MEM_READ_ONLY, sizeof values, NULL, &error);
+        clr_cl.CreateBuffer(device->context, CL_MEM_READ_ONLY, sizeof values, NULL, &error);
     TAP_NEED(reduction.queue != NULL && reduction.buffer != NULL, "no queue or buffer");
     clr_passes_open(&reduction.passes, device->context, reduction.queue, &device->info, 1, &status);
     devices_bail_on(&status, "clr_passes_open");
@@ -138,8 +138,8 @@ static void test_operation(struct clr_device *device, enum clr_operation operati
     test_values(&reduction, "infinities and NaN among them");
     clr_passes_close(&reduction.passes);
     clr_program_release(&reduction.program);
-    clReleaseMemObject(reduction.buffer);
-    clReleaseCommandQueue(reduction.queue);
+    clr_cl.ReleaseMemObject(reduction.buffer);
+    clr_cl.ReleaseCommandQueue(reduction.queue);
 }
 
 /* By doubles and by integers; with all of the local memory, and with so little that digits have two

@@ -69,7 +69,7 @@ static int run(const char *device_timeout)
 static void test_all_known(void)
 {
     static const char *const called[] = {
-#define NAME(name) #name,
+#define NAME(name) "cl" #name,
         CLR_OPENCL_FUNCTIONS(NAME)
 #undef NAME
     };
