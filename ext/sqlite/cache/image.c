@@ -96,15 +96,6 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
     return bytes;
 }
 
-void clr_image_empty(struct clr_image *image, uint32_t root,
-                     const struct clr_database_version *token)
-{
-    clr_image_drop(image, false);
-    clr_layout_free(&image->layout);
-    image->root = root;
-    image->token = *token;
-}
-
 void clr_image_free(struct clr_image *image)
 {
     clr_image_drop(image, false);
@@ -162,17 +153,6 @@ struct clr_image_column *clr_image_find_unvalued(const struct clr_image *image,
     struct clr_image_column *column = find_any(image, field);
 
     return column != NULL && column->unvalued != NULL ? column : NULL;
-}
-
-bool clr_image_add_unvalued(struct clr_image_column *column, const struct clr_page_set *leaves)
-{
-    struct clr_page_set *all = clr_page_set_copy(leaves);
-
-    if (all == NULL)
-        return false;
-    clr_page_set_take(all, column->unvalued);
-    column->unvalued = all;
-    return true;
 }
 
 struct clr_image_column *clr_image_add(struct clr_image *image, const char *name,

@@ -62,10 +62,6 @@ struct clr_image *clr_image_clone(const struct clr_image *image);
    and on devices. */
 int64_t clr_image_drop(struct clr_image *image, bool if_unpinned);
 
-/* Drops the columns and the layout: the image is of that version from now on. */
-void clr_image_empty(struct clr_image *image, uint32_t root,
-                     const struct clr_database_version *token);
-
 /* Frees an image that has no reference, whose table stays. */
 void clr_image_free(struct clr_image *image);
 
@@ -98,10 +94,6 @@ static inline uint64_t clr_image_bit(const struct clr_field *field)
 /* The same, of a column with rows that are to be evaluated again; else NULL. */
 struct clr_image_column *clr_image_find_unvalued(const struct clr_image *image,
                                                  const struct clr_field *field);
-
-/* Adds leaves, by the set of their pages, to those whose rows are to be evaluated again. Returns
-   false without memory. */
-bool clr_image_add_unvalued(struct clr_image_column *column, const struct clr_page_set *leaves);
 
 /* Adds a column, whose reference becomes the image's, or has it take the place of one that lacks
    the bytes, or values. Codes stand beside values. NULL, with the reference dropped, without

@@ -386,13 +386,26 @@ static void note_lent(const struct side *side, bool ends)
     }
 }
 
+/* Adds leaves, by the set of their pages, to those whose rows are to be evaluated again. Returns
+   false without memory. */
+static bool add_unvalued(struct clr_image_column *column, const struct clr_page_set *leaves)
+{
+    struct clr_page_set *all = clr_page_set_copy(leaves);
+
+    if (all == NULL)
+        return false;
+    clr_page_set_take(all, column->unvalued);
+    column->unvalued = all;
+    return true;
+}
+
 /* Says of the columns that SQLite evaluates which leaves they lack from now on. NULL: none. */
 static void note_unvalued(struct clr_image *image, struct clr_page_set *leaves)
 {
     struct clr_image_column **link = &image->columns;
 
     while (*link != NULL && leaves != NULL && clr_page_set_next(leaves, 0) != 0) {
-        if (clr_field_is_evaluated(&(*link)->field) && !clr_image_add_unvalued(*link, leaves))
+        if (clr_field_is_evaluated(&(*link)->field) && !add_unvalued(*link, leaves))
             clr_image_remove(link);
         else
             link = &(*link)->next;
@@ -455,6 +468,15 @@ static struct clr_page_set *find_changes(struct clr_column_request *request)
                                 request->watch);
 }
 
+/* Drops the columns and the layout: the image is of that version from now on. */
+static void empty(struct clr_image *image, uint32_t root, const struct clr_database_version *token)
+{
+    clr_image_drop(image, false);
+    clr_layout_free(&image->layout);
+    image->root = root;
+    image->token = *token;
+}
+
 /* Makes a stale image, whose table is busy, one of the version that was begun: it is refreshed from
    pages, or else emptied. Returns SQLITE_OK; or SQLITE_INTERRUPT or SQLITE_NOMEM, with the image as
    it was, or of that version. */
@@ -477,7 +499,7 @@ static int make_fresh(struct clr_column_request *request)
     if (request->is_filled)
         clr_row_attempts_end(request->image->table);
     if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_STOPPED)
-        clr_image_empty(request->image, request->table->root, &request->snapshot.token);
+        empty(request->image, request->table->root, &request->snapshot.token);
     request->is_stale = outcome != CLR_LOAD_DONE;
     clr_cache_end_load(request->image);
     clr_page_set_free(changes);

@@ -497,21 +497,6 @@ static bool ends_early(const struct clr_bytecode *program, int loop)
     return (clr_vdbe_op_is(last, "Goto") && last->p2 > loop) || has_early_limit(program);
 }
 
-bool clr_bytecode_leaves_loops(const struct clr_bytecode *program)
-{
-    int last = 0, i;
-
-    for (i = 0; i < program->count; i++) {
-        if (clr_vdbe_op_is(&program->operations[i], "Next"))
-            last = i;
-    }
-    for (i = 0; i < last; i++) {
-        if (clr_vdbe_op_is(&program->operations[i], "Goto") && program->operations[i].p2 > last)
-            return true;
-    }
-    return false;
-}
-
 /* Where a b-tree is gone over: from one end on, or from where a search leads, and without a loop
    to the one row there. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
@@ -778,26 +763,4 @@ bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program)
             return false;
     }
     return true;
-}
-
-/* p4 is "k(2,-B,NOCASE)": a sign where a key descends, and the name of its collating sequence. A
-   name of other characters than words have leaves it open what is a sign or a comma. */
-int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count)
-{
-    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-    enum { MOST_KEYS = 30 };
-    const char *at = sorter->p4;
-    char *end;
-    int directions = 0, i;
-
-    if (strncmp(at, "k(", 2) != 0)
-        return -1;
-    *count = (int)strtol(at + 2, &end, 10);
-    for (i = 0, at = end; i < *count && *count <= MOST_KEYS && *at == ','; i++) {
-        at++;
-        directions |= (*at == '-') << i;
-        at += *at == '-';
-        at += strspn(at, word);
-    }
-    return i == *count && i > 0 && strcmp(at, ")") == 0 ? directions : -1;
 }

@@ -96,10 +96,6 @@ struct clr_walk {
 /* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
 
-/* Whether a program without groups ends its loops at some row, since the rows come in the order
-   that its min() or max() asks for. */
-bool clr_bytecode_leaves_loops(const struct clr_bytecode *program);
-
 /*
  * Whether a program of a join, in which each row of the outermost table has one row at most of each
  * other table, goes over the rows of the table with that root page in the order of their rowids:
@@ -138,9 +134,5 @@ bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_byt
 
 /* Whether a program compares the rows of compounds by the collating sequence BINARY alone. */
 bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program);
-
-/* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
-   keys there are; -1 if p4 does not say it for certain. */
-int clr_sorter_directions(const struct clr_vdbe_op *sorter, int *count);
 
 #endif

@@ -27,14 +27,6 @@ void clr_group_values_release(struct clr_group_values *values)
     clr_memory_free(values);
 }
 
-size_t clr_group_values_size(const struct clr_group_values *values)
-{
-    const size_t columns = (size_t)(values->key_count + values->call_count);
-
-    return columns * values->rows * (sizeof *values->bits + sizeof *values->tags) +
-           values->bytes.size;
-}
-
 /* SQLite keeps pointers to bytes that are said to be static in values of its own, for longer than
    the groups' values live. TEXT whose end it finds by itself it need not lengthen by a zero for a
    client, which takes as long as to copy it. */

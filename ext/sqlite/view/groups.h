@@ -55,9 +55,6 @@ struct clr_group_values *clr_group_values_retain(struct clr_group_values *values
 /* Drops a reference, and frees values without one; NULL is fine. */
 void clr_group_values_release(struct clr_group_values *values);
 
-/* Returns how many bytes they take. */
-size_t clr_group_values_size(const struct clr_group_values *values);
-
 /* Registers the table with a connection: eponymous, and empty but for statements that
    clr_group_values_bind() was called for. Returns SQLite's code. */
 int clr_groups_register(struct clr_connection *connection);

@@ -83,11 +83,20 @@ bool clr_kept_answer_is(const struct clr_kept_answer *kept, const struct clr_ans
            memcmp(kept->key.bytes, key->bytes, (size_t)key->size) == 0;
 }
 
+/* Returns how many bytes they take. */
+static size_t find_size(const struct clr_group_values *values)
+{
+    const size_t columns = (size_t)(values->key_count + values->call_count);
+
+    return columns * values->rows * (sizeof *values->bits + sizeof *values->tags) +
+           values->bytes.size;
+}
+
 void clr_kept_answer_keep(struct clr_kept_answer *kept, struct clr_answer_key *key,
                           struct clr_group_values *values)
 {
     clr_kept_answer_drop(kept);
-    if (key->bytes == NULL || clr_group_values_size(values) > MOST_BYTES)
+    if (key->bytes == NULL || find_size(values) > MOST_BYTES)
         return;
     kept->key = *key;
     kept->values = clr_group_values_retain(values);

@@ -4,6 +4,7 @@
 #include "sqlite/session/statement.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the number of the table's column that a key is, or -1. */
@@ -90,12 +91,36 @@ static int compare_index(sqlite3 *db, const struct clr_walk *walk,
     return clr_statement_end(statement, rc);
 }
 
+/* Returns which keys of a sorter descend, as bits, the first key's being bit 0, and stores how many
+   keys there are; -1 if p4 does not say it for certain. It is "k(2,-B,NOCASE)": a sign where a key
+   descends, and the name of its collating sequence. A name of other characters than words have
+   leaves it open what is a sign or a comma. */
+static int find_directions(const struct clr_vdbe_op *sorter, int *count)
+{
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+    enum { MOST_KEYS = 30 };
+    const char *at = sorter->p4;
+    char *end;
+    int directions = 0, i;
+
+    if (strncmp(at, "k(", 2) != 0)
+        return -1;
+    *count = (int)strtol(at + 2, &end, 10);
+    for (i = 0, at = end; i < *count && *count <= MOST_KEYS && *at == ','; i++) {
+        at++;
+        directions |= (*at == '-') << i;
+        at += *at == '-';
+        at += strspn(at, word);
+    }
+    return i == *count && i > 0 && strcmp(at, ")") == 0 ? directions : -1;
+}
+
 /* Stores which keys descend of groups that a sorter brings together. It may have keys that are
    constant, which are none here. Returns whether that is known. */
 static bool read_sorter(const struct clr_walk *walk, const struct clr_grouping *grouping,
                         bool *descending)
 {
-    int count, directions = clr_sorter_directions(walk->sorter, &count), i;
+    int count, directions = find_directions(walk->sorter, &count), i;
 
     for (i = 0; i < grouping->key_count && directions >= 0; i++)
         descending[i] = (directions >> i & 1) != 0;
@@ -324,6 +349,23 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
    by an index it has to look up all rows. */
 enum { ROWS_PER_FOUND = 50, SORTED_PER_FOUND = 10, LOOKED_UP_PER_FOUND = 4 };
 
+/* Whether a program without groups ends its loops at some row, since the rows come in the order
+   that its min() or max() asks for. */
+static bool leaves_loops(const struct clr_bytecode *program)
+{
+    int last = 0, i;
+
+    for (i = 0; i < program->count; i++) {
+        if (clr_vdbe_op_is(&program->operations[i], "Next"))
+            last = i;
+    }
+    for (i = 0; i < last; i++) {
+        if (clr_vdbe_op_is(&program->operations[i], "Goto") && program->operations[i].p2 > last)
+            return true;
+    }
+    return false;
+}
+
 /*
  * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
  * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
@@ -345,7 +387,7 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
         rc = is_by_index(db, program, table, query, &is_fine);
         *rows_per_found = LOOKED_UP_PER_FOUND;
     }
-    is_fine = is_fine && !(has_one_row && clr_bytecode_leaves_loops(program));
+    is_fine = is_fine && !(has_one_row && leaves_loops(program));
     if (is_fine && (has_loops || query->first.key >= 0)) {
         rc = clr_bytecode_read(db, &found, "%s", query->answer);
         is_fine = rc == SQLITE_OK && keeps_order(&found, table, query, true);
