@@ -46,13 +46,18 @@ int clr_system_processors(void)
     return __builtin_popcountll(process);
 }
 
+/* Detached from its start: of a thread that ends while it is being detached the library of threads
+   frees twice what it knows, and then other threads wait for ever. */
 int clr_system_start_thread(void *(*run)(void *), void *argument)
 {
+    pthread_attr_t attributes;
     pthread_t thread;
-    const int error = pthread_create(&thread, NULL, run, argument);
+    int error;
 
-    if (error == 0)
-        pthread_detach(thread);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    error = pthread_create(&thread, &attributes, run, argument);
+    pthread_attr_destroy(&attributes);
     return error;
 }
 

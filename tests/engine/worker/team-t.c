@@ -1,4 +1,5 @@
-/* Teams: every part runs once, the caller waits for all, and a watch can stop them. */
+/* Teams: every part runs once, the caller waits for all, and a watch can stop them. An argument is
+   how many of them there are one after the other. */
 #include "engine/worker/team.h"
 
 #include "base/clock.h"
@@ -6,6 +7,7 @@
 #include "tap.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { MOST = 100 };
@@ -24,6 +26,11 @@ static void count_run(void *argument, int i, const atomic_bool *stop)
         atomic_fetch_add(&in_caller, 1);
     if (argument == runs && i >= 0 && i < MOST && !atomic_load(stop))
         atomic_fetch_add(&runs[i], 1);
+}
+
+static void do_nothing(void *argument, int i, const atomic_bool *stop)
+{
+    (void)argument, (void)i, (void)stop;
 }
 
 static bool never(void *context)
@@ -76,8 +83,9 @@ static void test_stop(int count)
     tap_ok(took >= 40000000 && took < 10000000000, "in time: %d us", (int)(took / 1000));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int many = argc > 1 ? atoi(argv[1]) : 1000;
     struct clr_watch watch = {never, NULL};
     int i, done;
 
@@ -94,5 +102,8 @@ int main(void)
     for (i = 0, done = 0; i < 1000; i++)
         done += clr_team_run(3, count_run, NULL, i % 2 == 0 ? &watch : NULL);
     tap_is_int64(done, 1000, "many teams, one after the other");
+    for (i = 0, done = 0; i < many; i++)
+        done += clr_team_run(3, do_nothing, NULL, i % 2 == 0 ? &watch : NULL);
+    tap_is_int64(done, many, "and many whose threads end at once");
     return tap_done();
 }
