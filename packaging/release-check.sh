@@ -124,7 +124,7 @@ with open("checksums.txt") as file:
 elf, mac = b"\x7fELF\2\1", b"\xcf\xfa\xed\xfe"
 for platform, folder, end, begins, place, machine in (
         ("linux-amd64", "x86_64", "so", elf, 18, b"\x3e\0"), ("linux-arm64", "aarch64", "so", elf, 18, b"\xb7\0"),
-        ("windows-amd64", "windows", "dll", b"MZ", None, b"\x64\x86"),
+        ("windows-amd64", "windows-x86_64", "dll", b"MZ", None, b"\x64\x86"),
         ("darwin-amd64", "macos-x86_64", "dylib", mac, 4, b"\7\0\0\1"),
         ("darwin-arm64", "macos-aarch64", "dylib", mac, 4, b"\x0c\0\0\1")):
     name = package["assets"]["files"][platform].replace("{version}", package["version"])
