@@ -7,7 +7,7 @@
  * Read from the standard input are a command and its arguments, and written to the standard output
  * is "ok" with results, or "error" with a code and a message; before that "call", an id and
  * arguments, where SQLite calls one of the caller's functions: next to be read are then "ok" and
- * its value, or "error" and a message.
+ * its value, or "error" and a message, and before them the function's own commands.
  */
 #include <sqlite3.h>
 
@@ -18,11 +18,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define WIN32_LEAN_AND_MEAN /* else there are others of the names below */
+#include <windows.h>
 
-enum { MOST = 4096 };
+enum { MOST = 4096, MOST_IDLE = 128 };
 
-static sqlite3 *connections[MOST];
-static sqlite3_stmt *statements[MOST];
+typedef int prepare_function(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
+
+static struct connection {
+    sqlite3 *db; /* NULL: the place is free */
+    bool keeps;  /* statements, for when they are asked for again, as Python's module does */
+    prepare_function *prepare;
+} connections[MOST];
+static struct statement {
+    sqlite3_stmt *made; /* NULL: the place is free */
+    bool keeps, is_idle;
+} statements[MOST];
 
 /* ---- Messages. */
 
@@ -173,28 +184,64 @@ static int get_int(void)
 
 /* ---- The caller's functions. */
 
-/* Has the caller answer. */
-static void ask(sqlite3_context *context, int count, sqlite3_value **values)
+static void run(const char *command);
+
+/* Has the caller answer the message that is there, and runs the commands that it sends before.
+   Returns NULL, and sets *value, or an error's text to be freed. */
+static char *ask(struct value *value)
 {
+    char *kind;
+    bool is_over = false, is_error = false;
+
+    send();
+    while (!is_over) {
+        receive();
+        kind = get_text();
+        is_error = strcmp(kind, "error") == 0;
+        is_over = is_error || strcmp(kind, "ok") == 0;
+        if (!is_over)
+            run(kind);
+        free(kind);
+    }
+    if (is_error)
+        return get_text();
+    *value = get();
+    return NULL;
+}
+
+/* Begins a message to the caller's function of that id. Those stay that are being read and written
+   meanwhile: they are returned, for end_call(). */
+static struct messages begin_call(void *id)
+{
+    const struct messages before = messages;
+
+    messages = (struct messages){0};
+    put_text("call");
+    put_int((intptr_t)id);
+    return before;
+}
+
+static void end_call(struct messages before, char *error)
+{
+    free(error);
+    free(messages.read);
+    free(messages.written);
+    messages = before;
+}
+
+static void call(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct messages before = begin_call(sqlite3_user_data(context));
     struct value value;
     char *error;
     int i;
 
-    put_text("call");
-    put_int((intptr_t)sqlite3_user_data(context));
     for (i = 0; i < count; i++)
         put_value(values[i]);
-    send();
-    receive();
-    value = get();
-    if (value.size == strlen("error")) {
-        error = get_text();
+    error = ask(&value);
+    if (error != NULL)
         sqlite3_result_error(context, error, -1);
-        free(error);
-        return;
-    }
-    value = get();
-    if (value.kind == 'i')
+    else if (value.kind == 'i')
         sqlite3_result_int64(context, value.integer);
     else if (value.kind == 'd')
         sqlite3_result_double(context, value.real);
@@ -204,18 +251,56 @@ static void ask(sqlite3_context *context, int count, sqlite3_value **values)
         sqlite3_result_blob(context, value.bytes, (int)value.size, SQLITE_TRANSIENT);
     else
         sqlite3_result_null(context);
+    end_call(before, error);
 }
 
-/* The messages stay that are being read and written meanwhile. */
-static void call(sqlite3_context *context, int count, sqlite3_value **values)
+static int compare(void *id, int a_size, const void *a, int b_size, const void *b)
 {
-    const struct messages before = messages;
+    const struct messages before = begin_call(id);
+    struct value value;
+    char *error;
+    int order;
 
-    messages = (struct messages){0};
-    ask(context, count, values);
-    free(messages.read);
-    free(messages.written);
-    messages = before;
+    put_bytes('t', a, a_size);
+    put_bytes('t', b, b_size);
+    error = ask(&value);
+    order = error != NULL ? 0 : (int)value.integer;
+    end_call(before, error);
+    return order;
+}
+
+static int authorize(void *id, int action, const char *first, const char *second,
+                     const char *schema, const char *trigger)
+{
+    const char *const texts[] = {first, second, schema, trigger};
+    const struct messages before = begin_call(id);
+    struct value value;
+    char *error;
+    int verdict;
+    size_t i;
+
+    put_int(action);
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (texts[i] == NULL)
+            put("n", 1);
+        else
+            put_text(texts[i]);
+    }
+    error = ask(&value);
+    verdict = error != NULL ? SQLITE_DENY : (int)value.integer;
+    end_call(before, error);
+    return verdict;
+}
+
+static int look(void *id)
+{
+    const struct messages before = begin_call(id);
+    struct value value;
+    char *error = ask(&value);
+    const int stops = error != NULL || (value.kind == 'i' && value.integer != 0);
+
+    end_call(before, error);
+    return stops;
 }
 
 /* ---- Commands. */
@@ -238,15 +323,44 @@ static void answer(sqlite3 *db, int rc)
     send();
 }
 
-static int free_place(void *const *places)
+/* Returns the place of a statement that is idle: one of that text and connection, or the first one
+   if db is NULL. -1: there is none. */
+static int find_idle(sqlite3 *db, const char *sql)
 {
-    int i = 0;
+    int i;
 
-    while (i < MOST && places[i] != NULL)
-        i++;
-    if (i == MOST)
-        fail("too many are open");
-    return i;
+    for (i = 0; i < MOST; i++) {
+        if (statements[i].is_idle &&
+            (db == NULL || (sqlite3_db_handle(statements[i].made) == db &&
+                            strcmp(sqlite3_sql(statements[i].made), sql) == 0)))
+            return i;
+    }
+    return -1;
+}
+
+static void drop(int number)
+{
+    sqlite3_finalize(statements[number].made);
+    statements[number] = (struct statement){0};
+}
+
+/* The statement is over. */
+static void release(int number)
+{
+    static int idle;
+    int i;
+
+    if (!statements[number].keeps) {
+        drop(number);
+        return;
+    }
+    sqlite3_reset(statements[number].made);
+    sqlite3_clear_bindings(statements[number].made);
+    statements[number].is_idle = true;
+    if (idle++ % MOST_IDLE == 0) {
+        while ((i = find_idle(NULL, NULL)) >= 0)
+            drop(i);
+    }
 }
 
 static int bind(sqlite3_stmt *statement, int place, const struct value *value)
@@ -268,62 +382,44 @@ static int bind(sqlite3_stmt *statement, int place, const struct value *value)
     }
 }
 
-/* Adds the row and the next ones, so many at most: for each 1 and its values, and 0 behind the last
-   one. */
-static int put_rows(sqlite3_stmt *statement, int64_t most)
+static void put_row(sqlite3_stmt *statement)
 {
-    int rc = SQLITE_ROW, i;
+    int i;
 
-    while (most-- > 0 && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        put_int(1);
-        for (i = 0; i < sqlite3_column_count(statement); i++)
-            put_value(sqlite3_column_value(statement, i));
-    }
+    put_int(1);
+    for (i = 0; i < sqlite3_column_count(statement); i++)
+        put_value(sqlite3_column_value(statement, i));
+}
+
+/* Sends the next rows, so many at most: for each 1 and its values, and 0 behind the last one. */
+static void send_rows(int number, int64_t most)
+{
+    sqlite3_stmt *statement = statements[number].made;
+    int rc = SQLITE_ROW;
+
+    put_text("ok");
+    while (most-- > 0 && (rc = sqlite3_step(statement)) == SQLITE_ROW)
+        put_row(statement);
     if (rc == SQLITE_DONE)
         put_int(0);
-    return rc;
-}
-
-/* The first row, so that a statement without rows has run, or all. */
-static void step(int number, int64_t most)
-{
-    sqlite3_stmt *statement = statements[number];
-    sqlite3 *db = sqlite3_db_handle(statement);
-    const int rc = put_rows(statement, most);
-
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
-        messages.size = 0;
-        send_error(db, rc);
+    if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
+        send();
     } else {
-        send();
+        messages.size = 0;
+        send_error(sqlite3_db_handle(statement), rc);
     }
-    if (rc != SQLITE_ROW) {
-        sqlite3_finalize(statement);
-        statements[number] = NULL;
-    }
+    if (rc != SQLITE_ROW)
+        release(number);
 }
 
-/* Sends the statement's number, its parameters, the names of its columns, and the first row. */
-static void execute(void)
+/* Binds the rest of the message: values, or names and values. Returns a code of SQLite's. */
+static int bind_all(sqlite3_stmt *statement, bool is_named)
 {
-    sqlite3 *db = connections[get_int()];
-    const int number = free_place((void *const *)statements);
-    char *sql = get_text(), *name;
-    const char *rest = "";
-    const bool is_named = get_int() != 0;
-    sqlite3_stmt *statement = NULL;
+    const int count = sqlite3_bind_parameter_count(statement);
     struct value value;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, &rest), i, count, place;
+    char *name;
+    int rc = SQLITE_OK, i, place;
 
-    if (rc == SQLITE_OK && strspn(rest, " \t\r\n;") != strlen(rest) &&
-        strncmp(rest, "--", 2) != 0) {
-        sqlite3_finalize(statement);
-        free(sql);
-        put_text("several");
-        send();
-        return;
-    }
-    count = statement == NULL ? 0 : sqlite3_bind_parameter_count(statement);
     for (i = 1; rc == SQLITE_OK && messages.at < messages.end; i++) {
         place = i;
         if (is_named) {
@@ -335,31 +431,84 @@ static void execute(void)
         if (place > 0 && place <= count)
             rc = bind(statement, place, &value);
     }
-    free(sql);
-    if (rc != SQLITE_OK) {
-        send_error(db, rc);
-        sqlite3_finalize(statement);
-        return;
+    return rc;
+}
+
+/* Finds the place of a statement of that text, which is idle or is made. Returns a code of
+   SQLite's, and sets *is_one: there is one statement, or none, and then *number is -1. */
+static int prepare(const struct connection *connection, const char *sql, int *number, bool *is_one)
+{
+    const char *rest = "";
+    int rc;
+
+    *is_one = true;
+    *number = find_idle(connection->db, sql);
+    if (*number >= 0) {
+        statements[*number].is_idle = false;
+        return SQLITE_OK;
     }
-    put_text("ok");
-    put_int(statement == NULL ? -1 : number);
-    put_int(count);
-    put_int(statement == NULL ? 0 : sqlite3_column_count(statement));
-    for (i = 0; statement != NULL && i < sqlite3_column_count(statement); i++)
-        put_text(sqlite3_column_name(statement, i));
-    if (statement == NULL) {
-        put_int(0);
+    for (*number = 0; *number < MOST && statements[*number].made != NULL; ++*number)
+        ;
+    if (*number == MOST)
+        fail("too many statements");
+    rc = connection->prepare(connection->db, sql, -1, &statements[*number].made, &rest);
+    if (rc == SQLITE_OK && strspn(rest, " \t\r\n;") != strlen(rest) &&
+        strncmp(rest, "--", 2) != 0) {
+        *is_one = false;
+        drop(*number);
+    } else if (statements[*number].made == NULL) {
+        *number = -1;
+    } else {
+        statements[*number].keeps = connection->keeps;
+    }
+    return rc;
+}
+
+/* Sends the statement's number, its parameters, the names of its columns, and the first row. */
+static void execute(void)
+{
+    const struct connection *connection = &connections[get_int()];
+    char *sql = get_text();
+    const bool is_named = get_int() != 0;
+    sqlite3_stmt *statement;
+    bool is_one;
+    int number, rc = prepare(connection, sql, &number, &is_one), columns, i;
+
+    free(sql);
+    if (!is_one) {
+        put_text("several");
         send();
         return;
     }
-    statements[number] = statement;
-    step(number, 1);
+    statement = number < 0 ? NULL : statements[number].made;
+    if (rc == SQLITE_OK)
+        rc = bind_all(statement, is_named);
+    if (rc == SQLITE_OK)
+        rc = statement == NULL ? SQLITE_DONE : sqlite3_step(statement);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        send_error(connection->db, rc);
+    } else {
+        columns = sqlite3_column_count(statement);
+        put_text("ok");
+        put_int(number);
+        put_int(sqlite3_bind_parameter_count(statement));
+        put_int(columns);
+        for (i = 0; i < columns; i++)
+            put_text(sqlite3_column_name(statement, i));
+        if (rc == SQLITE_ROW)
+            put_row(statement);
+        else
+            put_int(0);
+        send();
+    }
+    if (rc != SQLITE_ROW && number >= 0)
+        release(number);
 }
 
 /* A statement without rows, for many rows of parameters. */
 static void execute_many(void)
 {
-    sqlite3 *db = connections[get_int()];
+    sqlite3 *db = connections[get_int()].db;
     char *sql = get_text();
     const int width = get_int();
     sqlite3_stmt *statement = NULL;
@@ -382,19 +531,27 @@ static void execute_many(void)
 
 static void open_connection(void)
 {
-    const int number = free_place((void *const *)connections);
     char *path = get_text();
-    const int rc = sqlite3_open_v2(path, &connections[number], get_int(), NULL);
+    struct connection *connection;
+    int number = 0, rc;
 
+    while (number < MOST && connections[number].db != NULL)
+        number++;
+    if (number == MOST)
+        fail("too many connections");
+    connection = &connections[number];
+    rc = sqlite3_open_v2(path, &connection->db, get_int(), NULL);
     free(path);
     if (rc != SQLITE_OK) {
-        send_error(connections[number], rc);
-        sqlite3_close(connections[number]);
-        connections[number] = NULL;
+        send_error(connection->db, rc);
+        sqlite3_close(connection->db);
+        connection->db = NULL;
         return;
     }
-    sqlite3_extended_result_codes(connections[number], 1);
-    sqlite3_busy_timeout(connections[number], get_int());
+    sqlite3_extended_result_codes(connection->db, 1);
+    sqlite3_busy_timeout(connection->db, get_int());
+    connection->keeps = get_int() != 0;
+    connection->prepare = sqlite3_prepare_v2;
     put_text("ok");
     put_int(number);
     send();
@@ -402,25 +559,69 @@ static void open_connection(void)
 
 static void close_connection(void)
 {
-    const int number = get_int();
+    struct connection *connection = &connections[get_int()];
     int i;
 
     for (i = 0; i < MOST; i++) {
-        if (statements[i] != NULL && sqlite3_db_handle(statements[i]) == connections[number]) {
-            sqlite3_finalize(statements[i]);
-            statements[i] = NULL;
-        }
+        if (statements[i].made != NULL && sqlite3_db_handle(statements[i].made) == connection->db)
+            drop(i);
     }
-    sqlite3_close_v2(connections[number]);
-    connections[number] = NULL;
+    sqlite3_close_v2(connection->db);
+    connection->db = NULL;
     put_text("ok");
     send();
+}
+
+/* Has the statements of a connection be prepared by a function of a library that is loaded. */
+static void prepare_by(void)
+{
+    struct connection *connection = &connections[get_int()];
+    char *library = get_text(), *name = get_text();
+    const HMODULE module = GetModuleHandleA(library);
+    prepare_function *function =
+        module == NULL ? NULL : (prepare_function *)(void *)GetProcAddress(module, name);
+
+    if (function != NULL)
+        connection->prepare = function;
+    put_text("ok");
+    put_int(function != NULL);
+    send();
+    free(library);
+    free(name);
+}
+
+static wchar_t *get_path(void)
+{
+    char *path = get_text();
+    const int size = MultiByteToWideChar(CP_UTF8, 0, path, -1, NULL, 0);
+    wchar_t *wide = malloc((size_t)size * sizeof *wide);
+
+    if (wide == NULL)
+        fail("out of memory");
+    MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, size);
+    free(path);
+    return wide;
+}
+
+/* Sends Windows' code of the error, 0 if there is none, of deleting a file or giving it another
+ * name. */
+static void change_file(bool renames)
+{
+    wchar_t *path = get_path(), *other = renames ? get_path() : NULL;
+    const BOOL done = renames ? MoveFileW(path, other) : DeleteFileW(path);
+    const DWORD error = done ? 0 : GetLastError();
+
+    put_text("ok");
+    put_int(error);
+    send();
+    free(path);
+    free(other);
 }
 
 /* Copies one database over another, which has the number that comes second. */
 static void back_up(void)
 {
-    sqlite3 *from = connections[get_int()], *to = connections[get_int()];
+    sqlite3 *from = connections[get_int()].db, *to = connections[get_int()].db;
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
 
     if (backup != NULL)
@@ -444,18 +645,14 @@ static void run(const char *command)
         const int number = get_int();
         const int64_t most = get().integer;
 
-        put_text("ok");
-        step(number, most);
-    } else if (strcmp(command, "finalize") == 0) {
-        const int number = get_int();
-
-        sqlite3_finalize(statements[number]);
-        statements[number] = NULL;
+        send_rows(number, most);
+    } else if (strcmp(command, "release") == 0) {
+        release(get_int());
         answer(NULL, SQLITE_OK);
     } else if (strcmp(command, "close") == 0) {
         close_connection();
     } else if (strcmp(command, "state") == 0) {
-        db = connections[get_int()];
+        db = connections[get_int()].db;
         put_text("ok");
         put_int(sqlite3_get_autocommit(db));
         put_int(sqlite3_total_changes(db));
@@ -463,17 +660,21 @@ static void run(const char *command)
         put_int(sqlite3_last_insert_rowid(db));
         send();
     } else if (strcmp(command, "script") == 0) {
-        db = connections[get_int()];
+        db = connections[get_int()].db;
         text = get_text();
         answer(db, sqlite3_exec(db, text, NULL, NULL, NULL));
         free(text);
     } else if (strcmp(command, "backup") == 0) {
         back_up();
+    } else if (strcmp(command, "prepare_by") == 0) {
+        prepare_by();
+    } else if (strcmp(command, "delete") == 0 || strcmp(command, "rename") == 0) {
+        change_file(*command == 'r');
     } else if (strcmp(command, "allow") == 0) {
-        db = connections[get_int()];
+        db = connections[get_int()].db;
         answer(db, sqlite3_enable_load_extension(db, get_int()));
     } else if (strcmp(command, "load") == 0) {
-        db = connections[get_int()];
+        db = connections[get_int()].db;
         text = get_text();
         rc = sqlite3_load_extension(db, text, NULL, &error);
         free(text);
@@ -487,7 +688,7 @@ static void run(const char *command)
             answer(db, rc);
         }
     } else if (strcmp(command, "function") == 0) {
-        db = connections[get_int()];
+        db = connections[get_int()].db;
         text = get_text();
         count = get_int();
         flags = get_int();
@@ -495,8 +696,23 @@ static void run(const char *command)
                sqlite3_create_function_v2(db, text, count, flags | SQLITE_UTF8,
                                           (void *)(intptr_t)get().integer, call, NULL, NULL, NULL));
         free(text);
+    } else if (strcmp(command, "collation") == 0) {
+        db = connections[get_int()].db;
+        text = get_text();
+        answer(db, sqlite3_create_collation(db, text, SQLITE_UTF8, (void *)(intptr_t)get().integer,
+                                            compare));
+        free(text);
+    } else if (strcmp(command, "authorizer") == 0) {
+        db = connections[get_int()].db;
+        rc = get_int();
+        answer(db, sqlite3_set_authorizer(db, rc < 0 ? NULL : authorize, (void *)(intptr_t)rc));
+    } else if (strcmp(command, "progress") == 0) {
+        db = connections[get_int()].db;
+        count = get_int();
+        sqlite3_progress_handler(db, count, look, (void *)(intptr_t)get().integer);
+        answer(db, SQLITE_OK);
     } else if (strcmp(command, "limit") == 0) {
-        db = connections[get_int()];
+        db = connections[get_int()].db;
         count = get_int();
         put_text("ok");
         put_int(sqlite3_limit(db, count, get_int()));

@@ -14,6 +14,8 @@ SQLITE_LIMIT_LENGTH, SQLITE_LIMIT_SQL_LENGTH, SQLITE_LIMIT_COLUMN, SQLITE_LIMIT_
 SQLITE_LIMIT_LIKE_PATTERN_LENGTH, SQLITE_LIMIT_VARIABLE_NUMBER = 8, 9
 READ_WRITE_CREATE_URI = 0x2 | 0x4 | 0x40
 DETERMINISTIC = 0x800
+SQLITE_OK, SQLITE_DENY, SQLITE_IGNORE = range(3)
+SQLITE_CREATE_TEMP_VIEW, SQLITE_READ, SQLITE_FUNCTION = 6, 20, 31
 
 
 class Warning(Exception):
@@ -57,7 +59,7 @@ class NotSupportedError(DatabaseError):
 
 
 #: Of SQLite's codes, as Python has it; of all others it is OperationalError or DatabaseError.
-ERRORS = {2: InternalError, 12: InternalError, 11: DatabaseError, 18: DataError, 19: IntegrityError, 20: IntegrityError,
+ERRORS = {2: InternalError, 7: MemoryError, 12: InternalError, 11: DatabaseError, 18: DataError, 19: IntegrityError, 20: IntegrityError,
           21: InterfaceError, 26: DatabaseError}
 NAMES = ("OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY"
          " SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB").split()
@@ -148,11 +150,17 @@ class Driver:
                 except Exception:
                     self._send("error", "user-defined function raised exception")
                 else:
-                    self._send("ok", result)
+                    self._send("ok", int(result) if isinstance(result, bool) else result)
+
+    def end(self):
+        """Ends the program."""
+        self.process.communicate()
+        self.process = None
 
 
 driver = Driver()
 _version = driver.call("version")[0]
+driver.end()  # the next one has what a test sets in the environment
 sqlite_version = _version
 sqlite_version_info = tuple(map(int, _version.split(".")))
 
@@ -185,7 +193,7 @@ class Cursor:
     def close(self):
         """Ends the statement."""
         if self._statement is not None and self.connection.number is not None:
-            driver.call("finalize", self._statement)
+            driver.call("release", self._statement)
         self._statement = None
         self._rows = []
         self._is_over = True
@@ -208,7 +216,7 @@ class Cursor:
         number, count, width, *rest = driver.call("execute", self.connection.check(), sql, int(isinstance(parameters, dict)), *given)
         if not isinstance(parameters, dict) and count != len(given):
             if number >= 0 and rest[width:][:1] == [1]:
-                driver.call("finalize", number)
+                driver.call("release", number)
             raise ProgrammingError("Incorrect number of bindings supplied. The current statement uses "
                                    f"{count}, and there are {len(given)} supplied.")
         self.description = tuple((name, *[None] * 6) for name in rest[:width]) or None
@@ -238,7 +246,12 @@ class Cursor:
     def fetchone(self):
         if not self._rows and not self._is_over:
             self._ask(1)
-        return self.connection.made(self, self._rows.pop(0)) if self._rows else None
+        if not self._rows:
+            return None
+        row = self.connection.made(self, self._rows.pop(0))
+        if not self._rows and not self._is_over:
+            self._ask(1)  # as Python does: the statement is over with its last row
+        return row
 
     def fetchmany(self, size=1):
         found = []
@@ -282,7 +295,7 @@ class Connection:
         self.number = None
         self.isolation_level = isolation_level
         (self.number,) = driver.call("open", os.fspath(database), READ_WRITE_CREATE_URI if uri else READ_WRITE_CREATE_URI & ~0x40,
-                                     int(timeout * 1000))
+                                     int(timeout * 1000), int(cached_statements > 0))
 
     def check(self):
         """The connection's number, if it is open."""
@@ -345,6 +358,18 @@ class Connection:
     def create_function(self, name, narg, func, *, deterministic=False):
         driver.functions.append(func)
         driver.call("function", self.check(), name, narg, DETERMINISTIC if deterministic else 0, len(driver.functions) - 1)
+
+    def create_collation(self, name, callable, /):
+        driver.functions.append(callable)
+        driver.call("collation", self.check(), name, len(driver.functions) - 1)
+
+    def set_authorizer(self, authorizer_callback):
+        driver.functions.append(authorizer_callback)
+        driver.call("authorizer", self.check(), -1 if authorizer_callback is None else len(driver.functions) - 1)
+
+    def set_progress_handler(self, progress_handler, n):
+        driver.functions.append(progress_handler)
+        driver.call("progress", self.check(), 0 if progress_handler is None else n, len(driver.functions) - 1)
 
     def setlimit(self, category, limit):
         return driver.call("limit", self.check(), category, limit)[0]
