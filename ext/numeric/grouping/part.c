@@ -523,9 +523,8 @@ void clr_group_part_free(struct clr_group_part *part)
     clr_memory_free(part);
 }
 
-/* Lists the selected rows. Returns how many they are. The same ones as last time, all of them, need
-   not be listed again. */
-static size_t list_rows(struct clr_group_part *part, const uint64_t *selected)
+/* Lists the selected rows. The same ones as last time, all of them, need not be listed again. */
+static void list_rows(struct clr_group_part *part, const uint64_t *selected)
 {
     uint16_t *rows = part->rows;
     size_t count = 0, i;
@@ -534,12 +533,11 @@ static size_t list_rows(struct clr_group_part *part, const uint64_t *selected)
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         all &= selected[i];
     if (all == UINT64_MAX && part->all_rows)
-        return CLR_BLOCK;
+        return;
     part->all_rows = all == UINT64_MAX;
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         for (word = selected[i]; word != 0; word &= word - 1)
             rows[count++] = (uint16_t)(i * 64 + (size_t)__builtin_ctzll(word));
-    return count;
 }
 
 static void note_first_rows(struct clr_group_part *part, size_t count)
@@ -616,18 +614,14 @@ static void consider_appending(struct clr_group_part *part)
         append_keys(table);
 }
 
-/* Takes the selected rows of a block, if there are any. */
-static enum clr_scan_outcome take_block(struct clr_group_part *part, struct clr_block *block,
-                                        const uint64_t *selected)
+static enum clr_scan_outcome take_block(void *taker, struct clr_block *block,
+                                        const uint64_t *selected, size_t count)
 {
-    const size_t count = list_rows(part, selected);
+    struct clr_group_part *part = taker;
+    const int64_t *ahead = clr_block_ahead(block, NULL); /* for the loop that takes the longest */
     enum clr_scan_outcome outcome;
-    const int64_t *ahead;
 
-    if (count == 0)
-        return CLR_SCAN_DONE;
-    clr_block_run(block, CLR_STAGE_TALLIES);
-    ahead = clr_block_ahead(block, NULL); /* for the loop that takes the longest */
+    list_rows(part, selected);
     outcome = find_numbers(&part->numbers, block, selected, part->rows, count, &part->doubts.keys);
     part->doubts.any = part->doubts.keys;
     if (outcome == CLR_SCAN_DONE && !part->doubts.any)
@@ -644,68 +638,29 @@ static enum clr_scan_outcome take_block(struct clr_group_part *part, struct clr_
     return CLR_SCAN_DONE;
 }
 
-/* Takes the rows that were gathered, if there are any. */
-static enum clr_scan_outcome take_gathered(struct clr_group_part *part, struct clr_block *block,
-                                           struct clr_gathered *gathered)
+static void begin_block(void *taker, struct clr_block *block)
 {
-    uint64_t selected[CLR_BLOCK_WORDS];
+    struct clr_group_part *part = taker;
 
-    if (gathered->count == 0)
-        return CLR_SCAN_DONE;
-    clr_gathered_take(gathered, block, selected);
-    return take_block(part, block, selected);
+    if (part->plan->by_codes)
+        block->terms.stages[block->scan->grouping->keys[0]] = 0; /* nobody looks at its register */
+    if (block->scan == part->plan->scan)
+        consider_appending(part);
 }
 
-/* Few rows of a block are gathered, unless their places tell the order of the groups. Where that of
-   the rows does they are taken before a block with more. */
-static enum clr_scan_outcome run_block(struct clr_group_part *part, struct clr_block *block,
-                                       struct clr_gathered *gathered, size_t first, size_t rows)
-{
-    uint64_t selected[CLR_BLOCK_WORDS];
-    size_t count;
-
-    clr_block_set_rows(block, first, rows);
-    if (!clr_filter_select(block, selected))
-        return CLR_SCAN_UNSURE;
-    count = block->loops->count(selected);
-    if (count > CLR_FEW_ROWS && gathered->count > 0 && part->plan->grouping.by_first) {
-        const enum clr_scan_outcome outcome = take_gathered(part, block, gathered);
-
-        return outcome == CLR_SCAN_DONE ? run_block(part, block, gathered, first, rows) : outcome;
-    }
-    if (count > CLR_FEW_ROWS || part->first_rows.start != NULL)
-        return take_block(part, block, selected);
-    clr_gathered_add(gathered, block, selected, count);
-    return clr_gathered_is_full(gathered) ? take_gathered(part, block, gathered) : CLR_SCAN_DONE;
-}
-
+/* Few rows of a block are gathered, unless their places tell the order of the groups. */
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop)
 {
-    struct clr_block *block = part->outcome == CLR_SCAN_DONE ? clr_block_new(scan) : NULL;
-    struct clr_gathered gathered = {.count = 0};
-    const bool is_whole = scan == part->plan->scan;
+    const struct clr_taking taking = {.take = take_block,
+                                      .begin = begin_block,
+                                      .taker = part,
+                                      .seen = &part->seen,
+                                      .in_order = part->plan->grouping.by_first,
+                                      .in_place = part->first_rows.start != NULL};
 
-    if (part->outcome == CLR_SCAN_DONE && (block == NULL || !clr_gathered_init(&gathered, block)))
-        part->outcome = CLR_SCAN_FAILED;
-    if (block != NULL && part->plan->by_codes)
-        block->terms.stages[scan->grouping->keys[0]] = 0; /* nobody looks at its register */
-    for (; first < last && part->outcome == CLR_SCAN_DONE; first += CLR_BLOCK) {
-        const size_t rest = last - first, count = rest < CLR_BLOCK ? rest : CLR_BLOCK;
-
-        if (atomic_load_explicit(stop, memory_order_relaxed)) {
-            part->outcome = CLR_SCAN_STOPPED;
-            break;
-        }
-        if (is_whole)
-            consider_appending(part);
-        part->outcome = run_block(part, block, &gathered, first, count);
-        part->seen += count;
-    }
     if (part->outcome == CLR_SCAN_DONE)
-        part->outcome = take_gathered(part, block, &gathered);
-    clr_gathered_free(&gathered);
-    clr_block_free(block);
+        part->outcome = clr_blocks_take(scan, first, last, &taking, stop);
 }
 
 void clr_group_part_end(struct clr_group_part *part)

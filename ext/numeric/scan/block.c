@@ -677,6 +677,15 @@ bool clr_filter_select(struct clr_block *block, uint64_t *selected)
 
 /* ---- Gathered rows. */
 
+/* Few rows of each of several blocks. */
+struct gathered {
+    size_t count;                                 /* of rows, up to CLR_BLOCK */
+    size_t rows[CLR_BLOCK];                       /* their numbers in the scan's columns */
+    struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
+    struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
+    char *memory;                                 /* for their rows */
+};
+
 /* What a column takes for a block of rows: values and tags, or codes. */
 enum { COLUMN_BYTES = CLR_BLOCK * (sizeof(int64_t) + 1) };
 
@@ -695,7 +704,9 @@ static void make_column(const struct clr_column *like, char *memory, struct clr_
     }
 }
 
-bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *block)
+/* Gets ready for the columns that tallies and keys of the block's scan need. Returns false without
+   memory. */
+static bool init_gathered(struct gathered *gathered, const struct clr_block *block)
 {
     const struct clr_scan *scan = block->scan;
     char *next;
@@ -716,11 +727,6 @@ bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *bl
         next += COLUMN_BYTES;
     }
     return next != NULL;
-}
-
-void clr_gathered_free(struct clr_gathered *gathered)
-{
-    clr_memory_free(gathered->memory);
 }
 
 static void fetch(const struct clr_column *from, const size_t *rows, size_t count)
@@ -753,8 +759,10 @@ static void take_column(struct clr_column *to, const struct clr_column *from, co
         to->tags[i] = from->tags[rows[i]];
 }
 
-void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
-                      const uint64_t *selected, size_t count)
+/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. Their values are only
+   fetched, as rows that lie apart have to be waited for. */
+static void gather(struct gathered *gathered, const struct clr_block *block,
+                   const uint64_t *selected, size_t count)
 {
     size_t *rows = gathered->rows + gathered->count, i;
     uint64_t word;
@@ -768,15 +776,88 @@ void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *blo
     gathered->count += count;
 }
 
-void clr_gathered_take(struct clr_gathered *gathered, struct clr_block *block, uint64_t *selected)
+/* What takes the rows of a scan. */
+struct driver {
+    struct clr_block *block;
+    const struct clr_taking *taking;
+    struct gathered gathered;
+};
+
+static enum clr_scan_outcome take(const struct driver *driver, const uint64_t *selected,
+                                  size_t count)
 {
+    clr_block_run(driver->block, CLR_STAGE_TALLIES);
+    return driver->taking->take(driver->taking->taker, driver->block, selected, count);
+}
+
+/* Takes the rows that were gathered, if there are any, as a block. Their columns stay as they are
+   until others are added. */
+static enum clr_scan_outcome take_gathered(struct driver *driver)
+{
+    struct gathered *gathered = &driver->gathered;
+    const size_t count = gathered->count;
+    uint64_t selected[CLR_BLOCK_WORDS];
     int i;
 
+    if (count == 0)
+        return CLR_SCAN_DONE;
     for (i = 0; i < CLR_MOST_COLUMNS; i++)
         if (gathered->columns[i] != NULL)
-            take_column(gathered->columns[i], block->scan->columns[i], gathered->rows,
-                        gathered->count);
-    set_rows(block, gathered->columns, 0, gathered->count, 0);
-    clr_filter_select_all(block, selected);
+            take_column(gathered->columns[i], driver->block->scan->columns[i], gathered->rows,
+                        count);
+    set_rows(driver->block, gathered->columns, 0, count, 0);
+    clr_filter_select_all(driver->block, selected);
     gathered->count = 0;
+    return take(driver, selected, count);
+}
+
+static enum clr_scan_outcome take_block(struct driver *driver, size_t first, size_t rows)
+{
+    const struct clr_taking *taking = driver->taking;
+    struct clr_block *block = driver->block;
+    uint64_t selected[CLR_BLOCK_WORDS];
+    size_t count;
+
+    clr_block_set_rows(block, first, rows);
+    if (!clr_filter_select(block, selected))
+        return CLR_SCAN_UNSURE;
+    count = block->loops->count(selected);
+    if (count > CLR_FEW_ROWS && driver->gathered.count > 0 && taking->in_order) {
+        const enum clr_scan_outcome outcome = take_gathered(driver);
+
+        return outcome == CLR_SCAN_DONE ? take_block(driver, first, rows) : outcome;
+    }
+    if (count > CLR_FEW_ROWS || (taking->in_place && count > 0))
+        return take(driver, selected, count);
+    gather(&driver->gathered, block, selected, count);
+    return driver->gathered.count > CLR_BLOCK - CLR_FEW_ROWS ? take_gathered(driver)
+                                                             : CLR_SCAN_DONE;
+}
+
+enum clr_scan_outcome clr_blocks_take(const struct clr_scan *scan, size_t first, size_t last,
+                                      const struct clr_taking *taking, const atomic_bool *stop)
+{
+    struct driver driver = {.block = clr_block_new(scan), .taking = taking};
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    size_t count;
+
+    if (driver.block == NULL || !init_gathered(&driver.gathered, driver.block))
+        outcome = CLR_SCAN_FAILED;
+    for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
+        if (atomic_load_explicit(stop, memory_order_relaxed)) {
+            outcome = CLR_SCAN_STOPPED;
+            break;
+        }
+        count = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
+        if (taking->begin != NULL)
+            taking->begin(taking->taker, driver.block);
+        outcome = take_block(&driver, first, count);
+        if (taking->seen != NULL)
+            *taking->seen += count;
+    }
+    if (outcome == CLR_SCAN_DONE)
+        outcome = take_gathered(&driver);
+    clr_memory_free(driver.gathered.memory);
+    clr_block_free(driver.block);
+    return outcome;
 }

@@ -74,39 +74,29 @@ void clr_filter_select_all(const struct clr_block *block, uint64_t *selected);
    for all of them. */
 bool clr_filter_select(struct clr_block *block, uint64_t *selected);
 
-/* ---- Gathered rows. */
+/* ---- The rows of a scan, block by block. */
 
-/*
- * Rows that passed a scan's filter, few of each block, put together to blocks of their own: what
- * tallies and keys need is then computed for them alone.
- */
-struct clr_gathered {
-    size_t count;                                 /* of rows, up to CLR_BLOCK */
-    size_t rows[CLR_BLOCK];                       /* their numbers in the scan's columns */
-    struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
-    struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
-    char *memory;                                 /* for their rows */
+/* What takes the rows that the scan's filter lets pass. */
+struct clr_taking {
+    /* Takes the selected rows of the block, count of them, at least one. The block has run for
+       tallies. Returns CLR_SCAN_DONE, or why no more are to be taken. */
+    enum clr_scan_outcome (*take)(void *taker, struct clr_block *block, const uint64_t *selected,
+                                  size_t count);
+    /* Is called before each block; may be NULL. */
+    void (*begin)(void *taker, struct clr_block *block);
+    void *taker;
+    size_t *seen; /* grows by the rows of each block, after it; or NULL */
+    /*
+     * Few rows of a block are put together, up to a block of their own: what tallies and keys need
+     * is then computed for them alone. in_order: they are taken before a block with more. in_place:
+     * none are, so that those of the block follow those seen.
+     */
+    bool in_order, in_place;
 };
 
-/* Gets ready for the columns that tallies and keys of the block's scan need. Returns false without
-   memory; then, too, clr_gathered_free() is due. */
-bool clr_gathered_init(struct clr_gathered *gathered, const struct clr_block *block);
-
-void clr_gathered_free(struct clr_gathered *gathered);
-
-/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. Their values are only
-   fetched, as rows that lie apart have to be waited for. */
-void clr_gathered_add(struct clr_gathered *gathered, const struct clr_block *block,
-                      const uint64_t *selected, size_t count);
-
-/* Whether there is no room for as many more: then all are to be taken. */
-static inline bool clr_gathered_is_full(const struct clr_gathered *gathered)
-{
-    return gathered->count > CLR_BLOCK - CLR_FEW_ROWS;
-}
-
-/* Makes the block one of all gathered rows, of which there are some, which are selected. Their
-   columns stay as they are until others are added. */
-void clr_gathered_take(struct clr_gathered *gathered, struct clr_block *block, uint64_t *selected);
+/* Takes rows [first, last) of the scan. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_STOPPED,
+   CLR_SCAN_FAILED or the outcome of what takes them. */
+enum clr_scan_outcome clr_blocks_take(const struct clr_scan *scan, size_t first, size_t last,
+                                      const struct clr_taking *taking, const atomic_bool *stop);
 
 #endif

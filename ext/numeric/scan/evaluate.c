@@ -437,80 +437,35 @@ static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int coun
     return CLR_SCAN_DONE;
 }
 
-/* What runs the blocks of a part of the rows. */
-struct blocks {
-    struct clr_block *block;
-    struct clr_gathered gathered;
-    struct collector *collectors;
-    int collector_count;
+/* What blocks of rows are taken into. */
+struct collectors {
+    struct collector all[CLR_MOST_TALLIES];
+    int count;
 };
 
 /* Takes the selected rows of the block into all tallies. */
-static enum clr_scan_outcome take_block(struct blocks *blocks, const uint64_t *selected)
+static enum clr_scan_outcome collect(void *taker, struct clr_block *block, const uint64_t *selected,
+                                     size_t count)
 {
+    struct collectors *collectors = taker;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
-    clr_block_run(blocks->block, CLR_STAGE_TALLIES);
-    for (i = 0; i < blocks->collector_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = collector_take(&blocks->collectors[i], blocks->block, selected);
+    (void)count;
+    for (i = 0; i < collectors->count && outcome == CLR_SCAN_DONE; i++)
+        outcome = collector_take(&collectors->all[i], block, selected);
     return outcome;
 }
 
-/* Takes the rows that were gathered, if there are any. */
-static enum clr_scan_outcome take_gathered(struct blocks *blocks)
-{
-    struct clr_gathered *gathered = &blocks->gathered;
-    uint64_t selected[CLR_BLOCK_WORDS];
-
-    if (gathered->count == 0)
-        return CLR_SCAN_DONE;
-    clr_gathered_take(gathered, blocks->block, selected);
-    return take_block(blocks, selected);
-}
-
-static enum clr_scan_outcome run_block(struct blocks *blocks, size_t first, size_t rows)
-{
-    struct clr_block *block = blocks->block;
-    uint64_t selected[CLR_BLOCK_WORDS];
-    size_t count;
-
-    clr_block_set_rows(block, first, rows);
-    if (!clr_filter_select(block, selected))
-        return CLR_SCAN_UNSURE;
-    count = block->loops->count(selected);
-    if (count > CLR_FEW_ROWS)
-        return take_block(blocks, selected);
-    clr_gathered_add(&blocks->gathered, block, selected, count);
-    return clr_gathered_is_full(&blocks->gathered) ? take_gathered(blocks) : CLR_SCAN_DONE;
-}
-
 static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
-                                        struct collector *collectors, int collector_count,
-                                        const atomic_bool *stop)
+                                        struct collectors *collectors, const atomic_bool *stop)
 {
-    struct blocks blocks = {
-        .block = clr_block_new(scan), .collectors = collectors, .collector_count = collector_count};
-    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    size_t count;
+    struct clr_taking taking = {.take = collect, .taker = collectors};
+    enum clr_scan_outcome outcome = clr_blocks_take(scan, first, last, &taking, stop);
     int i;
 
-    if (blocks.block == NULL || !clr_gathered_init(&blocks.gathered, blocks.block))
-        outcome = CLR_SCAN_FAILED;
-    for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
-        if (atomic_load_explicit(stop, memory_order_relaxed)) {
-            outcome = CLR_SCAN_STOPPED;
-            break;
-        }
-        count = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
-        outcome = run_block(&blocks, first, count);
-    }
-    if (outcome == CLR_SCAN_DONE)
-        outcome = take_gathered(&blocks);
-    for (i = 0; i < collector_count && outcome == CLR_SCAN_DONE; i++)
-        collector_flush(&collectors[i]);
-    clr_gathered_free(&blocks.gathered);
-    clr_block_free(blocks.block);
+    for (i = 0; i < collectors->count && outcome == CLR_SCAN_DONE; i++)
+        collector_flush(&collectors->all[i]);
     return outcome;
 }
 
@@ -518,14 +473,15 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop)
 {
-    struct collector collectors[CLR_MOST_TALLIES];
+    struct collectors collectors;
     struct whole wholes[CLR_MOST_TALLIES];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    int collector_count = 0, whole_count = 0, i;
+    int whole_count = 0, i;
     uint8_t kinds[CLR_MOST_COLUMNS];
     struct clr_share *share;
     bool reduces;
 
+    collectors.count = 0;
     for (i = 0; i < scan->column_count; i++) {
         kinds[i] = scan->columns[i]->kind;
         if (scan->longest != 0 && clr_column_longest(scan->columns[i]) > scan->longest)
@@ -542,16 +498,16 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
             whole_count += reduces;
             if (whole->tally->operations & CLR_KEEP)
                 share_column(whole->arguments[0], first, last - first, share);
-        } else if (!collector_init(&collectors[collector_count++], whole->tally, whole->state,
+        } else if (!collector_init(&collectors.all[collectors.count++], whole->tally, whole->state,
                                    share)) {
             outcome = CLR_SCAN_FAILED;
         }
     }
     if (outcome == CLR_SCAN_DONE)
         outcome = reduce_columns(wholes, whole_count, first, last, stop);
-    if (outcome == CLR_SCAN_DONE && collector_count > 0)
-        outcome = run_blocks(scan, first, last, collectors, collector_count, stop);
-    for (i = 0; i < collector_count; i++)
-        collector_free(&collectors[i]);
+    if (outcome == CLR_SCAN_DONE && collectors.count > 0)
+        outcome = run_blocks(scan, first, last, &collectors, stop);
+    for (i = 0; i < collectors.count; i++)
+        collector_free(&collectors.all[i]);
     return outcome;
 }
