@@ -328,8 +328,8 @@ static bool stored_is_consistent(const struct stored_state *state, enum clr_stat
 
 /* ---- Reading. */
 
-/* A beginning of a beginning is merely short. */
-/* Begins to read a state of that kind: checks what precedes the content. */
+/* Begins to read a state of that kind: checks what precedes the content, of which a beginning is
+   merely short. */
 static struct clr_reader reader_begin(const unsigned char *bytes, size_t size,
                                       enum clr_state_kind kind)
 {

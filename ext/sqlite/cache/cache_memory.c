@@ -398,8 +398,6 @@ static bool make_room(struct clr_image_column *const *found, int count,
     return true;
 }
 
-/* ---- */
-
 int64_t clr_column_device_bytes(const struct clr_worker *worker)
 {
     int64_t bytes;

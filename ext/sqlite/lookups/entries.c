@@ -176,5 +176,3 @@ int clr_entries_bind(sqlite3_stmt *statement, int parameter, struct clr_entries 
 {
     return sqlite3_bind_pointer(statement, parameter, entries, pointer_type, NULL);
 }
-
-/* ---- Their order. */

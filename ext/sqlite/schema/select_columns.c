@@ -178,12 +178,12 @@ static char *write_query(sqlite3_stmt *select, int first)
     return sqlite3_str_finish(text);
 }
 
-/* Whether the operation is a comparison, or stores a variable, from number first on. */
 static bool is_comparison(const struct clr_vdbe_op *operation)
 {
     return clr_vdbe_op_is(operation, "Eq") || clr_vdbe_op_is(operation, "Ne");
 }
 
+/* Whether the operation stores a variable, from number first on. */
 static bool is_variable(const struct clr_vdbe_op *operation, int first)
 {
     return operation->p1 >= first && operation->p2 >= 0 && clr_vdbe_op_is(operation, "Variable");

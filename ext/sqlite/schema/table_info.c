@@ -275,11 +275,9 @@ static struct clr_scalar missing_value(sqlite3 *db, const char *text, enum clr_a
     return affinity == CLR_AFFINITY_REAL ? clr_scalar_to_real(value) : value;
 }
 
-/*
- * The database that is asked, and whether it had no memory for an answer, or was locked, or
- * interrupted. What it
- * seems to have said since then is not to be believed: a table that is not found may be there.
- */
+/* The database that is asked, and whether it had no memory for an answer, or was locked, or
+   interrupted. What it seems to have said since then is not to be believed: a table that is not
+   found may be there. */
 struct source {
     sqlite3 *db;
     bool nomem, failed;
