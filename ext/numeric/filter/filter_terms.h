@@ -46,20 +46,14 @@ void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
 
 /* ---- Which blocks of a scan's rows can be left out, by the zones of its columns. */
 
-/* Finds the zones of count blocks of a column that is on the host, from block `first` on. Returns
-   false without memory. Threads may do different blocks of one column at the same time. */
-bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count,
-                           struct clr_zones *zones);
-
 /* Stores which types all zones have together, and the coarse zones, once each zone is there. */
 void clr_zones_complete(struct clr_zones *zones);
 
 /*
  * For who can't take a list of blocks: stores the rows of a scan's blocks, of its columns' rows, as
- * ranges in their order: `most` of
- * them at most, 1 or more. What lies between two blocks is taken in unless it is at least so many
- * blocks (1 or more), or a multiple of that if there would be too many ranges. A scan of all rows
- * has one range, and one without rows none.
+ * ranges in their order: `most` of them at most, 1 or more. What lies between two blocks is taken
+ * in unless it is at least so many blocks (1 or more), or a multiple of that if there would be too
+ * many ranges. A scan of all rows has one range, and one without rows none.
  */
 void clr_row_ranges_find(const struct clr_scan *scan, size_t gap, int most,
                          struct clr_row_ranges *ranges);

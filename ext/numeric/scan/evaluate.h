@@ -40,4 +40,9 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop);
 
+/* Finds the zones of count blocks of a column that is on the host, from block `first` on. Returns
+   false without memory. Threads may do different blocks of one column at the same time. */
+bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count,
+                           struct clr_zones *zones);
+
 #endif

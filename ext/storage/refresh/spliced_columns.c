@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/filter/filter_terms.h"
+#include "numeric/scan/evaluate.h"
 #include "numeric/values/column.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "batch.h"
 #include "numeric/filter/filter_terms.h"
+#include "numeric/scan/evaluate.h"
 #include "numeric/values/value.h"
 #include "random.h"
 
