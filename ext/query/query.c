@@ -402,6 +402,82 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
     return clr_text_end(&printer.text);
 }
 
+/* ---- The statement that joins groups with the rows of another table. */
+
+/* The groups there, and what they are joined by. */
+#define GROUPS "\"clreduce:groups\""
+#define GROUPS_KEY GROUPS ".\"" CLR_GROUP_FIRST_KEY "\""
+
+/* Prints one of the two tables of the join. */
+static void print_joined(struct clr_printer *printer, const struct clr_query *query, int number)
+{
+    const struct clr_from_table *source = &query->eager->whole->sources[number];
+
+    clr_print_name(printer, query->source_schema);
+    clr_print_word(printer, ".");
+    clr_print_name(printer, source->table.name);
+    clr_print_word(printer, "AS");
+    clr_print_name(printer, clr_from_name(source)->name);
+}
+
+/* Prints an aggregate as the call of its group, or what it is of the one row of NULLs that LEFT
+   JOIN gives where there is no group. */
+static bool print_of_groups(struct clr_printer *printer, const struct clr_node *node)
+{
+    const struct clr_query *query = printer->context;
+    struct clr_printer inside = {.syntax = printer->syntax};
+
+    if (node->kind != CLR_N_AGGREGATE)
+        return false;
+    inside.text = printer->text;
+    clr_print_word(&inside, "CASE WHEN " GROUPS_KEY " IS NULL THEN (SELECT");
+    clr_print_inside(&inside, node);
+    clr_print_word(&inside, "FROM (SELECT 1) LEFT JOIN");
+    print_joined(&inside, query, 1);
+    clr_text_add(&inside.text, " ON 0) ELSE " GROUPS ".\"" CLR_GROUP_CALL "\" END", node->number);
+    printer->text = inside.text;
+    return true;
+}
+
+static void print_condition(struct clr_printer *printer, const char *word,
+                            const struct clr_node *condition)
+{
+    clr_print_word(printer, word);
+    clr_print_inside(printer, condition);
+    clr_print_word(printer, ")");
+}
+
+/* Groups that ORDER BY leaves equal are in the order of the key. */
+static char *write_joined(const struct clr_query *query)
+{
+    const struct clr_eager *eager = query->eager;
+    const struct clr_select_tree *whole = eager->whole;
+    struct clr_printer printer = {
+        .syntax = query->syntax, .replace = print_of_groups, .context = (void *)query};
+    int i;
+
+    clr_print_clause(&printer, "SELECT", &whole->items);
+    clr_print_word(&printer, "FROM");
+    print_joined(&printer, query, 0);
+    clr_text_add(&printer.text,
+                 " LEFT JOIN \"" CLR_GROUP_TABLE "\"(?%d) AS " GROUPS " ON " GROUPS_KEY " =",
+                 query->parameter_count + 1);
+    clr_print_node(&printer, eager->key);
+    for (i = 0; i < eager->term_count; i++)
+        print_condition(&printer, "AND (", eager->terms[i]);
+    if (whole->where != NULL)
+        print_condition(&printer, "WHERE (", whole->where);
+    if (whole->having != NULL)
+        print_condition(&printer, whole->where != NULL ? "AND (" : "WHERE (", whole->having);
+    clr_print_clause(&printer, "ORDER BY", &whole->terms);
+    if (!eager->is_ordered) {
+        clr_print_word(&printer, whole->terms.first == NULL ? "ORDER BY" : ",");
+        clr_print_node(&printer, eager->key);
+    }
+    clr_print_limit(&printer, whole);
+    return clr_text_end(&printer.text);
+}
+
 /* Writes the SELECT itself, of the rows that the scan has found. Its own condition stays: what is
    found by the rowid is asked whether it is what was looked for. */
 static char *write_rows(const struct clr_query *query)
@@ -538,7 +614,7 @@ static bool keep(char **place, char *text)
 
 enum clr_code clr_query_write(struct clr_query *query)
 {
-    const bool is_written = query->has_rows || query->has_subqueries ||
+    const bool is_written = query->has_rows || query->has_subqueries || query->eager != NULL ||
                             clr_select_has_inner(&query->syntax->select) ||
                             query->dimension_count > 0;
     const bool collates = has_collations(query);
@@ -546,8 +622,9 @@ enum clr_code clr_query_write(struct clr_query *query)
                             (!query->is_utf8 || collates);
 
     free_statements(query);
-    return keep(&query->answer,
-                query->has_rows ? write_rows(query) : write_answer(query, sorts_keys)) &&
+    return keep(&query->answer, query->eager != NULL ? write_joined(query)
+                                : query->has_rows    ? write_rows(query)
+                                                     : write_answer(query, sorts_keys)) &&
                    (!has_asked(query, false) ||
                     keep(&query->subqueries, write_subqueries(query))) &&
                    (!has_asked(query, true) || keep(&query->asked_of_keys, write_asked(query))) &&
@@ -561,7 +638,8 @@ char *clr_query_write_select(const struct clr_query *query)
 {
     struct clr_printer printer = {.syntax = query->syntax};
 
-    clr_print_select(&printer, &query->syntax->select, query->source_schema, NULL, NULL);
+    clr_print_select(&printer, query->eager != NULL ? query->eager->whole : &query->syntax->select,
+                     query->source_schema, NULL, NULL);
     return clr_text_end(&printer.text);
 }
 
@@ -586,6 +664,9 @@ void clr_query_free(struct clr_query *query)
         clr_memory_free(query->columns[i].derived);
     for (i = 0; i < query->dimension_count; i++)
         clr_memory_free(query->dimensions[i].key);
+    if (query->eager != NULL)
+        clr_memory_free(query->eager->whole);
+    clr_memory_free(query->eager);
     clr_syntax_free(query->syntax);
     clr_memory_free(query->syntax);
     clr_memory_free(query->probes);

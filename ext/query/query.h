@@ -170,6 +170,23 @@ struct clr_dimension {
 
 enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64, CLR_COMPOSITE = 1 << 16 };
 
+/*
+ * Groups that are made before a join: eager aggregation (Yan and Larson, VLDB 1995). A SELECT that
+ * ORMs write, from each row of one table with aggregates of the rows that another one has for it,
+ *
+ *     SELECT u.name, count(o.id) FROM u LEFT JOIN o ON o.uid = u.id GROUP BY u.id
+ *
+ * is one of the groups of the other table, by what the key is equal to, which SQLite joins with the
+ * rows of the first one as it finishes the query. The tree is that of the groups then.
+ */
+struct clr_eager {
+    struct clr_select_tree *whole; /* the SELECT as it was written */
+    struct clr_node *key, *other;  /* columns that are equal: the first table's key, and that */
+    bool is_ordered;               /* ORDER BY has the key */
+    int term_count;                /* of ON, those that do not read the other table */
+    struct clr_node *terms[CLR_MOST_CONDITIONS];
+};
+
 /* ---- The first rows in an order. */
 
 enum { CLR_MOST_RANKS = 16 };
@@ -217,6 +234,8 @@ struct clr_query {
     int parameter_count;
     const char *source_schema; /* the same, where the SELECT does not name the tables' schema */
     int fact;                  /* the table that is scanned, in FROM */
+    int scanned;               /* it is this one of the environment's tables */
+    struct clr_eager *eager;   /* groups are made before a join; else NULL */
     int dimension_count;
     struct clr_dimension dimensions[CLR_MOST_DIMENSIONS]; /* each behind those that lead to it */
     int condition_count;
@@ -315,6 +334,9 @@ struct clr_query {
 #define CLR_GROUP_KEY_REAL "k:%d:real"
 #define CLR_GROUP_KEY_BLOB "k:%d:blob"
 #define CLR_GROUP_CALL "c:%d"
+/* The first key once more: the group with an INTEGER there is found at once, where groups are in
+   the order of their keys. */
+#define CLR_GROUP_FIRST_KEY "c:key"
 
 /*
  * Parses a SELECT. Returns CLR_OK with *query, to be freed with clr_query_free(); CLR_INVALID, with

@@ -59,6 +59,7 @@ struct clr_known_table {
      */
     const struct clr_known_column *columns;
     int column_count; /* with the rowid */
+    int rowid;        /* the number of the INTEGER PRIMARY KEY, or of the rowid; -1: it has none */
     bool derives;     /* columns may be derived, where a query can't be bound otherwise */
     int64_t rows;     /* a guess; of several tables alone, as are the next two */
     const struct clr_unique_key *keys;

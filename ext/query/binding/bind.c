@@ -7,6 +7,7 @@
 #include "query/binding/emit.h"
 #include "query/binding/lookup.h"
 #include "query/binding/lower.h"
+#include "query/names/eager.h"
 #include "query/names/names.h"
 #include "query/names/star.h"
 #include "query/names/subqueries.h"
@@ -901,6 +902,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
                              struct clr_reason *reason)
 {
     struct clr_syntax *syntax = query->syntax;
+    struct clr_environment groups = *environment;
     struct clr_binder binder = {query, syntax, environment, clr_select_join(&syntax->select),
                                 false, NULL};
     bool is_bound;
@@ -912,9 +914,16 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     if (!clr_merge_all(&binder))
         return syntax->code;
     clr_ranked_find(&binder);
-    if (!clr_star_find(&binder) || !clr_names_resolve(&binder) || !clr_subqueries_resolve(&binder))
+    if (clr_eager_find(&binder)) {
+        groups.tables++;
+        binder.environment = &groups;
+    }
+    if (syntax->code != CLR_OK || (query->eager == NULL && !clr_star_find(&binder)) ||
+        !clr_names_resolve(&binder) || !clr_subqueries_resolve(&binder))
         return syntax->code;
     is_bound = bind_any(&binder) && check_instants(&binder);
+    query->scanned = query->fact + (query->eager != NULL);
+    query->is_ordered = query->is_ordered || query->eager != NULL;
     query->has_derived = has_derived(query);
     query->computes = computes(query);
     return is_bound ? clr_query_write(query) : syntax->code;

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "query/binding/emit.h"
-#include "query/names/star.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
@@ -156,7 +155,7 @@ static int find_part(const struct clr_binder *binder, const struct clr_node *nod
     int part = -1, i;
 
     for (i = 0; i < query->dimension_count && part < 0; i++)
-        part = clr_star_part(&query->dimensions[i], node);
+        part = clr_tables_part(&query->dimensions[i], node);
     return part;
 }
 

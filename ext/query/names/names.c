@@ -1,6 +1,5 @@
 #include "query/names/names.h"
 
-#include "query/names/star.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
@@ -732,7 +731,7 @@ static bool find_dimension(struct clr_binder *binder, const struct clr_dimension
 
         if (!find_content(binder, term, false))
             return false;
-        if (clr_star_has_part(dimension, term))
+        if (clr_tables_has_part(dimension, term))
             term->reads = dimension->column;
         if (term->reads != dimension->column)
             return clr_tables_refuse_join(binder, dimension->source) >= 0;

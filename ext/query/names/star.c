@@ -198,22 +198,6 @@ static bool find_equal(struct star *star, int source, int number, const char *co
     return false;
 }
 
-int clr_star_part(const struct clr_dimension *dimension, const struct clr_node *node)
-{
-    int i = dimension->part_count - 1;
-
-    while (i >= 0 && dimension->parts[i] != node)
-        i--;
-    return i;
-}
-
-bool clr_star_has_part(const struct clr_dimension *dimension, const struct clr_node *term)
-{
-    return term->kind == CLR_N_FOLD && term->opcode == CLR_OP_EQUAL &&
-           (clr_star_part(dimension, term->first) >= 0 ||
-            clr_star_part(dimension, term->first->next) >= 0);
-}
-
 /* Takes all of a LEFT JOIN's ON as the terms of a dimension. Returns whether they follow from its
    column. */
 static bool take_on(struct star *star, struct clr_dimension *dimension)
@@ -225,7 +209,7 @@ static bool take_on(struct star *star, struct clr_dimension *dimension)
         if (star->terms.sources[i] != dimension->source)
             continue;
         if (dimension->term_count == CLR_MOST_KEY_COLUMNS ||
-            !(clr_star_has_part(dimension, star->terms.nodes[i]) ||
+            !(clr_tables_has_part(dimension, star->terms.nodes[i]) ||
               find_reads(star, star->terms.nodes[i], &reads)))
             return false;
         dimension->terms[dimension->term_count++] = star->terms.nodes[i];

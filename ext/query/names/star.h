@@ -11,11 +11,4 @@
  */
 bool clr_star_find(struct clr_binder *binder);
 
-/* Returns the number, from 0, that an expression has among the parts of a dimension's key, or -1.
- */
-int clr_star_part(const struct clr_dimension *dimension, const struct clr_node *node);
-
-/* Whether a term says that a dimension's key is equal to one of its parts. */
-bool clr_star_has_part(const struct clr_dimension *dimension, const struct clr_node *term);
-
 #endif

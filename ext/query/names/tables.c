@@ -73,6 +73,22 @@ int clr_tables_refuse_join(struct clr_binder *binder, int source)
                                                     : clr_from_leaf(table)->table.name);
 }
 
+int clr_tables_part(const struct clr_dimension *dimension, const struct clr_node *node)
+{
+    int i = dimension->part_count - 1;
+
+    while (i >= 0 && dimension->parts[i] != node)
+        i--;
+    return i;
+}
+
+bool clr_tables_has_part(const struct clr_dimension *dimension, const struct clr_node *term)
+{
+    return term->kind == CLR_N_FOLD && term->opcode == CLR_OP_EQUAL &&
+           (clr_tables_part(dimension, term->first) >= 0 ||
+            clr_tables_part(dimension, term->first->next) >= 0);
+}
+
 int clr_tables_dimension(const struct clr_query *query, int source)
 {
     int i = query->dimension_count;
@@ -82,10 +98,8 @@ int clr_tables_dimension(const struct clr_query *query, int source)
     return i;
 }
 
-/* Whether a column's qualifier, all but the last of its names, means a table of FROM; schema: that
-   of tables whose own is not named, or NULL. */
-static bool qualifies(const struct clr_from_table *source, const char *schema,
-                      const struct clr_node *node)
+bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
+                        const struct clr_node *node)
 {
     const struct clr_token *alias = clr_from_name(source);
     const struct clr_token *names = node->names;
@@ -124,7 +138,7 @@ const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
     if (node->source != 0)
         return clr_tables_column(&tables[node->source - 1], name);
     for (i = 0; i < from->source_count && !node->is_hidden; i++) {
-        known = qualifies(&from->sources[i], tables[i].schema, node)
+        known = clr_tables_qualify(&from->sources[i], tables[i].schema, node)
                     ? clr_tables_column(&tables[i], name)
                     : NULL;
         if (known == NULL || (found != NULL && is_common(&from->sources[i], name)))
@@ -334,7 +348,7 @@ static void resolve(struct clr_binder *binder, const struct clr_select_tree *tre
         enum finding finding = FINDING_NONE;
 
         found = NULL;
-        if (qualifies(&tree->sources[i], schema, node))
+        if (clr_tables_qualify(&tree->sources[i], schema, node))
             finding = find_column(binder, &tree->sources[i], &at, name, &found);
         if (finding == FINDING_NONE ||
             (finding >= FINDING_COLUMN && source >= 0 && is_common(&tree->sources[i], name)))

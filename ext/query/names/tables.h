@@ -34,6 +34,11 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name);
 /* Whether a name is one of those of rowids. */
 bool clr_tables_name_rowid(const char *name);
 
+/* Whether a column's qualifier, all but the last of its names, means a table of FROM; schema: that
+   of tables whose own is not named, or NULL. */
+bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
+                        const struct clr_node *node);
+
 /* Returns the column that a node means among those of all tables, or NULL, and notes its table in
    the node. */
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
@@ -49,6 +54,13 @@ int clr_tables_refuse_join(struct clr_binder *binder, int source);
 /* Returns the number, from 1, of the dimension that a table of FROM is, by its place; 0: it is the
    one that is scanned. */
 int clr_tables_dimension(const struct clr_query *query, int source);
+
+/* Returns the number, from 0, that an expression has among the parts of a dimension's key, or -1.
+ */
+int clr_tables_part(const struct clr_dimension *dimension, const struct clr_node *node);
+
+/* Whether a term says that a dimension's key is equal to one of its parts. */
+bool clr_tables_has_part(const struct clr_dimension *dimension, const struct clr_node *term);
 
 /* Returns a name by which a table's rowid can be had; NULL: there is none. */
 const char *clr_tables_rowid(const struct clr_known_table *table);

@@ -87,23 +87,37 @@ struct clr_bound_cursor {
     sqlite3_int64 row, end;
 };
 
-/* xBestIndex. Without the hidden column there is no way, which no order of joined tables mends. Of
-   groups SQLite finishes one at a time, behind its loops: told of more rows it would take the
-   subqueries in the statement for repeated, and go over their rows in another way. */
+/* Has the argument of xFilter with a number, from 1, be the value that a column is equal to.
+   Returns false if there is none. */
+static inline bool clr_bound_take(sqlite3_index_info *info, int column, int number)
+{
+    int i = 0;
+
+    while (i < info->nConstraint &&
+           (info->aConstraint[i].iColumn != column || !info->aConstraint[i].usable ||
+            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ))
+        i++;
+    if (i == info->nConstraint)
+        return false;
+    info->aConstraintUsage[i].argvIndex = number;
+    info->aConstraintUsage[i].omit = 1;
+    return true;
+}
+
+/* xBestIndex. Without the hidden column there is no way, which no order of joined tables mends. The
+   column behind it, if there is one, is what rows are found by: the second argument. Of groups
+   SQLite finishes one at a time, behind its loops: told of more rows it would take the subqueries
+   in the statement for repeated, and go over their rows in another way. */
 static inline int clr_bound_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    int i;
+    const int source = ((struct clr_virtual_table *)table)->source;
 
-    for (i = 0; i < info->nConstraint; i++) {
-        if (info->aConstraint[i].iColumn == ((struct clr_virtual_table *)table)->source &&
-            info->aConstraint[i].usable && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ) {
-            info->aConstraintUsage[i].argvIndex = 1;
-            info->aConstraintUsage[i].omit = 1;
-            info->estimatedRows = 1;
-            return SQLITE_OK;
-        }
-    }
-    return SQLITE_CONSTRAINT;
+    if (!clr_bound_take(info, source, 1))
+        return SQLITE_CONSTRAINT;
+    info->estimatedRows = 1;
+    if (clr_bound_take(info, source + 1, 2))
+        info->estimatedCost = 1;
+    return SQLITE_OK;
 }
 
 /* xOpen, xNext, xEof and xRowid. */

@@ -414,7 +414,7 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
     }
     if (varied->count == CLR_MOST_COLUMNS)
         return false;
-    varied->fact = query->fact;
+    varied->fact = query->scanned;
     varied->list[varied->count++] = column;
     return true;
 }

@@ -570,7 +570,8 @@ static const char pointer_type[] = "clreduce groups";
 enum {
     KEY_COLUMNS = 4,
     FIRST_CALL = KEY_COLUMNS * CLR_MOST_KEYS,
-    SOURCE = FIRST_CALL + CLR_MOST_CALLS
+    SOURCE = FIRST_CALL + CLR_MOST_CALLS,
+    FIRST_KEY
 };
 
 static int connect_table(sqlite3 *db, void *argument, int count, const char *const *arguments,
@@ -592,7 +593,7 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
                             i, i, i, i);
     for (i = 0; i < CLR_MOST_CALLS; i++)
         sqlite3_str_appendf(text, "\"" CLR_GROUP_CALL "\", ", i);
-    sqlite3_str_appendall(text, "\"c:source\" HIDDEN)");
+    sqlite3_str_appendall(text, "\"c:source\" HIDDEN, \"" CLR_GROUP_FIRST_KEY "\" HIDDEN)");
     declaration = sqlite3_str_finish(text);
     if (declaration != NULL)
         rc = clr_virtual_table_connect(db, declaration, argument, table);
@@ -608,18 +609,64 @@ static bool is_probe(const struct clr_group_values *values)
     return values->bits == NULL;
 }
 
+/* Whether a group's first key comes before an INTEGER: where there are INTEGERs, others are NULL.
+ */
+static bool is_before(const struct clr_group_values *values, size_t group, int64_t number)
+{
+    const size_t place = group * (size_t)(values->key_count + values->call_count);
+
+    return values->tags[place] == CLR_TAG_NULL ||
+           (values->tags[place] == CLR_TAG_INTEGER && values->bits[place] < number);
+}
+
+/* Whether there is a group with that first key. */
+static bool has_key(const struct clr_group_values *values, size_t group, int64_t number)
+{
+    const size_t place = group * (size_t)(values->key_count + values->call_count);
+
+    return group < values->rows && values->tags[place] == CLR_TAG_INTEGER &&
+           values->bits[place] == number;
+}
+
+/* Returns the first group, in the order of their keys, whose first one does not come before an
+   INTEGER. */
+static size_t find_group(const struct clr_group_values *values, int64_t number)
+{
+    size_t first = 0, count = values->rows;
+
+    while (count > 0) {
+        const size_t half = count / 2;
+
+        if (is_before(values, first + half, number)) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
                   sqlite3_value **arguments)
 {
-    const struct clr_group_values *values =
-        count == 1 ? sqlite3_value_pointer(arguments[0], pointer_type) : NULL;
+    const struct clr_group_values *values = sqlite3_value_pointer(arguments[0], pointer_type);
+    sqlite3_int64 key, group;
 
     (void)number;
     (void)text;
-    return clr_bound_begin(base, values, 0,
-                           values == NULL     ? 0
-                           : is_probe(values) ? 1
-                                              : (sqlite3_int64)values->rows);
+    if (values == NULL)
+        return clr_bound_begin(base, values, 0, 0);
+    if (is_probe(values))
+        return clr_bound_begin(base, values, 0, 1);
+    if (count == 1)
+        return clr_bound_begin(base, values, 0, (sqlite3_int64)values->rows);
+    if (sqlite3_value_type(arguments[1]) != SQLITE_INTEGER)
+        return clr_bound_begin(base, values, 0, 0);
+    key = sqlite3_value_int64(arguments[1]);
+    group = (sqlite3_int64)find_group(values, key);
+    /* Of the groups from there on the next one alone may have it. */
+    return clr_bound_begin(base, values, group, group + has_key(values, (size_t)group, key));
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
@@ -631,7 +678,9 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number
         sqlite3_result_int(result, 7);
         return SQLITE_OK;
     }
-    if (number < FIRST_CALL)
+    if (number == FIRST_KEY)
+        number = 0;
+    else if (number < FIRST_CALL)
         number /= KEY_COLUMNS;
     else
         number += values->key_count - FIRST_CALL;

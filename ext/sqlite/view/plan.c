@@ -176,6 +176,16 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
     return columns;
 }
 
+/* Returns the number of a table's INTEGER PRIMARY KEY, or else of its rowid; -1: it has none. */
+static int find_rowid(const struct clr_table_info *table)
+{
+    int i = 0;
+
+    while (i < table->column_count && table->columns[i].field.index != (int)CLR_FIELD_ROWID)
+        i++;
+    return table->without_rowid ? -1 : i;
+}
+
 /* Finds out what is known of the tables. Of several it is their unique keys, too. Returns SQLITE_OK
    or SQLITE_NOMEM. */
 static int know_tables(sqlite3 *db, const struct clr_plan *plan, struct tables *tables)
@@ -190,6 +200,7 @@ static int know_tables(sqlite3 *db, const struct clr_plan *plan, struct tables *
         known->schema = info->schema;
         known->name = info->name;
         known->column_count = info->column_count + !info->without_rowid;
+        known->rowid = find_rowid(info);
         known->derives = clr_derived_rowid(info) != NULL;
         known->columns = know_columns(db, plan, info, i == plan->varied->fact);
         if (known->columns == NULL)
@@ -284,6 +295,9 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     if (rc == SQLITE_OK && plan->query->looks_up_values &&
         clr_bytecode_count(program, "OpenAutoindex") > 0)
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
+    if (rc == SQLITE_OK && plan->query->eager != NULL &&
+        !clr_bytecode_is_in_order(program, tables->infos[0].root, false))
+        clr_reason_set(reason, CLR_WHY_HAS_INDEX);
     if (rc == SQLITE_OK)
         rc = clr_row_order_check(db, program, &plan->walk, &joined, plan->query,
                                  &plan->rows_per_found, reason);
@@ -322,9 +336,9 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
         plan->dimensions[i] = (struct clr_table_root){info->root, info->without_rowid};
     }
     /* The query refers to names of the table. */
-    plan->may_derive = tables->known[plan->query->fact].derives;
-    plan->table = tables->infos[plan->query->fact];
-    tables->infos[plan->query->fact] = (struct clr_table_info){.schema = NULL};
+    plan->may_derive = tables->known[plan->query->scanned].derives;
+    plan->table = tables->infos[plan->query->scanned];
+    tables->infos[plan->query->scanned] = (struct clr_table_info){.schema = NULL};
     return rc;
 }
 

@@ -1,0 +1,285 @@
+#include "query/names/eager.h"
+
+#include "base/memory.h"
+#include "query/syntax/grammar.h"
+
+#include <string.h>
+
+/* The tables of the join: the one whose rows are kept, and the one whose rows are grouped. */
+enum { KEPT, GROUPED, TABLES };
+
+/* Which tables an expression reads outside of aggregates, as bits. */
+enum { READS_KEPT = 1 << KEPT, READS_GROUPED = 1 << GROUPED, READS_UNKNOWN = 1 << TABLES };
+
+/* ---- What names mean. */
+
+/* Returns the table that has a column, or -1: none has it, or both. Nothing is noted in the node,
+   which is looked up among the tables of the groups later. */
+static int find_table(const struct clr_binder *binder, const struct clr_node *node,
+                      const struct clr_known_column **column)
+{
+    const char *name = node->names[node->name_count - 1].name;
+    int found = -1, i;
+
+    for (i = 0; i < TABLES; i++) {
+        const struct clr_known_table *table = &binder->environment->tables[i];
+        const struct clr_known_column *known = clr_tables_column(table, name);
+
+        if (known == NULL || !clr_tables_qualify(&binder->from->sources[i], table->schema, node))
+            continue;
+        if (found >= 0 || (known->is_rowid && node->name_count == 1))
+            return -1;
+        found = i;
+        *column = known;
+    }
+    return found;
+}
+
+static unsigned find_reads(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_known_column *column;
+    const struct clr_node *child;
+    unsigned reads = 0;
+    int table;
+
+    switch (node->kind) {
+    case CLR_N_AGGREGATE:
+        return 0;
+    case CLR_N_COLUMN:
+        table = find_table(binder, node, &column);
+        /* With its schema it means no table that has an alias. */
+        return table < 0 || node->name_count > 2 ? READS_UNKNOWN : 1u << table;
+    case CLR_N_FUNCTION:
+        reads = node->is_deterministic ? 0 : READS_UNKNOWN;
+        break;
+    case CLR_N_COLLATE:
+    case CLR_N_SUBQUERY:
+    case CLR_N_STAR:
+    case CLR_N_WINDOW:
+        return READS_UNKNOWN;
+    default:
+        break;
+    }
+    for (child = node->first; child != NULL; child = child->next)
+        reads |= find_reads(binder, child);
+    return reads;
+}
+
+/* Whether an expression reads none but that table. */
+static bool reads_alone(const struct clr_binder *binder, const struct clr_node *node,
+                        unsigned reads)
+{
+    return node == NULL || (find_reads(binder, node) & ~reads) == 0;
+}
+
+/* Whether an expression is the INTEGER PRIMARY KEY, or the rowid, of the table that is kept: no two
+   rows have the same one, and none has NULL. */
+static bool is_key(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_known_table *kept = &binder->environment->tables[KEPT];
+    const struct clr_known_column *column;
+
+    return node->kind == CLR_N_COLUMN && node->name_count <= 2 && kept->rowid >= 0 &&
+           find_table(binder, node, &column) == KEPT &&
+           (column->number == kept->rowid || column->is_rowid);
+}
+
+/* Whether a column of the other table is unique: then that is a dimension. */
+static bool is_unique(const struct clr_binder *binder, const struct clr_known_column *column)
+{
+    const struct clr_known_table *grouped = &binder->environment->tables[GROUPED];
+    int i = 0;
+
+    while (i < grouped->key_count &&
+           (grouped->keys[i].count > 1 || grouped->keys[i].columns[0] != column->number))
+        i++;
+    return i < grouped->key_count;
+}
+
+/* Whether an expression is a column of the other table of which values that are equal to an INTEGER
+   are that INTEGER, in several rows. */
+static bool has_integers(const struct clr_binder *binder, const struct clr_node *node)
+{
+    const struct clr_known_column *column;
+
+    return node->kind == CLR_N_COLUMN && node->name_count <= 2 &&
+           find_table(binder, node, &column) == GROUPED && column->is_numeric && !column->is_real &&
+           column->is_binary && !is_unique(binder, column);
+}
+
+/* ---- What the SELECT is. */
+
+static bool is_and(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND;
+}
+
+/* Whether a term of ON says that the key is equal to a column of the other table, which are noted.
+ */
+static bool take_equal(const struct clr_binder *binder, struct clr_node *term,
+                       struct clr_eager *eager)
+{
+    struct clr_node *first = term->first, *second = first == NULL ? NULL : first->next;
+
+    if (eager->key != NULL || term->kind != CLR_N_FOLD || term->opcode != CLR_OP_EQUAL)
+        return false;
+    if (is_key(binder, first) && has_integers(binder, second)) {
+        eager->key = first;
+        eager->other = second;
+    } else if (is_key(binder, second) && has_integers(binder, first)) {
+        eager->key = second;
+        eager->other = first;
+    }
+    return eager->key != NULL;
+}
+
+/* Takes the terms of ON: one joins by the key, and each other one reads one table. */
+static bool take_on(struct clr_binder *binder, struct clr_node *node, struct clr_eager *eager)
+{
+    struct clr_query *query = binder->query;
+    struct clr_node *child = is_and(node) ? node->first : NULL;
+
+    if (!is_and(node)) {
+        if (take_equal(binder, node, eager))
+            return true;
+        if (query->condition_count == CLR_MOST_CONDITIONS ||
+            eager->term_count == CLR_MOST_CONDITIONS)
+            return false;
+        if (find_reads(binder, node) == READS_GROUPED)
+            query->conditions[query->condition_count++] = node;
+        else
+            eager->terms[eager->term_count++] = node;
+        return reads_alone(binder, node, READS_KEPT) || find_reads(binder, node) == READS_GROUPED;
+    }
+    while (child != NULL && take_on(binder, child, eager))
+        child = child->next;
+    return child == NULL;
+}
+
+/* Whether an aggregate follows from rows that are grouped alone. */
+static bool is_of_groups(const struct clr_binder *binder, const struct clr_node *call)
+{
+    const struct clr_node *child;
+
+    for (child = call->first; child != NULL; child = child->next) {
+        if (!reads_alone(binder, child, READS_GROUPED))
+            return false;
+    }
+    return reads_alone(binder, call->filter, READS_GROUPED) &&
+           !clr_aggregate_gives_json(call->aggregate, call->form);
+}
+
+/* Whether a term of ORDER BY means an item, by its number or its name. */
+static bool means_item(const struct clr_binder *binder, const struct clr_node *term)
+{
+    return term->first->kind == CLR_N_LITERAL ||
+           clr_syntax_find_item(binder->syntax, term->first) != NULL;
+}
+
+/* Whether groups are told apart by the key first, and so come in its order. */
+static bool groups_by_key(const struct clr_binder *binder)
+{
+    const struct clr_node *term = binder->from->keys.first;
+
+    if (term == NULL || !is_key(binder, term->first))
+        return false;
+    while (term != NULL && reads_alone(binder, term->first, READS_KEPT))
+        term = term->next;
+    return term == NULL;
+}
+
+/* Whether a star stands for the columns of the table that is kept. */
+static bool is_kept_star(const struct clr_binder *binder, const struct clr_node *node)
+{
+    return node->kind == CLR_N_STAR && node->names[0].kind != 0 &&
+           clr_name_equal(node->names[0].name, clr_from_name(&binder->from->sources[KEPT])->name);
+}
+
+/* Whether all that the SELECT gives follows from rows that are kept, and from aggregates. */
+static bool follows(const struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = binder->from;
+    const struct clr_node *node;
+
+    for (node = select->items.first; node != NULL; node = node->next) {
+        if (!is_kept_star(binder, node->first) && !reads_alone(binder, node->first, READS_KEPT))
+            return false;
+    }
+    for (node = select->terms.first; node != NULL; node = node->next) {
+        if (!means_item(binder, node) && !reads_alone(binder, node->first, READS_KEPT))
+            return false;
+    }
+    for (node = binder->syntax->aggregates.first; node != NULL; node = node->listed) {
+        if (!is_of_groups(binder, node))
+            return false;
+    }
+    return binder->syntax->aggregates.first != NULL &&
+           reads_alone(binder, select->where, READS_KEPT) &&
+           reads_alone(binder, select->having, READS_KEPT);
+}
+
+/* Whether it is a SELECT from two tables that is of that kind, as their text tells. */
+static bool is_outer_join(const struct clr_binder *binder)
+{
+    const struct clr_select_tree *select = binder->from;
+    const struct clr_from_table *sources = select->sources;
+
+    return select == &binder->syntax->select && select->source_count == TABLES &&
+           sources[KEPT].inner == NULL && sources[GROUPED].inner == NULL &&
+           sources[GROUPED].is_left && sources[GROUPED].on != NULL && !select->distinct &&
+           binder->syntax->subqueries.first == NULL && !clr_syntax_has_window(binder->syntax);
+}
+
+/* Whether ORDER BY has the key. */
+static bool orders_by_key(const struct clr_binder *binder)
+{
+    const struct clr_node *term = binder->from->terms.first;
+
+    while (term != NULL && (means_item(binder, term) || !is_key(binder, term->first)))
+        term = term->next;
+    return term != NULL;
+}
+
+/* Makes the tree the SELECT of the groups. Returns false without memory. */
+static bool make_select(struct clr_binder *binder, struct clr_eager *eager)
+{
+    struct clr_select_tree *select = &binder->syntax->select;
+    struct clr_node *term = clr_syntax_node(binder->syntax, CLR_N_TERM, NULL,
+                                            (struct clr_list){eager->other, eager->other});
+
+    eager->whole = clr_memory_alloc(sizeof *eager->whole);
+    if (term == NULL || eager->whole == NULL)
+        return clr_syntax_no_memory(binder->syntax) >= 0;
+    eager->is_ordered = orders_by_key(binder);
+    *eager->whole = *select;
+    select->items = select->terms = (struct clr_list){NULL, NULL};
+    select->keys = (struct clr_list){term, term};
+    select->where = select->having = select->limit = select->offset = NULL;
+    select->sources[0] = eager->whole->sources[GROUPED];
+    select->sources[0].on = NULL;
+    select->sources[0].is_left = false;
+    select->source_count = 1;
+    return true;
+}
+
+bool clr_eager_find(struct clr_binder *binder)
+{
+    struct clr_query *query = binder->query;
+    struct clr_eager *eager;
+
+    if (!is_outer_join(binder) || !groups_by_key(binder) || !follows(binder))
+        return false;
+    eager = clr_memory_alloc_zero(sizeof *eager);
+    if (eager == NULL)
+        return clr_syntax_no_memory(binder->syntax) >= 0;
+    if (!take_on(binder, binder->from->sources[GROUPED].on, eager) || eager->key == NULL ||
+        !make_select(binder, eager)) {
+        query->condition_count = 0;
+        clr_memory_free(eager->whole);
+        clr_memory_free(eager);
+        return false;
+    }
+    query->eager = eager;
+    query->may_find_rows = query->may_find_extremes = false;
+    return true;
+}
