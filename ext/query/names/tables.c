@@ -185,11 +185,25 @@ static const char *find_name(const struct clr_binder *binder, const struct clr_n
     return known == NULL || known->is_rowid ? NULL : last_name(x);
 }
 
-/* Whether an item for which SQLite makes up a name, mostly of its text, may have this one. */
-static bool may_have_name(const struct clr_node *x, const char *name)
+/* Whether SQLite may call a rowid that: as it is written, in a subquery; in a view as the INTEGER
+   PRIMARY KEY, or "rowid". */
+static bool may_name_rowid(const struct clr_binder *binder, const struct clr_node *x,
+                           const char *name)
 {
+    const struct clr_known_table *table = &binder->environment->tables[x->source - 1];
+    const struct clr_known_column *key = &table->columns[table->rowid];
+
+    return clr_tables_name_rowid(name) || (!key->is_rowid && clr_name_equal(key->name, name));
+}
+
+/* Whether an item for which SQLite makes up a name, mostly of its text, may have this one. */
+static bool may_have_name(const struct clr_binder *binder, const struct clr_node *x,
+                          const char *name)
+{
+    if (x->kind == CLR_N_COLUMN)
+        return x->source == 0 || may_name_rowid(binder, x, name);
     return x->kind == CLR_N_LITERAL || x->kind == CLR_N_HINT || x->kind == CLR_N_COLLATE ||
-           x->kind == CLR_N_COLUMN || !is_word(name);
+           !is_word(name);
 }
 
 static enum finding find_item(const struct clr_binder *binder, const struct clr_select_tree *tree,
@@ -255,7 +269,7 @@ static enum finding find_item(const struct clr_binder *binder, const struct clr_
         if (item->first->kind == CLR_N_STAR) {
             finding = find_in_star(binder, item->first, tree, place, name, found);
         } else if (own == NULL) {
-            finding = may_have_name(item->first, name) ? FINDING_UNKNOWN : FINDING_NONE;
+            finding = may_have_name(binder, item->first, name) ? FINDING_UNKNOWN : FINDING_NONE;
         } else if (clr_name_equal(own, name)) {
             *found = item;
             finding = FINDING_ITEM;
