@@ -408,10 +408,10 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
 #define GROUPS "\"clreduce:groups\""
 #define GROUPS_KEY GROUPS ".\"" CLR_GROUP_FIRST_KEY "\""
 
-/* Prints one of the two tables of the join. */
-static void print_joined(struct clr_printer *printer, const struct clr_query *query, int number)
+/* Prints the table that is grouped. */
+static void print_grouped(struct clr_printer *printer, const struct clr_query *query)
 {
-    const struct clr_from_table *source = &query->eager->whole->sources[number];
+    const struct clr_from_table *source = &query->syntax->select.sources[0];
 
     clr_print_name(printer, query->source_schema);
     clr_print_word(printer, ".");
@@ -433,7 +433,7 @@ static bool print_of_groups(struct clr_printer *printer, const struct clr_node *
     clr_print_word(&inside, "CASE WHEN " GROUPS_KEY " IS NULL THEN (SELECT");
     clr_print_inside(&inside, node);
     clr_print_word(&inside, "FROM (SELECT 1) LEFT JOIN");
-    print_joined(&inside, query, 1);
+    print_grouped(&inside, query);
     clr_text_add(&inside.text, " ON 0) ELSE " GROUPS ".\"" CLR_GROUP_CALL "\" END", node->number);
     printer->text = inside.text;
     return true;
@@ -458,7 +458,7 @@ static char *write_joined(const struct clr_query *query)
 
     clr_print_clause(&printer, "SELECT", &whole->items);
     clr_print_word(&printer, "FROM");
-    print_joined(&printer, query, 0);
+    clr_print_tables(&printer, whole, query->source_schema, whole->source_count - 1);
     clr_text_add(&printer.text,
                  " LEFT JOIN \"" CLR_GROUP_TABLE "\"(?%d) AS " GROUPS " ON " GROUPS_KEY " =",
                  query->parameter_count + 1);

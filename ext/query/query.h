@@ -172,18 +172,20 @@ enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64, CLR_COMPOSITE = 1 << 
 
 /*
  * Groups that are made before a join: eager aggregation (Yan and Larson, VLDB 1995). A SELECT that
- * ORMs write, from each row of one table with aggregates of the rows that another one has for it,
+ * ORMs write, from each row of some tables with aggregates of the rows that the last one has for
+ * it,
  *
  *     SELECT u.name, count(o.id) FROM u LEFT JOIN o ON o.uid = u.id GROUP BY u.id
  *
- * is one of the groups of the other table, by what the key is equal to, which SQLite joins with the
- * rows of the first one as it finishes the query. The tree is that of the groups then.
+ * is one of the groups of the last table, by what the key is equal to, which SQLite joins with the
+ * rows of the others as it finishes the query. The tree is that of the groups then.
  */
 struct clr_eager {
     struct clr_select_tree *whole; /* the SELECT as it was written */
-    struct clr_node *key, *other;  /* columns that are equal: the first table's key, and that */
+    struct clr_node *key, *other;  /* columns that are equal: a table's key, and the last one's */
+    int keyed;                     /* the table that has the key, by its place in FROM */
     bool is_ordered;               /* ORDER BY has the key */
-    int term_count;                /* of ON, those that do not read the other table */
+    int term_count;                /* of ON, those that do not read the last table */
     struct clr_node *terms[CLR_MOST_CONDITIONS];
 };
 

@@ -915,14 +915,14 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         return syntax->code;
     clr_ranked_find(&binder);
     if (clr_eager_find(&binder)) {
-        groups.tables++;
+        groups.tables += query->eager->whole->source_count - 1;
         binder.environment = &groups;
     }
     if (syntax->code != CLR_OK || (query->eager == NULL && !clr_star_find(&binder)) ||
         !clr_names_resolve(&binder) || !clr_subqueries_resolve(&binder))
         return syntax->code;
     is_bound = bind_any(&binder) && check_instants(&binder);
-    query->scanned = query->fact + (query->eager != NULL);
+    query->scanned = query->eager != NULL ? query->eager->whole->source_count - 1 : query->fact;
     query->is_ordered = query->is_ordered || query->eager != NULL;
     query->has_derived = has_derived(query);
     query->computes = computes(query);

@@ -5,23 +5,26 @@
 
 #include <string.h>
 
-/* The tables of the join: the one whose rows are kept, and the one whose rows are grouped. */
-enum { KEPT, GROUPED, TABLES };
+/* Which tables an expression reads outside of aggregates, as bits: those whose rows are kept, and
+   the last one of the join, whose rows are grouped. */
+enum { READS_KEPT = 1, READS_GROUPED = 2, READS_UNKNOWN = 4 };
 
-/* Which tables an expression reads outside of aggregates, as bits. */
-enum { READS_KEPT = 1 << KEPT, READS_GROUPED = 1 << GROUPED, READS_UNKNOWN = 1 << TABLES };
+static int last_table(const struct clr_binder *binder)
+{
+    return binder->from->source_count - 1;
+}
 
 /* ---- What names mean. */
 
-/* Returns the table that has a column, or -1: none has it, or both. Nothing is noted in the node,
-   which is looked up among the tables of the groups later. */
+/* Returns the table that has a column, or -1: none has it, or several. Nothing is noted in the
+   node, which is looked up among the tables of the groups later. */
 static int find_table(const struct clr_binder *binder, const struct clr_node *node,
                       const struct clr_known_column **column)
 {
     const char *name = node->names[node->name_count - 1].name;
     int found = -1, i;
 
-    for (i = 0; i < TABLES; i++) {
+    for (i = 0; i <= last_table(binder); i++) {
         const struct clr_known_table *table = &binder->environment->tables[i];
         const struct clr_known_column *known = clr_tables_column(table, name);
 
@@ -48,7 +51,9 @@ static unsigned find_reads(const struct clr_binder *binder, const struct clr_nod
     case CLR_N_COLUMN:
         table = find_table(binder, node, &column);
         /* With its schema it means no table that has an alias. */
-        return table < 0 || node->name_count > 2 ? READS_UNKNOWN : 1u << table;
+        return table < 0 || node->name_count > 2 ? READS_UNKNOWN
+               : table == last_table(binder)     ? READS_GROUPED
+                                                 : READS_KEPT;
     case CLR_N_FUNCTION:
         reads = node->is_deterministic ? 0 : READS_UNKNOWN;
         break;
@@ -65,29 +70,33 @@ static unsigned find_reads(const struct clr_binder *binder, const struct clr_nod
     return reads;
 }
 
-/* Whether an expression reads none but that table. */
+/* Whether an expression reads none but those tables. */
 static bool reads_alone(const struct clr_binder *binder, const struct clr_node *node,
                         unsigned reads)
 {
     return node == NULL || (find_reads(binder, node) & ~reads) == 0;
 }
 
-/* Whether an expression is the INTEGER PRIMARY KEY, or the rowid, of the table that is kept: no two
-   rows have the same one, and none has NULL. */
-static bool is_key(const struct clr_binder *binder, const struct clr_node *node)
+/* Returns the table that is kept and whose INTEGER PRIMARY KEY, or rowid, an expression is: no two
+   of its rows have the same one, and none has NULL. -1: it is none. */
+static int find_keyed(const struct clr_binder *binder, const struct clr_node *node)
 {
-    const struct clr_known_table *kept = &binder->environment->tables[KEPT];
     const struct clr_known_column *column;
+    int table;
 
-    return node->kind == CLR_N_COLUMN && node->name_count <= 2 && kept->rowid >= 0 &&
-           find_table(binder, node, &column) == KEPT &&
-           (column->number == kept->rowid || column->is_rowid);
+    if (node->kind != CLR_N_COLUMN || node->name_count > 2)
+        return -1;
+    table = find_table(binder, node, &column);
+    return table < 0 || table == last_table(binder) ||
+                   (!column->is_rowid && column->number != binder->environment->tables[table].rowid)
+               ? -1
+               : table;
 }
 
 /* Whether a column of the other table is unique: then that is a dimension. */
 static bool is_unique(const struct clr_binder *binder, const struct clr_known_column *column)
 {
-    const struct clr_known_table *grouped = &binder->environment->tables[GROUPED];
+    const struct clr_known_table *grouped = &binder->environment->tables[last_table(binder)];
     int i = 0;
 
     while (i < grouped->key_count &&
@@ -103,8 +112,8 @@ static bool has_integers(const struct clr_binder *binder, const struct clr_node 
     const struct clr_known_column *column;
 
     return node->kind == CLR_N_COLUMN && node->name_count <= 2 &&
-           find_table(binder, node, &column) == GROUPED && column->is_numeric && !column->is_real &&
-           column->is_binary && !is_unique(binder, column);
+           find_table(binder, node, &column) == last_table(binder) && column->is_numeric &&
+           !column->is_real && column->is_binary && !is_unique(binder, column);
 }
 
 /* ---- What the SELECT is. */
@@ -114,19 +123,20 @@ static bool is_and(const struct clr_node *node)
     return node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND;
 }
 
-/* Whether a term of ON says that the key is equal to a column of the other table, which are noted.
- */
+/* Whether a term of ON says that the key of groups is equal to a column of the other table, which
+   is noted. */
 static bool take_equal(const struct clr_binder *binder, struct clr_node *term,
                        struct clr_eager *eager)
 {
+    const int keyed = find_keyed(binder, binder->from->keys.first->first);
     struct clr_node *first = term->first, *second = first == NULL ? NULL : first->next;
 
     if (eager->key != NULL || term->kind != CLR_N_FOLD || term->opcode != CLR_OP_EQUAL)
         return false;
-    if (is_key(binder, first) && has_integers(binder, second)) {
+    if (find_keyed(binder, first) == keyed && has_integers(binder, second)) {
         eager->key = first;
         eager->other = second;
-    } else if (is_key(binder, second) && has_integers(binder, first)) {
+    } else if (find_keyed(binder, second) == keyed && has_integers(binder, first)) {
         eager->key = second;
         eager->other = first;
     }
@@ -176,23 +186,86 @@ static bool means_item(const struct clr_binder *binder, const struct clr_node *t
            clr_syntax_find_item(binder->syntax, term->first) != NULL;
 }
 
-/* Whether groups are told apart by the key first, and so come in its order. */
+/* Whether all columns in an expression are of tables in a set. */
+static bool is_of(const struct clr_binder *binder, const struct clr_node *node, unsigned tables)
+{
+    const struct clr_known_column *column;
+    const struct clr_node *child;
+    int table = node->kind == CLR_N_COLUMN ? find_table(binder, node, &column) : 0;
+
+    if (node->kind == CLR_N_COLUMN)
+        return table >= 0 && (tables >> table & 1) != 0;
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!is_of(binder, child, tables))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a condition finds one row at most of a table for a row of others: it says that the
+   table's key is equal to what is of these. */
+static bool finds_row(const struct clr_binder *binder, const struct clr_node *node, int table,
+                      unsigned others)
+{
+    const struct clr_node *child;
+
+    if (node == NULL || node->kind != CLR_N_FOLD)
+        return false;
+    if (node->opcode == CLR_OP_EQUAL)
+        return (find_keyed(binder, node->first) == table &&
+                is_of(binder, node->first->next, others)) ||
+               (find_keyed(binder, node->first->next) == table &&
+                is_of(binder, node->first, others));
+    child = is_and(node) ? node->first : NULL;
+    while (child != NULL && !finds_row(binder, child, table, others))
+        child = child->next;
+    return child != NULL;
+}
+
+/* Whether each row of a table has one row at most of each other table that is kept. */
+static bool leads_to_all(const struct clr_binder *binder, int table)
+{
+    const struct clr_from_table *sources = binder->from->sources;
+    unsigned known = 1u << table, before = 0;
+    int i;
+
+    while (known != before) {
+        before = known;
+        for (i = 0; i < last_table(binder); i++) {
+            if (finds_row(binder, sources[i].on, i, known) ||
+                finds_row(binder, binder->from->where, i, known))
+                known |= 1u << i;
+        }
+    }
+    return known == (1u << last_table(binder)) - 1;
+}
+
+/* Whether groups are told apart by a key first, in whose order they come, and each is one row of
+   the tables that are kept. */
 static bool groups_by_key(const struct clr_binder *binder)
 {
     const struct clr_node *term = binder->from->keys.first;
+    const int keyed = term == NULL ? -1 : find_keyed(binder, term->first);
 
-    if (term == NULL || !is_key(binder, term->first))
+    if (keyed < 0 || binder->from->sources[keyed].is_left || !leads_to_all(binder, keyed))
         return false;
     while (term != NULL && reads_alone(binder, term->first, READS_KEPT))
         term = term->next;
     return term == NULL;
 }
 
-/* Whether a star stands for the columns of the table that is kept. */
+/* Whether a star stands for the columns of a table that is kept. */
 static bool is_kept_star(const struct clr_binder *binder, const struct clr_node *node)
 {
-    return node->kind == CLR_N_STAR && node->names[0].kind != 0 &&
-           clr_name_equal(node->names[0].name, clr_from_name(&binder->from->sources[KEPT])->name);
+    const struct clr_token *name = &node->names[0];
+    int i = 0;
+
+    if (node->kind != CLR_N_STAR || name->kind == 0)
+        return false;
+    while (i < last_table(binder) &&
+           !clr_name_equal(name->name, clr_from_name(&binder->from->sources[i])->name))
+        i++;
+    return i < last_table(binder);
 }
 
 /* Whether all that the SELECT gives follows from rows that are kept, and from aggregates. */
@@ -218,24 +291,28 @@ static bool follows(const struct clr_binder *binder)
            reads_alone(binder, select->having, READS_KEPT);
 }
 
-/* Whether it is a SELECT from two tables that is of that kind, as their text tells. */
+/* Whether it is a SELECT from tables, the last one of which LEFT JOIN adds, as its text tells. */
 static bool is_outer_join(const struct clr_binder *binder)
 {
     const struct clr_select_tree *select = binder->from;
-    const struct clr_from_table *sources = select->sources;
+    const struct clr_from_table *last = &select->sources[last_table(binder)];
+    int i = 0;
 
-    return select == &binder->syntax->select && select->source_count == TABLES &&
-           sources[KEPT].inner == NULL && sources[GROUPED].inner == NULL &&
-           sources[GROUPED].is_left && sources[GROUPED].on != NULL && !select->distinct &&
+    while (i < last_table(binder) && select->sources[i].inner == NULL &&
+           reads_alone(binder, select->sources[i].on, READS_KEPT))
+        i++;
+    return i > 0 && i == last_table(binder) && select == &binder->syntax->select &&
+           last->inner == NULL && last->is_left && last->on != NULL && !select->distinct &&
            binder->syntax->subqueries.first == NULL && !clr_syntax_has_window(binder->syntax);
 }
 
-/* Whether ORDER BY has the key. */
-static bool orders_by_key(const struct clr_binder *binder)
+/* Whether ORDER BY has the key of groups. */
+static bool orders_by_key(const struct clr_binder *binder, const struct clr_eager *eager)
 {
     const struct clr_node *term = binder->from->terms.first;
 
-    while (term != NULL && (means_item(binder, term) || !is_key(binder, term->first)))
+    while (term != NULL &&
+           (means_item(binder, term) || find_keyed(binder, term->first) != eager->keyed))
         term = term->next;
     return term != NULL;
 }
@@ -250,12 +327,13 @@ static bool make_select(struct clr_binder *binder, struct clr_eager *eager)
     eager->whole = clr_memory_alloc(sizeof *eager->whole);
     if (term == NULL || eager->whole == NULL)
         return clr_syntax_no_memory(binder->syntax) >= 0;
-    eager->is_ordered = orders_by_key(binder);
+    eager->keyed = find_keyed(binder, eager->key);
+    eager->is_ordered = orders_by_key(binder, eager);
     *eager->whole = *select;
     select->items = select->terms = (struct clr_list){NULL, NULL};
     select->keys = (struct clr_list){term, term};
     select->where = select->having = select->limit = select->offset = NULL;
-    select->sources[0] = eager->whole->sources[GROUPED];
+    select->sources[0] = eager->whole->sources[eager->whole->source_count - 1];
     select->sources[0].on = NULL;
     select->sources[0].is_left = false;
     select->source_count = 1;
@@ -272,8 +350,8 @@ bool clr_eager_find(struct clr_binder *binder)
     eager = clr_memory_alloc_zero(sizeof *eager);
     if (eager == NULL)
         return clr_syntax_no_memory(binder->syntax) >= 0;
-    if (!take_on(binder, binder->from->sources[GROUPED].on, eager) || eager->key == NULL ||
-        !make_select(binder, eager)) {
+    if (!take_on(binder, binder->from->sources[last_table(binder)].on, eager) ||
+        eager->key == NULL || !make_select(binder, eager)) {
         query->condition_count = 0;
         clr_memory_free(eager->whole);
         clr_memory_free(eager);

@@ -6,7 +6,7 @@
 
 /*
  * If the SELECT's groups can be made before its join, notes that in the query, and makes the tree
- * the SELECT of those groups: its one table is the second one of the join, and the conditions of
+ * the SELECT of those groups: its one table is the last one of the join, and the conditions of
  * its rows are the query's. Names must not have been looked up yet. Fails without memory. Returns
  * whether they can.
  */

@@ -390,6 +390,15 @@ static void print_source(struct clr_printer *printer, const struct clr_select_tr
         clr_print_word(printer, ")");
 }
 
+void clr_print_tables(struct clr_printer *printer, const struct clr_select_tree *select,
+                      const char *schema, int count)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        print_source(printer, select, &select->sources[i], schema, NULL);
+}
+
 static void print_where(struct clr_printer *printer, const struct clr_node *where,
                         const char *first, const char *last)
 {

@@ -56,6 +56,12 @@ void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *col
    no nodes. */
 void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list);
 
+/* Adds the first tables of FROM, with what joins them. schema: of those that are written without
+ * one.
+ */
+void clr_print_tables(struct clr_printer *printer, const struct clr_select_tree *select,
+                      const char *schema, int count);
+
 /* Adds LIMIT, if there is one. */
 void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *select);
 

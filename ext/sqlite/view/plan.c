@@ -295,9 +295,6 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     if (rc == SQLITE_OK && plan->query->looks_up_values &&
         clr_bytecode_count(program, "OpenAutoindex") > 0)
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
-    if (rc == SQLITE_OK && plan->query->eager != NULL &&
-        !clr_bytecode_is_in_order(program, tables->infos[0].root, false))
-        clr_reason_set(reason, CLR_WHY_HAS_INDEX);
     if (rc == SQLITE_OK)
         rc = clr_row_order_check(db, program, &plan->walk, &joined, plan->query,
                                  &plan->rows_per_found, reason);
@@ -371,7 +368,8 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         rc = bind_names(connection, select, plan, tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = read_program(connection->db, select, plan, tables, program, reason);
-    if (!plan->query->has_rows && (!plan->query->is_grouped || plan->query->is_ordered))
+    if (!plan->query->has_rows && plan->query->eager == NULL &&
+        (!plan->query->is_grouped || plan->query->is_ordered))
         plan->valueless = 0;
     return rc;
 }

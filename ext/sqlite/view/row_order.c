@@ -398,6 +398,24 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
     return rc;
 }
 
+/*
+ * Whether a join whose groups are made before it goes over all rows of a table in its outermost
+ * loop, and gives groups in the order of the key: that is the table's rowid, or a sorter's first
+ * key. Else SQLite takes the keys of groups in any order in which the rows come.
+ */
+static bool goes_over_all(const struct clr_bytecode *program, const struct clr_walk *walk,
+                          const struct clr_joined *joined, const struct clr_eager *eager)
+{
+    const int kept = eager->whole->source_count - 1;
+    int count, i = 0;
+
+    if (clr_bytecode_is_in_order(program, joined->tables[eager->keyed].root, false))
+        return true;
+    while (i < kept && !clr_bytecode_is_in_order(program, joined->tables[i].root, false))
+        i++;
+    return i < kept && walk->sorter != NULL && find_directions(walk->sorter, &count) == 0;
+}
+
 int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
                         const struct clr_walk *walk, const struct clr_joined *joined,
                         struct clr_query *query, int *rows_per_found, struct clr_reason *reason)
@@ -405,6 +423,11 @@ int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
     bool has_changed = false;
     int rc = SQLITE_OK;
 
+    if (query->eager != NULL) {
+        if (!goes_over_all(program, walk, joined, query->eager))
+            clr_reason_set(reason, CLR_WHY_HAS_INDEX);
+        return SQLITE_OK;
+    }
     if (query->has_rows)
         rc = check_rows(db, program, walk, joined->fact, query, rows_per_found, reason);
     else if (query->is_grouped)
