@@ -138,7 +138,7 @@ void bench_part_exponents(const struct bench_options *options)
     free(bench.host.values);
     if (!bench.has_device)
         return;
-    clReleaseMemObject(bench.exact.buffer);
+    clr_cl.ReleaseMemObject(bench.exact.buffer);
     bench_exact_close(&bench.exact);
     bench_plain_close(&bench.plain);
     bench_target_close(&bench.target);

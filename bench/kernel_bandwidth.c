@@ -110,8 +110,8 @@ static cl_mem make_buffer(const struct bench_target *target, void *values, size_
 
     if (target->info.type != CLR_DEVICE_CPU)
         return bench_buffer(target, CL_MEM_READ_ONLY, size);
-    buffer = clCreateBuffer(target->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size, values,
-                            &error);
+    buffer = clr_cl.CreateBuffer(target->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size,
+                                 values, &error);
     bench_check(error, "clCreateBuffer");
     return buffer;
 }
@@ -129,13 +129,14 @@ static void fill(struct kernel_bench *bench, size_t size, enum clr_element eleme
         bench_upload(target, bench->buffer, bench->values, size);
         return;
     }
-    mapped = clEnqueueMapBuffer(target->queue, bench->buffer, CL_TRUE,
+    mapped =
+        clr_cl.EnqueueMapBuffer(target->queue, bench->buffer, CL_TRUE,
                                 CL_MAP_WRITE_INVALIDATE_REGION, 0, size, 0, NULL, NULL, &error);
     bench_check(error, "clEnqueueMapBuffer");
     bench_fill(mapped, size / sizeof(double), element, data);
-    error = clEnqueueUnmapMemObject(target->queue, bench->buffer, mapped, 0, NULL, NULL);
+    error = clr_cl.EnqueueUnmapMemObject(target->queue, bench->buffer, mapped, 0, NULL, NULL);
     bench_check(error, "clEnqueueUnmapMemObject");
-    bench_check(clFinish(target->queue), "clFinish");
+    bench_check(clr_cl.Finish(target->queue), "clFinish");
 }
 
 void bench_part_kernel(const struct bench_options *options)
@@ -173,7 +174,7 @@ void bench_part_kernel(const struct bench_options *options)
     fill(&bench, hard, CLR_REAL, BENCH_HARD);
     measure_size(&bench, CLR_REAL, BENCH_HARD, hard);
 
-    clReleaseMemObject(bench.buffer);
+    clr_cl.ReleaseMemObject(bench.buffer);
     free(bench.values);
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         for (element = 0; element < CLR_ELEMENTS; element++)

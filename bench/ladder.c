@@ -105,18 +105,18 @@ static int64_t run_rung(void *argument)
         cl_ulong n = count;
         cl_mem result = ladder->partials[passes % 2];
         cl_kernel kernel = passes == 0 ? rung->kernel : rung->next;
-        bench_check(clSetKernelArg(kernel, 0, sizeof source, &source), "clSetKernelArg");
-        bench_check(clSetKernelArg(kernel, 1, sizeof n, &n), "clSetKernelArg");
-        bench_check(clSetKernelArg(kernel, 2, sizeof result, &result), "clSetKernelArg");
-        bench_check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &rung->group, 0, NULL,
-                                           &events[passes]),
+        bench_check(clr_cl.SetKernelArg(kernel, 0, sizeof source, &source), "clSetKernelArg");
+        bench_check(clr_cl.SetKernelArg(kernel, 1, sizeof n, &n), "clSetKernelArg");
+        bench_check(clr_cl.SetKernelArg(kernel, 2, sizeof result, &result), "clSetKernelArg");
+        bench_check(clr_cl.EnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &rung->group, 0,
+                                                NULL, &events[passes]),
                     "clEnqueueNDRangeKernel");
         source = result;
         count = groups;
         passes++;
     } while (count > 1 && passes < MOST_PASSES);
-    bench_check(clEnqueueReadBuffer(queue, source, CL_TRUE, 0, sizeof rung->found, &rung->found, 0,
-                                    NULL, NULL),
+    bench_check(clr_cl.EnqueueReadBuffer(queue, source, CL_TRUE, 0, sizeof rung->found,
+                                         &rung->found, 0, NULL, NULL),
                 "clEnqueueReadBuffer");
     for (i = 0; i < passes; i++)
         time += bench_event_time(events[i]);
@@ -154,8 +154,8 @@ static size_t largest_group(const struct ladder *ladder, cl_kernel kernel)
 {
     size_t most = 0;
 
-    bench_check(clGetKernelWorkGroupInfo(kernel, ladder->target.info.id, CL_KERNEL_WORK_GROUP_SIZE,
-                                         sizeof most, &most, NULL),
+    bench_check(clr_cl.GetKernelWorkGroupInfo(kernel, ladder->target.info.id,
+                                              CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL),
                 "clGetKernelWorkGroupInfo");
     return most;
 }
@@ -176,8 +176,8 @@ static void build(struct rung *rung, const struct ladder *ladder)
         if (rung->group <= most)
             break;
         if (rung->next != rung->kernel)
-            clReleaseKernel(rung->next);
-        clReleaseKernel(rung->kernel);
+            clr_cl.ReleaseKernel(rung->next);
+        clr_cl.ReleaseKernel(rung->kernel);
         rung->group = power_of_two(most);
     }
     if (rung->text == clr_kernel_last_warp || rung->text == clr_kernel_unrolled ||
@@ -321,13 +321,13 @@ void bench_part_ladder(const struct bench_options *options)
     }
 
     free(ladder.values);
-    clReleaseMemObject(ladder.buffer);
+    clr_cl.ReleaseMemObject(ladder.buffer);
     for (i = 0; i < 2; i++)
-        clReleaseMemObject(ladder.partials[i]);
+        clr_cl.ReleaseMemObject(ladder.partials[i]);
     for (i = 0; i < RUNGS; i++) {
         if (rungs[i].next != rungs[i].kernel)
-            clReleaseKernel(rungs[i].next);
-        clReleaseKernel(rungs[i].kernel);
+            clr_cl.ReleaseKernel(rungs[i].next);
+        clr_cl.ReleaseKernel(rungs[i].kernel);
     }
     for (i = 0; i < CLR_OPERATIONS; i++)
         bench_exact_close(&ladder.exact[i]);

@@ -34,8 +34,8 @@ static int64_t copy_on_device(void *argument)
     const struct copy *copy = argument;
     cl_event event;
 
-    bench_check(clEnqueueCopyBuffer(copy->target->queue, copy->from, copy->to, 0, 0, copy->bytes, 0,
-                                    NULL, &event),
+    bench_check(clr_cl.EnqueueCopyBuffer(copy->target->queue, copy->from, copy->to, 0, 0,
+                                         copy->bytes, 0, NULL, &event),
                 "clEnqueueCopyBuffer");
     return bench_event_time(event);
 }
@@ -144,8 +144,8 @@ void bench_part_bandwidth(const struct bench_options *options)
     }
     free(values);
     free(copied);
-    clReleaseMemObject(copy.from);
-    clReleaseMemObject(copy.to);
+    clr_cl.ReleaseMemObject(copy.from);
+    clr_cl.ReleaseMemObject(copy.to);
     bench_plain_close(&plain);
     bench_target_close(&target);
 }

@@ -54,9 +54,9 @@ void bench_plain_open(struct bench_plain *plain, const struct bench_target *targ
         snprintf(options, sizeof options, "-cl-std=CL1.2 -DVECTOR=%zu -DUNROLL=%zu -DCONTIGUOUS=%d",
                  kernel->vector, kernel->unroll, is_cpu(plain));
         kernel->kernel = bench_kernel(target, &source, 1, "plain_sum", options, true);
-        error =
-            clGetKernelWorkGroupInfo(kernel->kernel, target->info.id, CL_KERNEL_WORK_GROUP_SIZE,
-                                     sizeof kernel->largest_group, &kernel->largest_group, NULL);
+        error = clr_cl.GetKernelWorkGroupInfo(
+            kernel->kernel, target->info.id, CL_KERNEL_WORK_GROUP_SIZE,
+            sizeof kernel->largest_group, &kernel->largest_group, NULL);
         bench_check(error, "clGetKernelWorkGroupInfo");
     }
     plain->result =
@@ -67,8 +67,8 @@ void bench_plain_close(struct bench_plain *plain)
 {
     int i;
     for (i = 0; i < plain->kernel_count; i++)
-        clReleaseKernel(plain->kernels[i].kernel);
-    clReleaseMemObject(plain->result);
+        clr_cl.ReleaseKernel(plain->kernels[i].kernel);
+    clr_cl.ReleaseMemObject(plain->result);
 }
 
 static size_t count_groups(const struct bench_plain *plain)
@@ -89,12 +89,14 @@ int64_t bench_plain_run(void *argument)
     size_t group = plain->group, global = count_groups(plain) * group;
     cl_event event;
 
-    bench_check(clSetKernelArg(kernel, 0, sizeof plain->buffer, &plain->buffer), "clSetKernelArg");
-    bench_check(clSetKernelArg(kernel, 1, sizeof count, &count), "clSetKernelArg");
-    bench_check(clSetKernelArg(kernel, 2, sizeof plain->result, &plain->result), "clSetKernelArg");
-    bench_check(clSetKernelArg(kernel, 3, group * sizeof(double), NULL), "clSetKernelArg");
-    bench_check(clEnqueueNDRangeKernel(plain->target->queue, kernel, 1, NULL, &global, &group, 0,
-                                       NULL, &event),
+    bench_check(clr_cl.SetKernelArg(kernel, 0, sizeof plain->buffer, &plain->buffer),
+                "clSetKernelArg");
+    bench_check(clr_cl.SetKernelArg(kernel, 1, sizeof count, &count), "clSetKernelArg");
+    bench_check(clr_cl.SetKernelArg(kernel, 2, sizeof plain->result, &plain->result),
+                "clSetKernelArg");
+    bench_check(clr_cl.SetKernelArg(kernel, 3, group * sizeof(double), NULL), "clSetKernelArg");
+    bench_check(clr_cl.EnqueueNDRangeKernel(plain->target->queue, kernel, 1, NULL, &global, &group,
+                                            0, NULL, &event),
                 "clEnqueueNDRangeKernel");
     return bench_event_time(event);
 }
@@ -137,8 +139,8 @@ void bench_plain_verify(struct bench_plain *plain, double right, double sum_of_s
     bench_plain_run(plain);
     groups = count_groups(plain);
     sums = bench_memory(groups * sizeof *sums);
-    bench_check(clEnqueueReadBuffer(plain->target->queue, plain->result, CL_TRUE, 0,
-                                    groups * sizeof *sums, sums, 0, NULL, NULL),
+    bench_check(clr_cl.EnqueueReadBuffer(plain->target->queue, plain->result, CL_TRUE, 0,
+                                         groups * sizeof *sums, sums, 0, NULL, NULL),
                 "clEnqueueReadBuffer");
     for (i = 0; i < groups; i++)
         sum += sums[i];

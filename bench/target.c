@@ -17,8 +17,8 @@ void bench_check(cl_int error, const char *call)
 cl_command_queue bench_queue(const struct bench_target *target)
 {
     cl_int error;
-    cl_command_queue queue =
-        clCreateCommandQueue(target->context, target->info.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    cl_command_queue queue = clr_cl.CreateCommandQueue(target->context, target->info.id,
+                                                       CL_QUEUE_PROFILING_ENABLE, &error);
     bench_check(error, "clCreateCommandQueue");
     return queue;
 }
@@ -35,31 +35,31 @@ void bench_target_open(struct bench_target *target, const struct bench_options *
     id = target->info.id;
     if (!target->info.fp64)
         bench_die("%s has no exact double precision", target->info.name);
-    target->context = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
+    target->context = clr_cl.CreateContext(NULL, 1, &id, NULL, NULL, &error);
     bench_check(error, "clCreateContext");
     target->queue = bench_queue(target);
-    error = clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+    error = clr_cl.GetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
     bench_check(error, "clGetDeviceInfo");
     if (largest > target->info.memory / 3)
         largest = target->info.memory / 3;
     target->largest_buffer = (size_t)largest;
-    error = clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof target->largest_group,
-                            &target->largest_group, NULL);
+    error = clr_cl.GetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof target->largest_group,
+                                 &target->largest_group, NULL);
     bench_check(error, "clGetDeviceInfo");
-    clGetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor - 1, vendor, NULL);
+    clr_cl.GetDeviceInfo(id, CL_DEVICE_VENDOR, sizeof vendor - 1, vendor, NULL);
     target->nvidia = strstr(vendor, "NVIDIA") != NULL;
 }
 
 void bench_target_close(struct bench_target *target)
 {
-    clReleaseCommandQueue(target->queue);
-    clReleaseContext(target->context);
+    clr_cl.ReleaseCommandQueue(target->queue);
+    clr_cl.ReleaseContext(target->context);
 }
 
 cl_mem bench_buffer(const struct bench_target *target, cl_mem_flags flags, size_t size)
 {
     cl_int error;
-    cl_mem buffer = clCreateBuffer(target->context, flags, size, NULL, &error);
+    cl_mem buffer = clr_cl.CreateBuffer(target->context, flags, size, NULL, &error);
     bench_check(error, "clCreateBuffer");
     return buffer;
 }
@@ -67,7 +67,7 @@ cl_mem bench_buffer(const struct bench_target *target, cl_mem_flags flags, size_
 void bench_upload(const struct bench_target *target, cl_mem buffer, const void *values, size_t size)
 {
     cl_int error =
-        clEnqueueWriteBuffer(target->queue, buffer, CL_TRUE, 0, size, values, 0, NULL, NULL);
+        clr_cl.EnqueueWriteBuffer(target->queue, buffer, CL_TRUE, 0, size, values, 0, NULL, NULL);
     bench_check(error, "clEnqueueWriteBuffer");
 }
 
@@ -80,18 +80,18 @@ cl_kernel bench_kernel(const struct bench_target *target, const char *const *sou
     cl_kernel kernel = NULL;
     cl_int error;
 
-    program =
-        clCreateProgramWithSource(target->context, count, (const char **)sources, NULL, &error);
+    program = clr_cl.CreateProgramWithSource(target->context, count, (const char **)sources, NULL,
+                                             &error);
     bench_check(error, "clCreateProgramWithSource");
-    error = clBuildProgram(program, 1, &id, options, NULL, NULL);
+    error = clr_cl.BuildProgram(program, 1, &id, options, NULL, NULL);
     if (error == CL_SUCCESS) {
-        kernel = clCreateKernel(program, name, &error);
+        kernel = clr_cl.CreateKernel(program, name, &error);
     } else {
-        clGetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+        clr_cl.GetProgramBuildInfo(program, id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
         fprintf(stderr, "device-bench: %s (%s) can't be built: %s\n%s\n", name, options,
                 clr_opencl_error_name(error), log);
     }
-    clReleaseProgram(program);
+    clr_cl.ReleaseProgram(program);
     if (needed)
         bench_check(error, "clBuildProgram");
     return error == CL_SUCCESS ? kernel : NULL;
@@ -99,6 +99,6 @@ cl_kernel bench_kernel(const struct bench_target *target, const char *const *sou
 
 int64_t bench_event_time(cl_event event)
 {
-    bench_check(clWaitForEvents(1, &event), "clWaitForEvents");
+    bench_check(clr_cl.WaitForEvents(1, &event), "clWaitForEvents");
     return clr_event_take_time(&event);
 }

@@ -39,31 +39,31 @@ struct task {
 static void *map(const struct transfer *transfer, int way)
 {
     cl_int error;
-    void *memory = clEnqueueMapBuffer(transfer->queues[way], transfer->staging[way], CL_TRUE,
-                                      CL_MAP_WRITE_INVALIDATE_REGION, 0, transfer->bytes, 0, NULL,
-                                      NULL, &error);
+    void *memory = clr_cl.EnqueueMapBuffer(transfer->queues[way], transfer->staging[way], CL_TRUE,
+                                           CL_MAP_WRITE_INVALIDATE_REGION, 0, transfer->bytes, 0,
+                                           NULL, NULL, &error);
     bench_check(error, "clEnqueueMapBuffer");
     return memory;
 }
 
 static void unmap(const struct transfer *transfer, int way, void *memory)
 {
-    bench_check(clEnqueueUnmapMemObject(transfer->queues[way], transfer->staging[way], memory, 0,
-                                        NULL, NULL),
+    bench_check(clr_cl.EnqueueUnmapMemObject(transfer->queues[way], transfer->staging[way], memory,
+                                             0, NULL, NULL),
                 "clEnqueueUnmapMemObject");
 }
 
 static void write_buffer(const struct transfer *transfer, int way, const void *from,
                          cl_event *event)
 {
-    bench_check(clEnqueueWriteBuffer(transfer->queues[way], transfer->device[way], CL_FALSE, 0,
-                                     transfer->bytes, from, 0, NULL, event),
+    bench_check(clr_cl.EnqueueWriteBuffer(transfer->queues[way], transfer->device[way], CL_FALSE, 0,
+                                          transfer->bytes, from, 0, NULL, event),
                 "clEnqueueWriteBuffer");
 }
 
 static void finish(const struct transfer *transfer, int way)
 {
-    bench_check(clFinish(transfer->queues[way]), "clFinish");
+    bench_check(clr_cl.Finish(transfer->queues[way]), "clFinish");
 }
 
 static int64_t run_pageable(void *argument)
@@ -136,20 +136,20 @@ static int64_t run_chunks(void *argument)
             unmap(transfer, way, memory);
         } else {
             if (written[way] != NULL) {
-                bench_check(clWaitForEvents(1, &written[way]), "clWaitForEvents");
-                clReleaseEvent(written[way]);
+                bench_check(clr_cl.WaitForEvents(1, &written[way]), "clWaitForEvents");
+                clr_cl.ReleaseEvent(written[way]);
             }
             memcpy(transfer->pinned_memory[way], transfer->source, transfer->bytes);
             write_buffer(transfer, way, transfer->pinned_memory[way], &written[way]);
         }
-        bench_check(clFlush(transfer->queues[way]), "clFlush");
+        bench_check(clr_cl.Flush(transfer->queues[way]), "clFlush");
         if (!task->overlap)
             finish(transfer, way);
     }
     for (way = 0; way < WAYS; way++) {
         finish(transfer, way);
         if (written[way] != NULL)
-            clReleaseEvent(written[way]);
+            clr_cl.ReleaseEvent(written[way]);
     }
     return clr_clock_ns() - start;
 }
@@ -158,8 +158,8 @@ static void check_arrival(const struct transfer *transfer, cl_mem buffer, const 
 {
     char *arrived = bench_memory(transfer->bytes);
 
-    bench_check(clEnqueueReadBuffer(transfer->queues[0], buffer, CL_TRUE, 0, transfer->bytes,
-                                    arrived, 0, NULL, NULL),
+    bench_check(clr_cl.EnqueueReadBuffer(transfer->queues[0], buffer, CL_TRUE, 0, transfer->bytes,
+                                         arrived, 0, NULL, NULL),
                 "clEnqueueReadBuffer");
     if (memcmp(arrived, transfer->source, transfer->bytes) != 0)
         bench_wrong("what arrived is not what was sent: %s", what);
@@ -235,8 +235,8 @@ static void open_transfer(struct transfer *transfer, size_t largest)
         transfer->pinned[way] = bench_buffer(transfer->target, staging, largest);
         transfer->device[way] = bench_buffer(transfer->target, CL_MEM_READ_ONLY, largest);
         transfer->pinned_memory[way] =
-            clEnqueueMapBuffer(transfer->queues[way], transfer->pinned[way], CL_TRUE,
-                               CL_MAP_READ | CL_MAP_WRITE, 0, largest, 0, NULL, NULL, &error);
+            clr_cl.EnqueueMapBuffer(transfer->queues[way], transfer->pinned[way], CL_TRUE,
+                                    CL_MAP_READ | CL_MAP_WRITE, 0, largest, 0, NULL, NULL, &error);
         bench_check(error, "clEnqueueMapBuffer");
     }
 }
@@ -246,14 +246,14 @@ static void close_transfer(struct transfer *transfer)
     int way;
 
     for (way = 0; way < WAYS; way++) {
-        bench_check(clEnqueueUnmapMemObject(transfer->queues[way], transfer->pinned[way],
-                                            transfer->pinned_memory[way], 0, NULL, NULL),
+        bench_check(clr_cl.EnqueueUnmapMemObject(transfer->queues[way], transfer->pinned[way],
+                                                 transfer->pinned_memory[way], 0, NULL, NULL),
                     "clEnqueueUnmapMemObject");
         finish(transfer, way);
-        clReleaseMemObject(transfer->staging[way]);
-        clReleaseMemObject(transfer->pinned[way]);
-        clReleaseMemObject(transfer->device[way]);
-        clReleaseCommandQueue(transfer->queues[way]);
+        clr_cl.ReleaseMemObject(transfer->staging[way]);
+        clr_cl.ReleaseMemObject(transfer->pinned[way]);
+        clr_cl.ReleaseMemObject(transfer->device[way]);
+        clr_cl.ReleaseCommandQueue(transfer->queues[way]);
     }
     free(transfer->source);
 }
