@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/float_environment.h"
+#include "base/lock.h"
 #include "base/system.h"
 
 /* A process is busy that takes 1/BUSY_SHARE of a processor. One whose driver waits in a loop is,
@@ -88,10 +89,13 @@ struct team {
     void *argument;
     atomic_int next; /* part to take */
     atomic_bool stop;
-    pthread_mutex_t lock;
     pthread_cond_t done;
     int running; /* threads that have not returned; under the lock */
 };
+
+/* Of all teams: the thread that gives a lock back may look at it once more (winpthreads does), when
+   the team that it had worked for is gone. */
+CLR_LOCK(end)
 
 /* Teams that are running. */
 static atomic_int teams;
@@ -123,11 +127,11 @@ static void *run_part(void *argument)
     struct team *team = argument;
 
     team->work(team->argument, atomic_fetch_add(&team->next, 1), &team->stop);
-    pthread_mutex_lock(&team->lock);
+    take_end();
     team->running--;
     pthread_cond_signal(&team->done);
     /* Last: when the lock is free the caller may go on, and *team is gone. */
-    pthread_mutex_unlock(&team->lock);
+    give_end();
     return NULL;
 }
 
@@ -140,19 +144,19 @@ static void ask(struct team *team, const struct clr_watch *watch)
 /* Waits for the threads. The watch is asked without the lock: it may take its time. */
 static void wait_for_all(struct team *team, const struct clr_watch *watch)
 {
-    pthread_mutex_lock(&team->lock);
+    take_end();
     while (team->running > 0) {
         struct timespec deadline = clr_thread_deadline(WATCH_MS);
 
         if (watch == NULL) {
-            clr_thread_wait(&team->done, &team->lock, NULL);
-        } else if (!clr_thread_wait(&team->done, &team->lock, &deadline)) {
-            pthread_mutex_unlock(&team->lock);
+            clr_thread_wait(&team->done, &end, NULL);
+        } else if (!clr_thread_wait(&team->done, &end, &deadline)) {
+            give_end();
             ask(team, watch);
-            pthread_mutex_lock(&team->lock);
+            take_end();
         }
     }
-    pthread_mutex_unlock(&team->lock);
+    give_end();
 }
 
 bool clr_team_run(int count, clr_portion_work *work, void *argument, const struct clr_watch *watch)
@@ -163,16 +167,15 @@ bool clr_team_run(int count, clr_portion_work *work, void *argument, const struc
     atomic_fetch_add(&teams, 1);
     atomic_init(&team.next, 0);
     atomic_init(&team.stop, false);
-    pthread_mutex_init(&team.lock, NULL);
     clr_system_cond_init(&team.done);
     team.running = threads;
     for (i = 0; i < threads; i++) {
         if (clr_thread_start(run_part, &team) != 0)
             break;
     }
-    pthread_mutex_lock(&team.lock);
+    take_end();
     team.running -= threads - i;
-    pthread_mutex_unlock(&team.lock);
+    give_end();
     for (; i < count; i++) {
         work(argument, atomic_fetch_add(&team.next, 1), &team.stop);
         ask(&team, watch);
@@ -180,7 +183,6 @@ bool clr_team_run(int count, clr_portion_work *work, void *argument, const struc
     wait_for_all(&team, watch);
     atomic_fetch_sub(&teams, 1);
     pthread_cond_destroy(&team.done);
-    pthread_mutex_destroy(&team.lock);
     return !atomic_load(&team.stop);
 }
 
