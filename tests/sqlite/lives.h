@@ -88,7 +88,8 @@ static const struct viewed times[] = {
      "ts <> datetime('2023-11-20', '+1 day') GROUP BY day",
      {"'2023-11-19'", "5"}}};
 
-/* Views of joins, by way of CTEs and subqueries, and of subqueries that are looked up. */
+/* Views of joins, by way of CTEs and subqueries, of subqueries that are looked up, and of groups
+   that are made before a join. */
 static const struct viewed joins[] = {
     {"abpeb",
      "WITH f AS (SELECT * FROM t WHERE i > 2), x(s, name) AS (SELECT s, name FROM dim) SELECT "
@@ -99,6 +100,10 @@ static const struct viewed joins[] = {
      "SELECT (SELECT max(name) FROM dim AS d WHERE d.s = t.s) AS k, count(*), gpu_sum(r) FROM t "
      "WHERE s IN (SELECT s FROM dim WHERE name <> ?) GROUP BY k",
      {"'n3'", "'n4'"}},
+    {"aa",
+     "SELECT a.k, count(b.i) AS n, max(b.s) FROM t AS a LEFT JOIN t AS b ON b.i = a.k GROUP BY a.k "
+     "ORDER BY n DESC",
+     {NULL}},
 };
 
 /* Views whose WHERE a scan computes in part, or whose sums share one. */
@@ -107,11 +112,15 @@ static const struct viewed parts[] = {
     {"aa", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t", {NULL}},
 };
 
-/* A view with derived columns, which are made when it is asked again. */
+/* Views with derived columns, which are made when they are asked again: of text, and of several
+   keys. */
 static const struct viewed derived[] = {
     {"aapaeaa",
      "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r "
      "LIKE '%t 1%' GROUP BY 1",
+     {NULL}},
+    {"aaea",
+     "SELECT substr(s, 1, 1) AS c, i % 3 AS m, max(r), k FROM t GROUP BY c, m ORDER BY 1, 2",
      {NULL}}};
 
 /* The life of an ordinary view, before which an accelerated one goes. */

@@ -29,38 +29,23 @@ static bool are_halves(int count, sqlite3_value **values, int64_t *parts)
     return count == 2;
 }
 
-/* Returns the bytes of TEXT or a BLOB, and stores their size; NULL: there are none, or no memory.
- */
-static const void *read_bytes(sqlite3_value *value, int64_t *size)
-{
-    const void *bytes = sqlite3_value_type(value) == SQLITE_TEXT
-                            ? (const void *)sqlite3_value_text(value)
-                            : sqlite3_value_blob(value);
-
-    *size = sqlite3_value_bytes(value);
-    return bytes;
-}
-
-/* Adds a part. */
-static void add_part(sqlite3_str *key, sqlite3_value *value)
+/* Adds a part. Returns false without memory: SQLite may have to end TEXT by a zero. */
+static bool add_part(sqlite3_str *key, sqlite3_value *value)
 {
     const int type = sqlite3_value_type(value);
-    const void *bytes = NULL;
-    int64_t number = 0;
-    double real;
+    struct clr_value part = {.as.size = 0};
+    int64_t number;
 
+    if (type != SQLITE_NULL && !clr_value_read(value, &part))
+        return false;
+    number = type == SQLITE_INTEGER ? part.as.integer
+             : type == SQLITE_FLOAT ? clr_bits_of(part.as.real)
+                                    : (int64_t)part.as.size;
     sqlite3_str_appendchar(key, 1, (char)type);
-    if (type == SQLITE_INTEGER) {
-        number = sqlite3_value_int64(value);
-    } else if (type == SQLITE_FLOAT) {
-        real = sqlite3_value_double(value);
-        memcpy(&number, &real, sizeof number);
-    } else if (type != SQLITE_NULL) {
-        bytes = read_bytes(value, &number);
-    }
     sqlite3_str_append(key, (const char *)&number, sizeof number);
-    if (bytes != NULL)
-        sqlite3_str_append(key, bytes, (int)number);
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+        sqlite3_str_append(key, part.bytes, (int)part.as.size);
+    return true;
 }
 
 static void make_key(sqlite3_context *context, int count, sqlite3_value **values)
@@ -74,9 +59,9 @@ static void make_key(sqlite3_context *context, int count, sqlite3_value **values
         return;
     }
     key = sqlite3_str_new(sqlite3_context_db_handle(context));
-    for (i = 0; i < count; i++)
-        add_part(key, values[i]);
-    rc = sqlite3_str_errcode(key);
+    for (i = 0; i < count && add_part(key, values[i]); i++)
+        ;
+    rc = i < count ? SQLITE_NOMEM : sqlite3_str_errcode(key);
     size = sqlite3_str_length(key);
     if (rc == SQLITE_OK)
         sqlite3_result_blob(context, sqlite3_str_finish(key), size, sqlite3_free);
@@ -119,7 +104,7 @@ static void find_part(sqlite3_context *context, int count, sqlite3_value **value
     int64_t number;
 
     (void)count;
-    if (type == SQLITE_INTEGER)
+    if (type == SQLITE_INTEGER && (part == 0 || part == 1))
         sqlite3_result_int64(context, part == 0 ? key >> 32 : (int32_t)key);
     if (type != SQLITE_BLOB)
         return;
@@ -127,7 +112,6 @@ static void find_part(sqlite3_context *context, int count, sqlite3_value **value
     end = bytes + sqlite3_value_bytes(values[0]);
     for (; end - bytes >= HEAD; part--) {
         const int kind = *bytes;
-
         const bool has_bytes = kind == SQLITE_TEXT || kind == SQLITE_BLOB;
 
         memcpy(&number, bytes + 1, sizeof number);
