@@ -408,18 +408,6 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
 #define GROUPS "\"clreduce:groups\""
 #define GROUPS_KEY GROUPS ".\"" CLR_GROUP_FIRST_KEY "\""
 
-/* Prints the table that is grouped. */
-static void print_grouped(struct clr_printer *printer, const struct clr_query *query)
-{
-    const struct clr_from_table *source = &query->syntax->select.sources[0];
-
-    clr_print_name(printer, query->source_schema);
-    clr_print_word(printer, ".");
-    clr_print_name(printer, source->table.name);
-    clr_print_word(printer, "AS");
-    clr_print_name(printer, clr_from_name(source)->name);
-}
-
 /* Prints an aggregate as the call of its group, or what it is of the one row of NULLs that LEFT
    JOIN gives where there is no group. */
 static bool print_of_groups(struct clr_printer *printer, const struct clr_node *node)
@@ -433,7 +421,7 @@ static bool print_of_groups(struct clr_printer *printer, const struct clr_node *
     clr_print_word(&inside, "CASE WHEN " GROUPS_KEY " IS NULL THEN (SELECT");
     clr_print_inside(&inside, node);
     clr_print_word(&inside, "FROM (SELECT 1) LEFT JOIN");
-    print_grouped(&inside, query);
+    clr_print_tables(&inside, &query->syntax->select, query->source_schema, 1);
     clr_text_add(&inside.text, " ON 0) ELSE " GROUPS ".\"" CLR_GROUP_CALL "\" END", node->number);
     printer->text = inside.text;
     return true;

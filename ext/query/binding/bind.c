@@ -718,11 +718,6 @@ static void begin(struct clr_query *query)
     query->is_ordered = false;
 }
 
-static bool is_and(const struct clr_node *node)
-{
-    return node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND;
-}
-
 /* Adds those terms to the filter that can be lowered. Returns false without memory. */
 static bool add_terms(struct clr_binder *binder, struct clr_node *node)
 {
@@ -731,11 +726,11 @@ static bool add_terms(struct clr_binder *binder, struct clr_node *node)
     struct clr_node *child;
     int value;
 
-    for (child = is_and(node) ? node->first : NULL; child != NULL; child = child->next) {
+    for (child = clr_node_is_and(node) ? node->first : NULL; child != NULL; child = child->next) {
         if (!add_terms(binder, child))
             return false;
     }
-    if (is_and(node))
+    if (clr_node_is_and(node))
         return true;
     value = clr_lower(binder, node);
     if (query->filter >= 0)
@@ -923,7 +918,6 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
         return syntax->code;
     is_bound = bind_any(&binder) && check_instants(&binder);
     query->scanned = query->eager != NULL ? query->eager->whole->source_count - 1 : query->fact;
-    query->is_ordered = query->is_ordered || query->eager != NULL;
     query->has_derived = has_derived(query);
     query->computes = computes(query);
     return is_bound ? clr_query_write(query) : syntax->code;

@@ -175,9 +175,7 @@ static bool check_held(struct clr_binder *binder, const struct clr_node *node, b
 {
     const struct clr_node *child;
 
-    if (is_operand(node) || node == binder->entry)
-        return true;
-    if (find_part(binder, node) >= 0)
+    if (is_operand(node) || node == binder->entry || find_part(binder, node) >= 0)
         return true;
     for (child = node->first; child != NULL; child = child->next) {
         if (!check_held(binder, child, timed))

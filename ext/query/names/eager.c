@@ -21,21 +21,10 @@ static int last_table(const struct clr_binder *binder)
 static int find_table(const struct clr_binder *binder, const struct clr_node *node,
                       const struct clr_known_column **column)
 {
-    const char *name = node->names[node->name_count - 1].name;
-    int found = -1, i;
+    int source;
 
-    for (i = 0; i <= last_table(binder); i++) {
-        const struct clr_known_table *table = &binder->environment->tables[i];
-        const struct clr_known_column *known = clr_tables_column(table, name);
-
-        if (known == NULL || !clr_tables_qualify(&binder->from->sources[i], table->schema, node))
-            continue;
-        if (found >= 0 || (known->is_rowid && node->name_count == 1))
-            return -1;
-        found = i;
-        *column = known;
-    }
-    return found;
+    *column = clr_tables_look_up(binder, node, &source);
+    return source - 1;
 }
 
 static unsigned find_reads(const struct clr_binder *binder, const struct clr_node *node)
@@ -118,52 +107,49 @@ static bool has_integers(const struct clr_binder *binder, const struct clr_node 
 
 /* ---- What the SELECT is. */
 
-static bool is_and(const struct clr_node *node)
-{
-    return node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND;
-}
-
 /* Whether a term of ON says that the key of groups is equal to a column of the other table, which
    is noted. */
 static bool take_equal(const struct clr_binder *binder, struct clr_node *term,
                        struct clr_eager *eager)
 {
-    const int keyed = find_keyed(binder, binder->from->keys.first->first);
-    struct clr_node *first = term->first, *second = first == NULL ? NULL : first->next;
+    struct clr_node *side;
 
     if (eager->key != NULL || term->kind != CLR_N_FOLD || term->opcode != CLR_OP_EQUAL)
         return false;
-    if (find_keyed(binder, first) == keyed && has_integers(binder, second)) {
-        eager->key = first;
-        eager->other = second;
-    } else if (find_keyed(binder, second) == keyed && has_integers(binder, first)) {
-        eager->key = second;
-        eager->other = first;
+    for (side = term->first; side != NULL && eager->key == NULL; side = side->next) {
+        struct clr_node *other = side == term->first ? side->next : term->first;
+
+        if (find_keyed(binder, side) == eager->keyed && has_integers(binder, other)) {
+            eager->key = side;
+            eager->other = other;
+        }
     }
     return eager->key != NULL;
 }
 
-/* Takes the terms of ON: one joins by the key, and each other one reads one table. */
+/* Takes the terms of ON: one joins by the key, and each other one reads the tables that are kept,
+   or the last one. */
 static bool take_on(struct clr_binder *binder, struct clr_node *node, struct clr_eager *eager)
 {
     struct clr_query *query = binder->query;
-    struct clr_node *child = is_and(node) ? node->first : NULL;
+    struct clr_node *child = node->first;
+    unsigned reads;
 
-    if (!is_and(node)) {
-        if (take_equal(binder, node, eager))
-            return true;
-        if (query->condition_count == CLR_MOST_CONDITIONS ||
-            eager->term_count == CLR_MOST_CONDITIONS)
-            return false;
-        if (find_reads(binder, node) == READS_GROUPED)
-            query->conditions[query->condition_count++] = node;
-        else
-            eager->terms[eager->term_count++] = node;
-        return reads_alone(binder, node, READS_KEPT) || find_reads(binder, node) == READS_GROUPED;
+    if (clr_node_is_and(node)) {
+        while (child != NULL && take_on(binder, child, eager))
+            child = child->next;
+        return child == NULL;
     }
-    while (child != NULL && take_on(binder, child, eager))
-        child = child->next;
-    return child == NULL;
+    if (take_equal(binder, node, eager))
+        return true;
+    if (query->condition_count == CLR_MOST_CONDITIONS || eager->term_count == CLR_MOST_CONDITIONS)
+        return false;
+    reads = find_reads(binder, node);
+    if (reads == READS_GROUPED)
+        query->conditions[query->condition_count++] = node;
+    else
+        eager->terms[eager->term_count++] = node;
+    return reads == READS_GROUPED || (reads & ~(unsigned)READS_KEPT) == 0;
 }
 
 /* Whether an aggregate follows from rows that are grouped alone. */
@@ -216,7 +202,7 @@ static bool finds_row(const struct clr_binder *binder, const struct clr_node *no
                 is_of(binder, node->first->next, others)) ||
                (find_keyed(binder, node->first->next) == table &&
                 is_of(binder, node->first, others));
-    child = is_and(node) ? node->first : NULL;
+    child = clr_node_is_and(node) ? node->first : NULL;
     while (child != NULL && !finds_row(binder, child, table, others))
         child = child->next;
     return child != NULL;
@@ -327,7 +313,6 @@ static bool make_select(struct clr_binder *binder, struct clr_eager *eager)
     eager->whole = clr_memory_alloc(sizeof *eager->whole);
     if (term == NULL || eager->whole == NULL)
         return clr_syntax_no_memory(binder->syntax) >= 0;
-    eager->keyed = find_keyed(binder, eager->key);
     eager->is_ordered = orders_by_key(binder, eager);
     *eager->whole = *select;
     select->items = select->terms = (struct clr_list){NULL, NULL};
@@ -350,6 +335,7 @@ bool clr_eager_find(struct clr_binder *binder)
     eager = clr_memory_alloc_zero(sizeof *eager);
     if (eager == NULL)
         return clr_syntax_no_memory(binder->syntax) >= 0;
+    eager->keyed = find_keyed(binder, binder->from->keys.first->first);
     if (!take_on(binder, binder->from->sources[last_table(binder)].on, eager) ||
         eager->key == NULL || !make_select(binder, eager)) {
         query->condition_count = 0;

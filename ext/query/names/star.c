@@ -26,7 +26,7 @@ static bool add_term(struct star *star, struct clr_node *node, int source)
 {
     struct terms *terms = &star->terms;
 
-    if (node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND)
+    if (clr_node_is_and(node))
         return add_term(star, node->first, source) && add_term(star, node->first->next, source);
     if (terms->count == MOST_TERMS)
         return clr_refuse_name(star->binder->syntax, CLR_WHY_TOO_MANY, "conditions") >= 0;

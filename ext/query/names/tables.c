@@ -126,15 +126,16 @@ static bool is_common(const struct clr_from_table *source, const char *name)
     return node != NULL;
 }
 
-const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
-                                               struct clr_node *node)
+const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binder,
+                                                  const struct clr_node *node, int *source)
 {
     const struct clr_select_tree *from = binder->from;
     const struct clr_known_table *tables = binder->environment->tables;
     const char *name = node->names[node->name_count - 1].name;
     const struct clr_known_column *found = NULL, *known;
-    int source = 0, i;
+    int i;
 
+    *source = node->source;
     if (node->source != 0)
         return clr_tables_column(&tables[node->source - 1], name);
     for (i = 0; i < from->source_count && !node->is_hidden; i++) {
@@ -143,13 +144,20 @@ const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
                     : NULL;
         if (known == NULL || (found != NULL && is_common(&from->sources[i], name)))
             continue;
-        if (found != NULL || (known->is_rowid && node->name_count == 1 && from->source_count > 1))
+        if (found != NULL || (known->is_rowid && node->name_count == 1 && from->source_count > 1)) {
+            *source = 0;
             return NULL;
+        }
         found = known;
-        source = i + 1;
+        *source = i + 1;
     }
-    node->source = source;
     return found;
+}
+
+const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
+                                               struct clr_node *node)
+{
+    return clr_tables_look_up(binder, node, &node->source);
 }
 
 /* ---- Which item of a subquery has a name. */

@@ -39,8 +39,12 @@ bool clr_tables_name_rowid(const char *name);
 bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
                         const struct clr_node *node);
 
-/* Returns the column that a node means among those of all tables, or NULL, and notes its table in
-   the node. */
+/* Returns the column that a node means among those of all tables, or NULL, and stores the place of
+   its table in FROM, from 1; 0: there is none. */
+const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binder,
+                                                  const struct clr_node *node, int *source);
+
+/* The same, with the table noted in the node. */
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
                                                struct clr_node *node);
 

@@ -295,6 +295,12 @@ bool clr_select_has_inner(const struct clr_select_tree *select);
 /* Whether it is TRUE or FALSE. */
 bool clr_node_is_truth(const struct clr_node *node);
 
+/* Whether it is AND of two conditions. */
+static inline bool clr_node_is_and(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND;
+}
+
 /* Whether it is a column of the table that is scanned, once it is bound. */
 static inline bool clr_node_is_scanned(const struct clr_node *node)
 {

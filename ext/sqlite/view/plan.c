@@ -368,8 +368,7 @@ static int bind_query(struct clr_connection *connection, const struct clr_select
         rc = bind_names(connection, select, plan, tables, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         rc = read_program(connection->db, select, plan, tables, program, reason);
-    if (!plan->query->has_rows && plan->query->eager == NULL &&
-        (!plan->query->is_grouped || plan->query->is_ordered))
+    if (!plan->query->has_rows && (!plan->query->is_grouped || plan->query->is_ordered))
         plan->valueless = 0;
     return rc;
 }
