@@ -3,8 +3,6 @@
 #include "base/memory.h"
 #include "query/syntax/grammar.h"
 
-#include <string.h>
-
 /* Which tables an expression reads outside of aggregates, as bits: those whose rows are kept, and
    the last one of the join, whose rows are grouped. */
 enum { READS_KEPT = 1, READS_GROUPED = 2, READS_UNKNOWN = 4 };

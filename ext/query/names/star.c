@@ -1,6 +1,6 @@
 #include "query/names/star.h"
 
-#include "query/names/tables.h"
+#include "query/names/merge.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>

@@ -39,6 +39,10 @@ bool clr_tables_name_rowid(const char *name);
 bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
                         const struct clr_node *node);
 
+/* Whether USING joins a table by a column of that name: a name without a table's means the column
+   of the first table that has it. */
+bool clr_tables_common(const struct clr_from_table *source, const char *name);
+
 /* Returns the column that a node means among those of all tables, or NULL, and stores the place of
    its table in FROM, from 1; 0: there is none. */
 const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binder,
@@ -68,29 +72,5 @@ bool clr_tables_has_part(const struct clr_dimension *dimension, const struct clr
 
 /* Returns a name by which a table's rowid can be had; NULL: there is none. */
 const char *clr_tables_rowid(const struct clr_known_table *table);
-
-/*
- * ---- Subqueries in FROM, CTEs and ordinary views that are projections of one table's rows: names
- * of their columns become what these are, and so the SELECT is one from tables.
- */
-
-/* To be called once, before all else that is about names. Their conditions are left where they are.
-   Names that mean no column are marked; they are hidden, and refused where they are looked up.
-   Returns false once it has failed. */
-bool clr_merge_all(struct clr_binder *binder);
-
-/* Has a name mean a column of one table of FROM, by its place from 0. Returns false, with nothing
-   changed, if that is not known to have one, or once it has failed. */
-bool clr_merge_column(struct clr_binder *binder, struct clr_node *node, int source);
-
-/*
- * ---- The first rows of each partition: row_number() OVER (PARTITION BY key ORDER BY x) in a
- * SELECT in FROM, of which the SELECT around it wants the rows where that is 1, or a few more.
- *
- * Has the query be one of the first rows of partitions, where it is: of the rows that meet the
- * inner condition SQLite needs no others than those that have the first values of their partition.
- * To be called once names of subqueries mean what is in them, before conditions are taken.
- */
-void clr_ranked_find(struct clr_binder *binder);
 
 #endif
