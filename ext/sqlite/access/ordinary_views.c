@@ -13,112 +13,67 @@
 
 /* ---- Names. */
 
-/* What names of ordinary views mean, where nothing in temp has them. */
-
-enum named_kind { CLR_NAMED_VIEW, CLR_NAMED_TABLE };
-
-struct named_view {
-    struct named_view *next;
+/* A table or view of another database than temp. */
+struct named {
+    struct named *next;
     char *schema, *name; /* as the schema writes it */
-    enum named_kind kind;
+    bool is_view;
 };
 
-/* NULL is fine. */
-static void named_view_free(struct named_view *named)
+static void free_list(struct named *list)
 {
+    struct named *next;
+
+    for (; list != NULL; list = next) {
+        next = list->next;
+        sqlite3_free(list->schema);
+        sqlite3_free(list->name);
+        sqlite3_free(list);
+    }
+}
+
+/* Adds the entry that the statement is at to the end of a list. Returns false without memory. */
+static bool add_named(const char *schema, sqlite3_stmt *statement, struct named ***end)
+{
+    struct named *named = sqlite3_malloc(sizeof *named);
+
     if (named == NULL)
-        return;
-    sqlite3_free(named->schema);
-    sqlite3_free(named->name);
-    sqlite3_free(named);
+        return false;
+    *named = (struct named){
+        .schema = sqlite3_mprintf("%s", schema),
+        .name = sqlite3_mprintf("%s", sqlite3_column_text(statement, CLR_SCHEMA_NAME)),
+        .is_view = clr_schema_entry_is_view(statement)};
+    **end = named;
+    *end = &named->next;
+    return named->schema != NULL && named->name != NULL;
 }
 
-static struct named_view *new_named(const char *schema, const char *name, enum named_kind kind)
+/*
+ * Lists what has a name, NULL: all views, in the order in which SQLite looks names up, but for
+ * temp: in main, and then in the attached databases. Returns SQLite's code; the list is to be freed
+ * in any case.
+ */
+static int list_named(sqlite3 *db, const char *name, struct named **list)
 {
-    struct named_view *named = sqlite3_malloc(sizeof *named);
-
-    if (named == NULL || schema == NULL || name == NULL) {
-        sqlite3_free(named);
-        return NULL;
-    }
-    *named = (struct named_view){
-        .schema = sqlite3_mprintf("%s", schema), .name = sqlite3_mprintf("%s", name), .kind = kind};
-    if (named->schema != NULL && named->name != NULL)
-        return named;
-    named_view_free(named);
-    return NULL;
-}
-
-/* Looks a name up in a schema. *found is NULL if nothing there has it. */
-static int find_in(sqlite3 *db, const char *schema, const char *name, struct named_view **found)
-{
-    sqlite3_stmt *statement;
-    int rc = clr_schema_entries(db, schema, &statement);
-
-    if (rc == SQLITE_OK && clr_schema_entries_next(statement, CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW,
-                                                   CLR_SCHEMA_NAME, name)) {
-        *found = new_named(schema, (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME),
-                           clr_schema_entry_is_view(statement) ? CLR_NAMED_VIEW : CLR_NAMED_TABLE);
-        if (*found == NULL)
-            rc = SQLITE_NOMEM;
-    }
-    return clr_statement_end(statement, rc);
-}
-
-/* Looks a name up where SQLite would, but for temp: in main, and then the attached databases.
-   Returns SQLite's code; *found is NULL if none has it, else to be freed. */
-static int named_view_find(sqlite3 *db, const char *name, struct named_view **found)
-{
+    const unsigned kinds = name == NULL ? CLR_SCHEMA_VIEW : CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW;
+    struct named **end = list;
     struct clr_schema_names all;
+    sqlite3_stmt *statement;
     int rc = clr_schema_names_read(db, &all), i;
 
-    *found = NULL;
+    *list = NULL;
     if (rc != SQLITE_OK)
         return rc;
-    for (i = 0; i < all.count && rc == SQLITE_OK && *found == NULL; i++) {
-        if (sqlite3_stricmp(all.list[i], "temp") != 0)
-            rc = find_in(db, all.list[i], name, found);
-    }
-    clr_schema_names_free(&all);
-    if (rc != SQLITE_OK) {
-        named_view_free(*found);
-        *found = NULL;
-    }
-    return rc;
-}
-
-/* Lists the views of a schema, in front of those in the list. */
-static int list_views(sqlite3 *db, const char *schema, struct named_view **list)
-{
-    sqlite3_stmt *statement;
-    int rc = clr_schema_entries(db, schema, &statement);
-
-    while (rc == SQLITE_OK &&
-           clr_schema_entries_next(statement, CLR_SCHEMA_VIEW, CLR_SCHEMA_NAME, NULL)) {
-        struct named_view *named = new_named(
-            schema, (const char *)sqlite3_column_text(statement, CLR_SCHEMA_NAME), CLR_NAMED_VIEW);
-        if (named == NULL) {
-            rc = SQLITE_NOMEM;
-        } else {
-            named->next = *list;
-            *list = named;
+    for (i = 0; i < all.count && rc == SQLITE_OK && (name == NULL || *list == NULL); i++) {
+        if (sqlite3_stricmp(all.list[i], "temp") == 0)
+            continue;
+        rc = clr_schema_entries(db, all.list[i], &statement);
+        while (rc == SQLITE_OK &&
+               clr_schema_entries_next(statement, kinds, CLR_SCHEMA_NAME, name)) {
+            if (!add_named(all.list[i], statement, &end))
+                rc = SQLITE_NOMEM;
         }
-    }
-    return clr_statement_end(statement, rc);
-}
-
-/* Lists the views of all databases but temp, in front of those in the list. Returns SQLite's code;
-   the list is to be freed one by one in any case. */
-static int named_views_list(sqlite3 *db, struct named_view **list)
-{
-    struct clr_schema_names all;
-    int rc = clr_schema_names_read(db, &all), i;
-
-    if (rc != SQLITE_OK)
-        return rc;
-    for (i = 0; i < all.count && rc == SQLITE_OK; i++) {
-        if (sqlite3_stricmp(all.list[i], "temp") != 0)
-            rc = list_views(db, all.list[i], list);
+        rc = clr_statement_end(statement, rc);
     }
     clr_schema_names_free(&all);
     return rc;
@@ -267,7 +222,7 @@ int clr_ordinary_view_find(struct clr_connection *connection, const char *name,
 
 /* Whether the view is written to, or its columns have a collating sequence of their own, which goes
    before another column's. */
-static int check_target(sqlite3 *db, const struct named_view *target, char **message)
+static int check_target(sqlite3 *db, const struct named *target, char **message)
 {
     bool found = false;
     char *held = NULL;
@@ -294,7 +249,7 @@ static int check_target(sqlite3 *db, const struct named_view *target, char **mes
 /* Creates temp.NAME over the accelerated view, named m so that no column's name is taken for text.
    A plus sign leaves a column without affinity, as expressions are, where a virtual table's columns
    have one. */
-static int create_view(sqlite3 *db, const struct named_view *target, const char *made,
+static int create_view(sqlite3 *db, const struct named *target, const char *made,
                        const struct view_columns *columns, char **message)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
@@ -329,7 +284,7 @@ static int drop_view(sqlite3 *db, const char *name)
 }
 
 /* Creates temp.NAME, unless its columns would not be those of the view. */
-static int create(sqlite3 *db, const struct named_view *target, const char *made,
+static int create(sqlite3 *db, const struct named *target, const char *made,
                   const struct view_columns *want, char **message)
 {
     struct view_columns got = {.comparisons = NULL};
@@ -351,8 +306,8 @@ static int create(sqlite3 *db, const struct named_view *target, const char *made
 }
 
 /* Makes the accelerated view, if there can be one. */
-static int get_made(struct clr_connection *connection, const struct named_view *target,
-                    const char *sql, char made[CLR_MADE_NAME], char **message)
+static int get_made(struct clr_connection *connection, const struct named *target, const char *sql,
+                    char made[CLR_MADE_NAME], char **message)
 {
     int rc = clr_made_view_get(connection, sql, false, made, message);
     char *why;
@@ -371,7 +326,7 @@ static int get_made(struct clr_connection *connection, const struct named_view *
 }
 
 /* Makes both views. */
-static int make(struct clr_connection *connection, const struct named_view *target, const char *sql,
+static int make(struct clr_connection *connection, const struct named *target, const char *sql,
                 char **message)
 {
     struct view_columns want = {.comparisons = NULL};
@@ -393,7 +348,7 @@ static int make(struct clr_connection *connection, const struct named_view *targ
 
 /* Finds out whether temp.NAME, whose text that is, is ours and has the columns that the view has
    now: then all is *done. If it is ours and has others it is dropped. */
-static int check_temporary(struct clr_connection *connection, const struct named_view *target,
+static int check_temporary(struct clr_connection *connection, const struct named *target,
                            const char *select, const char *sql, bool *done, char **message)
 {
     char made[CLR_MADE_NAME], name[CLR_MADE_NAME];
@@ -430,8 +385,7 @@ static int check_temporary(struct clr_connection *connection, const struct named
 }
 
 /* SQLITE_ERROR: this view cannot be accelerated; other errors are not for one view alone. */
-static int accelerate(struct clr_connection *connection, const struct named_view *target,
-                      char **message)
+static int accelerate(struct clr_connection *connection, const struct named *target, char **message)
 {
     char *select = sqlite3_mprintf("SELECT * FROM \"%w\".\"%w\"", target->schema, target->name);
     char *sql = NULL;
@@ -461,34 +415,34 @@ static int accelerate(struct clr_connection *connection, const struct named_view
 int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *name,
                                  char **message)
 {
-    struct named_view *target;
-    int rc = named_view_find(connection->db, name, &target);
+    struct named *list;
+    int rc = list_named(connection->db, name, &list);
 
     *message = NULL;
     if (rc != SQLITE_OK)
-        return fail_as_sqlite(connection->db, rc, message);
-    if (target == NULL)
-        return fail(message, sqlite3_mprintf("no database has a view %Q", name));
-    if (target->kind == CLR_NAMED_VIEW)
-        rc = accelerate(connection, target, message);
+        rc = fail_as_sqlite(connection->db, rc, message);
+    else if (list == NULL)
+        rc = fail(message, sqlite3_mprintf("no database has a view %Q", name));
+    else if (list->is_view)
+        rc = accelerate(connection, list, message);
     else
         rc = fail(message, sqlite3_mprintf("%Q is a table, and no view", name));
-    named_view_free(target);
+    free_list(list);
     return rc;
 }
 
 /* One of all: it counts if its name means it, and it can be accelerated. */
-static int accelerate_listed(struct clr_connection *connection, const struct named_view *listed,
+static int accelerate_listed(struct clr_connection *connection, const struct named *listed,
                              int *count, char **message)
 {
-    struct named_view *target;
-    int rc = named_view_find(connection->db, listed->name, &target);
+    struct named *meant;
+    int rc = list_named(connection->db, listed->name, &meant);
 
-    if (rc != SQLITE_OK)
-        return fail_as_sqlite(connection->db, rc, message);
-    if (target != NULL && target->kind == CLR_NAMED_VIEW &&
-        sqlite3_stricmp(target->schema, listed->schema) == 0) {
-        rc = accelerate(connection, target, message);
+    if (rc != SQLITE_OK) {
+        rc = fail_as_sqlite(connection->db, rc, message);
+    } else if (meant != NULL && meant->is_view &&
+               sqlite3_stricmp(meant->schema, listed->schema) == 0) {
+        rc = accelerate(connection, meant, message);
         *count += rc == SQLITE_OK;
     }
     if (rc == SQLITE_ERROR) {
@@ -496,24 +450,21 @@ static int accelerate_listed(struct clr_connection *connection, const struct nam
         *message = NULL;
         rc = SQLITE_OK;
     }
-    named_view_free(target);
+    free_list(meant);
     return rc;
 }
 
 int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message)
 {
-    struct named_view *list = NULL, *target;
-    int rc = named_views_list(connection->db, &list);
+    struct named *list, *listed;
+    int rc = list_named(connection->db, NULL, &list);
 
     *message = NULL;
     *count = 0;
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
-    while ((target = list) != NULL) {
-        if (rc == SQLITE_OK)
-            rc = accelerate_listed(connection, target, count, message);
-        list = target->next;
-        named_view_free(target);
-    }
+    for (listed = list; listed != NULL && rc == SQLITE_OK; listed = listed->next)
+        rc = accelerate_listed(connection, listed, count, message);
+    free_list(list);
     return rc;
 }
