@@ -318,6 +318,145 @@ void clr_cache_lock_unchanging(const struct clr_connection *connection)
     }
 }
 
+/* ---- Closed files. */
+
+/*
+ * The columns of a file that no connection has open any more go after the time that the process's
+ * setting column_retention says, or soon after the file was deleted: a thread sees to that, which
+ * ends when there is nothing left to wait for. Each such file takes a descriptor: of 16 at most,
+ * and of a small part of those that the process may have, columns stay.
+ */
+
+/* Of so many closed files columns stay, and of one for each so many descriptors that the process
+   may have: a file takes one. */
+enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
+
+/* How often it is looked whether closed files have been deleted, whose blocks the descriptors keep.
+ */
+enum { LOOK_MS = 1000 };
+
+/* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
+static int64_t closed_since(const struct clr_cached_table *table)
+{
+    return table->file == NULL ? 0 : clr_known_file_closed(table->file);
+}
+
+/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when to look
+   at the next ones, in ns of clr_clock_ns(); INT64_MAX: there are none. */
+static int64_t locked_drop_due(void)
+{
+    const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
+    const int64_t now = clr_clock_ns(), look = now + LOOK_MS * INT64_C(1000000);
+    int64_t next_due = INT64_MAX, closed, due;
+    struct clr_cached_table *table, *next;
+
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        closed = closed_since(table);
+        if (closed == 0)
+            continue;
+        if (closed + retention <= now || clr_known_file_is_lost(table->file))
+            clr_cache_drop_table(table);
+        else if ((due = closed + retention < look ? closed + retention : look) < next_due)
+            next_due = due;
+    }
+    return next_due;
+}
+
+static void drop_file(const struct clr_known_file *file)
+{
+    struct clr_cached_table *table, *next;
+
+    for (table = clr_cache_first(); table != NULL; table = next) {
+        next = table->next;
+        if (table->file == file)
+            clr_cache_drop_table(table);
+    }
+}
+
+/* Returns the file that was closed longest ago, or NULL, and how many are closed. */
+static const struct clr_known_file *find_oldest_file(int *count)
+{
+    const struct clr_cached_table *table, *other;
+    const struct clr_known_file *oldest = NULL;
+    int64_t closed, since = INT64_MAX;
+
+    *count = 0;
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        closed = closed_since(table);
+        for (other = clr_cache_first(); closed != 0 && other != table; other = other->next)
+            closed = other->file == table->file ? 0 : closed;
+        *count += closed != 0;
+        if (closed != 0 && closed < since) {
+            since = closed;
+            oldest = table->file;
+        }
+    }
+    return oldest;
+}
+
+static void drop_beyond_most(void)
+{
+    const uint64_t allowed = clr_file_most() / DESCRIPTORS_PER_FILE;
+    const int most = allowed < MOST_FILES ? (int)allowed : MOST_FILES;
+    const struct clr_known_file *oldest;
+    int count;
+
+    while ((oldest = find_oldest_file(&count)) != NULL && count > most)
+        drop_file(oldest);
+}
+
+/* Under the cache's lock: whether the thread is to look again, since it looked the last time. */
+static bool is_wanted;
+
+/* The process whose thread this is; 0: there is none. A child after fork() has none. */
+static pid_t running;
+
+/* The thread that drops what is due, one in the process, until there is nothing left to wait for.
+ */
+static void *drop_in_time(void *unused)
+{
+    int64_t due;
+
+    (void)unused;
+    clr_cache_lock();
+    for (;;) {
+        is_wanted = false;
+        due = locked_drop_due();
+        if (is_wanted)
+            continue;
+        if (due == INT64_MAX)
+            break;
+        wait_until_woken((due - clr_clock_ns()) / 1000000 + 1);
+    }
+    running = 0;
+    clr_cache_unlock();
+    return NULL;
+}
+
+/* Has the thread look soon. Returns false if it can't be started. */
+static bool want_thread(void)
+{
+    is_wanted = true;
+    if (running == getpid()) {
+        clr_cache_wake();
+        return true;
+    }
+    if (clr_thread_start(drop_in_time, NULL) != 0)
+        return false;
+    running = getpid();
+    return true;
+}
+
+static void file_closed(struct clr_known_file *file)
+{
+    clr_cache_lock();
+    drop_beyond_most();
+    if (locked_drop_due() != INT64_MAX && !want_thread())
+        drop_file(file);
+    clr_cache_unlock();
+}
+
 /* ---- Forking. */
 
 /* In the child the other threads are no more: what they were changing is never complete, and is
@@ -339,10 +478,11 @@ static void unlock_child(void)
     clr_cache_unlock();
 }
 
-static void heed_forks(void)
+static void prepare(void)
 {
     clr_known_file_heed_forks(); /* whose lock is taken after this one */
     pthread_atfork(clr_cache_lock, clr_cache_unlock, unlock_child);
+    clr_known_file_notify(file_closed);
 }
 
 /* ---- What a connection has of its own. */
@@ -371,11 +511,11 @@ const char *clr_cache_schema(const struct clr_connection *connection,
     return clr_database_schema_of(connection, table->file);
 }
 
-/* Without the lock: has the cache forget the connection when that is closed, and heed forks.
-   Returns false without memory. */
+/* Without the lock: has the cache forget the connection when that is closed, and heed forks and
+   closed files. Returns false without memory. */
 static bool prepare_connection(struct clr_connection *connection)
 {
-    pthread_once(&prepared, heed_forks);
+    pthread_once(&prepared, prepare);
     return clr_connection_attach(connection, &own_kind) != NULL;
 }
 
@@ -671,148 +811,4 @@ bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *wa
         dispose_image(locked_replace(image, copy));
     clr_cache_unlock();
     return done;
-}
-
-/* ---- Closed files. */
-
-/* Of so many closed files columns stay, and of one for each so many descriptors that the process
-   may have: a file takes one. */
-enum { MOST_FILES = 16, DESCRIPTORS_PER_FILE = 32 };
-
-/* How often it is looked whether closed files have been deleted, whose blocks the descriptors keep.
- */
-enum { LOOK_MS = 1000 };
-
-static pthread_once_t begun = PTHREAD_ONCE_INIT;
-
-/* Since when the table's file is closed, in ns of clr_clock_ns(); 0: it is not. */
-static int64_t closed_since(const struct clr_cached_table *table)
-{
-    return table->file == NULL ? 0 : clr_known_file_closed(table->file);
-}
-
-/* Drops the tables of files that were closed long enough ago, or are deleted. Returns when to look
-   at the next ones, in ns of clr_clock_ns(); INT64_MAX: there are none. */
-static int64_t locked_drop_due(void)
-{
-    const int64_t retention = clr_process_setting(CLR_COLUMN_RETENTION) * 1000000;
-    const int64_t now = clr_clock_ns(), look = now + LOOK_MS * INT64_C(1000000);
-    int64_t next_due = INT64_MAX, closed, due;
-    struct clr_cached_table *table, *next;
-
-    for (table = clr_cache_first(); table != NULL; table = next) {
-        next = table->next;
-        closed = closed_since(table);
-        if (closed == 0)
-            continue;
-        if (closed + retention <= now || clr_known_file_is_lost(table->file))
-            clr_cache_drop_table(table);
-        else if ((due = closed + retention < look ? closed + retention : look) < next_due)
-            next_due = due;
-    }
-    return next_due;
-}
-
-static void drop_file(const struct clr_known_file *file)
-{
-    struct clr_cached_table *table, *next;
-
-    for (table = clr_cache_first(); table != NULL; table = next) {
-        next = table->next;
-        if (table->file == file)
-            clr_cache_drop_table(table);
-    }
-}
-
-/* Returns the file that was closed longest ago, or NULL, and how many are closed. */
-static const struct clr_known_file *find_oldest_file(int *count)
-{
-    const struct clr_cached_table *table, *other;
-    const struct clr_known_file *oldest = NULL;
-    int64_t closed, since = INT64_MAX;
-
-    *count = 0;
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        closed = closed_since(table);
-        for (other = clr_cache_first(); closed != 0 && other != table; other = other->next)
-            closed = other->file == table->file ? 0 : closed;
-        *count += closed != 0;
-        if (closed != 0 && closed < since) {
-            since = closed;
-            oldest = table->file;
-        }
-    }
-    return oldest;
-}
-
-static void drop_beyond_most(void)
-{
-    const uint64_t allowed = clr_file_most() / DESCRIPTORS_PER_FILE;
-    const int most = allowed < MOST_FILES ? (int)allowed : MOST_FILES;
-    const struct clr_known_file *oldest;
-    int count;
-
-    while ((oldest = find_oldest_file(&count)) != NULL && count > most)
-        drop_file(oldest);
-}
-
-/* Under the cache's lock: whether the thread is to look again, since it looked the last time. */
-static bool is_wanted;
-
-/* The process whose thread this is; 0: there is none. A child after fork() has none. */
-static pid_t running;
-
-/* The thread that drops what is due, one in the process, until there is nothing left to wait for.
- */
-static void *drop_in_time(void *unused)
-{
-    int64_t due;
-
-    (void)unused;
-    clr_cache_lock();
-    for (;;) {
-        is_wanted = false;
-        due = locked_drop_due();
-        if (is_wanted)
-            continue;
-        if (due == INT64_MAX)
-            break;
-        wait_until_woken((due - clr_clock_ns()) / 1000000 + 1);
-    }
-    running = 0;
-    clr_cache_unlock();
-    return NULL;
-}
-
-/* Has the thread look soon. Returns false if it can't be started. */
-static bool want_thread(void)
-{
-    is_wanted = true;
-    if (running == getpid()) {
-        clr_cache_wake();
-        return true;
-    }
-    if (clr_thread_start(drop_in_time, NULL) != 0)
-        return false;
-    running = getpid();
-    return true;
-}
-
-static void file_closed(struct clr_known_file *file)
-{
-    clr_cache_lock();
-    drop_beyond_most();
-    if (locked_drop_due() != INT64_MAX && !want_thread())
-        drop_file(file);
-    clr_cache_unlock();
-}
-
-static void begin(void)
-{
-    clr_known_file_notify(file_closed);
-}
-
-void clr_retention_begin(void)
-{
-    pthread_once(&begun, begin);
 }

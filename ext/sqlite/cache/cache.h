@@ -208,15 +208,4 @@ void clr_cache_end_load(struct clr_image *image);
 bool clr_cache_begin_change(struct clr_image **image, const struct clr_watch *watch,
                             bool with_columns);
 
-/* ---- Closed files. */
-
-/*
- * From now on the columns of a file that no connection has open any more go after the time that the
- * process's setting column_retention says, or soon after the file was deleted: a thread sees to
- * that, which ends when there is nothing left to wait for. Each such file takes a descriptor: of 16
- * at most, and of a small part of those that the process may have, columns stay. To be called
- * before anything is cached; any number of times.
- */
-void clr_retention_begin(void);
-
 #endif

@@ -133,7 +133,6 @@ static enum clr_entry enter(struct clr_column_request *request)
         place_of(request, request->is_filled ? NULL : request->snapshot.known);
     enum clr_entry entry;
 
-    clr_retention_begin();
     entry = clr_cache_enter(&place, request->table->root, &request->snapshot.token, request->watch,
                             &request->arrival, &request->image);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
