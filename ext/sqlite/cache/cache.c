@@ -75,58 +75,6 @@ static bool wait_for_others(const struct clr_watch *watch)
     return !wants_stop;
 }
 
-/* ---- Columns with too many values. */
-
-/* Returns the link to the column's note, or to the list's end. */
-static struct clr_many_values **find_note(struct clr_many_values **list,
-                                          const struct clr_field *field)
-{
-    while (*list != NULL && !clr_field_is_like(&(*list)->field, field))
-        list = &(*list)->next;
-    return list;
-}
-
-bool clr_many_values_expected(struct clr_many_values *list, const struct clr_field *field,
-                              const struct clr_database_version *token)
-{
-    struct clr_many_values *note = *find_note(&list, field);
-
-    return note != NULL &&
-           (memcmp(&note->token, token, sizeof *token) == 0 || clr_backoff_skips(&note->skips));
-}
-
-void clr_many_values_found(struct clr_many_values **list, const struct clr_field *field,
-                           const struct clr_database_version *token)
-{
-    struct clr_many_values *note = *find_note(list, field);
-
-    if (note == NULL) {
-        note = clr_memory_alloc(sizeof *note);
-        if (note == NULL)
-            return;
-        *note = (struct clr_many_values){.next = *list, .field = *field};
-        *list = note;
-    }
-    note->token = *token;
-    clr_backoff_failed(&note->skips, 2);
-}
-
-void clr_many_values_forget(struct clr_many_values **list, const struct clr_field *field)
-{
-    struct clr_many_values **link = find_note(list, field), *note = *link;
-
-    if (note == NULL)
-        return;
-    *link = note->next;
-    clr_memory_free(note);
-}
-
-static void free_many_values(struct clr_many_values **list)
-{
-    while (*list != NULL)
-        clr_many_values_forget(list, &(*list)->field);
-}
-
 /* ---- A table and its images. */
 
 /* Whether it is the table of that place. */
@@ -146,6 +94,16 @@ static struct clr_cached_table *retain_table(struct clr_cached_table *table)
     return table;
 }
 
+static void free_many_values(struct clr_many_values *note)
+{
+    struct clr_many_values *next;
+
+    for (; note != NULL; note = next) {
+        next = note->next;
+        clr_memory_free(note);
+    }
+}
+
 static void free_dictionaries(struct clr_kept_dictionary *kept)
 {
     struct clr_kept_dictionary *next;
@@ -162,7 +120,7 @@ static void release_table(struct clr_cached_table *table)
     if (--table->references > 0)
         return;
     free_dictionaries(table->dictionaries);
-    free_many_values(&table->many_values);
+    free_many_values(table->many_values);
     clr_known_file_release(table->file);
     sqlite3_free(table->schema);
     sqlite3_free(table->name);

@@ -56,30 +56,16 @@ struct clr_kept_dictionary {
 };
 
 /*
- * Columns that have too many different values for a dictionary, or others than times: what was
- * found once for a version of the database is not found again for the same, and for later ones only
- * once in a while.
+ * A column that has too many different values for a dictionary, or others than times, in a list of
+ * those of a table: what was found once for a version of the database is not found again for the
+ * same, and for later ones only once in a while.
  */
-
-/* One column, in a list of those of an image. */
 struct clr_many_values {
     struct clr_many_values *next;
     struct clr_field field;            /* of the image: clr_field_is_like() */
     struct clr_database_version token; /* of the version for which it was found */
     struct clr_backoff skips;          /* queries of other versions that do without */
 };
-
-/* Takes note of a query that needs the column in that version. Returns whether the column is to be
-   taken for one with too many values. */
-bool clr_many_values_expected(struct clr_many_values *list, const struct clr_field *field,
-                              const struct clr_database_version *token);
-
-/* Takes note that it has. Without memory it is found again. */
-void clr_many_values_found(struct clr_many_values **list, const struct clr_field *field,
-                           const struct clr_database_version *token);
-
-/* Takes note that it has not. */
-void clr_many_values_forget(struct clr_many_values **list, const struct clr_field *field);
 
 /* Of columns that SQLite itself fills, what was tried for one version of the database. Columns have
    a bit each, see clr_image_bit(). */

@@ -198,9 +198,22 @@ struct clr_image_column *clr_column_request_find(const struct clr_column_request
     return clr_image_find(request->image, &field);
 }
 
+/* With the cache's lock: returns the link to what is noted of a column's values, or to the list's
+   end. */
+static struct clr_many_values **find_note(const struct clr_image *image,
+                                          const struct clr_field *field)
+{
+    struct clr_many_values **link = &image->table->many_values;
+
+    while (*link != NULL && !clr_field_is_like(&(*link)->field, field))
+        link = &(*link)->next;
+    return link;
+}
+
 bool clr_column_request_expects_many_values(struct clr_column_request *request)
 {
     const struct clr_image *image = request->image;
+    struct clr_many_values *note;
     bool is_expected;
     int i;
 
@@ -211,7 +224,10 @@ bool clr_column_request_expects_many_values(struct clr_column_request *request)
             clr_column_request_find(request, i) != NULL)
             continue;
         clr_cache_lock();
-        is_expected = clr_many_values_expected(image->table->many_values, &field, &image->token);
+        note = *find_note(image, &field);
+        is_expected =
+            note != NULL && (memcmp(&note->token, &image->token, sizeof note->token) == 0 ||
+                             clr_backoff_skips(&note->skips));
         clr_cache_unlock();
         if (!is_expected)
             continue;
@@ -245,10 +261,20 @@ void clr_column_request_refuse_field(struct clr_column_request *request,
 void clr_column_request_has_many_values(struct clr_column_request *request,
                                         const struct clr_field *field)
 {
-    struct clr_image *image = request->image;
+    const struct clr_image *image = request->image;
+    struct clr_many_values **link;
 
     clr_cache_lock();
-    clr_many_values_found(&image->table->many_values, field, &image->token);
+    link = find_note(image, field);
+    if (*link == NULL) {
+        *link = clr_memory_alloc_zero(sizeof **link); /* without memory it is found again */
+        if (*link != NULL)
+            (*link)->field = *field;
+    }
+    if (*link != NULL) {
+        (*link)->token = image->token;
+        clr_backoff_failed(&(*link)->skips, 2);
+    }
     clr_cache_unlock();
     clr_column_request_refuse_field(request, field);
 }
@@ -256,11 +282,16 @@ void clr_column_request_has_many_values(struct clr_column_request *request,
 int clr_column_request_keep(struct clr_column_request *request, const struct clr_new_columns *added)
 {
     struct clr_image *image = request->image;
+    struct clr_many_values **link, *note;
     int i, rc = SQLITE_OK;
 
     clr_cache_lock();
     for (i = 0; i < added->count; i++) {
-        clr_many_values_forget(&image->table->many_values, &added->fields[i]);
+        link = find_note(image, &added->fields[i]);
+        note = *link;
+        if (note != NULL)
+            *link = note->next;
+        clr_memory_free(note);
         if (clr_image_add(image, added->names[i], &added->fields[i], added->columns[i]) == NULL)
             rc = SQLITE_NOMEM;
     }
