@@ -33,7 +33,9 @@ static inline bool image_has_sound_codes(const struct clr_column *column)
 
         if (entry.tag == CLR_TAG_BYTES) {
             value = clr_bytes_value(entry.bits);
-            clr_dictionary_find_bytes(dictionary, value.kind, value.bytes, value.as.size, &code);
+            clr_dictionary_find_hashed(
+                dictionary, value.kind, value.bytes, value.as.size,
+                clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size), &code);
         } else {
             clr_dictionary_find(dictionary, entry, &code);
         }

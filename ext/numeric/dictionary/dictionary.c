@@ -389,13 +389,6 @@ enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_
     return CLR_OK;
 }
 
-enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
-                                        const void *bytes, size_t size, uint32_t *code)
-{
-    return clr_dictionary_find_hashed(dictionary, kind, bytes, size,
-                                      clr_dictionary_hash(dictionary, kind, bytes, size), code);
-}
-
 enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum clr_kind kind,
                                          const void *bytes, size_t size, uint32_t hash,
                                          uint32_t *code)

@@ -66,16 +66,14 @@ struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary
 struct clr_dictionary *clr_dictionary_retain(struct clr_dictionary *dictionary);
 void clr_dictionary_release(struct clr_dictionary *dictionary);
 
-/* As the functions below, for values that are not the one that was returned last. */
+/* As clr_dictionary_add() below, for a value that is not the one that was returned last. */
 enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_scalar number,
                                   uint32_t *code);
-enum clr_code clr_dictionary_find_bytes(struct clr_dictionary *dictionary, enum clr_kind kind,
-                                        const void *bytes, size_t size, uint32_t *code);
 
 /*
- * The last one in two steps, for many values one after the other: what the second looks at for a
- * hash lies apart, and is fetched before it is needed, each time for all values. That is worth it
- * where clr_dictionary_is_far().
+ * The same of TEXT and BLOBs, in two steps. For many values one after the other, what the second
+ * looks at for a hash lies apart, and is fetched before it is needed, each time for all values.
+ * That is worth it where clr_dictionary_is_far().
  */
 uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_kind kind,
                              const void *bytes, size_t size);
@@ -183,7 +181,8 @@ clr_dictionary_add_bytes(struct clr_dictionary *dictionary, enum clr_kind kind, 
         *code = dictionary->last;
         return CLR_OK;
     }
-    return clr_dictionary_find_bytes(dictionary, kind, bytes, size, code);
+    return clr_dictionary_find_hashed(dictionary, kind, bytes, size,
+                                      clr_dictionary_hash(dictionary, kind, bytes, size), code);
 }
 
 /*
