@@ -381,14 +381,6 @@ static struct clr_known_file *file_of(const struct clr_open_file *open, const sq
     return file;
 }
 
-static struct clr_open_file *retain_open_file(struct clr_open_file *open)
-{
-    pthread_mutex_lock(&lock);
-    open->references++;
-    pthread_mutex_unlock(&lock);
-    return open;
-}
-
 struct clr_known_file *clr_known_file_retain(struct clr_known_file *file)
 {
     pthread_mutex_lock(&lock);
@@ -453,15 +445,17 @@ bool clr_known_file_is_lost(const struct clr_known_file *file)
 
 /* ---- Databases. */
 
-static void free_database(struct clr_database *database)
+/* Finalizes the statements of a database, and forgets all that was found out by them but which file
+   it is. */
+static void rest(struct clr_database *database)
 {
     sqlite3_finalize(database->hold);
     sqlite3_finalize(database->mode);
-    release_open_file(database->open);
+    database->hold = database->mode = NULL;
     release_open_file(database->open_log);
+    database->open_log = NULL;
     clr_wal_map_free(&database->log);
-    sqlite3_free(database->schema);
-    sqlite3_free(database);
+    database->proved = false;
 }
 
 /* Prepares a statement of a formatted text, which is freed; NULL if that cannot be. */
@@ -475,40 +469,26 @@ static sqlite3_stmt *prepare_text(sqlite3 *db, char *sql)
     return statement;
 }
 
-/* A handle of a known file that the connection has, or had, by the name of its schema. */
-struct own_file {
-    struct own_file *next;
-    struct clr_open_file *open; /* with a reference */
-    const sqlite3_file *handle;
-    char *schema;
-};
-
-/* The databases of a connection, whose statements are freed when its last view goes, and the files
-   that it has open. */
+/* The databases of a connection, whose statements are finalized when its last view goes. */
 struct databases {
     struct clr_attachment attachment;
     struct clr_database *first;
-    struct own_file *files;
     int generations; /* given out so far */
 };
-
-static void forget_file(struct own_file **link)
-{
-    struct own_file *file = *link;
-
-    *link = file->next;
-    release_open_file(file->open);
-    sqlite3_free(file->schema);
-    sqlite3_free(file);
-}
 
 static void free_all(struct clr_connection *connection, void *attachment)
 {
     struct databases *databases = attachment;
+    struct clr_database *database;
 
-    clr_databases_free(connection);
-    while (databases->files != NULL)
-        forget_file(&databases->files);
+    (void)connection;
+    while ((database = databases->first) != NULL) {
+        databases->first = database->next;
+        rest(database);
+        release_open_file(database->open);
+        sqlite3_free(database->schema);
+        sqlite3_free(database);
+    }
 }
 
 static const struct clr_attachment_kind databases_kind = {sizeof(struct databases), free_all};
@@ -534,39 +514,52 @@ static sqlite3_int64 read_schema_version(const struct clr_database *database)
     return version;
 }
 
-struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
+/* Returns the connection's record of a database, which is made if there is none; NULL without
+   memory. */
+static struct clr_database *find_database(struct clr_connection *connection, const char *schema)
 {
     struct databases *databases = clr_connection_attach(connection, &databases_kind);
     struct clr_database *database = databases == NULL ? NULL : databases->first;
 
-    if (databases == NULL)
-        return NULL;
     while (database != NULL && sqlite3_stricmp(database->schema, schema) != 0)
         database = database->next;
-    if (database != NULL)
+    if (database != NULL || databases == NULL)
         return database;
     database = sqlite3_malloc(sizeof *database);
     if (database == NULL)
         return NULL;
     memset(database, 0, sizeof *database);
     database->connection = connection;
-    database->parallel = -1;
     database->schema = sqlite3_mprintf("%s", schema);
+    if (database->schema == NULL) {
+        sqlite3_free(database);
+        return NULL;
+    }
     database->is_main = sqlite3_stricmp(schema, "main") == 0;
+    sqlite3_randomness(sizeof database->log.seed, &database->log.seed);
+    database->next = databases->first;
+    databases->first = database;
+    return database;
+}
+
+struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema)
+{
+    struct clr_database *database = find_database(connection, schema);
+
+    if (database == NULL || database->hold != NULL)
+        return database;
     database->hold = prepare_text(
         connection->db,
         sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
     database->mode =
         prepare_text(connection->db, sqlite3_mprintf("PRAGMA \"%w\".journal_mode", schema));
-    if (database->schema == NULL || database->hold == NULL || database->mode == NULL) {
-        free_database(database);
+    if (database->hold == NULL || database->mode == NULL) {
+        rest(database);
         return NULL;
     }
     database->generation = database->file_generation = next_generation(connection);
+    database->parallel = -1;
     database->schema_version = -1;
-    sqlite3_randomness(sizeof database->log.seed, &database->log.seed);
-    database->next = databases->first;
-    databases->first = database;
     /* Opens a write-ahead log, if there is one: then it shows. Within BEGIN the transaction would
        stay, and not be known to be of any snapshot. */
     if (sqlite3_get_autocommit(connection->db) != 0) {
@@ -577,15 +570,13 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     return database;
 }
 
-void clr_databases_free(struct clr_connection *connection)
+void clr_databases_rest(struct clr_connection *connection)
 {
-    struct databases *databases = clr_connection_find(connection, &databases_kind);
+    const struct databases *databases = clr_connection_find(connection, &databases_kind);
+    struct clr_database *database = databases == NULL ? NULL : databases->first;
 
-    while (databases != NULL && databases->first != NULL) {
-        struct clr_database *database = databases->first;
-        databases->first = database->next;
-        free_database(database);
-    }
+    for (; database != NULL; database = database->next)
+        rest(database);
 }
 
 /*
@@ -607,62 +598,39 @@ static void begin_generation(struct clr_database *database)
         database->proved = false;
 }
 
-/* Forgets the files that the connection has open no more, and that of the schema. */
-static void forget_files(struct databases *databases, const char *schema)
-{
-    struct own_file **link = &databases->files;
-
-    while (*link != NULL) {
-        if (file_of((*link)->open, (*link)->handle) == NULL ||
-            sqlite3_stricmp((*link)->schema, schema) == 0)
-            forget_file(link);
-        else
-            link = &(*link)->next;
-    }
-}
-
-/* Adds the handle of the database to the files that the connection has open. Returns it with a
-   reference, or NULL. */
-static struct clr_open_file *open_file(const struct clr_database *database, sqlite3_file *handle)
-{
-    const struct clr_connection *connection = database->connection;
-    struct databases *databases = clr_connection_find(connection, &databases_kind);
-    struct own_file *file = sqlite3_malloc(sizeof *file);
-
-    if (file == NULL)
-        return NULL;
-    file->schema = sqlite3_mprintf("%s", database->schema);
-    file->handle = handle;
-    file->open =
-        file->schema == NULL ? NULL : find_open_file(connection->db, database->schema, handle);
-    if (file->open == NULL) {
-        sqlite3_free(file->schema);
-        sqlite3_free(file);
-        return NULL;
-    }
-    file->next = databases->files;
-    databases->files = file;
-    return retain_open_file(file->open);
-}
-
 struct clr_known_file *clr_database_known(const struct clr_database *database)
 {
     return file_of(database->open, database->handle);
 }
 
+/* Forgets the files that the connection has open no more. */
+static void forget_closed(const struct clr_connection *connection)
+{
+    const struct databases *databases = clr_connection_find(connection, &databases_kind);
+    struct clr_database *database;
+
+    for (database = databases->first; database != NULL; database = database->next) {
+        if (clr_database_known(database) != NULL)
+            continue;
+        release_open_file(database->open);
+        database->open = NULL;
+    }
+}
+
 /* Where it can't be found out which file it is, it is tried again in another generation. */
 struct clr_known_file *clr_database_find_known(struct clr_database *database, sqlite3_file *handle)
 {
+    const struct clr_connection *connection = database->connection;
     struct clr_known_file *file = file_of(database->open, handle);
 
     if (file != NULL || (database->open == NULL && database->handle == handle &&
                          database->handle_generation == database->generation))
         return file;
-    forget_files(clr_connection_find(database->connection, &databases_kind), database->schema);
     release_open_file(database->open);
-    database->open = open_file(database, handle);
+    database->open = find_open_file(connection->db, database->schema, handle);
     database->handle = handle;
     database->handle_generation = database->generation;
+    forget_closed(connection);
     return clr_database_known(database);
 }
 
@@ -686,11 +654,11 @@ const char *clr_database_schema_of(const struct clr_connection *connection,
                                    const struct clr_known_file *file)
 {
     const struct databases *databases = clr_connection_find(connection, &databases_kind);
-    const struct own_file *own = databases == NULL ? NULL : databases->files;
+    const struct clr_database *database = databases == NULL ? NULL : databases->first;
 
-    while (own != NULL && file_of(own->open, own->handle) != file)
-        own = own->next;
-    return own == NULL ? NULL : own->schema;
+    while (database != NULL && clr_database_known(database) != file)
+        database = database->next;
+    return database == NULL ? NULL : database->schema;
 }
 
 int clr_database_hold(struct clr_database *database, enum clr_reason_code *why)

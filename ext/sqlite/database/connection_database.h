@@ -75,14 +75,14 @@ bool clr_known_file_is_lost(const struct clr_known_file *file);
 /* Bytes of the header of a write-ahead log's index. */
 enum { CLR_WAL_HEADER_SIZE = 48 };
 
-/* By the name of its schema. */
+/* By the name of its schema, for as long as the connection is open. */
 struct clr_database {
     struct clr_database *next; /* in the connection's list */
     struct clr_connection *connection;
     char *schema;
     bool is_main;       /* no other database gets that name, even if main has a second one */
     sqlite3_stmt *hold; /* reads the schema table, gives one row, and until it is reset holds a read
-                           transaction */
+                           transaction; NULL: it rests */
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
     int file_generation;          /* changes when it may be another file, or have another schema */
@@ -109,14 +109,13 @@ struct clr_database {
     int log_generation;
 };
 
-/*
- * Returns the connection's record of a database, making it if need be; NULL if its statements
- * can't be prepared. It lives until clr_databases_free().
- */
+/* Returns the connection's record of a database, which has its statements; NULL if these can't be
+   prepared, or without memory. */
 struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema);
 
-/* Finalizes the statements of all databases: to be called when the last view goes. */
-void clr_databases_free(struct clr_connection *connection);
+/* Finalizes the statements of all databases: to be called when the last view goes. Each is to be
+   got again. */
+void clr_databases_rest(struct clr_connection *connection);
 
 /* Returns the file that the handle is known to be of, which is the database's; NULL: none. */
 struct clr_known_file *clr_database_find_known(struct clr_database *database, sqlite3_file *handle);

@@ -32,8 +32,8 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
  * looked for in these. Returns SQLITE_OK, also for databases that cannot be read; SQLITE_SCHEMA if
  * one is stale: SQLite repeats what fails with that code, with the new schema; or SQLITE_NOMEM.
  * *hold is to be finalized at last, and ends the transactions. If the transaction on main begins
- * here, its snapshot is proved: views that read in it need that. That leaves a record of main,
- * which clr_databases_free() frees.
+ * here, its snapshot is proved: views that read in it need that. That leaves main
+ * with statements, which clr_databases_rest() finalizes.
  */
 int clr_schema_check(struct clr_connection *connection, const char *select, sqlite3_stmt **hold);
 

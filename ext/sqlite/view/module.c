@@ -202,7 +202,7 @@ void clr_views_end(struct clr_connection *connection)
     const struct clr_views *views = clr_views_of(connection);
 
     if (views == NULL || views->first == NULL)
-        clr_databases_free(connection);
+        clr_databases_rest(connection);
 }
 
 /* Frees a view that is not, or no longer, in the list. */

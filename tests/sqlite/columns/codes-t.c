@@ -287,7 +287,7 @@ int main(void)
             test_memory(CLR_WHY_OLDER_ROWS);
         }
         clr_cache_evict(connection);
-        clr_databases_free(connection);
+        clr_databases_rest(connection);
         clr_connection_release(connection);
         sqlite3_close(db);
         remove(path);
