@@ -62,19 +62,6 @@ void clr_kept_dictionary_add(struct clr_kept_dictionary **list, const struct clr
     *list = kept;
 }
 
-/* Returns the link to the one whose use is longest ago, unless that was in this scan, or NULL. */
-static struct clr_kept_dictionary **oldest_dictionary(struct clr_kept_dictionary **list,
-                                                      int64_t scan)
-{
-    struct clr_kept_dictionary **oldest = NULL;
-
-    for (; *list != NULL; list = &(*list)->next) {
-        if ((*list)->used != scan && (oldest == NULL || (*list)->used < (*oldest)->used))
-            oldest = list;
-    }
-    return oldest;
-}
-
 /* Returns what they take, in bytes. */
 static int64_t size_of_dictionaries(const struct clr_kept_dictionary *list)
 {
@@ -206,9 +193,10 @@ static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
     struct clr_cached_table *table;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
-        link = oldest_dictionary(&table->dictionaries, scan);
-        if (link != NULL && (oldest == NULL || (*link)->used < (*oldest)->used))
-            oldest = link;
+        for (link = &table->dictionaries; *link != NULL; link = &(*link)->next) {
+            if ((*link)->used != scan && (oldest == NULL || (*link)->used < (*oldest)->used))
+                oldest = link;
+        }
     }
     return oldest;
 }
