@@ -538,11 +538,17 @@ static int make_fresh(struct clr_column_request *request)
 
 /* ---- Loading columns from pages. */
 
-int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
-                              const struct clr_load_report *report, const struct clr_status *status)
+int clr_column_request_read(struct clr_column_request *request, enum clr_load_outcome outcome,
+                            const struct clr_field *fields, const struct clr_load_report *report,
+                            const struct clr_status *status)
 {
     request->connection->stats.bytes_decoded += report->bytes_read;
     switch (outcome) {
+    case CLR_LOAD_DONE:
+        break;
+    case CLR_LOAD_MANY_VALUES:
+        clr_column_request_has_many_values(request, &fields[report->field]);
+        break;
     case CLR_LOAD_STOPPED:
         return SQLITE_INTERRUPT;
     case CLR_LOAD_MALFORMED:
@@ -616,6 +622,7 @@ static int load_columns(struct clr_column_request *request)
     struct clr_status status;
     enum clr_load_outcome outcome;
     enum clr_reason_code why;
+    int rc;
 
     clr_column_request_lacking(request, false, &load);
     if (load.count == 0 && image->layout.known)
@@ -634,27 +641,21 @@ static int load_columns(struct clr_column_request *request)
     clr_status_clear(&status);
     outcome = clr_load(&request->snapshot.source, image->root, load.fields, load.count,
                        &image->layout, load.columns, request->watch, &report, &status);
-    if (outcome == CLR_LOAD_DONE) {
-        atomic_store(&image->table->rows, image->layout.rows);
-        request->connection->stats.bytes_decoded += report.bytes_read;
-        request->reading =
-            (struct clr_reading){.kind = request->is_stale ? CLR_READ_CHANGED : CLR_READ_ABSENT,
-                                 .amount = report.bytes_read};
-        return clr_column_request_keep(request, &load);
-    }
     if (lacks_text(outcome, &load, report.field)) {
         request->connection->stats.bytes_decoded += report.bytes_read;
         request->deriving->has_no_patterns = true;
         return SQLITE_OK;
     }
-    if (outcome == CLR_LOAD_MANY_VALUES) {
-        request->connection->stats.bytes_decoded += report.bytes_read;
-        clr_column_request_has_many_values(request, &load.fields[report.field]);
-        return SQLITE_OK;
-    }
     if (outcome == CLR_LOAD_TOO_LARGE && needs_bytes(request->query))
         clr_backoff_failed(request->keeping, CLR_BACKOFF_MOST);
-    return clr_column_request_unread(request, outcome, &report, &status);
+    rc = clr_column_request_read(request, outcome, load.fields, &report, &status);
+    if (outcome != CLR_LOAD_DONE)
+        return rc;
+    atomic_store(&image->table->rows, image->layout.rows);
+    request->reading =
+        (struct clr_reading){.kind = request->is_stale ? CLR_READ_CHANGED : CLR_READ_ABSENT,
+                             .amount = report.bytes_read};
+    return clr_column_request_keep(request, &load);
 }
 
 /* For a table that is busy: brings the columns that the image lacks, where there are pages. */

@@ -145,11 +145,11 @@ void clr_column_request_lacking(const struct clr_column_request *request, bool a
 void clr_column_request_refuse_field(struct clr_column_request *request,
                                      const struct clr_field *field);
 
-/* Takes note of pages that could not be read: by a load or a stream. Returns as
- * clr_columns_bring() does. */
-int clr_column_request_unread(struct clr_column_request *request, enum clr_load_outcome outcome,
-                              const struct clr_load_report *report,
-                              const struct clr_status *status);
+/* Takes note of pages that were read, or could not be: by a load or a stream of columns of these
+   fields. Returns as clr_columns_bring() does. */
+int clr_column_request_read(struct clr_column_request *request, enum clr_load_outcome outcome,
+                            const struct clr_field *fields, const struct clr_load_report *report,
+                            const struct clr_status *status);
 
 /* ---- Rows that SQLite reads: for column_source.c. */
 

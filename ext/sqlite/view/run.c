@@ -637,14 +637,15 @@ static int64_t stream_memory(int64_t budget)
     return part < MOST_BYTES ? part : MOST_BYTES;
 }
 
-/* Takes note of a stream that did not come to its end; too_large: what is too large then. */
-static int give_up(struct clr_view_run *run, enum clr_load_outcome outcome,
-                   enum clr_reason_code too_large, const struct clr_load_report *report,
-                   const struct clr_status *status)
+/* Takes note of pages of columns of these fields that passed; too_large: what was too large, if
+   anything was. */
+static int take_note(struct clr_view_run *run, enum clr_load_outcome outcome,
+                     enum clr_reason_code too_large, const struct clr_field *fields,
+                     const struct clr_load_report *report, const struct clr_status *status)
 {
     if (outcome == CLR_LOAD_TOO_LARGE)
         clr_reason_set(&run->request.reason, too_large);
-    return clr_column_request_unread(&run->request, outcome, report, status);
+    return clr_column_request_read(&run->request, outcome, fields, report, status);
 }
 
 /* ---- Codes. */
@@ -661,27 +662,22 @@ static int collect(struct clr_view_run *run, const struct clr_field *fields, int
     struct clr_load_report report;
     enum clr_load_outcome outcome;
     struct clr_status status;
-    int i;
+    int rc, i;
 
-    *complete = false;
     clr_status_clear(&status);
     outcome = clr_load_dictionaries(&request->snapshot.source, request->table->root, fields, count,
                                     memory, run->scan.seed, dictionaries, rows, run->watch, &report,
                                     &status);
-    if (outcome != CLR_LOAD_DONE && outcome != CLR_LOAD_MANY_VALUES)
-        return give_up(run, outcome, CLR_WHY_KEEPS_CODES, &report, &status);
-    request->connection->stats.bytes_decoded += report.bytes_read;
-    if (outcome == CLR_LOAD_MANY_VALUES) {
-        clr_column_request_has_many_values(request, &fields[report.field]);
-        return SQLITE_OK;
-    }
+    rc = take_note(run, outcome, CLR_WHY_KEEPS_CODES, fields, &report, &status);
+    *complete = outcome == CLR_LOAD_DONE;
+    if (!*complete)
+        return rc;
     atomic_store(&table->rows, *rows);
     clr_cache_lock();
     for (i = 0; i < count; i++)
         clr_kept_dictionary_add(&table->dictionaries, &fields[i], &request->snapshot.token,
                                 dictionaries[i], used);
     clr_cache_unlock();
-    *complete = true;
     return SQLITE_OK;
 }
 
@@ -756,20 +752,16 @@ static int stream_rows(struct clr_view_run *run, const struct clr_field *fields,
     enum clr_load_outcome outcome;
     struct clr_status status;
     size_t rows;
+    int rc;
 
     clr_status_clear(&status);
     outcome = clr_stream(&request->snapshot.source, request->table->root, fields, &run->scan,
                          (size_t)memory, &run->groups, &rows, run->watch, &report, &status);
-    if (outcome == CLR_LOAD_MANY_VALUES) {
-        connection->stats.bytes_decoded += report.bytes_read;
-        clr_column_request_has_many_values(request, &fields[report.field]);
-        return SQLITE_OK;
-    }
+    rc = take_note(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_KEEPS_CODES, fields,
+                   &report, &status);
     if (outcome != CLR_LOAD_DONE)
-        return give_up(run, outcome, is_grouped ? CLR_WHY_VALUES_MEMORY : CLR_WHY_KEEPS_CODES,
-                       &report, &status);
+        return rc;
     run->scan.rows = rows;
-    connection->stats.bytes_decoded += report.bytes_read;
     request->reading = (struct clr_reading){
         .kind = CLR_READ_STREAMED, .amount = connection->stats.bytes_decoded - request->decoded};
     atomic_store(&request->image->table->rows, rows);
