@@ -426,9 +426,8 @@ static void unlock_child(void)
     for (table = tables; table != NULL; table = table->next) {
         if (table->is_busy && pthread_equal(table->busy, pthread_self()))
             continue;
-        table->is_busy = table->is_refreshed = false;
-        table->stale = 0;
-        table->arrivals = NULL;
+        table->is_busy = false;
+        table->entering = NULL;
         if (table->images != NULL && table->images->is_changing)
             table->images = NULL;
     }
@@ -481,11 +480,6 @@ static bool prepare_connection(struct clr_connection *connection)
    before it makes a copy, which keeps them busy with nothing else. */
 enum { READERS_MS = 250 };
 
-/* How long a query that is about to begin its snapshot waits for those that refresh the table:
-   longer than they wait for readers, and then it shares their version. They may need a lock that is
-   held by this thread, so that there is a limit. */
-enum { ARRIVALS_MS = 1000 };
-
 /* How many images this thread has entered. */
 static _Thread_local int entered;
 
@@ -529,55 +523,13 @@ static struct clr_image *locked_add_older(struct clr_cached_table *table, uint32
     return image;
 }
 
-/* Ends an arrival. */
-static void locked_depart(struct clr_arrival *arrival)
-{
-    struct clr_arrival **link;
-
-    if (arrival->table == NULL)
-        return;
-    link = &arrival->table->arrivals;
-    while (*link != arrival)
-        link = &(*link)->next;
-    *link = arrival->next;
-    release_table(arrival->table);
-    arrival->table = NULL;
-    clr_cache_wake();
-}
-
-void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *arrival)
-{
-    const int64_t end = clr_clock_ns() + ARRIVALS_MS * INT64_C(1000000);
-    struct clr_cached_table *table;
-
-    *arrival = (struct clr_arrival){.table = NULL};
-    clr_cache_lock();
-    while ((table = find_table(place)) != NULL && table->stale > 0 && entered == 0 &&
-           clr_clock_ns() < end)
-        wait_for_others(NULL);
-    if (table != NULL) {
-        arrival->table = retain_table(table);
-        arrival->next = table->arrivals;
-        table->arrivals = arrival;
-    }
-    clr_cache_unlock();
-}
-
-void clr_cache_turn_back(struct clr_arrival *arrival)
-{
-    clr_cache_lock();
-    locked_depart(arrival);
-    clr_cache_unlock();
-}
-
-/* Whether another query that is on its way may have, or has, an older version than this one. */
+/* Whether another query that enters has an older version than this one. */
 static bool is_preceded(const struct clr_cached_table *table,
                         const struct clr_database_version *token)
 {
-    const struct clr_arrival *other = table->arrivals;
+    const struct clr_entering *other = table->entering;
 
-    while (other != NULL && other->has_version &&
-           !clr_database_version_is_later(token, &other->token))
+    while (other != NULL && !clr_database_version_is_later(token, other->token))
         other = other->next;
     return other != NULL;
 }
@@ -626,22 +578,17 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
         table->images = take_image(clr_image_new(table, root, token));
     if (table->images == NULL)
         return CLR_ENTRY_NO_MEMORY;
-    table->stale++;
     while ((*image = locked_find(table, root, token)) == NULL && !is_late(table, token) &&
            entry == CLR_ENTRY_FRESH) {
         entry = locked_await_turn(table, root, token, watch);
         if (entry != CLR_ENTRY_FRESH || table->is_busy || is_late(table, token) ||
             locked_find(table, root, token) != NULL)
             continue;
-        /* It stays stale until end_busy(). */
         make_busy(table);
-        table->is_refreshed = true;
         *image = table->images;
         enter(*image);
         return CLR_ENTRY_STALE;
     }
-    table->stale--;
-    clr_cache_wake();
     if (entry != CLR_ENTRY_FRESH)
         return entry;
     if (*image != NULL)
@@ -653,26 +600,28 @@ static enum clr_entry locked_enter(struct clr_cached_table *table, uint32_t root
 
 enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
                                const struct clr_database_version *token,
-                               const struct clr_watch *watch, struct clr_arrival *arrival,
-                               struct clr_image **image)
+                               const struct clr_watch *watch, struct clr_image **image)
 {
+    const bool is_attached = prepare_connection(place->connection);
+    struct clr_entering own = {.token = token}, **link;
     enum clr_entry entry = CLR_ENTRY_NO_MEMORY;
-    struct clr_cached_table *table = NULL;
-    bool is_attached;
+    struct clr_cached_table *table;
 
-    is_attached = prepare_connection(place->connection);
     clr_cache_lock();
-    if (is_attached)
-        table = get_table(place);
-    arrival->has_version = true;
-    arrival->token = *token;
-    clr_cache_wake();
+    table = is_attached ? get_table(place) : NULL;
     if (table != NULL) {
         retain_table(table);
+        own.next = table->entering;
+        table->entering = &own;
         entry = locked_enter(table, root, token, watch, image);
+        /* It is there no more in a child after fork(). */
+        for (link = &table->entering; *link != NULL && *link != &own; link = &(*link)->next)
+            ;
+        if (*link != NULL)
+            *link = own.next;
         release_table(table);
+        clr_cache_wake();
     }
-    locked_depart(arrival);
     clr_cache_unlock();
     return entry;
 }
@@ -718,8 +667,7 @@ void clr_cache_end_load(struct clr_image *image)
     clr_cache_lock();
     image->is_changing = false;
     clr_image_measure(image);
-    table->stale -= table->is_refreshed;
-    table->is_busy = table->is_refreshed = false;
+    table->is_busy = false;
     clr_cache_wake();
     clr_cache_unlock();
 }

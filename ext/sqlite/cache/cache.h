@@ -88,12 +88,10 @@ struct clr_cache_place {
     bool is_filled; /* filled by SQLite: the rows are in the order in which it reads them */
 };
 
-/* A query on its way to an image: it begins a snapshot, or waits. */
-struct clr_arrival {
-    struct clr_arrival *next;       /* in the table's list */
-    struct clr_cached_table *table; /* with a reference; NULL: it is in no list */
-    bool has_version;               /* the snapshot is proved: it is of that version */
-    struct clr_database_version token;
+/* A query that enters an image, and may wait. */
+struct clr_entering {
+    struct clr_entering *next; /* in the table's list */
+    const struct clr_database_version *token;
 };
 
 struct clr_cached_table {
@@ -111,9 +109,7 @@ struct clr_cached_table {
     bool is_busy;
     pthread_t busy;
 
-    struct clr_arrival *arrivals;
-    int stale; /* queries that want to refresh the newest image, or do: others arrive after that */
-    bool is_refreshed; /* who has made it busy is one of them */
+    struct clr_entering *entering;
 
     struct clr_attempts attempts;             /* the owner's: to fill it */
     struct clr_many_values *many_values;      /* columns that are to have no codes or times */
@@ -141,7 +137,7 @@ struct clr_cached_table *clr_cache_first(void);
 const char *clr_cache_schema(const struct clr_connection *connection,
                              const struct clr_cached_table *table);
 
-/* Takes a table out of the list that no query is on its way to, with all that nobody is in. */
+/* Takes a table out of the list that no query enters, with all that nobody is in. */
 void clr_cache_drop_table(struct clr_cached_table *table);
 
 /* ---- Entering and leaving. */
@@ -156,23 +152,14 @@ enum clr_entry {
 };
 
 /*
- * To be called before a snapshot is begun of a file that is known already: whoever refreshes the
- * table waits, for a short while, until it is known which version that snapshot has, and lets older
- * versions go first. If somebody wants to refresh it now, the call waits likewise. It ends with
- * clr_cache_enter(), or with clr_cache_turn_back().
- */
-void clr_cache_arrive(const struct clr_cache_place *place, struct clr_arrival *arrival);
-void clr_cache_turn_back(struct clr_arrival *arrival);
-
-/*
  * Enters the image of a version of a table, empty if there was none, and stores it: it is to be
- * left. While another thread brings the version the call waits, as long as the watch does not want
- * a stop. Only with FRESH and STALE an image is stored.
+ * left. While another thread brings a version the call waits, as long as the watch does not want a
+ * stop; of several that wait those of older versions go first. Only with FRESH and STALE an image
+ * is stored.
  */
 enum clr_entry clr_cache_enter(const struct clr_cache_place *place, uint32_t root,
                                const struct clr_database_version *token,
-                               const struct clr_watch *watch, struct clr_arrival *arrival,
-                               struct clr_image **image);
+                               const struct clr_watch *watch, struct clr_image **image);
 
 /* Leaves it: the image goes with the last one, if it is not the newest. NULL is fine. */
 void clr_cache_leave(struct clr_image *image);

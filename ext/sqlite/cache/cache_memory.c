@@ -419,7 +419,7 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
 static int64_t evict(struct clr_cached_table *table)
 {
     int64_t bytes = size_of_dictionaries(table->dictionaries);
-    bool is_used = table->stale > 0 || table->arrivals != NULL;
+    bool is_used = table->entering != NULL;
     struct clr_image *image;
 
     while (table->dictionaries != NULL)

@@ -114,19 +114,6 @@ static struct clr_cache_place place_of(const struct clr_column_request *request,
         .is_filled = request->is_filled};
 }
 
-/* To be called before a snapshot is begun, which enter() follows, or
-   clr_cache_turn_back(): see clr_cache_arrive(). */
-static void arrive(struct clr_column_request *request)
-{
-    struct clr_known_file *file = clr_database_known(request->database);
-    struct clr_cache_place place;
-
-    if (file == NULL)
-        return;
-    place = place_of(request, file);
-    clr_cache_arrive(&place, &request->arrival);
-}
-
 static enum clr_entry enter(struct clr_column_request *request)
 {
     const struct clr_cache_place place =
@@ -134,7 +121,7 @@ static enum clr_entry enter(struct clr_column_request *request)
     enum clr_entry entry;
 
     entry = clr_cache_enter(&place, request->table->root, &request->snapshot.token, request->watch,
-                            &request->arrival, &request->image);
+                            &request->image);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         request->image = NULL;
     request->is_stale = entry == CLR_ENTRY_STALE;
@@ -695,7 +682,6 @@ static int begin(struct clr_column_request *request)
     if (request->is_filled) {
         rc = clr_row_version_begin(request->database, &request->snapshot.token, &why);
     } else {
-        arrive(request);
         rc = clr_snapshot_begin(request->database, &request->snapshot, &why);
         request->decoded = request->connection->stats.bytes_decoded;
     }
@@ -708,10 +694,8 @@ static int begin(struct clr_column_request *request)
             rc = clr_derived_check(request);
     }
     if (rc != SQLITE_OK || why != CLR_WHY_NONE || request->is_outdated ||
-        request->reason.code != CLR_WHY_NONE) {
-        clr_cache_turn_back(&request->arrival);
+        request->reason.code != CLR_WHY_NONE)
         return rc;
-    }
     request->snapshot.source.is_index = request->table->without_rowid;
     entry = enter(request);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)

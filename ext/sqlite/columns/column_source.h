@@ -62,7 +62,6 @@ struct clr_column_request {
     bool is_filled;               /* the columns are filled with rows that SQLite reads */
     struct clr_snapshot snapshot; /* of pages */
     int64_t decoded;              /* bytes, by the connection, before that */
-    struct clr_arrival arrival;   /* before that */
     struct clr_image *image;      /* of the table, in the version that was begun: it was entered */
     struct clr_image_column *found[CLR_MOST_COLUMNS]; /* once it has_columns: pinned */
     bool is_stale;                                    /* the image was of another version */

@@ -598,7 +598,9 @@ static void begin_generation(struct clr_database *database)
         database->proved = false;
 }
 
-struct clr_known_file *clr_database_known(const struct clr_database *database)
+/* Returns the file that the database was when that was found out last, if it is open by the same
+   handle since; else NULL. */
+static struct clr_known_file *known_file(const struct clr_database *database)
 {
     return file_of(database->open, database->handle);
 }
@@ -610,7 +612,7 @@ static void forget_closed(const struct clr_connection *connection)
     struct clr_database *database;
 
     for (database = databases->first; database != NULL; database = database->next) {
-        if (clr_database_known(database) != NULL)
+        if (known_file(database) != NULL)
             continue;
         release_open_file(database->open);
         database->open = NULL;
@@ -631,7 +633,7 @@ struct clr_known_file *clr_database_find_known(struct clr_database *database, sq
     database->handle = handle;
     database->handle_generation = database->generation;
     forget_closed(connection);
-    return clr_database_known(database);
+    return known_file(database);
 }
 
 bool clr_database_find_log(struct clr_database *database, struct clr_known_file *file,
@@ -656,7 +658,7 @@ const char *clr_database_schema_of(const struct clr_connection *connection,
     const struct databases *databases = clr_connection_find(connection, &databases_kind);
     const struct clr_database *database = databases == NULL ? NULL : databases->first;
 
-    while (database != NULL && clr_database_known(database) != file)
+    while (database != NULL && known_file(database) != file)
         database = database->next;
     return database == NULL ? NULL : database->schema;
 }

@@ -120,10 +120,6 @@ void clr_databases_rest(struct clr_connection *connection);
 /* Returns the file that the handle is known to be of, which is the database's; NULL: none. */
 struct clr_known_file *clr_database_find_known(struct clr_database *database, sqlite3_file *handle);
 
-/* The same without finding it out: the file that it was when that was called last, if it is open
-   by the same handle since. */
-struct clr_known_file *clr_database_known(const struct clr_database *database);
-
 /* Stores the handle of the database's log, which is open. Returns whether there is one, which from
    now on is known to be the log of that file, if there is a file. */
 bool clr_database_find_log(struct clr_database *database, struct clr_known_file *file,
