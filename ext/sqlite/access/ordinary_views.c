@@ -109,12 +109,7 @@ static int view_columns_read(sqlite3 *db, const char *schema, const char *name,
         return rc;
     rc = clr_column_names_read(statement, &columns->names);
     if (rc == SQLITE_OK)
-        columns->comparisons = sqlite3_malloc64(((sqlite3_uint64)columns->names.count + 1) *
-                                                sizeof *columns->comparisons);
-    if (columns->comparisons == NULL)
-        rc = SQLITE_NOMEM;
-    if (rc == SQLITE_OK)
-        rc = clr_comparisons_read(statement, columns->comparisons);
+        rc = clr_comparisons_read(statement, &columns->comparisons);
     sqlite3_finalize(statement);
     return rc;
 }

@@ -421,12 +421,9 @@ static int read_names(sqlite3 *db, const char *text, const struct clr_stood *sto
    SQLITE_OK, SQLITE_NOTFOUND if that is not known of all, or SQLite's code. */
 static int read_comparisons(sqlite3_stmt *select, struct clr_comparison **list)
 {
-    const int count = sqlite3_column_count(select);
-    int rc, i;
+    int rc = clr_comparisons_read(select, list), i;
 
-    *list = sqlite3_malloc64((sqlite3_uint64)count * sizeof **list);
-    rc = *list == NULL ? SQLITE_NOMEM : clr_comparisons_read(select, *list);
-    for (i = 0; i < count && rc == SQLITE_OK; i++) {
+    for (i = 0; i < sqlite3_column_count(select) && rc == SQLITE_OK; i++) {
         if ((*list)[i].affinity == 0)
             rc = SQLITE_NOTFOUND;
     }

@@ -269,21 +269,24 @@ static void read_code(const struct clr_bytecode *program, const int *variables, 
     }
 }
 
-int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison *list)
+int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison **list)
 {
     const int count = sqlite3_column_count(select);
+    const sqlite3_uint64 size = (sqlite3_uint64)count * sizeof **list;
     const int first = sqlite3_bind_parameter_count(select) + 1;
     char *sql = write_query(select, first);
     struct clr_bytecode program = {.count = 0};
     int *variables = NULL, rc = SQLITE_NOMEM;
 
-    memset(list, 0, (size_t)count * sizeof *list);
-    if (sql != NULL)
+    *list = sqlite3_malloc64(size);
+    if (*list != NULL)
+        memset(*list, 0, size);
+    if (*list != NULL && sql != NULL)
         rc = clr_bytecode_read(sqlite3_db_handle(select), &program, "%s", sql);
     if (rc == SQLITE_OK && (variables = find_variables(&program, first)) == NULL)
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK)
-        read_code(&program, variables, first, count, list);
+        read_code(&program, variables, first, count, *list);
     sqlite3_free(variables);
     clr_bytecode_free(&program);
     sqlite3_free(sql);

@@ -41,9 +41,10 @@ struct clr_comparison {
 };
 
 /*
- * Finds out how the columns of a SELECT, which was prepared, would compare if a view held it; list
- * has room for each. Returns SQLITE_OK, SQLITE_NOMEM, or SQLite's code, with 0s in *list.
+ * Finds out how the columns of a SELECT, which was prepared, would compare if a view held it: *list
+ * is to be freed with sqlite3_free() in any case. Returns SQLITE_OK, SQLITE_NOMEM, or SQLite's
+ * code, with 0s in *list.
  */
-int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison *list);
+int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison **list);
 
 #endif

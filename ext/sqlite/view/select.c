@@ -155,19 +155,17 @@ static void declare_comparison(struct declaration *declaration, const char *type
 static int declare_columns(const struct clr_select *select, sqlite3_stmt *statement,
                            const struct clr_column_names *names, struct declaration *declaration)
 {
-    const sqlite3_uint64 size = (sqlite3_uint64)names->count * sizeof(struct clr_comparison);
-    struct clr_comparison *list = sqlite3_malloc64(size);
-    int rc = list == NULL ? SQLITE_NOMEM : SQLITE_OK, i;
+    static const struct clr_comparison unknown = {.affinity = 0};
+    struct clr_comparison *list = NULL;
+    int rc = SQLITE_OK, i;
 
-    if (rc == SQLITE_OK)
-        memset(list, 0, size);
-    /* They are 0s where it is not known. */
-    if (rc == SQLITE_OK && (select->compares || select->view_name != NULL) &&
-        clr_comparisons_read(statement, list) == SQLITE_NOMEM)
+    if ((select->compares || select->view_name != NULL) &&
+        clr_comparisons_read(statement, &list) == SQLITE_NOMEM)
         rc = SQLITE_NOMEM;
     for (i = 0; i < names->count && rc == SQLITE_OK; i++) {
         rc = declare(declaration, names->list[i]);
-        declare_comparison(declaration, sqlite3_column_decltype(statement, i), &list[i]);
+        declare_comparison(declaration, sqlite3_column_decltype(statement, i),
+                           list == NULL ? &unknown : &list[i]);
     }
     sqlite3_free(list);
     return rc;
