@@ -468,7 +468,7 @@ static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
     for (i = 0; i < work.parts; i++)
         complete = complete && !work.failed[i];
     if (!complete) {
-        clr_zones_free(work.zones);
+        clr_memory_free(work.zones);
         return false;
     }
     clr_zones_complete(work.zones);

@@ -12,7 +12,7 @@
 
 static void clear_job(struct clr_task *task)
 {
-    clr_chunk_free(((struct clr_job *)(void *)task)->chunk);
+    clr_memory_free(((struct clr_job *)(void *)task)->chunk);
 }
 
 /* The place is the device's slot. */
@@ -68,7 +68,7 @@ void clr_pool_free(struct clr_pool *pool)
     }
     for (i = 0; i < 2; i++) {
         while (pool->free_chunk_count[i] > 0)
-            clr_chunk_free(pool->free_chunks[i][--pool->free_chunk_count[i]]);
+            clr_memory_free(pool->free_chunks[i][--pool->free_chunk_count[i]]);
     }
 }
 
@@ -105,7 +105,7 @@ static struct clr_chunk *take_chunk(struct clr_reduction *reduction)
         /* The settings may have changed. */
         if (chunk->capacity == (size_t)pool->settings->chunk_size)
             return chunk;
-        clr_chunk_free(chunk);
+        clr_memory_free(chunk);
     }
     return clr_chunk_new(reduction->operation, (size_t)pool->settings->chunk_size);
 }
@@ -116,7 +116,7 @@ static void return_chunk(struct clr_reduction *reduction, struct clr_chunk *chun
     const size_t list = clr_operation_width(reduction->operation) - 1;
 
     if (pool->free_chunk_count[list] == CLR_KEPT_CHUNKS)
-        clr_chunk_free(chunk);
+        clr_memory_free(chunk);
     else
         pool->free_chunks[list][pool->free_chunk_count[list]++] = chunk;
 }

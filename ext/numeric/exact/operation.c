@@ -36,8 +36,3 @@ struct clr_chunk *clr_chunk_new(enum clr_operation operation, size_t capacity)
     chunk->integer = (int64_t *)(void *)((char *)chunk + header + array);
     return chunk;
 }
-
-void clr_chunk_free(struct clr_chunk *chunk)
-{
-    clr_memory_free(chunk);
-}

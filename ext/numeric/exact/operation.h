@@ -79,10 +79,7 @@ struct clr_chunk {
 };
 
 /* Returns an empty chunk for capacity values of each element type, or NULL without memory. Free
-   with clr_chunk_free(). Pages that stay unused cost address space only. */
+   with clr_memory_free(). Pages that stay unused cost address space only. */
 struct clr_chunk *clr_chunk_new(enum clr_operation operation, size_t capacity);
-
-/* NULL is fine. */
-void clr_chunk_free(struct clr_chunk *chunk);
 
 #endif

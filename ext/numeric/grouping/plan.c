@@ -106,7 +106,7 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool
         seen += block->count;
     }
     sample->rows = seen == 0 ? 0 : scan->rows * (uint64_t)(passed + 1) / seen;
-    clr_block_free(block);
+    clr_memory_free(block);
     return CLR_SCAN_DONE;
 }
 

@@ -67,11 +67,6 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
     return block;
 }
 
-void clr_block_free(struct clr_block *block)
-{
-    clr_memory_free(block);
-}
-
 static void set_rows(struct clr_block *block, struct clr_column *const *columns, size_t first,
                      size_t count, size_t next)
 {
@@ -858,6 +853,6 @@ enum clr_scan_outcome clr_blocks_take(const struct clr_scan *scan, size_t first,
     if (outcome == CLR_SCAN_DONE)
         outcome = take_gathered(&driver);
     clr_memory_free(driver.gathered.memory);
-    clr_block_free(driver.block);
+    clr_memory_free(driver.block);
     return outcome;
 }

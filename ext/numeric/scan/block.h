@@ -20,9 +20,8 @@ struct clr_block {
     int ran;     /* the stages whose instructions have run for the rows: bits of enum clr_stage */
 };
 
-/* Returns a block without rows, or NULL without memory. Free with clr_block_free(). */
+/* Returns a block without rows, or NULL without memory. Free with clr_memory_free(). */
 struct clr_block *clr_block_new(const struct clr_scan *scan);
-void clr_block_free(struct clr_block *block);
 
 /* Sets the rows, count of them from the scan's row `first` on, a multiple of CLR_BLOCK; 1 to
    CLR_BLOCK. */

@@ -57,8 +57,8 @@ static bool collector_init(struct collector *collector, const struct clr_tally *
 
 static void collector_free(struct collector *collector)
 {
-    clr_chunk_free(collector->values);
-    clr_chunk_free(collector->pairs);
+    clr_memory_free(collector->values);
+    clr_memory_free(collector->pairs);
 }
 
 static void flush(struct collector *collector, struct clr_chunk *chunk, enum clr_element element)
@@ -592,7 +592,7 @@ static bool find_zones_of_values(struct clr_column *column, size_t first, size_t
         clr_block_run(block, CLR_STAGE_TALLIES);
         find_values(block, &block->registers[0], &zones[i]);
     }
-    clr_block_free(block);
+    clr_memory_free(block);
     return true;
 }
 

@@ -20,11 +20,6 @@ struct clr_zones *clr_zones_new(size_t rows)
     return zones;
 }
 
-void clr_zones_free(struct clr_zones *zones)
-{
-    clr_memory_free(zones);
-}
-
 static const size_t tag_bytes = 1, value_bytes = 8;
 
 /* Returns where tags lie behind so many values of that width, or the first byte after them. */
@@ -129,7 +124,7 @@ void clr_column_release(struct clr_column *column)
 {
     if (column == NULL || atomic_fetch_sub(&column->references, 1) > 1)
         return;
-    clr_zones_free(atomic_load(&column->zones));
+    clr_memory_free(atomic_load(&column->zones));
     clr_bytes_free(&column->bytes);
     clr_dictionary_release(column->dictionary);
     if (column->codes != NULL)
@@ -199,7 +194,7 @@ void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones)
     struct clr_zones *none = NULL;
 
     if (!atomic_compare_exchange_strong(&column->zones, &none, zones))
-        clr_zones_free(zones);
+        clr_memory_free(zones);
 }
 
 size_t clr_column_size(const struct clr_column *column)

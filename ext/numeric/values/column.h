@@ -51,9 +51,8 @@ static inline size_t clr_zones_coarse(size_t zones)
 }
 
 /* Returns zones of so many rows, whose content is not set, or NULL without memory. Free with
-   clr_zones_free(), for which NULL is fine. */
+   clr_memory_free(). */
 struct clr_zones *clr_zones_new(size_t rows);
-void clr_zones_free(struct clr_zones *zones);
 
 /* Values, codes and tags begin at multiples of so many bytes, the largest pages that are common, so
    that a device can use them where they lie. */

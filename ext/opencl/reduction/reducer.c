@@ -322,7 +322,7 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
             clr_status_set(status, CLR_DEVICE, 0,
                            "self-test: the device's result differs from the host's");
     }
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
     return status->code;
 }
 
@@ -415,7 +415,7 @@ static void close_trial(struct trial *trial)
     clr_buffer_release(&trial->values);
     if (trial->queue != NULL)
         clr_cl.ReleaseCommandQueue(trial->queue);
-    clr_chunk_free(trial->chunk);
+    clr_memory_free(trial->chunk);
 }
 
 /* A program that can't be built is none that this device computes with: that is no failure here. */
@@ -480,7 +480,7 @@ static void abandon(struct trial *trial, struct candidate candidates[2])
         clr_memory_free(candidates[i].passes.kernels);
         clr_memory_free(candidates[i].passes.reductions);
     }
-    clr_chunk_free(trial->chunk);
+    clr_memory_free(trial->chunk);
 }
 
 enum clr_code clr_arithmetic_measure(struct clr_device *device, struct clr_arithmetic_times *times,

@@ -190,7 +190,7 @@ static struct clr_zones *renew_zones(const struct clr_splice *splice,
             old->to + old->rows >= first + rows) {
             zones->zones[i] = before->zones[i];
         } else if (left-- == 0 || !clr_column_find_zones(result, i, 1, zones)) {
-            clr_zones_free(zones);
+            clr_memory_free(zones);
             return NULL;
         }
     }
@@ -229,7 +229,7 @@ static void splice_finish(const struct clr_splice *splice, struct clr_column *ol
     result->rows = splice->rows;
     atomic_store(&result->zones, renew_zones(splice, before, result));
     if (result == old)
-        clr_zones_free(before);
+        clr_memory_free(before);
 }
 
 /* ---- Columns: what becomes of each, with the rows of the leaves that were read. */

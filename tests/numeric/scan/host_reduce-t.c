@@ -2,6 +2,7 @@
  * The host's reduction against adding value by value, in each instruction set of this machine. The
  * source is included, since the choice of an instruction set is the module's own business.
  */
+#include "base/memory.h"
 #include "numeric/scan/host_reduce.c"
 
 #include "batch.h"
@@ -344,7 +345,7 @@ TAP_TEST(test_chunks)
                              state.integers.greatest == want.integers.greatest,
                          "the range of the integers");
             batch_ok(state.count == 0 && state.non_integers == 0, "rows are not counted here");
-            clr_chunk_free(chunk);
+            clr_memory_free(chunk);
         }
     }
     batch_end("chunks of every operation");

@@ -163,7 +163,7 @@ static void test_chunk(enum clr_operation operation, size_t capacity)
     for (i = 0; i < width * capacity; i++)
         kept = kept && chunk->real[i] == (double)i && chunk->integer[i] == -(int64_t)i;
     tap_ok(kept, "it holds %zu of each type", width * capacity);
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
 }
 
 TAP_TEST(test_chunks)
@@ -178,5 +178,5 @@ TAP_TEST(test_chunks)
     clr_memory_fail_after(0);
     tap_ok(clr_chunk_new(CLR_SUM, 16) == NULL, "no chunk without memory");
     clr_memory_fail_after(-1);
-    clr_chunk_free(NULL);
+    clr_memory_free(NULL);
 }

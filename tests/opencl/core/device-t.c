@@ -178,7 +178,7 @@ static void test_reductions(enum clr_operation operation, enum clr_element eleme
             compare(chunk, element, name);
         }
     }
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
     batch_end("%s of %s", operation_names[operation], element_names[element]);
 }
 
@@ -204,7 +204,7 @@ static void test_places(enum clr_operation operation, enum clr_element element)
             compare(chunk, element, "one that differs");
         }
     }
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
     batch_end("one that differs, in %s of %s", operation_names[operation], element_names[element]);
 }
 
@@ -226,7 +226,7 @@ static void test_slots(void)
             fill(chunks[slot], CLR_INTEGER, random_below(9000) + 1, DATA_ANY);
             expect(chunks[slot], elements, &host[slot]);
             begin(slot, chunks[slot], elements);
-            clr_chunk_free(chunks[slot]); /* its values are the device's now */
+            clr_memory_free(chunks[slot]); /* its values are the device's now */
         }
         for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             finish(slot, &found, &work);
@@ -258,7 +258,7 @@ static void test_adding(void)
     tap_ok(clr_int192_is_zero(&state.sum.integer), "five results in one state");
     tap_is_int64(work.bytes, 5 * 8000, "and their work");
     tap_ok(work.kernel_time >= 0 && work.transfer_time > 0, "and times");
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
 }
 
 /* So many groups that the host has thousands of partial results to merge. */
@@ -286,7 +286,7 @@ static void test_groups(void)
     tap_ok(same_state(&host, &found), "%d values in thousands of groups", DEEP);
     tap_is_int64(work.kernels, 1, "by one kernel");
     clr_device_close(device);
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
     device = usual;
     info.compute_units = units;
 }
@@ -319,7 +319,7 @@ static void test_group_sizes(void)
             }
             program->group_size = usual;
         }
-        clr_chunk_free(chunk);
+        clr_memory_free(chunk);
     }
     batch_end("groups of any size");
 }

@@ -6,6 +6,7 @@
  * the host, which the address sanitizer sees. OpenCL fails by means of
  * tests/opencl/failing-opencl.c: see engine/failing.h.
  */
+#include "base/memory.h"
 #include "engine/failing.h"
 #include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
@@ -55,7 +56,7 @@ static bool sum(struct clr_device *device, struct clr_status *status)
     clr_state_clear(&state);
     if (clr_reducer_begin(device, 0, chunk, 1U << CLR_INTEGER, status) == CLR_OK)
         clr_reducer_finish(device, 0, &state, &work, status);
-    clr_chunk_free(chunk);
+    clr_memory_free(chunk);
     return status->code != CLR_OK || (clr_int192_to_int64(&state.sum.integer, &result) &&
                                       result == (int64_t)ROWS * (ROWS - 1) / 2);
 }

@@ -138,7 +138,7 @@ static bool has_zones(struct clr_column *column)
         right = right && (i + 1 == found->count ||
                           (own->least == rows->least && own->greatest == rows->greatest));
     }
-    clr_zones_free(found);
+    clr_memory_free(found);
     return right;
 }
 
