@@ -57,7 +57,7 @@ static int list_named(sqlite3 *db, const char *name, struct named **list)
 {
     const unsigned kinds = name == NULL ? CLR_SCHEMA_VIEW : CLR_SCHEMA_TABLE | CLR_SCHEMA_VIEW;
     struct named **end = list;
-    struct clr_schema_names all;
+    struct clr_names all;
     sqlite3_stmt *statement;
     int rc = clr_schema_names_read(db, &all), i;
 
@@ -75,7 +75,7 @@ static int list_named(sqlite3 *db, const char *name, struct named **list)
         }
         rc = clr_statement_end(statement, rc);
     }
-    clr_schema_names_free(&all);
+    clr_names_free(&all);
     return rc;
 }
 
@@ -86,13 +86,13 @@ static int list_named(sqlite3 *db, const char *name, struct named **list)
 
 /* Zeros: none. */
 struct view_columns {
-    struct clr_column_names names;
+    struct clr_names names;
     struct clr_comparison *comparisons;
 };
 
 static void view_columns_free(struct view_columns *columns)
 {
-    clr_column_names_free(&columns->names);
+    clr_names_free(&columns->names);
     sqlite3_free(columns->comparisons);
     columns->comparisons = NULL;
 }

@@ -80,7 +80,7 @@ static void append_conditions(sqlite3_stmt *plain, const char *view, sqlite3_str
    in the order of their numbers, which they get again by that. columns: the names of all the view's
    columns. */
 static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *select,
-                          const struct clr_lifted *lifted, const struct clr_column_names *columns,
+                          const struct clr_lifted *lifted, const struct clr_names *columns,
                           const char *view)
 {
     const int count = sqlite3_column_count(plain);
@@ -147,7 +147,7 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, sqlite3_stmt *select,
                                   const struct clr_lifted *lifted, unsigned flags, const char *view)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
-    struct clr_column_names names = {.list = NULL};
+    struct clr_names names = {.list = NULL};
     sqlite3_stmt *statement = NULL, *columns;
     char *text = NULL;
 
@@ -158,7 +158,7 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, sqlite3_stmt *select,
     if (text != NULL)
         clr_statement_make(db, text, flags, &statement);
     sqlite3_free(text);
-    clr_column_names_free(&names);
+    clr_names_free(&names);
     sqlite3_finalize(columns);
     if (statement == NULL || agree(statement, plain))
         return statement;

@@ -343,8 +343,8 @@ static bool has_plain_parameters(sqlite3_stmt *select, const char *text, size_t 
 
 /* What a view has in a unit's place. */
 struct columns {
-    struct clr_column_names own;        /* the view's */
-    struct clr_column_names names;      /* as the query around knows them */
+    struct clr_names own;               /* the view's */
+    struct clr_names names;             /* as the query around knows them */
     struct clr_comparison *comparisons; /* likewise how they compare */
 };
 
@@ -397,7 +397,7 @@ static char *write_replacement(sqlite3_stmt *select, const struct columns *colum
 /* Reads the names of the columns that a unit has in its place, and finds out whether they differ
    where ORDER BY of a compound may look for them. Returns SQLite's code, or SQLITE_NOTFOUND. */
 static int read_names(sqlite3 *db, const char *text, const struct clr_stood *stood,
-                      struct clr_column_names *names)
+                      struct clr_names *names)
 {
     const bool is_first = stood->place == CLR_PLACE_STATEMENT;
     sqlite3_stmt *statement;
@@ -565,8 +565,8 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     sqlite3_finalize(all);
     sqlite3_finalize(statement);
     sqlite3_free(message);
-    clr_column_names_free(&columns.own);
-    clr_column_names_free(&columns.names);
+    clr_names_free(&columns.own);
+    clr_names_free(&columns.names);
     sqlite3_free(columns.comparisons);
     return rc;
 }

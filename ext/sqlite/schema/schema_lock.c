@@ -132,7 +132,7 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
     const int first_attached = clr_temp_is_open(db) ? 2 : 1;
     sqlite3_str *text = sqlite3_str_new(NULL);
     struct clr_bytecode program = {.count = 0};
-    struct clr_schema_names names;
+    struct clr_names names;
     int rc = clr_schema_names_read(db, &names), needed = 0, i;
 
     *hold = NULL;
@@ -150,7 +150,7 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
                             i == 0 ? "SELECT" : ",", names.list[i]);
     clr_bytecode_free(&program);
     if (rc == SQLITE_OK) {
-        clr_schema_names_free(&names);
+        clr_names_free(&names);
         rc = clr_statement_prepare_text(db, hold, sqlite3_str_finish(text));
     } else {
         sqlite3_free(sqlite3_str_finish(text));

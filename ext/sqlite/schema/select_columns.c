@@ -109,15 +109,12 @@ static const char *choose(const char *now, const char *inner)
 
 /* Stores a copy of each name; table: NULL, or the columns of a table of the rows, which are taken
    apart. */
-static int copy_names(sqlite3_stmt *select, char *table, struct clr_column_names *names)
+static int copy_names(sqlite3_stmt *select, char *table, struct clr_names *names)
 {
     const int count = sqlite3_column_count(select);
-    int i;
+    int rc = SQLITE_OK, i;
 
-    names->list = sqlite3_malloc64(((sqlite3_uint64)count + 1) * sizeof *names->list);
-    if (names->list == NULL)
-        return SQLITE_NOMEM;
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && rc == SQLITE_OK; i++) {
         const char *name = sqlite3_column_name(select, i);
         char *inner;
 
@@ -125,35 +122,24 @@ static int copy_names(sqlite3_stmt *select, char *table, struct clr_column_names
             table = take_name(table, &inner);
             name = *inner == '\0' ? name : choose(name, inner);
         }
-        names->list[i] = name == NULL ? NULL : sqlite3_mprintf("%s", name);
-        if (names->list[i] == NULL)
-            return SQLITE_NOMEM;
-        names->count = i + 1;
+        rc = clr_names_add(names, name);
     }
-    return SQLITE_OK;
+    return rc;
 }
 
-int clr_column_names_read(sqlite3_stmt *select, struct clr_column_names *names)
+int clr_column_names_read(sqlite3_stmt *select, struct clr_names *names)
 {
     char *table = NULL;
     bool is_default;
     int rc = find_default(sqlite3_db_handle(select), &is_default);
 
-    *names = (struct clr_column_names){.list = NULL};
+    *names = (struct clr_names){.list = NULL};
     if (rc == SQLITE_OK && !is_default)
         rc = read_table(select, &table);
     if (rc == SQLITE_OK)
         rc = copy_names(select, table, names);
     sqlite3_free(table);
     return rc;
-}
-
-void clr_column_names_free(struct clr_column_names *names)
-{
-    while (names->count > 0)
-        sqlite3_free(names->list[--names->count]);
-    sqlite3_free(names->list);
-    *names = (struct clr_column_names){.list = NULL};
 }
 
 /* ---- Comparisons. */

@@ -7,22 +7,15 @@
 
 #include "sqlite/api.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/session/statement.h"
 
 /*
- * The names of a SELECT's columns as SQLite gives them by default. By PRAGMA full_column_names and
- * short_column_names it gives others, which a view's columns do not follow.
+ * Reads the names of the columns of a SELECT that was prepared, as SQLite gives them by default. By
+ * PRAGMA full_column_names and short_column_names it gives others, which a view's columns do not
+ * follow. They are to be freed with clr_names_free() in any case. Returns SQLITE_OK or
+ * SQLITE_NOMEM.
  */
-struct clr_column_names {
-    char **list;
-    int count;
-};
-
-/* Reads the names of a SELECT that was prepared, to be freed with clr_column_names_free() in any
-   case. Returns SQLITE_OK or SQLITE_NOMEM. */
-int clr_column_names_read(sqlite3_stmt *select, struct clr_column_names *names);
-
-/* Frees what it holds; zeros are fine. */
-void clr_column_names_free(struct clr_column_names *names);
+int clr_column_names_read(sqlite3_stmt *select, struct clr_names *names);
 
 /* SQLite's letters for affinities; the first is that of an expression without one, which differs
    from that of a column without a type beside a column of TEXT. */

@@ -677,7 +677,7 @@ int clr_table_names_find(struct clr_connection *connection, const char *schema, 
                          struct clr_table_names *names, struct clr_table_info *table,
                          struct clr_reason *reason)
 {
-    struct clr_schema_names all;
+    struct clr_names all;
     int rc, i;
 
     if (schema != NULL)
@@ -701,7 +701,7 @@ int clr_table_names_find(struct clr_connection *connection, const char *schema, 
         if (sqlite3_stricmp(all.list[i], "temp") != 0)
             rc = look_into(connection, all.list[i], name, names, table, reason);
     }
-    clr_schema_names_free(&all);
+    clr_names_free(&all);
     return rc;
 }
 

@@ -85,23 +85,28 @@ static inline bool clr_is_writing(sqlite3 *db)
     return false;
 }
 
-/* ---- The names of the databases that a connection has. */
+/* ---- Names. */
 
-/* The first is main's, then that of temp, if it is open, and then those of the databases that are
-   attached. */
-struct clr_schema_names {
+/* Copies of names, memory of SQLite's. Zeros: none. */
+struct clr_names {
     char **list;
     int count;
 };
 
-/*
- * Lists them. Where an authorizer hides the list, or refuses it, those of main and temp are all
- * that is known. Returns SQLITE_OK, and then clr_schema_names_free() is due; or SQLite's result
- * code, such as SQLITE_INTERRUPT, with nothing to free.
- */
-int clr_schema_names_read(sqlite3 *db, struct clr_schema_names *names);
+/* Adds a copy of a name. Returns SQLITE_OK, or SQLITE_NOMEM: also for NULL, as SQLite has then had
+   no memory for it. */
+int clr_names_add(struct clr_names *names, const char *name);
 
-void clr_schema_names_free(struct clr_schema_names *names);
+/* Frees what it holds. */
+void clr_names_free(struct clr_names *names);
+
+/*
+ * Lists the databases that a connection has: the first is main, then temp, if it is open, and then
+ * those that are attached. Where an authorizer hides the list, or refuses it, main and temp are all
+ * that is known. Returns SQLITE_OK, and then clr_names_free() is due; or SQLite's result code, such
+ * as SQLITE_INTERRUPT, with nothing to free.
+ */
+int clr_schema_names_read(sqlite3 *db, struct clr_names *names);
 
 /* Whether the temp database is open: SQLite opens it for the first statement that needs it, and
    shows it among the databases from then on. Without it no name means something in it. */

@@ -153,7 +153,7 @@ static void declare_comparison(struct declaration *declaration, const char *type
 
 /* Columns of tables keep their declared types, by which drivers convert values. */
 static int declare_columns(const struct clr_select *select, sqlite3_stmt *statement,
-                           const struct clr_column_names *names, struct declaration *declaration)
+                           const struct clr_names *names, struct declaration *declaration)
 {
     static const struct clr_comparison unknown = {.affinity = 0};
     struct clr_comparison *list = NULL;
@@ -195,7 +195,7 @@ static int declare_all(const struct clr_select *select, sqlite3_stmt *statement,
                                                  sqlite3_bind_parameter_count(statement)) *
                                 sizeof(int);
     struct declaration declaration = {.text = sqlite3_str_new(NULL)};
-    struct clr_column_names names;
+    struct clr_names names;
     sqlite3_uint64 seed;
     int rc = clr_column_names_read(statement, &names);
 
@@ -214,7 +214,7 @@ static int declare_all(const struct clr_select *select, sqlite3_stmt *statement,
     sqlite3_str_appendall(declaration.text, ")");
     sqlite3_free(declaration.numbers);
     clr_dictionary_release(declaration.names);
-    clr_column_names_free(&names);
+    clr_names_free(&names);
     *result = sqlite3_str_finish(declaration.text);
     return *result == NULL ? SQLITE_NOMEM : rc;
 }
