@@ -166,6 +166,7 @@ struct clr_dimension {
     /* What finds its row: of LEFT JOIN all of ON, else equality with the key. */
     int term_count;
     struct clr_node *terms[CLR_MOST_KEY_COLUMNS];
+    bool is_read; /* by a lookup, for which SQLite evaluates the terms */
 };
 
 enum { CLR_MOST_DIMENSIONS = 15, CLR_MOST_CONDITIONS = 64, CLR_COMPOSITE = 1 << 16 };

@@ -674,6 +674,38 @@ static bool bind_rows(struct clr_binder *binder)
     return ((select->limit == NULL && !has_call) || bind_first_rows(binder)) && bind_rowid(binder);
 }
 
+static bool may_fail(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FUNCTION || node->opcode == CLR_OP_ABSOLUTE;
+}
+
+/* Whether there may be errors in the terms of a dimension. */
+static bool has_errors(const struct clr_dimension *dimension)
+{
+    int i = 0;
+
+    while (i < dimension->term_count && clr_node_find(dimension->terms[i], may_fail) == NULL)
+        i++;
+    return i < dimension->term_count;
+}
+
+/* Has the terms of dimensions evaluated that nothing reads, as of LEFT JOIN beside count(*): their
+   errors are the SELECT's. The condition is true for all rows. */
+static void bind_unread(struct clr_binder *binder)
+{
+    struct clr_query *query = binder->query;
+    int i, value;
+
+    for (i = 0; i < query->dimension_count; i++) {
+        const struct clr_dimension *dimension = &query->dimensions[i];
+
+        if (dimension->is_read || !has_errors(dimension))
+            continue;
+        value = clr_lookup_emit(binder, dimension->terms, dimension->term_count, "AND", false);
+        query->filter = add_condition(binder, clr_emit(binder, CLR_OP_IS, value, value, 0));
+    }
+}
+
 /* All that a scan computes. */
 static bool bind_whole(struct clr_binder *binder)
 {
@@ -690,7 +722,8 @@ static bool bind_whole(struct clr_binder *binder)
                                                       : bind_call(binder, node)))
             return false;
     }
-    return true;
+    bind_unread(binder);
+    return is_fine(binder);
 }
 
 /* ---- Rows. */
@@ -705,6 +738,7 @@ static void begin(struct clr_query *query)
 {
     const struct clr_query_size nothing = {0, 0, 0, 0};
     struct clr_node *node;
+    int i;
 
     clr_query_shrink(query, &nothing);
     while (query->operand_count > 0)
@@ -713,6 +747,8 @@ static void begin(struct clr_query *query)
         if (node->kind != CLR_N_PARAMETER && node->kind != CLR_N_SUBQUERY)
             node->number = 0; /* of an operand, or a call */
     }
+    for (i = 0; i < query->dimension_count; i++)
+        query->dimensions[i].is_read = false;
     memset(query->is_bounded, 0, sizeof query->is_bounded);
     memset(&query->grouping, 0, sizeof query->grouping);
     query->tally_count = query->call_count = query->question_count = 0;

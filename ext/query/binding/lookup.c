@@ -293,7 +293,8 @@ static unsigned find_way(const struct clr_query *query, unsigned dimensions)
     return dimensions;
 }
 
-/* Returns the joins of an entry with the rows of dimensions; NULL without memory. */
+/* Notes the dimensions that a lookup reads. Returns its joins of an entry with their rows; NULL
+   without memory. */
 static char *write_joins(struct clr_binder *binder, unsigned dimensions)
 {
     struct clr_printer printer = {
@@ -301,11 +302,12 @@ static char *write_joins(struct clr_binder *binder, unsigned dimensions)
     int i;
 
     for (i = 0; i < binder->query->dimension_count; i++) {
-        const struct clr_dimension *dimension = &binder->query->dimensions[i];
+        struct clr_dimension *dimension = &binder->query->dimensions[i];
         const struct clr_known_table *table = &binder->environment->tables[dimension->source];
 
         if ((dimensions >> (i + 1) & 1) == 0)
             continue;
+        dimension->is_read = true;
         clr_text_add(&printer.text, " LEFT JOIN");
         clr_print_name(&printer, table->schema);
         clr_text_add(&printer.text, ".");
