@@ -740,12 +740,18 @@ static bool is_all(const struct clr_stood *stood)
     return stood->place == CLR_PLACE_STATEMENT && stood->compound < 0;
 }
 
+static const char *explain_last(const struct units *units)
+{
+    const struct unit *last = &units->list[units->count - 1];
+
+    return clr_acceleration_explain(clr_view_find(units->connection, last->view)->acceleration, 0);
+}
+
 /* Adds the line of a SELECT, behind two spaces for each one around it within the statement. */
 static void tell(const struct units *units, const struct clr_stood *stood, bool is_unit,
                  sqlite3_str *lines)
 {
     enum { MOST_CHARACTERS = 60 };
-    const struct unit *last = &units->list[units->count - 1];
     const struct clr_stood *around = stood;
     const char *c = stood->text.text, *end = c + stood->text.length;
     bool is_space = false;
@@ -765,9 +771,7 @@ static void tell(const struct units *units, const struct clr_stood *stood, bool 
         i += ((unsigned char)*c & 0xc0) != 0x80;
     }
     sqlite3_str_appendf(lines, "%s: %s\n", c < end ? "..." : "",
-                        is_unit ? clr_acceleration_explain(
-                                      clr_view_find(units->connection, last->view)->acceleration, 0)
-                                : units->why);
+                        is_unit ? explain_last(units) : units->why);
 }
 
 /* Adds the units of the statement that are accelerated, the outermost ones, in the order of the
