@@ -169,7 +169,7 @@ static int pass_utf8(sqlite3 *db, struct passed_text *passed)
     return SQLITE_OK;
 }
 
-/* Finds that form for TEXT in an encoding. Returns SQLITE_OK or SQLITE_NOMEM. */
+/* Finds that form for TEXT in an encoding. Returns as clr_encoding_find(). */
 static int pass_text(sqlite3 *db, const void *bytes, size_t size, int encoding,
                      struct passed_text *passed)
 {
@@ -263,7 +263,7 @@ static void set_text(sqlite3_context *context, const struct clr_value *value, in
     sqlite3_result_text64(context, passed.bytes, passed.size, release,
                           (unsigned char)passed.encoding);
     if (rc != SQLITE_OK)
-        sqlite3_result_error_nomem(context);
+        sqlite3_result_error_code(context, rc);
 }
 
 /* Binds it. */

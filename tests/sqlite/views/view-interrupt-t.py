@@ -169,6 +169,16 @@ def test_progress(path, way):
     usable(batch, db, path, "at once")
 
 
+def test_function(folder):
+    """A function of the application's that interrupts the statement which calls it, over text that UTF-16 does not keep."""
+    db = views.connect(folder.new())
+    db.execute("CREATE TABLE t(s TEXT)")
+    db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO t SELECT 'a' || char(65535) || (i % 3) FROM n")
+    db.create_function("stop", 1, lambda text: db.interrupt() or text, deterministic=True)
+    for select in ("SELECT DISTINCT s || char(65535) FROM t WHERE stop(s) <> 'b'", "SELECT max(stop(s)), max(s || 'b') FROM t"):
+        tap.ok(is_interrupted(views.outcome(db, select)) and is_interrupted(views.through_view(db, select)), f"interrupted: {select}")
+
+
 def test_other_statements(path, way):
     """An interrupt ends all statements of the connection, and none that begins later."""
     device, memory = way
