@@ -609,14 +609,18 @@ static bool is_probe(const struct clr_group_values *values)
     return values->bits == NULL;
 }
 
-/* Whether a group's first key comes before an INTEGER: where there are INTEGERs, others are NULL.
- */
+/* Whether a group's first key comes before an INTEGER: NULL does, and lesser numbers. */
 static bool is_before(const struct clr_group_values *values, size_t group, int64_t number)
 {
+    const struct clr_value wanted = {CLR_KIND_INTEGER, {.integer = number}, NULL};
     const size_t place = group * (size_t)(values->key_count + values->call_count);
+    struct clr_value real;
 
-    return values->tags[place] == CLR_TAG_NULL ||
-           (values->tags[place] == CLR_TAG_INTEGER && values->bits[place] < number);
+    if (values->tags[place] != CLR_TAG_REAL)
+        return values->tags[place] == CLR_TAG_NULL ||
+               (values->tags[place] == CLR_TAG_INTEGER && values->bits[place] < number);
+    real = (struct clr_value){CLR_KIND_REAL, {.real = clr_real_of(values->bits[place])}, NULL};
+    return clr_value_compare(&real, &wanted, 1) < 0;
 }
 
 /* Whether there is a group with that first key. */
