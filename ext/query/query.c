@@ -712,6 +712,11 @@ static enum clr_code ask(const struct clr_query_run *run, const struct clr_asked
         return CLR_OK;
     case CLR_NEEDS_BINS:
         return ask_bins(arguments, question);
+    case CLR_NEEDS_VALUES:
+        question->kind = CLR_ASK_VALUES;
+        question->order = asked->order;
+        question->is_distinct = asked->is_distinct;
+        return CLR_OK;
     default:
         return ask_position(asked->aggregate->finish, &arguments[0], question) ? CLR_OK
                                                                                : CLR_INVALID;

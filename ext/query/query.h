@@ -23,9 +23,10 @@ struct clr_call {
     enum clr_form form;
     /* SQLite's own: of sums the tally has the extremes as well, which tell if results agree. */
     bool builtin;
-    bool is_exact; /* by that name it is ours: results need not be known to agree */
-    int tally;     /* has the counts */
-    int question;  /* where all values are needed together: CLR_NEEDS_ORDER and beyond */
+    bool is_exact;         /* by that name it is ours: results need not be known to agree */
+    int tally;             /* has the counts */
+    int question;          /* where all values are needed together: CLR_NEEDS_ORDER and beyond */
+    const char *separator; /* of a list; NULL: a comma. The tree's */
     /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
     int terms[CLR_MOST_TERMS];
 };
@@ -37,6 +38,8 @@ struct clr_asked {
     const struct clr_aggregate *aggregate;
     int tally;
     int arguments[CLR_MOST_ARGUMENTS]; /* constants: those beside x; -1: there is none */
+    enum clr_values_order order;       /* of a list, as is the next one: see struct clr_question */
+    bool is_distinct;
 };
 
 /* Whether an aggregate needs all values together, and so asks a question of them. */
@@ -280,6 +283,7 @@ struct clr_query {
        finds them; it has that name. */
     bool has_rows;
     const char *rowid;
+    bool lists_rows; /* a list has its values in the order of the rows */
     /* Of the first rows of partitions, the function that ranks them, in the SELECT in FROM; else
        NULL. It is that SELECT that reads the table, and the rows are those that it lets pass. */
     struct clr_node *ranking;

@@ -41,7 +41,13 @@ CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: make
 CLR_WHY(WINDOW, "a window function is accelerated over groups of GROUP BY with OVER (...), of keys "
                 "compared by BINARY, in a UTF-8 database, or as the rank in a subquery in FROM "
                 "whose first rows are asked for: write it in a SELECT around this one")
-CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT and in count(DISTINCT x) alone")
+CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT, count(DISTINCT x) and lists alone")
+CLR_WHY(LIST,
+        "%n() with such arguments is not accelerated: lists of INTEGERs or TEXT are, by groups of "
+        "GROUP BY, with a text between, in the order of the rows or of the values")
+CLR_WHY(LIST_ORDER,
+        "a list of values is accelerated where SQLite goes over all rows of the table in their "
+        "order: write ORDER BY in its call")
 CLR_WHY(HAVING, "HAVING without GROUP BY is not accelerated: write GROUP BY")
 CLR_WHY(KEY_CONSTANT, "GROUP BY of this is not accelerated: write a column or an expression of one")
 CLR_WHY(KEY_NUMBER, "the select list has no item number %n to group by")
@@ -173,6 +179,9 @@ CLR_WHY(ROUNDING, "SQLite's own %n rounds or fails by the order of the rows: wri
 CLR_WHY(FIRST_OF_EQUALS,
         "SQLite's own %n gives the first of equal values, 1 or 1.0, 0.0 or -0.0: write gpu_%n")
 CLR_WHY(RESULT_ERROR, "%n may be an error, which SQLite reports")
+CLR_WHY(LISTED, "%n lists a REAL, TEXT with a zero, or, as JSON, a NULL, a BLOB or TEXT that is "
+                "written with escapes: "
+                "SQLite writes these")
 CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error or "
                 "left out by LIMIT")
 CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")

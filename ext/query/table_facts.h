@@ -23,8 +23,8 @@ struct clr_known_column {
     bool is_stored; /* in the records of the table, and SQLite reads it there */
     bool is_varied; /* with so many different values that no lookup is to read it */
     bool is_named;  /* in the SELECT; of others no more is known */
-    /* Of another affinity, and with TEXT in some of its rows: a guess, which decides how the column
-       is brought, and not what comes of it. */
+    /* Of another affinity, and with TEXT or BLOBs in some of its rows: a guess, which decides how
+       the column is brought, and not what comes of it. */
     bool seems_text;
     /* All TEXT in it seems to be timestamps of that format, or 0: a guess as the last one. What has
        been found to be wrong of it: that times of a unit are alike to an expression, or that there

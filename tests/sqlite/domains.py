@@ -167,9 +167,10 @@ class Texts(Domain):
 
 
 class Groups(Texts):
-    """The same table, in groups."""
+    """The same table, in groups. An order within the call of an aggregate is there from SQLite 3.44 on."""
 
     section = "groups"
+    words = {**Texts.words, **({} if sqlite3.sqlite_version_info >= (3, 44) else {"in_order": [""]})}
 
 
 class Inner(Groups):

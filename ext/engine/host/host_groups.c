@@ -33,7 +33,8 @@ static bool is_unsure(const struct clr_scan *scan)
         const struct clr_tally *tally = &scan->tallies[i];
 
         if ((tally->y >= 0 &&
-             ((tally->operations & CLR_KEEP) != 0 || clr_tally_does(tally, CLR_EXTREMES))) ||
+             (((tally->operations & CLR_KEEP) != 0 && clr_tally_does(tally, CLR_DOT)) ||
+              clr_tally_does(tally, CLR_EXTREMES))) ||
             (clr_tally_does(tally, CLR_DOT) && (tally->y < 0 || clr_tally_does(tally, CLR_SUM))))
             return true;
     }

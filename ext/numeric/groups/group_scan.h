@@ -47,6 +47,13 @@ struct clr_gathered_answer {
     struct clr_room values; /* struct clr_value for each group, */
     struct clr_room counts; /* or of bins count + 2 of uint64_t */
     size_t bins;
+    struct clr_room lists; /* or a struct clr_listed, of int64_t in numbers */
+    struct clr_room numbers;
+};
+
+/* The values of a list. */
+struct clr_listed {
+    size_t first, count;
 };
 
 struct clr_groups {

@@ -32,6 +32,8 @@ void clr_groups_free(struct clr_groups *groups)
     for (i = 0; i < CLR_MOST_QUESTIONS; i++) {
         clr_room_free(&groups->answers[i].values, &groups->memory);
         clr_room_free(&groups->answers[i].counts, &groups->memory);
+        clr_room_free(&groups->answers[i].lists, &groups->memory);
+        clr_room_free(&groups->answers[i].numbers, &groups->memory);
     }
     clr_room_free(&groups->places, &groups->memory);
     clr_room_free(&groups->entries, &groups->memory);
@@ -243,6 +245,16 @@ struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group
         return (struct clr_value){.kind = CLR_KIND_NONE};
     }
     return ((const struct clr_value *)answer->values.start)[group];
+}
+
+const int64_t *clr_groups_values(const struct clr_groups *groups, size_t group, int question,
+                                 size_t *count)
+{
+    const struct clr_gathered_answer *answer = &groups->answers[question];
+    const struct clr_listed *listed = (const struct clr_listed *)answer->lists.start + group;
+
+    *count = listed->count;
+    return (const int64_t *)answer->numbers.start + listed->first;
 }
 
 /* ---- Spills. */

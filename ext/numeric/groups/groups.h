@@ -41,4 +41,8 @@ void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
 struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,
                                    const uint64_t **counts);
 
+/* The answer to a question of kind CLR_ASK_VALUES; *count is their number. They are the groups'. */
+const int64_t *clr_groups_values(const struct clr_groups *groups, size_t group, int question,
+                                 size_t *count);
+
 #endif

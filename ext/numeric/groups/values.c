@@ -414,6 +414,7 @@ struct answering {
     const struct clr_scan *scan;
     const struct arranged *arranged;
     const struct counted *counted; /* NULL: the values are arranged */
+    const int64_t *first;          /* of all INTEGERs that are arranged */
     int tally;
     const atomic_bool *stop;
     uint64_t *keys, *scratch; /* room for FEW_VALUES */
@@ -626,6 +627,85 @@ static enum clr_scan_outcome fill_bins(const struct asked *asked, const struct c
     return CLR_SCAN_DONE;
 }
 
+/* ---- Lists. */
+
+/* Fewer items than these are sorted by insertion: most are in order already, as the rows are. */
+enum { FEW_ITEMS = 64 };
+
+/* Sorts items, which are numbers of values, by these: see clr_group_sort(). */
+static enum clr_scan_outcome sort_by(const int64_t *values, struct clr_group_item *items,
+                                     size_t count, const atomic_bool *stop)
+{
+    struct clr_group_item item;
+    size_t i, j;
+
+    for (i = 0; i < count; i++)
+        items[i].key = clr_integer_to_key(values[items[i].number]);
+    if (count >= FEW_ITEMS)
+        return clr_group_sort(items, items + count, count, stop);
+    for (i = 1; i < count; i++) {
+        item = items[i];
+        for (j = i; j > 0 && items[j - 1].key > item.key; j--)
+            items[j] = items[j - 1];
+        items[j] = item;
+    }
+    return CLR_SCAN_DONE;
+}
+
+/* Leaves the first by y of items that are equal. Returns how many are left. */
+static size_t leave_first(struct clr_group_item *items, size_t count, const int64_t *y)
+{
+    size_t left = 0, i;
+
+    for (i = 0; i < count; i++) {
+        if (left > 0 && items[i].key == items[left - 1].key) {
+            if (y[items[i].number] < y[items[left - 1].number])
+                items[left - 1] = items[i];
+        } else {
+            items[left++] = items[i];
+        }
+    }
+    return left;
+}
+
+static enum clr_scan_outcome list_values(const struct asked *asked,
+                                         const struct clr_question *question,
+                                         const struct clr_gathered_answer *answer)
+{
+    const atomic_bool *stop = asked->answering->stop;
+    const int64_t *x = asked->integers.x, *y = asked->integers.y != NULL ? asked->integers.y : x;
+    struct clr_listed *listed = (struct clr_listed *)answer->lists.start + asked->group;
+    const size_t all = asked->integers.count;
+    struct clr_group_item *items;
+    enum clr_scan_outcome outcome;
+    int64_t *numbers;
+    size_t count = all, i;
+
+    *listed = (struct clr_listed){0, 0};
+    if (asked->reals.count > 0 || all > UINT32_MAX)
+        return CLR_SCAN_UNSURE;
+    if (all == 0)
+        return CLR_SCAN_DONE;
+    items = clr_memory_alloc(2 * all * sizeof *items);
+    if (items == NULL)
+        return CLR_SCAN_FAILED;
+    for (i = 0; i < all; i++)
+        items[i].number = (uint32_t)i;
+    outcome =
+        sort_by(question->order == CLR_BY_ROW && !question->is_distinct ? y : x, items, all, stop);
+    if (outcome == CLR_SCAN_DONE && question->is_distinct) {
+        count = leave_first(items, all, y);
+        if (question->order == CLR_BY_ROW)
+            outcome = sort_by(y, items, count, stop);
+    }
+    *listed = (struct clr_listed){(size_t)(x - asked->answering->first), count};
+    numbers = (int64_t *)answer->numbers.start + listed->first;
+    for (i = 0; i < count; i++)
+        numbers[i] = x[items[question->order == CLR_DESCENDING ? count - 1 - i : i].number];
+    clr_memory_free(items);
+    return outcome;
+}
+
 /* Answers the questions of a tally for a group. */
 static enum clr_scan_outcome answer_group(const struct answering *answering, size_t group)
 {
@@ -661,6 +741,8 @@ static enum clr_scan_outcome answer_group(const struct answering *answering, siz
             continue;
         if (question->kind == CLR_ASK_BETWEEN || question->kind == CLR_ASK_AT)
             outcome = find_position(&asked, question, answer_of(&asked, i));
+        else if (question->kind == CLR_ASK_VALUES)
+            outcome = list_values(&asked, question, &answering->groups->answers[i]);
         else if (question->kind == CLR_ASK_BINS)
             outcome = fill_bins(&asked, &question->bins,
                                 (uint64_t *)answering->groups->answers[i].counts.start +
@@ -731,10 +813,12 @@ static enum clr_scan_outcome do_group(const struct gathering *gathering,
 static void do_groups(void *argument, int worker, const atomic_bool *stop)
 {
     struct gathering *gathering = argument;
+    const struct arranged_list *integers = &gathering->arranged->lists[CLR_LIST_INTEGERS];
     struct answering answering = {.groups = gathering->groups,
                                   .scan = gathering->groups->plan.scan,
                                   .arranged = gathering->arranged,
                                   .counted = gathering->counted,
+                                  .first = integers->x.start,
                                   .tally = gathering->tally,
                                   .stop = stop};
     uint64_t *keys = clr_memory_alloc(2 * FEW_VALUES * sizeof *keys);
@@ -761,8 +845,10 @@ static void do_groups(void *argument, int worker, const atomic_bool *stop)
 }
 
 /* Makes room for the answers to the questions of a tally. Stores whether there are any. */
-static enum clr_scan_outcome make_answers(struct clr_groups *groups, int tally, bool *asks)
+static enum clr_scan_outcome make_answers(struct clr_groups *groups, int tally,
+                                          const struct arranged *arranged, bool *asks)
 {
+    const uint32_t *starts = arranged->lists[CLR_LIST_INTEGERS].starts.start;
     const struct clr_scan *scan = groups->plan.scan;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
@@ -781,6 +867,12 @@ static enum clr_scan_outcome make_answers(struct clr_groups *groups, int tally, 
                 return CLR_SCAN_LIMIT;
             outcome = clr_room_make(&answer->counts, &groups->memory,
                                     groups->count * (answer->bins + 2) * sizeof(uint64_t));
+        } else if (question->kind == CLR_ASK_VALUES) {
+            outcome = clr_room_make(&answer->lists, &groups->memory,
+                                    groups->count * sizeof(struct clr_listed));
+            if (outcome == CLR_SCAN_DONE && starts != NULL)
+                outcome = clr_room_make(&answer->numbers, &groups->memory,
+                                        starts[groups->count] * sizeof(int64_t));
         } else {
             outcome = clr_room_make(&answer->values, &groups->memory,
                                     groups->count * sizeof(struct clr_value));
@@ -805,7 +897,7 @@ static enum clr_scan_outcome gather(struct clr_groups *groups, int tally,
 
     atomic_init(&gathering.next, 0);
     atomic_init(&gathering.outcome, CLR_SCAN_DONE);
-    outcome = make_answers(groups, tally, &gathering.asks);
+    outcome = make_answers(groups, tally, arranged, &gathering.asks);
     if (outcome == CLR_SCAN_DONE && gathering.sums) {
         outcome = clr_room_make(&groups->sums[tally].sums, &groups->memory,
                                 groups->count * sizeof(struct clr_kept_sum));

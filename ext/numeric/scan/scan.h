@@ -26,8 +26,12 @@ enum clr_question_kind {
     CLR_ASK_MODE,     /* the most frequent value, the least of several */
     CLR_ASK_DISTINCT, /* how many different values there are, an INTEGER */
     CLR_ASK_BINS,     /* how many values are in each bin */
-    CLR_ASK_PLACE     /* the value at a place in their order, as it is, in a scan without keys */
+    CLR_ASK_PLACE,    /* the value at a place in their order, as it is, in a scan without keys */
+    CLR_ASK_VALUES    /* the values of x, INTEGERs, in a scan with keys; REALs are UNSURE */
 };
+
+/* The order of values: that of y, which is the row's number, or their own. */
+enum clr_values_order { CLR_BY_ROW, CLR_ASCENDING, CLR_DESCENDING };
 
 struct clr_question {
     enum clr_question_kind kind;
@@ -35,11 +39,15 @@ struct clr_question {
     double fraction; /* of the first two kinds: 0 .. 1 */
     uint64_t place;  /* of CLR_ASK_PLACE: from 0 for the least, or */
     bool from_greatest;
-    struct clr_bins bins; /* of CLR_ASK_BINS */
+    struct clr_bins bins;        /* of CLR_ASK_BINS */
+    enum clr_values_order order; /* of CLR_ASK_VALUES, as is the next one */
+    bool is_distinct;            /* of equal values the first one alone */
     /* The answer; of CLR_ASK_BINS bins.count + 2 counts, in the caller's memory. Else a value, of
      * kind CLR_KIND_NONE if there are no values, or none at that place. */
     uint64_t *counts;
     struct clr_value answer;
+    const int64_t *values; /* of CLR_ASK_VALUES, count of them: the groups' */
+    size_t count;
 };
 
 /*

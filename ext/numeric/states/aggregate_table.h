@@ -19,7 +19,8 @@ enum clr_need {
     CLR_NEEDS_EXTREME,     /* the least or the greatest value */
     CLR_NEEDS_ORDER,       /* all numbers, in order */
     CLR_NEEDS_FREQUENCIES, /* the different values, and how often each is there */
-    CLR_NEEDS_BINS         /* how many numbers are in each of some bins */
+    CLR_NEEDS_BINS,        /* how many numbers are in each of some bins */
+    CLR_NEEDS_VALUES       /* the values, one after the other: SQLite's lists alone */
 };
 
 /* What is made of one sum. What is made of several is an enum clr_statistic. */
@@ -36,6 +37,9 @@ enum clr_percentile {
 /* What is made of how often each value is there. */
 enum clr_frequency { CLR_MODE, CLR_COUNT_DISTINCT };
 
+/* What is made of the values. */
+enum clr_listing { CLR_LIST_OF_TEXT, CLR_LIST_OF_JSON };
+
 struct clr_aggregate {
     const char *name;
     const char *builtin; /* SQLite's own aggregate that a view computes too, or NULL */
@@ -45,7 +49,8 @@ struct clr_aggregate {
     enum clr_state_kind state;    /* 0: it has no form with states */
     /* What is made of what is known: of SUMS an enum clr_total for the operations CLR_SUM and
        CLR_DOT, else an enum clr_statistic; of EXTREME -1 for the least and 1 for the greatest; of
-       ORDER an enum clr_percentile; of FREQUENCIES an enum clr_frequency. */
+       ORDER an enum clr_percentile; of FREQUENCIES an enum clr_frequency; of VALUES an enum
+       clr_listing. */
     int finish;
 };
 
@@ -72,7 +77,8 @@ const char *clr_form_suffix(enum clr_form form);
 static inline bool clr_aggregate_gives_json(const struct clr_aggregate *aggregate,
                                             enum clr_form form)
 {
-    return aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE);
+    return (aggregate->needs == CLR_NEEDS_BINS && !(form & CLR_FORM_STATE)) ||
+           (aggregate->needs == CLR_NEEDS_VALUES && aggregate->finish == CLR_LIST_OF_JSON);
 }
 
 /*

@@ -112,19 +112,24 @@ static bool check_windows(struct clr_binder *binder)
            clr_refuse(binder->syntax, CLR_WHY_WINDOW) >= 0;
 }
 
+/* Returns the instruction that loads the rowid of the table that is scanned, or -1 once it has
+   failed. */
+static int emit_rowid(struct clr_binder *binder)
+{
+    const struct clr_known_table *table = clr_tables_fact(binder);
+    const char *rowid = clr_tables_rowid(table);
+
+    return rowid == NULL ? clr_refuse(binder->syntax, CLR_WHY_NO_ROWID)
+                         : clr_emit_column(binder, clr_tables_column(table, rowid)->number, false);
+}
+
 /* Writes down the rowid as the key, of a SELECT that has rows. Returns false once it has failed. */
 static bool bind_rowid(struct clr_binder *binder)
 {
-    const struct clr_known_table *table = clr_tables_fact(binder);
-    struct clr_grouping *grouping = &binder->query->grouping;
-    const char *rowid = clr_tables_rowid(table);
-
-    if (rowid == NULL)
-        return clr_refuse(binder->syntax, CLR_WHY_NO_ROWID) >= 0;
-    grouping->keys[0] = clr_emit_column(binder, clr_tables_column(table, rowid)->number, false);
-    grouping->key_count = 1;
-    binder->query->rowid = rowid;
-    return grouping->keys[0] >= 0;
+    binder->query->grouping.keys[0] = emit_rowid(binder);
+    binder->query->grouping.key_count = 1;
+    binder->query->rowid = clr_tables_rowid(clr_tables_fact(binder));
+    return binder->query->grouping.keys[0] >= 0;
 }
 
 /* ---- The aggregates that a query calls, and the tallies that a scan makes for them. */
@@ -253,6 +258,25 @@ static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *
            !binder->query->is_grouped;
 }
 
+/* Notes the question that a call asks; equal ones are one. */
+static bool add_question(struct clr_binder *binder, struct clr_call *call,
+                         const struct clr_asked *asked)
+{
+    struct clr_query *query = binder->query;
+    int i;
+
+    for (i = 0; i < query->question_count; i++)
+        if (query->asked[i].aggregate == asked->aggregate &&
+            query->asked[i].tally == asked->tally && query->asked[i].order == asked->order &&
+            query->asked[i].is_distinct == asked->is_distinct &&
+            memcmp(query->asked[i].arguments, asked->arguments, sizeof asked->arguments) == 0)
+            break;
+    query->asked[i] = *asked;
+    query->question_count += i == query->question_count;
+    call->question = i;
+    return true;
+}
+
 /* A function of all values together: x and filter are bound, what is beside x is constant. */
 static bool bind_order(struct clr_binder *binder, struct clr_call *call,
                        const struct clr_node *node, int x, int filter)
@@ -272,13 +296,50 @@ static bool bind_order(struct clr_binder *binder, struct clr_call *call,
     asked.tally = call->tally = find_tally(binder, operations, x, -1, filter);
     if (call->tally < 0)
         return false;
-    for (i = 0; i < query->question_count; i++)
-        if (memcmp(&query->asked[i], &asked, sizeof asked) == 0)
-            break;
-    query->asked[i] = asked;
-    query->question_count += i == query->question_count;
-    call->question = i;
-    return true;
+    return add_question(binder, call, &asked);
+}
+
+/* Stores the order in which a list has its values, of x and what stands behind it in the call, and
+   the text between them. Returns false if it is none that a list has here. */
+static bool find_listing(const struct clr_node *node, struct clr_asked *asked,
+                         const char **separator)
+{
+    const struct clr_node *x = node->first, *rest = x->next;
+
+    if (rest != NULL && rest->kind == CLR_N_LITERAL && rest->names[0].kind == CLR_T_STRING) {
+        *separator = rest->names[0].name;
+        rest = rest->next;
+    }
+    if (rest != NULL && rest->kind == CLR_N_TERM && rest->next == NULL &&
+        clr_content_is_same(rest->first, x)) {
+        asked->order = rest->descending ? CLR_DESCENDING : CLR_ASCENDING;
+        rest = NULL;
+    }
+    return rest == NULL && clr_content_compares_binary(x);
+}
+
+/* A list of values, in the order of the rows but where it has one of its own: x and filter are
+   bound. JSON has NULLs, too: all rows are counted. */
+static bool bind_list(struct clr_binder *binder, struct clr_call *call, const struct clr_node *node,
+                      int x, int filter)
+{
+    struct clr_asked asked = {.aggregate = node->aggregate,
+                              .arguments = {-1, -1, -1},
+                              .order = CLR_BY_ROW,
+                              .is_distinct = node->is_distinct};
+    const bool is_listed = binder->query->is_grouped && binder->environment->is_utf8 &&
+                           find_listing(node, &asked, &call->separator);
+    const int number = !is_listed
+                           ? clr_refuse_name(binder->syntax, CLR_WHY_LIST, node->names[0].name)
+                           : emit_rowid(binder);
+
+    if (number < 0)
+        return false;
+    binder->query->lists_rows = binder->query->lists_rows || asked.order == CLR_BY_ROW;
+    if (node->aggregate->finish == CLR_LIST_OF_JSON)
+        call->terms[0] = find_tally(binder, 0, -1, -1, filter);
+    asked.tally = call->tally = find_tally(binder, CLR_KEEP, x, number, filter);
+    return call->tally >= 0 && add_question(binder, call, &asked);
 }
 
 /* Whether a function compares values that may be TEXT or BLOBs, and no more than that: then their
@@ -294,6 +355,7 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
         !(x->is_foreign || x->column.seems_text))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
+           node->aggregate->needs == CLR_NEEDS_VALUES ||
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
 }
 
@@ -336,9 +398,12 @@ static bool bind_call(struct clr_binder *binder, struct clr_node *node)
     call->builtin = node->builtin;
     call->is_exact = binder->environment->is_exact && aggregate->needs == CLR_NEEDS_SUMS;
     call->tally = -1;
+    call->separator = NULL;
     for (i = 0; i < CLR_MOST_TERMS; i++)
         call->terms[i] = -1;
     node->number = query->call_count++;
+    if (aggregate->needs == CLR_NEEDS_VALUES)
+        return bind_list(binder, call, node, x, filter);
     if (clr_aggregate_asks(aggregate))
         return bind_order(binder, call, node, x, filter);
     if (aggregate->needs != CLR_NEEDS_COUNT)

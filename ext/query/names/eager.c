@@ -150,7 +150,7 @@ static bool take_on(struct clr_binder *binder, struct clr_node *node, struct clr
     return reads == READS_GROUPED || (reads & ~(unsigned)READS_KEPT) == 0;
 }
 
-/* Whether an aggregate follows from rows that are grouped alone. */
+/* Whether an aggregate follows from rows that are grouped alone, in whatever order. */
 static bool is_of_groups(const struct clr_binder *binder, const struct clr_node *call)
 {
     const struct clr_node *child;
@@ -160,6 +160,7 @@ static bool is_of_groups(const struct clr_binder *binder, const struct clr_node 
             return false;
     }
     return reads_alone(binder, call->filter, READS_GROUPED) &&
+           call->aggregate->needs != CLR_NEEDS_VALUES &&
            !clr_aggregate_gives_json(call->aggregate, call->form);
 }
 

@@ -368,9 +368,7 @@ static bool are_one(const struct clr_node *a, const struct clr_node *b)
            memchr(x->text, '?', x->length) == NULL;
 }
 
-/* Whether two expressions are the same, as they are written, but for how they name columns and
-   parameters. */
-static bool is_same(const struct clr_node *a, const struct clr_node *b)
+bool clr_content_is_same(const struct clr_node *a, const struct clr_node *b)
 {
     const struct clr_node *x = a->first, *y = b->first;
 
@@ -388,7 +386,7 @@ static bool is_same(const struct clr_node *a, const struct clr_node *b)
         a->has_base != b->has_base || a->has_else != b->has_else ||
         !clr_token_equal(&a->names[0], &b->names[0]))
         return false;
-    while (x != NULL && y != NULL && is_same(x, y))
+    while (x != NULL && y != NULL && clr_content_is_same(x, y))
         x = x->next, y = y->next;
     return x == NULL && y == NULL;
 }
@@ -520,7 +518,7 @@ static bool find_key_uses(struct clr_binder *binder, struct clr_node *node)
     for (term = clr_names_keys(binder->syntax); term != NULL; term = term->next) {
         if (term->is_constant)
             continue;
-        if (is_same(term->first, node)) {
+        if (clr_content_is_same(term->first, node)) {
             node->key = key;
             return true;
         }
@@ -652,6 +650,13 @@ static bool may_differ(const struct clr_node *node)
     return false;
 }
 
+/* Whether an aggregate lists values as JSON, and so would have to know which are that already. */
+static bool lists_json(const struct clr_node *node)
+{
+    return node->kind == CLR_N_AGGREGATE && node->aggregate->needs == CLR_NEEDS_VALUES &&
+           node->aggregate->finish == CLR_LIST_OF_JSON;
+}
+
 /*
  * Refuses a function that reads subtypes if one of its arguments may have another one than in
  * SQLite: keys and aggregates of the table of groups have none, and the column of a subquery in
@@ -663,10 +668,12 @@ static bool check_subtypes(struct clr_binder *binder)
     const struct clr_node *node, *child;
 
     for (node = binder->syntax->nodes; node != NULL; node = node->allocated) {
-        if ((node->subtypes & CLR_SUBTYPE_READ) == 0)
+        const bool is_list = lists_json(node);
+
+        if (!is_list && (node->subtypes & CLR_SUBTYPE_READ) == 0)
             continue;
         for (child = node->first; child != NULL; child = child->next) {
-            if (may_differ(child))
+            if (is_list ? may_have(child) : may_differ(child))
                 return refuse_token(binder, CLR_WHY_SUBTYPE, &node->names[0]);
         }
     }

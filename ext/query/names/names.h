@@ -26,6 +26,10 @@ int clr_content_together(int reads, int other);
 /* Whether an expression is a column, plus signs aside. */
 bool clr_content_is_signed_column(const struct clr_node *node);
 
+/* Whether two expressions are the same, as they are written, but for how they name columns and
+   parameters. */
+bool clr_content_is_same(const struct clr_node *a, const struct clr_node *b);
+
 /* Whether an expression has TEXT affinity: that of a column or a CAST, which COLLATE keeps. */
 bool clr_content_is_text(const struct clr_node *node);
 

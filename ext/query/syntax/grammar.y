@@ -155,9 +155,17 @@ expr(A) ::= ID(X) DOT ID(Y) DOT ID(Z). {
 expr(A) ::= NULL|NUMBER|STRING|BLOB|TRUE|FALSE|CTIME_KW(X). { A = literal(syntax, &X); }
 expr(A) ::= VARIABLE(X). { A = parameter(syntax, &X); }
 
-expr(A) ::= ID(N) LP list(L) RP filter(F). { A = call(syntax, &N, false, L, F); }
-expr(A) ::= ID(N) LP STAR RP filter(F). { A = call(syntax, &N, true, none, F); }
-expr(A) ::= ID(N) LP DISTINCT(D) expr(X) RP filter(F). { A = call_distinct(syntax, &N, &D, X, F); }
+expr(A) ::= ID(N) LP list(L) RP filter(F). { A = call(syntax, &N, false, L, none, F); }
+expr(A) ::= ID(N) LP list(L) ORDER BY sorts(S) RP filter(F). {
+    A = call(syntax, &N, false, L, S, F);
+}
+expr(A) ::= ID(N) LP STAR RP filter(F). { A = call(syntax, &N, true, none, none, F); }
+expr(A) ::= ID(N) LP DISTINCT(D) expr(X) RP filter(F). {
+    A = call_distinct(syntax, &N, &D, X, none, F);
+}
+expr(A) ::= ID(N) LP DISTINCT(D) expr(X) ORDER BY sorts(S) RP filter(F). {
+    A = call_distinct(syntax, &N, &D, X, S, F);
+}
 expr(A) ::= ID(N) LP list(L) RP over(W). { A = window(syntax, &N, NULL, L, &W); }
 expr(A) ::= ID(N) LP STAR(T) RP over(W). { A = window(syntax, &N, &T, none, &W); }
 %type over {struct over}

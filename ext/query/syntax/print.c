@@ -192,12 +192,44 @@ static void print_column(struct clr_printer *printer, const struct clr_node *nod
     }
 }
 
+/* Prints the arguments of a call. Returns the first of the terms that stand behind them, or NULL.
+ */
+static const struct clr_node *print_arguments(struct clr_printer *printer,
+                                              const struct clr_node *node)
+{
+    const struct clr_node *child = node->first;
+
+    for (; child != NULL && child->kind != CLR_N_TERM; child = child->next) {
+        if (child != node->first)
+            clr_print_word(printer, ",");
+        clr_print_node(printer, child);
+    }
+    return child;
+}
+
+/* Prints a call's terms: those of PARTITION BY, and then those of ORDER BY. */
+static void print_terms(struct clr_printer *printer, const struct clr_node *node,
+                        const struct clr_node *term)
+{
+    const char *words = "PARTITION BY";
+    int i;
+
+    for (i = 0; term != NULL; term = term->next, i++) {
+        if (i == node->partition_count)
+            words = "ORDER BY";
+        clr_print_word(printer, words);
+        clr_print_node(printer, term);
+        words = ",";
+    }
+}
+
 static void print_aggregate(struct clr_printer *printer, const struct clr_node *node)
 {
     print_form(printer, node, node->is_distinct ? "% ( DISTINCT" : "% (", false);
     if (node->first == NULL)
         clr_print_word(printer, "*");
-    print_form(printer, node, "& )", false);
+    print_terms(printer, node, print_arguments(printer, node));
+    clr_print_word(printer, ")");
     if (node->filter == NULL)
         return;
     clr_print_word(printer, "FILTER ( WHERE");
@@ -207,24 +239,12 @@ static void print_aggregate(struct clr_printer *printer, const struct clr_node *
 
 static void print_window(struct clr_printer *printer, const struct clr_node *node)
 {
-    const struct clr_node *child = node->first;
-    const char *words = "PARTITION BY";
-    int i;
+    const struct clr_node *term;
 
     print_form(printer, node, node->names[2].kind != 0 ? "% ( *" : "% (", false);
-    for (; child != NULL && child->kind != CLR_N_TERM; child = child->next) {
-        if (child != node->first)
-            clr_print_word(printer, ",");
-        clr_print_node(printer, child);
-    }
+    term = print_arguments(printer, node);
     clr_print_word(printer, ") OVER (");
-    for (i = 0; child != NULL; child = child->next, i++) {
-        if (i == node->partition_count)
-            words = "ORDER BY";
-        clr_print_word(printer, words);
-        clr_print_node(printer, child);
-        words = ",";
-    }
+    print_terms(printer, node, term);
     if (node->names[1].kind != 0)
         print_token(printer, &node->names[1]);
     clr_print_word(printer, ")");

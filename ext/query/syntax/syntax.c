@@ -566,8 +566,15 @@ static const struct scalar {
 enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 
 /* SQLite's own alone. */
-static const struct clr_aggregate count_rows = {
-    .name = "count", .builtin = "count", .arguments = 1, .needs = CLR_NEEDS_COUNT};
+static const struct clr_aggregate sqlites[] = {
+    {"count", "count", 1, CLR_NEEDS_COUNT, 0, 0, 0},
+    {"group_concat", "group_concat", 1, CLR_NEEDS_VALUES, 0, 0, CLR_LIST_OF_TEXT},
+    {"group_concat", "group_concat", 2, CLR_NEEDS_VALUES, 0, 0, CLR_LIST_OF_TEXT},
+    {"string_agg", "string_agg", 2, CLR_NEEDS_VALUES, 0, 0, CLR_LIST_OF_TEXT},
+    {"json_group_array", "json_group_array", 1, CLR_NEEDS_VALUES, 0, 0, CLR_LIST_OF_JSON},
+};
+
+enum { SQLITES = sizeof sqlites / sizeof sqlites[0] };
 
 /* A call as it is written, and what it turns out to be: one of the two pointers, or none for a
    function that is SQLite's to evaluate. */
@@ -626,7 +633,8 @@ static void find_function(struct clr_syntax *syntax, const struct clr_token *tok
     call->form = length > size && strcmp(call->name + length - size, suffix) == 0 ? CLR_FORM_STATE
                                                                                   : CLR_FORM_VALUE;
     call->length = call->form == CLR_FORM_STATE ? length - size : length;
-    consider_aggregate(call, &count_rows);
+    for (i = 0; i < SQLITES; i++)
+        consider_aggregate(call, &sqlites[i]);
     for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++)
         consider_aggregate(call, aggregate);
     for (i = 0; i < SCALARS; i++)
@@ -683,10 +691,11 @@ static bool is_zero(const struct clr_node *node)
     return node->kind == CLR_N_LITERAL && token->length == 1 && *token->text == '0';
 }
 
-/* A call as it is written, of the function of a name that may be another one. */
+/* A call as it is written, of the function of a name that may be another one. sorting: the terms of
+   ORDER BY behind the arguments, which only those of lists make use of. */
 static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_token *token,
                                    struct written call, struct clr_list arguments,
-                                   struct clr_node *filter)
+                                   struct clr_list sorting, struct clr_node *filter)
 {
     enum clr_node_kind kind = CLR_N_FUNCTION;
     struct clr_node *node;
@@ -701,6 +710,12 @@ static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_t
         kind = call.scalar->opcode == CLR_OP_ROUND && call.arguments == 2 && is_zero(arguments.last)
                    ? CLR_N_UNARY
                    : call.scalar->kind;
+    if (sorting.first != NULL &&
+        (call.aggregate == NULL || call.aggregate->needs != CLR_NEEDS_VALUES)) {
+        clr_refuse_name(syntax, CLR_WHY_LIST, token->name);
+        return NULL;
+    }
+    chain(&arguments, &sorting);
     node = clr_syntax_node(syntax, kind, token, arguments);
     if (node == NULL)
         return NULL;
@@ -719,13 +734,14 @@ static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_t
     return node;
 }
 
-/* name(arguments) or name(*), with FILTER (WHERE filter) unless that is NULL. */
+/* name(arguments ORDER BY sorting) or name(*), with FILTER (WHERE filter) unless that is NULL. */
 static struct clr_node *call(struct clr_syntax *syntax, const struct clr_token *token, bool star,
-                             struct clr_list arguments, struct clr_node *filter)
+                             struct clr_list arguments, struct clr_list sorting,
+                             struct clr_node *filter)
 {
     const struct written call = {.name = fold_case(token), .star = star};
 
-    return call_named(syntax, token, call, arguments, filter);
+    return call_named(syntax, token, call, arguments, sorting, filter);
 }
 
 /* A term of ORDER BY. */
@@ -770,18 +786,20 @@ static struct clr_node *window(struct clr_syntax *syntax, const struct clr_token
     return node;
 }
 
-/* name(DISTINCT argument), likewise: of count() alone. */
+/* name(DISTINCT argument ORDER BY sorting), likewise: of count() and lists alone. */
 static struct clr_node *call_distinct(struct clr_syntax *syntax, const struct clr_token *token,
                                       const struct clr_token *distinct, struct clr_node *argument,
-                                      struct clr_node *filter)
+                                      struct clr_list sorting, struct clr_node *filter)
 {
-    static const char name[] = "gpu_count_distinct";
-    struct clr_node *node = NULL;
+    static const char counting[] = "gpu_count_distinct";
+    const bool counts =
+        clr_name_equal(token->name, "count") || clr_name_equal(token->name, counting);
+    const struct written call = {.name = counts ? counting : fold_case(token)};
+    struct clr_node *node = call_named(syntax, token, call, one(argument), sorting, filter);
 
-    if (!clr_name_equal(token->name, "count") && !clr_name_equal(token->name, name))
+    if (node != NULL && !counts &&
+        (node->aggregate == NULL || node->aggregate->needs != CLR_NEEDS_VALUES))
         refuse_unexpected(syntax, distinct);
-    else
-        node = call_named(syntax, token, (struct written){.name = name}, one(argument), filter);
     if (node != NULL)
         node->is_distinct = true;
     return node;

@@ -184,6 +184,7 @@ static void refuse_call(const struct clr_finish_input *input, const struct clr_c
     clr_reason_set_name(reason,
                         !call->builtin || call->is_exact              ? CLR_WHY_RESULT_ERROR
                         : call->aggregate->needs == CLR_NEEDS_EXTREME ? CLR_WHY_FIRST_OF_EQUALS
+                        : call->aggregate->needs == CLR_NEEDS_VALUES  ? CLR_WHY_LISTED
                                                                       : CLR_WHY_ROUNDING,
                         name, strlen(name));
 }

@@ -5,7 +5,9 @@
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/virtual_table.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
@@ -353,6 +355,102 @@ static bool finish_extreme(struct filling *filling, struct clr_query_run *run,
     return !call->builtin || extremes_agree(filling, call, state, &value);
 }
 
+/* Adds bytes to a list, whose size so far it is; to: NULL where only that is asked for. */
+static void add_bytes(char *to, size_t *size, const void *bytes, size_t count)
+{
+    if (to != NULL && count > 0)
+        memcpy(to + *size, bytes, count);
+    *size += count;
+}
+
+/* Whether JSON has the text as it is: no character is to be written in another way. */
+static bool is_plain_json(const char *text, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i < size; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == '"' || text[i] == '\\' || text[i] == '\x7f')
+            return false;
+    }
+    return true;
+}
+
+/* Adds a value of a list. Returns false if SQLite writes it in a way that is its own. */
+static bool add_listed(char *to, size_t *size, const struct clr_value *value, bool is_json)
+{
+    char digits[24];
+
+    if (value->kind == CLR_KIND_INTEGER) {
+        const int length = snprintf(digits, sizeof digits, "%" PRId64, value->as.integer);
+
+        add_bytes(to, size, digits, (size_t)length);
+        return true;
+    }
+    if (value->kind == CLR_KIND_TEXT && is_json && is_plain_json(value->bytes, value->as.size)) {
+        add_bytes(to, size, "\"", 1);
+        add_bytes(to, size, value->bytes, value->as.size);
+        add_bytes(to, size, "\"", 1);
+        return true;
+    }
+    /* SQLite before 3.39 ends a list at a zero byte. */
+    if (is_json || (value->kind != CLR_KIND_TEXT && value->kind != CLR_KIND_BLOB) ||
+        (value->as.size > 0 && memchr(value->bytes, 0, value->as.size) != NULL))
+        return false;
+    add_bytes(to, size, value->bytes, value->as.size);
+    return true;
+}
+
+/* Stores the size of a list's text, and the text, unless to is NULL. Returns false if SQLite's may
+   be another one. */
+static bool write_list(struct clr_query_run *run, const struct clr_call *call, char *to,
+                       size_t *size)
+{
+    const struct clr_question *question = &run->questions[call->question];
+    const bool is_json = call->aggregate->finish == CLR_LIST_OF_JSON;
+    const char *separator = call->separator != NULL ? call->separator : ",";
+    size_t i;
+
+    *size = 0;
+    if (is_json)
+        add_bytes(to, size, "[", 1);
+    for (i = 0; i < question->count; i++) {
+        struct clr_value value = {CLR_KIND_INTEGER, {.integer = question->values[i]}, NULL};
+
+        resolve_rank(run, call->tally, &value);
+        if (i > 0)
+            add_bytes(to, size, separator, strlen(separator));
+        if (!add_listed(to, size, &value, is_json))
+            return false;
+    }
+    if (is_json)
+        add_bytes(to, size, "]", 1);
+    return true;
+}
+
+/* A list has no NULLs, unless it is JSON: then SQLite writes it where there is one. */
+static bool finish_list(struct clr_query_run *run, const struct clr_call *call,
+                        struct clr_output *output)
+{
+    const int64_t count = run->tallies[call->tally].state.count;
+    const int rows = call->terms[0];
+    size_t size;
+    char *text;
+
+    if ((rows >= 0 && run->tallies[rows].state.count != count) ||
+        !write_list(run, call, NULL, &size))
+        return false;
+    if (rows < 0 && count == 0)
+        return true;
+    text = output->memory = clr_memory_alloc(size + 1);
+    if (text == NULL) {
+        output->code = CLR_NOMEM;
+        return true;
+    }
+    write_list(run, call, text, &size);
+    output->value = (struct clr_value){CLR_KIND_TEXT, {.size = size}, text};
+    return true;
+}
+
 /* As finish_sums(), for any call. */
 static bool finish(struct filling *filling, struct clr_query_run *run, const struct clr_call *call,
                    struct clr_output *output)
@@ -371,6 +469,8 @@ static bool finish(struct filling *filling, struct clr_query_run *run, const str
     case CLR_NEEDS_BINS:
         clr_finish_bins(call->form, &question->bins, question->counts, output);
         return true;
+    case CLR_NEEDS_VALUES:
+        return finish_list(run, call, output);
     default:
         output->value = question->answer;
         if (call->aggregate->needs == CLR_NEEDS_FREQUENCIES && call->aggregate->finish == CLR_MODE)
@@ -390,6 +490,10 @@ static void take_group(struct clr_query_run *run, const struct clr_groups *group
     for (i = 0; i < run->question_count; i++) {
         struct clr_question *question = &run->questions[i];
 
+        if (question->kind == CLR_ASK_VALUES) {
+            question->values = clr_groups_values(groups, group, i, &question->count);
+            continue;
+        }
         question->answer = clr_groups_answer(groups, group, i, &counts);
         if (question->kind == CLR_ASK_BINS)
             memcpy(question->counts, counts,

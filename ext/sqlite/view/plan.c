@@ -60,13 +60,12 @@ static void free_tables(struct tables *tables)
    if it has none or several. */
 static void take_sample(sqlite3_stmt *statement, struct clr_known_column *known, bool *is_first)
 {
+    const int type = sqlite3_column_type(statement, 0);
     clr_time_format format;
     int64_t count;
 
-    if (sqlite3_column_type(statement, 0) != SQLITE_TEXT)
-        return;
-    known->seems_text = true;
-    if (sqlite3_column_bytes(statement, 0) == 0)
+    known->seems_text = known->seems_text || type == SQLITE_TEXT || type == SQLITE_BLOB;
+    if (type != SQLITE_TEXT || sqlite3_column_bytes(statement, 0) == 0)
         return;
     format = clr_timestamp_read(sqlite3_column_text(statement, 0),
                                 (size_t)sqlite3_column_bytes(statement, 0), &count);
@@ -75,9 +74,9 @@ static void take_sample(sqlite3_stmt *statement, struct clr_known_column *known,
 }
 
 /*
- * Guesses whether a column has TEXT, by its first rows: a date in a column of type TIMESTAMP, whose
- * affinity is NUMERIC; and whether that is timestamps. If they cannot be read it seems to have
- * none.
+ * Guesses whether a column has TEXT or BLOBs, by its first rows: a date in a column of type
+ * TIMESTAMP, whose affinity is NUMERIC; and whether that is timestamps. If they cannot be read it
+ * seems to have none.
  */
 static void guess_types(sqlite3 *db, const struct clr_plan *plan,
                         const struct clr_table_info *table, const struct clr_column_info *column,

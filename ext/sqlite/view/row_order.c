@@ -324,7 +324,7 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
     int rc, place;
 
     *is = false;
-    if (root == 0 || query->first.group < 0 || query->dimension_count > 0)
+    if (root == 0 || (query->first.group < 0 && !query->lists_rows) || query->dimension_count > 0)
         return SQLITE_OK;
     rc = list_columns(db, table, root, &statement);
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
@@ -398,6 +398,23 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
     return rc;
 }
 
+/* Sets the reason where SQLite does not bring the rows of each group in the order of their rowids,
+   in which a list has its values. Returns SQLITE_OK, or SQLite's code. */
+static int check_lists(sqlite3 *db, const struct clr_bytecode *program,
+                       const struct clr_table_info *table, const struct clr_query *query,
+                       struct clr_reason *reason)
+{
+    const bool orders_inside = has_inner_order(&query->syntax->select);
+    bool is_fine = !orders_inside && keeps_order(program, table, query, false);
+    int rc = SQLITE_OK;
+
+    if (!is_fine && !orders_inside)
+        rc = is_by_index(db, program, table, query, &is_fine);
+    if (rc == SQLITE_OK && !is_fine)
+        clr_reason_set(reason, CLR_WHY_LIST_ORDER);
+    return rc;
+}
+
 /*
  * Whether a join whose groups are made before it goes over all rows of a table in its outermost
  * loop, and gives groups in the order of the key: that is the table's rowid, or a sorter's first
@@ -432,6 +449,8 @@ int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
         rc = check_rows(db, program, walk, joined->fact, query, rows_per_found, reason);
     else if (query->is_grouped)
         rc = check_groups(db, program, walk, joined, query, &has_changed, reason);
+    if (rc == SQLITE_OK && query->lists_rows)
+        rc = check_lists(db, program, joined->fact, query, reason);
     if (rc == SQLITE_OK && has_changed && clr_query_write(query) == CLR_NOMEM)
         rc = SQLITE_NOMEM;
     return rc;

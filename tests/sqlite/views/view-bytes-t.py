@@ -41,8 +41,8 @@ DISTINCT = (
     "SELECT gpu_mode(s) FROM {t} WHERE k < 0",
 )
 
-#: Those that take no bytes, so that TEXT may be in UTF-16: numbers, and TEXT that a dictionary has.
-IN_UTF16 = (DISTINCT[0], DISTINCT[6], DISTINCT[8])
+#: Those that take no bytes, so that TEXT may be in UTF-16: numbers, and TEXT and BLOBs that a dictionary has.
+IN_UTF16 = (*DISTINCT[:3], *DISTINCT[5:7], DISTINCT[8])
 
 #: What SQLite reports an error for, or computes otherwise, if there is TEXT or a BLOB.
 OTHERS = (
