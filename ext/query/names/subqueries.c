@@ -306,6 +306,9 @@ bool clr_subqueries_resolve(struct clr_binder *binder)
         query->has_subqueries = query->has_subqueries || !node->is_looked_up;
         if (!node->is_looked_up && !query->is_grouped)
             node->first = NULL; /* there is no key that it could name */
+        /* The rows that are found are not all that such an aggregate is of. */
+        if (query->has_rows && node->aggregates_around)
+            return clr_refuse(binder->syntax, CLR_WHY_AGGREGATE_AROUND) >= 0;
         if (node->is_looked_up && node->names_more)
             return clr_refuse(binder->syntax, CLR_WHY_SUBQUERY_NAMES) >= 0;
         if ((!query->has_rows || node->is_looked_up) && !check_names(binder, node))

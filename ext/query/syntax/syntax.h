@@ -102,12 +102,13 @@ struct clr_node {
     /* Of the same: it names something of the query around it, but no column alone. The caller of
        clr_query_bind() notes it, with the child. */
     bool names_more;
-    bool is_looked_up;    /* of the same, once bound: it is in an expression of rows */
-    bool is_exists;       /* of the same, in another expression: behind EXISTS */
-    enum clr_cast cast;   /* of CLR_N_CAST */
-    const char *function; /* of a call that a scan computes, of no aggregate: its name, or NULL */
-    int partition_count;  /* of CLR_N_WINDOW */
-    bool descending;      /* of CLR_N_TERM, as is the next one */
+    bool aggregates_around; /* of the same, likewise: an aggregate in it may be that query's */
+    bool is_looked_up;      /* of the same, once bound: it is in an expression of rows */
+    bool is_exists;         /* of the same, in another expression: behind EXISTS */
+    enum clr_cast cast;     /* of CLR_N_CAST */
+    const char *function;   /* of a call that a scan computes, of no aggregate: its name, or NULL */
+    int partition_count;    /* of CLR_N_WINDOW */
+    bool descending;        /* of CLR_N_TERM, as is the next one */
     enum clr_nulls nulls;
 
     /* Of a name that means an expression in a subquery in FROM: the node is what the subquery's

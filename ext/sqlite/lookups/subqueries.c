@@ -45,6 +45,34 @@ static int names_column(sqlite3 *db, const struct clr_query *query, const struct
     return rc;
 }
 
+/*
+ * Finds out whether an aggregate in a subquery is one of the query around it, since its arguments
+ * name columns of that alone: of no rows such a query has a row. True also where that can't be
+ * found out. Returns SQLITE_OK or SQLITE_NOMEM.
+ */
+static int find_aggregates(sqlite3 *db, const struct clr_query *query, struct clr_node *subquery,
+                           const struct clr_table_info *tables)
+{
+    const struct clr_select_tree *select = &query->syntax->select;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_stmt *statement = NULL;
+    int rc, i;
+
+    sqlite3_str_appendf(text, "SELECT EXISTS %.*s FROM", (int)subquery->names[0].length,
+                        subquery->names[0].text);
+    for (i = 0; i < select->source_count; i++)
+        sqlite3_str_appendf(
+            text, "%s \"%w\".\"%w\" AS \"%w\"", i == 0 ? "" : ",", tables[i].schema, tables[i].name,
+            select->sources[i].inner != NULL ? "" : clr_from_name(&select->sources[i])->name);
+    sqlite3_str_appendall(text, " WHERE 0");
+    rc = clr_statement_prepare_text(db, &statement, sqlite3_str_finish(text));
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    subquery->aggregates_around = rc != SQLITE_DONE;
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
 /* Finds the column that a subquery names. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int find_column(sqlite3 *db, struct clr_query *query, struct clr_node *subquery,
                        const struct clr_table_info *tables)
@@ -52,6 +80,8 @@ static int find_column(sqlite3 *db, struct clr_query *query, struct clr_node *su
     bool is_found;
     int rc = prepare(db, subquery, "", &is_found), i, k;
 
+    if (rc == SQLITE_OK && !is_found)
+        rc = find_aggregates(db, query, subquery, tables);
     for (i = 0; i < query->syntax->select.source_count && !is_found; i++) {
         for (k = 0; k < tables[i].column_count && rc == SQLITE_OK && !is_found; k++) {
             const char *name = tables[i].columns[k].name;
