@@ -35,13 +35,15 @@ CLR_WHY(NAMED_KEY, "a subquery that names a key of GROUP BY is accelerated where
                    "of INTEGER or NUMERIC affinity, and not behind IN")
 CLR_WHY(SUBQUERY_ROWS,
         "a subquery's value is not accelerated where SQLite searches no index for it: make one")
+CLR_WHY(AGGREGATE_AROUND, "an aggregate of a query in a subquery of its rows is not accelerated")
 CLR_WHY(SUBQUERY_CALLS, "%n() in a subquery in WHERE, GROUP BY or an aggregate is not accelerated")
 CLR_WHY(VIEWS_SUBQUERY, "a subquery in an ordinary view is not accelerated: make an accelerated "
                         "view of its SELECT")
 CLR_WHY(WINDOW, "a window function is accelerated over groups of GROUP BY with OVER (...), of keys "
                 "compared by BINARY, in a UTF-8 database, or as the rank in a subquery in FROM "
                 "whose first rows are asked for: write it in a SELECT around this one")
-CLR_WHY(DISTINCT, "DISTINCT is accelerated in SELECT DISTINCT, count(DISTINCT x) and lists alone")
+CLR_WHY(DISTINCT,
+        "DISTINCT is accelerated in SELECT DISTINCT, in count(DISTINCT x) and in lists alone")
 CLR_WHY(LIST,
         "%n() with such arguments is not accelerated: lists of INTEGERs or TEXT are, by groups of "
         "GROUP BY, with a text between, in the order of the rows or of the values")

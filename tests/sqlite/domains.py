@@ -485,6 +485,7 @@ class Stars(Domain):
     """A fact table and its dimensions, some of whose keys no row has, and some of which are missing."""
 
     section = "stars"
+    words = {} if sqlite3.sqlite_version_info >= (3, 39) else {"right": ["INNER"]}
     rows = 3_000
     parameters = (0, 3, 2.5, "n1", "N3", "l3", None, "3")
     mixed = (1, 2, 3, 1.0, "1", "2", "x", 2.5, b"1", None)

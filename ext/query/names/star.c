@@ -62,21 +62,33 @@ static bool add_common(struct star *star, const struct clr_node *common, int sou
     return add_term(star, node, sources[source].is_left ? source : -1);
 }
 
+/* Returns the place of the table that may have no row for the others by a table's ON, or -1. */
+static int find_outer(const struct clr_select_tree *from, int source)
+{
+    if (from->sources[source].is_left)
+        return source;
+    return source == 1 && from->sources[0].is_left ? 0 : -1;
+}
+
 static bool find_terms(struct star *star)
 {
     const struct clr_select_tree *from = star->binder->from, *inner;
     struct clr_node *common;
+    bool has_inner = false;
     int i;
 
     for (i = 0; i < from->source_count; i++) {
         const struct clr_from_table *source = &from->sources[i];
 
+        has_inner = has_inner || source->inner != NULL;
+        if (has_inner && source->is_natural)
+            return clr_refuse_name(star->binder->syntax, CLR_WHY_JOIN, "NATURAL") >= 0;
         /* The rows of a subquery that meet its condition are those that LEFT JOIN may find. */
         for (inner = source->inner; inner != NULL; inner = inner->sources[0].inner) {
             if (inner->where != NULL && !add_term(star, inner->where, source->is_left ? i : -1))
                 return false;
         }
-        if (source->on != NULL && !add_term(star, source->on, source->is_left ? i : -1))
+        if (source->on != NULL && !add_term(star, source->on, find_outer(from, i)))
             return false;
         for (common = source->common.first; common != NULL; common = common->next) {
             if (!add_common(star, common, i))
@@ -365,6 +377,8 @@ bool clr_star_find(struct clr_binder *binder)
 
     if (!(from->source_count == 1 ? take_one(binder) : take_join(binder)))
         return false;
+    if (binder->query->has_rows && from->sources[0].is_left)
+        return clr_refuse_name(binder->syntax, CLR_WHY_JOIN, "RIGHT") >= 0;
     /* They are found again by its rowid. */
     return !binder->query->has_rows || binder->query->ranking != NULL ||
            (from == &binder->syntax->select && from->sources[binder->query->fact].inner == NULL) ||

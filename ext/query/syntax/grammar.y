@@ -88,11 +88,16 @@ tables ::= table.
 tables ::= tables join(J) table condition. { end_join(syntax, &J); }
 table ::= ID(T) alias(A). { add_source(syntax, NULL, &T, &A); }
 table ::= ID(S) DOT ID(T) alias(A). { add_source(syntax, &S, &T, &A); }
-%type join {struct clr_token}
-join(A) ::= COMMA(T). { A = T; }
-join(A) ::= JOIN(T). { A = T; }
-join(A) ::= JOIN_KW(K) JOIN(T). { A = join_words(syntax, &K, NULL, &T); }
-join(A) ::= JOIN_KW(K) JOIN_KW(L) JOIN(T). { A = join_words(syntax, &K, &L, &T); }
+%type join {struct joining}
+join(A) ::= COMMA(T). { A = (struct joining){.words = T}; }
+join(A) ::= JOIN(T). { A = (struct joining){.words = T}; }
+join(A) ::= JOIN_KW(K) JOIN(T). { A = join_words(syntax, (struct clr_token[]){K}, 1, &T); }
+join(A) ::= JOIN_KW(K) JOIN_KW(L) JOIN(T). {
+    A = join_words(syntax, (struct clr_token[]){K, L}, 2, &T);
+}
+join(A) ::= JOIN_KW(K) JOIN_KW(L) JOIN_KW(M) JOIN(T). {
+    A = join_words(syntax, (struct clr_token[]){K, L, M}, 3, &T);
+}
 condition ::= .
 condition ::= ON expr(X). { set_on(syntax, X); }
 condition ::= USING LP columns(L) RP. { set_using(syntax, L); }

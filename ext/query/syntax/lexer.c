@@ -76,6 +76,8 @@ static const struct {
                 {"JOIN", CLR_T_JOIN},
                 {"LAST", CLR_T_LAST},
                 {"LEFT", CLR_T_JOIN_KW},
+                {"NATURAL", CLR_T_JOIN_KW},
+                {"RIGHT", CLR_T_JOIN_KW},
                 {"LIKE", CLR_T_LIKE_KW},
                 {"LIMIT", CLR_T_LIMIT},
                 {"MATCH", CLR_T_MATCH},
@@ -107,7 +109,7 @@ static const struct {
 } refused[] = {
     {CLR_WHY_COMPOUND, " EXCEPT INTERSECT UNION "},
     {CLR_WHY_INDEXED_BY, " INDEXED "},
-    {CLR_WHY_JOIN, " FULL NATURAL RIGHT "},
+    {CLR_WHY_JOIN, " FULL "},
     {CLR_WHY_WINDOW, " WINDOW "},
     {CLR_WHY_WORD,
      " ADD ALL ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE DROP "

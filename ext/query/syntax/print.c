@@ -405,9 +405,10 @@ static void print_source(struct clr_printer *printer, const struct clr_select_tr
     }
     if (source->on != NULL)
         print_prefix(printer, "ON", source->on);
+    if (source->common.first == NULL || source->is_natural)
+        return;
     clr_print_clause(printer, "USING (", &source->common);
-    if (source->common.first != NULL)
-        clr_print_word(printer, ")");
+    clr_print_word(printer, ")");
 }
 
 void clr_print_tables(struct clr_printer *printer, const struct clr_select_tree *select,

@@ -712,7 +712,7 @@ static struct clr_node *call_named(struct clr_syntax *syntax, const struct clr_t
                    : call.scalar->kind;
     if (sorting.first != NULL &&
         (call.aggregate == NULL || call.aggregate->needs != CLR_NEEDS_VALUES)) {
-        clr_refuse_name(syntax, CLR_WHY_LIST, token->name);
+        clr_refuse(syntax, CLR_WHY_ORDER_BY);
         return NULL;
     }
     chain(&arguments, &sorting);
@@ -856,24 +856,35 @@ static void add_source(struct clr_syntax *syntax, const struct clr_token *schema
     select->source_count++;
 }
 
-static bool is_either(const struct clr_token *first, const struct clr_token *second,
-                      const char *word)
+static bool has_word(const struct clr_token *words, int count, const char *word)
 {
-    return clr_token_is(first, word) || (second != NULL && clr_token_is(second, word));
+    int i = 0;
+
+    while (i < count && !clr_token_is(&words[i], word))
+        i++;
+    return i < count;
 }
 
-/* Returns the words of a join, which SQLite takes in any order; second may be NULL. */
-static struct clr_token join_words(struct clr_syntax *syntax, const struct clr_token *first,
-                                   const struct clr_token *second, const struct clr_token *last)
-{
-    const bool is_left = is_either(first, second, "LEFT");
-    const bool is_outer = is_either(first, second, "OUTER");
-    struct clr_token all = join(first, last);
+/* How a table is joined to those before it. */
+struct joining {
+    struct clr_token words;
+    bool is_natural, is_left, is_right;
+};
 
-    if ((is_outer && !is_left) || (second != NULL && is_left != is_outer))
-        clr_refuse_token(syntax, CLR_WHY_UNEXPECTED, &all);
-    all.kind = is_left ? CLR_T_JOIN_KW : CLR_T_JOIN;
-    return all;
+/* Reads the words of a join, which SQLite takes in any order, up to JOIN, the last one. */
+static struct joining join_words(struct clr_syntax *syntax, const struct clr_token *words,
+                                 int count, const struct clr_token *last)
+{
+    const struct joining joining = {join(&words[0], last), has_word(words, count, "NATURAL"),
+                                    has_word(words, count, "LEFT"),
+                                    has_word(words, count, "RIGHT")};
+    const bool is_outer = has_word(words, count, "OUTER");
+    const bool has_side = joining.is_left != joining.is_right;
+    const int others = count - joining.is_natural;
+
+    if ((is_outer && !has_side) || others > 2 || (others == 2 && !(is_outer && has_side)))
+        clr_refuse_token(syntax, CLR_WHY_UNEXPECTED, &joining.words);
+    return joining;
 }
 
 static struct clr_from_table *last_source(struct clr_syntax *syntax)
@@ -904,13 +915,25 @@ static void set_using(struct clr_syntax *syntax, struct clr_list columns)
         last_source(syntax)->common = columns;
 }
 
-/* words: those between the last table and the one before it. */
-static void end_join(struct clr_syntax *syntax, const struct clr_token *words)
+/*
+ * Takes note of how the last table is joined. a RIGHT JOIN b is b LEFT JOIN a but for the order of
+ * the columns of a star, and for the names of columns that both have: SQLite takes these of b where
+ * a has no row.
+ */
+static void end_join(struct clr_syntax *syntax, const struct joining *joining)
 {
+    struct clr_select_tree *select = syntax->at;
+
     if (syntax->code != CLR_OK)
         return;
-    last_source(syntax)->join = *words;
-    last_source(syntax)->is_left = words->kind == CLR_T_JOIN_KW;
+    last_source(syntax)->join = joining->words;
+    last_source(syntax)->is_natural = joining->is_natural;
+    last_source(syntax)->is_left = joining->is_left;
+    if (!joining->is_right)
+        return;
+    if (select->source_count > 2 || joining->is_natural || last_source(syntax)->on == NULL)
+        clr_refuse_name(syntax, CLR_WHY_JOIN, "RIGHT");
+    select->sources[0].is_left = true;
 }
 
 /* ---- Subqueries in FROM, CTEs and ordinary views. */
@@ -1370,6 +1393,16 @@ static struct clr_list read_columns(struct clr_syntax *syntax, const char *at)
             append(&columns, column_name(syntax, &token));
     }
     return columns;
+}
+
+bool clr_syntax_add_common(struct clr_syntax *syntax, struct clr_from_table *source,
+                           const char *name)
+{
+    const struct clr_token token = quote(syntax, name);
+
+    if (token.kind != 0)
+        append(&source->common, column_name(syntax, &token));
+    return syntax->code == CLR_OK;
 }
 
 /* Copies a text, to be there as long as the syntax; NULL without memory. */

@@ -164,9 +164,10 @@ struct clr_from_table {
        does; NULL: a table. */
     struct clr_select_tree *inner;
     struct clr_token join;  /* the words that join it to the tables before it, or their comma */
-    bool is_left;           /* by LEFT JOIN */
+    bool is_left;           /* it may have no row: by LEFT JOIN, or, of the first one, RIGHT JOIN */
+    bool is_natural;        /* by NATURAL JOIN */
     struct clr_node *on;    /* ON, or NULL */
-    struct clr_list common; /* the columns of USING */
+    struct clr_list common; /* the columns of USING, or those that NATURAL JOIN stands for */
 };
 
 enum { CLR_MOST_SOURCES = 16 };
@@ -236,6 +237,11 @@ enum clr_code clr_syntax_parse(struct clr_syntax *syntax);
  */
 enum clr_code clr_syntax_add_view(struct clr_syntax *syntax, struct clr_from_table *source,
                                   const char *schema, const char *columns, const char *select);
+
+/* Adds a column to those that a table has in common with tables before it, of NATURAL JOIN. Returns
+   false once something has failed. */
+bool clr_syntax_add_common(struct clr_syntax *syntax, struct clr_from_table *source,
+                           const char *name);
 
 /* Frees what the tree has; not *syntax. */
 void clr_syntax_free(struct clr_syntax *syntax);

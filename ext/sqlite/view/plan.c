@@ -304,6 +304,33 @@ static int read_program(sqlite3 *db, const struct clr_select *select, struct clr
     return SQLITE_OK;
 }
 
+static bool has_column(const struct clr_table_info *table, const char *name)
+{
+    const int number = clr_table_info_find(table, name);
+
+    return number >= 0 && number < table->column_count;
+}
+
+/* Names the columns that NATURAL JOIN compares: those of a table that another one before it has,
+   too. Returns false without memory. */
+static bool name_common(struct clr_syntax *syntax, const struct tables *tables)
+{
+    struct clr_select_tree *from = clr_select_join(&syntax->select);
+    bool is_fine = true;
+    int i, k, c;
+
+    for (i = 1; i < from->source_count && from->source_count == tables->count; i++) {
+        for (c = 0; c < tables->infos[i].column_count && from->sources[i].is_natural; c++) {
+            const char *name = tables->infos[i].columns[c].name;
+
+            for (k = 0; k < i && !has_column(&tables->infos[k], name); k++)
+                ;
+            is_fine = is_fine && (k == i || clr_syntax_add_common(syntax, &from->sources[i], name));
+        }
+    }
+    return is_fine;
+}
+
 /* Binds the query to what is known of what it names. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int bind_names(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
@@ -316,6 +343,8 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
                                                 .is_exact = connection->settings.override != 0};
     int rc = clr_subqueries_find(connection->db, plan->query, tables->infos), i;
 
+    if (rc == SQLITE_OK && !name_common(plan->query->syntax, tables))
+        rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK)
         rc = know_tables(connection->db, plan, tables);
 

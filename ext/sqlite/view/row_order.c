@@ -239,7 +239,9 @@ static int compare_outermost(sqlite3 *db, const struct clr_bytecode *program,
     const struct clr_known_column *first;
 
     *are_same = false;
-    if (root == 0 || table->without_rowid)
+    /* RIGHT JOIN gives the rows that have none of the outermost table last. */
+    if (root == 0 || table->without_rowid ||
+        clr_select_join(&query->syntax->select)->sources[0].is_left)
         return SQLITE_OK;
     memset(descending, 0, CLR_MOST_KEYS * sizeof *descending);
     if (root != table->root)
