@@ -8,24 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A setting whose limits are both 0 is text; one that is 1 at most, and device_arithmetic, is one
-   of some words. */
+/* A setting whose limits are both 0 is text. */
 struct setting {
     const char *name;
     size_t offset; /* in the connection's settings, if it is one of them */
     enum clr_process_setting of_process;
     int64_t initial, least, greatest;
     const char *meaning;
+    const char *const *words; /* for 0 up to the greatest, if it is one of some words */
+    const char *variable;     /* of the environment, with its word until it is set, or NULL */
 };
 
-#define OF_CONNECTION(name) #name, offsetof(struct clr_settings, name), CLR_NOT_OF_PROCESS
+#define OF_CONNECTION(setting)                                                                     \
+    .name = #setting, .offset = offsetof(struct clr_settings, setting),                            \
+    .of_process = CLR_NOT_OF_PROCESS
+#define OF_PROCESS(setting, number) .name = #setting, .of_process = (number)
 
-enum { RETENTION_MS = 10000, NOT_SET = -1 };
+enum { NOT_SET = -1 };
 
-static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETENTION] =
-                                                                    RETENTION_MS,
+static atomic_int_least64_t of_process[CLR_PROCESS_SETTINGS] = {[CLR_COLUMN_RETENTION] = NOT_SET,
                                                                 [CLR_DEVICE_ARITHMETIC] = NOT_SET,
                                                                 [CLR_DEVICE_COLUMNS] = NOT_SET};
+
+static const char *const switches[] = {"off", "on"},
+                         *const arithmetic[] = {"auto", "integer", "fp64"},
+                         *const columns[] = {"auto", "copied"};
 
 static const struct setting settings_table[] = {
     {OF_CONNECTION(device), 0, 0, 0,
@@ -43,28 +50,33 @@ static const struct setting settings_table[] = {
      "milliseconds to wait for a device's answer; without one the process uses it no more"},
     {OF_CONNECTION(view_threshold), 1000, 0, INT64_MAX,
      "rows of a table below which SQLite runs a view's SELECT itself"},
-    {"column_memory", 0, CLR_COLUMN_MEMORY, 0, 0, INT64_MAX,
+    {OF_PROCESS(column_memory, CLR_COLUMN_MEMORY), 0, 0, INT64_MAX,
      "bytes of decoded columns that the process keeps for views on the host, and as many on each "
      "device; larger tables stream; 0: a quarter of either's memory"},
-    {"device_memory", 0, CLR_DEVICE_MEMORY, 0, 0, INT64_MAX,
+    {OF_PROCESS(device_memory, CLR_DEVICE_MEMORY), 0, 0, INT64_MAX,
      "bytes of each device's memory that columns may take; what of a column does not fit there is "
      "scanned by the host; 0: as column_memory says"},
-    {"column_retention", 0, CLR_COLUMN_RETENTION, RETENTION_MS, 0, 86400000,
+    {OF_PROCESS(column_retention, CLR_COLUMN_RETENTION), 10000, 0, 86400000,
      "milliseconds that the process keeps columns of a file after its last connection has closed"},
     {OF_CONNECTION(values_memory), 0, 0, INT64_MAX,
      "bytes that running aggregates may take for the values they keep; 0: a quarter of the memory"},
     {OF_CONNECTION(keep_answers), 1, 0, 1,
-     "on: a view keeps its last answer, if it is small, until the database changes"},
+     "on: a view keeps its last answer, if it is small, until the database changes", switches},
     {OF_CONNECTION(override), 0, 0, 1,
      "on: sum, total and avg are gpu_sum, gpu_total and gpu_avg, for as long as the connection is "
-     "open"},
-    {"device_arithmetic", 0, CLR_DEVICE_ARITHMETIC, CLR_ARITHMETIC_AUTO, 0, CLR_ARITHMETIC_FP64,
+     "open",
+     switches},
+    {OF_PROCESS(device_arithmetic, CLR_DEVICE_ARITHMETIC), CLR_ARITHMETIC_AUTO, 0,
+     CLR_ARITHMETIC_FP64,
      "auto: devices compute REALs in doubles if they have fp64 and are not slower so, else by "
      "integers; integer: by integers, on all devices; fp64: in doubles, on all that have them; to "
-     "be set before devices are looked for"},
-    {"device_columns", 0, CLR_DEVICE_COLUMNS, CLR_DEVICE_COLUMNS_AUTO, 0, CLR_DEVICE_COLUMNS_COPIED,
+     "be set before devices are looked for",
+     arithmetic, "CLREDUCE_DEVICE_ARITHMETIC"},
+    {OF_PROCESS(device_columns, CLR_DEVICE_COLUMNS), CLR_DEVICE_COLUMNS_AUTO, 0,
+     CLR_DEVICE_COLUMNS_COPIED,
      "auto: devices whose memory is the host's use its columns where they lie; copied: they get "
-     "copies, as all others do; to be set before devices are looked for"},
+     "copies, as all others do; to be set before devices are looked for",
+     columns, "CLREDUCE_DEVICE_COLUMNS"},
     {OF_CONNECTION(devices), 0, 0, CLR_DEVICES_LIMIT,
      "devices of one name that views' columns are divided among, at most; 0: all, and of CPU "
      "devices one"},
@@ -77,53 +89,35 @@ static int is_text(const struct setting *setting)
     return setting->least == 0 && setting->greatest == 0;
 }
 
-static int has_words(const struct setting *setting)
-{
-    return setting->greatest == 1 || setting->of_process == CLR_DEVICE_ARITHMETIC;
-}
-
-/* Returns the words for 0 up to the greatest. */
-static const char *const *words_of(const struct setting *setting)
-{
-    static const char *const switches[] = {"off", "on"},
-                             *const arithmetic[] = {"auto", "integer", "fp64"},
-                             *const columns[] = {"auto", "copied"};
-
-    return setting->of_process == CLR_DEVICE_ARITHMETIC ? arithmetic
-           : setting->of_process == CLR_DEVICE_COLUMNS  ? columns
-                                                        : switches;
-}
-
 /* Returns the number of the setting's word, or -1 if it is none. */
 static int64_t number_of(const struct setting *setting, const char *word)
 {
-    const char *const *words = words_of(setting);
     int64_t i;
 
-    for (i = setting->greatest; i >= 0 && strcmp(words[i], word) != 0; i--)
+    for (i = setting->greatest; i >= 0 && strcmp(setting->words[i], word) != 0; i--)
         ;
     return i;
 }
 
-/* Returns what holds of a setting with a variable of its own until it is set. */
-static int64_t default_of(enum clr_process_setting wanted)
+/* Returns what holds until a setting is set. */
+static int64_t default_of(const struct setting *setting)
 {
-    const struct setting *setting = settings_table;
-    const char *word = getenv(wanted == CLR_DEVICE_ARITHMETIC ? "CLREDUCE_DEVICE_ARITHMETIC"
-                                                              : "CLREDUCE_DEVICE_COLUMNS");
-    int64_t number;
+    const char *word = setting->variable == NULL ? NULL : getenv(setting->variable);
+    const int64_t number = word == NULL ? -1 : number_of(setting, word);
 
-    while (setting->of_process != wanted)
-        setting++;
-    number = word == NULL ? -1 : number_of(setting, word);
     return number < 0 ? setting->initial : number;
 }
 
-int64_t clr_process_setting(enum clr_process_setting setting)
+int64_t clr_process_setting(enum clr_process_setting wanted)
 {
-    const int64_t value = atomic_load(&of_process[setting]);
+    const int64_t value = atomic_load(&of_process[wanted]);
+    const struct setting *setting = settings_table;
 
-    return value == NOT_SET ? default_of(setting) : value;
+    if (value != NOT_SET)
+        return value;
+    while (setting->of_process != wanted)
+        setting++;
+    return default_of(setting);
 }
 
 static void *place(struct clr_settings *settings, const struct setting *setting)
@@ -184,7 +178,7 @@ static enum clr_code set_integer(struct clr_settings *settings, const struct set
 static enum clr_code set_word(struct clr_settings *settings, const struct setting *setting,
                               const char *value, struct clr_status *status)
 {
-    const char *const *words = words_of(setting);
+    const char *const *words = setting->words;
     const int64_t number = number_of(setting, value);
     const bool three = setting->greatest > 1;
 
@@ -205,7 +199,7 @@ enum clr_code clr_settings_set(struct clr_settings *settings, const char *name, 
         const struct setting *setting = &settings_table[i];
         if (strcmp(setting->name, name) != 0)
             continue;
-        if (has_words(setting))
+        if (setting->words != NULL)
             return set_word(settings, setting, value, status);
         if (!is_text(setting))
             return set_integer(settings, setting, value, status);
@@ -231,8 +225,8 @@ static int64_t load(struct clr_settings *settings, const struct setting *setting
 
 static void show(const struct setting *setting, int64_t number, char *text)
 {
-    if (has_words(setting))
-        snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", words_of(setting)[number]);
+    if (setting->words != NULL)
+        snprintf(text, CLR_SETTING_TEXT_SIZE, "%s", setting->words[number]);
     else
         snprintf(text, CLR_SETTING_TEXT_SIZE, "%" PRId64, number);
 }
@@ -254,10 +248,6 @@ int clr_settings_describe(const struct clr_settings *settings, size_t i,
         return 1;
     }
     show(setting, load(&current, setting), description->value);
-    show(setting,
-         setting->of_process == CLR_DEVICE_ARITHMETIC || setting->of_process == CLR_DEVICE_COLUMNS
-             ? default_of(setting->of_process)
-             : setting->initial,
-         description->default_value);
+    show(setting, default_of(setting), description->default_value);
     return 1;
 }

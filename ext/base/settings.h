@@ -41,7 +41,7 @@ enum clr_arithmetic { CLR_ARITHMETIC_AUTO, CLR_ARITHMETIC_INTEGER, CLR_ARITHMETI
 enum clr_device_columns { CLR_DEVICE_COLUMNS_AUTO, CLR_DEVICE_COLUMNS_COPIED };
 
 /* Returns one of them. Any thread may call this. */
-int64_t clr_process_setting(enum clr_process_setting setting);
+int64_t clr_process_setting(enum clr_process_setting wanted);
 
 /* One setting, for listing. */
 struct clr_setting_description {
