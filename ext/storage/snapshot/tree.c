@@ -1,7 +1,7 @@
 #include "storage/snapshot/tree.h"
 
 #include "base/memory.h"
-#include "storage/format/order.h"
+#include "storage/format/varint.h"
 
 enum { DEEPEST = 20 };    /* SQLite's cursors have 20 levels */
 enum { PART_PAGES = 32 }; /* fewer are not worth a thread */
@@ -15,8 +15,7 @@ struct part {
     uint32_t *numbers; /* of their children */
     size_t *ends;      /* of each parent, where its children end */
     size_t count;
-    struct clr_order order; /* of the keys, of a table */
-    int64_t first;          /* of them */
+    int64_t first, last; /* key, of a table */
     enum clr_load_outcome outcome;
 };
 
@@ -27,26 +26,6 @@ struct walk {
     int part_count;
 };
 
-/* Takes the key that is at bytes. Returns where it ends, or NULL if it does not come after those
-   before. */
-static inline const unsigned char *take_key(struct clr_order *order, const unsigned char *bytes,
-                                            bool is_first)
-{
-    struct clr_order other = *order; /* a copy, so that *order can be in a register */
-    const unsigned char *end;
-    uint64_t rowid;
-    int64_t key;
-
-    end = clr_order_get_key(bytes, &key);
-    if (end != NULL)
-        return clr_order_take_key(order, key) ? end : NULL;
-    end = clr_get_varint(bytes, &rowid);
-    if (!clr_order_take(&other, (int64_t)rowid, is_first))
-        return NULL;
-    *order = other;
-    return end;
-}
-
 /* Takes the keys of an interior page and its children. Returns false if some are not sound. Keys of
    an index are rows, which are read later: in which order they are is the collations' matter. */
 static bool take_cells(struct part *part, const struct clr_page *page)
@@ -54,25 +33,27 @@ static bool take_cells(struct part *part, const struct clr_page *page)
     const struct clr_source *source = part->pages.source;
     const unsigned char *end = part->page + source->usable_size;
     uint32_t *numbers = part->numbers + part->count;
-    const bool is_first = part->count == 0;
-    struct clr_order order = part->order;
+    int64_t last = part->last;
+    uint64_t key;
     uint32_t i;
 
     for (i = 0; i < page->cells; i++) {
-        uint32_t offset = clr_page_cell(page, i);
-        const unsigned char *after = end;
+        const uint32_t offset = clr_page_cell(page, i);
 
         if (offset == 0)
             return false;
-        if (!source->is_index)
-            after = take_key(&order, part->page + offset + 4, is_first && i == 0);
-        if (after == NULL || after > end)
-            return false;
-        if (is_first && i == 0)
-            part->first = clr_order_last(&order);
         numbers[i] = clr_get_u32(part->page + offset);
+        if (source->is_index)
+            continue;
+        if (clr_get_varint(part->page + offset + 4, &key) > end)
+            return false;
+        if (part->count == 0 && i == 0)
+            part->first = (int64_t)key;
+        else if ((int64_t)key <= last)
+            return false;
+        last = (int64_t)key;
     }
-    part->order = order;
+    part->last = last;
     numbers[page->cells] = page->right;
     return true;
 }
@@ -146,7 +127,7 @@ static bool divide(struct walk *walk, const struct clr_page_list *level,
                               .ends = children->ends + first,
                               .outcome = CLR_LOAD_DONE};
         part->pages.bytes_read = 0;
-        clr_order_init(&part->order);
+        part->last = INT64_MIN;
         if (parts > 1)
             part->pages.watch = NULL; /* is asked by whoever waits for the parts */
         if (i > 0)
@@ -176,8 +157,7 @@ static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *chil
             walk->pages->code = part->pages.code;
             return part->outcome;
         }
-        if (i > 0 && !walk->pages->source->is_index &&
-            part->first <= clr_order_last(&part[-1].order))
+        if (i > 0 && !walk->pages->source->is_index && part->first <= part[-1].last)
             return clr_page_malformed(walk->pages, part->parents[0]);
         memmove(children->numbers + children->count, part->numbers,
                 part->count * sizeof *part->numbers);
@@ -510,7 +490,7 @@ static enum clr_load_outcome renew_branch(struct part *part, struct clr_branch *
     struct clr_branch *renewed;
 
     part->count = 0;
-    clr_order_init(&part->order);
+    part->last = INT64_MIN;
     if (outcome == CLR_LOAD_DONE)
         outcome = append_children(part, number);
     if (outcome != CLR_LOAD_DONE)
