@@ -471,36 +471,18 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
 
 /* The values of a column in cells that were found many at a time. */
 
-typedef double reals __attribute__((vector_size(16), aligned(8), may_alias));
-typedef int64_t masks __attribute__((vector_size(16)));
-
-/* Returns whether one of the REALs is not a number: such a one differs from itself. */
-static bool has_nan(const int64_t *values, size_t count)
-{
-    masks differ = {0, 0};
-    size_t i;
-
-    for (i = 0; i + 2 <= count; i += 2) {
-        reals two = *(const reals *)(values + i);
-
-        differ |= two != two;
-    }
-    return (differ[0] | differ[1]) != 0 || (i < count && clr_real_is_nan((uint64_t)values[i]));
-}
-
 /* Takes REALs. Returns how many; none if one of them is not a number. */
 static size_t take_reals(const struct clr_cells *cells, uint32_t at, int64_t *to)
 {
     const unsigned char *values = cells->page + at;
     size_t i, rows = cells->rows;
+    bool has_nan = false;
 
-    for (i = 0; i + 2 <= rows; i += 2) {
+    for (i = 0; i < rows; i++) {
         to[i] = (int64_t)clr_get_u64(values + cells->payloads[i]);
-        to[i + 1] = (int64_t)clr_get_u64(values + cells->payloads[i + 1]);
+        has_nan |= clr_real_is_nan((uint64_t)to[i]);
     }
-    if (i < rows)
-        to[i] = (int64_t)clr_get_u64(values + cells->payloads[i]);
-    return has_nan(to, rows) ? 0 : rows;
+    return has_nan ? 0 : rows;
 }
 
 static size_t take_integers(const struct clr_cells *cells, struct clr_place place, int64_t *to)
