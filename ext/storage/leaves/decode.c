@@ -622,38 +622,6 @@ static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *ce
     }
 }
 
-/* Takes numbers of which the column has had no others yet: those before the first that is none, or
-   that has another type, and returns how many. Inlined, so that is_real is known. */
-static inline __attribute__((always_inline)) size_t take_numbers(const struct clr_cells *cells,
-                                                                 const struct clr_place *places,
-                                                                 bool is_real, int64_t *to)
-{
-    const unsigned char *page = cells->page;
-    const size_t rows = cells->rows;
-    size_t i;
-
-    for (i = 0; i < rows; i++) {
-        const struct clr_place place = places[cells->slots[i]];
-        struct clr_scalar value = {.bits =
-                                       (int64_t)clr_get_u64(page + cells->payloads[i] + place.at)};
-        const struct clr_serial *serial;
-
-        if (is_real && place.type == CLR_SERIAL_REAL) {
-            if (clr_real_is_nan((uint64_t)value.bits))
-                break;
-            to[i] = value.bits;
-            continue;
-        }
-        serial = &clr_serials[place.type];
-        if (serial->tag != CLR_TAG_INTEGER)
-            break;
-        value.tag = CLR_TAG_INTEGER;
-        value.bits = ((value.bits >> serial->shift) & (int64_t)serial->mask) + serial->one;
-        to[i] = is_real ? clr_scalar_to_real(value).bits : value.bits;
-    }
-    return i;
-}
-
 /* Takes values of a field without bytes. Inlined, so that is_real is known. */
 static inline __attribute__((always_inline)) void take_values(const struct clr_cells *cells,
                                                               const struct clr_place *places,
@@ -663,11 +631,9 @@ static inline __attribute__((always_inline)) void take_values(const struct clr_c
     struct clr_target to = *target; /* copies, as in clr_cells_find() */
     const unsigned char *page = cells->page;
     const size_t rows = cells->rows;
-    size_t i = 0;
+    size_t i;
 
-    if (to.kind == (is_real ? CLR_TAG_REAL : CLR_TAG_INTEGER))
-        i = take_numbers(cells, places, is_real, to.values + row);
-    for (; i < rows; i++) {
+    for (i = 0; i < rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 
         target_put(&to, row + i,
