@@ -225,6 +225,9 @@ int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags
 
 /* ---- sqlite3_exec(), with the SELECTs at the front of a text watched. */
 
+/* What it leaves out before each statement but the first one. */
+#define SPACES " \t\n\v\f\r"
+
 typedef int callback_function(void *, int, char **, char **);
 
 /* One call of sqlite3_exec(). */
@@ -356,6 +359,16 @@ static int run_call(const struct call *call, sqlite3_stmt *handle)
     return rc;
 }
 
+/* Stores the message of an error, if it is asked for. Returns the error's code. */
+static int tell_error(const struct call *call, int rc, char **message)
+{
+    const struct clr_originals *originals = call->connected->originals;
+
+    if (message != NULL)
+        *message = originals->mprintf("%s", originals->errmsg(call->connected->db));
+    return rc;
+}
+
 /* As sqlite3_exec(), with the mutex of the connection. */
 static int exec_watching(struct clr_connected *connected, const char *sql,
                          callback_function *callback, void *argument, char **message)
@@ -370,9 +383,8 @@ static int exec_watching(struct clr_connected *connected, const char *sql,
         clr_in_sqlite++;
         rc = originals->prepare_v2(connected->db, sql, -1, &handle, &tail);
         clr_in_sqlite--;
-        /* SQLite says what is wrong. */
-        if (rc != SQLITE_OK || handle == NULL)
-            break;
+        if (rc != SQLITE_OK)
+            return tell_error(&call, rc, message);
         clr_statement_watch(connected, handle);
         rc = run_call(&call, handle);
         /* SQLite traces no end of a run that a callback has ended. */
@@ -382,12 +394,9 @@ static int exec_watching(struct clr_connected *connected, const char *sql,
         if (rc == SQLITE_ABORT && end_rc == SQLITE_OK)
             return abort_call(&call, message);
         rc = rc == SQLITE_NOMEM ? rc : end_rc;
-        if (rc != SQLITE_OK) {
-            if (message != NULL)
-                *message = originals->mprintf("%s", originals->errmsg(connected->db));
-            return rc;
-        }
-        sql = tail;
+        if (rc != SQLITE_OK)
+            return tell_error(&call, rc, message);
+        sql = tail + strspn(tail, SPACES);
     }
     return exec_plainly(&call, sql, callback, argument, message);
 }
