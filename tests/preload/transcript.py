@@ -452,6 +452,9 @@ def case_close():
         closed(name, statement.call(name))
     closed("close_v2", call("close_v2", None))
     this.db = open_file()
+    prepare("SELECT s, group_concat(DISTINCT k) FROM t GROUP BY 1").run(1).finalize()
+    closed("close", call("close", this.db))
+    this.db = open_file()
 
 
 def case_exec():

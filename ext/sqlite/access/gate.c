@@ -14,6 +14,7 @@
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/view/module.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -912,8 +913,10 @@ static void closing(sqlite3 *db)
 {
     struct companions *companions = companions_of(db);
 
-    if (companions != NULL)
-        free_all_waiting(companions);
+    if (companions == NULL)
+        return;
+    free_all_waiting(companions);
+    clr_views_end(clr_connection_of(db));
 }
 
 static void report(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument)
