@@ -3,6 +3,7 @@
 #include "query/query.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
+#include "sqlite/access/correlated.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/access/units.h"
@@ -255,6 +256,30 @@ static int prepare_lifted(struct clr_connection *connection, sqlite3_stmt *plain
     return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 
+/* Prepares the SELECT from a view of the join that a SELECT with correlated subqueries is. Returns
+   as clr_accelerated_prepare(). */
+static int prepare_joined(struct clr_connection *connection, sqlite3_stmt *plain,
+                          const char *trimmed, unsigned flags, sqlite3_str *lines,
+                          sqlite3_stmt **accelerated)
+{
+    char name[CLR_MADE_NAME], *message = NULL, *text;
+    const struct clr_plan *plan;
+    int rc = clr_correlated_join(connection, plain, trimmed, &text);
+
+    if (rc == SQLITE_OK)
+        rc = clr_made_view_get(connection, text, false, name, &message);
+    if (rc == SQLITE_OK) {
+        plan = clr_view_find(connection, name)->acceleration->plan;
+        if (plan != NULL && plan->query->eager != NULL)
+            *accelerated = prepare_view(plain, plain, NULL, flags, name);
+    }
+    if (*accelerated != NULL && lines != NULL)
+        tell_view(connection, name, lines);
+    sqlite3_free(message);
+    sqlite3_free(text);
+    return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
+}
+
 /* The same as clr_accelerated_prepare(), of a text without spaces around it. lines: gets what is
    said of it, for people; or NULL. */
 static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
@@ -268,6 +293,9 @@ static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *
     if (!sqlite3_stmt_readonly(plain) || sqlite3_column_count(plain) == 0 ||
         sqlite3_stmt_isexplain(plain) != 0 || clr_is_writing(connection->db))
         return SQLITE_NOTFOUND;
+    rc = prepare_joined(connection, plain, trimmed, flags, lines, accelerated);
+    if (rc != SQLITE_NOTFOUND)
+        return rc;
     rc = clr_select_look(trimmed, &has_rows, why);
     if (rc == SQLITE_NOTFOUND)
         *message = sqlite3_mprintf("%s", why);

@@ -3,6 +3,8 @@
 The statements are those of selects.grammar. Each is run as it is, and as clreduce_rewrite() writes it.
 """
 
+import re
+
 import generate
 import support
 import tap
@@ -169,6 +171,57 @@ LEFT = {
     "EXISTS ends at the first row": "SELECT EXISTS (SELECT n FROM t WHERE n > 98)",
     "a statement that writes": "DELETE FROM u WHERE n > (SELECT count(*) FROM t)",
 }
+
+#: Rows of u with aggregates of t, which are a join to clreduce, with their parameters; and such that are none.
+JOINED = [
+    ("SELECT id, name, (SELECT count(*) FROM t WHERE t.kind = u.id) FROM u", ()),
+    ("SELECT *, (SELECT sum(w.n) FROM t AS w WHERE u.id = w.kind AND w.n > 20) AS s FROM u ORDER BY s DESC, name LIMIT 4", ()),
+    ("SELECT u.*, ( SELECT count(*) AS c FROM t WHERE t.n > ? AND t.kind = u.id) AS z, 5, (SELECT max(day) || '!' FROM t WHERE t.n > ?1 and t.kind = u.id\n)"
+     " FROM u", (30,)),
+    ("SELECT name, u.id, (SELECT count(*) FROM t WHERE t.n > :a AND kind = u.id), (SELECT avg(x) FROM t WHERE t.n > :a AND kind = u.id) FROM u WHERE u.n < :b",
+     {"a": 30, "b": 3}),
+    ("SELECT u.id, (SELECT count(5) FROM t WHERE kind = u.id) + 1 AS k, (SELECT sum(CASE WHEN t.n > 50 THEN 1 ELSE 0 END) FROM t WHERE kind = u.id), n FROM u"
+     " ORDER BY 2, 1", ()),
+    ('SELECT "u"."id", (SELECT COUNT(U0."id") AS "c" FROM "t" U0 WHERE (U0."kind" = ("u"."id") AND U0."n" > 3) GROUP BY U0."kind") AS "c", "u"."name" FROM "u"', ()),
+    ("SELECT id, n, (SELECT count(DISTINCT w.n) FROM t w WHERE w.kind = p.id AND w.x BETWEEN 3 AND 300) FROM u p WHERE p.n < ? -- the end", (3,)),
+    ("SELECT name, (SELECT count(*) FILTER (WHERE t.n > 50) FROM t WHERE t.kind = u.id), (SELECT max(n) NOTNULL FROM t WHERE t.kind = u.id) AS b,"
+     " (SELECT CASE WHEN count(*) > 3 THEN max(n) END FROM t WHERE t.kind = u.id) AS c, (SELECT sum(n) c FROM t WHERE t.kind = u.id) FROM u", ()),
+    ("SELECT -n, coalesce((SELECT max(w.n) FROM t w WHERE w.n = p.id), id) FROM u AS p ORDER BY (SELECT count(*) FROM t w WHERE w.n = p.id), 1", ()),
+]
+APART = [
+    ("no aggregate", "SELECT id, (SELECT 5 FROM t WHERE t.kind = u.id) FROM u"),
+    ("of the row around it", "SELECT id, (SELECT count(u.n) FROM t WHERE t.kind = u.id) FROM u"),
+    ("no column of a key", "SELECT id, (SELECT count(*) FROM t WHERE t.kind = u.n) FROM u"),
+    ("no equality", "SELECT id, (SELECT count(*) FROM t WHERE t.kind >= u.id) FROM u"),
+    ("OR", "SELECT id, (SELECT count(*) FROM t WHERE t.kind = u.id OR t.n = 3) FROM u"),
+    ("rows of several kinds", "SELECT id, (SELECT count(*) FROM t WHERE t.kind = u.id), (SELECT count(*) FROM t WHERE t.n = u.id) FROM u"),
+    ("in a condition", "SELECT id FROM u WHERE (SELECT count(*) FROM t WHERE t.kind = u.id) > 200"),
+    ("an affinity", "SELECT name, (SELECT CAST(sum(n) AS TEXT) FROM t WHERE t.kind = u.id) > 5 FROM u"),
+    ("a collating sequence", "SELECT name, (SELECT max(city) COLLATE NOCASE FROM t WHERE t.kind = u.id) = 'ord' FROM u"),
+    ("an aggregate around it", "SELECT max(name), (SELECT count(*) FROM t WHERE t.kind = u.id), u.n FROM u"),
+    ("an aggregate of all rows around it", "SELECT name, (SELECT count(*) FROM t WHERE t.kind = u.id), count(*) FROM u"),
+    ("groups around it", "SELECT id, (SELECT count(*) FROM t WHERE t.kind = u.id) FROM u GROUP BY id"),
+    ("a name that both tables have", "SELECT city, (SELECT count(*) FROM t WHERE t.kind = u.id) FROM u"),
+    ("a string that would be a name", "SELECT id, 'x' || \"price\", (SELECT count(*) FROM t WHERE t.kind = u.id) FROM u"),
+    ("another order", "SELECT id, (SELECT count(*) FROM t WHERE t.kind = u.id) FROM u WHERE city > 'A' AND +city = city ORDER BY city"),
+]
+
+
+def test_correlated(rng):
+    """Rows with aggregates of another table."""
+    db = open_database(rng, "UTF-8", has_indexes=False)
+    for change in ("SELECT 1", "UPDATE t SET kind = 7 WHERE n = 9", "DELETE FROM u WHERE id IN (1, 5)", "DELETE FROM t WHERE kind = 2", "DELETE FROM u"):
+        batch = support.Batch(f"{change}: {len(JOINED)} statements with correlated subqueries, and {len(APART)} others")
+        db.execute(change)
+        for sql, values in JOINED:
+            text = support.value(db, "SELECT clreduce_rewrite(?)", sql) or sql
+            batch.check(not re.search(r"FROM \"?u\b", text), f"{sql} is a join: {text}")
+            batch.compare(outcome(db, text, values), outcome(db, sql, values), f"{sql}\n{text}")
+        for why, sql in APART:
+            text = support.value(db, "SELECT clreduce_rewrite(?)", sql) or sql
+            plan = [line for line, in db.execute("SELECT line FROM clreduce_plan(?)", (sql,))]
+            batch.check(not any("LEFT JOIN" in line for line in plan), f"{why}: {plan}")
+            batch.compare(outcome(db, text, ()), outcome(db, sql, ()), f"{sql}\n{text}")
 
 
 def test_directed(rng):
