@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
@@ -623,7 +624,47 @@ static void leave_served(const struct clr_originals *originals,
         originals->mutex_leave(originals->db_mutex(connected->db));
 }
 
-/* The extension reads what the application was allowed to read when it prepared its statement. */
+static uint64_t hash_names(const char *table, const char *column)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (; *table != '\0'; table++)
+        hash = (hash ^ (unsigned char)*table) * 1099511628211u;
+    hash *= 1099511628211u;
+    for (; *column != '\0'; column++)
+        hash = (hash ^ (unsigned char)*column) * 1099511628211u;
+    return hash | 1;
+}
+
+/* Whether the application lets a column be read, or with "" the table's rows. */
+static bool is_readable(const struct clr_callbacks *callbacks, const char *table,
+                        const char *column)
+{
+    const uint64_t hash = hash_names(table, column);
+    int i = 0;
+
+    while (i < CLR_MOST_READABLE && callbacks->readable[i] != hash)
+        i++;
+    return i < CLR_MOST_READABLE;
+}
+
+static void note_readable(struct clr_callbacks *callbacks, const char *table, const char *column)
+{
+    if (!is_readable(callbacks, table, column))
+        callbacks->readable[callbacks->readable_count++ % CLR_MOST_READABLE] =
+            hash_names(table, column);
+}
+
+/* Whether a table is SQLite's or the extension's. */
+static bool is_own(const char *table)
+{
+    return strncasecmp(table, "sqlite_", strlen("sqlite_")) == 0 ||
+           strncasecmp(table, "clreduce_", strlen("clreduce_")) == 0;
+}
+
+/* The extension reads what the application was allowed to read when it prepared a statement. Where
+   another connection has changed the schema since, names may mean other tables: then SQLite runs
+   the statement, and asks the application again. */
 static int authorize(void *argument, int action, const char *a, const char *b, const char *c,
                      const char *d)
 {
@@ -631,8 +672,13 @@ static int authorize(void *argument, int action, const char *a, const char *b, c
     int rc;
 
     if (clr_inside > 0)
-        return SQLITE_OK;
+        return action != SQLITE_READ || is_own(a) || is_readable(callbacks, a, b) ? SQLITE_OK
+                                                                                  : SQLITE_DENY;
     rc = callbacks->authorizer(callbacks->authorizer_argument, action, a, b, c, d);
+    if (action == SQLITE_READ && rc == SQLITE_OK) {
+        note_readable(callbacks, a, "");
+        note_readable(callbacks, a, b);
+    }
     /* The statement has NULL in the place of a column, or does something in part. */
     callbacks->has_ignored = callbacks->has_ignored || rc == SQLITE_IGNORE;
     return rc;
@@ -651,6 +697,7 @@ int sqlite3_set_authorizer(sqlite3 *db, clr_authorizer *authorizer, void *argume
     /* With a new one SQLite prepares every statement anew. */
     if (authorizer != NULL)
         connected->callbacks.has_ignored = false;
+    memset(connected->callbacks.readable, 0, sizeof connected->callbacks.readable);
     rc =
         originals->set_authorizer(db, authorizer == NULL ? NULL : authorize, &connected->callbacks);
     leave_served(originals, connected);

@@ -15,9 +15,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef int clr_authorizer(void *, int, const char *, const char *, const char *, const char *);
 typedef int clr_trace(unsigned, void *, void *, void *);
+
+enum { CLR_MOST_READABLE = 256 };
 
 /*
  * Callbacks of the application's that see statements: its authorizer, and what it traces. SQLite is
@@ -27,6 +30,9 @@ typedef int clr_trace(unsigned, void *, void *, void *);
 struct clr_callbacks {
     clr_authorizer *authorizer; /* NULL: there is none */
     void *authorizer_argument;
+    /* Hashes of the columns that it lets be read, the latest ones; 0: none. */
+    uint64_t readable[CLR_MOST_READABLE];
+    unsigned readable_count;
     bool has_ignored; /* it has said SQLITE_IGNORE of a statement, which may still be there */
     /* By sqlite3_trace_v2(). */
     unsigned trace_mask; /* 0: nothing */

@@ -351,6 +351,14 @@ def case_authorizer():
     execute("SELECT nested(k), count(*) FROM t WHERE k < 2 GROUP BY 1", "SELECT nested(k), count(*) FROM t WHERE k < 3 GROUP BY 1")
     set_authorizer(None)
     execute("SELECT nested(k), count(*) FROM t WHERE k < 3 GROUP BY 1")
+    # A name comes to mean what may not be read.
+    refuse_hidden = AUTHORIZER(lambda _, action, table, *names: DENY if (action, table) == (READ, b"hidden") else 0)
+    set_authorizer(refuse_hidden)
+    statement = prepare(GROUPS).run(2).reset().run(2).reset()
+    for sql in ("ALTER TABLE t RENAME TO hidden", "CREATE VIEW t AS SELECT * FROM hidden"):
+        run_beside(sql)
+    statement.run(2).reset().run(2).finalize()
+    set_authorizer(None)
 
 
 def case_trace():
