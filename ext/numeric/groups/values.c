@@ -675,9 +675,11 @@ static enum clr_scan_outcome list_values(const struct asked *asked,
     const atomic_bool *stop = asked->answering->stop;
     const int64_t *x = asked->integers.x, *y = asked->integers.y != NULL ? asked->integers.y : x;
     struct clr_listed *listed = (struct clr_listed *)answer->lists.start + asked->group;
+    struct clr_group_memory *memory = &asked->answering->groups->memory;
     const size_t all = asked->integers.count;
     struct clr_group_item *items;
     enum clr_scan_outcome outcome;
+    struct clr_room room;
     int64_t *numbers;
     size_t count = all, i;
 
@@ -686,9 +688,10 @@ static enum clr_scan_outcome list_values(const struct asked *asked,
         return CLR_SCAN_UNSURE;
     if (all == 0)
         return CLR_SCAN_DONE;
-    items = clr_memory_alloc(2 * all * sizeof *items);
-    if (items == NULL)
-        return CLR_SCAN_FAILED;
+    outcome = clr_room_make(&room, memory, 2 * all * sizeof *items);
+    if (outcome != CLR_SCAN_DONE)
+        return outcome;
+    items = room.start;
     for (i = 0; i < all; i++)
         items[i].number = (uint32_t)i;
     outcome =
@@ -702,7 +705,7 @@ static enum clr_scan_outcome list_values(const struct asked *asked,
     numbers = (int64_t *)answer->numbers.start + listed->first;
     for (i = 0; i < count; i++)
         numbers[i] = x[items[question->order == CLR_DESCENDING ? count - 1 - i : i].number];
-    clr_memory_free(items);
+    clr_room_free(&room, memory);
     return outcome;
 }
 

@@ -427,19 +427,20 @@ static bool write_list(struct clr_query_run *run, const struct clr_call *call, c
     return true;
 }
 
-/* A list has no NULLs, unless it is JSON: then SQLite writes it where there is one. */
+/* A list has no NULLs, unless it is JSON: then SQLite writes it where there is one, as it does
+   where there is a REAL. */
 static bool finish_list(struct clr_query_run *run, const struct clr_call *call,
                         struct clr_output *output)
 {
-    const int64_t count = run->tallies[call->tally].state.count;
+    const struct clr_state *state = &run->tallies[call->tally].state;
     const int rows = call->terms[0];
     size_t size;
     char *text;
 
-    if ((rows >= 0 && run->tallies[rows].state.count != count) ||
+    if (state->non_integers != 0 || (rows >= 0 && run->tallies[rows].state.count != state->count) ||
         !write_list(run, call, NULL, &size))
         return false;
-    if (rows < 0 && count == 0)
+    if (rows < 0 && state->count == 0)
         return true;
     text = output->memory = clr_memory_alloc(size + 1);
     if (text == NULL) {
