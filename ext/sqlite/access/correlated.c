@@ -4,6 +4,7 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/functions.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
 
@@ -382,22 +383,37 @@ static void append_part(const struct joined *joined, struct clr_written part,
     sqlite3_str_append(text, at, (int)(end_of_part(part) - at));
 }
 
+/* Whether a statement calls no functions of the application's: then it may run while another one is
+   prepared. */
+static bool is_quiet(const struct clr_connection *connection, sqlite3_stmt *statement)
+{
+    struct clr_bytecode program = {.count = 0};
+    const bool is =
+        clr_bytecode_read(connection->db, &program, "%s", sqlite3_sql(statement)) == SQLITE_OK &&
+        clr_functions_are_sqlites(connection, &program);
+
+    clr_bytecode_free(&program);
+    return is;
+}
+
 /* Stores what an expression is of no rows, as a literal, to be freed with sqlite3_free(). Returns
    SQLITE_NOTFOUND if it has no aggregate: of no rows it is in none; or if it has an affinity, or a
    collating sequence, which it has not within CASE. */
-static int find_empty(sqlite3 *db, struct clr_written item, struct clr_written from, char **empty)
+static int find_empty(const struct clr_connection *connection, struct clr_written item,
+                      struct clr_written from, char **empty)
 {
     struct clr_comparison *comparisons = NULL;
     sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(db, &statement, "SELECT %.*s, quote(%.*s) FROM %.*s WHERE 0",
-                                   (int)item.length, item.text, (int)item.length, item.text,
-                                   (int)from.length, from.text);
+    int rc = clr_statement_prepare(
+        connection->db, &statement, "SELECT %.*s, quote(%.*s) FROM %.*s WHERE 0", (int)item.length,
+        item.text, (int)item.length, item.text, (int)from.length, from.text);
 
     *empty = NULL;
     if (rc == SQLITE_OK)
         rc = clr_comparisons_read(statement, &comparisons);
     if (rc == SQLITE_OK && (comparisons[0].affinity != CLR_LETTER_NONE ||
-                            sqlite3_stricmp(comparisons[0].collation, "BINARY") != 0))
+                            sqlite3_stricmp(comparisons[0].collation, "BINARY") != 0 ||
+                            !is_quiet(connection, statement)))
         rc = SQLITE_NOTFOUND;
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
@@ -444,7 +460,7 @@ static int take_subquery(struct joined *joined, const struct clr_stood *stood)
     if (joined->count == 0)
         rc = read_columns(joined->connection->db, inner.from, &joined->inner_columns);
     if (rc == SQLITE_OK)
-        rc = find_empty(joined->connection->db, inner.items, inner.from, &empty);
+        rc = find_empty(joined->connection, inner.items, inner.from, &empty);
     if (rc != SQLITE_OK)
         return rc;
     value = sqlite3_str_new(NULL);
@@ -481,14 +497,14 @@ static char *write_join(const struct joined *joined)
     return sqlite3_str_finish(text);
 }
 
-/* Whether the query around the subqueries has rows and no aggregates: these give a row of no rows,
-   too. */
+/* Whether the query around the subqueries has no aggregates: their values are finished. */
 static bool has_rows(const struct joined *joined)
 {
     const struct clauses *outer = &joined->outer;
     struct joined bare = *joined;
+    struct clr_bytecode program = {.count = 0};
     sqlite3_str *text = sqlite3_str_new(NULL);
-    sqlite3_stmt *statement;
+    char *select;
     bool has;
     int i;
 
@@ -497,10 +513,12 @@ static bool has_rows(const struct joined *joined)
     sqlite3_str_appendall(text, "SELECT");
     append_part(&bare, outer->items, &outer->table, &bare.outer_columns, text);
     sqlite3_str_appendf(text, " FROM%.*s WHERE 0", (int)outer->from.length, outer->from.text);
-    has = clr_statement_prepare_text(joined->connection->db, &statement,
-                                     sqlite3_str_finish(text)) == SQLITE_OK &&
-          sqlite3_step(statement) == SQLITE_DONE;
-    sqlite3_finalize(statement);
+    select = sqlite3_str_finish(text);
+    has = select != NULL &&
+          clr_bytecode_read(joined->connection->db, &program, "%s", select) == SQLITE_OK &&
+          clr_bytecode_count(&program, "AggFinal") == 0;
+    clr_bytecode_free(&program);
+    sqlite3_free(select);
     return has;
 }
 
