@@ -26,7 +26,7 @@ struct clr_call {
     bool is_exact;         /* by that name it is ours: results need not be known to agree */
     int tally;             /* has the counts */
     int question;          /* where all values are needed together: CLR_NEEDS_ORDER and beyond */
-    const char *separator; /* of a list; NULL: a comma. The tree's */
+    const char *separator; /* of a list: the tree's, or a comma */
     /* The tallies whose sums are the operation's terms (clr_operation_terms()); -1: not needed. */
     int terms[CLR_MOST_TERMS];
 };

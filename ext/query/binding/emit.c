@@ -103,6 +103,15 @@ int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes)
     return clr_emit(binder, CLR_OP_COLUMN, place, 0, 0);
 }
 
+int clr_emit_rowid(struct clr_binder *binder)
+{
+    const struct clr_known_table *table = clr_tables_fact(binder);
+    const char *rowid = clr_tables_rowid(table);
+
+    return rowid == NULL ? clr_refuse(binder->syntax, CLR_WHY_NO_ROWID)
+                         : clr_emit_column(binder, clr_tables_column(table, rowid)->number, false);
+}
+
 int clr_emit_times(struct clr_binder *binder, const struct clr_node *column)
 {
     const struct clr_query_column times = {.number = column->reads, .times = column->column.times};

@@ -32,6 +32,9 @@ int clr_emit_null(struct clr_binder *binder, int parameter);
 /* A column of the table, by the environment's number, perhaps with the bytes of TEXT and BLOBs. */
 int clr_emit_column(struct clr_binder *binder, int number, bool with_bytes);
 
+/* The rowid of the table that is scanned; it is refused where that has none. */
+int clr_emit_rowid(struct clr_binder *binder);
+
 /* The times of a column, which clr_times_has_counts(). */
 int clr_emit_times(struct clr_binder *binder, const struct clr_node *column);
 

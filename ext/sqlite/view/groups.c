@@ -407,7 +407,6 @@ static bool write_list(struct clr_query_run *run, const struct clr_call *call, c
 {
     const struct clr_question *question = &run->questions[call->question];
     const bool is_json = call->aggregate->finish == CLR_LIST_OF_JSON;
-    const char *separator = call->separator != NULL ? call->separator : ",";
     size_t i;
 
     *size = 0;
@@ -418,7 +417,7 @@ static bool write_list(struct clr_query_run *run, const struct clr_call *call, c
 
         resolve_rank(run, call->tally, &value);
         if (i > 0)
-            add_bytes(to, size, separator, strlen(separator));
+            add_bytes(to, size, call->separator, strlen(call->separator));
         if (!add_listed(to, size, &value, is_json))
             return false;
     }
