@@ -3,8 +3,10 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
+#include "sqlite/access/units.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
+#include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
 
@@ -62,15 +64,20 @@ struct name {
     struct clr_token table, column;
 };
 
-/* Whether two names, in quotes or not, are the same; if there are quotes in one it is none. */
+/* Returns a name without its quotes. */
+static struct clr_written bare(const struct clr_token *name)
+{
+    const bool is_quoted = strchr("\"`[", *name->text) != NULL;
+
+    return (struct clr_written){name->text + is_quoted, name->length - 2 * is_quoted};
+}
+
+/* Whether two names, in quotes or not, are the same. */
 static bool is_same(const struct clr_token *a, const struct clr_token *b)
 {
-    const bool a_quoted = strchr("\"`[", *a->text) != NULL;
-    const bool b_quoted = strchr("\"`[", *b->text) != NULL;
-    const size_t length = a->length - 2 * a_quoted;
+    const struct clr_written x = bare(a), y = bare(b);
 
-    return length == b->length - 2 * b_quoted &&
-           sqlite3_strnicmp(a->text + a_quoted, b->text + b_quoted, (int)length) == 0;
+    return x.length == y.length && sqlite3_strnicmp(x.text, y.text, (int)x.length) == 0;
 }
 
 /* Reads a name, perhaps in parentheses, behind the token that was read. The one that follows it is
@@ -188,38 +195,44 @@ static bool take_link(struct clr_written term, const struct clauses *inner,
     return false;
 }
 
-/* Finds such a term between the ANDs of a condition, which may be in parentheses. */
+/* Takes the parentheses off that a part is in as a whole. */
+static struct clr_written strip(struct clr_written part)
+{
+    struct reader reader = read_part(part);
+    const char *begin, *end;
+
+    if (!next(&reader) || reader.token.kind != CLR_T_LP)
+        return part;
+    begin = end_of(&reader.token);
+    while (next(&reader) && reader.depth > 0)
+        ;
+    end = reader.token.text;
+    return next(&reader) ? part : strip(between(begin, end));
+}
+
+/* Finds such a term between the ANDs of a condition. */
 static bool find_link(struct clr_written condition, const struct clauses *inner,
                       const struct clauses *outer, struct link *link)
 {
-    struct reader reader = read_part(condition);
-    const char *begin = condition.text, *end = condition.text + condition.length;
-    const struct clr_token *last = &reader.before;
-    bool is_found = false, is_between = false, is_enclosed;
-    int tops = 0;
+    const struct clr_written all = strip(condition);
+    struct reader reader = read_part(all);
+    const char *begin = all.text;
+    bool is_found = false, is_between = false;
 
     while (next(&reader)) {
+        const bool is_and = clr_token_is(&reader.token, "AND");
+
         if (reader.depth > 0)
             continue;
         if (clr_token_is(&reader.token, "OR"))
             return false;
-        tops++;
-        if (clr_token_is(&reader.token, "AND") && !is_between) {
+        if (is_and && !is_between) {
             is_found = is_found || take_link(between(begin, reader.token.text), inner, outer, link);
             begin = end_of(&reader.token);
         }
-        is_between = clr_token_is(&reader.token, "BETWEEN") ||
-                     (is_between && !clr_token_is(&reader.token, "AND"));
+        is_between = clr_token_is(&reader.token, "BETWEEN") || (is_between && !is_and);
     }
-    if (is_found || take_link(between(begin, end), inner, outer, link))
-        return true;
-    reader = read_part(condition);
-    is_enclosed = tops == 2 && next(&reader) && reader.token.kind == CLR_T_LP;
-    begin = is_enclosed ? end_of(&reader.token) : begin;
-    while (is_enclosed && next(&reader))
-        ;
-    return is_enclosed && last->kind == CLR_T_RP &&
-           find_link(between(begin, last->text), inner, outer, link);
+    return is_found || take_link(between(begin, end_of_part(all)), inner, outer, link);
 }
 
 /* ---- The subqueries. */
@@ -426,12 +439,28 @@ static int find_empty(const struct clr_connection *connection, struct clr_writte
                                                     : SQLITE_NOTFOUND;
 }
 
+/* Whether a SELECT is that of a value in the select list or ORDER BY. Stores its text with the
+   parentheses. */
+static bool find_value(const struct joined *joined, const struct clr_stood *stood,
+                       struct clr_written *text)
+{
+    const char *open = stood->text.text - 1, *close = end_of_part(stood->text);
+    const struct clr_written *rest = &joined->outer.rest;
+
+    while (open > joined->outer.items.text && strchr(" \t\n\f\r", *open) != NULL)
+        open--;
+    close += strspn(close, " \t\n\f\r");
+    *text = between(open, close + 1);
+    return stood->place == CLR_PLACE_VALUE && stood->around == 0 && stood->compound < 0 &&
+           *open == '(' && *close == ')' &&
+           (open < joined->outer.from.text || (rest->length > 0 && open >= rest->text));
+}
+
 /* Takes a subquery whose SELECT stands there. Returns SQLITE_OK, SQLITE_NOTFOUND if it is none, or
    SQLITE_NOMEM. */
 static int take_subquery(struct joined *joined, const struct clr_stood *stood)
 {
-    const char *open = stood->text.text - 1, *close = stood->text.text + stood->text.length;
-    const struct clr_written *table = &joined->outer.from;
+    struct replaced *replaced = &joined->list[joined->count];
     bool is_fine, is_null;
     struct clauses inner;
     struct link link;
@@ -439,13 +468,7 @@ static int take_subquery(struct joined *joined, const struct clr_stood *stood)
     char *empty;
     int rc = SQLITE_OK;
 
-    while (open > joined->outer.items.text && strchr(" \t\n\f\r", *open) != NULL)
-        open--;
-    close += strspn(close, " \t\n\f\r");
-    if (stood->place != CLR_PLACE_VALUE || stood->around != 0 || stood->compound >= 0 ||
-        joined->count == MOST_JOINED || *open != '(' || *close != ')' ||
-        (stood->text.text > table->text && stood->text.text < joined->outer.rest.text) ||
-        (stood->text.text > table->text && joined->outer.rest.length == 0) ||
+    if (joined->count == MOST_JOINED || !find_value(joined, stood, &replaced->text) ||
         !take_clauses(stood->text, &inner) || is_same(&inner.table, &joined->outer.table) ||
         !find_link(inner.where, &inner, &joined->outer, &link))
         return SQLITE_NOTFOUND;
@@ -469,9 +492,9 @@ static int take_subquery(struct joined *joined, const struct clr_stood *stood)
     append_part(joined, inner.items, &inner.table, &joined->inner_columns, value);
     sqlite3_str_appendf(value, " ELSE %s END", is_null ? "NULL" : empty);
     sqlite3_free(empty);
-    joined->list[joined->count].text = between(open, close + 1);
-    joined->list[joined->count].value = sqlite3_str_finish(value);
-    return joined->list[joined->count++].value == NULL ? SQLITE_NOMEM : SQLITE_OK;
+    replaced->value = sqlite3_str_finish(value);
+    joined->count++;
+    return replaced->value == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* ---- The join. */
@@ -522,8 +545,8 @@ static bool has_rows(const struct joined *joined)
     return has;
 }
 
-/* Copies a text, with the numbers of parameters in the place of their names, and names in double
-   quotes in others, which can't be strings. */
+/* Copies a text, with the numbers of parameters in the place of their names; NULL without memory.
+ */
 static char *number_parameters(sqlite3_stmt *plain, const char *sql)
 {
     struct reader reader = read_part((struct clr_written){sql, strlen(sql)});
@@ -535,58 +558,52 @@ static char *number_parameters(sqlite3_stmt *plain, const char *sql)
     while (next(&reader)) {
         const struct clr_token *token = &reader.token;
 
-        if (token->kind != CLR_T_VARIABLE && *token->text != '"')
+        if (token->kind != CLR_T_VARIABLE)
             continue;
-        sqlite3_str_append(text, at, (int)(token->text - at));
-        at = end_of(token);
-        if (token->kind != CLR_T_VARIABLE) {
-            sqlite3_str_appendf(text, "`%.*s`", (int)token->length - 2, token->text + 1);
-            continue;
-        }
         name = sqlite3_mprintf("%.*s", (int)token->length, token->text);
         number = name == NULL ? 0 : sqlite3_bind_parameter_index(plain, name);
         sqlite3_free(name);
         if (token->length == 1)
             number = largest + 1;
         largest = number > largest ? number : largest;
+        sqlite3_str_append(text, at, (int)(token->text - at));
         sqlite3_str_appendf(text, "?%d", number);
+        at = end_of(token);
     }
     sqlite3_str_appendall(text, at);
     return sqlite3_str_finish(text);
 }
 
-/* Whether a text has a word that is a column's name first, or a quote within a name. */
-static bool has_doubtful(const char *sql)
+/* The same, with names in double quotes in others. */
+static char *write_plain(sqlite3_stmt *plain, const char *sql)
 {
-    struct reader reader = read_part((struct clr_written){sql, strlen(sql)});
+    const struct clr_written all = {sql, strlen(sql)};
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *named, *numbered;
 
-    while (next(&reader)) {
-        if (clr_token_is(&reader.token, "TRUE") || clr_token_is(&reader.token, "FALSE") ||
-            (*reader.token.text == '"' &&
-             (memchr(reader.token.text + 1, '"', reader.token.length - 2) != NULL ||
-              memchr(reader.token.text, '`', reader.token.length) != NULL)))
-            return true;
-    }
-    return false;
+    clr_text_append_names(text, &all);
+    named = sqlite3_str_finish(text);
+    numbered = named == NULL ? NULL : number_parameters(plain, named);
+    sqlite3_free(named);
+    return numbered;
 }
 
 /* Whether SQLite goes over all rows of the table of the SELECT in the order of their rowids. */
 static bool is_in_order(sqlite3 *db, const char *sql, const struct clr_token *table)
 {
-    const bool is_quoted = strchr("\"`[", *table->text) != NULL;
+    const struct clr_written written = bare(table);
+    char *name = sqlite3_mprintf("%.*s", (int)written.length, written.text);
     struct clr_bytecode program = {.count = 0};
-    sqlite3_stmt *statement;
+    sqlite3_stmt *entries;
     uint32_t root = 0;
     bool is = false;
 
-    if (clr_statement_prepare(db, &statement,
-                              "SELECT rootpage FROM main.sqlite_master WHERE type = 'table' AND"
-                              " lower(name) = lower('%.*q')",
-                              (int)table->length - 2 * is_quoted,
-                              table->text + is_quoted) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        root = (uint32_t)sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+    if (name != NULL && clr_schema_entries(db, "main", &entries) == SQLITE_OK &&
+        clr_schema_entries_next(entries, CLR_SCHEMA_TABLE, CLR_SCHEMA_NAME, name))
+        root = (uint32_t)sqlite3_column_int64(entries, CLR_SCHEMA_ROOT);
+    if (name != NULL)
+        sqlite3_finalize(entries);
+    sqlite3_free(name);
     if (root != 0 && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK)
         is = clr_bytecode_is_in_order(&program, root, false);
     clr_bytecode_free(&program);
@@ -621,11 +638,11 @@ int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, 
     int rc = SQLITE_NOTFOUND, i;
 
     *text = NULL;
-    if (sqlite3_strlike("%select%select%", sql, 0) != 0 || has_doubtful(sql))
+    if (sqlite3_strlike("%select%select%", sql, 0) != 0 || clr_text_has_truth(sql))
         return SQLITE_NOTFOUND;
     joined = sqlite3_malloc64(sizeof *joined);
     selects = sqlite3_malloc64(sizeof *selects);
-    numbered = number_parameters(plain, sql);
+    numbered = write_plain(plain, sql);
     if (joined == NULL || selects == NULL || numbered == NULL) {
         rc = SQLITE_NOMEM;
     } else {

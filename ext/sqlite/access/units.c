@@ -58,8 +58,7 @@ static bool is_table(const struct clr_stood *stood)
     return stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE;
 }
 
-/* Whether a text has TRUE or FALSE, which are columns first to SQLite. */
-static bool has_truth(const char *text)
+bool clr_text_has_truth(const char *text)
 {
     struct clr_token token;
     struct clr_reason reason;
@@ -241,8 +240,7 @@ static bool find_ctes(const struct clr_selects *selects, const struct clr_stood 
     return named < 0 || clr_name_begins(stood->text.text, stood->text.length, "SELECT");
 }
 
-/* Appends a text with names in double quotes in others. */
-static void append_names(sqlite3_str *text, const struct clr_written *written)
+void clr_text_append_names(sqlite3_str *text, const struct clr_written *written)
 {
     const char *at = written->text, *end = at + written->length, *behind, *c;
     struct clr_token token;
@@ -251,8 +249,10 @@ static void append_names(sqlite3_str *text, const struct clr_written *written)
 
     while (at < end) {
         behind = at;
-        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK) {
+            sqlite3_str_append(text, behind, (int)(end - behind));
             return;
+        }
         sqlite3_str_append(text, behind, (int)(token.text - behind));
         if (*token.text != '"') {
             sqlite3_str_append(text, token.text, (int)token.length);
@@ -286,7 +286,7 @@ static char *write_select(const struct units *units, const struct clr_stood *sto
         if (!reads[i])
             continue;
         sqlite3_str_appendall(text, sqlite3_str_length(text) == 0 ? "WITH " : ", ");
-        append_names(text, &selects->ctes[i].definition);
+        clr_text_append_names(text, &selects->ctes[i].definition);
     }
     if (sqlite3_str_length(text) > 0)
         sqlite3_str_appendall(text, " ");
@@ -296,7 +296,7 @@ static char *write_select(const struct units *units, const struct clr_stood *sto
         written.length -= strlen("SELECT");
     }
     if (other_quotes)
-        append_names(text, &written);
+        clr_text_append_names(text, &written);
     else
         sqlite3_str_append(text, written.text, (int)written.length);
     return sqlite3_str_finish(text);
@@ -695,7 +695,7 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
                              clr_instants_count(text, strlen(text)) > 0) ||
                             may_views_ask(units->connection->db, units->sql)))
         rc = refuse(units, "it and the rest have to be of one instant");
-    else if (rc == SQLITE_OK && may_see_columns(units, stood) && has_truth(text))
+    else if (rc == SQLITE_OK && may_see_columns(units, stood) && clr_text_has_truth(text))
         rc = refuse(units, "TRUE or FALSE in it may be a column's name around it");
     else if (rc == SQLITE_OK && may_lose_subtype(units, stood))
         rc = refuse(units, "its values may have subtypes, as of JSON");
