@@ -9,7 +9,6 @@
 #include "query/syntax/word.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/schema/functions.h"
-#include "sqlite/schema/same_order.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"

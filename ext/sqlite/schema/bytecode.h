@@ -6,6 +6,7 @@
 #ifndef CLR_SQLITE_BYTECODE_H
 #define CLR_SQLITE_BYTECODE_H
 
+#include "query/syntax/selects.h"
 #include "sqlite/api.h"
 
 #include <stdbool.h>
@@ -126,13 +127,27 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 
-/*
- * Whether two programs go over the rows of FROM's tables and subqueries in the same loops: each
- * subquery counts as one source in both, however it comes by its rows. False without memory.
- */
-bool clr_bytecode_joins_alike(const struct clr_bytecode *a, const struct clr_bytecode *b);
+/* The SELECTs that are read from virtual tables, and where one of them may stand. */
+struct clr_replaced {
+    int count;
+    const char *selects[CLR_MOST_SELECTS]; /* as statements by themselves */
+    int columns;                           /* of all of them together */
+    bool are_joined;                       /* with other tables */
+    bool are_named;                        /* as an arm of a compound whose ORDER BY has names */
+    bool are_sets;                         /* as a distinct arm of a compound */
+};
 
-/* Whether a program compares the rows of compounds by the collating sequence BINARY alone. */
-bool clr_bytecode_sets_are_binary(const struct clr_bytecode *program);
+/*
+ * Finds out whether the rows of a statement, as it is and as it becomes, come in the same order.
+ * SQLite has to go over the same b-trees in the statement as in what comes of it and in the
+ * replaced SELECTs by themselves, and to sort as often: it may have moved a condition into one, and
+ * find its rows by an index, or group by its order. In which order a virtual table finds what is
+ * DISTINCT does not matter: such rows are sorted. Where a SELECT is joined the loops have to be the
+ * same, too, and where an arm's rows are distinct, the compound must tell them apart as well: it
+ * may give the last one of those that are equal to it. Returns SQLITE_OK, SQLITE_NOTFOUND if not,
+ * or SQLITE_NOMEM.
+ */
+int clr_same_order(sqlite3 *db, const char *plain, const char *changed,
+                   const struct clr_replaced *replaced);
 
 #endif
