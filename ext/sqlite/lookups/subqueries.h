@@ -1,4 +1,5 @@
-/* Subqueries in expressions of rows: what they name of the query around them, and what they read.
+/* Subqueries: what those in expressions of rows name of the query around them, and what they read;
+   and those that SQLite evaluates as it finishes a query, apart from the SELECT that they are in.
  */
 #ifndef CLR_SQLITE_SUBQUERIES_H
 #define CLR_SQLITE_SUBQUERIES_H
@@ -18,10 +19,6 @@
  */
 int clr_subqueries_find(sqlite3 *db, struct clr_query *query, const struct clr_table_info *tables);
 
-/* Whether subqueries, by SQLite's code, find their rows by searches alone: then it finds the same
-   row first wherever they stand. */
-bool clr_subqueries_search(const struct clr_bytecode *program);
-
 /*
  * Sets the reason if a statement reads more than b-trees of that schema, or calls a function that
  * is not SQLite's own, gives one result now and another one later, or is one of times: nobody knows
@@ -32,5 +29,16 @@ bool clr_subqueries_search(const struct clr_bytecode *program);
 int clr_subqueries_check(const struct clr_connection *connection, const char *sql,
                          const char *schema, bool has_values, bool *walks,
                          struct clr_reason *reason);
+
+/*
+ * Finds out, of a query whose parameters have numbers up to given, whether its subqueries name
+ * nothing of the query around them, and whether none of those behind IN changes a key or an
+ * aggregate as SQLite looks for it: see struct clr_query. What tables the names mean, and what
+ * affinities their columns have, may be other things for each query. whole: SQLite's code for the
+ * SELECT, which has to have the subqueries go over the same rows; NULL: that is known. Sets the
+ * reason if not. Returns SQLITE_OK or SQLITE_NOMEM.
+ */
+int clr_finish_subqueries_check(sqlite3 *db, const struct clr_query *query, int given,
+                                const struct clr_bytecode *whole, struct clr_reason *reason);
 
 #endif

@@ -13,7 +13,6 @@
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
-#include "sqlite/view/finish_subqueries.h"
 #include "sqlite/view/row_order.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "numeric/filter/filter_terms.h"
 #include "numeric/scan/shared_sums.h"
 #include "sqlite/cache/cache.h"
-#include "sqlite/view/finish_subqueries.h"
+#include "sqlite/lookups/subqueries.h"
 #include "storage/load/load.h"
 #include "storage/stream/stream.h"
 
