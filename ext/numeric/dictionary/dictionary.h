@@ -202,18 +202,4 @@ static inline bool clr_dictionary_is_large(const struct clr_dictionary *dictiona
 /* Returns the memory that it takes, in bytes. */
 size_t clr_dictionary_size(const struct clr_dictionary *dictionary);
 
-/*
- * Values of any type as INTEGERs in the same order: each is its place among the different ones.
- * What finds the least, the greatest or the most frequent of numbers finds it of values by that.
- */
-
-/*
- * Replaces count values, of BYTES by their addresses, by their ranks. NULL and UNSURE stay as they
- * are. Numbers that are equal and yet two, 1 and 1.0 or 0.0 and -0.0, become UNSURE. Stores the
- * value of each rank, to be freed with clr_memory_free(): bytes stay where they are. Returns CLR_OK
- * or CLR_NOMEM.
- */
-enum clr_code clr_ranks_replace(struct clr_scalar *values, size_t count, struct clr_value **ranked,
-                                size_t *ranked_count);
-
 #endif

@@ -170,8 +170,8 @@ struct clr_lookup {
     uint32_t true_count; /* how many of them are */
     /* Where tags, values and truths lie, with a reference: see clr_lookup_set(). */
     struct clr_lookup_results *results;
-    /* Of one whose results are needed in order: they are INTEGERs, the places of the values here;
-       see clr_ranks_replace(). Else NULL. */
+    /* Of one whose results are needed in order: they are INTEGERs, the places of the values
+       here. Else NULL. */
     struct clr_value *ranked;
     size_t ranked_count;
     struct clr_bytes bytes; /* theirs */

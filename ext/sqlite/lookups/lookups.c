@@ -84,135 +84,7 @@ int clr_lookups_register(struct clr_connection *connection)
                                                         NULL, check_pattern, NULL, NULL, NULL);
 }
 
-/* ---- The statement of a lookup. */
-
-/* Where so many entries have errors, nothing more is asked: the others are UNSURE. Each error
-   begins the statement anew. */
-enum { MOST_ERRORS = 100 };
-
-/* Whether two lookups of a query are evaluated by one statement. */
-static bool go_together(const struct clr_lookup_plan *x, const struct clr_lookup_plan *y)
-{
-    return x->column == y->column && x->is_timed == y->is_timed &&
-           x->has_subqueries == y->has_subqueries && (x->joins == NULL) == (y->joins == NULL) &&
-           (x->joins == NULL || strcmp(x->joins, y->joins) == 0);
-}
-
-/* Adds a part; list: the expressions of those before it. Returns the list with that of the part, or
-   NULL without memory. */
-static char *add_part(struct clr_lookup_statement *statement, const struct clr_query *query,
-                      int number, const char *from, char *list)
-{
-    const struct clr_lookup_plan *plan = &query->lookups[number];
-    struct clr_lookup_part *part = &statement->parts[statement->count];
-
-    part->number = number;
-    part->is_ranked = plan->is_ranked;
-    part->sql = sqlite3_mprintf("SELECT (%s), " CLR_LOOKUP_ENTRY "%s", plan->text, from);
-    if (part->sql != NULL)
-        return sqlite3_mprintf("%z%s(%s)", list, statement->count++ == 0 ? "" : ", ", plan->text);
-    sqlite3_free(list);
-    return NULL;
-}
-
-/* Writes the texts of a statement whose type, column and source are known. from: behind the
-   expressions, as is the one of the probe. Returns false without memory. */
-static bool write_texts(const struct clr_query *query, int number, const char *from,
-                        const char *probed, struct clr_lookup_statement *statement)
-{
-    char *list = sqlite3_mprintf("%s", "");
-    int i;
-
-    statement->parts =
-        clr_memory_alloc_zero((size_t)query->lookup_count * sizeof *statement->parts);
-    for (i = number; i < query->lookup_count && statement->parts != NULL && list != NULL; i++) {
-        if (go_together(&query->lookups[number], &query->lookups[i]))
-            list = add_part(statement, query, i, from, list);
-    }
-    if (statement->parts != NULL && list != NULL) {
-        /* The entry itself comes along: an authorizer may put NULL in its place. */
-        statement->sql = sqlite3_mprintf("SELECT %s, " CLR_LOOKUP_ENTRY "%s", list, from);
-        if (query->lookups[number].has_subqueries)
-            statement->probe = sqlite3_mprintf("SELECT %s%s", list, probed);
-    }
-    sqlite3_free(list);
-    return statement->sql != NULL &&
-           (statement->probe != NULL || !query->lookups[number].has_subqueries);
-}
-
-/* The type of an expression that is none of a column's. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int find_no_type(struct clr_column_type *type)
-{
-    *type = (struct clr_column_type){.affinity = CLR_AFFINITY_BLOB,
-                                     .collation = sqlite3_mprintf("BINARY")};
-    return type->collation == NULL ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-/* Writes the statement of the lookups that go with the one of that number, which is the first of
-   them. Returns as clr_lookup_statements_write(). */
-static int write_statement(sqlite3 *db, const struct clr_table_info *table,
-                           const struct clr_query *query, int number, int source,
-                           struct clr_lookup_statement *statement)
-{
-    static const char named[] = " AS \"" CLR_LOOKUP_TABLE "\"";
-    const struct clr_lookup_plan *plan = &query->lookups[number];
-    const struct clr_query_column *column = &query->columns[plan->column];
-    const char *joins = plan->joins == NULL ? "" : plan->joins;
-    char *name, *from, *probed;
-    int rc;
-
-    *statement = (struct clr_lookup_statement){.column = plan->column,
-                                               .source = source,
-                                               .is_timed = plan->is_timed,
-                                               .joins = plan->joins != NULL || plan->has_subqueries,
-                                               .schema = table->schema,
-                                               .has_values = query->looks_up_values,
-                                               .unit = column->unit};
-    rc = column->derived != NULL
-             ? find_no_type(&statement->type)
-             : clr_column_type_find(db, table, column->number, &statement->type);
-    if (rc != SQLITE_OK)
-        return rc;
-    name = clr_entries_name(&statement->type);
-    from = name == NULL ? NULL : sqlite3_mprintf(" FROM %s(?%d)%s%s", name, source, named, joins);
-    probed = sqlite3_mprintf(" FROM (SELECT ?%d AS \"" CLR_LOOKUP_COLUMN "\")%s%s", source, named,
-                             joins);
-    rc = from != NULL && probed != NULL && write_texts(query, number, from, probed, statement)
-             ? SQLITE_OK
-             : SQLITE_NOMEM;
-    sqlite3_free(name);
-    sqlite3_free(from);
-    sqlite3_free(probed);
-    return rc;
-}
-
-int clr_lookup_statements_write(sqlite3 *db, const struct clr_table_info *table,
-                                const struct clr_query *query, int parameter_count,
-                                struct clr_lookup_statement *statements, int *count)
-{
-    int rc = SQLITE_OK, i, k;
-
-    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
-        for (k = 0; k < i && !go_together(&query->lookups[k], &query->lookups[i]); k++)
-            ;
-        if (k == i)
-            rc = write_statement(db, table, query, i, parameter_count + 1, &statements[(*count)++]);
-    }
-    return rc;
-}
-
-void clr_lookup_statement_free(struct clr_lookup_statement *statement)
-{
-    int i;
-
-    for (i = 0; i < statement->count; i++)
-        sqlite3_free(statement->parts[i].sql);
-    clr_memory_free(statement->parts);
-    clr_column_type_free(&statement->type);
-    sqlite3_free(statement->sql);
-    sqlite3_free(statement->probe);
-    *statement = (struct clr_lookup_statement){.sql = NULL};
-}
+/* ---- The lookups of a memo. */
 
 static void free_lookup(struct clr_lookup *lookup)
 {
@@ -240,6 +112,10 @@ static uint32_t known_entries(const struct clr_lookup_memo *memo)
 }
 
 /* ---- Evaluating. */
+
+/* Where so many entries have errors, nothing more is asked: the others are UNSURE. Each error
+   begins the statement anew. */
+enum { MOST_ERRORS = 100 };
 
 /* What is filled for a part: of results that are to be ranked the numbers of the distinct ones. */
 struct results {
@@ -453,6 +329,85 @@ static int evaluate_entries(sqlite3 *db, const struct clr_lookup_memo *memo,
     return rc;
 }
 
+/* A value, and where it came from. */
+struct ranked {
+    struct clr_value value;
+    struct clr_scalar *from;
+};
+
+static struct clr_value value_of(const struct clr_scalar *scalar)
+{
+    return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
+}
+
+/* A total order, in which what SQL takes for equal is together: 0, -0.0 and 0.0 are three values
+   here. */
+static int compare(const void *a, const void *b)
+{
+    const struct clr_value *x = &((const struct ranked *)a)->value;
+    const struct clr_value *y = &((const struct ranked *)b)->value;
+    const int order = clr_value_compare(x, y, 0);
+
+    return order != 0 ? order : (int)x->kind - (int)y->kind;
+}
+
+/* Whether SQL takes two values for equal. */
+static bool are_equal(const struct clr_value *a, const struct clr_value *b)
+{
+    if (a->kind == CLR_KIND_REAL && b->kind == CLR_KIND_REAL)
+        return a->as.real == b->as.real;
+    return clr_value_compare(a, b, 0) == 0;
+}
+
+/* Ranks those from `first` up to `last`, which are equal to SQL: if they are not the same, they are
+   UNSURE. */
+static void set_rank(struct ranked *order, size_t first, size_t last, size_t number)
+{
+    struct clr_scalar result = {.tag = CLR_TAG_INTEGER, .bits = (int64_t)number};
+    size_t i;
+
+    if (compare(&order[first], &order[last - 1]) != 0)
+        result = (struct clr_scalar){.tag = CLR_TAG_UNSURE};
+    for (i = first; i < last; i++)
+        *order[i].from = result;
+}
+
+/*
+ * Replaces count values, of BYTES by their addresses, by their ranks: each by its place among the
+ * different ones. What finds the least, the greatest or the most frequent of numbers finds it of
+ * values by that. NULL and UNSURE stay as they are. Numbers that are equal and yet two, 1 and 1.0
+ * or 0.0 and -0.0, become UNSURE. Stores the value of each rank, to be freed with
+ * clr_memory_free(): bytes stay where they are. Returns CLR_OK or CLR_NOMEM.
+ */
+static enum clr_code replace_by_ranks(struct clr_scalar *values, size_t count,
+                                      struct clr_value **ranked, size_t *ranked_count)
+{
+    struct ranked *order = clr_memory_alloc((count + 1) * sizeof *order);
+    size_t known = 0, ranks = 0, i, first;
+
+    *ranked = clr_memory_alloc((count + 1) * sizeof **ranked);
+    if (order == NULL || *ranked == NULL) {
+        clr_memory_free(order);
+        clr_memory_free(*ranked);
+        *ranked = NULL;
+        return CLR_NOMEM;
+    }
+    for (i = 0; i < count; i++) {
+        if (values[i].tag != CLR_TAG_NULL && values[i].tag != CLR_TAG_UNSURE)
+            order[known++] = (struct ranked){value_of(&values[i]), &values[i]};
+    }
+    qsort(order, known, sizeof *order, compare);
+    for (first = 0; first < known; first = i, ranks++) {
+        for (i = first + 1; i < known && are_equal(&order[first].value, &order[i].value); i++)
+            ;
+        (*ranked)[ranks] = order[first].value;
+        set_rank(order, first, i, ranks);
+    }
+    *ranked_count = ranks;
+    clr_memory_free(order);
+    return CLR_OK;
+}
+
 /* Makes ranks of the results, and moves what they are of to the lookup. */
 static int rank(const struct results *results, uint32_t count, struct clr_lookup *lookup)
 {
@@ -463,7 +418,7 @@ static int rank(const struct results *results, uint32_t count, struct clr_lookup
 
     if (ranks != NULL) {
         memcpy(ranks, distinct->entries, distinct->count * sizeof *ranks);
-        code = clr_ranks_replace(ranks, distinct->count, &lookup->ranked, &lookup->ranked_count);
+        code = replace_by_ranks(ranks, distinct->count, &lookup->ranked, &lookup->ranked_count);
     }
     for (i = 0; i < count && code == CLR_OK; i++) {
         const struct clr_scalar *from = &ranks[results->shared->values[i]];

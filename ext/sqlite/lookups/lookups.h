@@ -43,17 +43,6 @@ struct clr_lookup_statement {
     enum clr_time_unit unit; /* of the column */
 };
 
-/*
- * Writes the statements of a query's lookups over a table's columns: *count grows, and each of them
- * is to be freed with clr_lookup_statement_free() in any case. There is room for as many as there
- * are lookups. parameter_count: the largest number of parameters and operands. Returns SQLITE_OK;
- * SQLITE_NOMEM; or SQLite's code if the schema does not tell a column's type.
- */
-int clr_lookup_statements_write(sqlite3 *db, const struct clr_table_info *table,
-                                const struct clr_query *query, int parameter_count,
-                                struct clr_lookup_statement *statements, int *count);
-void clr_lookup_statement_free(struct clr_lookup_statement *statement);
-
 /* What a lookup is evaluated with. */
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;

@@ -5,6 +5,7 @@
 #include "query/query.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/columns/column_source.h"
+#include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
@@ -20,6 +21,19 @@
 
 /* ---- The plan. */
 
+static void free_statement(struct clr_lookup_statement *statement)
+{
+    int i;
+
+    for (i = 0; i < statement->count; i++)
+        sqlite3_free(statement->parts[i].sql);
+    clr_memory_free(statement->parts);
+    clr_column_type_free(&statement->type);
+    sqlite3_free(statement->sql);
+    sqlite3_free(statement->probe);
+    *statement = (struct clr_lookup_statement){.sql = NULL};
+}
+
 void clr_plan_free(struct clr_plan *plan)
 {
     int i;
@@ -27,7 +41,7 @@ void clr_plan_free(struct clr_plan *plan)
     if (plan == NULL)
         return;
     for (i = 0; i < plan->statement_count; i++)
-        clr_lookup_statement_free(&plan->statements[i]);
+        free_statement(&plan->statements[i]);
     clr_functions_free(&plan->functions);
     clr_query_free(plan->query);
     clr_table_info_free(&plan->table);
@@ -413,7 +427,125 @@ static enum clr_reason_code find_no_pages(const struct clr_query *query,
     return CLR_WHY_NONE;
 }
 
-/* Writes the statements of the query's lookups. Returns SQLITE_OK or SQLITE_NOMEM. */
+/* Whether two lookups of a query are evaluated by one statement. */
+static bool go_together(const struct clr_lookup_plan *x, const struct clr_lookup_plan *y)
+{
+    return x->column == y->column && x->is_timed == y->is_timed &&
+           x->has_subqueries == y->has_subqueries && (x->joins == NULL) == (y->joins == NULL) &&
+           (x->joins == NULL || strcmp(x->joins, y->joins) == 0);
+}
+
+/* Adds a part; list: the expressions of those before it. Returns the list with that of the part, or
+   NULL without memory. */
+static char *add_part(struct clr_lookup_statement *statement, const struct clr_query *query,
+                      int number, const char *from, char *list)
+{
+    const struct clr_lookup_plan *plan = &query->lookups[number];
+    struct clr_lookup_part *part = &statement->parts[statement->count];
+
+    part->number = number;
+    part->is_ranked = plan->is_ranked;
+    part->sql = sqlite3_mprintf("SELECT (%s), " CLR_LOOKUP_ENTRY "%s", plan->text, from);
+    if (part->sql != NULL)
+        return sqlite3_mprintf("%z%s(%s)", list, statement->count++ == 0 ? "" : ", ", plan->text);
+    sqlite3_free(list);
+    return NULL;
+}
+
+/* Writes the texts of a statement whose type, column and source are known. from: behind the
+   expressions, as is the one of the probe. Returns false without memory. */
+static bool write_texts(const struct clr_query *query, int number, const char *from,
+                        const char *probed, struct clr_lookup_statement *statement)
+{
+    char *list = sqlite3_mprintf("%s", "");
+    int i;
+
+    statement->parts =
+        clr_memory_alloc_zero((size_t)query->lookup_count * sizeof *statement->parts);
+    for (i = number; i < query->lookup_count && statement->parts != NULL && list != NULL; i++) {
+        if (go_together(&query->lookups[number], &query->lookups[i]))
+            list = add_part(statement, query, i, from, list);
+    }
+    if (statement->parts != NULL && list != NULL) {
+        /* The entry itself comes along: an authorizer may put NULL in its place. */
+        statement->sql = sqlite3_mprintf("SELECT %s, " CLR_LOOKUP_ENTRY "%s", list, from);
+        if (query->lookups[number].has_subqueries)
+            statement->probe = sqlite3_mprintf("SELECT %s%s", list, probed);
+    }
+    sqlite3_free(list);
+    return statement->sql != NULL &&
+           (statement->probe != NULL || !query->lookups[number].has_subqueries);
+}
+
+/* The type of an expression that is none of a column's. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find_no_type(struct clr_column_type *type)
+{
+    *type = (struct clr_column_type){.affinity = CLR_AFFINITY_BLOB,
+                                     .collation = sqlite3_mprintf("BINARY")};
+    return type->collation == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* Writes the statement of the lookups that go with the one of that number, which is the first of
+   them. Returns as write_statements(). */
+static int write_statement(sqlite3 *db, const struct clr_table_info *table,
+                           const struct clr_query *query, int number, int source,
+                           struct clr_lookup_statement *statement)
+{
+    static const char named[] = " AS \"" CLR_LOOKUP_TABLE "\"";
+    const struct clr_lookup_plan *plan = &query->lookups[number];
+    const struct clr_query_column *column = &query->columns[plan->column];
+    const char *joins = plan->joins == NULL ? "" : plan->joins;
+    char *name, *from, *probed;
+    int rc;
+
+    *statement = (struct clr_lookup_statement){.column = plan->column,
+                                               .source = source,
+                                               .is_timed = plan->is_timed,
+                                               .joins = plan->joins != NULL || plan->has_subqueries,
+                                               .schema = table->schema,
+                                               .has_values = query->looks_up_values,
+                                               .unit = column->unit};
+    rc = column->derived != NULL
+             ? find_no_type(&statement->type)
+             : clr_column_type_find(db, table, column->number, &statement->type);
+    if (rc != SQLITE_OK)
+        return rc;
+    name = clr_entries_name(&statement->type);
+    from = name == NULL ? NULL : sqlite3_mprintf(" FROM %s(?%d)%s%s", name, source, named, joins);
+    probed = sqlite3_mprintf(" FROM (SELECT ?%d AS \"" CLR_LOOKUP_COLUMN "\")%s%s", source, named,
+                             joins);
+    rc = from != NULL && probed != NULL && write_texts(query, number, from, probed, statement)
+             ? SQLITE_OK
+             : SQLITE_NOMEM;
+    sqlite3_free(name);
+    sqlite3_free(from);
+    sqlite3_free(probed);
+    return rc;
+}
+
+/*
+ * Writes the statements of a query's lookups over a table's columns: *count grows, and each of them
+ * is to be freed with free_statement() in any case. There is room for as many as there are lookups.
+ * parameter_count: the largest number of parameters and operands. Returns SQLITE_OK;
+ * SQLITE_NOMEM; or SQLite's code if the schema does not tell a column's type.
+ */
+static int write_statements(sqlite3 *db, const struct clr_table_info *table,
+                            const struct clr_query *query, int parameter_count,
+                            struct clr_lookup_statement *statements, int *count)
+{
+    int rc = SQLITE_OK, i, k;
+
+    for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
+        for (k = 0; k < i && !go_together(&query->lookups[k], &query->lookups[i]); k++)
+            ;
+        if (k == i)
+            rc = write_statement(db, table, query, i, parameter_count + 1, &statements[(*count)++]);
+    }
+    return rc;
+}
+
+/* Writes the statements of the query's lookups, and looks at what their subqueries read. Returns
+   SQLITE_OK or SQLITE_NOMEM. */
 static int write_lookups(struct clr_connection *connection, const struct clr_select *select,
                          struct clr_plan *plan, struct clr_reason *reason)
 {
@@ -426,9 +558,8 @@ static int write_lookups(struct clr_connection *connection, const struct clr_sel
         clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
         return SQLITE_OK;
     }
-    rc = clr_lookup_statements_write(db, &plan->table, query,
-                                     select->parameter_count + query->operand_count,
-                                     plan->statements, &plan->statement_count);
+    rc = write_statements(db, &plan->table, query, select->parameter_count + query->operand_count,
+                          plan->statements, &plan->statement_count);
     for (i = 0; i < plan->statement_count && rc == SQLITE_OK; i++) {
         if (plan->statements[i].probe != NULL)
             rc = clr_subqueries_check(connection, plan->statements[i].probe, plan->table.schema,
