@@ -66,20 +66,6 @@ bool clr_subquery_may_name(const struct clr_query *query, const struct clr_node 
     return false;
 }
 
-bool clr_subquery_depend(struct clr_syntax *syntax, struct clr_node *subquery, int source,
-                         const char *column)
-{
-    const struct clr_token name = {
-        .kind = CLR_T_ID, .text = column, .length = strlen(column), .name = (char *)column};
-    struct clr_node *node = clr_syntax_column(syntax, &name);
-
-    if (node == NULL)
-        return false;
-    node->source = source + 1;
-    subquery->first = node;
-    return true;
-}
-
 /* Goes past a number, or a call of an aggregate of SQLite's with one argument or a star. Returns
    false if something else comes. */
 static bool pass_computed(const char **at)

@@ -13,11 +13,6 @@
 bool clr_subquery_may_name(const struct clr_query *query, const struct clr_node *subquery,
                            const char *column);
 
-/* Notes that the subquery names that column, and nothing else of the query around it. The column's
-   name stays the caller's, for as long as the query is there. Returns false without memory. */
-bool clr_subquery_depend(struct clr_syntax *syntax, struct clr_node *subquery, int source,
-                         const char *column);
-
 /* Whether a subquery's column is computed of numbers and calls of SQLite's aggregates alone, and so
    has no affinity, by its text: see sqlite3ExprAffinity() in SQLite's expr.c. */
 bool clr_subquery_is_computed(const struct clr_node *subquery);

@@ -2,8 +2,8 @@
 
 #include "query/names/subqueries.h"
 #include "query/names/times.h"
+#include "query/syntax/grammar.h"
 #include "query/syntax/syntax.h"
-#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/session/statement.h"
 
@@ -73,6 +73,22 @@ static int find_aggregates(sqlite3 *db, const struct clr_query *query, struct cl
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 
+/* Notes that the subquery names that column, and nothing else of the query around it. The column's
+   name stays the caller's, for as long as the query is there. Returns false without memory. */
+static bool depend(struct clr_syntax *syntax, struct clr_node *subquery, int source,
+                   const char *column)
+{
+    const struct clr_token name = {
+        .kind = CLR_T_ID, .text = column, .length = strlen(column), .name = (char *)column};
+    struct clr_node *node = clr_syntax_column(syntax, &name);
+
+    if (node == NULL)
+        return false;
+    node->source = source + 1;
+    subquery->first = node;
+    return true;
+}
+
 /* Finds the column that a subquery names. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int find_column(sqlite3 *db, struct clr_query *query, struct clr_node *subquery,
                        const struct clr_table_info *tables)
@@ -87,7 +103,7 @@ static int find_column(sqlite3 *db, struct clr_query *query, struct clr_node *su
             const char *name = tables[i].columns[k].name;
 
             rc = names_column(db, query, subquery, i, name, &is_found);
-            if (is_found && !clr_subquery_depend(query->syntax, subquery, i, name))
+            if (is_found && !depend(query->syntax, subquery, i, name))
                 rc = SQLITE_NOMEM;
         }
     }

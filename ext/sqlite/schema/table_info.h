@@ -106,19 +106,12 @@ struct clr_scalar clr_scalar_of(sqlite3_value *value);
 int clr_unique_keys_read(sqlite3 *db, const struct clr_table_info *table,
                          struct clr_unique_key **keys, int *count);
 
-/* How SQLite compares a column's values: its affinity and its collation. */
+/* How SQLite compares a column's values: its affinity, and its collation, which is to be freed with
+   sqlite3_free(). */
 struct clr_column_type {
     enum clr_affinity affinity; /* never CLR_AFFINITY_ANY */
     char *collation;            /* its name */
 };
-
-/* Finds the type of a table's column, by its number, or of the rowid. Returns SQLITE_OK, SQLite's
-   code if the schema does not tell, or SQLITE_NOMEM. To be freed with clr_column_type_free() in any
-   case. */
-int clr_column_type_find(sqlite3 *db, const struct clr_table_info *table, int number,
-                         struct clr_column_type *type);
-
-void clr_column_type_free(struct clr_column_type *type);
 
 /*
  * Which table a SELECT's name means. It is looked for in temp, main and then the attached

@@ -2,15 +2,11 @@
 
 #include "base/float_environment.h"
 #include "base/memory.h"
-#include "query/query.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
-#include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
-#include "sqlite/schema/table_info.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
@@ -28,7 +24,7 @@ static void free_statement(struct clr_lookup_statement *statement)
     for (i = 0; i < statement->count; i++)
         sqlite3_free(statement->parts[i].sql);
     clr_memory_free(statement->parts);
-    clr_column_type_free(&statement->type);
+    sqlite3_free(statement->type.collation);
     sqlite3_free(statement->sql);
     sqlite3_free(statement->probe);
     *statement = (struct clr_lookup_statement){.sql = NULL};
@@ -50,6 +46,50 @@ void clr_plan_free(struct clr_plan *plan)
 }
 
 /* ---- What is known of what the SELECT names. */
+
+/* Whether the table is STRICT: before 3.37 none is, and no pragma tells. */
+static int find_strict(sqlite3 *db, const struct clr_table_info *table, bool *is_strict)
+{
+    sqlite3_stmt *statement;
+    int rc;
+
+    *is_strict = false;
+    if (sqlite3_libversion_number() < 3037000)
+        return SQLITE_OK;
+    rc = clr_statement_prepare(db, &statement, "PRAGMA \"%w\".table_list(\"%w\")", table->schema,
+                               table->name);
+    /* schema, name, type, ncol, wr, strict */
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *is_strict = sqlite3_column_int(statement, 5) != 0;
+    return clr_statement_end(statement, rc);
+}
+
+/* Finds the type of a table's column, by its number, or of the rowid. Its collation is to be freed
+   in any case. Returns SQLITE_OK, SQLite's code if the schema does not tell, or SQLITE_NOMEM. */
+static int find_type(sqlite3 *db, const struct clr_table_info *table, int number,
+                     struct clr_column_type *type)
+{
+    const char *declared = "INTEGER", *collation = "BINARY";
+    bool is_strict;
+    int rc = SQLITE_OK;
+
+    *type = (struct clr_column_type){.affinity = CLR_AFFINITY_INTEGER};
+    if (number < table->column_count)
+        rc = sqlite3_table_column_metadata(db, table->schema, table->name,
+                                           table->columns[number].name, &declared, &collation, NULL,
+                                           NULL, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    type->affinity = clr_affinity_of(declared);
+    type->collation = sqlite3_mprintf("%s", collation);
+    if (type->collation == NULL)
+        return SQLITE_NOMEM;
+    if (type->affinity == CLR_AFFINITY_ANY) {
+        rc = find_strict(db, table, &is_strict);
+        type->affinity = is_strict ? CLR_AFFINITY_BLOB : CLR_AFFINITY_NUMERIC;
+    }
+    return rc;
+}
 
 /* The tables in FROM. */
 struct tables {
@@ -120,7 +160,7 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
 {
     struct clr_column_type type;
 
-    if (clr_column_type_find(db, table, known->number, &type) == SQLITE_OK) {
+    if (find_type(db, table, known->number, &type) == SQLITE_OK) {
         known->is_binary = sqlite3_stricmp(type.collation, "BINARY") == 0;
         if (!known->is_binary && strlen(type.collation) < sizeof known->collation &&
             strchr(type.collation, '"') == NULL)
@@ -128,7 +168,7 @@ static void find_comparison(sqlite3 *db, const struct clr_table_info *table,
         known->is_numeric = type.affinity >= CLR_AFFINITY_NUMERIC;
         known->is_real = type.affinity == CLR_AFFINITY_REAL;
     }
-    clr_column_type_free(&type);
+    sqlite3_free(type.collation);
 }
 
 /* Takes what runs have found of the columns of the table that they scanned, which may have been
@@ -505,9 +545,8 @@ static int write_statement(sqlite3 *db, const struct clr_table_info *table,
                                                .schema = table->schema,
                                                .has_values = query->looks_up_values,
                                                .unit = column->unit};
-    rc = column->derived != NULL
-             ? find_no_type(&statement->type)
-             : clr_column_type_find(db, table, column->number, &statement->type);
+    rc = column->derived != NULL ? find_no_type(&statement->type)
+                                 : find_type(db, table, column->number, &statement->type);
     if (rc != SQLITE_OK)
         return rc;
     name = clr_entries_name(&statement->type);
