@@ -3,7 +3,6 @@
 #include "base/backoff.h"
 #include "base/memory.h"
 #include "engine/operations/request.h"
-#include "engine/worker/runtime.h"
 #include "engine/worker/team.h"
 
 #include <pthread.h>

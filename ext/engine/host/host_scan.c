@@ -1,13 +1,11 @@
 #include "engine/host/host_scan.h"
 
 #include "base/memory.h"
-#include "engine/worker/team.h"
 #include "numeric/distinct/distinct_counting.h"
 #include "numeric/filter/filter_terms.h"
 #include "numeric/order/portions.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan/evaluate.h"
-#include "numeric/scan/scan.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/operations/request.h"
-#include "numeric/bins/bins.h"
 #include "numeric/filter/filter_terms.h"
-#include "numeric/scan/scan.h"
 #include "opencl/bins/binner.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/scan/scanner.h"

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "engine/worker/runtime.h"
-#include "engine/worker/team.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "engine/worker/team.h"
 #include "opencl/reduction/reducer.h"
 
 #include <sched.h>

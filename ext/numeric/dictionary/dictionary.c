@@ -1,9 +1,7 @@
 #include "numeric/dictionary/dictionary.h"
 
 #include "base/memory.h"
-#include "numeric/values/bytes.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* A table is at most half full, so that a value's slot is near. */

@@ -3,7 +3,6 @@
 #include "numeric/values/bytes.h"
 
 #include <stddef.h>
-#include <string.h>
 
 /* ---- Numbers. */
 

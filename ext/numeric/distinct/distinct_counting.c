@@ -1,7 +1,6 @@
 #include "numeric/distinct/distinct_counting.h"
 
 #include "base/memory.h"
-#include "numeric/distinct/distinct.h"
 #include "numeric/values/bytes.h"
 #include "numeric/values/column.h"
 

@@ -3,9 +3,7 @@
 #include "numeric/exact/sum.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * Exact arithmetic on integers times powers of two, of a fixed capacity and without allocation.

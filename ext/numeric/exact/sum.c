@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 void clr_accumulator_clear(struct clr_accumulator *sum)
 {

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/scan/loops.h"
-#include "numeric/values/column.h"
 
 #include <math.h>
 #include <string.h>

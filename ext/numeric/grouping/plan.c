@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/exact/sum.h"
-#include "numeric/scan/block.h"
 #include "numeric/scan/scan.h"
 
 #include <limits.h>

@@ -1,10 +1,8 @@
 #include "numeric/order/selection.h"
 
 #include "base/memory.h"
-#include "base/status.h"
 #include "numeric/exact/sum.h"
 #include "numeric/order/keys.h"
-#include "numeric/order/portions.h"
 
 #include <string.h>
 

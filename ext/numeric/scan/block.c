@@ -4,7 +4,6 @@
 #include "../../../kernels/scan/values.cl"
 #include "../../../kernels/scan/values_logic.cl"
 #include "base/memory.h"
-#include "numeric/scan/loops.h"
 
 #include <string.h>
 

@@ -1,11 +1,8 @@
 #include "numeric/scan/evaluate.h"
 
 #include "base/memory.h"
-#include "numeric/scan/block.h"
 #include "numeric/scan/host_reduce.h"
-#include "numeric/scan/scan.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

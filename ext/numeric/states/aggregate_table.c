@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "numeric/exact/moments.h"
-#include "numeric/states/state_format.h"
 
 const struct clr_aggregate clr_aggregates[] = {
     {"gpu_sum", "sum", 1, CLR_NEEDS_SUMS, CLR_SUM, CLR_STATE_SUM, CLR_TOTAL_SUM},

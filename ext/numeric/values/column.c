@@ -3,8 +3,6 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-#include <string.h>
-
 static size_t find_size(size_t count)
 {
     return sizeof(struct clr_zones) + (count + clr_zones_coarse(count)) * sizeof(struct clr_zone);

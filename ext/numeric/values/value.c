@@ -1,7 +1,5 @@
 #include "numeric/values/value.h"
 
-#include <string.h>
-
 static int64_t key(double real)
 {
     return clr_real_to_key(clr_bits_of(real));

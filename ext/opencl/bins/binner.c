@@ -4,12 +4,10 @@
 #include "numeric/values/column.h"
 #include "opencl/core/build.h"
 #include "opencl/core/calls.h"
-#include "opencl/core/device.h"
 #include "opencl/core/kernels.h"
 #include "opencl/memory/trial.h"
 #include "opencl/scan/row_programs.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "opencl/core/calls.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <time.h>
 
 /* OpenCL 1.2, appendix "Error codes", and cl_khr_icd. Numbers and not macros: the macros of later

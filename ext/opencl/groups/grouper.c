@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "numeric/grouping/part.h"
 #include "opencl/core/calls.h"
-#include "opencl/core/device.h"
 #include "opencl/memory/trial.h"
 #include "opencl/scan/row_programs.h"
 

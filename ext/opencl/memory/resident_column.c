@@ -1,12 +1,9 @@
 #include "opencl/memory/resident_column.h"
 
 #include "base/memory.h"
-#include "numeric/values/column.h"
 #include "numeric/values/int192.h"
 #include "opencl/core/calls.h"
-#include "opencl/core/device.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* ---- The way there and back. */

@@ -4,7 +4,6 @@
 #include "numeric/scan/loops.h"
 #include "numeric/scan/scan.h"
 #include "numeric/values/column.h"
-#include "opencl/core/device.h"
 
 #include <string.h>
 

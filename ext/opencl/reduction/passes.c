@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "opencl/core/calls.h"
 
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "opencl/core/build.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/kernels.h"
-#include "opencl/reduction/scan_plan.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "base/settings.h"
 #include "numeric/scan/host_reduce.h"
 #include "opencl/core/calls.h"
-#include "opencl/core/device.h"
 #include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
 

@@ -1,7 +1,5 @@
 #include "opencl/reduction/scan_plan.h"
 
-#include "numeric/scan/scan.h"
-
 const struct clr_kernel_kind *clr_kernel_kind_of(enum clr_operation operation,
                                                  enum clr_element element)
 {

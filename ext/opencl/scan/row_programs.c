@@ -1,9 +1,6 @@
 #include "opencl/scan/row_programs.h"
 
 #include "base/memory.h"
-#include "numeric/scan/scan.h"
-#include "opencl/core/calls.h"
-#include "opencl/core/device.h"
 
 #include <string.h>
 

@@ -4,12 +4,10 @@
 #include "numeric/scan/evaluate.h"
 #include "numeric/values/column.h"
 #include "opencl/core/calls.h"
-#include "opencl/core/device.h"
 #include "opencl/reduction/passes.h"
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/row_programs.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /*

@@ -3,7 +3,6 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/word.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* Of C's <ctype.h>, but of ASCII alone whatever the locale. */

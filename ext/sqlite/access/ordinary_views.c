@@ -1,6 +1,5 @@
 #include "sqlite/access/ordinary_views.h"
 
-#include "sqlite/access/made_views.h"
 #include "sqlite/api.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/select_columns.h"

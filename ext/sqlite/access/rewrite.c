@@ -12,7 +12,6 @@
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

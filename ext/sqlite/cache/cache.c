@@ -4,11 +4,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/system.h"
-#include "engine/worker/team.h"
-#include "sqlite/database/connection_database.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "engine/worker/runtime.h"
-#include "sqlite/cache/cache.h"
 #include "sqlite/database/connection_database.h"
 
 #include <string.h>

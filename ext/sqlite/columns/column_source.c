@@ -1,8 +1,6 @@
 #include "sqlite/columns/column_source.h"
 
 #include "base/memory.h"
-#include "sqlite/cache/cache.h"
-#include "sqlite/cache/cache_memory.h"
 #include "storage/format/page_set.h"
 #include "storage/refresh/refresh.h"
 

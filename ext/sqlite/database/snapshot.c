@@ -3,14 +3,10 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "sqlite/api.h"
-#include "sqlite/database/connection_database.h"
 #include "storage/format/page_set.h"
 #include "storage/snapshot/tree.h"
 #include "storage/snapshot/wal.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 /* ---- The index of a write-ahead log, which all connections share. WAL-mode file format

@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "numeric/dictionary/dictionary.h"
-#include "numeric/scan/scan.h"
-#include "query/query.h"
 #include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"

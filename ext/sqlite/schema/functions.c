@@ -1,6 +1,5 @@
 #include "sqlite/schema/functions.h"
 
-#include "query/query.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/session/statement.h"
 

@@ -1,8 +1,5 @@
 #include "sqlite/schema/select_columns.h"
 
-#include "sqlite/schema/bytecode.h"
-#include "sqlite/session/statement.h"
-
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "sqlite/session/connection.h"
 
 #include "base/lock.h"
-#include "base/memory.h"
 #include "engine/worker/runtime.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- Limits. */

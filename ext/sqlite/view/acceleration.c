@@ -7,9 +7,7 @@
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"
-#include "sqlite/session/statement.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* ---- The plan. */

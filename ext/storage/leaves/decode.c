@@ -2,14 +2,8 @@
 
 #include "base/memory.h"
 #include "numeric/values/bytes.h"
-#include "storage/format/cells.h"
-#include "storage/format/order.h"
-#include "storage/format/record.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 /* ---- The codes that a column had lately. */
 

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "storage/leaves/layout.h"
 #include "storage/leaves/units.h"
 
 #include <pthread.h>

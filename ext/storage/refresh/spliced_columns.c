@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "numeric/filter/filter_terms.h"
 #include "numeric/scan/evaluate.h"
-#include "numeric/values/column.h"
 
 #include <string.h>
 
