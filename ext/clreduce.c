@@ -88,8 +88,6 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         rc = clr_tables_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_view_register(connection);
-    if (rc == SQLITE_OK)
-        rc = clr_rewrite_register(connection);
     connection->complete = rc == SQLITE_OK;
     clr_connection_release(connection);
     if (rc != SQLITE_OK) {

@@ -543,24 +543,9 @@ static void accelerate_views(sqlite3_context *context, int count, sqlite3_value 
     sqlite3_free(message);
 }
 
-int clr_rewrite_register(struct clr_connection *connection)
-{
-    static const struct {
-        const char *name;
-        int arguments;
-        void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {
-        {"clreduce_rewrite", 1, rewrite},
-        {"clreduce_accelerate", 0, accelerate_views},
-        {"clreduce_accelerate", 1, accelerate_views},
-    };
-    int rc = SQLITE_OK;
-    size_t i;
-
-    for (i = 0; i < sizeof functions / sizeof functions[0] && rc == SQLITE_OK; i++)
-        rc = sqlite3_create_function_v2(connection->db, functions[i].name, functions[i].arguments,
-                                        SQLITE_UTF8 | SQLITE_DIRECTONLY,
-                                        clr_connection_retain(connection), functions[i].call, NULL,
-                                        NULL, clr_connection_release);
-    return rc;
-}
+const struct clr_sql_function clr_rewrite_functions[] = {
+    {"clreduce_rewrite", 1, SQLITE_DIRECTONLY, rewrite, NULL},
+    {"clreduce_accelerate", 0, SQLITE_DIRECTONLY, accelerate_views, NULL},
+    {"clreduce_accelerate", 1, SQLITE_DIRECTONLY, accelerate_views, NULL},
+    {.name = NULL},
+};

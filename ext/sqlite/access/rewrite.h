@@ -48,7 +48,7 @@ char *clr_accelerated_explain(struct clr_connection *connection, sqlite3_stmt *a
  */
 int clr_select_tell(struct clr_connection *connection, const char *sql, char **lines);
 
-/* Registers the functions. Returns SQLite's result code. */
-int clr_rewrite_register(struct clr_connection *connection);
+/* The functions, to be registered. */
+extern const struct clr_sql_function clr_rewrite_functions[];
 
 #endif

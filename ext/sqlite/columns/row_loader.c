@@ -149,12 +149,10 @@ static void end_aggregate(sqlite3_context *context)
     sqlite3_result_null(context);
 }
 
-int clr_row_loader_register(struct clr_connection *connection)
-{
-    return sqlite3_create_function_v2(
-        connection->db, CLR_ROW_LOADER, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-        clr_connection_retain(connection), NULL, step, end_aggregate, clr_connection_release);
-}
+const struct clr_sql_function clr_row_loader_functions[] = {
+    {CLR_ROW_LOADER, -1, SQLITE_DIRECTONLY, step, end_aggregate},
+    {.name = NULL},
+};
 
 /* Has the statement go over a range of rows, or over all that it is of. */
 static int run_range(sqlite3_stmt *statement, const struct clr_rowid_range *range,

@@ -41,8 +41,8 @@ struct clr_rowid_range {
     size_t rows;
 };
 
-/* Registers the aggregate. Returns SQLite's code. */
-int clr_row_loader_register(struct clr_connection *connection);
+/* The aggregate, to be registered. */
+extern const struct clr_sql_function clr_row_loader_functions[];
 
 /*
  * Runs a SELECT of nothing but a call of the loader with ?1 and load->count arguments, and so makes

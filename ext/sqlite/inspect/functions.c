@@ -2,11 +2,11 @@
 
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
+#include "sqlite/access/rewrite.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/columns/row_loader.h"
 #include "sqlite/lookups/lookups.h"
-#include "sqlite/lookups/row_key.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"
@@ -227,28 +227,40 @@ static void evict(sqlite3_context *context, int count, sqlite3_value **values)
     sqlite3_result_int64(context, clr_cache_evict(sqlite3_user_data(context)));
 }
 
+/* Registers the functions of a list. Returns SQLite's result code. */
+static int register_list(struct clr_connection *connection,
+                         const struct clr_sql_function *functions)
+{
+    int rc = SQLITE_OK;
+
+    for (; functions->name != NULL && rc == SQLITE_OK; functions++)
+        rc = sqlite3_create_function_v2(
+            connection->db, functions->name, functions->arguments, SQLITE_UTF8 | functions->flags,
+            clr_connection_retain(connection), functions->end == NULL ? functions->call : NULL,
+            functions->end == NULL ? NULL : functions->call, functions->end,
+            clr_connection_release);
+    return rc;
+}
+
 int clr_functions_register(struct clr_connection *connection, const char *library_version)
 {
-    int rc;
+    static const struct clr_sql_function own[] = {
+        {"clreduce_evict", 0, SQLITE_DIRECTONLY, evict, NULL},
+        {"clreduce_set", 2, SQLITE_DIRECTONLY, set, NULL},
+        {.name = NULL},
+    };
+    const struct clr_sql_function *const lists[] = {own,
+                                                    clr_row_loader_functions,
+                                                    clr_lookup_functions,
+                                                    clr_row_key_functions,
+                                                    clr_few_rows_functions,
+                                                    clr_rewrite_functions};
+    int rc = sqlite3_create_function_v2(connection->db, "clreduce_version", 0,
+                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+                                        (void *)library_version, version, NULL, NULL, NULL);
+    size_t i;
 
-    rc = sqlite3_create_function_v2(connection->db, "clreduce_version", 0,
-                                    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                    (void *)library_version, version, NULL, NULL, NULL);
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = sqlite3_create_function_v2(
-        connection->db, "clreduce_evict", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-        clr_connection_retain(connection), evict, NULL, NULL, clr_connection_release);
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = sqlite3_create_function_v2(
-        connection->db, "clreduce_set", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-        clr_connection_retain(connection), set, NULL, NULL, clr_connection_release);
-    if (rc == SQLITE_OK)
-        rc = clr_row_loader_register(connection);
-    if (rc == SQLITE_OK)
-        rc = clr_lookups_register(connection);
-    if (rc == SQLITE_OK)
-        rc = clr_row_key_register(connection->db);
-    return rc == SQLITE_OK ? clr_few_rows_register(connection) : rc;
+    for (i = 0; i < sizeof lists / sizeof lists[0] && rc == SQLITE_OK; i++)
+        rc = register_list(connection, lists[i]);
+    return rc;
 }

@@ -71,16 +71,11 @@ static void check_pattern(sqlite3_context *context, int count, sqlite3_value **v
         sqlite3_result_error(context, "a pattern may see more of a time than its day", -1);
 }
 
-int clr_lookups_register(struct clr_connection *connection)
-{
-    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-    const int rc = sqlite3_create_function_v2(connection->db, CLR_FIXED_TIME, 1, flags, NULL,
-                                              fix_time, NULL, NULL, NULL);
-
-    return rc != SQLITE_OK ? rc
-                           : sqlite3_create_function_v2(connection->db, CLR_DAY_PATTERN, 1, flags,
-                                                        NULL, check_pattern, NULL, NULL, NULL);
-}
+const struct clr_sql_function clr_lookup_functions[] = {
+    {CLR_FIXED_TIME, 1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, fix_time, NULL},
+    {CLR_DAY_PATTERN, 1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, check_pattern, NULL},
+    {.name = NULL},
+};
 
 /* ---- The lookups of a memo. */
 

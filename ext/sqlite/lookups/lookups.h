@@ -13,9 +13,12 @@
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 
-/* Registers the functions CLR_FIXED_TIME and CLR_DAY_PATTERN, which look at values for what SQLite
-   is asked once for many times. Returns SQLite's result code. */
-int clr_lookups_register(struct clr_connection *connection);
+/* The functions CLR_FIXED_TIME and CLR_DAY_PATTERN, which look at values for what SQLite is asked
+   once for many times; to be registered. */
+extern const struct clr_sql_function clr_lookup_functions[];
+
+/* The same of CLR_ROW_KEY and CLR_ROW_KEY_PART: row_key.c. */
+extern const struct clr_sql_function clr_row_key_functions[];
 
 /* A lookup of a statement. */
 struct clr_lookup_part {

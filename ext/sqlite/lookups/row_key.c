@@ -1,6 +1,4 @@
-#include "sqlite/lookups/row_key.h"
-
-#include "query/query.h"
+#include "sqlite/lookups/lookups.h"
 #include "sqlite/session/sql_value.h"
 
 #include <stdbool.h>
@@ -127,13 +125,8 @@ static void find_part(sqlite3_context *context, int count, sqlite3_value **value
     }
 }
 
-int clr_row_key_register(sqlite3 *db)
-{
-    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-    const int rc =
-        sqlite3_create_function_v2(db, CLR_ROW_KEY, -1, flags, NULL, make_key, NULL, NULL, NULL);
-
-    return rc != SQLITE_OK ? rc
-                           : sqlite3_create_function_v2(db, CLR_ROW_KEY_PART, 2, flags, NULL,
-                                                        find_part, NULL, NULL, NULL);
-}
+const struct clr_sql_function clr_row_key_functions[] = {
+    {CLR_ROW_KEY, -1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, make_key, NULL},
+    {CLR_ROW_KEY_PART, 2, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, find_part, NULL},
+    {.name = NULL},
+};

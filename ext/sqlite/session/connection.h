@@ -63,6 +63,16 @@ bool clr_connection_is_open(int64_t number);
 /* Returns a new connection with one reference, or NULL without memory. */
 struct clr_connection *clr_connection_new(sqlite3 *db);
 
+/* A function of SQL, with the connection as its user data. Lists of them, which one without a name
+   ends, are registered in inspect/functions.c. */
+struct clr_sql_function {
+    const char *name;
+    int arguments; /* -1: as many as one likes */
+    int flags;     /* beside SQLITE_UTF8 */
+    void (*call)(sqlite3_context *context, int count, sqlite3_value **values);
+    void (*end)(sqlite3_context *context); /* of an aggregate, whose `call` is its step; or NULL */
+};
+
 /* Heeds settings that are kept elsewhere as well, after they have changed. */
 void clr_connection_heed_settings(struct clr_connection *connection);
 

@@ -106,12 +106,10 @@ static void count_row(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_int(context, 1);
 }
 
-int clr_few_rows_register(struct clr_connection *connection)
-{
-    return sqlite3_create_function_v2(
-        connection->db, CLR_ROW_COUNTER, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
-        clr_connection_retain(connection), count_row, NULL, NULL, clr_connection_release);
-}
+const struct clr_sql_function clr_few_rows_functions[] = {
+    {CLR_ROW_COUNTER, 1, SQLITE_DIRECTONLY, count_row, NULL},
+    {.name = NULL},
+};
 
 /* ---- The statement. */
 

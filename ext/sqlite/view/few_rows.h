@@ -51,7 +51,7 @@ int clr_few_rows_answer(struct clr_few_rows *few, struct clr_connection *connect
                         sqlite3_value *const *parameters, struct clr_kept_rows *rows,
                         bool *answered, struct clr_reason *reason);
 
-/* Registers the function that counts. Returns SQLite's code. */
-int clr_few_rows_register(struct clr_connection *connection);
+/* The function that counts, to be registered. */
+extern const struct clr_sql_function clr_few_rows_functions[];
 
 #endif
