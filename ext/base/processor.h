@@ -12,18 +12,20 @@ enum clr_vectors { CLR_VECTORS_PORTABLE, CLR_VECTORS_AVX2, CLR_VECTORS_AVX512 };
  */
 enum clr_vectors clr_processor_vectors(void);
 
-/* The addresses of what there is for each of them, in their order. The names of those that only
-   x86-64 has are not looked at elsewhere. */
+/*
+ * The whole of a function that chooses the best of portable_loops, avx2_loops and avx512_loops, of
+ * that type, for this processor, or for tests the best but `skipped` ones: returns its address, or
+ * NULL if there are no more. Only x86-64 has the others than portable_loops.
+ */
 #if defined(__x86_64__)
-#define CLR_BY_VECTORS(portable, avx2, avx512)                                                     \
-    {                                                                                              \
-        &(portable), &(avx2), &(avx512)                                                            \
-    }
+#define CLR_ALL_LOOPS &portable_loops, &avx2_loops, &avx512_loops
 #else
-#define CLR_BY_VECTORS(portable, avx2, avx512)                                                     \
-    {                                                                                              \
-        &(portable)                                                                                \
-    }
+#define CLR_ALL_LOOPS &portable_loops
 #endif
+#define CLR_CHOOSE_LOOPS(type, skipped)                                                            \
+    static const type *const by_vectors[] = {CLR_ALL_LOOPS};                                       \
+    const int vectors = (int)clr_processor_vectors() - (skipped);                                  \
+                                                                                                   \
+    return vectors < 0 ? NULL : by_vectors[vectors]
 
 #endif

@@ -165,9 +165,5 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding, int f
 
 const struct clr_group_loops *clr_group_loops_choose(int skipped)
 {
-    static const struct clr_group_loops *const by_vectors[] =
-        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
-    const int vectors = (int)clr_processor_vectors() - skipped;
-
-    return vectors < 0 ? NULL : by_vectors[vectors];
+    CLR_CHOOSE_LOOPS(struct clr_group_loops, skipped);
 }

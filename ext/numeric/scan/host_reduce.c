@@ -139,10 +139,7 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
 
 static const struct loops *choose_loops(void)
 {
-    static const struct loops *const by_vectors[] =
-        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
-
-    return by_vectors[clr_processor_vectors()];
+    CLR_CHOOSE_LOOPS(struct loops, 0);
 }
 
 /* 128-bit products need scalar code in every instruction set. */

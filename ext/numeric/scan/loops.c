@@ -200,9 +200,5 @@ TARGET_AVX512 static inline __m512i avx512_look_up_words(const uint32_t *words, 
 
 const struct clr_loops *clr_loops_choose(int skipped)
 {
-    static const struct clr_loops *const by_vectors[] =
-        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
-    const int vectors = (int)clr_processor_vectors() - skipped;
-
-    return vectors < 0 ? NULL : by_vectors[vectors];
+    CLR_CHOOSE_LOOPS(struct clr_loops, skipped);
 }

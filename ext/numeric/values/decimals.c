@@ -174,11 +174,7 @@ LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))), tru
 
 const struct clr_decimals_loops *clr_decimals_choose_loops(int skipped)
 {
-    static const struct clr_decimals_loops *const by_vectors[] =
-        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
-    const int vectors = (int)clr_processor_vectors() - skipped;
-
-    return vectors < 0 ? NULL : by_vectors[vectors];
+    CLR_CHOOSE_LOOPS(struct clr_decimals_loops, skipped);
 }
 
 double clr_decimals_find_power(const int64_t *values, size_t count)

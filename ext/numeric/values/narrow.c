@@ -190,11 +190,7 @@ LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))))
 
 const struct clr_frame_loops *clr_frame_choose_loops(int skipped)
 {
-    static const struct clr_frame_loops *const by_vectors[] =
-        CLR_BY_VECTORS(portable_loops, avx2_loops, avx512_loops);
-    const int vectors = (int)clr_processor_vectors() - skipped;
-
-    return vectors < 0 ? NULL : by_vectors[vectors];
+    CLR_CHOOSE_LOOPS(struct clr_frame_loops, skipped);
 }
 
 void clr_frame_widen(const struct clr_frame *frame, const void *words, size_t first, size_t count,
