@@ -103,6 +103,17 @@ static void wait_destroyed(int count, const char *what)
     tap_is_int64(atomic_load(&destroyed), count, "%s", what);
 }
 
+/* Releases probes; then so many are freed in all, and the worker has nothing left to do. */
+static void end(struct clr_worker *worker, struct probe *const *probes, int count, int freed)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        clr_task_release(&probes[i]->task);
+    wait_destroyed(freed, "each is freed once");
+    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+}
+
 static enum clr_task_phase await(struct clr_worker *worker, struct probe *probe, int64_t timeout_ms,
                                  struct clr_status *status)
 {
@@ -195,10 +206,7 @@ TAP_TEST(test_order)
     clr_task_release(&first->task);
     clr_task_release(&build->task);
     clr_task_release(&steady->task);
-    for (i = 0; i < 3; i++)
-        clr_task_release(&urgent[i]->task);
-    wait_destroyed(6, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, urgent, 3, 6);
 }
 
 /* Tasks that go on by themselves: others begin before the first of them is waited for, as many as
@@ -238,10 +246,7 @@ TAP_TEST(test_under_way)
            "a build waits for all of them");
     clr_task_release(&first->task);
     clr_task_release(&build->task);
-    for (i = 0; i < TASKS; i++)
-        clr_task_release(&queued[i]->task);
-    wait_destroyed(TASKS + 2, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, queued, TASKS, TASKS + 2);
 }
 
 /* A device that is lost while tasks are under way: they fail, and so does what waits. */
@@ -268,10 +273,7 @@ TAP_TEST(test_loss_under_way)
                "task %d fails with the device", i);
     tap_is_int64(queued[0]->steps, 1, "nobody waits for what was under way");
     clr_task_release(&first->task);
-    for (i = 0; i < 3; i++)
-        clr_task_release(&queued[i]->task);
-    wait_destroyed(4, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, queued, 3, 4);
 }
 
 TAP_TEST(test_failures)
@@ -309,8 +311,7 @@ TAP_TEST(test_failures)
     probe = new_probe(CLR_TASK_URGENT, 1);
     tap_ok(clr_worker_post(worker, &probe->task) == CLR_FAILED, "no more tasks are taken");
     clr_task_release(&probe->task);
-    wait_destroyed(5, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, NULL, 0, 5);
 }
 
 /* A task that does not return is given up, with all that waits behind it, and freed when it does.
@@ -361,10 +362,7 @@ TAP_TEST(test_busy)
     tap_ok(!clr_worker_has_failed(worker), "... and has not failed");
     tap_ok(await(worker, awaited, LONG_MS, &status) == CLR_TASK_DONE, "it gets there");
     clr_task_release(&awaited->task);
-    for (i = 0; i < count; i++)
-        clr_task_release(&others[i]->task);
-    wait_destroyed(count + 1, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, others, count, count + 1);
 }
 
 /* However many wait, and however many steps a task has: the device's time begins anew with each. */
@@ -391,8 +389,7 @@ TAP_TEST(test_progress)
     for (i = 0; i < TASKS; i++)
         clr_task_release(&queued[i]->task);
     clr_task_release(&steps->task);
-    wait_destroyed(TASKS + 1, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, NULL, 0, TASKS + 1);
 }
 
 /* A worker that always has something else to do builds all the same, and who waits for a task that
@@ -427,10 +424,7 @@ TAP_TEST(test_build_turn)
            "something was built though there was always something else to do");
     clr_task_release(&endless->task);
     clr_task_release(&build->task);
-    for (i = 0; i < TASKS; i++)
-        clr_task_release(&queued[i]->task);
-    wait_destroyed(TASKS + 2, "each is freed once");
-    tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
+    end(worker, queued, TASKS, TASKS + 2);
 }
 
 TAP_TEST(test_building)

@@ -37,6 +37,15 @@ class Odd:
         return self.count * 1000 + 1
 
 
+def make(batch, db, selects):
+    """The table, and views of the SELECTs."""
+    db.execute("CREATE TABLE t(x)")
+    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    for name, select in selects.items():
+        problem = views.create(db, name, select)
+        batch.check(problem is None, f"{name}: {problem}")
+
+
 def test_functions(batch):
     """Functions and collating sequences that are replaced after views were made and asked."""
     selects = {
@@ -60,11 +69,7 @@ def test_functions(batch):
     db = connect()
     db.create_function("twice", 1, lambda x: x * 2)
     db.create_collation("mine", lambda a, b: (a > b) - (a < b))
-    db.execute("CREATE TABLE t(x)")
-    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
-    for name, select in selects.items():
-        problem = views.create(db, name, select)
-        batch.check(problem is None, f"{name}: {problem}")
+    make(batch, db, selects)
     for number, change in enumerate([lambda db: None, *changes]):
         change(db)
         for name, select in selects.items():
@@ -87,11 +92,7 @@ def test_functions_of_any_arity(batch):
         lambda db: db.create_aggregate("count", -1, Odd),
     ]
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(x)")
-    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
-    for name, select in selects.items():
-        problem = views.create(db, name, select)
-        batch.check(problem is None, f"{name}: {problem}")
+    make(batch, db, selects)
     for number, change in enumerate([lambda db: None, *changes]):
         change(db)
         for name, select in selects.items():

@@ -50,19 +50,25 @@ static struct snapshot read_snapshot(void)
     return snapshot;
 }
 
+/* The files of a database of so many pages, of 1024 bytes. */
+static struct clr_source source_of(struct files *files, uint32_t page_count)
+{
+    return (struct clr_source){.context = files,
+                               .read = read_files,
+                               .page_size = 1024,
+                               .usable_size = 1024,
+                               .page_count = page_count};
+}
+
 static void test_snapshot(sqlite3 *db, struct files *files, const char *name)
 {
     struct snapshot snapshot = read_snapshot();
-    struct clr_source source = {.context = files,
-                                .read = read_files,
-                                .parallel = true,
-                                .page_size = 1024,
-                                .usable_size = 1024,
-                                .page_count = snapshot.page_count};
+    struct clr_source source = source_of(files, snapshot.page_count);
     struct image image = {0};
     struct clr_status status;
     struct clr_wal_map map = {0};
 
+    source.parallel = true;
     tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, NULL, &status),
                  CLR_OK, "%s: the log is mapped", name);
     tap_diag("%u of %u pages in %u frames", (unsigned)map.used, (unsigned)source.page_count,
@@ -94,11 +100,7 @@ static enum clr_code map(const struct clr_source *source, const struct snapshot 
 static void test_refusals(struct files *files)
 {
     struct snapshot good = read_snapshot(), bad = good;
-    struct clr_source source = {.context = files,
-                                .read = read_files,
-                                .page_size = 1024,
-                                .usable_size = 1024,
-                                .page_count = good.page_count};
+    struct clr_source source = source_of(files, good.page_count);
     struct clr_status status;
 
     bad.salts[7] ^= 1;
@@ -161,8 +163,7 @@ static void change(sqlite3 *db)
 
 static void test_extension(sqlite3 *db, struct files *files)
 {
-    struct clr_source source = {
-        .context = files, .read = read_files, .page_size = 1024, .usable_size = 1024};
+    struct clr_source source = source_of(files, 0);
     struct clr_wal_map kept = {0};
     int rounds = tap_is_quick() ? 100 : 400, i, extended = 0, anew = 0;
 
@@ -209,11 +210,7 @@ static void test_extension(sqlite3 *db, struct files *files)
 static void test_failing_extension(sqlite3 *db, struct files *files)
 {
     struct snapshot snapshot = read_snapshot();
-    struct clr_source source = {.context = files,
-                                .read = read_files,
-                                .page_size = 1024,
-                                .usable_size = 1024,
-                                .page_count = snapshot.page_count};
+    struct clr_source source = source_of(files, snapshot.page_count);
     struct clr_wal_map map = {0};
     struct clr_status status;
 
@@ -238,11 +235,7 @@ static void test_failing_extension(sqlite3 *db, struct files *files)
 static void test_hostile_size(struct files *files)
 {
     struct snapshot snapshot = read_snapshot();
-    struct clr_source source = {.context = files,
-                                .read = read_files,
-                                .page_size = 1024,
-                                .usable_size = 1024,
-                                .page_count = UINT32_C(0xfffffff0)};
+    struct clr_source source = source_of(files, UINT32_C(0xfffffff0));
     struct clr_wal_map map = {0};
     struct clr_status status;
 
@@ -297,17 +290,14 @@ static bool stop_at_third(void *context)
 static void test_stop(struct files *files)
 {
     struct snapshot snapshot = read_snapshot();
-    struct clr_source source = {.context = files,
-                                .read = read_slowly,
-                                .page_size = 1024,
-                                .usable_size = 1024,
-                                .page_count = snapshot.page_count};
+    struct clr_source source = source_of(files, snapshot.page_count);
     int asked = 0;
     const struct clr_watch watch = {stop_at_third, &asked};
     struct clr_wal_map map = {0};
     struct clr_status status;
     struct clr_page_set *changes;
 
+    source.read = read_slowly;
     TAP_NEED(snapshot.last >= 4, "the log has %u frames", (unsigned)snapshot.last);
     tap_is_int64(clr_wal_map_read(&map, &source, snapshot.salts, snapshot.last, &watch, &status),
                  CLR_STOPPED, "the watch stops it: %s", status.message);
