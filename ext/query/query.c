@@ -813,7 +813,7 @@ struct clr_scan clr_query_run_scan(struct clr_query_run *run)
         .question_count = query->question_count,
         .questions = run->questions,
         .lookup_count = query->lookup_count,
-        .grouping = query->is_grouped || query->has_rows ? &query->grouping : NULL,
+        .grouping = clr_query_has_groups(query) ? &query->grouping : NULL,
     };
 }
 

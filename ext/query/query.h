@@ -277,8 +277,10 @@ struct clr_query {
     struct clr_asked asked[CLR_MOST_QUESTIONS];
     /* There is a row for each group of the table's rows, and not one row. */
     bool is_grouped;
-    struct clr_grouping grouping; /* then */
-    bool is_ordered;              /* then: ORDER BY has all keys */
+    /* Then, and of rows. Of one row with lists, which are of groups, all rows are one group, whose
+       key is a constant. */
+    struct clr_grouping grouping;
+    bool is_ordered; /* then: ORDER BY has all keys */
     /* The rows are those of the table that WHERE lets pass. The key is the rowid, by which SQLite
        finds them; it has that name. */
     bool has_rows;
@@ -327,6 +329,12 @@ struct clr_query {
        there are subqueries, in FROM or elsewhere. */
     char *counted;
 };
+
+/* Whether a scan is of groups: also of one that all rows are, and of rows, which are found so. */
+static inline bool clr_query_has_groups(const struct clr_query *query)
+{
+    return query->grouping.key_count > 0;
+}
 
 #define CLR_ROW_COUNTER "clreduce_count_row"
 

@@ -45,8 +45,8 @@ CLR_WHY(WINDOW, "a window function is accelerated over groups of GROUP BY with O
 CLR_WHY(DISTINCT,
         "DISTINCT is accelerated in SELECT DISTINCT, in count(DISTINCT x) and in lists alone")
 CLR_WHY(LIST,
-        "%n() with such arguments is not accelerated: lists of INTEGERs or TEXT are, by groups of "
-        "GROUP BY, with a text between, in the order of the rows or of the values")
+        "%n() with such arguments is not accelerated: lists of INTEGERs or TEXT are, DISTINCT or "
+        "by groups of GROUP BY, with a text between, in the order of the rows or of the values")
 CLR_WHY(LIST_ORDER,
         "a list of values is accelerated where SQLite goes over all rows of the table in their "
         "order: write ORDER BY in its call")
@@ -184,6 +184,7 @@ CLR_WHY(RESULT_ERROR, "%n may be an error, which SQLite reports")
 CLR_WHY(LISTED, "%n lists a REAL, TEXT with a zero, or, as JSON, a NULL, a BLOB or TEXT that is "
                 "written with escapes: "
                 "SQLite writes these")
+CLR_WHY(NONE_LISTED, "a list without GROUP BY has no rows")
 CLR_WHY(ANSWER, "a function is replaced by the application's, or the result row is an error or "
                 "left out by LIMIT")
 CLR_WHY(ANSWER_UNBOUND, "the result could not be bound")

@@ -96,6 +96,17 @@ struct clr_group_item {
 enum clr_scan_outcome clr_group_sort(struct clr_group_item *items, struct clr_group_item *scratch,
                                      size_t count, const atomic_bool *stop);
 
+/*
+ * Makes the list that a question of kind CLR_ASK_VALUES asks for, of the values x of a group, whose
+ * rows are y: both have *count, at least one and at most UINT32_MAX. numbers gets the values, and
+ * has room for all of them; *count becomes the number of those that are listed. Returns
+ * CLR_SCAN_DONE, CLR_SCAN_LIMIT, CLR_SCAN_FAILED, or CLR_SCAN_STOPPED soon after *stop has become
+ * true.
+ */
+enum clr_scan_outcome clr_group_list(const struct clr_question *question, const int64_t *x,
+                                     const int64_t *y, size_t *count, int64_t *numbers,
+                                     struct clr_group_memory *memory, const atomic_bool *stop);
+
 /* Makes the sums, and answers the questions, of the listed values. */
 enum clr_scan_outcome clr_groups_gather(struct clr_groups *groups,
                                         const struct clr_group_team *team);

@@ -627,86 +627,22 @@ static enum clr_scan_outcome fill_bins(const struct asked *asked, const struct c
     return CLR_SCAN_DONE;
 }
 
-/* ---- Lists. */
-
-/* Fewer items than these are sorted by insertion: most are in order already, as the rows are. */
-enum { FEW_ITEMS = 64 };
-
-/* Sorts items, which are numbers of values, by these: see clr_group_sort(). */
-static enum clr_scan_outcome sort_by(const int64_t *values, struct clr_group_item *items,
-                                     size_t count, const atomic_bool *stop)
-{
-    struct clr_group_item item;
-    size_t i, j;
-
-    for (i = 0; i < count; i++)
-        items[i].key = clr_integer_to_key(values[items[i].number]);
-    if (count >= FEW_ITEMS)
-        return clr_group_sort(items, items + count, count, stop);
-    for (i = 1; i < count; i++) {
-        item = items[i];
-        for (j = i; j > 0 && items[j - 1].key > item.key; j--)
-            items[j] = items[j - 1];
-        items[j] = item;
-    }
-    return CLR_SCAN_DONE;
-}
-
-/* Leaves the first by y of items that are equal. Returns how many are left. */
-static size_t leave_first(struct clr_group_item *items, size_t count, const int64_t *y)
-{
-    size_t left = 0, i;
-
-    for (i = 0; i < count; i++) {
-        if (left > 0 && items[i].key == items[left - 1].key) {
-            if (y[items[i].number] < y[items[left - 1].number])
-                items[left - 1] = items[i];
-        } else {
-            items[left++] = items[i];
-        }
-    }
-    return left;
-}
-
 static enum clr_scan_outcome list_values(const struct asked *asked,
                                          const struct clr_question *question,
                                          const struct clr_gathered_answer *answer)
 {
-    const atomic_bool *stop = asked->answering->stop;
-    const int64_t *x = asked->integers.x, *y = asked->integers.y != NULL ? asked->integers.y : x;
+    const struct values_of_group *values = &asked->integers;
     struct clr_listed *listed = (struct clr_listed *)answer->lists.start + asked->group;
-    struct clr_group_memory *memory = &asked->answering->groups->memory;
-    const size_t all = asked->integers.count;
-    struct clr_group_item *items;
-    enum clr_scan_outcome outcome;
-    struct clr_room room;
-    int64_t *numbers;
-    size_t count = all, i;
 
     *listed = (struct clr_listed){0, 0};
-    if (asked->reals.count > 0 || all > UINT32_MAX)
+    if (asked->reals.count > 0 || values->count > UINT32_MAX)
         return CLR_SCAN_UNSURE;
-    if (all == 0)
+    if (values->count == 0)
         return CLR_SCAN_DONE;
-    outcome = clr_room_make(&room, memory, 2 * all * sizeof *items);
-    if (outcome != CLR_SCAN_DONE)
-        return outcome;
-    items = room.start;
-    for (i = 0; i < all; i++)
-        items[i].number = (uint32_t)i;
-    outcome =
-        sort_by(question->order == CLR_BY_ROW && !question->is_distinct ? y : x, items, all, stop);
-    if (outcome == CLR_SCAN_DONE && question->is_distinct) {
-        count = leave_first(items, all, y);
-        if (question->order == CLR_BY_ROW)
-            outcome = sort_by(y, items, count, stop);
-    }
-    *listed = (struct clr_listed){(size_t)(x - asked->answering->first), count};
-    numbers = (int64_t *)answer->numbers.start + listed->first;
-    for (i = 0; i < count; i++)
-        numbers[i] = x[items[question->order == CLR_DESCENDING ? count - 1 - i : i].number];
-    clr_room_free(&room, memory);
-    return outcome;
+    *listed = (struct clr_listed){(size_t)(values->x - asked->answering->first), values->count};
+    return clr_group_list(question, values->x, values->y != NULL ? values->y : values->x,
+                          &listed->count, (int64_t *)answer->numbers.start + listed->first,
+                          &asked->answering->groups->memory, asked->answering->stop);
 }
 
 /* Answers the questions of a tally for a group. */

@@ -96,6 +96,27 @@ static bool bind_keys(struct clr_binder *binder)
     return true;
 }
 
+/* Whether an aggregate lists values. */
+static bool lists_values(const struct clr_syntax *syntax)
+{
+    const struct clr_node *call = syntax->aggregates.first;
+
+    while (call != NULL && (call->aggregate == NULL || call->aggregate->needs != CLR_NEEDS_VALUES))
+        call = call->listed;
+    return call != NULL;
+}
+
+/* Lists are of groups: without GROUP BY all rows are one, whose key is a constant. Returns false
+   once it has failed. */
+static bool bind_one_group(struct clr_binder *binder)
+{
+    const struct clr_scalar zero = {.tag = CLR_TAG_INTEGER};
+
+    binder->query->grouping.keys[0] = clr_emit_constant(binder, zero, 0, NULL);
+    binder->query->grouping.key_count = 1;
+    return binder->query->grouping.keys[0] >= 0;
+}
+
 /* Refuses window functions but for those over groups that come in the order in which SQLite has
    them: where rows are equal to a window that order shows in its values. */
 static bool check_windows(struct clr_binder *binder)
@@ -491,6 +512,8 @@ static bool bind_whole(struct clr_binder *binder)
         return false;
     if (query->has_rows)
         return bind_rows(binder);
+    if (!query->is_grouped && lists_values(binder->syntax) && !bind_one_group(binder))
+        return false;
     for (node = binder->syntax->aggregates.first; node != NULL; node = node->listed) {
         if (!(node->is_ordering && !query->is_grouped ? bind_ordering(binder, node)
                                                       : clr_call_bind(binder, node)))

@@ -86,14 +86,14 @@ static unsigned find_further(const struct clr_query *query, const struct clr_cal
 
     /* Of a group's extremes only that is kept which is asked for. */
     if (aggregate->needs == CLR_NEEDS_EXTREME) {
-        if (!query->is_grouped)
+        if (!clr_query_has_groups(query))
             return 0;
         return aggregate->finish < 0 ? CLR_LEAST : CLR_GREATEST;
     }
     /* SQLite's own sums also need to know if they give what ours would. */
     if (!call->builtin || call->is_exact)
         return 0;
-    return query->is_grouped ? CLR_BOUNDS : 1u << CLR_EXTREMES;
+    return clr_query_has_groups(query) ? CLR_BOUNDS : 1u << CLR_EXTREMES;
 }
 
 /* A function of sums or extremes: a tally for each term that it needs, or only one that counts.
@@ -137,7 +137,7 @@ static bool takes_bytes(const struct clr_binder *binder, const struct clr_node *
 {
     return node->aggregate->needs == CLR_NEEDS_FREQUENCIES && clr_node_is_scanned(node->first) &&
            !clr_times_has_counts(node->first) && binder->environment->is_utf8 &&
-           !binder->query->is_grouped;
+           !clr_query_has_groups(binder->query);
 }
 
 /* Notes the question that a call asks; equal ones are one. */
@@ -173,7 +173,7 @@ static bool bind_order(struct clr_binder *binder, struct clr_call *call,
         asked.arguments[i++] = bind_argument(binder, node->aggregate->name, argument);
     /* The extremes tell whether there are values that a percentile is not for; by groups the values
        themselves do. */
-    if (node->aggregate->needs == CLR_NEEDS_ORDER && !query->is_grouped)
+    if (node->aggregate->needs == CLR_NEEDS_ORDER && !clr_query_has_groups(query))
         operations |= 1u << CLR_EXTREMES;
     asked.tally = call->tally = find_tally(binder, operations, x, -1, filter);
     if (call->tally < 0)
@@ -209,7 +209,9 @@ static bool bind_list(struct clr_binder *binder, struct clr_call *call, const st
                               .arguments = {-1, -1, -1},
                               .order = CLR_BY_ROW,
                               .is_distinct = node->is_distinct};
-    const bool is_listed = binder->query->is_grouped && binder->environment->is_utf8 &&
+    /* A list of all rows is hardly quicker made here. */
+    const bool is_listed = (binder->query->is_grouped || node->is_distinct) &&
+                           binder->environment->is_utf8 &&
                            find_listing(node, &asked, &call->separator);
     const int number = !is_listed
                            ? clr_refuse_name(binder->syntax, CLR_WHY_LIST, node->names[0].name)

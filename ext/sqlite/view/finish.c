@@ -212,6 +212,13 @@ static int make_values(const struct clr_finish_input *input, struct clr_answer *
     return SQLITE_OK;
 }
 
+/* Whether all rows are one group, and there are none: SQLite has a row all the same. */
+static bool lacks_group(const struct clr_finish_input *input)
+{
+    return input->groups != NULL && !input->run->query->is_grouped &&
+           clr_groups_count(input->groups) == 0;
+}
+
 /* Whether no two groups have keys that are equal by a collating sequence. */
 static bool are_different(const struct clr_finish_input *input, struct clr_finisher *finisher,
                           const struct clr_answer *answer, struct clr_reason *reason)
@@ -271,6 +278,8 @@ int clr_answer_make(const struct clr_finish_input *input, struct clr_finisher *f
     if (pass_probes(input, finisher, reason)) {
         if (input->kept != NULL)
             answer->values = clr_group_values_retain(input->kept);
+        else if (lacks_group(input))
+            clr_reason_set(reason, CLR_WHY_NONE_LISTED);
         else
             rc = make_values(input, answer, reason);
     }
