@@ -137,10 +137,11 @@ enum { CLR_MOST_LISTS = 32, CLR_MOST_OPERANDS = 32 };
 struct clr_query_column {
     int number; /* the environment's; -1: it is derived */
     /* Then the expression of a row that it is, over columns of the table by their names, which
-       SQLite evaluates; else NULL. All connections get the same of it: it has no functions but
-       SQLite's own, and no parameters. pattern_at, pattern_size: see struct clr_field; they are of
-       the column of the number like. */
+       SQLite evaluates; else NULL. It has no parameters. All connections get the same of it, but
+       where it calls a function of the application's. pattern_at, pattern_size: see struct
+       clr_field; they are of the column of the number like. */
     char *derived;
+    bool calls_own;
     int like;
     uint16_t pattern_at, pattern_size;
     /* In which form it is needed: see struct clr_field. Only lookups need codes. */

@@ -42,10 +42,11 @@ struct clr_field {
      * It is no column of the table but derived: an expression over the table's columns, which
      * SQLite evaluates row by row. The text belongs to the query, or to the column that is kept;
      * NULL: it is not derived. Then nothing above is set but with_codes. program: a hash of what
-     * SQLite makes of the text.
+     * SQLite makes of the text. age: of the connection whose functions it calls, in the program
+     * too; 0: it is the same to all connections.
      */
     const char *derived;
-    uint64_t program;
+    uint64_t program, age;
     /*
      * Or it is whether a column is LIKE a pattern, which clr_like_knows() and which stands in that
      * text, with so many bytes: then rows are decoded as those of that column, whose index and

@@ -82,8 +82,15 @@ static bool is_in_row(const struct clr_node *node)
            !node->column.is_rowid && node->item == NULL;
 }
 
+/* Whether a node is a call of a function that is, or of some arguments may be, the application's.
+ */
+static bool is_own_call(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FUNCTION && !node->is_builtin;
+}
+
 /* Whether an expression follows from the row of the table that is scanned, and from the time zone,
-   alone, whichever connection has it evaluated. */
+   alone, whichever connection with the same functions has it evaluated. */
 static bool follows_from_row(const struct clr_node *node)
 {
     const struct clr_node *child;
@@ -94,7 +101,8 @@ static bool follows_from_row(const struct clr_node *node)
             return false;
         break;
     case CLR_N_FUNCTION:
-        if (!node->is_builtin || !node->is_deterministic || !has_fixed_times(node))
+        if (!node->is_deterministic || !has_fixed_times(node) ||
+            (!node->is_builtin && clr_times_is_function(node->names[0].name)))
             return false;
         break;
     case CLR_N_PARAMETER:
@@ -165,9 +173,9 @@ static void find_pattern(const struct clr_binder *binder, const struct clr_node 
     const struct clr_token *token = pattern == NULL ? NULL : &pattern->names[0];
     const size_t length = strlen(column->derived);
 
-    if (!binder->environment->is_utf8 || node->kind != CLR_N_FUNCTION || !node->is_infix ||
-        strcmp(node->names[0].name, "like") != 0 || pattern == NULL || pattern->next != NULL ||
-        text->kind != CLR_N_COLUMN || pattern->kind != CLR_N_LITERAL ||
+    if (!binder->environment->is_utf8 || node->kind != CLR_N_FUNCTION || !node->is_builtin ||
+        !node->is_infix || strcmp(node->names[0].name, "like") != 0 || pattern == NULL ||
+        pattern->next != NULL || text->kind != CLR_N_COLUMN || pattern->kind != CLR_N_LITERAL ||
         token->kind != CLR_T_STRING || length < token->length || length > UINT16_MAX ||
         memcmp(column->derived + length - token->length, token->text, token->length) != 0 ||
         memchr(token->text + 1, '\'', token->length - 2) != NULL ||
@@ -183,7 +191,9 @@ static int place_derived(struct clr_binder *binder, const struct clr_node *node,
 {
     struct clr_printer printer = {
         .syntax = binder->syntax, .replace = print_name, .context = (void *)node};
-    struct clr_query_column column = {.number = -1, .with_codes = with_codes};
+    struct clr_query_column column = {.number = -1,
+                                      .with_codes = with_codes,
+                                      .calls_own = clr_node_find(node, is_own_call) != NULL};
 
     clr_print_inside(&printer, node);
     column.derived = clr_text_end(&printer.text);
@@ -192,6 +202,14 @@ static int place_derived(struct clr_binder *binder, const struct clr_node *node,
     if (!with_codes)
         find_pattern(binder, node, &column);
     return clr_place_column(binder, &column);
+}
+
+/* Whether one of some expressions calls a function of the application's. */
+static bool call_own(struct clr_node *const *parts, int count)
+{
+    while (count > 0 && clr_node_find(parts[count - 1], is_own_call) == NULL)
+        count--;
+    return count > 0;
 }
 
 /* Returns the text of the derived column that is CLR_ROW_KEY of expressions; NULL: there can be
@@ -224,7 +242,7 @@ bool clr_derive_keys(struct clr_binder *binder)
     int i;
 
     for (i = 0; i < binder->query->dimension_count; i++, dimension++) {
-        if (dimension->part_count > 0)
+        if (dimension->part_count > 0 && !call_own(dimension->parts, dimension->part_count))
             dimension->key = write_key(binder, dimension->parts, dimension->part_count);
     }
     return binder->syntax->code == CLR_OK;
@@ -269,8 +287,17 @@ int clr_derive_group(struct clr_binder *binder, struct clr_node *const *keys, in
 {
     struct clr_query_column column = {.number = -1, .with_codes = true};
 
+    column.calls_own = call_own(keys, count);
     column.derived = binder->derives ? write_key(binder, keys, count) : NULL;
     return column.derived == NULL ? -1 : emit_ranks(binder, clr_place_column(binder, &column));
+}
+
+/* Whether an expression takes of its operands nothing but their values: a function of the
+   application's may give a pointer or a subtype, too. */
+static bool takes_values(const struct clr_node *node)
+{
+    return node->kind == CLR_N_BETWEEN || node->kind == CLR_N_IN || node->kind == CLR_N_OPERATOR ||
+           (node->kind == CLR_N_FOLD && clr_opcode_compares(node->opcode));
 }
 
 /* Returns the largest part of an expression that has all of its columns and can be derived, or
@@ -286,7 +313,8 @@ static const struct clr_node *find_part(const struct clr_node *node)
     }
     if (part == NULL)
         return NULL;
-    return (part->kind == CLR_N_FUNCTION || part->kind == CLR_N_OPERATOR) && follows_from_row(part)
+    return (part->kind == CLR_N_FUNCTION || part->kind == CLR_N_OPERATOR) &&
+                   (!is_own_call(part) || takes_values(node)) && follows_from_row(part)
                ? part
                : find_part(part);
 }
@@ -314,6 +342,8 @@ bool clr_derive_gives_numbers(const struct clr_node *node)
     const char *name = node->names[0].name;
     size_t i;
 
+    if (is_own_call(node))
+        return false;
     switch (node->kind) {
     case CLR_N_MINUS:
     case CLR_N_UNARY:

@@ -12,6 +12,7 @@
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/table_info.h"
+#include "sqlite/session/age.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
@@ -232,8 +233,7 @@ enum { MOST_WAITING = 16 };
 struct companions {
     struct clr_attachment attachment;
     struct companion *first; /* the one that was used last is the first */
-    sqlite3_stmt *witness;   /* is outdated with all statements; NULL: none is prepared */
-    int64_t witnesses;       /* so many were prepared */
+    bool has_age;            /* of clr_age_read() */
 };
 
 static void free_companion(struct companion *companion)
@@ -259,42 +259,21 @@ static void free_waiting(struct companions *companions, int most)
 }
 
 /* Frees all that waits. */
-static void free_all_waiting(struct companions *companions)
-{
-    free_waiting(companions, 0);
-    sqlite3_finalize(companions->witness);
-    companions->witness = NULL;
-}
-
 static void free_companions(struct clr_connection *connection, void *companions)
 {
-    (void)connection;
-    free_all_waiting(companions);
+    free_waiting(companions, 0);
+    clr_age_release(connection, &((struct companions *)companions)->has_age);
 }
 
 static const struct clr_attachment_kind companions_kind = {sizeof(struct companions),
                                                            free_companions};
 
-/* Returns a number that changes when all of a connection's statements are outdated, as by an
-   authorizer or a schema; 0: it is not known. A pattern that is bound to LIKE outdates its own
-   statement alone. */
-static int64_t read_age(struct clr_connection *connection)
+/* Returns the connection's age, or 0. */
+static uint64_t read_age(struct clr_connection *connection)
 {
     struct companions *companions = clr_connection_attach(connection, &companions_kind);
 
-#ifndef SQLITE_CORE
-    if (sqlite3_api->expired == NULL)
-        return 0;
-#endif
-    if (companions == NULL)
-        return 0;
-    if (companions->witness != NULL && !clr_statement_is_outdated(companions->witness))
-        return companions->witnesses;
-    sqlite3_finalize(companions->witness);
-    companions->witness = NULL;
-    return clr_statement_make(connection->db, "SELECT 1", 0, &companions->witness) == SQLITE_OK
-               ? ++companions->witnesses
-               : 0;
+    return companions == NULL ? 0 : clr_age_read(connection, &companions->has_age);
 }
 
 /* Returns those of a connection, or NULL. */
@@ -520,7 +499,7 @@ struct clreduce_watched {
     int64_t rows;     /* then: of the table, about */
     /* By which age of the connection the plain statement is right, and will be once SQLite has run
        it. */
-    int64_t age, next_age;
+    uint64_t age, next_age;
     struct companion *companion;                /* NULL: none is taken */
     int64_t selects_by_rows, selects_postponed; /* of the connection, before the run */
     int64_t scans;                              /* likewise */
@@ -915,7 +894,7 @@ static void closing(sqlite3 *db)
 
     if (companions == NULL)
         return;
-    free_all_waiting(companions);
+    free_companions(clr_connection_of(db), companions);
     clr_views_end(clr_connection_of(db));
 }
 

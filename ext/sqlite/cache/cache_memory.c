@@ -448,6 +448,19 @@ int64_t clr_cache_evict(const struct clr_connection *connection)
     return bytes;
 }
 
+void clr_cache_drop_age(uint64_t age)
+{
+    struct clr_cached_table *table;
+    struct clr_image *image;
+
+    clr_cache_lock();
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (image = table->images; image != NULL && !table->is_busy; image = image->next)
+            clr_image_drop_age(image, age);
+    }
+    clr_cache_unlock();
+}
+
 /* ---- Copies on devices. */
 
 /* Returns whether a column's copy is of the division, or there is none, and the connection may have

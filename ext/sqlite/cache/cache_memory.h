@@ -31,6 +31,10 @@ void clr_column_memory_trim(int64_t most, int64_t scan);
    took, on the host and on devices. */
 int64_t clr_cache_evict(const struct clr_connection *connection);
 
+/* Frees the columns that call functions of the connection that had that age, but for those that a
+   query has pinned, or whose table is being read: these are evicted in their turn. */
+void clr_cache_drop_age(uint64_t age);
+
 /* ---- Dictionaries of columns that are streamed: with the lock. */
 
 /* Returns the dictionary of a field in that version, which is used by that scan, or NULL. */

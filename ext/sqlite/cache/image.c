@@ -96,6 +96,19 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
     return bytes;
 }
 
+void clr_image_drop_age(struct clr_image *image, uint64_t age)
+{
+    struct clr_image_column **link = &image->columns;
+
+    while (*link != NULL) {
+        if ((*link)->field.age == age && (*link)->pins == 0)
+            clr_image_remove(link);
+        else
+            link = &(*link)->next;
+    }
+    clr_image_measure(image);
+}
+
 void clr_image_free(struct clr_image *image)
 {
     clr_image_drop(image, false);

@@ -62,6 +62,9 @@ struct clr_image *clr_image_clone(const struct clr_image *image);
    and on devices. */
 int64_t clr_image_drop(struct clr_image *image, bool if_unpinned);
 
+/* Drops the columns of that age, not 0, that nobody has pinned: see struct clr_field. */
+void clr_image_drop_age(struct clr_image *image, uint64_t age);
+
 /* Frees an image that has no reference, whose table stays. */
 void clr_image_free(struct clr_image *image);
 

@@ -76,7 +76,8 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
     if (query->columns[i].derived != NULL) {
         field = (struct clr_field){.with_codes = query->columns[i].with_codes,
                                    .derived = query->columns[i].derived,
-                                   .program = deriving->programs[i]};
+                                   .program = deriving->programs[i],
+                                   .age = query->columns[i].calls_own ? deriving->age : 0};
         if (query->columns[i].pattern_size > 0 && !deriving->has_no_patterns) {
             field.index = table->columns[like].field.index;
             field.missing = table->columns[like].field.missing;

@@ -42,6 +42,10 @@ struct clr_deriving {
     /* Of each of the query's columns that is derived: what its field has, by the last check. */
     uint64_t programs[CLR_MOST_COLUMNS];
     bool has_no_patterns; /* columns by patterns have more than TEXT, and SQLite makes them */
+    /* The connection's age, of which those are that call functions of the application's; 0: there
+       are none. */
+    uint64_t age;
+    bool has_age; /* of clr_age_read() */
 };
 
 /* One query's request for columns. */
@@ -190,6 +194,10 @@ int clr_row_columns_fill(struct clr_column_request *request);
 /* Returns a name of the table's rowid that is no column's, or NULL: without one its columns can't
    be derived. */
 const char *clr_derived_rowid(const struct clr_table_info *table);
+
+/* Ends what a view has of its derived columns: those that no other connection, and no other view,
+   can ask for are dropped. */
+void clr_deriving_end(struct clr_connection *connection, struct clr_deriving *deriving);
 
 /* Within the version's transaction: finds out by what code SQLite evaluates the query's derived
    columns now. The reason says if functions are no longer SQLite's own. Returns SQLITE_OK,

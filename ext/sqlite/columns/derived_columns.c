@@ -6,6 +6,7 @@
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/columns/row_loader.h"
 #include "sqlite/schema/bytecode.h"
+#include "sqlite/session/age.h"
 #include "sqlite/session/statement.h"
 #include "storage/format/page_set.h"
 #include "storage/refresh/refresh.h"
@@ -57,14 +58,21 @@ static bool has_zone(const char *expression)
            sqlite3_strlike("%utc%", expression, 0) == 0;
 }
 
-/* Stores the hash of what SQLite makes of an expression, and of the limits that make functions
-   fail. 0: it can't be had. */
+/* Which functions of the application's an expression may call: zeros, if none. */
+struct own_functions {
+    uint64_t age;      /* of the connection: one that takes the place of another changes it */
+    uint64_t variants; /* clr_functions_still_are(): another one may suit better */
+};
+
+/* Stores the hash of what SQLite makes of an expression, of the functions that it calls, and of the
+   limits that make functions fail. 0: it can't be had. */
 static int read_program(const struct clr_column_request *request, const char *expression,
-                        uint64_t *program)
+                        const struct own_functions *own, uint64_t *program)
 {
     sqlite3 *db = request->connection->db;
-    const int limits[] = {sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1),
-                          sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1)};
+    const uint64_t limits[] = {(uint64_t)sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1),
+                               (uint64_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1), own->age,
+                               own->variants};
     const struct clr_value value = {
         .kind = CLR_KIND_BLOB, .as.size = sizeof limits, .bytes = (const char *)limits};
     char *sql = sqlite3_mprintf("SELECT (%s) FROM \"%w\".\"%w\" NOT INDEXED", expression,
@@ -106,13 +114,39 @@ static int check_pattern(const struct clr_column_request *request,
     return clr_statement_end(statement, rc);
 }
 
+/* Finds out the connection's age, if columns call functions of the application's. Those of another
+   age are nobody's any more. */
+static void find_age(struct clr_column_request *request)
+{
+    const struct clr_query *query = request->query;
+    struct clr_deriving *deriving = request->deriving;
+    const uint64_t before = deriving->age;
+    int i;
+
+    for (i = 0; i < query->column_count && !query->columns[i].calls_own; i++)
+        ;
+    if (i == query->column_count)
+        return;
+    deriving->age = clr_age_read(request->connection, &deriving->has_age);
+    if (before != 0 && before != deriving->age)
+        clr_cache_drop_age(before);
+    if (deriving->age == 0)
+        clr_reason_set(&request->reason, CLR_WHY_REPLACED);
+}
+
 int clr_derived_check(struct clr_column_request *request)
 {
     const struct clr_query *query = request->query;
+    const struct own_functions none = {0, 0};
+    struct own_functions own;
     int rc = SQLITE_OK, i;
 
     if (!query->has_derived)
         return SQLITE_OK;
+    if (!clr_functions_still_are(request->connection->db, request->functions, &own.variants))
+        clr_reason_set(&request->reason, CLR_WHY_REPLACED);
+    find_age(request);
+    own.age = request->deriving->age;
     for (i = 0; i < query->column_count && rc == SQLITE_OK; i++) {
         uint64_t *program = &request->deriving->programs[i];
 
@@ -120,13 +154,18 @@ int clr_derived_check(struct clr_column_request *request)
             continue;
         rc = check_pattern(request, &query->columns[i]);
         if (rc == SQLITE_OK)
-            rc = read_program(request, query->columns[i].derived, program);
+            rc = read_program(request, query->columns[i].derived,
+                              query->columns[i].calls_own ? &own : &none, program);
         if (rc == SQLITE_OK && *program == 0)
             clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     }
-    if (rc == SQLITE_OK && !clr_functions_still_are(request->connection->db, request->functions))
-        clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     return rc;
+}
+
+void clr_deriving_end(struct clr_connection *connection, struct clr_deriving *deriving)
+{
+    if (clr_age_release(connection, &deriving->has_age))
+        clr_cache_drop_age(deriving->age);
 }
 
 /* ---- When they are made. */

@@ -801,6 +801,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
                           const struct clr_functions *functions,
                           const struct clr_lookup_input *input, struct clr_reason *reason)
 {
+    uint64_t variants;
     int rc = clr_entries_register(connection, &statement->type);
 
     if (rc == SQLITE_OK && holds(connection, memo, statement, input)) {
@@ -808,7 +809,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
             return SQLITE_OK;
     } else {
         clr_lookup_memo_free(memo);
-        if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions)) {
+        if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions, &variants)) {
             clr_reason_set(reason, CLR_WHY_REPLACED);
             return SQLITE_OK;
         }

@@ -1,5 +1,6 @@
 #include "sqlite/schema/functions.h"
 
+#include "numeric/values/bytes.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/session/statement.h"
 
@@ -85,7 +86,18 @@ struct found {
     bool has_other;    /* one that will not do */
     bool has_own;      /* one of the application's */
     unsigned any, all; /* of their uses of subtypes */
+    uint64_t
+        variants; /* a hash, in any order, of which encodings and numbers of arguments there are */
 };
+
+static uint64_t hash_variant(sqlite3_stmt *list)
+{
+    struct clr_value encoding = {.kind = CLR_KIND_TEXT,
+                                 .bytes = (const char *)sqlite3_column_text(list, 3)};
+
+    encoding.as.size = encoding.bytes == NULL ? 0 : strlen(encoding.bytes);
+    return clr_bytes_hash(&encoding, (uint64_t)sqlite3_column_int64(list, 4));
+}
 
 static void take(sqlite3_stmt *list, const struct clr_functions *functions, struct found *found)
 {
@@ -101,6 +113,7 @@ static void take(sqlite3_stmt *list, const struct clr_functions *functions, stru
         return;
     found += function - functions->list;
     found->has_own = found->has_own || sqlite3_column_int(list, 1) == 0;
+    found->variants += hash_variant(list);
     use = subtype_use(name, sqlite3_column_int(list, 1) != 0, flags);
     found->is_found = true;
     found->all &= use;
@@ -130,6 +143,7 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions)
         struct clr_function *function = &functions->list[i];
 
         function->is_deterministic = is_known && found[i].has_scalar && !found[i].has_other;
+        function->variants = found[i].variants;
         function->is_builtin = is_known && found[i].is_found && !found[i].has_own;
         function->subtypes = is_known && found[i].is_found
                                  ? (found[i].any & ~(unsigned)CLR_SUBTYPE_OWN) | found[i].all
@@ -139,19 +153,22 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions)
     return true;
 }
 
-bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions)
+bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions, uint64_t *variants)
 {
     const sqlite3_uint64 size = (sqlite3_uint64)functions->count * sizeof *functions->list;
     struct clr_functions now = {sqlite3_malloc64(size), functions->count};
     bool are = functions->count == 0;
     int i;
 
+    *variants = 0;
     if (now.list != NULL) {
         memcpy(now.list, functions->list, size);
         are = clr_functions_read(db, &now);
-        for (i = 0; i < now.count; i++)
+        for (i = 0; i < now.count; i++) {
+            *variants = *variants * 31 + now.list[i].variants;
             are = are && (now.list[i].is_deterministic || !functions->list[i].is_deterministic) &&
                   (now.list[i].is_builtin || !functions->list[i].is_builtin);
+        }
     }
     sqlite3_free(now.list);
     return are;

@@ -16,6 +16,7 @@ struct clr_function {
     bool is_deterministic; /* all are, and none is an aggregate; false also if that is not known */
     bool is_builtin;       /* all are SQLite's own; false also if that is not known */
     unsigned subtypes;     /* bits of enum clr_subtype_use: what they may do with subtypes */
+    uint64_t variants;     /* a hash of the encodings and numbers of arguments that there are */
 };
 
 /* Each name once. */
@@ -35,8 +36,9 @@ void clr_functions_free(struct clr_functions *functions);
 bool clr_functions_read(sqlite3 *db, struct clr_functions *functions);
 
 /* Whether those that were deterministic, or SQLite's own, when they were read are so now; false
-   without memory. */
-bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions);
+   without memory. Stores a hash of all their variants. */
+bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions,
+                             uint64_t *variants);
 
 /* Whether no function that a program calls is the application's; false also where SQLite does not
    tell. */

@@ -91,6 +91,7 @@ void clr_acceleration_free(struct clr_acceleration *acceleration)
     if (acceleration == NULL)
         return;
     drop_plan(acceleration);
+    clr_deriving_end(acceleration->connection, &acceleration->deriving);
     clr_interruption_end(&acceleration->interruption);
     sqlite3_free(acceleration);
 }

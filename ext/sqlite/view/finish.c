@@ -215,7 +215,9 @@ static int make_values(const struct clr_finish_input *input, struct clr_answer *
 /* Whether all rows are one group, and there are none: SQLite has a row all the same. */
 static bool lacks_group(const struct clr_finish_input *input)
 {
-    return input->groups != NULL && !input->run->query->is_grouped &&
+    const struct clr_query *query = input->run->query;
+
+    return input->groups != NULL && !query->is_grouped && !query->has_rows &&
            clr_groups_count(input->groups) == 0;
 }
 
