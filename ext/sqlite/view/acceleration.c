@@ -4,6 +4,7 @@
 #include "base/float_environment.h"
 #include "base/status.h"
 #include "engine/worker/team.h"
+#include "query/literals.h"
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"
@@ -52,14 +53,105 @@ static int make_plan(struct clr_acceleration *acceleration)
     drop_plan(acceleration);
     memset(last, 0, sizeof *last);
     acceleration->limits = clr_limits_read(acceleration->connection->db);
-    rc = clr_plan_make(acceleration->connection, acceleration->select, &acceleration->varied,
-                       &acceleration->plan, &last->reason);
+    rc = clr_plan_make(acceleration->connection, acceleration->select,
+                       acceleration->literal_sql != NULL ? acceleration->literal_sql
+                                                         : acceleration->select->sql,
+                       &acceleration->varied, &acceleration->plan, &last->reason);
     if (rc == SQLITE_OK && is_lasting(last->reason.code, acceleration->select))
         clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     if (acceleration->plan != NULL)
         acceleration->no_pages = acceleration->plan->no_pages;
     else
         acceleration->varied = (struct clr_varied_columns){.count = 0};
+    return rc;
+}
+
+/* ---- Parameters that the plan has as literals: see literals.h. */
+
+/* Longer texts stay parameters. */
+enum { LONGEST_LITERAL = 200 };
+
+/* Stores what stands for a parameter's value, which SQLite reads as the very same: not so all
+   REALs. value: NULL for that of a parameter that is not given. Returns SQLITE_OK or SQLITE_NOMEM.
+ */
+static int write_literal(const sqlite3_value *value, struct clr_literal *literal)
+{
+    sqlite3_value *own = value == NULL ? NULL : sqlite3_value_dup(value);
+    int rc = value == NULL || own != NULL ? SQLITE_OK : SQLITE_NOMEM;
+    const char *text;
+    bool is_written = false;
+
+    *literal = (struct clr_literal){.text = NULL};
+    switch (own == NULL ? SQLITE_NULL : sqlite3_value_type(own)) {
+    case SQLITE_INTEGER:
+        is_written = sqlite3_value_int64(own) != INT64_MIN;
+        if (is_written)
+            literal->text = sqlite3_mprintf(sqlite3_value_int64(own) < 0 ? "(%lld)" : "%lld",
+                                            sqlite3_value_int64(own));
+        break;
+    case SQLITE_TEXT:
+        literal->is_text = true;
+        text = (const char *)sqlite3_value_text(own);
+        is_written = text == NULL || (sqlite3_value_bytes(own) <= LONGEST_LITERAL &&
+                                      strlen(text) == (size_t)sqlite3_value_bytes(own));
+        if (is_written && text != NULL)
+            literal->text = sqlite3_mprintf("%Q", text);
+        break;
+    case SQLITE_NULL:
+        is_written = true;
+        literal->text = sqlite3_mprintf("NULL");
+        break;
+    default:
+        break;
+    }
+    sqlite3_value_free(own);
+    return is_written && literal->text == NULL ? SQLITE_NOMEM : rc;
+}
+
+/* Writes the text that is to be planned, of a SELECT that wants literals. parameters: their values;
+   NULL: any text stands for each as yet. Stores whether it is another one than before. Returns
+   SQLITE_OK or SQLITE_NOMEM. */
+static int write_literals(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
+                          bool *is_changed)
+{
+    const int count = acceleration->select->parameter_count;
+    struct clr_literal *literals = sqlite3_malloc64((sqlite3_uint64)count * sizeof *literals);
+    char *sql = NULL;
+    int rc = literals == NULL ? SQLITE_NOMEM : SQLITE_OK, written = 0;
+
+    for (; written < count && rc == SQLITE_OK; written++) {
+        if (parameters != NULL)
+            rc = write_literal(parameters[written], &literals[written]);
+        else
+            literals[written] = (struct clr_literal){.text = "'?'"};
+    }
+    if (rc == SQLITE_OK)
+        sql = clr_parameter_places_write(acceleration->places, acceleration->select->sql, literals);
+    while (parameters != NULL && written > 0)
+        sqlite3_free(literals[--written].text);
+    sqlite3_free(literals);
+    if (sql == NULL)
+        return SQLITE_NOMEM;
+    *is_changed = acceleration->literal_sql == NULL || strcmp(sql, acceleration->literal_sql) != 0;
+    clr_memory_free(acceleration->literal_sql);
+    acceleration->literal_sql = sql;
+    return SQLITE_OK;
+}
+
+/* Has the plan's literals be the values of the parameters. Stores whether that takes another plan,
+   of which nothing is known yet. */
+static int take_literals(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
+                         bool *is_changed)
+{
+    int rc = SQLITE_OK;
+
+    *is_changed = false;
+    if (acceleration->places != NULL)
+        rc = write_literals(acceleration, parameters, is_changed);
+    if (*is_changed) {
+        forget_pauses(acceleration);
+        acceleration->deriving.was_asked = false;
+    }
     return rc;
 }
 
@@ -73,6 +165,7 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
                                               const struct clr_select *select)
 {
     struct clr_acceleration *acceleration = sqlite3_malloc(sizeof *acceleration);
+    bool is_changed;
 
     if (acceleration == NULL)
         return NULL;
@@ -80,7 +173,9 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     acceleration->connection = connection;
     acceleration->interruption.db = connection->db;
     acceleration->select = select;
-    if (make_plan(acceleration) == SQLITE_OK)
+    if (clr_parameter_places_find(select->sql, &acceleration->places) == CLR_OK &&
+        take_literals(acceleration, NULL, &is_changed) == SQLITE_OK &&
+        make_plan(acceleration) == SQLITE_OK)
         return acceleration;
     clr_acceleration_free(acceleration);
     return NULL;
@@ -92,6 +187,8 @@ void clr_acceleration_free(struct clr_acceleration *acceleration)
         return;
     drop_plan(acceleration);
     clr_deriving_end(acceleration->connection, &acceleration->deriving);
+    clr_memory_free(acceleration->places);
+    clr_memory_free(acceleration->literal_sql);
     clr_interruption_end(&acceleration->interruption);
     sqlite3_free(acceleration);
 }
@@ -423,7 +520,8 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
                        struct clr_lookup *lookups, struct clr_view_run *run)
 {
     const struct clr_limits limits = clr_limits_read(acceleration->connection->db);
-    int rc = SQLITE_OK, i;
+    bool is_changed;
+    int rc = take_literals(acceleration, asking->parameters, &is_changed), i;
 
     /* By other limits the SELECT may be an error, or be none. */
     if (memcmp(&limits, &acceleration->limits, sizeof limits) != 0)
@@ -435,7 +533,7 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
     for (i = 0; i < MOST_PLANS && rc == SQLITE_OK; i++) {
         if (acceleration->is_outdated)
             acceleration->varied = (struct clr_varied_columns){.count = 0};
-        if (is_unplanned(acceleration) || acceleration->is_outdated || i > 0)
+        if (is_unplanned(acceleration) || acceleration->is_outdated || is_changed || i > 0)
             rc = make_plan(acceleration);
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         if (rc != SQLITE_OK || clr_backoff_skips(&acceleration->looking) ||

@@ -8,6 +8,7 @@
 #define CLR_SQLITE_ACCELERATION_H
 
 #include "base/backoff.h"
+#include "query/literals.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"
@@ -43,9 +44,11 @@ struct clr_acceleration {
     struct clr_limits limits;         /* likewise, when the plan was made */
     bool is_running; /* a function of the application may ask the view that calls it */
     struct clr_interruption interruption;
-    struct clr_finisher finisher;                   /* of the plan */
-    struct clr_few_rows few;                        /* likewise */
-    struct clr_kept_answer kept;                    /* likewise, and of the last run's values */
+    struct clr_parameter_places *places; /* of parameters that want literals; NULL: none does */
+    char *literal_sql;                   /* then: the text of the plan, with these */
+    struct clr_finisher finisher;        /* of the plan */
+    struct clr_few_rows few;             /* likewise */
+    struct clr_kept_answer kept;         /* likewise, and of the last run's values */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its statements of lookups */
     struct clr_tables_version dimensions;           /* of its dimensions */
     struct clr_last_run last;

@@ -738,7 +738,8 @@ static int find_tables(struct clr_connection *connection, const char *schema, st
 
 /* held: the SELECT of the ordinary view, or NULL. */
 static int plan_query(struct clr_connection *connection, const struct clr_select *select,
-                      const char *held, struct clr_plan *plan, struct clr_reason *reason)
+                      const char *sql, const char *held, struct clr_plan *plan,
+                      struct clr_reason *reason)
 {
     struct tables tables = {.count = 0};
     struct clr_bytecode program = {.count = 0};
@@ -749,7 +750,7 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
         clr_reason_set_name(reason, CLR_WHY_NO_TABLE, select->view_name, strlen(select->view_name));
         return SQLITE_OK;
     }
-    code = clr_query_parse(held == NULL ? select->sql : held, &plan->query, reason);
+    code = clr_query_parse(held == NULL ? sql : held, &plan->query, reason);
     if (code != CLR_OK)
         return code == CLR_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     if (held != NULL && plan->query->has_subqueries) {
@@ -768,20 +769,20 @@ static int plan_query(struct clr_connection *connection, const struct clr_select
 }
 
 static int make_plan(struct clr_connection *connection, const struct clr_select *select,
-                     struct clr_plan *plan, struct clr_reason *reason)
+                     const char *sql, struct clr_plan *plan, struct clr_reason *reason)
 {
     char *held;
     int rc = read_view(connection->db, select, &held);
 
     if (rc == SQLITE_OK)
-        rc = plan_query(connection, select, held, plan, reason);
+        rc = plan_query(connection, select, sql, held, plan, reason);
     sqlite3_free(held);
     return rc;
 }
 
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
-                  const struct clr_varied_columns *varied, struct clr_plan **result,
-                  struct clr_reason *reason)
+                  const char *sql, const struct clr_varied_columns *varied,
+                  struct clr_plan **result, struct clr_reason *reason)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
     struct clr_plan *plan = sqlite3_malloc(sizeof *plan);
@@ -791,7 +792,7 @@ int clr_plan_make(struct clr_connection *connection, const struct clr_select *se
     if (plan != NULL) {
         memset(plan, 0, sizeof *plan);
         plan->varied = varied;
-        rc = make_plan(connection, select, plan, reason);
+        rc = make_plan(connection, select, sql, plan, reason);
         plan->varied = NULL;
     }
     clr_float_environment_end(&before);

@@ -1,0 +1,125 @@
+#include "query/literals.h"
+
+#include "base/memory.h"
+#include "query/query.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/print.h"
+
+/* Whether an expression wants literals: a function, and what is as hard to scan. What LIKE and its
+   kind look for is another text in each run. */
+static bool is_call(const struct clr_node *node)
+{
+    const int kind = node->names[0].kind;
+
+    return node->kind == CLR_N_FUNCTION ? !node->is_infix || kind == CLR_T_PTR
+                                        : node->kind == CLR_N_OPERATOR && kind == CLR_T_CONCAT;
+}
+
+/* Notes of all parameters in an expression that they are in a place of that kind, if not of a
+   greater one. */
+static void note(struct clr_parameter_places *places, const char *sql, const struct clr_node *node,
+                 enum clr_place_kind kind)
+{
+    const struct clr_node *child;
+    int i;
+
+    for (i = 0; i < places->count && node->kind == CLR_N_PARAMETER; i++) {
+        struct clr_parameter_place *place = &places->list[i];
+
+        if (place->at == (size_t)(node->names[0].text - sql) && place->kind < kind)
+            place->kind = kind;
+    }
+    for (child = node->first; child != NULL; child = child->next)
+        note(places, sql, child, kind);
+}
+
+/* Notes of the parameters of a CASE, [base] {when then} [else], where they are. */
+static void note_case(struct clr_parameter_places *places, const char *sql,
+                      const struct clr_node *node)
+{
+    const struct clr_node *child = node->has_base ? node->first->next : node->first;
+
+    note(places, sql, node, CLR_PLACE_CASE);
+    for (; child != NULL; child = child->next) {
+        if (child->next != NULL)
+            child = child->next;
+        if (child->kind == CLR_N_PARAMETER)
+            note(places, sql, child, CLR_PLACE_GIVEN);
+    }
+}
+
+static enum clr_code find_places(const struct clr_syntax *syntax,
+                                 struct clr_parameter_places **result)
+{
+    struct clr_parameter_places *places;
+    const struct clr_node *node;
+    size_t count = 0;
+    int i, wanted = 0;
+
+    for (node = syntax->parameters.first; node != NULL; node = node->listed)
+        count++;
+    places = clr_memory_alloc(sizeof *places + count * sizeof *places->list);
+    if (places == NULL)
+        return CLR_NOMEM;
+    places->count = 0;
+    for (node = syntax->parameters.first; node != NULL; node = node->listed)
+        places->list[places->count++] =
+            (struct clr_parameter_place){.at = (size_t)(node->names[0].text - syntax->sql),
+                                         .length = node->names[0].length,
+                                         .number = node->number};
+    for (node = syntax->nodes; node != NULL; node = node->allocated) {
+        if ((node->has & CLR_HAS_COLUMN) && is_call(node))
+            note(places, syntax->sql, node, CLR_PLACE_CALL);
+        else if ((node->has & CLR_HAS_COLUMN) && node->kind == CLR_N_CASE)
+            note_case(places, syntax->sql, node);
+    }
+    for (i = 0; i < places->count; i++)
+        wanted += places->list[i].kind >= CLR_PLACE_GIVEN;
+    if (wanted == 0) {
+        clr_memory_free(places);
+        places = NULL;
+    }
+    *result = places;
+    return CLR_OK;
+}
+
+enum clr_code clr_parameter_places_find(const char *sql, struct clr_parameter_places **places)
+{
+    struct clr_query *query;
+    struct clr_reason reason;
+    enum clr_code code;
+
+    *places = NULL;
+    code = clr_query_parse(sql, &query, &reason);
+    if (code == CLR_OK)
+        code = find_places(query->syntax, places);
+    clr_query_free(query);
+    return code == CLR_NOMEM ? code : CLR_OK;
+}
+
+char *clr_parameter_places_write(const struct clr_parameter_places *places, const char *sql,
+                                 const struct clr_literal *literals)
+{
+    enum clr_place_kind least = CLR_PLACE_CALL;
+    struct clr_text text = {.text = NULL};
+    size_t at = 0;
+    int i;
+
+    for (i = 0; i < places->count; i++) {
+        if (places->list[i].kind == CLR_PLACE_GIVEN && literals[places->list[i].number - 1].is_text)
+            least = CLR_PLACE_CASE;
+    }
+    for (i = 0; i < places->count; i++) {
+        const struct clr_parameter_place *place = &places->list[i];
+        const char *literal = literals[place->number - 1].text;
+
+        clr_text_add(&text, "%.*s", (int)(place->at - at), sql + at);
+        if (place->kind >= least && literal != NULL)
+            clr_text_add(&text, "%s", literal);
+        else
+            clr_text_add(&text, "?%d", place->number);
+        at = place->at + place->length;
+    }
+    clr_text_add(&text, "%s", sql + at);
+    return clr_text_end(&text);
+}
