@@ -186,6 +186,32 @@ def test_log():
     tap.ok(accelerated(told) >= 9, f"a write-ahead log: {accelerated(told)} of 10 runs were accelerated")
 
 
+#: As ORMs write them: all constants are bound, functions are the program's own, and GROUP BY has parameters of its own.
+BOUND_SCRIPT = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.create_function("part", 3, lambda what, text, end: text[:2] + (what or '') + (end or ''), deterministic=True)
+for turn in range(2):
+    for what in ("-", "-", "-", "-", "+", "+", None, 7):
+        print(db.execute("SELECT s || ? || k AS g, count(*) FROM t GROUP BY s || ? || k ORDER BY 1", (what, what)).fetchall())
+        print(db.execute("SELECT CASE WHEN v > ? THEN ? ELSE ? END AS g, max(k) FROM t GROUP BY 1", (900, what, "x")).fetchall())
+        if what != 7:
+            print(db.execute("SELECT part(?, s || v, ?) AS g, count(*) FROM t GROUP BY 1", (what, None)).fetchall())
+    db.create_function("part", 3, lambda what, text, end: text[:3], deterministic=True)
+"""
+
+
+def test_bound():
+    """Bound constants are as good as literals, and the program's own functions as SQLite's, until they are replaced."""
+    path = os.path.join(FOLDER, "bound.db")
+    fill(path, 20_000)
+    want, _ = run(sys.executable, "-c", BOUND_SCRIPT, path, taken=False)
+    got, told = run(sys.executable, "-c", BOUND_SCRIPT, path, settings=ALWAYS)
+    tap.is_equal(got, want, "bound constants: the same output")
+    counts = {name: accelerated([line for line in told if name in line]) for name in ("s || ?", "CASE", "part(")}
+    tap.ok(all(count > 5 for count in counts.values()), f"bound constants: accelerated {counts}")
+
+
 UNITS_SCRIPT = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -306,6 +332,7 @@ def main():
         test_programs()
         test_search()
         test_log()
+        test_bound()
         test_units()
         test_settings()
         test_programs_without()
