@@ -212,7 +212,7 @@ def test_rules(rng):
         ("SELECT count(*) FROM t WHERE json_extract(doc, '$.k') = :k OR time(y * 777, 'unixepoch') || kind > time('now')", True),
         ("SELECT count(*) FROM t WHERE CAST(json_extract(doc, '$.k') AS TEXT) = :k", True),
         ("SELECT count(*) FROM t WHERE lower(mail) = :both", False),
-        ("SELECT count(*) FROM t WHERE kind || country = url || :both", False),
+        ("SELECT count(*) FROM t WHERE kind || country = url || :both", True),
         ("SELECT lower(mail), count(*) FROM t GROUP BY 1", False),
         ("SELECT gpu_sum(json_extract(doc, '$.a')) FROM t", False),
         ("SELECT count(*) FROM t WHERE kind || country = 'ade' COLLATE NOCASE", True),
