@@ -112,13 +112,14 @@ static const struct viewed parts[] = {
     {"aa", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t", {NULL}},
 };
 
-/* Views with derived columns, which are made when they are asked again: of text, and of several
-   keys. */
+/* Views with derived columns, which are made when they are asked again: of text, of a parameter as
+   a literal, and of several keys. */
 static const struct viewed derived[] = {
     {"aapaeaa",
      "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r "
      "LIKE '%t 1%' GROUP BY 1",
      {NULL}},
+    {"abba", "SELECT s || ? || i % 2 AS g, gpu_sum(r) FROM t GROUP BY g", {"'a'", "'b'"}},
     {"aaea",
      "SELECT substr(s, 1, 1) AS c, i % 3 AS m, max(r), k FROM t GROUP BY c, m ORDER BY 1, 2",
      {NULL}}};

@@ -71,41 +71,51 @@ static int make_plan(struct clr_acceleration *acceleration)
 /* Longer texts stay parameters. */
 enum { LONGEST_LITERAL = 200 };
 
-/* Stores what stands for a parameter's value, which SQLite reads as the very same: not so all
-   REALs. value: NULL for that of a parameter that is not given. Returns SQLITE_OK or SQLITE_NOMEM.
- */
-static int write_literal(const sqlite3_value *value, struct clr_literal *literal)
+/* Whether a literal is the same text as a value of so many bytes: in UTF-16 that is known of ASCII
+   alone, see sql_value.h. */
+static bool is_literal(sqlite3 *db, const char *text, int size)
+{
+    int encoding = SQLITE_UTF8, i;
+
+    if (size > LONGEST_LITERAL || strlen(text) != (size_t)size)
+        return false;
+    for (i = 0; i < size && (unsigned char)text[i] < 0x80; i++)
+        ;
+    return i == size || (clr_encoding_find(db, &encoding) == SQLITE_OK && encoding == SQLITE_UTF8);
+}
+
+/* Stores what stands for a parameter's value, if SQLite is sure to read it as the very same: not so
+   REALs. value: the caller's own, or NULL for that of a parameter that is not given. Returns false
+   without memory. */
+static bool write_literal(sqlite3 *db, sqlite3_value *value, struct clr_literal *literal)
+{
+    const int type = value == NULL ? SQLITE_NULL : sqlite3_value_type(value);
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+    const sqlite3_int64 integer = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
+
+    *literal = (struct clr_literal){.text = NULL, .is_text = type == SQLITE_TEXT};
+    if (type == SQLITE_FLOAT || type == SQLITE_BLOB || integer == INT64_MIN ||
+        (text != NULL && !is_literal(db, text, sqlite3_value_bytes(value))))
+        return true;
+    if (type == SQLITE_TEXT)
+        literal->text = text == NULL ? NULL : sqlite3_mprintf("%Q", text);
+    else if (type == SQLITE_INTEGER)
+        literal->text = sqlite3_mprintf(integer < 0 ? "(%lld)" : "%lld", integer);
+    else
+        literal->text = sqlite3_mprintf("NULL");
+    return literal->text != NULL;
+}
+
+/* The same of the caller's value, which stays as it is. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int take_literal(sqlite3 *db, const sqlite3_value *value, struct clr_literal *literal)
 {
     sqlite3_value *own = value == NULL ? NULL : sqlite3_value_dup(value);
-    int rc = value == NULL || own != NULL ? SQLITE_OK : SQLITE_NOMEM;
-    const char *text;
-    bool is_written = false;
+    bool is_fine = (value == NULL) == (own == NULL);
 
-    *literal = (struct clr_literal){.text = NULL};
-    switch (own == NULL ? SQLITE_NULL : sqlite3_value_type(own)) {
-    case SQLITE_INTEGER:
-        is_written = sqlite3_value_int64(own) != INT64_MIN;
-        if (is_written)
-            literal->text = sqlite3_mprintf(sqlite3_value_int64(own) < 0 ? "(%lld)" : "%lld",
-                                            sqlite3_value_int64(own));
-        break;
-    case SQLITE_TEXT:
-        literal->is_text = true;
-        text = (const char *)sqlite3_value_text(own);
-        is_written = text == NULL || (sqlite3_value_bytes(own) <= LONGEST_LITERAL &&
-                                      strlen(text) == (size_t)sqlite3_value_bytes(own));
-        if (is_written && text != NULL)
-            literal->text = sqlite3_mprintf("%Q", text);
-        break;
-    case SQLITE_NULL:
-        is_written = true;
-        literal->text = sqlite3_mprintf("NULL");
-        break;
-    default:
-        break;
-    }
+    literal->text = NULL;
+    is_fine = is_fine && write_literal(db, own, literal);
     sqlite3_value_free(own);
-    return is_written && literal->text == NULL ? SQLITE_NOMEM : rc;
+    return is_fine ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Writes the text that is to be planned, of a SELECT that wants literals. parameters: their values;
@@ -120,10 +130,11 @@ static int write_literals(struct clr_acceleration *acceleration, sqlite3_value *
     int rc = literals == NULL ? SQLITE_NOMEM : SQLITE_OK, written = 0;
 
     for (; written < count && rc == SQLITE_OK; written++) {
-        if (parameters != NULL)
-            rc = write_literal(parameters[written], &literals[written]);
-        else
+        if (parameters == NULL)
             literals[written] = (struct clr_literal){.text = "'?'"};
+        else
+            rc =
+                take_literal(acceleration->connection->db, parameters[written], &literals[written]);
     }
     if (rc == SQLITE_OK)
         sql = clr_parameter_places_write(acceleration->places, acceleration->select->sql, literals);
