@@ -108,16 +108,6 @@ int sqlite3_open_v2(const char *filename, sqlite3 **db, int flags, const char *v
     OPEN(db, open_v2(filename, db, flags, vfs));
 }
 
-/* Gives SQLite the application's callbacks themselves. */
-static void return_callbacks(const struct clr_callbacks *callbacks,
-                             const struct clr_originals *originals, sqlite3 *db)
-{
-    if (callbacks->authorizer != NULL)
-        originals->set_authorizer(db, callbacks->authorizer, callbacks->authorizer_argument);
-    if (callbacks->trace_mask != 0)
-        originals->trace_v2(db, callbacks->trace_mask, callbacks->trace, callbacks->trace_argument);
-}
-
 /* Ends what the extension keeps for a connection. Returns the connection, which is not known for
    now. */
 static struct clr_connected *prepare_close(const struct clr_originals *originals, sqlite3 *db,
@@ -135,7 +125,8 @@ static struct clr_connected *prepare_close(const struct clr_originals *originals
     if (for_good) {
         connected->is_closed = true;
         clr_statements_let_go(connected);
-        return_callbacks(&connected->callbacks, originals, db);
+        if (connected->first == NULL)
+            clr_callbacks_return(connected);
     }
     atomic_load(&clr_gate)->closing(db);
     clr_inside--;
@@ -154,7 +145,7 @@ int sqlite3_close(sqlite3 *db)
     if (rc == SQLITE_OK) {
         clr_connected_release(connected);
     } else if (!clr_pointer_map_put(&connections, db, connected)) {
-        return_callbacks(&connected->callbacks, originals, db);
+        clr_callbacks_return(connected);
         clr_connected_release(connected);
     }
     return rc;
@@ -164,10 +155,11 @@ int sqlite3_close_v2(sqlite3 *db)
 {
     const struct clr_originals *originals = originals_of_db(db, CALLER);
     struct clr_connected *connected = prepare_close(originals, db, true);
+    const int rc = originals->close_v2(db);
 
     if (connected != NULL)
         clr_connected_release(connected);
-    return originals->close_v2(db);
+    return rc;
 }
 
 /* ---- Preparing. */

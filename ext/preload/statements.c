@@ -30,6 +30,21 @@ void clr_connected_release(struct clr_connected *connected)
         free(connected);
 }
 
+void clr_callbacks_return(const struct clr_connected *connected)
+{
+    const struct clr_callbacks *callbacks = &connected->callbacks;
+    const struct clr_originals *originals = connected->originals;
+
+    /* A connection that is closed prepares nothing, and so asks no authorizer; all of its
+       statements would have to be prepared anew if one were set. */
+    if (callbacks->authorizer != NULL && !connected->is_closed)
+        originals->set_authorizer(connected->db, callbacks->authorizer,
+                                  callbacks->authorizer_argument);
+    if (callbacks->trace_mask != 0)
+        originals->trace_v2(connected->db, callbacks->trace_mask, callbacks->trace,
+                            callbacks->trace_argument);
+}
+
 /* ---- What is watched. */
 
 void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
@@ -85,6 +100,11 @@ static void let_go(struct clr_statement *statement)
     atomic_fetch_sub(&clr_watched_count, 1);
     clr_inside++;
     atomic_load(&clr_gate)->unwatch(statement->watched);
+    if (connected->is_closed && connected->first == NULL) {
+        clr_callbacks_return(connected);
+        /* A companion that waits would keep the connection. */
+        atomic_load(&clr_gate)->closing(connected->db);
+    }
     clr_inside--;
     free(statement);
     clr_connected_release(connected);

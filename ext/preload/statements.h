@@ -129,6 +129,9 @@ int clr_statement_status(struct clr_statement *statement, int operation, int res
    is amid a step, does so after that. With the mutex of the connection. */
 void clr_statements_let_go(struct clr_connected *connected);
 
+/* Gives SQLite the application's callbacks themselves, in the place of this library's. */
+void clr_callbacks_return(const struct clr_connected *connected);
+
 /* Frees what is known of a connection, unless somebody else uses it. */
 void clr_connected_release(struct clr_connected *connected);
 
