@@ -202,7 +202,6 @@ static int end_companion(struct clr_statement *statement)
     clr_inside--;
     if (originals->transfer_bindings != NULL)
         originals->transfer_bindings(companion, statement->plain);
-    add_counters(statement, companion, 1, true);
     atomic_store_explicit(&statement->companion, NULL, memory_order_release);
     atomic_fetch_sub(&clr_companion_count, 1);
     return rc;
@@ -254,24 +253,28 @@ static void tell_trace(const struct clr_statement *statement, unsigned event, vo
         callbacks->trace(event, callbacks->trace_argument, statement->plain, x);
 }
 
-/* Traces the end of the companion's run, once. */
+/* Traces the end of the companion's run, once, if that was wanted at its begin. */
 static void trace_end(struct clr_statement *statement)
 {
     sqlite3_int64 nanoseconds = statement->nanoseconds;
 
-    if (statement->is_traced)
+    if (statement->is_end_traced)
         tell_trace(statement, SQLITE_TRACE_PROFILE, &nanoseconds);
-    statement->is_traced = false;
+    statement->is_end_traced = false;
+}
+
+/* Traces what SQLite would of the begin of the plain statement's run. */
+static void trace_begin(struct clr_statement *statement)
+{
+    statement->is_end_traced =
+        (statement->connected->callbacks.trace_mask & SQLITE_TRACE_PROFILE) != 0;
+    tell_trace(statement, SQLITE_TRACE_STMT,
+               (char *)statement->connected->originals->sql(statement->plain));
 }
 
 /* Traces what SQLite would of a step of the plain statement. */
 static void trace_step(struct clr_statement *statement, int rc)
 {
-    if (!statement->is_traced) {
-        statement->is_traced = true;
-        tell_trace(statement, SQLITE_TRACE_STMT,
-                   (char *)statement->connected->originals->sql(statement->plain));
-    }
     if (rc == SQLITE_ROW)
         tell_trace(statement, SQLITE_TRACE_ROW, NULL);
     else
@@ -329,6 +332,7 @@ static bool begin_accelerated(struct clr_statement *statement, int *rc)
     *rc = step_companion(statement);
     if (((*rc == SQLITE_ROW || *rc == SQLITE_DONE) && !has_other_columns(statement)) ||
         is_sqlites_own(statement->connected, *rc)) {
+        trace_begin(statement);
         trace_step(statement, *rc);
         return true;
     }
@@ -409,10 +413,12 @@ static int begin_run(struct clr_statement *statement)
 /* Ends a run of whatever ran, of which there may be none. Returns the companion's code. */
 static int end_run(struct clr_statement *statement)
 {
+    sqlite3_stmt *companion = atomic_load(&statement->companion);
     int rc = SQLITE_OK;
 
-    if (atomic_load(&statement->companion) != NULL) {
+    if (companion != NULL) {
         trace_end(statement);
+        add_counters(statement, companion, 1, true);
         rc = end_companion(statement);
         tell_end(statement, true, statement->has_ended && rc == SQLITE_OK);
     } else if (statement->is_running) {

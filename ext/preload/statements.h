@@ -76,7 +76,7 @@ struct clr_statement {
        then. */
     sqlite3_int64 patience;
     bool is_stopped;
-    bool is_traced; /* the companion's run has begun, and not ended, to the application's trace */
+    bool is_end_traced; /* the end of the companion's run is still to be traced */
     /* Of companions, less those of plain runs that were stopped; for sqlite3_stmt_status(). */
     int counters[CLR_COUNTERS];
 };
