@@ -196,27 +196,21 @@ static void open_extension(void)
 
 /* ---- Settings. */
 
-/* Sets one, and takes note of why it can't be set. */
-static void set(sqlite3 *db, const char *name, const char *value)
+/* Sets one by a statement, and takes note of why it can't be set. */
+static void set(sqlite3 *db, sqlite3_stmt *statement, const char *name, const char *value)
 {
     const struct clr_originals *originals = served.originals;
-    sqlite3_stmt *statement = NULL;
-    int rc;
 
-    rc = originals->prepare_v2(db, "SELECT clreduce_set(?, ?)", -1, &statement, NULL);
-    if (rc == SQLITE_OK) {
-        originals->bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        originals->bind_text(statement, 2, value, -1, SQLITE_STATIC);
-        rc = originals->step(statement);
-    }
-    if (rc != SQLITE_ROW) {
+    originals->bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    originals->bind_text(statement, 2, value, -1, SQLITE_STATIC);
+    if (originals->step(statement) != SQLITE_ROW) {
         take_lock();
         if (served.setting_failure[0] == '\0')
             snprintf(served.setting_failure, sizeof served.setting_failure, "%s=%s: %s", name,
                      value, originals->errmsg(db));
         give_lock();
     }
-    originals->finalize(statement);
+    originals->reset(statement);
 }
 
 /* Whether a list of settings has one of that name. */
@@ -234,7 +228,7 @@ static bool names(const char *list, const char *name)
 }
 
 /* Sets what a list says, as "override=off,device=host"; commas or spaces part them. */
-static void set_listed(sqlite3 *db, const char *list)
+static void set_listed(sqlite3 *db, sqlite3_stmt *statement, const char *list)
 {
     char *copy = strdup(list), *rest = copy, *each, *value;
 
@@ -242,27 +236,37 @@ static void set_listed(sqlite3 *db, const char *list)
         value = strchr(each, '=');
         if (value != NULL)
             *value++ = '\0';
-        set(db, each, value == NULL ? "" : value);
+        set(db, statement, each, value == NULL ? "" : value);
     }
     free(copy);
 }
 
-static void set_all(sqlite3 *db)
+bool clr_extension_set(sqlite3 *db)
 {
+    const struct clr_originals *originals = served.originals;
+    sqlite3_stmt *statement;
     const char *list = getenv("CLREDUCE_SETTINGS");
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     char memory[32];
+    int rc;
 
+    clr_inside++;
+    rc = originals->prepare_v2(db, "SELECT clreduce_set(?, ?)", -1, &statement, NULL);
     list = list == NULL ? "" : list;
-    if (!names(list, "override"))
-        set(db, "override", "on");
-    if (!names(list, "column_memory") && pages > 0 && size > 0) {
-        snprintf(memory, sizeof memory, "%lld", (long long)pages * size / 8);
-        set(db, "column_memory", memory);
+    if (rc == SQLITE_OK) {
+        if (!names(list, "override"))
+            set(db, statement, "override", "on");
+        if (!names(list, "column_memory") && pages > 0 && size > 0) {
+            snprintf(memory, sizeof memory, "%lld", (long long)pages * size / 8);
+            set(db, statement, "column_memory", memory);
+        }
+        set_listed(db, statement, list);
+        originals->finalize(statement);
     }
-    set_listed(db, list);
     /* The connection has had no error yet, and no row. */
-    served.originals->exec(db, "", NULL, NULL, NULL);
+    originals->exec(db, "", NULL, NULL, NULL);
+    clr_inside--;
+    return rc == SQLITE_OK;
 }
 
 bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
@@ -281,9 +285,7 @@ bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db)
     rc = served.entry(db, &error, &served.routines);
     if (rc == SQLITE_OK_LOAD_PERMANENTLY)
         rc = SQLITE_OK;
-    if (rc == SQLITE_OK) {
-        set_all(db);
-    } else {
+    if (rc != SQLITE_OK) {
         take_lock();
         snprintf(served.failure, sizeof served.failure, "%s",
                  error == NULL ? originals->errstr(rc) : error);

@@ -41,9 +41,12 @@ static inline int clr_extension_leave(void)
 bool clr_extension_open_hook(const struct clr_originals *originals);
 void clr_extension_close_hook(const struct clr_originals *originals);
 
-/* Loads the extension into a new connection, and sets what CLREDUCE_SETTINGS says. Returns whether
-   it is there. */
+/* Loads the extension into a new connection. Returns whether it is there. */
 bool clr_extension_load(const struct clr_originals *originals, sqlite3 *db);
+
+/* Sets what CLREDUCE_SETTINGS says, and what is the default here. Returns false where no statement
+   can be prepared: some copies of SQLite read the schema for any, which may be locked. */
+bool clr_extension_set(sqlite3 *db);
 
 /* Whether a statement was prepared by the extension for itself. */
 bool clr_extension_owns(sqlite3_stmt *statement);

@@ -72,6 +72,7 @@ static void connect(const struct clr_originals *originals, sqlite3 *db)
     connected->db = db;
     atomic_init(&connected->users, 1);
     connected->is_served = clr_extension_load(originals, db);
+    connected->is_set = connected->is_served && clr_extension_set(db);
     /* One that was closed while it had statements may have been where this one is. */
     old = clr_pointer_map_take(&connections, db);
     if (old != NULL)

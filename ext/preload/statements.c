@@ -52,7 +52,7 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
     const struct clreduce_gate *gate = atomic_load(&clr_gate);
     const struct clr_originals *originals = connected->originals;
     struct clr_statement *statement = NULL;
-    struct clreduce_watched *watched;
+    struct clreduce_watched *watched = NULL;
     sqlite3_mutex *mutex;
 
     /* SQLite keeps no text of what it prepares to read a schema. */
@@ -62,7 +62,10 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
         return;
     mutex = lock(connected);
     clr_inside++;
-    watched = gate->watch(handle);
+    if (!connected->is_set)
+        connected->is_set = clr_extension_set(connected->db);
+    if (connected->is_set)
+        watched = gate->watch(handle);
     if (watched != NULL)
         statement = calloc(1, sizeof *statement);
     if (statement != NULL) {

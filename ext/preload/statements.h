@@ -49,6 +49,7 @@ struct clr_connected {
     struct clr_statement *first; /* those that are watched; with the mutex of db */
     _Atomic(int) users;          /* those, and who knows the connection by db */
     bool is_served;              /* the extension is there */
+    bool is_set;                 /* and so are its settings; with the mutex of db */
     bool is_closed;
     struct clr_callbacks callbacks;
 };

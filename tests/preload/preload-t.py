@@ -252,6 +252,24 @@ def test_settings():
         tap.is_equal(run(*command, "SELECT 1", options=("--quiet",), settings=settings), ("1\n|0", []), "and quietly")
 
 
+LOCKED_SCRIPT = """
+import sqlite3, sys
+locked = sqlite3.connect(sys.argv[1])
+locked.execute("BEGIN EXCLUSIVE")
+db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)
+locked.execute("COMMIT")
+print(db.execute("SELECT k, sum(v) FROM t WHERE k < 3 GROUP BY k").fetchall())
+print(db.execute("SELECT name, value FROM clreduce_settings WHERE name IN ('device', 'override') ORDER BY name").fetchall())
+"""
+
+
+def test_locked():
+    """A connection that is opened while its file is locked has its settings all the same, once it has prepared something."""
+    got, told = run(sys.executable, "-c", LOCKED_SCRIPT, LARGE, options=(), settings="device=host")
+    want = "[(0, 12250175000.0), (1, 12249860000.0), (2, 12249895000.0)]\n[('device', 'host'), ('override', 'on')]\n|0"
+    tap.is_equal((got, told), (want, []), "opened while it is locked: the settings")
+
+
 def test_programs_without():
     """Programs that have no SQLite to be taken over say so."""
     _, told = run(sys.executable, "-c", "pass", options=())
@@ -335,6 +353,7 @@ def main():
         test_bound()
         test_units()
         test_settings()
+        test_locked()
         test_programs_without()
         test_static()
         test_copies()

@@ -29,7 +29,11 @@ for _kind, _names in {
         c_void_p: "expanded_sql column_blob column_value column_text16 next_stmt trace context_db_handle backup_init",
         c_int64: "column_int64 last_insert_rowid", ctypes.c_double: "column_double"}.items():
     for _name in _names.split():
-        getattr(LINKED, "sqlite3_" + _name).restype = _kind
+        # A SQLite may be built without some.
+        if hasattr(LINKED, "sqlite3_" + _name):
+            getattr(LINKED, "sqlite3_" + _name).restype = _kind
+TOLD_OF_COLUMNS = [_name for _name in ("name", "decltype", "database_name", "table_name", "origin_name")
+                   if hasattr(LINKED, "sqlite3_column_" + _name)]
 
 AUTHORIZER = CFUNCTYPE(c_int, c_void_p, c_int, c_char_p, c_char_p, c_char_p, c_char_p)
 EACH_ROW = CFUNCTYPE(c_int, c_void_p, c_int, POINTER(c_char_p), POINTER(c_char_p))
@@ -154,7 +158,7 @@ class Statement:
         """Says all about the columns."""
         print(text(self.call("sql")))
         for i in range(self.call("column_count")):
-            print(*(text(self.call("column_" + name, i)) for name in ("name", "decltype", "database_name", "table_name", "origin_name")))
+            print(*(text(self.call("column_" + name, i)) for name in TOLD_OF_COLUMNS))
         print(f"data {self.call('data_count')} busy {self.call('stmt_busy')} readonly {self.call('stmt_readonly')}"
               f" explain {self.call('stmt_isexplain')}")
 
