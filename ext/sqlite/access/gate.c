@@ -568,10 +568,9 @@ static struct companion *make_by_schema(struct clreduce_watched *watched,
 {
     struct companion *companion = NULL;
     sqlite3_stmt *hold;
+    const int rc = clr_schema_renew(watched->connection, sqlite3_sql(watched->plain), &hold);
 
-    if (clr_schema_renew(watched->connection, sqlite3_sql(watched->plain), &hold) != SQLITE_OK)
-        return NULL;
-    if (!has_aged(watched) && clr_has_columns_of_now(watched->plain)) {
+    if (rc == SQLITE_OK && !has_aged(watched) && clr_has_columns_of_now(watched->plain)) {
         companion = make_companion(watched->connection, companions, watched->plain, reason);
         *is_refused = companion == NULL;
     }

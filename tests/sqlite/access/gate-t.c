@@ -4,6 +4,7 @@
  */
 #include "sqlite/access/gate.h"
 #include "sqlite/database.h"
+#include "sqlite/nomem.h"
 
 #include "tap.h"
 
@@ -372,7 +373,6 @@ static int allow(void *unused, int action, const char *a, const char *b, const c
     return action < 0 ? SQLITE_DENY : SQLITE_OK;
 }
 
-/* A parameter may outdate a statement, which stays what it is to the application. */
 /* Of a quick statement few runs are timed, and one that comes after a longer one is. */
 static void test_timed(void)
 {
@@ -398,6 +398,7 @@ static void test_timed(void)
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
 }
 
+/* A parameter may outdate a statement, which stays what it is to the application. */
 static void test_outdated(void)
 {
     sqlite3 *db = database_open_file(path);
@@ -417,6 +418,28 @@ static void test_outdated(void)
     finalize(&of);
     gate->closing(db);
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+}
+
+/* Without memory SQLite runs the statement, and nothing is left that keeps the connection. */
+static void test_nomem(void)
+{
+    bool happened = true, closed = true;
+    int i;
+
+    for (i = 0; happened && closed; i++) {
+        sqlite3 *db = database_open_file(path);
+        struct watched of = prepare(db, "SELECT sum(i) FROM small");
+        sqlite3_int64 patience;
+
+        database_set(db, "view_threshold", "0");
+        nomem_sqlite_fail_after(i);
+        gate->begin(of.watched, &patience, &of.timed);
+        happened = nomem_sqlite_fail_after(-1);
+        finalize(&of);
+        gate->closing(db);
+        closed = sqlite3_close(db) == SQLITE_OK;
+    }
+    tap_ok(closed && i > 100, "of %d allocations each may fail", i);
 }
 
 /* sqlite3_deserialize() takes the schema away that views of modules of their own are of. */
@@ -504,6 +527,7 @@ int main(void)
     const char *parent = getenv("TMPDIR");
     int found = 0;
 
+    nomem_replace_malloc();
     database_register();
     gate = clreduce_gate();
     snprintf(path, sizeof path, "%s/clreduce-gate-%ld.db", parent != NULL ? parent : "/tmp",
@@ -517,6 +541,7 @@ int main(void)
     test_postponed();
     test_timed();
     test_outdated();
+    test_nomem();
     test_deserialize();
     test_scans();
     test_log();
