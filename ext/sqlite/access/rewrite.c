@@ -328,6 +328,11 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
     *message = NULL;
     if (trimmed != NULL)
         rc = prepare_accelerated(connection, plain, trimmed, flags, NULL, accelerated, message);
+    /* It may not be accelerated as a whole. */
+    if (rc == SQLITE_OK) {
+        sqlite3_free(*message);
+        *message = NULL;
+    }
     sqlite3_free(trimmed);
     return rc;
 }

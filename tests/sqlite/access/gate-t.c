@@ -442,6 +442,28 @@ static void test_nomem(void)
     tap_ok(closed && i > 100, "of %d allocations each may fail", i);
 }
 
+/* What was learned of a statement of which SELECTs are accelerated by themselves is not kept. */
+static void test_freed(void)
+{
+    sqlite3_int64 used = 0;
+    bool right = true;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        sqlite3 *db = database_open_file(path);
+
+        database_set(db, "view_threshold", "0");
+        right &= gives(db, "SELECT max(n) FROM (SELECT i, count(*) AS n FROM small GROUP BY i)", 1,
+                       true, 1000);
+        gate->closing(db);
+        sqlite3_close(db);
+        if (i == 1)
+            used = sqlite3_memory_used();
+    }
+    tap_ok(right && sqlite3_memory_used() == used, "%lld bytes, and then %lld", (long long)used,
+           (long long)sqlite3_memory_used());
+}
+
 /* sqlite3_deserialize() takes the schema away that views of modules of their own are of. */
 static void test_deserialize(void)
 {
@@ -542,6 +564,7 @@ int main(void)
     test_timed();
     test_outdated();
     test_nomem();
+    test_freed();
     test_deserialize();
     test_scans();
     test_log();
