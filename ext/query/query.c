@@ -435,7 +435,7 @@ static void print_condition(struct clr_printer *printer, const char *word,
     clr_print_word(printer, ")");
 }
 
-/* Groups that ORDER BY leaves equal are in the order of the key. */
+/* Groups that ORDER BY leaves equal are in the order of an index, or of the key alone. */
 static char *write_joined(const struct clr_query *query)
 {
     const struct clr_eager *eager = query->eager;
@@ -460,6 +460,7 @@ static char *write_joined(const struct clr_query *query)
     clr_print_clause(&printer, "ORDER BY", &whole->terms);
     if (!eager->is_ordered) {
         clr_print_word(&printer, whole->terms.first == NULL ? "ORDER BY" : ",");
+        clr_print_word(&printer, eager->order == NULL ? "" : eager->order);
         clr_print_node(&printer, eager->key);
     }
     clr_print_limit(&printer, whole);
@@ -652,8 +653,10 @@ void clr_query_free(struct clr_query *query)
         clr_memory_free(query->columns[i].derived);
     for (i = 0; i < query->dimension_count; i++)
         clr_memory_free(query->dimensions[i].key);
-    if (query->eager != NULL)
+    if (query->eager != NULL) {
+        clr_memory_free(query->eager->order);
         clr_memory_free(query->eager->whole);
+    }
     clr_memory_free(query->eager);
     clr_syntax_free(query->syntax);
     clr_memory_free(query->syntax);

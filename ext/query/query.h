@@ -190,6 +190,7 @@ struct clr_eager {
     struct clr_node *key, *other;  /* columns that are equal: a table's key, and the last one's */
     int keyed;                     /* the table that has the key, by its place in FROM */
     bool is_ordered;               /* ORDER BY has the key */
+    char *order;                   /* terms that go before the key, each with a comma; or NULL */
     int term_count;                /* of ON, those that do not read the last table */
     struct clr_node *terms[CLR_MOST_CONDITIONS];
 };

@@ -500,7 +500,8 @@ class Stars(Domain):
                "UPDATE d SET name = replace(name, 'n', 'm') WHERE id % 50 = {n} % 50", "UPDATE t SET any = 'n1' WHERE id = {n} + 7", "VACUUM",
                "DELETE FROM q WHERE c = {n} % 7", "UPDATE q SET label = 'l3' WHERE c = {n} % 5", "UPDATE t SET w = {n} % 4, code = 'b' WHERE id % 30 = {n} % 30",
                "ALTER TABLE d RENAME COLUMN any TO anything", "ALTER TABLE d RENAME COLUMN anything TO any", "DROP INDEX IF EXISTS by_did",
-               "CREATE INDEX IF NOT EXISTS by_did ON t(did)", "CREATE TEMP TABLE d AS SELECT * FROM main.d WHERE id < {n}", "DROP TABLE IF EXISTS temp.d", "ANALYZE")
+               "CREATE INDEX IF NOT EXISTS by_did ON t(did)", "CREATE TEMP TABLE d AS SELECT * FROM main.d WHERE id < {n}", "DROP TABLE IF EXISTS temp.d", "ANALYZE",
+               "CREATE UNIQUE INDEX IF NOT EXISTS by_v ON d(v DESC)", "CREATE UNIQUE INDEX IF NOT EXISTS by_v ON d(v COLLATE NOCASE)", "DROP INDEX IF EXISTS by_v")
 
     def fill(self, rng):
         kind, keyed = rng.choice((("TEXT", "TEXT"), ("TEXT", "TEXT COLLATE NOCASE"), ("", ""), ("TEXT COLLATE NOCASE", "TEXT"), ("INT", "TEXT"), ("", "TEXT")))
@@ -515,6 +516,8 @@ class Stars(Domain):
         self.db.execute(f"CREATE TABLE q(a {rng.choice(('', 'INT', 'TEXT', 'REAL'))}, b {keyed}, label TEXT, weight NUMERIC, c INT, UNIQUE(a, b))")
         self.db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, other, code {kind}, w {other}, n INT, x REAL, any TEXT)")
         keys = rng.choice((30, 150, 700, 900))
+        if rng.random() < 0.4:
+            self.run("CREATE UNIQUE INDEX by_v ON d(v)")
         self.insert("d", ((i, rng.choice((None, f"n{i % 9}", f"N{i % 4}")), i % 7, i / 4, i % 6, rng.randrange(40), rng.choice(self.mixed))
                           for i in range(keys) if rng.random() < 0.9))
         self.insert("r", [(i, f"{rng.choice('tT')}{i}") for i in range(5)] + [(None, "none"), (None, "nor")])

@@ -3,6 +3,8 @@
 #include "base/memory.h"
 #include "query/syntax/grammar.h"
 
+#include <stdlib.h>
+
 /* Which tables an expression reads outside of aggregates, as bits: those whose rows are kept, and
    the last one of the join, whose rows are grouped. */
 enum { READS_KEPT = 1, READS_GROUPED = 2, READS_UNKNOWN = 4 };
@@ -25,7 +27,9 @@ static int find_table(const struct clr_binder *binder, const struct clr_node *no
     return source - 1;
 }
 
-static unsigned find_reads(const struct clr_binder *binder, const struct clr_node *node)
+/* takes_items: a name that is none of the tables' may be an item's. */
+static unsigned find_reads(const struct clr_binder *binder, const struct clr_node *node,
+                           bool takes_items)
 {
     const struct clr_known_column *column;
     const struct clr_node *child;
@@ -37,6 +41,9 @@ static unsigned find_reads(const struct clr_binder *binder, const struct clr_nod
         return 0;
     case CLR_N_COLUMN:
         table = find_table(binder, node, &column);
+        child = takes_items && table < 0 ? clr_syntax_find_item(binder->syntax, node) : NULL;
+        if (child != NULL)
+            return find_reads(binder, child->first, false);
         /* With its schema it means no table that has an alias. */
         return table < 0 || node->name_count > 2 ? READS_UNKNOWN
                : table == last_table(binder)     ? READS_GROUPED
@@ -53,7 +60,7 @@ static unsigned find_reads(const struct clr_binder *binder, const struct clr_nod
         break;
     }
     for (child = node->first; child != NULL; child = child->next)
-        reads |= find_reads(binder, child);
+        reads |= find_reads(binder, child, takes_items);
     return reads;
 }
 
@@ -61,7 +68,7 @@ static unsigned find_reads(const struct clr_binder *binder, const struct clr_nod
 static bool reads_alone(const struct clr_binder *binder, const struct clr_node *node,
                         unsigned reads)
 {
-    return node == NULL || (find_reads(binder, node) & ~reads) == 0;
+    return node == NULL || (find_reads(binder, node, false) & ~reads) == 0;
 }
 
 /* Returns the table that is kept and whose INTEGER PRIMARY KEY, or rowid, an expression is: no two
@@ -142,7 +149,7 @@ static bool take_on(struct clr_binder *binder, struct clr_node *node, struct clr
         return true;
     if (query->condition_count == CLR_MOST_CONDITIONS || eager->term_count == CLR_MOST_CONDITIONS)
         return false;
-    reads = find_reads(binder, node);
+    reads = find_reads(binder, node, false);
     if (reads == READS_GROUPED)
         query->conditions[query->condition_count++] = node;
     else
@@ -225,16 +232,35 @@ static bool leads_to_all(const struct clr_binder *binder, int table)
     return known == (1u << last_table(binder)) - 1;
 }
 
+/* Returns what a term of GROUP BY means: an item's expression, by its number or its name. */
+static const struct clr_node *find_meant(const struct clr_binder *binder,
+                                         const struct clr_node *term)
+{
+    const struct clr_node *item = binder->from->items.first;
+    const struct clr_known_column *column;
+    long number = 0;
+
+    if (term->first->kind != CLR_N_LITERAL)
+        item = term->first->kind == CLR_N_COLUMN && find_table(binder, term->first, &column) >= 0
+                   ? NULL
+                   : clr_syntax_find_item(binder->syntax, term->first);
+    else if (term->first->names[0].kind == CLR_T_NUMBER)
+        number = strtol(term->first->names[0].name, NULL, 10);
+    while (item != NULL && --number > 0)
+        item = item->next;
+    return item == NULL ? term->first : item->first;
+}
+
 /* Whether groups are told apart by a key first, in whose order they come, and each is one row of
-   the tables that are kept. */
-static bool groups_by_key(const struct clr_binder *binder)
+   the tables that are kept. Stores the table that has the key. */
+static bool groups_by_key(const struct clr_binder *binder, int *keyed)
 {
     const struct clr_node *term = binder->from->keys.first;
-    const int keyed = term == NULL ? -1 : find_keyed(binder, term->first);
 
-    if (keyed < 0 || binder->from->sources[keyed].is_left || !leads_to_all(binder, keyed))
+    *keyed = term == NULL ? -1 : find_keyed(binder, find_meant(binder, term));
+    if (*keyed < 0 || binder->from->sources[*keyed].is_left || !leads_to_all(binder, *keyed))
         return false;
-    while (term != NULL && reads_alone(binder, term->first, READS_KEPT))
+    while (term != NULL && reads_alone(binder, find_meant(binder, term), READS_KEPT))
         term = term->next;
     return term == NULL;
 }
@@ -273,7 +299,8 @@ static bool follows(const struct clr_binder *binder)
     }
     return binder->syntax->aggregates.first != NULL &&
            reads_alone(binder, select->where, READS_KEPT) &&
-           reads_alone(binder, select->having, READS_KEPT);
+           (select->having == NULL ||
+            (find_reads(binder, select->having, true) & ~(unsigned)READS_KEPT) == 0);
 }
 
 /* Whether it is a SELECT from tables, the last one of which LEFT JOIN adds, as its text tells. */
@@ -328,13 +355,14 @@ bool clr_eager_find(struct clr_binder *binder)
 {
     struct clr_query *query = binder->query;
     struct clr_eager *eager;
+    int keyed;
 
-    if (!is_outer_join(binder) || !groups_by_key(binder) || !follows(binder))
+    if (!is_outer_join(binder) || !groups_by_key(binder, &keyed) || !follows(binder))
         return false;
     eager = clr_memory_alloc_zero(sizeof *eager);
     if (eager == NULL)
         return clr_syntax_no_memory(binder->syntax) >= 0;
-    eager->keyed = find_keyed(binder, binder->from->keys.first->first);
+    eager->keyed = keyed;
     if (!take_on(binder, binder->from->sources[last_table(binder)].on, eager) ||
         eager->key == NULL || !make_select(binder, eager)) {
         query->condition_count = 0;

@@ -1,5 +1,6 @@
 #include "sqlite/access/correlated.h"
 
+#include "base/memory.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
@@ -9,6 +10,7 @@
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/view/row_order.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -249,6 +251,7 @@ struct joined {
     struct clr_connection *connection;
     struct clauses outer, inner; /* inner: the first subquery's */
     struct clr_names outer_columns, inner_columns;
+    char *order; /* of the rows of the table around them, before their key: terms, or NULL */
     struct link link;
     int count;
     struct replaced list[MOST_JOINED];
@@ -499,10 +502,23 @@ static int take_subquery(struct joined *joined, const struct clr_stood *stood)
 
 /* ---- The join. */
 
+/* Returns where LIMIT begins behind ORDER BY, or the end. */
+static const char *find_limit(struct clr_written rest)
+{
+    struct reader reader = read_part(rest);
+
+    while (next(&reader)) {
+        if (reader.depth == 0 && clr_token_is(&reader.token, "LIMIT"))
+            return reader.token.text;
+    }
+    return end_of_part(rest);
+}
+
 static char *write_join(const struct joined *joined)
 {
     const struct clauses *outer = &joined->outer, *inner = &joined->inner;
     const struct name *key = &joined->link.outer;
+    const char *limit = find_limit(outer->rest);
     sqlite3_str *text = sqlite3_str_new(NULL);
 
     sqlite3_str_appendall(text, "SELECT");
@@ -516,7 +532,14 @@ static char *write_join(const struct joined *joined)
     }
     sqlite3_str_appendf(text, "\nGROUP BY %.*s.%.*s\n", (int)key->table.length, key->table.text,
                         (int)key->column.length, key->column.text);
-    append_part(joined, outer->rest, &outer->table, &joined->outer_columns, text);
+    append_part(joined, between(outer->rest.text, limit), &outer->table, &joined->outer_columns,
+                text);
+    if (joined->order != NULL)
+        sqlite3_str_appendf(text, "%s %s %.*s.%.*s\n", limit > outer->rest.text ? "," : "ORDER BY",
+                            joined->order, (int)key->table.length, key->table.text,
+                            (int)key->column.length, key->column.text);
+    append_part(joined, between(limit, end_of_part(outer->rest)), &outer->table,
+                &joined->outer_columns, text);
     return sqlite3_str_finish(text);
 }
 
@@ -588,26 +611,32 @@ static char *write_plain(sqlite3_stmt *plain, const char *sql)
     return numbered;
 }
 
-/* Whether SQLite goes over all rows of the table of the SELECT in the order of their rowids. */
-static bool is_in_order(sqlite3 *db, const char *sql, const struct clr_token *table)
+/* Finds out in which order SQLite goes over all rows of the table of the SELECT. Returns SQLITE_OK,
+   SQLITE_NOTFOUND if that is not known, or SQLite's code. */
+static int find_order(struct joined *joined, const char *sql, const struct clr_token *table)
 {
+    sqlite3 *db = joined->connection->db;
     const struct clr_written written = bare(table);
     char *name = sqlite3_mprintf("%.*s", (int)written.length, written.text);
     struct clr_bytecode program = {.count = 0};
     sqlite3_stmt *entries;
-    uint32_t root = 0;
-    bool is = false;
+    uint32_t root = 0, walked = 0;
+    int rc = SQLITE_NOTFOUND;
 
     if (name != NULL && clr_schema_entries(db, "main", &entries) == SQLITE_OK &&
         clr_schema_entries_next(entries, CLR_SCHEMA_TABLE, CLR_SCHEMA_NAME, name))
         root = (uint32_t)sqlite3_column_int64(entries, CLR_SCHEMA_ROOT);
     if (name != NULL)
         sqlite3_finalize(entries);
-    sqlite3_free(name);
     if (root != 0 && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK)
-        is = clr_bytecode_is_in_order(&program, root, false);
+        walked = clr_bytecode_outermost_root(&program);
     clr_bytecode_free(&program);
-    return is;
+    if (walked != 0)
+        rc = walked == root ? SQLITE_OK
+                            : clr_row_order_find(db, "main", name, walked, &joined->outer.table,
+                                                 &joined->order);
+    sqlite3_free(name);
+    return rc;
 }
 
 /* Takes all subqueries of a statement. Returns as take_subquery(). */
@@ -651,15 +680,16 @@ int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, 
         if (clr_selects_find(numbered, selects))
             rc = take_subqueries(joined, selects);
         table = read_part(joined->outer.from);
-        if (rc == SQLITE_OK && !(has_rows(joined) && next(&table) &&
-                                 is_in_order(connection->db, numbered, &table.token)))
-            rc = SQLITE_NOTFOUND;
+        if (rc == SQLITE_OK)
+            rc = has_rows(joined) && next(&table) ? find_order(joined, numbered, &table.token)
+                                                  : SQLITE_NOTFOUND;
         if (rc == SQLITE_OK) {
             *text = write_join(joined);
             rc = *text == NULL ? SQLITE_NOMEM : SQLITE_OK;
         }
         for (i = 0; i < joined->count; i++)
             sqlite3_free((void *)joined->list[i].value);
+        clr_memory_free(joined->order);
         clr_names_free(&joined->outer_columns);
         clr_names_free(&joined->inner_columns);
     }

@@ -557,16 +557,27 @@ static bool is_before_lists(const struct clr_bytecode *program, const struct loo
     return loops->lists == 0 || operation - program->operations < loops->lists_begin;
 }
 
+uint32_t clr_bytecode_outermost_root(const struct clr_bytecode *program)
+{
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
+
+    return first != NULL && clr_vdbe_op_is(first, "Rewind") &&
+                   is_before_lists(program, &loops, first)
+               ? (uint32_t)open->p2
+               : 0;
+}
+
 bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
     int place;
 
+    if (!are_listed)
+        return clr_bytecode_outermost_root(program) == root;
     if (first == NULL || (uint32_t)open->p2 != root)
         return false;
-    if (!are_listed)
-        return clr_vdbe_op_is(first, "Rewind") && is_before_lists(program, &loops, first);
     place = (int)(first - program->operations);
     return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
            loops.lists == 1 && !loops.lists_descend && place >= loops.lists_begin &&

@@ -97,6 +97,10 @@ struct clr_walk {
 /* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
 
+/* Returns the root page of the b-tree, of a table or an index, all of which a program goes over in
+   its order in the outermost loop. 0: there is none, or it is not known. */
+uint32_t clr_bytecode_outermost_root(const struct clr_bytecode *program);
+
 /*
  * Whether a program of a join, in which each row of the outermost table has one row at most of each
  * other table, goes over the rows of the table with that root page in the order of their rowids:

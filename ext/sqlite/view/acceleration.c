@@ -184,7 +184,8 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     acceleration->connection = connection;
     acceleration->interruption.db = connection->db;
     acceleration->select = select;
-    if (clr_parameter_places_find(select->sql, &acceleration->places) == CLR_OK &&
+    if ((select->parameter_count == 0 ||
+         clr_parameter_places_find(select->sql, &acceleration->places) == CLR_OK) &&
         take_literals(acceleration, NULL, &is_changed) == SQLITE_OK &&
         make_plan(acceleration) == SQLITE_OK)
         return acceleration;

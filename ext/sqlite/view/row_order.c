@@ -1,5 +1,7 @@
 #include "sqlite/view/row_order.h"
 
+#include "base/memory.h"
+#include "query/syntax/print.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/session/statement.h"
 
@@ -23,20 +25,58 @@ enum { AT_PLACE, AT_NAME = 2, AT_DESCENDS, AT_SEQUENCE, AT_IS_KEY };
 
 /* Prepares a statement that lists the columns of the index of a table that has a root page; NULL:
    there is none. Returns SQLITE_OK, or SQLite's code. */
-static int list_columns(sqlite3 *db, const struct clr_table_info *table, uint32_t root,
+static int list_columns(sqlite3 *db, const char *schema, const char *table, uint32_t root,
                         sqlite3_stmt **columns)
 {
     sqlite3_stmt *found;
     int rc = clr_statement_prepare(db, &found,
                                    "SELECT name FROM \"%w\".sqlite_master WHERE type = 'index' AND"
-                                   " rootpage = %lld",
-                                   table->schema, (long long)root);
+                                   " rootpage = %lld AND tbl_name = %Q COLLATE NOCASE",
+                                   schema, (long long)root, table);
 
     *columns = NULL;
     if (rc == SQLITE_OK && sqlite3_step(found) == SQLITE_ROW)
-        rc = clr_statement_prepare(db, columns, "PRAGMA \"%w\".index_xinfo(\"%w\")", table->schema,
+        rc = clr_statement_prepare(db, columns, "PRAGMA \"%w\".index_xinfo(\"%w\")", schema,
                                    sqlite3_column_text(found, 0));
     return clr_statement_end(found, rc);
+}
+
+int clr_row_order_find(sqlite3 *db, const char *schema, const char *table, uint32_t root,
+                       const struct clr_token *alias, char **order)
+{
+    struct clr_printer printer = {.syntax = NULL};
+    sqlite3_stmt *columns;
+    int rc = list_columns(db, schema, table, root, &columns);
+    bool is_fine = columns != NULL;
+
+    *order = NULL;
+    while (is_fine && sqlite3_step(columns) == SQLITE_ROW &&
+           sqlite3_column_int(columns, AT_IS_KEY) != 0) {
+        const char *name = (const char *)sqlite3_column_text(columns, AT_NAME);
+        const char *sequence = (const char *)sqlite3_column_text(columns, AT_SEQUENCE), *own;
+
+        is_fine = name != NULL && sequence != NULL &&
+                  sqlite3_table_column_metadata(db, schema, table, name, NULL, &own, NULL, NULL,
+                                                NULL) == SQLITE_OK;
+        if (!is_fine)
+            break;
+        clr_text_add(&printer.text, "%.*s.", (int)alias->length, alias->text);
+        clr_print_name(&printer, name);
+        if (sqlite3_stricmp(sequence, own) != 0) {
+            clr_text_add(&printer.text, " COLLATE");
+            clr_print_name(&printer, sequence);
+        }
+        clr_text_add(&printer.text, sqlite3_column_int(columns, AT_DESCENDS) ? " DESC," : ",");
+    }
+    rc = clr_statement_end(columns, rc);
+    *order = clr_text_end(&printer.text);
+    if (*order == NULL)
+        return SQLITE_NOMEM;
+    if (rc == SQLITE_OK && is_fine && **order != '\0')
+        return SQLITE_OK;
+    clr_memory_free(*order);
+    *order = NULL;
+    return rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 
 /* What is found of an index, from its first column on, beside the keys. */
@@ -80,7 +120,7 @@ static int compare_index(sqlite3 *db, const struct clr_walk *walk,
     const int count = query->grouping.key_count;
     struct comparing comparing = {.next = 0};
     sqlite3_stmt *statement;
-    int rc = list_columns(db, table, walk->root, &statement), i;
+    int rc = list_columns(db, table->schema, table->name, walk->root, &statement), i;
 
     while (statement != NULL && comparing.next < count && sqlite3_step(statement) == SQLITE_ROW)
         take_column(statement, table, query, &comparing);
@@ -214,7 +254,7 @@ static int compare_keys(sqlite3 *db, const struct clr_table_info *table, uint32_
 {
     const struct clr_node *term = query->syntax->select.keys.first;
     sqlite3_stmt *statement;
-    int rc = list_columns(db, table, root, &statement), i;
+    int rc = list_columns(db, table->schema, table->name, root, &statement), i;
 
     for (i = 0; statement != NULL && term != NULL && sqlite3_step(statement) == SQLITE_ROW &&
                 is_column(term, statement);
@@ -328,7 +368,7 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
     *is = false;
     if (root == 0 || (query->first.group < 0 && !query->lists_rows) || query->dimension_count > 0)
         return SQLITE_OK;
-    rc = list_columns(db, table, root, &statement);
+    rc = list_columns(db, table->schema, table->name, root, &statement);
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
            sqlite3_column_int(statement, AT_IS_KEY) != 0) {
         place = sqlite3_column_int(statement, AT_PLACE);
@@ -418,21 +458,30 @@ static int check_lists(sqlite3 *db, const struct clr_bytecode *program,
 }
 
 /*
- * Whether a join whose groups are made before it goes over all rows of a table in its outermost
- * loop, and gives groups in the order of the key: that is the table's rowid, or a sorter's first
- * key. Else SQLite takes the keys of groups in any order in which the rows come.
+ * Finds the order of the groups of a join that are made before it, where it goes over all rows of a
+ * table in its outermost loop: that of the key, which is the table's rowid or a sorter's first key,
+ * or that of an index of the table with the key, where no sorter brings groups together. Sets the
+ * reason where it is another one. Returns SQLITE_OK, or SQLite's code.
  */
-static bool goes_over_all(const struct clr_bytecode *program, const struct clr_walk *walk,
-                          const struct clr_joined *joined, const struct clr_eager *eager)
+static int check_eager(sqlite3 *db, const struct clr_bytecode *program, const struct clr_walk *walk,
+                       const struct clr_joined *joined, struct clr_eager *eager, bool *has_changed,
+                       struct clr_reason *reason)
 {
+    const struct clr_table_info *table = &joined->tables[eager->keyed];
     const int kept = eager->whole->source_count - 1;
-    int count, i = 0;
+    int rc, count, i = 0;
 
-    if (clr_bytecode_is_in_order(program, joined->tables[eager->keyed].root, false))
-        return true;
     while (i < kept && !clr_bytecode_is_in_order(program, joined->tables[i].root, false))
         i++;
-    return i < kept && walk->sorter != NULL && find_directions(walk->sorter, &count) == 0;
+    if ((i < kept && walk->sorter != NULL && find_directions(walk->sorter, &count) == 0) ||
+        i == eager->keyed)
+        return SQLITE_OK;
+    rc = clr_row_order_find(db, table->schema, table->name, clr_bytecode_grouping_root(program),
+                            clr_from_name(&eager->whole->sources[eager->keyed]), &eager->order);
+    *has_changed = eager->order != NULL;
+    if (rc == SQLITE_NOTFOUND)
+        clr_reason_set(reason, CLR_WHY_HAS_INDEX);
+    return rc == SQLITE_NOTFOUND ? SQLITE_OK : rc;
 }
 
 int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
@@ -442,12 +491,9 @@ int clr_row_order_check(sqlite3 *db, const struct clr_bytecode *program,
     bool has_changed = false;
     int rc = SQLITE_OK;
 
-    if (query->eager != NULL) {
-        if (!goes_over_all(program, walk, joined, query->eager))
-            clr_reason_set(reason, CLR_WHY_HAS_INDEX);
-        return SQLITE_OK;
-    }
-    if (query->has_rows)
+    if (query->eager != NULL)
+        rc = check_eager(db, program, walk, joined, query->eager, &has_changed, reason);
+    else if (query->has_rows)
         rc = check_rows(db, program, walk, joined->fact, query, rows_per_found, reason);
     else if (query->is_grouped)
         rc = check_groups(db, program, walk, joined, query, &has_changed, reason);

@@ -3,6 +3,7 @@
 #define CLR_SQLITE_ROW_ORDER_H
 
 #include "query/query.h"
+#include "query/syntax/lexer.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
 
@@ -11,6 +12,15 @@ struct clr_joined {
     const struct clr_table_info *fact;   /* the one that is scanned */
     const struct clr_table_info *tables; /* by their places in FROM; the fact's is empty */
 };
+
+/*
+ * Stores the order of rows that SQLite goes over by the table's index with that root page: terms of
+ * ORDER BY, each with a comma behind it, of columns of the table by its alias in the statement.
+ * They are to be followed by the rowid. To be freed with clr_memory_free(). Returns SQLITE_OK;
+ * SQLITE_NOTFOUND if there is no such index, or one of expressions; or SQLite's code.
+ */
+int clr_row_order_find(sqlite3 *db, const char *schema, const char *table, uint32_t root,
+                       const struct clr_token *alias, char **order);
 
 /*
  * Finds out whether SQLite's code for the SELECT of a query, and its walk, give rows as they are
