@@ -5,14 +5,13 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
 
-/* Whether an expression wants literals: a function, and what is as hard to scan. What LIKE and its
-   kind look for is another text in each run. */
+/* Whether an expression wants literals: a function, which LIKE is, too, and what is as hard to
+ * scan.
+ */
 static bool is_call(const struct clr_node *node)
 {
-    const int kind = node->names[0].kind;
-
-    return node->kind == CLR_N_FUNCTION ? !node->is_infix || kind == CLR_T_PTR
-                                        : node->kind == CLR_N_OPERATOR && kind == CLR_T_CONCAT;
+    return node->kind == CLR_N_FUNCTION ||
+           (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT);
 }
 
 /* Notes of all parameters in an expression that they are in a place of that kind, if not of a

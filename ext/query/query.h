@@ -90,11 +90,6 @@ struct clr_tally_plan {
 #define CLR_ROW_KEY "clreduce_key"
 #define CLR_ROW_KEY_PART "clreduce_key_part"
 
-/* The function, in the text of a lookup over days or less, of a pattern that a timestamp is
-   compared with by LIKE: the pattern itself, or an error if it may see more of the timestamp than
-   its day. */
-#define CLR_DAY_PATTERN "clreduce_day_pattern"
-
 /* An expression over one column, and over the rows that a join finds by it, that SQLite evaluates
    for each entry of the column's dictionary. */
 struct clr_lookup_plan {

@@ -164,25 +164,40 @@ static bool print_name(struct clr_printer *printer, const struct clr_node *node)
     return true;
 }
 
+/* Whether ESCAPE changes nothing of a pattern: its character is not in that, and means nothing. */
+static bool escapes_nothing(const struct clr_node *escape, const struct clr_token *pattern)
+{
+    const struct clr_token *token = &escape->names[0];
+
+    return escape->kind == CLR_N_LITERAL && token->kind == CLR_T_STRING && token->length == 3 &&
+           strchr("%_'", token->text[1]) == NULL &&
+           memchr(pattern->text + 1, token->text[1], pattern->length - 2) == NULL;
+}
+
 /* Finds the pattern of an expression that is a column LIKE one that a decoder knows, at the end of
-   the expression's text. */
+   the expression's text, or before an ESCAPE there. */
 static void find_pattern(const struct clr_binder *binder, const struct clr_node *node,
                          struct clr_query_column *column)
 {
     const struct clr_node *text = node->first, *pattern = text == NULL ? NULL : text->next;
+    const struct clr_node *escape = pattern == NULL ? NULL : pattern->next;
     const struct clr_token *token = pattern == NULL ? NULL : &pattern->names[0];
-    const size_t length = strlen(column->derived);
+    size_t end = strlen(column->derived);
 
     if (!binder->environment->is_utf8 || node->kind != CLR_N_FUNCTION || !node->is_builtin ||
         !node->is_infix || strcmp(node->names[0].name, "like") != 0 || pattern == NULL ||
-        pattern->next != NULL || text->kind != CLR_N_COLUMN || pattern->kind != CLR_N_LITERAL ||
-        token->kind != CLR_T_STRING || length < token->length || length > UINT16_MAX ||
-        memcmp(column->derived + length - token->length, token->text, token->length) != 0 ||
+        text->kind != CLR_N_COLUMN || pattern->kind != CLR_N_LITERAL ||
+        token->kind != CLR_T_STRING || end > UINT16_MAX ||
+        (escape != NULL && !escapes_nothing(escape, token)))
+        return;
+    end -= escape == NULL ? 0 : strlen(" ESCAPE ") + escape->names[0].length;
+    if (end < token->length ||
+        memcmp(column->derived + end - token->length, token->text, token->length) != 0 ||
         memchr(token->text + 1, '\'', token->length - 2) != NULL ||
         !clr_like_knows(token->text + 1, token->length - 2))
         return;
     column->like = text->reads;
-    column->pattern_at = (uint16_t)(length - token->length + 1);
+    column->pattern_at = (uint16_t)(end - token->length + 1);
     column->pattern_size = (uint16_t)(token->length - 2);
 }
 

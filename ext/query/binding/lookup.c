@@ -221,19 +221,12 @@ static bool print_entry(struct clr_printer *printer, const struct clr_node *node
     } else if (is_operand(node)) {
         snprintf(word, sizeof word, "?%d", node->number);
         clr_print_word(printer, word);
-    } else if (node->is_day_pattern) {
-        snprintf(word, sizeof word, CLR_DAY_PATTERN "(?%d)", node->number);
-        clr_print_word(printer, word);
     }
-    return part >= 0 || node->kind == CLR_N_COLUMN || node == binder->entry || is_operand(node) ||
-           node->is_day_pattern;
+    return part >= 0 || node->kind == CLR_N_COLUMN || node == binder->entry || is_operand(node);
 }
 
-/* Places the operands of a lookup, whose entries are of that unit. Returns false once it has
- * failed.
- */
-static bool place_operands(struct clr_binder *binder, struct clr_node *node,
-                           enum clr_time_unit unit)
+/* Places the operands of a lookup. Returns false once it has failed. */
+static bool place_operands(struct clr_binder *binder, struct clr_node *node)
 {
     struct clr_node *child;
 
@@ -242,11 +235,9 @@ static bool place_operands(struct clr_binder *binder, struct clr_node *node,
     if (is_operand(node))
         return clr_place_operand(binder, node) >= 0;
     for (child = node->first; child != NULL; child = child->next) {
-        if (!place_operands(binder, child, unit))
+        if (!place_operands(binder, child))
             return false;
     }
-    if (clr_times_has_pattern(node))
-        node->first->next->is_day_pattern = unit != CLR_TIME_NONE;
     return true;
 }
 
@@ -435,8 +426,8 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
     if (unit == CLR_TIME_NONE && !check_varied(binder, number))
         return -1;
     for (i = 0; i < count; i++) {
-        if (!check_held(binder, nodes[i], &plan.is_timed) ||
-            !place_operands(binder, nodes[i], unit) || !find_scope(binder, nodes[i], &scope))
+        if (!check_held(binder, nodes[i], &plan.is_timed) || !place_operands(binder, nodes[i]) ||
+            !find_scope(binder, nodes[i], &scope))
             return -1;
         plan.has_subqueries = plan.has_subqueries || (nodes[i]->has & CLR_HAS_SUBQUERY) != 0;
     }
@@ -472,7 +463,7 @@ int clr_lookup_emit_over(struct clr_binder *binder, struct clr_node *node,
     bool may;
 
     binder->entry = entry;
-    may = check_held(binder, node, &plan.is_timed) && place_operands(binder, node, CLR_TIME_NONE);
+    may = check_held(binder, node, &plan.is_timed) && place_operands(binder, node);
     if (may) {
         print_all(&printer, &node, 1, NULL);
         plan.text = clr_text_end(&printer.text);

@@ -207,16 +207,6 @@ static enum level read_by_prefix(size_t characters)
                               : READS_ALL;
 }
 
-bool clr_times_has_pattern(const struct clr_node *node)
-{
-    const struct clr_node *column = node->first;
-
-    return node->kind == CLR_N_FUNCTION && node->is_infix && node->is_builtin &&
-           strcmp(node->names[0].name, "like") == 0 && clr_node_is_scanned(column) &&
-           column->column.times != 0 && clr_timestamp_steps(column->column.times) > 1 &&
-           column->next->kind == CLR_N_PARAMETER && column->next->next == NULL;
-}
-
 /* ts LIKE 'prefix%', or GLOB 'prefix*'. */
 static enum level read_by_pattern(const struct clr_node *node, const char *special, char all)
 {
@@ -224,8 +214,6 @@ static enum level read_by_pattern(const struct clr_node *node, const char *speci
     size_t length, prefix = 0;
     const char *text = string_of(pattern, &length);
 
-    if (clr_times_has_pattern(node))
-        return READS_DAY;
     if (text == NULL || !node->is_infix || pattern->next != NULL)
         return READS_ALL;
     while (prefix < length && strchr(special, text[prefix]) == NULL)

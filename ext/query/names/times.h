@@ -14,10 +14,6 @@
  */
 enum clr_time_unit clr_times_unit(const struct clr_node *node);
 
-/* Whether an expression is ts LIKE ?, where a day is taken for what the pattern sees of the
-   timestamp: it has to be one that does not see more. */
-bool clr_times_has_pattern(const struct clr_node *node);
-
 /* Whether a function of SQLite that calculates with times has that name. */
 bool clr_times_is_function(const char *name);
 

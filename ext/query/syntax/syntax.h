@@ -139,11 +139,9 @@ struct clr_node {
     bool is_momentary;
     int number; /* of a parameter, or an operand; of a subquery: see struct clr_query's lists,
                    or 0 */
-    bool is_day_pattern; /* of a parameter, in a lookup that is being written: CLR_DAY_PATTERN
-                             looks at it */
-    int key;             /* of an expression that is what a key is: the key's number, from 1 */
-    bool is_determined;  /* of a column: it follows from a key, and is none */
-    bool is_constant;    /* of a term of GROUP BY: no key, as it is the same in all rows */
+    int key;    /* of an expression that is what a key is: the key's number, from 1 */
+    bool is_determined; /* of a column: it follows from a key, and is none */
+    bool is_constant;   /* of a term of GROUP BY: no key, as it is the same in all rows */
     struct clr_node
         *item; /* of a column's name that means an item of the select list: that, or NULL */
     /* Of a column, or a term of GROUP BY: the name of another one; "": none, or none that is known.

@@ -54,26 +54,8 @@ static void fix_time(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_value(context, values[0]);
 }
 
-static void check_pattern(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    static const size_t day = sizeof "2024-01-05" - 1;
-    const bool is_text = sqlite3_value_type(values[0]) == SQLITE_TEXT;
-    const char *text = is_text ? (const char *)sqlite3_value_text(values[0]) : NULL;
-    const size_t prefix = text == NULL ? 0 : strcspn(text, "%_");
-
-    (void)count;
-    if (sqlite3_value_type(values[0]) == SQLITE_NULL)
-        sqlite3_result_null(context);
-    else if (text != NULL && prefix <= day && text[prefix] == '%' &&
-             (size_t)sqlite3_value_bytes(values[0]) == prefix + 1)
-        sqlite3_result_value(context, values[0]);
-    else
-        sqlite3_result_error(context, "a pattern may see more of a time than its day", -1);
-}
-
 const struct clr_sql_function clr_lookup_functions[] = {
     {CLR_FIXED_TIME, 1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, fix_time, NULL},
-    {CLR_DAY_PATTERN, 1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, check_pattern, NULL},
     {.name = NULL},
 };
 
