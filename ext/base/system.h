@@ -14,8 +14,15 @@
 
 /* ---- Memory. */
 
-/* Returns the machine's memory in bytes; 0: the system does not tell. */
+/* Returns the memory, in bytes, that the machine has, or that a container, a service or a shell
+   leaves the process of it; 0: the system does not tell. */
 uint64_t clr_system_memory(void);
+
+/* Of POSIX: returns the least limit of memory, in bytes, of the control groups of Linux that the
+   process is in ("Control Group v2" and "Memory Resource Controller" in the kernel's
+   Documentation/admin-guide); UINT64_MAX: there is none, or it can't be read. root: what is in
+   front of /proc and /sys. */
+uint64_t clr_control_groups_memory(const char *root);
 
 /* Returns size bytes, all zero, which take no memory until they are touched, and are to be given
    back with the same size; or NULL. */

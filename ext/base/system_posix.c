@@ -20,13 +20,6 @@
 
 /* ---- Memory. */
 
-uint64_t clr_system_memory(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
-
-    return pages <= 0 || page_size <= 0 ? 0 : (uint64_t)pages * (uint64_t)page_size;
-}
-
 void *clr_system_map(size_t size)
 {
     void *area = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -1,9 +1,11 @@
 #include "preload/extension.h"
 
 #include "base/lock.h"
+#include "base/system.h"
 #include "preload/pointer_map.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -246,8 +248,8 @@ bool clr_extension_set(sqlite3 *db)
     const struct clr_originals *originals = served.originals;
     sqlite3_stmt *statement;
     const char *list = getenv("CLREDUCE_SETTINGS");
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    char memory[32];
+    const uint64_t memory = clr_system_memory();
+    char eighth[32];
     int rc;
 
     clr_inside++;
@@ -256,9 +258,9 @@ bool clr_extension_set(sqlite3 *db)
     if (rc == SQLITE_OK) {
         if (!names(list, "override"))
             set(db, statement, "override", "on");
-        if (!names(list, "column_memory") && pages > 0 && size > 0) {
-            snprintf(memory, sizeof memory, "%lld", (long long)pages * size / 8);
-            set(db, statement, "column_memory", memory);
+        if (!names(list, "column_memory") && memory > 0) {
+            snprintf(eighth, sizeof eighth, "%" PRIu64, memory / 8);
+            set(db, statement, "column_memory", eighth);
         }
         set_listed(db, statement, list);
         originals->finalize(statement);

@@ -3,9 +3,11 @@
 #include "base/processor.h"
 #include "base/settings.h"
 #include "base/status.h"
+#include "base/system.h"
 
 #include "tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,52 @@ static int failures(long after, int allocations)
     }
     return failed;
 }
+
+#ifndef _WIN32
+
+/* Writes a file, in directories that are made. */
+static void write_file(const char *root, const char *name, const char *text)
+{
+    char command[600];
+
+    snprintf(command, sizeof command, "mkdir -p \"$(dirname \"%s/%s\")\" && echo '%s' > \"%s/%s\"",
+             root, name, text, root, name);
+    if (system(command) != 0)
+        tap_ok(false, "%s could not be written", name);
+}
+
+/* Control groups, as the two versions of them look in a machine, a service and a container. */
+TAP_TEST(control_group_tests)
+{
+    char root[] = "/tmp/clreduce-groups.XXXXXX", command[100];
+
+    if (mkdtemp(root) == NULL) {
+        tap_ok(false, "no directory");
+        return;
+    }
+    tap_ok(clr_control_groups_memory(root) == UINT64_MAX, "no groups");
+    write_file(root, "proc/self/cgroup", "0::/a.slice/b.service");
+    tap_ok(clr_control_groups_memory(root) == UINT64_MAX, "a group that is not to be seen");
+    write_file(root, "sys/fs/cgroup/a.slice/b.service/memory.max", "max");
+    tap_ok(clr_control_groups_memory(root) == UINT64_MAX, "one without a limit");
+    write_file(root, "sys/fs/cgroup/a.slice/memory.max", "300000000");
+    tap_is_int64((int64_t)clr_control_groups_memory(root), 300000000,
+                 "the group around it has one");
+    write_file(root, "sys/fs/cgroup/a.slice/b.service/memory.max", "200000000");
+    tap_is_int64((int64_t)clr_control_groups_memory(root), 200000000, "both, the inner one less");
+    write_file(root, "sys/fs/cgroup/memory.max", "100000000");
+    tap_is_int64((int64_t)clr_control_groups_memory(root), 100000000, "a container's");
+    write_file(root, "proc/self/cgroup",
+               "9:name=systemd:/x\n8:cpu,memory:/docker/1\n7:memory_other:/y");
+    write_file(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
+    write_file(root, "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "50000000");
+    tap_is_int64((int64_t)clr_control_groups_memory(root), 50000000, "of the first version");
+    tap_ok(clr_system_memory() > 0, "the process' own");
+    snprintf(command, sizeof command, "rm -r %s", root);
+    tap_ok(system(command) == 0, "the directory is gone");
+}
+
+#endif
 
 TAP_TEST(memory_tests)
 {

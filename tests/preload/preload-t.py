@@ -2,6 +2,7 @@
 
 import ctypes
 import ctypes.util
+import glob
 import itertools
 import os
 import re
@@ -241,8 +242,14 @@ def test_settings():
     command = (tap.SQLITE3, "-init", "/dev/null", ":memory:")
     asked = "SELECT name, value FROM clreduce_settings WHERE name IN ('column_memory', 'override', 'device') ORDER BY name"
     got, told = run(*command, asked, options=())
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") // 8
-    tap.is_equal((got, told), (f"column_memory|{memory}\ndevice|auto\noverride|on\n|0", []), "the defaults")
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")]
+    for path in glob.glob("/sys/fs/cgroup/**/memory.max", recursive=True) + glob.glob("/sys/fs/cgroup/memory/**/memory.limit_in_bytes", recursive=True):
+        with open(path, encoding="utf-8") as file:
+            limits.append(int(file.read().replace("max", str(limits[0]))))
+    memory = int(re.match(r"column_memory\|(\d+)\ndevice\|auto\noverride\|on\n\|0", got)[1])
+    tap.ok(not told and memory in [limit // 8 for limit in limits], f"the defaults: {memory} bytes of columns")
+    small = run("sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *command, asked, options=())[0]
+    tap.ok(f"column_memory|{min(memory, 3000000 * 1024 // 8)}\n" in small, "and where the shell leaves little memory")
     for settings in ("override=off,device=host, column_memory=1000000", " override=off  device=host,column_memory=1000000,"):
         got, told = run(*command, asked, options=(), settings=settings)
         tap.is_equal((got, told), ("column_memory|1000000\ndevice|host\noverride|off\n|0", []), f"'{settings}'")
