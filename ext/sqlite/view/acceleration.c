@@ -527,6 +527,20 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
     return true;
 }
 
+/* Makes another plan of the same tables, within a run. A plan asks SQLite of the schema, and so
+   begins the read transaction, whose snapshot has to be known: the statement that asks the view
+   keeps it open. */
+static int make_plan_again(struct clr_acceleration *acceleration)
+{
+    struct clr_snapshot snapshot;
+
+    if (acceleration->plan != NULL) {
+        clr_snapshot_lead(acceleration->plan->database, &snapshot);
+        clr_snapshot_end(acceleration->plan->database, &snapshot);
+    }
+    return make_plan(acceleration);
+}
+
 /* Plans if need be, and runs the plan, if there is one that is current. */
 static int run_tallies(struct clr_acceleration *acceleration, struct asking *asking,
                        struct clr_lookup *lookups, struct clr_view_run *run)
@@ -546,7 +560,7 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
         if (acceleration->is_outdated)
             acceleration->varied = (struct clr_varied_columns){.count = 0};
         if (is_unplanned(acceleration) || acceleration->is_outdated || is_changed || i > 0)
-            rc = make_plan(acceleration);
+            rc = make_plan_again(acceleration);
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         if (rc != SQLITE_OK || clr_backoff_skips(&acceleration->looking) ||
             acceleration->plan == NULL)
