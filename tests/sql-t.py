@@ -291,7 +291,7 @@ class File:
                 told = views.plan(self.db, "view_of_it")[0] if plans else ""
                 for plan in (each.removeprefix("at once ") for each in plans if turn + 1 == turns or each.startswith("at once ")):
                     batch.check(told.startswith(plan), f"the plan, turn {turn}: {told}, not {plan}")
-                if turns > 2 and told.startswith(plans[0]):
+                if turns > 2 and (not plans or told.startswith(plans[0])):
                     break
         if sets[0] and turns and not problem:
             missing = views.outcome(self.db, select, (None,) * len(sets[0]))
