@@ -68,6 +68,8 @@ from page.whole import Runs
 #: The parts of device-bench, with the seconds that each may take of the five minutes of them all.
 DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "transfer": 12,
                   "devices": 8, "ladder": 14, "startup": 10}
+#: Those of them that measure an OpenCL device alone.
+ON_DEVICES = ("bandwidth", "kernel", "transfer", "devices", "ladder")
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,
@@ -102,7 +104,9 @@ def note_missing(results, reasons):
 def measure(part, tools, results):
     """One part's results, and what failed of it or None."""
     failure = None
-    if part in DEVICE_SECONDS:
+    if part == "startup" and results["machine"]["device"] is None:
+        found = [process.load(tools)]
+    elif part in DEVICE_SECONDS:
         found, failure = device_part(tools, part)
         if part == "startup":
             found.append(process.load(tools))
@@ -124,6 +128,9 @@ def measure_all(parts, tools, results):
     for part in parts:
         if tools.is_late():
             note_missing(results, [f"{part} is not measured: {tools.too_late()}"])
+            continue
+        if part in ON_DEVICES and results["machine"]["device"] is None:
+            note_missing(results, [f"{part} is not measured: there is no device"])
             continue
         start = time.monotonic()
         try:
