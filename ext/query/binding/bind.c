@@ -46,15 +46,9 @@ static int emit_key(struct clr_binder *binder, struct clr_node *node)
 /* Returns the expression that a term of ORDER BY means: an item's for its name or number. */
 static struct clr_node *find_ordered(const struct clr_syntax *syntax, struct clr_node *node)
 {
-    const struct clr_node *item = node->item;
-    long number;
+    const struct clr_node *item =
+        node->item != NULL ? node->item : clr_syntax_find_numbered(syntax, node);
 
-    if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER &&
-        node->written == NULL) {
-        item = syntax->select.items.first;
-        for (number = strtol(node->names[0].name, NULL, 10); item != NULL && number > 1; number--)
-            item = item->next;
-    }
     return item != NULL ? item->first : node;
 }
 

@@ -3,8 +3,6 @@
 #include "base/memory.h"
 #include "query/syntax/grammar.h"
 
-#include <stdlib.h>
-
 /* Which tables an expression reads outside of aggregates, as bits: those whose rows are kept, and
    the last one of the join, whose rows are grouped. */
 enum { READS_KEPT = 1, READS_GROUPED = 2, READS_UNKNOWN = 4 };
@@ -236,19 +234,14 @@ static bool leads_to_all(const struct clr_binder *binder, int table)
 static const struct clr_node *find_meant(const struct clr_binder *binder,
                                          const struct clr_node *term)
 {
-    const struct clr_node *item = binder->from->items.first;
+    const struct clr_node *node = term->first, *item = NULL;
     const struct clr_known_column *column;
-    long number = 0;
 
-    if (term->first->kind != CLR_N_LITERAL)
-        item = term->first->kind == CLR_N_COLUMN && find_table(binder, term->first, &column) >= 0
-                   ? NULL
-                   : clr_syntax_find_item(binder->syntax, term->first);
-    else if (term->first->names[0].kind == CLR_T_NUMBER)
-        number = strtol(term->first->names[0].name, NULL, 10);
-    while (item != NULL && --number > 0)
-        item = item->next;
-    return item == NULL ? term->first : item->first;
+    if (node->kind == CLR_N_LITERAL)
+        item = clr_syntax_find_numbered(binder->syntax, node);
+    else if (node->kind != CLR_N_COLUMN || find_table(binder, node, &column) < 0)
+        item = clr_syntax_find_item(binder->syntax, node);
+    return item == NULL ? node : item->first;
 }
 
 /* Whether groups are told apart by a key first, in whose order they come, and each is one row of

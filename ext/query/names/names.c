@@ -276,14 +276,11 @@ static void take_key(struct clr_node *term, struct clr_node *key)
 static bool take_number(struct clr_binder *binder, struct clr_node *term)
 {
     const struct clr_token *token = &term->first->names[0];
-    struct clr_node *item = binder->syntax->select.items.first;
-    long number;
+    const struct clr_node *item = clr_syntax_find_numbered(binder->syntax, term->first);
 
     if (term->first->negative || strspn(token->name, "0123456789") != token->length)
         return refuse(binder, CLR_WHY_KEY_CONSTANT);
-    for (number = strtol(token->name, NULL, 10); item != NULL && number > 1; number--)
-        item = item->first->kind == CLR_N_STAR ? NULL : item->next;
-    if (item == NULL || number != 1 || item->first->kind == CLR_N_STAR)
+    if (item == NULL)
         return refuse_token(binder, CLR_WHY_KEY_NUMBER, token);
     take_key(term, item->first);
     return true;

@@ -204,6 +204,21 @@ struct clr_node *clr_syntax_find_item(const struct clr_syntax *syntax, const str
     return NULL;
 }
 
+struct clr_node *clr_syntax_find_numbered(const struct clr_syntax *syntax,
+                                          const struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+    struct clr_node *item = syntax->select.items.first;
+    long number;
+
+    if (node->kind != CLR_N_LITERAL || token->kind != CLR_T_NUMBER || node->written != NULL ||
+        node->negative || strspn(token->name, "0123456789") != token->length)
+        return NULL;
+    for (number = strtol(token->name, NULL, 10); item != NULL && number > 1; number--)
+        item = item->first->kind == CLR_N_STAR ? NULL : item->next;
+    return number == 1 && item != NULL && item->first->kind != CLR_N_STAR ? item : NULL;
+}
+
 void clr_syntax_free(struct clr_syntax *syntax)
 {
     struct clr_select_tree *tree;

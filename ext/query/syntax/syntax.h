@@ -326,4 +326,9 @@ const struct clr_node *clr_node_find(const struct clr_node *node,
 /* Returns the item of the select list whose name an expression is, COLLATE aside, or NULL. */
 struct clr_node *clr_syntax_find_item(const struct clr_syntax *syntax, const struct clr_node *node);
 
+/* Returns the item of the select list whose number, from 1, an expression is. NULL: it is none, or
+   a star is that item or one before it, whose columns count. */
+struct clr_node *clr_syntax_find_numbered(const struct clr_syntax *syntax,
+                                          const struct clr_node *node);
+
 #endif
