@@ -164,7 +164,8 @@ int clr_derived_check(struct clr_column_request *request)
 
 void clr_deriving_end(struct clr_connection *connection, struct clr_deriving *deriving)
 {
-    if (clr_age_release(connection, &deriving->has_age))
+    /* Without memory it may not have been known. */
+    if (clr_age_release(connection, &deriving->has_age) && deriving->age != 0)
         clr_cache_drop_age(deriving->age);
 }
 

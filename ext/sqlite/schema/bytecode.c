@@ -575,7 +575,7 @@ bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root,
     int place;
 
     if (!are_listed)
-        return clr_bytecode_outermost_root(program) == root;
+        return root != 0 && clr_bytecode_outermost_root(program) == root;
     if (first == NULL || (uint32_t)open->p2 != root)
         return false;
     place = (int)(first - program->operations);

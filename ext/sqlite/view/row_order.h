@@ -17,7 +17,7 @@ struct clr_joined {
  * Stores the order of rows that SQLite goes over by the table's index with that root page: terms of
  * ORDER BY, each with a comma behind it, of columns of the table by its alias in the statement.
  * They are to be followed by the rowid. To be freed with clr_memory_free(). Returns SQLITE_OK;
- * SQLITE_NOTFOUND if there is no such index, or one of expressions; or SQLite's code.
+ * SQLITE_NOTFOUND if there is no such index, or one of expressions; or SQLITE_NOMEM.
  */
 int clr_row_order_find(sqlite3 *db, const char *schema, const char *table, uint32_t root,
                        const struct clr_token *alias, char **order);
