@@ -175,15 +175,21 @@ for i in range(10):
 """
 
 
-def test_log():
-    """With a write-ahead log a statement is accelerated again after commits, the connection's own and those of another one."""
-    path = os.path.join(FOLDER, "log.db")
+def compare_script(name, script, what):
+    """A script has to print the same over a table of its own, which it may change. Returns the table's file, and the report."""
+    path = os.path.join(FOLDER, f"{name}.db")
     fill(path, 20_000)
-    want, _ = run(sys.executable, "-c", LOG_SCRIPT, path, taken=False)
+    want, _ = run(sys.executable, "-c", script, path, taken=False)
     os.remove(path)
     fill(path, 20_000)
-    got, told = run(sys.executable, "-c", LOG_SCRIPT, path, settings=ALWAYS)
-    tap.is_equal(got, want, "a write-ahead log: the same output")
+    got, told = run(sys.executable, "-c", script, path, settings=ALWAYS)
+    tap.is_equal(got, want, f"{what}: the same output")
+    return path, told
+
+
+def test_log():
+    """With a write-ahead log a statement is accelerated again after commits, the connection's own and those of another one."""
+    _, told = compare_script("log", LOG_SCRIPT, "a write-ahead log")
     tap.ok(accelerated(told) >= 9, f"a write-ahead log: {accelerated(told)} of 10 runs were accelerated")
 
 
@@ -204,11 +210,7 @@ for turn in range(2):
 
 def test_bound():
     """Bound constants are as good as literals, and the program's own functions as SQLite's, until they are replaced."""
-    path = os.path.join(FOLDER, "bound.db")
-    fill(path, 20_000)
-    want, _ = run(sys.executable, "-c", BOUND_SCRIPT, path, taken=False)
-    got, told = run(sys.executable, "-c", BOUND_SCRIPT, path, settings=ALWAYS)
-    tap.is_equal(got, want, "bound constants: the same output")
+    _, told = compare_script("bound", BOUND_SCRIPT, "bound constants")
     counts = {name: accelerated([line for line in told if name in line]) for name in ("s || ?", "CASE", "part(")}
     tap.ok(all(count > 5 for count in counts.values()), f"bound constants: accelerated {counts}")
 
@@ -226,11 +228,7 @@ if len(sys.argv) > 2:
 
 def test_units():
     """A kept statement of which SELECTs are accelerated by themselves: once the view of all of it has failed, each run."""
-    path = os.path.join(FOLDER, "units.db")
-    fill(path, 20_000)
-    want, _ = run(sys.executable, "-c", UNITS_SCRIPT, path, taken=False)
-    got, told = run(sys.executable, "-c", UNITS_SCRIPT, path, settings=ALWAYS)
-    tap.is_equal(got, want, "units: the same output")
+    path, told = compare_script("units", UNITS_SCRIPT, "units")
     tap.is_equal(accelerated(told), 10, "units: all of 10 runs were accelerated")
     got, _ = run(sys.executable, "-c", UNITS_SCRIPT, path, "explain", settings=ALWAYS)
     counts = [got.count(f"SCAN t BY clreduce ({way}, columns resident)") for way in ("answer kept", "host")]

@@ -19,7 +19,6 @@
 #include "query/syntax/lexer.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Whether nothing has failed. */
@@ -95,7 +94,7 @@ static bool lists_values(const struct clr_syntax *syntax)
 {
     const struct clr_node *call = syntax->aggregates.first;
 
-    while (call != NULL && (call->aggregate == NULL || call->aggregate->needs != CLR_NEEDS_VALUES))
+    while (call != NULL && call->aggregate->needs != CLR_NEEDS_VALUES)
         call = call->listed;
     return call != NULL;
 }

@@ -3,7 +3,6 @@
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool refuse(struct clr_binder *binder, enum clr_reason_code why)

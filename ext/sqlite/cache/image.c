@@ -78,13 +78,14 @@ struct clr_image *clr_image_clone(const struct clr_image *image)
     return clone;
 }
 
-int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
+/* Drops columns: of an age, or, if that is 0, of any. Returns their bytes. */
+static int64_t drop(struct clr_image *image, bool if_unpinned, uint64_t age)
 {
     struct clr_image_column **link = &image->columns;
     int64_t bytes = 0;
 
     while (*link != NULL) {
-        if (if_unpinned && (*link)->pins > 0) {
+        if ((if_unpinned && (*link)->pins > 0) || (age != 0 && (*link)->field.age != age)) {
             link = &(*link)->next;
             continue;
         }
@@ -96,16 +97,14 @@ int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
     return bytes;
 }
 
+int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
+{
+    return drop(image, if_unpinned, 0);
+}
+
 void clr_image_drop_age(struct clr_image *image, uint64_t age)
 {
-    struct clr_image_column **link = &image->columns;
-
-    while (*link != NULL) {
-        if ((*link)->field.age == age && (*link)->pins == 0)
-            clr_image_remove(link);
-        else
-            link = &(*link)->next;
-    }
+    drop(image, true, age);
     clr_image_measure(image);
 }
 
