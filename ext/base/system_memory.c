@@ -89,17 +89,23 @@ uint64_t clr_control_groups_memory(const char *root)
     return least;
 }
 
+/* Returns the machine's memory in bytes; UINT64_MAX: the system does not tell. */
+static uint64_t machine_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
+
+    return pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : UINT64_MAX;
+}
+
+/* The machine and the groups are asked once: views ask for each run. */
 uint64_t clr_system_memory(void)
 {
-    static _Atomic uint64_t of_groups;
-    const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
-    uint64_t memory = of_groups;
+    static _Atomic uint64_t known;
+    uint64_t memory = known;
     struct rlimit limit;
 
     if (memory == 0)
-        of_groups = memory = clr_control_groups_memory("");
-    if (pages > 0 && page_size > 0)
-        memory = least_of(memory, (uint64_t)pages * (uint64_t)page_size);
+        known = memory = least_of(clr_control_groups_memory(""), machine_memory());
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         memory = least_of(memory, limit.rlim_cur);
     return memory == UINT64_MAX ? 0 : memory;

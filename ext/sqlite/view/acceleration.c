@@ -73,21 +73,24 @@ enum { LONGEST_LITERAL = 200 };
 
 /* Whether a literal is the same text as a value of so many bytes: in UTF-16 that is known of ASCII
    alone, see sql_value.h. */
-static bool is_literal(sqlite3 *db, const char *text, int size)
+static bool is_literal(const struct clr_acceleration *acceleration, const char *text, int size)
 {
-    int encoding = SQLITE_UTF8, i;
+    int encoding = acceleration->plan == NULL ? 0 : acceleration->plan->encoding, i;
 
     if (size > LONGEST_LITERAL || strlen(text) != (size_t)size)
         return false;
     for (i = 0; i < size && (unsigned char)text[i] < 0x80; i++)
         ;
-    return i == size || (clr_encoding_find(db, &encoding) == SQLITE_OK && encoding == SQLITE_UTF8);
+    if (i < size && encoding == 0)
+        clr_encoding_find(acceleration->connection->db, &encoding);
+    return i == size || encoding == SQLITE_UTF8;
 }
 
 /* Stores what stands for a parameter's value, if SQLite is sure to read it as the very same: not so
    REALs. value: the caller's own, or NULL for that of a parameter that is not given. Returns false
    without memory. */
-static bool write_literal(sqlite3 *db, sqlite3_value *value, struct clr_literal *literal)
+static bool write_literal(const struct clr_acceleration *acceleration, sqlite3_value *value,
+                          struct clr_literal *literal)
 {
     const int type = value == NULL ? SQLITE_NULL : sqlite3_value_type(value);
     const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
@@ -95,7 +98,7 @@ static bool write_literal(sqlite3 *db, sqlite3_value *value, struct clr_literal 
 
     *literal = (struct clr_literal){.text = NULL, .is_text = type == SQLITE_TEXT};
     if (type == SQLITE_FLOAT || type == SQLITE_BLOB || integer == INT64_MIN ||
-        (text != NULL && !is_literal(db, text, sqlite3_value_bytes(value))))
+        (text != NULL && !is_literal(acceleration, text, sqlite3_value_bytes(value))))
         return true;
     if (type == SQLITE_TEXT)
         literal->text = text == NULL ? NULL : sqlite3_mprintf("%Q", text);
@@ -107,13 +110,14 @@ static bool write_literal(sqlite3 *db, sqlite3_value *value, struct clr_literal 
 }
 
 /* The same of the caller's value, which stays as it is. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int take_literal(sqlite3 *db, const sqlite3_value *value, struct clr_literal *literal)
+static int take_literal(const struct clr_acceleration *acceleration, const sqlite3_value *value,
+                        struct clr_literal *literal)
 {
     sqlite3_value *own = value == NULL ? NULL : sqlite3_value_dup(value);
     bool is_fine = (value == NULL) == (own == NULL);
 
     literal->text = NULL;
-    is_fine = is_fine && write_literal(db, own, literal);
+    is_fine = is_fine && write_literal(acceleration, own, literal);
     sqlite3_value_free(own);
     return is_fine ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -133,8 +137,7 @@ static int write_literals(struct clr_acceleration *acceleration, sqlite3_value *
         if (parameters == NULL)
             literals[written] = (struct clr_literal){.text = "'?'"};
         else
-            rc =
-                take_literal(acceleration->connection->db, parameters[written], &literals[written]);
+            rc = take_literal(acceleration, parameters[written], &literals[written]);
     }
     if (rc == SQLITE_OK)
         sql = clr_parameter_places_write(acceleration->places, acceleration->select->sql, literals);
