@@ -60,16 +60,14 @@ void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
 void clr_pool_free(struct clr_pool *pool)
 {
     struct clr_reduction *reduction;
-    size_t i;
 
     while ((reduction = pool->free) != NULL) {
         pool->free = reduction->next;
+        clr_memory_free(reduction->filling);
         clr_memory_free(reduction);
     }
-    for (i = 0; i < 2; i++) {
-        while (pool->free_chunk_count[i] > 0)
-            clr_memory_free(pool->free_chunks[i][--pool->free_chunk_count[i]]);
-    }
+    while (pool->free_chunk_count > 0)
+        clr_memory_free(pool->free_chunks[--pool->free_chunk_count]);
 }
 
 struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operation operation)
@@ -81,12 +79,12 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
         pool->free_count--;
     } else {
         reduction = clr_memory_alloc(sizeof *reduction);
+        if (reduction == NULL)
+            return NULL;
+        reduction->pool = pool;
+        reduction->filling = NULL;
+        reduction->in_flight = 0;
     }
-    if (reduction == NULL)
-        return NULL;
-    reduction->pool = pool;
-    reduction->filling = NULL;
-    reduction->in_flight = 0;
     reduction->operation = operation;
     clr_state_clear(&reduction->state);
     if (clr_operation_more(operation) > 0)
@@ -94,31 +92,31 @@ struct clr_reduction *clr_reduction_begin(struct clr_pool *pool, enum clr_operat
     return reduction;
 }
 
-static struct clr_chunk *take_chunk(struct clr_reduction *reduction)
+static void return_chunk(struct clr_pool *pool, struct clr_chunk *chunk)
 {
-    struct clr_pool *pool = reduction->pool;
-    const size_t list = clr_operation_width(reduction->operation) - 1;
-
-    while (pool->free_chunk_count[list] > 0) {
-        struct clr_chunk *chunk = pool->free_chunks[list][--pool->free_chunk_count[list]];
-
-        /* The settings may have changed. */
-        if (chunk->capacity == (size_t)pool->settings->chunk_size)
-            return chunk;
-        clr_memory_free(chunk);
-    }
-    return clr_chunk_new(reduction->operation, (size_t)pool->settings->chunk_size);
-}
-
-static void return_chunk(struct clr_reduction *reduction, struct clr_chunk *chunk)
-{
-    struct clr_pool *pool = reduction->pool;
-    const size_t list = clr_operation_width(reduction->operation) - 1;
-
-    if (pool->free_chunk_count[list] == CLR_KEPT_CHUNKS)
+    if (pool->free_chunk_count == CLR_KEPT_CHUNKS)
         clr_memory_free(chunk);
     else
-        pool->free_chunks[list][pool->free_chunk_count[list]++] = chunk;
+        pool->free_chunks[pool->free_chunk_count++] = chunk;
+}
+
+/* Sees to it that there is a chunk to be filled, of the settings' size, which may have changed.
+   Pairs fit into each. Returns false without memory. */
+static bool find_chunk(struct clr_reduction *reduction)
+{
+    struct clr_pool *pool = reduction->pool;
+    const size_t size = (size_t)pool->settings->chunk_size;
+
+    while (reduction->filling != NULL || pool->free_chunk_count > 0) {
+        if (reduction->filling == NULL)
+            reduction->filling = pool->free_chunks[--pool->free_chunk_count];
+        if (reduction->filling->capacity == size)
+            return true;
+        clr_memory_free(reduction->filling);
+        reduction->filling = NULL;
+    }
+    reduction->filling = clr_chunk_new(CLR_PAIRS, size);
+    return reduction->filling != NULL;
 }
 
 /* The mask of the element types that a chunk has values of. */
@@ -159,7 +157,7 @@ static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_BUSY);
     }
     if (phase == CLR_TASK_IDLE || clr_task_has_ended(&job->request.task)) {
-        return_chunk(reduction, job->chunk);
+        return_chunk(reduction->pool, job->chunk);
         job->chunk = NULL;
     }
     clr_request_release(&job->request);
@@ -266,8 +264,8 @@ static struct clr_worker *find_worker(struct clr_reduction *reduction, unsigned 
     return worker;
 }
 
-/* Counts the filling chunk's values. */
-static void close_chunk(struct clr_reduction *reduction, const struct clr_feed *feed)
+/* Counts the filling chunk's values, and closes the feed. */
+static inline void close_chunk(struct clr_reduction *reduction, struct clr_feed *feed)
 {
     struct clr_chunk *chunk = reduction->filling;
     size_t reals = (size_t)(feed->real - chunk->real);
@@ -278,6 +276,7 @@ static void close_chunk(struct clr_reduction *reduction, const struct clr_feed *
     reduction->state.count += (int64_t)(reals + integers);
     reduction->state.non_integers += (int64_t)reals;
     reduction->pool->stats->values_fed += (int64_t)(reals + integers);
+    memset(feed, 0, sizeof *feed);
 }
 
 /* Sends the filling chunk on its way. Returns false, with why not, if it is to be reduced here. */
@@ -303,8 +302,10 @@ static bool send(struct clr_reduction *reduction, unsigned elements, enum clr_ho
     return true;
 }
 
-/* Sends a full chunk on its way, or reduces it here; then it can be filled again. */
-static void dispatch(struct clr_reduction *reduction)
+/* Sends a full chunk on its way, or reduces it here; then it can be filled again. Not inlined: most
+   groups have no full one. */
+static __attribute__((noinline)) void dispatch(struct clr_reduction *reduction,
+                                               struct clr_feed *feed)
 {
     const struct clr_chunk *chunk = reduction->filling;
     size_t threshold = (size_t)reduction->pool->settings->host_threshold;
@@ -312,6 +313,7 @@ static void dispatch(struct clr_reduction *reduction)
     unsigned large = 0, small = 0;
     int element;
 
+    close_chunk(reduction, feed);
     for (element = 0; element < CLR_ELEMENTS; element++) {
         size_t count = chunk->count[element];
         if (count >= threshold)
@@ -330,14 +332,9 @@ enum clr_code clr_reduction_make_room(struct clr_reduction *reduction, struct cl
 {
     struct clr_chunk *chunk;
 
-    if (feed->real != NULL) {
-        close_chunk(reduction, feed);
-        dispatch(reduction);
-        memset(feed, 0, sizeof *feed);
-    }
-    if (reduction->filling == NULL)
-        reduction->filling = take_chunk(reduction);
-    if (reduction->filling == NULL)
+    if (feed->real != NULL)
+        dispatch(reduction, feed);
+    if (!find_chunk(reduction))
         return CLR_NOMEM;
     chunk = reduction->filling;
     chunk->operation = reduction->operation;
@@ -357,7 +354,6 @@ void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed
         chunk = reduction->filling;
         close_chunk(reduction, feed);
         reduce_here(reduction, chunk, present(chunk), CLR_HOST_REMAINDER);
-        memset(feed, 0, sizeof *feed);
     }
     if (reduction->in_flight > 0)
         collect_all(reduction);
@@ -365,15 +361,16 @@ void clr_reduction_settle(struct clr_reduction *reduction, struct clr_feed *feed
 
 void clr_reduction_end(struct clr_reduction *reduction)
 {
+    struct clr_pool *pool = reduction->pool;
+
     if (reduction->in_flight > 0)
         collect_all(reduction);
-    if (reduction->filling != NULL)
-        return_chunk(reduction, reduction->filling);
-    if (reduction->pool->free_count == CLR_KEPT_REDUCTIONS) {
+    if (pool->free_count == CLR_KEPT_REDUCTIONS) {
+        clr_memory_free(reduction->filling);
         clr_memory_free(reduction);
         return;
     }
-    reduction->next = reduction->pool->free;
-    reduction->pool->free = reduction;
-    reduction->pool->free_count++;
+    reduction->next = pool->free;
+    pool->free = reduction;
+    pool->free_count++;
 }

@@ -40,10 +40,10 @@ enum { CLR_KEPT_REDUCTIONS = 16, CLR_KEPT_CHUNKS = 8 };
 struct clr_pool {
     const struct clr_settings *settings; /* the connection's, which outlives the pool */
     struct clr_stats *stats;
-    struct clr_reduction *free; /* without chunks */
+    struct clr_reduction *free; /* with the chunk that each was filling */
     int free_count;
-    struct clr_chunk *free_chunks[2][CLR_KEPT_CHUNKS]; /* by operation width - 1 */
-    int free_chunk_count[2];
+    struct clr_chunk *free_chunks[CLR_KEPT_CHUNKS];
+    int free_chunk_count;
 };
 
 struct clr_reduction {

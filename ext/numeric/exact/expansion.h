@@ -79,8 +79,8 @@ static inline double clr_expansion_round(const double term[CLR_EXPANSION_TERMS])
 {
     double low, high, tail, head;
 
-    if (term[1] == 0.0 && term[2] == 0.0)
-        return term[0] + 0.0;
+    if (term[2] == 0.0)
+        return term[0] + term[1] + 0.0;
     high = clr_two_sum(term[1], term[2], &low);
     head = clr_two_sum(term[0], high, &tail);
     return head + clr_add_to_odd(tail, low) + 0.0;

@@ -253,14 +253,6 @@ double clr_accumulator_round(struct clr_accumulator *sum, uint64_t divisor)
     return round_magnitude(&value, more) + 0.0;
 }
 
-void clr_sum_clear(struct clr_sum *sum)
-{
-    sum->term[0] = sum->term[1] = sum->term[2] = 0.0;
-    sum->integer = (struct clr_int192){0, 0, 0};
-    sum->plus_infinity = sum->minus_infinity = sum->nan = 0;
-    sum->wide_used = false;
-}
-
 static struct clr_accumulator *wide(struct clr_sum *sum)
 {
     if (!sum->wide_used) {

@@ -120,7 +120,13 @@ struct clr_sum {
 };
 
 /* Sets the sum to zero. Must come before any other use. */
-void clr_sum_clear(struct clr_sum *sum);
+static inline void clr_sum_clear(struct clr_sum *sum)
+{
+    sum->term[0] = sum->term[1] = sum->term[2] = 0.0;
+    sum->integer = (struct clr_int192){0, 0, 0};
+    sum->plus_infinity = sum->minus_infinity = sum->nan = 0;
+    sum->wide_used = false;
+}
 
 /* Out-of-line parts of the inline functions below. weight is 1 to add, -1 to subtract. */
 void clr_sum_add_unusual(struct clr_sum *sum, double x, int weight);

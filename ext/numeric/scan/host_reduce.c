@@ -14,10 +14,9 @@
 enum { BLOCK = 128, LONGEST_WAIT = 64 };
 
 struct loops {
-    void (*sum_reals)(const clr_stored_real *x, size_t count, struct clr_sum *sum);
-    void (*dot_reals)(const clr_stored_real *x, const clr_stored_real *y, size_t count,
-                      struct clr_sum *sum);
-    void (*sum_integers)(const int64_t *x, size_t count, struct clr_sum *sum);
+    /* Add values, or the products of pairs, to a sum: by CLR_SUM or CLR_DOT, and element. */
+    void (*add[CLR_DOT + 1][CLR_ELEMENTS])(const void *x, const void *y, size_t count,
+                                           struct clr_sum *sum);
     void (*extremes)(const int64_t *x, size_t count, int64_t flip, struct clr_range *range);
 };
 
@@ -63,6 +62,16 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
         clr_sum_add_wide_product(sum, x[i], y[i]);
 }
 
+/* 128-bit products need scalar code in every instruction set. */
+static void dot_integers(const void *first, const void *second, size_t count, struct clr_sum *sum)
+{
+    const int64_t *x = first, *y = second;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        clr_sum_add_integer(sum, (clr_i128)x[i] * y[i], 1);
+}
+
 #define all_set() (~(vector_integer){0})
 #define magnitude(v) ((vector_real)((vector_integer)(v)&INT64_MAX))
 
@@ -83,10 +92,27 @@ static void add_slowly(const clr_stored_real *x, const clr_stored_real *y, size_
 /* Adds v to term, and leaves in v what rounding took from the sum: see clr_two_sum(). */
 #define TWO_SUM(term, v)                                                                           \
     do {                                                                                           \
-        vector_real sum_ = (term) + (v), part_ = sum_ - (term);                                    \
+        const __typeof__(v) sum_ = (term) + (v), part_ = sum_ - (term);                            \
         v = ((term) - (sum_ - part_)) + ((v)-part_);                                               \
         term = sum_;                                                                               \
     } while (0)
+
+/* Adds v to the terms of sum, the third one if asked, and collects what that drops. */
+#define ADD(sum, v, with_third, dropped)                                                           \
+    do {                                                                                           \
+        TWO_SUM((sum).first, v);                                                                   \
+        TWO_SUM((sum).second, v);                                                                  \
+        if (with_third)                                                                            \
+            TWO_SUM((sum).third, v);                                                               \
+        dropped |= (__typeof__(dropped))(v);                                                       \
+    } while (0)
+
+/* For few values, whatever the processor has. */
+typedef double two_reals __attribute__((vector_size(2 * sizeof(double))));
+typedef int64_t two_integers __attribute__((vector_size(2 * sizeof(int64_t))));
+struct two_expansions {
+    two_reals first, second, third;
+};
 
 /*
  * Without an fma instruction: Dekker's product, with Veltkamp's splitting by 2^27 + 1. Factors
@@ -142,57 +168,48 @@ static const struct loops *choose_loops(void)
     CLR_CHOOSE_LOOPS(struct loops, 0);
 }
 
-/* 128-bit products need scalar code in every instruction set. */
-static void dot_integers(const int64_t *x, const int64_t *y, size_t count, struct clr_sum *sum)
+static inline void reduce_arrays(const struct loops *loops, enum clr_operation operation,
+                                 enum clr_element element, const void *x, const void *y,
+                                 size_t count, struct clr_state *state)
 {
-    size_t i;
-    for (i = 0; i < count; i++)
-        clr_sum_add_integer(sum, (clr_i128)x[i] * y[i], 1);
-}
-
-/* Adds values, or products of pairs, to a sum. */
-static void add_values(enum clr_operation operation, enum clr_element element, const void *x,
-                       const void *y, size_t count, struct clr_sum *sum)
-{
-    const struct loops *loops = choose_loops();
-
-    if (operation == CLR_SUM && element == CLR_REAL)
-        loops->sum_reals(x, count, sum);
-    else if (operation == CLR_SUM)
-        loops->sum_integers(x, count, sum);
+    if (operation != CLR_EXTREMES)
+        loops->add[operation][element](x, y, count, &state->sum);
     else if (element == CLR_REAL)
-        loops->dot_reals(x, y, count, sum);
+        loops->extremes(x, count, INT64_MAX, &state->reals);
     else
-        dot_integers(x, y, count, sum);
+        loops->extremes(x, count, 0, &state->integers);
 }
 
 void clr_host_reduce_arrays(enum clr_operation operation, enum clr_element element, const void *x,
                             const void *y, size_t count, struct clr_state *state)
 {
-    if (operation != CLR_EXTREMES)
-        add_values(operation, element, x, y, count, &state->sum);
-    else if (element == CLR_REAL)
-        choose_loops()->extremes(x, count, INT64_MAX, &state->reals);
-    else
-        choose_loops()->extremes(x, count, 0, &state->integers);
+    reduce_arrays(choose_loops(), operation, element, x, y, count, state);
+}
+
+/* Not inlined: most operations have one term. */
+static __attribute__((noinline)) void reduce_terms(const struct loops *loops,
+                                                   const struct clr_chunk *chunk,
+                                                   enum clr_element element, const double *values,
+                                                   struct clr_state *state)
+{
+    int count, i;
+    const struct clr_term *terms = clr_operation_terms(chunk->operation, &count);
+
+    for (i = 0; i < count; i++)
+        loops->add[terms[i].operation][element](values + (size_t)terms[i].first * chunk->capacity,
+                                                values + (size_t)terms[i].second * chunk->capacity,
+                                                chunk->count[element], clr_state_sum(state, i));
 }
 
 void clr_host_reduce(const struct clr_chunk *chunk, enum clr_element element,
                      struct clr_state *state)
 {
-    const char *values =
-        element == CLR_REAL ? (const char *)chunk->real : (const char *)chunk->integer;
-    const size_t pitch = chunk->capacity * sizeof(double);
-    int count, i;
-    const struct clr_term *terms = clr_operation_terms(chunk->operation, &count);
+    const struct loops *loops = choose_loops();
+    const double *values = element == CLR_REAL ? chunk->real : (double *)(void *)chunk->integer;
 
-    if (chunk->operation == CLR_EXTREMES) {
-        clr_host_reduce_arrays(chunk->operation, element, values, NULL, chunk->count[element],
-                               state);
-        return;
-    }
-    for (i = 0; i < count; i++)
-        add_values(terms[i].operation, element, values + (size_t)terms[i].first * pitch,
-                   values + (size_t)terms[i].second * pitch, chunk->count[element],
-                   clr_state_sum(state, i));
+    if (chunk->operation < CLR_OPERATIONS)
+        reduce_arrays(loops, chunk->operation, element, values, values + chunk->capacity,
+                      chunk->count[element], state);
+    else
+        reduce_terms(loops, chunk, element, values, state);
 }

@@ -109,10 +109,8 @@ static bool append_row(struct sum_context *sum, const struct operand *operands)
     return true;
 }
 
-static enum clr_code begin(sqlite3_context *context, struct sum_context *sum)
+static enum clr_code begin(const struct clr_function *function, struct sum_context *sum)
 {
-    const struct clr_function *function = clr_function_of(context);
-
     if (sum->reduction == NULL)
         sum->reduction =
             clr_reduction_begin(&function->connection->pool, function->aggregate->operation);
@@ -120,9 +118,9 @@ static enum clr_code begin(sqlite3_context *context, struct sum_context *sum)
 }
 
 /* Makes room for a number of each element type in the chunk. */
-static enum clr_code make_room(sqlite3_context *context, struct sum_context *sum)
+static enum clr_code make_room(const struct clr_function *function, struct sum_context *sum)
 {
-    enum clr_code code = begin(context, sum);
+    enum clr_code code = begin(function, sum);
 
     return code == CLR_OK ? clr_reduction_make_room(sum->reduction, &sum->feed) : code;
 }
@@ -137,15 +135,16 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
 /* What is not just an append: no room, unusual types, windows. */
 static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
+    const struct clr_function *function = clr_function_of(context);
     struct sum_context *sum = pointer;
     struct operand operands[2];
     enum clr_code code = CLR_OK;
 
-    if (!read_row(clr_function_of(context)->aggregate->arguments, values, operands))
+    if (!read_row(function->aggregate->arguments, values, operands))
         return CLR_OK;
     if (!sum->windowed) {
         if (sum->feed.real == sum->feed.real_end || sum->feed.integer == sum->feed.integer_end)
-            code = make_room(context, sum);
+            code = make_room(function, sum);
         if (code != CLR_OK || append_row(sum, operands))
             return code;
     }
@@ -215,16 +214,17 @@ static void sums_of(struct clr_sums *sums, struct clr_state *state)
 {
     int i;
 
-    *sums = (struct clr_sums){state->count, state->non_integers, {NULL}};
-    for (i = 0; i <= state->more_count; i++)
-        sums->sums[i] = clr_state_sum(state, i);
+    *sums = (struct clr_sums){state->count, state->non_integers, {&state->sum}};
+    for (i = 0; i < state->more_count; i++)
+        sums->sums[i + 1] = &state->more[i];
 }
 
 static enum clr_code merge(sqlite3_context *context, void *pointer, const struct clr_value *value,
                            int weight, enum clr_state_fault *fault)
 {
+    const struct clr_function *function = clr_function_of(context);
     struct sum_context *sum = pointer;
-    enum clr_code code = begin(context, sum);
+    enum clr_code code = begin(function, sum);
     struct clr_state *state;
     struct clr_sums sums;
 
@@ -233,8 +233,8 @@ static enum clr_code merge(sqlite3_context *context, void *pointer, const struct
     sum->windowed = true; /* there are no rows, and so no chunk */
     state = &sum->reduction->state;
     sums_of(&sums, state);
-    *fault = clr_state_decode(value->bytes, value->as.size,
-                              clr_function_of(context)->aggregate->state, &sums, weight);
+    *fault =
+        clr_state_decode(value->bytes, value->as.size, function->aggregate->state, &sums, weight);
     if (*fault == CLR_STATE_SOUND) {
         state->count = sums.count;
         state->non_integers = sums.non_integers;
@@ -276,11 +276,12 @@ static void show(const struct clr_function *function, void *pointer, bool last,
 static void end(struct clr_connection *connection, void *pointer)
 {
     struct sum_context *sum = pointer;
+    struct clr_reduction *reduction = sum->reduction;
 
     (void)connection;
-    if (sum->reduction != NULL)
-        clr_reduction_end(sum->reduction);
     sum->reduction = NULL;
+    if (reduction != NULL)
+        clr_reduction_end(reduction);
 }
 
 const struct clr_callbacks clr_sums_callbacks = {

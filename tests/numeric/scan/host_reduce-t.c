@@ -127,32 +127,32 @@ static double wanted_sum(const double *x, const double *y, size_t count)
     return want;
 }
 
-static void check_sum_of_reals(size_t offset, size_t count)
+/* In two parts, the first of which is small: the second one finds something there. */
+static void check_reals(enum clr_operation operation, const double *x, const double *y,
+                        size_t count)
 {
-    const double *x = reals + offset;
-    double want = wanted_sum(x, NULL, count);
+    const double want = wanted_sum(x, y, count);
+    const size_t first = count / 3 < BLOCK ? count / 3 : 0;
+    const double *z = y != NULL ? y : x;
     struct clr_sum sum;
     int i;
 
     for (i = 0; i < variant_count; i++) {
         clr_sum_clear(&sum);
-        variants[i].loops->sum_reals(x, count, &sum);
-        check_sum(&sum, want, x, NULL, count, variants[i].name);
+        variants[i].loops->add[operation][CLR_REAL](x, z, first, &sum);
+        variants[i].loops->add[operation][CLR_REAL](x + first, z + first, count - first, &sum);
+        check_sum(&sum, want, x, y, count, variants[i].name);
     }
+}
+
+static void check_sum_of_reals(size_t offset, size_t count)
+{
+    check_reals(CLR_SUM, reals + offset, NULL, count);
 }
 
 static void check_dot_of_reals(size_t offset, size_t count)
 {
-    const double *x = reals + offset, *y = reals + MOST + offset;
-    double want = wanted_sum(x, y, count);
-    struct clr_sum sum;
-    int i;
-
-    for (i = 0; i < variant_count; i++) {
-        clr_sum_clear(&sum);
-        variants[i].loops->dot_reals(x, y, count, &sum);
-        check_sum(&sum, want, x, y, count, variants[i].name);
-    }
+    check_reals(CLR_DOT, reals + offset, reals + MOST + offset, count);
 }
 
 static void check_sum_of_integers(size_t offset, size_t count)
@@ -167,7 +167,7 @@ static void check_sum_of_integers(size_t offset, size_t count)
         clr_sum_add_integer(&want, x[i], 1);
     for (j = 0; j < variant_count; j++) {
         clr_sum_clear(&sum);
-        variants[j].loops->sum_integers(x, count, &sum);
+        variants[j].loops->add[CLR_SUM][CLR_INTEGER](x, x, count, &sum);
         batch_ok(memcmp(&sum.integer, &want.integer, sizeof want.integer) == 0, "%s, %zu integers",
                  variants[j].name, count);
     }
