@@ -27,9 +27,8 @@
  * Source: the ascending minima algorithm (Harter 2001), known as the sliding window minimum.
  */
 
-/* Entries that a deque has room for without memory of its own, and numbers that are searched at a
-   time. */
-enum { FIRST_ENTRIES = 16, PORTION = 1024 };
+/* Entries that a deque has room for without memory of its own, and numbers that enter at a time. */
+enum { FIRST_ENTRIES = 16, BATCH = 512 };
 
 /* A number is in bits; of TEXT and BLOB that is the address of their bytes. */
 struct entry {
@@ -57,9 +56,14 @@ struct deque {
 /* Sets up an empty deque without memory, which will take it from the budget. It must not move. */
 static void deque_init(struct deque *deque, int sign, struct clr_budget *budget)
 {
-    *deque = (struct deque){.sign = sign, .capacity = FIRST_ENTRIES, .budget = budget};
+    deque->sign = sign;
+    deque->lost = CLR_OK;
+    deque->first = deque->count = 0;
+    deque->capacity = FIRST_ENTRIES;
+    deque->arrived = deque->left = 0;
     deque->ring = deque->few;
-    deque->last.limit = UINT64_MAX;
+    deque->budget = budget;
+    deque->last = (struct clr_budget){.limit = UINT64_MAX};
 }
 
 /* ---- The deque: entries. */
@@ -245,25 +249,36 @@ static enum clr_code deque_push(struct deque *deque, const struct clr_value *val
     return enter(deque, value, deque->arrived++);
 }
 
+/* Returns a number's bits, of int64_t or of doubles. */
+static inline int64_t bits_at(const void *numbers, size_t i)
+{
+    int64_t bits;
+
+    memcpy(&bits, (const char *)numbers + i * sizeof bits, sizeof bits);
+    return bits;
+}
+
 /* Stores the places of the numbers that are better than all that follow, the last one first, and
    returns how many they are; is_real and sign are constants where this is inlined. */
-static inline size_t find_better(const int64_t *bits, size_t count, bool is_real, int sign,
+static inline size_t find_better(const void *numbers, size_t count, bool is_real, int sign,
                                  uint16_t *found)
 {
-    int64_t best = is_real ? clr_real_to_key(bits[count - 1]) : bits[count - 1], key;
-    double best_real = clr_real_of(bits[count - 1]);
+    int64_t best = bits_at(numbers, count - 1), bits, key;
+    double best_real = clr_real_of(best);
     size_t i, many = 1;
 
+    best = is_real ? clr_real_to_key(best) : best;
     found[0] = (uint16_t)(count - 1);
     for (i = count - 1; i-- > 0;) {
+        bits = bits_at(numbers, i);
         /* Keys cost more to compare; but of equal zeros they alone differ. */
         if (is_real &&
-            !(sign > 0 ? clr_real_of(bits[i]) >= best_real : clr_real_of(bits[i]) <= best_real))
+            !(sign > 0 ? clr_real_of(bits) >= best_real : clr_real_of(bits) <= best_real))
             continue;
-        key = is_real ? clr_real_to_key(bits[i]) : bits[i];
+        key = is_real ? clr_real_to_key(bits) : bits;
         if (sign > 0 ? key > best : key < best) {
             best = key;
-            best_real = clr_real_of(bits[i]);
+            best_real = clr_real_of(bits);
             found[many++] = (uint16_t)i;
         }
     }
@@ -272,10 +287,10 @@ static inline size_t find_better(const int64_t *bits, size_t count, bool is_real
 
 /* Pushes those of a portion's numbers, bits of the kind, that were found; a number needs no memory
    for its bytes, and so cannot fail. */
-static void push_found(struct deque *deque, enum clr_kind kind, const int64_t *bits, size_t count,
+static void push_found(struct deque *deque, enum clr_kind kind, const void *numbers, size_t count,
                        const uint16_t *found, size_t many)
 {
-    struct clr_value value = {.kind = kind, .as.integer = bits[found[many - 1]]};
+    struct clr_value value = {.kind = kind, .as.integer = bits_at(numbers, found[many - 1])};
     size_t at;
 
     drop_worse(deque, &value);
@@ -289,33 +304,28 @@ static void push_found(struct deque *deque, enum clr_kind kind, const int64_t *b
         at = deque->first + deque->count;
         deque->count += many;
         while (many-- > 0)
-            deque->ring[at++ & (deque->capacity - 1)] = (struct entry){
-                bits[found[many]], (deque->arrived + found[many]) << 3 | (uint64_t)kind};
+            deque->ring[at++ & (deque->capacity - 1)] =
+                (struct entry){bits_at(numbers, found[many]),
+                               (deque->arrived + found[many]) << 3 | (uint64_t)kind};
     }
     deque->arrived += count;
 }
 
-/* As many numbers enter, the first one first: int64_t, or doubles without NaN. That is quicker than
-   one by one. */
+/* As many numbers enter, 1 to BATCH, the first one first: int64_t, or doubles without NaN. That is
+   quicker than one by one. */
 static void deque_push_numbers(struct deque *deque, enum clr_kind kind, const void *numbers,
                                size_t count)
 {
-    const int64_t *bits;
-    int64_t copy[PORTION];
-    uint16_t found[PORTION];
-    size_t part, many;
+    uint16_t found[BATCH];
+    size_t many;
 
-    for (; count > 0; count -= part, numbers = (const int64_t *)numbers + part) {
-        part = count < PORTION ? count : PORTION;
-        bits = kind == CLR_KIND_REAL ? memcpy(copy, numbers, part * sizeof *copy) : numbers;
-        if (kind == CLR_KIND_REAL)
-            many = deque->sign > 0 ? find_better(bits, part, true, 1, found)
-                                   : find_better(bits, part, true, -1, found);
-        else
-            many = deque->sign > 0 ? find_better(bits, part, false, 1, found)
-                                   : find_better(bits, part, false, -1, found);
-        push_found(deque, kind, bits, part, found, many);
-    }
+    if (kind == CLR_KIND_REAL)
+        many = deque->sign > 0 ? find_better(numbers, count, true, 1, found)
+                               : find_better(numbers, count, true, -1, found);
+    else
+        many = deque->sign > 0 ? find_better(numbers, count, false, 1, found)
+                               : find_better(numbers, count, false, -1, found);
+    push_found(deque, kind, numbers, count, found, many);
 }
 
 /* ---- The deque: values leave. */
@@ -344,9 +354,6 @@ static struct clr_value deque_front(const struct deque *deque)
 
 /* ---- The aggregates. */
 
-/* Numbers in a batch. */
-enum { BATCH = 512 };
-
 struct clr_extreme {
     struct deque deque;
     double reals[BATCH];
@@ -364,11 +371,13 @@ static void catch_up(struct clr_connection *connection, struct extreme_context *
 {
     struct clr_extreme *extreme = context->extreme;
     const size_t reals = (size_t)(context->feed.real - extreme->reals);
-    const size_t integers = (size_t)(context->feed.integer - extreme->integers);
+    const size_t count = reals + (size_t)(context->feed.integer - extreme->integers);
 
-    deque_push_numbers(&extreme->deque, CLR_KIND_REAL, extreme->reals, reals);
-    deque_push_numbers(&extreme->deque, CLR_KIND_INTEGER, extreme->integers, integers);
-    connection->stats.values_fed += (int64_t)(reals + integers);
+    if (count == 0)
+        return;
+    deque_push_numbers(&extreme->deque, reals > 0 ? CLR_KIND_REAL : CLR_KIND_INTEGER,
+                       reals > 0 ? (void *)extreme->reals : extreme->integers, count);
+    connection->stats.values_fed += (int64_t)count;
     context->feed.real = extreme->reals;
     context->feed.integer = extreme->integers;
 }
