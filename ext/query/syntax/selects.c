@@ -73,9 +73,22 @@ static void note_source(struct scan *scan)
             (struct clr_written){scan->token.text, scan->token.length};
 }
 
+/* Whether a statement begins that writes; its WITH goes before. */
+static bool begins_writing(const struct scan *scan)
+{
+    return is_now(scan, "INSERT") || is_now(scan, "REPLACE") || is_now(scan, "UPDATE") ||
+           is_now(scan, "DELETE") || is_now(scan, "CREATE");
+}
+
+/* Whether a SELECT begins that is more than VALUES. */
+static bool begins_rows(const struct scan *scan)
+{
+    return is_now(scan, "SELECT") || is_now(scan, "WITH");
+}
+
 static bool begins_select(const struct scan *scan)
 {
-    return is_now(scan, "SELECT") || is_now(scan, "VALUES") || is_now(scan, "WITH");
+    return begins_rows(scan) || is_now(scan, "VALUES");
 }
 
 static void read_select(struct scan *scan, enum clr_select_place place, int around, int with,
@@ -115,6 +128,12 @@ static void read_parentheses(struct scan *scan, int around, int with, bool in_fr
     pass(scan, CLR_T_RP);
 }
 
+/* Whether what follows a SELECT begins in an INSERT: ON is a join's in FROM alone. */
+static bool begins_upsert(const struct scan *scan, bool in_from)
+{
+    return !in_from && is_now(scan, "ON");
+}
+
 /* Whether another arm of a compound SELECT begins. */
 static bool begins_arm(const struct scan *scan)
 {
@@ -134,7 +153,7 @@ static void read_arm(struct scan *scan, int number, int with)
     struct clr_stood *arm = &scan->selects->list[number];
     bool in_from = false, follows;
 
-    while (!scan->has_failed && !ends_arm(scan)) {
+    while (!scan->has_failed && !ends_arm(scan) && !begins_upsert(scan, in_from)) {
         /* IS DISTINCT FROM is an operator. */
         if (is_now(scan, "FROM") && !is_word(&scan->before, "DISTINCT")) {
             in_from = true;
@@ -226,7 +245,7 @@ static void read_end(struct scan *scan, int number, int with)
     struct clr_stood *stood = &scan->selects->list[number];
 
     while (!scan->has_failed && scan->token.kind != 0 && scan->token.kind != CLR_T_RP &&
-           scan->token.kind != CLR_T_SEMI) {
+           scan->token.kind != CLR_T_SEMI && !begins_upsert(scan, false)) {
         stood->is_limited = stood->is_limited || is_now(scan, "LIMIT");
         if (!stood->is_limited) {
             stood->order_count += is_now(scan, "ORDER") || scan->token.kind == CLR_T_COMMA;
@@ -282,6 +301,41 @@ static int read_arms(struct scan *scan, int first, int with)
     return last;
 }
 
+/* Passes a statement that writes, behind its WITH: the SELECT whose rows an INSERT takes, or a new
+   table, stands in it, and so do those in its expressions and in the FROM of an UPDATE. */
+static void read_writing(struct scan *scan, int number, int with)
+{
+    const bool takes_rows = !is_now(scan, "UPDATE") && !is_now(scan, "DELETE");
+    struct clr_stood *stood = &scan->selects->list[number];
+
+    stood->writes = true;
+    stood->sources = !is_now(scan, "DELETE");
+    if (is_now(scan, "CREATE")) {
+        advance(scan);
+        if (is_now(scan, "TEMP") || is_now(scan, "TEMPORARY"))
+            advance(scan);
+        if (!is_now(scan, "TABLE"))
+            fail(scan);
+    }
+    while (takes_rows && !scan->has_failed && scan->token.kind != 0 && !begins_rows(scan)) {
+        if (scan->token.kind == CLR_T_LP)
+            read_parentheses(scan, number, with, false);
+        else
+            advance(scan);
+    }
+    if (takes_rows && begins_rows(scan))
+        read_select(scan, CLR_PLACE_WRITTEN, number, with, -1);
+    while (!scan->has_failed && scan->token.kind != 0 && scan->token.kind != CLR_T_SEMI) {
+        if (begins_arm(scan) || scan->token.kind == CLR_T_RP)
+            fail(scan);
+        if (begins_upsert(scan, false))
+            advance(scan);
+        read_arm(scan, number, with);
+        read_end(scan, number, with);
+    }
+    end(scan, &stood->text);
+}
+
 /* Passes a SELECT, up to the parenthesis or the text's end behind it. */
 static void read_select(struct scan *scan, enum clr_select_place place, int around, int with,
                         int cte)
@@ -294,6 +348,10 @@ static void read_select(struct scan *scan, enum clr_select_place place, int arou
     const char *text = scan->token.text;
     int last = -1, i;
 
+    if (place == CLR_PLACE_STATEMENT && begins_writing(scan)) {
+        read_writing(scan, first, inner);
+        return;
+    }
     read_arm(scan, first, inner);
     end(scan, &selects->list[first].text);
     if (begins_arm(scan)) {
@@ -327,7 +385,7 @@ bool clr_selects_find(const char *sql, struct clr_selects *selects)
 
     selects->count = selects->with_count = selects->cte_count = selects->source_count = 0;
     advance(&scan);
-    if (!begins_select(&scan))
+    if (!begins_select(&scan) && !begins_writing(&scan))
         return false;
     read_select(&scan, CLR_PLACE_STATEMENT, -1, -1, -1);
     while (scan.token.kind == CLR_T_SEMI)

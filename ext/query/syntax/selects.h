@@ -13,6 +13,7 @@ enum { CLR_MOST_SELECTS = 64, CLR_MOST_CTES = 32, CLR_MOST_TABLE_NAMES = 128 };
 
 enum clr_select_place {
     CLR_PLACE_STATEMENT, /* it is the statement */
+    CLR_PLACE_WRITTEN,   /* its rows are those of an INSERT, or of a new table */
     CLR_PLACE_FROM,
     CLR_PLACE_CTE,
     CLR_PLACE_IN,
@@ -33,7 +34,8 @@ struct clr_cte {
     int with;                      /* the number of its WITH */
 };
 
-/* A SELECT with its WITH, ORDER BY and LIMIT; or, of a compound one, an arm, without these. */
+/* A SELECT with its WITH, ORDER BY and LIMIT; or, of a compound one, an arm, without these. So is a
+   statement that writes, as if the table to which it writes were one in FROM. */
 struct clr_stood {
     struct clr_written text;
     enum clr_select_place place; /* an arm's is its compound's */
@@ -41,6 +43,7 @@ struct clr_stood {
     int compound;                /* of an arm: the number of the first one; else -1 */
     int with;                    /* the number of the innermost WITH around it, or -1 */
     int cte;                     /* the number of the CTE that it is, or an arm of; or -1 */
+    bool writes;                 /* it is no SELECT, but a statement that writes */
     int sources;                 /* tables and subqueries in its FROM */
     /* Of its ORDER BY and LIMIT, or those of an arm's compound: */
     int order_count;   /* terms of ORDER BY; 0: there is none */
@@ -65,8 +68,8 @@ struct clr_selects {
 };
 
 /* Lists the SELECTs of a statement that SQLite has prepared; the names point into its text. Returns
-   false, and nothing is known, if it is no SELECT, or has too many of something, too deep
-   parentheses, or a token that is not read. */
+   false, and nothing is known, if it is neither a SELECT nor one that writes rows or makes a table,
+   or has too many of something, too deep parentheses, or a token that is not read. */
 bool clr_selects_find(const char *sql, struct clr_selects *selects);
 
 /* Whether a CTE's name is that of a table in a part of the text; true also for names that are too

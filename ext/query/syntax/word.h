@@ -26,6 +26,15 @@ static inline bool clr_word_is(const char *text, const char *word)
     return !clr_is_word(*text);
 }
 
+/* Whether a text begins as a statement that writes rows, or makes something, and may have a SELECT
+   in it. */
+static inline bool clr_word_writes(const char *text)
+{
+    return clr_word_is(text, "insert") || clr_word_is(text, "replace") ||
+           clr_word_is(text, "update") || clr_word_is(text, "delete") ||
+           clr_word_is(text, "create");
+}
+
 /* Returns the text behind a word that it begins with. */
 static inline const char *clr_word_end(const char *text)
 {

@@ -289,9 +289,11 @@ static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *
     bool has_rows;
     int rc;
 
-    if (!sqlite3_stmt_readonly(plain) || sqlite3_column_count(plain) == 0 ||
+    if (sqlite3_stmt_readonly(plain) == (sqlite3_column_count(plain) == 0) ||
         sqlite3_stmt_isexplain(plain) != 0 || clr_is_writing(connection->db))
         return SQLITE_NOTFOUND;
+    if (!sqlite3_stmt_readonly(plain))
+        return prepare_units(connection, plain, trimmed, flags, lines, accelerated);
     rc = prepare_joined(connection, plain, trimmed, flags, lines, accelerated);
     if (rc != SQLITE_NOTFOUND)
         return rc;
@@ -416,7 +418,7 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
         return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
     sqlite3_mutex_enter(sqlite3_db_mutex(db));
     rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    if (rc == SQLITE_OK && *statement != NULL) {
+    if (rc == SQLITE_OK && *statement != NULL && sqlite3_stmt_readonly(*statement)) {
         if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
                 SQLITE_OK &&
             clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype) &&
@@ -435,11 +437,12 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
     return rc;
 }
 
-/* Whether a text begins as a SELECT does. */
-static bool is_select(const char *text)
+/* Whether a text begins as a SELECT does, or, to be told of, a statement that writes. */
+static bool is_select(const char *text, bool is_told)
 {
     text = clr_blank_skip(text);
-    return clr_word_is(text, "select") || clr_word_is(text, "with") || clr_word_is(text, "values");
+    return clr_word_is(text, "select") || clr_word_is(text, "with") ||
+           clr_word_is(text, "values") || (is_told && clr_word_writes(text));
 }
 
 /* Returns the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
@@ -452,9 +455,9 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql, sq
     sqlite3_stmt *plain = NULL, *accelerated = NULL;
 
     /* Some PRAGMAs take effect by being prepared. */
-    if (trimmed != NULL && is_select(trimmed) &&
+    if (trimmed != NULL && is_select(trimmed, lines != NULL) &&
         sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL) == SQLITE_OK &&
-        plain != NULL &&
+        plain != NULL && (lines != NULL || sqlite3_stmt_readonly(plain)) &&
         prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message) ==
             SQLITE_OK &&
         clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype) &&

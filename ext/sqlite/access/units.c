@@ -378,6 +378,9 @@ static char *write_replacement(sqlite3_stmt *select, const struct columns *colum
         sqlite3_str_appendf(text, "%s%s", i == 1 ? "(" : ", ", name == NULL ? "?" : name);
     }
     sqlite3_str_appendall(text, count > 0 ? ")" : "");
+    /* Behind FROM alone ON CONFLICT would be a join's ON. */
+    if (stood->place == CLR_PLACE_WRITTEN)
+        sqlite3_str_appendall(text, " WHERE 1");
     /* With LIMIT the view is no table of the query around it, as an aggregate would be none. With
        an arm without FROM that query has no part of the others, whose columns may have affinities
        of their own. */
@@ -396,7 +399,7 @@ static char *write_replacement(sqlite3_stmt *select, const struct columns *colum
 static int read_names(sqlite3 *db, const char *text, const struct clr_stood *stood,
                       struct clr_names *names)
 {
-    const bool is_first = stood->place == CLR_PLACE_STATEMENT;
+    const bool is_first = stood->place == CLR_PLACE_STATEMENT || stood->place == CLR_PLACE_WRITTEN;
     sqlite3_stmt *statement;
     int rc = clr_statement_prepare(db, &statement, is_first ? "%s" : "SELECT * FROM (%s\n)", text);
     int i, k;
@@ -448,7 +451,8 @@ static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
         return false;
     if (stood->compound >= 0 && is_table(stood) && clr_syntax_has_window(query->syntax))
         return false;
-    return !query->has_rows || stood->place == CLR_PLACE_IN || stood->compound >= 0;
+    return !query->has_rows || stood->place == CLR_PLACE_IN || stood->place == CLR_PLACE_WRITTEN ||
+           stood->compound >= 0;
 }
 
 /* Whether the item of a column is an aggregate alone. */
@@ -798,7 +802,8 @@ static int check_order(const struct units *units, const char *text)
     struct clr_replaced replaced = {.count = units->count,
                                     .are_joined = units->are_joined,
                                     .are_named = units->are_named,
-                                    .are_sets = units->are_sets};
+                                    .are_sets = units->are_sets,
+                                    .are_written = units->selects.list[0].writes};
     int i;
 
     for (i = 0; i < units->count; i++) {
@@ -874,8 +879,12 @@ int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_
         *text = write_statement(units, A_VIEW);
         rc = *text == NULL ? SQLITE_NOMEM : check_order(units, *text);
         if (rc == SQLITE_NOTFOUND && lines != NULL)
-            sqlite3_str_appendall(lines, "not accelerated: SQLite goes over other b-trees with "
-                                         "views in the place of these SELECTs\n");
+            sqlite3_str_appendf(lines,
+                                "not accelerated: %sSQLite goes over other b-trees with views in "
+                                "the place of these SELECTs\n",
+                                units->selects.list[0].writes
+                                    ? "it writes to what they read, or is OR FAIL, or "
+                                    : "");
     }
     if (rc != SQLITE_OK) {
         sqlite3_free(*text);

@@ -11,6 +11,12 @@
 /* Columns of EXPLAIN. */
 enum { AT_OPCODE = 1, AT_P1, AT_P2, AT_P3, AT_P4, AT_P5 };
 
+/* Of p5: p2 is a register with the root page, and not that (OPFLAG_P2ISREG). */
+enum { ROOT_IN_REGISTER = 0x10 };
+
+/* p2 of what ends a program with an error (OE_Fail). */
+enum { FAILS_IN_PART = 3 };
+
 /* SQLite shows so many characters of a collating sequence's name at most. */
 enum { MOST_SHOWN = 18 };
 
@@ -688,6 +694,66 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
     return index != NULL && rewinds == 1 ? (uint32_t)index->p2 : 0;
 }
 
+/* Whether a program writes to the b-tree with that root page in a database, by its number: to its
+   rows, or by taking all of them away. */
+static bool writes_to(const struct clr_bytecode *program, int database, uint32_t root)
+{
+    const struct clr_vdbe_op *operation;
+
+    for (operation = program->operations; operation < end_of(program); operation++) {
+        const bool opens = clr_vdbe_op_is(operation, "OpenWrite");
+
+        if (opens && (operation->p5 & ROOT_IN_REGISTER) == 0 && operation->p3 == database &&
+            (uint32_t)operation->p2 == root)
+            return true;
+        if (clr_vdbe_op_is(operation, "Clear") && operation->p2 == database &&
+            (uint32_t)operation->p1 == root)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a program writes but by cursors that it opens for that, or leaves rows behind where it
+   fails (OR FAIL). */
+static bool writes_otherwise(const struct clr_bytecode *program)
+{
+    const struct clr_vdbe_op *operation;
+    bool makes = false;
+
+    for (operation = program->operations; operation < end_of(program); operation++) {
+        makes = makes || clr_vdbe_op_is(operation, "CreateBtree");
+        if (CLR_VDBE_OP_IN(operation, "Halt", "HaltIfNull") && operation->p2 == FAILS_IN_PART)
+            return true;
+        if (CLR_VDBE_OP_IN(operation, "Destroy", "VUpdate", "VCreate", "VDestroy", "VRename",
+                           "SqlExec", "Vacuum", "IncrVacuum", "JournalMode", "Checkpoint",
+                           "AutoCommit", "Savepoint") ||
+            (clr_vdbe_op_is(operation, "OpenWrite") && (operation->p5 & ROOT_IN_REGISTER) != 0 &&
+             !makes))
+            return true;
+    }
+    return false;
+}
+
+bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
+                         const uint32_t *roots, int count)
+{
+    const struct clr_vdbe_op *operation;
+    int i;
+
+    if (writes_otherwise(writing) || clr_bytecode_count(reading, "VOpen") > 0)
+        return false;
+    for (operation = reading->operations; operation < end_of(reading); operation++) {
+        if (CLR_VDBE_OP_IN(operation, "OpenRead", "ReopenIdx") &&
+            writes_to(writing, operation->p3, (uint32_t)operation->p2))
+            return false;
+    }
+    for (i = 0; i < count; i++) {
+        if (writes_to(writing, 0, roots[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {
@@ -863,6 +929,32 @@ static bool are_all_read(int columns, const struct clr_bytecode *plain,
     return clr_bytecode_count(other, "VColumn") >= clr_bytecode_count(plain, "VColumn") + columns;
 }
 
+/* Returns the next text from an operation on that is the definition of a new table; or the end. */
+static const struct clr_vdbe_op *next_definition(const struct clr_bytecode *program,
+                                                 const struct clr_vdbe_op *operation)
+{
+    static const char begin[] = "CREATE TABLE ";
+
+    while (operation < end_of(program) && !(clr_vdbe_op_is(operation, "String8") &&
+                                            strncmp(operation->p4, begin, sizeof begin - 1) == 0))
+        operation++;
+    return operation;
+}
+
+/* Whether two programs that write find the rows which they change in the same way, and make the
+   same table: SQLite writes the definition of one that a SELECT fills. */
+static bool write_alike(const struct clr_bytecode *a, const struct clr_bytecode *b)
+{
+    const struct clr_vdbe_op *x = next_definition(a, a->operations);
+    const struct clr_vdbe_op *y = next_definition(b, b->operations);
+
+    while (x < end_of(a) && y < end_of(b) && strcmp(x->p4, y->p4) == 0) {
+        x = next_definition(a, x + 1);
+        y = next_definition(b, y + 1);
+    }
+    return x == end_of(a) && y == end_of(b) && join_alike(a, b);
+}
+
 int clr_same_order(sqlite3 *db, const char *plain, const char *changed,
                    const struct clr_replaced *replaced)
 {
@@ -878,6 +970,8 @@ int clr_same_order(sqlite3 *db, const char *plain, const char *changed,
         rc = add_trees(&other, &after);
     for (i = 0; i < replaced->count && rc == SQLITE_OK; i++) {
         rc = clr_bytecode_read(db, &own, "%s", replaced->selects[i]);
+        if (rc == SQLITE_OK && replaced->are_written && !clr_bytecode_spares(&other, &own, NULL, 0))
+            rc = SQLITE_NOTFOUND;
         if (rc == SQLITE_OK)
             rc = add_trees(&own, &after);
         clr_bytecode_free(&own);
@@ -886,6 +980,7 @@ int clr_same_order(sqlite3 *db, const char *plain, const char *changed,
         (!are_equal(&before, &after) ||
          (replaced->are_joined &&
           !(are_all_read(replaced->columns, &program, &other) && join_alike(&program, &other))) ||
+         (replaced->are_written && !write_alike(&program, &other)) ||
          (replaced->are_named && !are_ordered_alike(&program, &other)) ||
          (replaced->are_sets && !sets_are_binary(&program))))
         rc = SQLITE_NOTFOUND;

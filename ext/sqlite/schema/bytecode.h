@@ -128,6 +128,15 @@ bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t ro
    not. */
 uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t root);
 
+/*
+ * Whether a program that writes leaves alone the b-trees that another one reads, and those of main
+ * with these root pages, count of them: it may write rows of the b-trees that it opens, in its
+ * triggers and by foreign keys too, and make a table. False for one that may write in other ways,
+ * or leave rows behind where it fails, and if the other one reads a virtual table.
+ */
+bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
+                         const uint32_t *roots, int count);
+
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 
@@ -139,6 +148,7 @@ struct clr_replaced {
     bool are_joined;                       /* with other tables */
     bool are_named;                        /* as an arm of a compound whose ORDER BY has names */
     bool are_sets;                         /* as a distinct arm of a compound */
+    bool are_written;                      /* in a statement that writes */
 };
 
 /*
@@ -148,8 +158,9 @@ struct clr_replaced {
  * find its rows by an index, or group by its order. In which order a virtual table finds what is
  * DISTINCT does not matter: such rows are sorted. Where a SELECT is joined the loops have to be the
  * same, too, and where an arm's rows are distinct, the compound must tell them apart as well: it
- * may give the last one of those that are equal to it. Returns SQLITE_OK, SQLITE_NOTFOUND if not,
- * or SQLITE_NOMEM.
+ * may give the last one of those that are equal to it. A statement that writes has to leave alone
+ * the b-trees that the SELECTs read, find the rows that it changes in the same loops, and make the
+ * same table. Returns SQLITE_OK, SQLITE_NOTFOUND if not, or SQLITE_NOMEM.
  */
 int clr_same_order(sqlite3 *db, const char *plain, const char *changed,
                    const struct clr_replaced *replaced);
