@@ -65,7 +65,7 @@ static enum clr_reason_code refuse(struct clr_database *database)
     sqlite3 *db = database->connection->db;
     sqlite3_vfs *vfs = NULL;
 
-    if (sqlite3_txn_state(db, database->schema) == SQLITE_TXN_WRITE)
+    if (sqlite3_txn_state(db, database->schema) == SQLITE_TXN_WRITE && !database->is_spared)
         return CLR_WHY_UNCOMMITTED;
     if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_VFS_POINTER, &vfs) != SQLITE_OK ||
         vfs == NULL || strcmp(vfs->zName, "memdb") == 0)

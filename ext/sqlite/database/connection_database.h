@@ -96,6 +96,10 @@ struct clr_database {
     sqlite3_file *handle;
     int handle_generation;
 
+    /* Amid a run: the connection writes to the database, and to nothing that the run reads, of
+       which all is committed (clr_bytecode_spares()). */
+    bool is_spared;
+
     /* In WAL mode the latest snapshot that was proved, if any (see snapshot.h): its header, and
        what the pager then had as its data version. */
     bool proved;

@@ -161,14 +161,20 @@ static void take_last_header(const struct clr_database *database, struct clr_wal
     *is_overtaken = true;
 }
 
-/* Clause 2, if a transaction was open already. */
-static bool prove_open(const struct clr_database *database, sqlite3_file *file,
+/* Clause 2, if a transaction was open already, which may be one that writes. */
+static bool prove_open(struct clr_database *database, sqlite3_file *file, bool is_writing,
                        struct clr_wal_index *index, bool *is_overtaken)
 {
     unsigned version = 0;
 
-    if (!index_read(file, index) || !database->proved || !read_version(database, &version) ||
-        version != database->data_version)
+    if (!index_read(file, index) || !read_version(database, &version))
+        return false;
+    if (is_writing) {
+        database->proved = true;
+        memcpy(database->wal_header, index->header, CLR_WAL_HEADER_SIZE);
+        database->data_version = version;
+    }
+    if (!database->proved || version != database->data_version)
         return false;
     if (!was_proved(database, version, index->header))
         take_last_header(database, index, is_overtaken);
@@ -215,9 +221,10 @@ static int wal_transaction_hold(struct clr_database *database, sqlite3_file *fil
             break;
         rc = clr_database_hold(database, why);
         /* Within BEGIN, a statement that fails as its schema is stale has begun the transaction. */
-        proved = sqlite3_txn_state(database->connection->db, database->schema) != SQLITE_TXN_NONE &&
-                 (first ? prove_begun(database, file, &before, version, index, is_overtaken)
-                        : prove_open(database, file, index, is_overtaken));
+        proved =
+            sqlite3_txn_state(database->connection->db, database->schema) != SQLITE_TXN_NONE &&
+            (first ? prove_begun(database, file, &before, version, index, is_overtaken)
+                   : prove_open(database, file, state == SQLITE_TXN_WRITE, index, is_overtaken));
         if (rc != SQLITE_OK || *why != CLR_WHY_NONE || proved)
             return rc;
         clr_database_release(database);
@@ -297,6 +304,7 @@ enum {
     AT_CHANGE_COUNTER = 24,
     AT_PAGE_COUNT = 28,
     AT_SCHEMA_COOKIE = 40,
+    AT_LARGEST_ROOT = 52, /* 0: there is no auto_vacuum */
     AT_VALID_FOR = 92,
     WAL_VERSION = 2
 };
@@ -516,16 +524,19 @@ static void identify(struct clr_database *database, struct clr_snapshot *snapsho
 /*
  * Returns why the file's lock forbids reading its pages, or CLR_WHY_NONE. More than a shared lock:
  * exclusive locking mode, or another connection writes to this very pager (a shared cache), whose
- * pages may be in the file before they are committed.
+ * pages may be in the file before they are committed. If this connection writes, they are not as
+ * long as the lock is a reserved one.
  */
 static enum clr_reason_code check_lock(const struct clr_database *database)
 {
+    enum { LOCK_SHARED = 1, LOCK_RESERVED };
     int level = -1;
 
     if (sqlite3_file_control(database->connection->db, database->schema, SQLITE_FCNTL_LOCKSTATE,
                              &level) != SQLITE_OK)
         return CLR_WHY_NO_FILE;
-    return level > 1 ? CLR_WHY_FILE_LOCKED : CLR_WHY_NONE;
+    return level > (database->is_spared ? LOCK_RESERVED : LOCK_SHARED) ? CLR_WHY_FILE_LOCKED
+                                                                       : CLR_WHY_NONE;
 }
 
 /*
@@ -562,7 +573,7 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     *why = snapshot->source.longest < LARGEST_PAGE ? CLR_WHY_LENGTH_LIMIT
                                                    : find_file(database, &snapshot->file);
     state = sqlite3_txn_state(database->connection->db, database->schema);
-    if (*why == CLR_WHY_NONE && state == SQLITE_TXN_WRITE)
+    if (*why == CLR_WHY_NONE && state == SQLITE_TXN_WRITE && !database->is_spared)
         *why = CLR_WHY_UNCOMMITTED;
     if (*why != CLR_WHY_NONE)
         return SQLITE_OK;
@@ -581,6 +592,10 @@ int clr_snapshot_begin(struct clr_database *database, struct clr_snapshot *snaps
     if (*why == CLR_WHY_NONE && !snapshot->is_wal &&
         snapshot->header[AT_READ_VERSION] == WAL_VERSION)
         *why = CLR_WHY_LOG_JUST_OPENED;
+    /* With auto_vacuum a new table's root may take the place of another table's page. */
+    if (*why == CLR_WHY_NONE && state == SQLITE_TXN_WRITE &&
+        read_big_endian(snapshot->header + AT_LARGEST_ROOT, 4) != 0)
+        *why = CLR_WHY_UNCOMMITTED;
     if (*why == CLR_WHY_NONE)
         identify(database, snapshot);
     return SQLITE_OK;

@@ -8,6 +8,7 @@
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/view/sole_writer.h"
 
 #include <string.h>
 
@@ -471,6 +472,8 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
                     struct clr_lookup *lookups, struct clr_view_run *run)
 {
     const struct clr_watch watch = {clr_interruption_is_wanted, &acceleration->interruption};
+    struct clr_database *database = acceleration->plan->database;
+    bool was_spared;
     int64_t start;
     int rc = begin_run(acceleration, asking, &watch, lookups, run);
 
@@ -483,7 +486,13 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
     else if (run->query_run != NULL && !goes_as_planned(acceleration, asking->parameters))
         clr_reason_set(&run->request.reason, CLR_WHY_OTHER_WAY);
     start = clr_clock_ns();
+    /* A statement that the run has SQLite evaluate may read another view. */
+    was_spared = database->is_spared;
+    database->is_spared = clr_sole_writer_spares(acceleration->connection,
+                                                 acceleration->select->sql, acceleration->plan);
     rc = clr_view_run_answer(run);
+    acceleration->was_spared = database->is_spared;
+    database->is_spared = was_spared;
     if (rc != SQLITE_OK)
         return rc;
     if (!run->is_kept && (run->request.reading.kind == CLR_READ_RESIDENT ||
@@ -634,6 +643,7 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     int rc, state;
 
     *answered = false;
+    acceleration->was_spared = false;
     if (acceleration->is_running)
         return SQLITE_OK;
     acceleration->is_running = true;

@@ -714,11 +714,16 @@ static int run_select(struct cursor *cursor)
                : clr_values_bind(cursor->select, cursor->parameters, view->select.parameter_count);
 }
 
-/* SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and writes while it reads. */
-static int keep_rows(struct cursor *cursor)
+/* Fetches the first row. SQLite does not know that INSERT INTO t SELECT * FROM view reads t, and
+   would write while it reads: then all rows are kept before. */
+static int fetch_first(struct cursor *cursor)
 {
-    struct clr_connection *connection = view_of(cursor)->connection;
+    const struct clr_view *view = view_of(cursor);
+    struct clr_connection *connection = view->connection;
     int rc;
+
+    if (!clr_is_writing(connection->db) || view->acceleration->was_spared)
+        return next(&cursor->base);
 
     clr_views_of(connection)->depth++;
     rc = clr_kept_rows_fill(&cursor->kept, rows_of(cursor));
@@ -756,9 +761,7 @@ static int fill(sqlite3_vtab_cursor *base, int index, const char *plan, int coun
     cursor->at_end = cursor->is_kept && cursor->kept.count == 0;
     if (rc == SQLITE_OK && answered && !cursor->is_kept) {
         cursor->row = -1;
-        rc = cursor->answer.statement != NULL && clr_is_writing(view->connection->db)
-                 ? keep_rows(cursor)
-                 : next(base);
+        rc = cursor->answer.statement != NULL ? fetch_first(cursor) : next(base);
         cursor->row = 0;
     }
     if (rc != SQLITE_OK || answered)
@@ -772,7 +775,7 @@ static int fill(sqlite3_vtab_cursor *base, int index, const char *plan, int coun
                                              view->name);
         return SQLITE_ERROR;
     }
-    rc = clr_is_writing(view->connection->db) ? keep_rows(cursor) : next(base);
+    rc = fetch_first(cursor);
     cursor->row = 0;
     if (rc == SQLITE_OK && view->select.view_name != NULL) {
         rc = clr_select_check(&view->select, cursor->select);

@@ -56,7 +56,7 @@ static bool read_version(const struct clr_view_run *run, unsigned *version)
     const struct clr_database *database = run->request.database;
     sqlite3 *db = run->request.connection->db;
 
-    return sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE &&
+    return (database->is_spared || sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE) &&
            sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, version) ==
                SQLITE_OK;
 }

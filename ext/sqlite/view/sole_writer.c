@@ -1,0 +1,48 @@
+#include "sqlite/view/sole_writer.h"
+
+#include "sqlite/schema/bytecode.h"
+
+/* Returns the one statement that runs and writes; NULL: there is none, or there are several. */
+static sqlite3_stmt *find_writer(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL, *writer = NULL;
+
+    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+        if (!sqlite3_stmt_busy(statement) || sqlite3_stmt_readonly(statement))
+            continue;
+        if (writer != NULL)
+            return NULL;
+        writer = statement;
+    }
+    return writer;
+}
+
+bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
+                            const struct clr_plan *plan)
+{
+    sqlite3 *db = connection->db;
+    struct clr_bytecode writing = {.count = 0}, reading = {.count = 0};
+    uint32_t roots[CLR_MOST_DIMENSIONS + 1] = {plan->table.root};
+    bool spares;
+    int i;
+
+    if (connection->sole_writer == NULL || !plan->database->is_main ||
+        find_writer(db) != connection->sole_writer ||
+        sqlite3_total_changes(db) != connection->changes_before)
+        return false;
+    for (i = 0; i < plan->query->dimension_count; i++)
+        roots[i + 1] = plan->dimensions[i].page;
+    spares =
+        clr_bytecode_read(db, &writing, "%s", sqlite3_sql(connection->sole_writer)) == SQLITE_OK &&
+        clr_bytecode_read(db, &reading, "%s", select) == SQLITE_OK &&
+        clr_bytecode_spares(&writing, &reading, roots, plan->query->dimension_count + 1);
+    clr_bytecode_free(&writing);
+    clr_bytecode_free(&reading);
+    return spares;
+}
+
+void clr_sole_writer_set(struct clr_connection *connection, sqlite3_stmt *statement)
+{
+    connection->sole_writer = statement;
+    connection->changes_before = sqlite3_total_changes(connection->db);
+}
