@@ -188,7 +188,7 @@ static void open_extension(void)
     found = dlsym(handle, "clreduce_gate");
     memcpy(&gate, &found, sizeof found);
     found = dlsym(handle, "sqlite3_clreduce_init");
-    if (gate == NULL || found == NULL) {
+    if (gate == NULL || found == NULL || gate()->size != sizeof(struct clreduce_gate)) {
         snprintf(served.failure, sizeof served.failure, "%.300s is another version", path);
         return;
     }

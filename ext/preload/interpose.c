@@ -217,7 +217,7 @@ int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags
     PREPARE(prepare16_v3(db, sql, bytes, flags, statement, tail));
 }
 
-/* ---- sqlite3_exec(), with the SELECTs at the front of a text watched. */
+/* ---- sqlite3_exec(), with the SELECTs, and what writes, at the front of a text watched. */
 
 /* What it leaves out before each statement but the first one. */
 #define SPACES " \t\n\v\f\r"
@@ -283,10 +283,11 @@ static bool wants_empty(const struct call *call)
     return was_called;
 }
 
-static bool is_select(const char *sql)
+/* Whether a text begins with a statement that the gate may want. */
+static bool may_be_watched(const char *sql)
 {
     sql = clr_blank_skip(sql);
-    return clr_word_is(sql, "select") || clr_word_is(sql, "with");
+    return clr_word_is(sql, "select") || clr_word_is(sql, "with") || clr_word_writes(sql);
 }
 
 static int step_call(const struct call *call, sqlite3_stmt *handle)
@@ -373,7 +374,7 @@ static int exec_watching(struct clr_connected *connected, const char *sql,
     const char *tail;
     int rc, end_rc;
 
-    while (clr_may_accelerate(connected) && is_select(sql)) {
+    while (clr_may_accelerate(connected) && may_be_watched(sql)) {
         clr_in_sqlite++;
         rc = originals->prepare_v2(connected->db, sql, -1, &handle, &tail);
         clr_in_sqlite--;
@@ -770,4 +771,17 @@ void sqlite3_progress_handler(sqlite3 *db, int operations, int (*progress)(void 
         connected->callbacks.has_progress = operations > 0 && progress != NULL;
     originals->progress_handler(db, operations, progress, argument);
     leave_served(originals, connected);
+}
+
+void *sqlite3_rollback_hook(sqlite3 *db, void (*callback)(void *), void *argument)
+{
+    const struct clr_originals *originals = originals_of_db(db, CALLER);
+    struct clr_connected *connected = enter_served(originals, db);
+    void *old;
+
+    if (connected != NULL)
+        connected->callbacks.has_rollback = callback != NULL;
+    old = originals->rollback_hook(db, callback, argument);
+    leave_served(originals, connected);
+    return old;
 }

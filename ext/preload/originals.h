@@ -54,6 +54,7 @@
     X(profile)                                                                                     \
     X(progress_handler)                                                                            \
     X(reset)                                                                                       \
+    X(rollback_hook)                                                                               \
     X(set_authorizer)                                                                              \
     X(step)                                                                                        \
     X(stmt_busy)                                                                                   \

@@ -72,6 +72,7 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
         statement->connected = connected;
         statement->plain = handle;
         statement->watched = watched;
+        statement->writes = originals->column_count(handle) == 0;
         if (clr_pointer_map_put(&clr_statements, handle, statement)) {
             statement->next = connected->first;
             statement->link = &connected->first;
@@ -220,6 +221,14 @@ static bool is_sqlites_own(const struct clr_connected *connected, int rc)
                0;
 }
 
+/* Whether the application is told of what it should not be where a statement that writes runs:
+   authorizers and traces are of the triggers that it may have by now, and where both it and the
+   plain one can't be prepared anew two transactions are rolled back. */
+static bool has_witnesses(const struct clr_callbacks *callbacks)
+{
+    return callbacks->authorizer != NULL || callbacks->trace_mask != 0 || callbacks->has_rollback;
+}
+
 /* Returns the companion for a run, with the bindings; NULL: there is none. */
 static sqlite3_stmt *begin_companion(struct clr_statement *statement)
 {
@@ -229,7 +238,8 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
 
     statement->patience = 0;
     statement->is_timed = true;
-    if (!clr_may_accelerate(connected))
+    if (!clr_may_accelerate(connected) ||
+        (statement->writes && has_witnesses(&connected->callbacks)))
         return NULL;
     clr_inside++;
     companion = atomic_load(&clr_gate)->begin(statement->watched, &statement->patience,
@@ -334,7 +344,8 @@ static bool begin_accelerated(struct clr_statement *statement, int *rc)
         return false;
     *rc = step_companion(statement);
     if (((*rc == SQLITE_ROW || *rc == SQLITE_DONE) && !has_other_columns(statement)) ||
-        is_sqlites_own(statement->connected, *rc)) {
+        is_sqlites_own(statement->connected, *rc) ||
+        atomic_load(&clr_gate)->is_final(statement->watched)) {
         trace_begin(statement);
         trace_step(statement, *rc);
         return true;

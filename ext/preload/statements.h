@@ -39,7 +39,7 @@ struct clr_callbacks {
     clr_trace *trace;
     void *trace_argument;
     bool has_older_trace, has_profile; /* of sqlite3_trace() and sqlite3_profile() */
-    bool has_progress;
+    bool has_progress, has_rollback;   /* handlers of these */
 };
 
 /* A connection that the extension is loaded into. */
@@ -64,6 +64,7 @@ struct clr_statement {
     sqlite3_stmt *plain;
     _Atomic(sqlite3_stmt *) companion; /* what runs in its place; NULL: nothing does */
     struct clreduce_watched *watched;
+    bool writes;
     bool is_in_step;  /* either */
     bool is_running;  /* the plain one, from its first step to its last */
     bool has_ended;   /* what ran gives no more rows: the next step begins anew */

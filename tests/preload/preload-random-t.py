@@ -35,7 +35,7 @@ RUN = pathlib.Path(os.environ.get("CLREDUCE_BUILD", tap.BUILDDIR)).resolve() / "
 #: What a program does with SQLite's own functions alone.
 OWN = re.compile(r"\bgpu_(sum|total|avg|min|max)\(")
 #: A line of the report: runs, and those that were accelerated.
-COUNTS = re.compile(r"^clreduce-run: +(\d+) +(\d+) ", re.MULTILINE)
+COUNTS = re.compile(r"^clreduce-run: +(\d+) +(\d+) (.*?(?: INSERT | REPLACE | UPDATE | DELETE | CREATE ))?", re.MULTILINE)
 CHANGES = (
     "INSERT INTO t(x, n, city, day, kind, price) SELECT x + 1, n, city, day, kind, price FROM t WHERE id % 50 = {n}",
     "UPDATE t SET n = n + 1 WHERE id % 17 = {n}", "DELETE FROM t WHERE id % 97 = {n}", "UPDATE t SET city = 'new' || id WHERE id % 331 = {n}",
@@ -46,10 +46,23 @@ CHANGES = (
     "UPDATE t SET x = (SELECT avg(x) FROM t) WHERE id = {n} RETURNING x", "PRAGMA case_sensitive_like = 1", "PRAGMA case_sensitive_like = 0",
     "PRAGMA query_only = 1", "PRAGMA query_only = 0", "PRAGMA count_changes = 0", "PRAGMA full_column_names = 1", "PRAGMA full_column_names = 0",
 )
+#: What writes SELECTs' rows, each followed by what it wrote.
+WRITES = ("CREATE TABLE w AS {select}", "CREATE TEMP TABLE w AS {select}", "INSERT INTO w SELECT * FROM ({select})", "DROP TABLE w",
+          "INSERT INTO s(b) SELECT count(*) FROM ({select})", "UPDATE s SET b = b + (SELECT count(*) FROM ({select})) WHERE a > 'k'",
+          "DELETE FROM s WHERE b = (SELECT max(n) FROM t) OR b IN (SELECT n FROM t GROUP BY n HAVING count(*) > 9)",
+          "INSERT INTO s SELECT kind, count(*), max(x) FROM t WHERE id > {n} GROUP BY kind",
+          "INSERT OR REPLACE INTO s SELECT kind, count(*), max(n) FROM t WHERE id > {n} GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
+          "INSERT OR IGNORE INTO s SELECT day, count(*), avg(n) FROM t GROUP BY day", "INSERT OR FAIL INTO s SELECT city, n, max(id) FROM t GROUP BY city",
+          "INSERT INTO s SELECT kind, count(*), {n} FROM t WHERE n > {n} GROUP BY kind ON CONFLICT(a) DO UPDATE SET b = b + (SELECT min(n) FROM t)",
+          "WITH g AS (SELECT kind AS k, count(*) AS c FROM t GROUP BY kind) UPDATE s SET b = c FROM g WHERE k = a",
+          "REPLACE INTO s SELECT s.a, count(*), max(t.n) FROM t JOIN s ON s.a = t.kind GROUP BY 1", "DELETE FROM s WHERE c < (SELECT avg(n) FROM t)",
+          "CREATE TRIGGER IF NOT EXISTS fill AFTER INSERT ON s BEGIN UPDATE t SET n = n + 1 WHERE id = new.b % 7; END", "DROP TRIGGER IF EXISTS fill")
+WRITTEN = "SELECT rowid, *, (SELECT sql FROM temp.sqlite_master WHERE name = 'w'), (SELECT sum(n) FROM t) FROM {table}"
 TRANSACTIONS = ("BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT s", "ROLLBACK TO s", "RELEASE s")
 ASIDE = ("SELECT changes(), total_changes(), last_insert_rowid()", "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY 2",
          "SELECT type, name, sql FROM temp.sqlite_master", "PRAGMA table_info(t)", "EXPLAIN SELECT 1", "SELECT name FROM pragma_database_list",
          "SELECT * FROM v3", "SELECT nosuch FROM t", "SELECT * FROM nosuch", "SELECT count(*) FROM t WHERE", "SELECT abs('x'), 1/0")
+FILLED = "CREATE TABLE s(a TEXT PRIMARY KEY, b INTEGER, c REAL CHECK(c < 1e6))"
 TABLE = "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, n INTEGER, " + ", ".join(f'"{name}" {kind}' for name, kind in Groups.columns.items()) + ")"
 
 
@@ -69,6 +82,11 @@ def write_script(rng, steps):
                 selects.append((text, values))
             text, values = rng.choice(selects[-6:])
             script.append((db, text, values, rng.choice((None, None, None, 1, 3))))
+        elif kind < 0.65 and selects:
+            text, values = rng.choice(selects[-6:])
+            text = rng.choice(WRITES).replace("{n}", str(rng.randrange(9))).replace("{select}", text)
+            script += [(db, text, values if "?" in text or ":" in text else (), None),
+                       (db, WRITTEN.replace("{table}", "w" if " w" in text[:25] else "s"), (), None)]
         elif kind < 0.75:
             # No text comes twice, so that Python keeps no statement: one that SQLite prepares anew in vain may have locked the
             # database before, where nothing has expired it.
@@ -81,11 +99,13 @@ def write_script(rng, steps):
 
 
 def run(rng, folder, script, preloaded, seed):
-    """What a process prints, and how many of its runs were accelerated."""
+    """What a process prints, and how many runs there were, how many accelerated, and how many of these wrote."""
     database = folder / f"{preloaded}.db"
     db = sqlite3.connect(database)
-    db.execute(TABLE)
     rng.seed(seed)
+    db.execute(f"PRAGMA journal_mode = {rng.choice(('delete', 'wal'))}")
+    db.execute(TABLE)
+    db.execute(FILLED)
     Groups.add(db, rng, 800)
     db.executescript(Inner.shown)
     db.commit()
@@ -95,7 +115,8 @@ def run(rng, folder, script, preloaded, seed):
         command = [str(RUN), "--report", "--", *command]
     ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300, check=False,
                          env={**ENVIRONMENT, "CLREDUCE_SETTINGS": "view_threshold=0,device=host,override=off"})
-    counts = [sum(map(int, column)) for column in zip(*COUNTS.findall(ran.stderr))] or [0, 0]
+    told = COUNTS.findall(ran.stderr)
+    counts = [sum(int(line[column]) for line in told if line[2] or not writes) for column, writes in ((0, False), (1, False), (1, True))]
     return ran.stdout + f"exit {ran.returncode}", counts, ran.stderr
 
 
@@ -104,7 +125,7 @@ def main():
     if not RUN.exists() or not shutil.which(PYTHON):
         tap.skip_all(f"there is no {RUN}, or no {PYTHON}")
     rng = support.seed()
-    batch, runs, accelerated = support.Batch("the same output"), 0, 0
+    batch, runs, accelerated, writes = support.Batch("the same output"), 0, 0, 0
     with tempfile.TemporaryDirectory(prefix="clreduce-random-") as name:
         end = time.monotonic() + float(sys.argv[1]) if len(sys.argv) > 1 else None
         for number in range(12 if tap.QUICK else 120) if end is None else itertools.count():
@@ -120,11 +141,12 @@ def main():
             want, _, _ = run(rng, folder, script, False, seed)
             got, counts, errors = run(rng, folder, script, True, seed)
             rng.seed(seed)
-            runs, accelerated = runs + counts[0], accelerated + counts[1]
+            runs, accelerated, writes = runs + counts[0], accelerated + counts[1], writes + counts[2]
             if not batch.compare(got.splitlines(), want.splitlines(), f"script {number}"):
                 tap.diag(errors[-400:])
     batch.end()
     tap.ok(accelerated * 20 > runs > 0, f"one in twenty is accelerated: {accelerated} of {runs}")
+    tap.ok(writes > 0, f"and some that write: {writes}")
     tap.done()
 
 

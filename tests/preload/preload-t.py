@@ -235,6 +235,34 @@ def test_units():
     tap.is_equal(counts, [1, 1], "units: the plan shows both")
 
 
+#: Python begins a transaction before a statement that writes.
+WRITES_SCRIPT = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+print(db.execute(f"PRAGMA journal_mode = {sys.argv[2]}").fetchall())
+db.execute("CREATE TABLE w(a, b, c)")
+for i in range(3):
+    print(db.execute("INSERT INTO w SELECT s, count(*), sum(v) FROM t WHERE k > ? GROUP BY s", (i,)).rowcount, db.in_transaction)
+    print(db.execute("DELETE FROM w WHERE c < (SELECT avg(v) FROM t)").rowcount, db.total_changes)
+    db.rollback() if i == 1 else db.commit()
+print(db.execute("CREATE TABLE made AS SELECT s, max(v) FROM t GROUP BY s").rowcount)
+print(db.execute("SELECT * FROM w").fetchall(), db.execute("SELECT * FROM made").fetchall())
+"""
+
+
+def test_writes():
+    """Many rows that go into a few of another table: the first run too, and each in a transaction that has written nothing yet."""
+    path = os.path.join(FOLDER, "writes.db")
+    for mode in ("delete", "wal"):
+        shutil.copy(LARGE, path)
+        want, _ = run(sys.executable, "-c", WRITES_SCRIPT, path, mode, taken=False)
+        shutil.copy(LARGE, path)
+        got, told = run(sys.executable, "-c", WRITES_SCRIPT, path, mode)
+        tap.is_equal(got, want, f"writes, {mode}: the same output")
+        counts = {name: accelerated([line for line in told if name in line]) for name in ("INSERT", "CREATE", "DELETE")}
+        tap.is_equal(counts, {"INSERT": 3, "CREATE": 1, "DELETE": 0}, f"writes, {mode}: accelerated")
+
+
 def test_settings():
     """Settings come from the environment, and from what is the default here."""
     command = (tap.SQLITE3, "-init", "/dev/null", ":memory:")
@@ -357,6 +385,7 @@ def main():
         test_log()
         test_bound()
         test_units()
+        test_writes()
         test_settings()
         test_locked()
         test_programs_without()

@@ -444,6 +444,125 @@ def case_changes():
     counts()
 
 
+def case_writes():
+    """SELECTs in statements that write: what is written, what hooks see, and how they fail."""
+    sums = "SELECT s, count(*), max(v) FROM t GROUP BY s"
+
+    @CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p, c_int64)
+    def updated(_, action, schema, table, rowid):
+        print(f"  updated: {action} {text(schema)}.{text(table)} {rowid}")
+
+    def counts():
+        print(call("changes", this.db), call("total_changes", this.db), call("last_insert_rowid", this.db),
+              call("get_autocommit", this.db), call("txn_state", this.db, None))
+
+    def filled():
+        once("SELECT rowid, *, (SELECT count(*) FROM t) FROM w ORDER BY rowid", 100)
+        counts()
+
+    committed = PROGRESS(lambda _: print("  committed") or 0)
+    rolled_back = CFUNCTYPE(None, c_void_p)(lambda _: print("  rolled back"))
+    no_hook = CFUNCTYPE(None, c_void_p)()
+    execute("CREATE TABLE w(a TEXT PRIMARY KEY, b INTEGER, c REAL)", "CREATE TABLE other(x CHECK (x < 3))")
+    call("update_hook", this.db, updated, None)
+    call("commit_hook", this.db, committed, None)
+    statement = prepare("INSERT INTO w SELECT s, count(*), max(v) FROM t WHERE k > ? GROUP BY s")
+    for i in range(3):
+        statement.bind(1, i).run(1).expanded()
+        statement.reset()
+        filled()
+        execute("DELETE FROM w") if i != 1 else execute("DELETE FROM w WHERE b < 430")
+    statement.run(1)
+    statement.run(1).finalize()
+    # In transactions: one that has written nothing, one that has, and one that is rolled back.
+    for begin in ("BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT s"):
+        call("rollback_hook", this.db, rolled_back if "IM" in begin else no_hook, None)
+        execute("DELETE FROM w", begin)
+        once(f"INSERT INTO w {sums}", 1)
+        once(f"INSERT OR REPLACE INTO w {sums} ORDER BY 2 LIMIT 2", 1)
+        filled()
+        execute("RELEASE s" if "s" in begin else "ROLLBACK")
+        filled()
+    # Conflicts, each way: after the first rows have been written.
+    execute("DELETE FROM w WHERE a <> 's3'")
+    for way in ("", "OR IGNORE", "OR FAIL", "OR ROLLBACK", "OR ABORT", "OR REPLACE"):
+        for begin, end in (("", ""), ("BEGIN", "COMMIT")):
+            execute(begin)
+            once(f"INSERT {way} INTO w {sums}", 1)
+            filled()
+            execute(end, "DELETE FROM w WHERE a <> 's3'")
+    once(f"INSERT INTO w {sums} ON CONFLICT DO NOTHING", 1)
+    once("INSERT INTO w SELECT s, count(*), 1 FROM t WHERE v > 1 GROUP BY s ON CONFLICT(a) DO UPDATE SET b = b + (SELECT max(k) FROM t)", 1)
+    filled()
+    # Errors in the SELECTs, and of checks.
+    for wrong in ("INSERT INTO w SELECT s, sum(big), 0 FROM t GROUP BY s", "UPDATE w SET b = (SELECT sum(big) FROM t)",
+                  "INSERT INTO other SELECT count(*) FROM t GROUP BY k", "INSERT INTO w SELECT s, count(*) FROM t GROUP BY s",
+                  "CREATE TABLE w AS SELECT max(v) FROM t", "DELETE FROM w WHERE a IN (SELECT abs(-9223372036854775808 + k) FROM t GROUP BY k)"):
+        once(wrong, 1)
+    filled()
+    once("UPDATE w SET b = b + (SELECT max(k) FROM t), c = (SELECT min(v) FROM t WHERE s = 's2') WHERE a IN (SELECT s FROM t GROUP BY s HAVING max(k) > 3)", 1)
+    once("DELETE FROM w WHERE b < (SELECT avg(k) * 100 FROM t)", 1)
+    once("WITH g AS (SELECT s, count(*) AS n FROM t GROUP BY s) UPDATE w SET b = n FROM g WHERE s = a", 1)
+    filled()
+    # New tables: their definitions and the rows' order.
+    for made in ("TABLE n", "TEMP TABLE m", "TABLE IF NOT EXISTS n"):
+        text_of = f"CREATE {made} AS SELECT s, s AS \"a b\", count(*), sum(v) AS s, k + 1, NULL FROM t GROUP BY s, k % 2 ORDER BY 3 DESC"
+        execute(text_of) if "TEMP" in made else once(text_of, 1)
+    once("SELECT * FROM n", 9)
+    once("SELECT * FROM m", 9)
+    once("SELECT sql FROM sqlite_master UNION ALL SELECT sql FROM sqlite_temp_master", 9)
+    # A table that is written and read, by itself or by what a trigger does.
+    execute("CREATE TABLE both AS SELECT k, v FROM t")
+    once("INSERT INTO both SELECT k, count(*) FROM both GROUP BY k", 1)
+    once("UPDATE both SET v = (SELECT sum(v) FROM both) WHERE k = 1 AND v < 9", 1)
+    once("SELECT k, count(*), sum(v) FROM both GROUP BY k", 20)
+    execute("DELETE FROM w", "CREATE TRIGGER filled AFTER INSERT ON w BEGIN UPDATE t SET v = v + 1 WHERE k = 3; END")
+    once(f"INSERT INTO w {sums}", 1)
+    once("SELECT sum(v) FROM t", 1)
+    execute("DROP TRIGGER filled", "CREATE TRIGGER failing AFTER INSERT ON w WHEN new.a = 's4' BEGIN SELECT RAISE(FAIL, 'no s4'); END", "DELETE FROM w")
+    once(f"INSERT INTO w {sums}", 1)
+    filled()
+    execute("DROP TRIGGER failing", "DELETE FROM w")
+    # By sqlite3_exec(), several in one text, with and without a callback.
+    told_rows = EACH_ROW(lambda _, count, values, names: print("  row", [text(values[i]) for i in range(count)]) or 0)
+    for callback in (told_rows, None):
+        told("exec", this.db, f"DELETE FROM w; INSERT INTO w {sums} ; SELECT count(*) FROM w; INSERT INTO w {sums}; SELECT 1", callback, None, None)
+        told("exec", this.db, f"CREATE TABLE x AS {sums}; UPDATE x SET s = (SELECT max(k) FROM t); SELECT * FROM x LIMIT 2; DROP TABLE x", callback, None, None)
+    execute("DELETE FROM w")
+    # The schema changes under a prepared one, here and elsewhere.
+    statement = prepare(f"INSERT OR REPLACE INTO w {sums}").run(1).reset()
+    call("rollback_hook", this.db, rolled_back, None)
+    execute("ALTER TABLE w ADD COLUMN d DEFAULT 4")
+    statement.run(1).reset()
+    execute("ALTER TABLE w DROP COLUMN d")
+    statement.run(1).reset()
+    call("rollback_hook", this.db, no_hook, None)
+    run_beside("ALTER TABLE t ADD COLUMN added")
+    statement.run(1).reset()
+    run_beside("CREATE TRIGGER IF NOT EXISTS beside AFTER INSERT ON w BEGIN DELETE FROM t WHERE k = 9 AND new.a = 's5'; END")
+    statement.run(1).reset()
+    filled()
+    run_beside("DROP TABLE w")
+    statement.run(1).reset()
+    statement.finalize()
+    # Another one is writing, or reading.
+    execute("CREATE TABLE w(a TEXT PRIMARY KEY, b INTEGER, c REAL)")
+    other = open_file()
+    run_beside("BEGIN IMMEDIATE", other)
+    statement = prepare(f"INSERT INTO w {sums}").run(1).reset()
+    run_beside("ROLLBACK", other)
+    run_beside("BEGIN; SELECT count(*) FROM t", other)
+    statement.run(1).reset()
+    run_beside("COMMIT", other)
+    reader = prepare("SELECT k FROM t").run(1)
+    execute("DELETE FROM w")
+    statement.run(1).reset()
+    statement.finalize()
+    reader.run(2).finalize()
+    filled()
+    call("close", other)
+
+
 def case_attached():
     """Databases beside main, and what is locked while statements are half read."""
     attach = f"ATTACH '{this.path}-beside' AS beside"

@@ -16,6 +16,7 @@
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
+#include "sqlite/view/sole_writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -184,17 +185,23 @@ static void note_word(const char *word, struct text_kind *kind)
         kind->matches = kind->matches || clr_word_is(word, "like") || clr_word_is(word, "glob");
 }
 
-/* Reads a text once. Returns false for that of no SELECT. */
+/* A statement that writes begins so, if it has a SELECT; what has none may be long. */
+enum { FIRST_CHARACTERS = 1000 };
+
+/* Reads a text once. Returns false for that of no SELECT, nor of one with one in it. */
 static bool read_text(const char *sql, struct text_kind *kind)
 {
     uint64_t hash = HASH_OF_NOTHING;
+    const char *begin;
+    bool writes;
     char c;
 
     *kind = (struct text_kind){.fingerprint = 0};
-    sql = clr_blank_skip(sql);
-    if (!clr_word_is(sql, "select") && !clr_word_is(sql, "with"))
+    begin = sql = clr_blank_skip(sql);
+    writes = clr_word_writes(sql);
+    if (!clr_word_is(sql, "select") && !clr_word_is(sql, "with") && !writes)
         return false;
-    while ((c = *sql) != '\0') {
+    while ((c = *sql) != '\0' && (!writes || kind->selects > 0 || sql < begin + FIRST_CHARACTERS)) {
         if (clr_is_letter(c)) {
             note_word(sql, kind);
             for (; clr_is_word(c); c = *++sql)
@@ -215,7 +222,7 @@ static bool read_text(const char *sql, struct text_kind *kind)
         hash = hash_add(hash, c);
     }
     kind->fingerprint = hash;
-    return true;
+    return kind->selects > 0;
 }
 
 /* ---- Accelerated statements, which a connection keeps for the next statement of the same text. */
@@ -344,18 +351,21 @@ static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
 }
 
 /* Whether a SELECT reads main alone: views of modules of their own are main's to SQLite, which
-   locks main for them. */
-static bool reads_main_alone(sqlite3 *db, const char *sql)
+   locks main for them. What reads main may write to temp. */
+static bool reads_main_alone(sqlite3 *db, const char *sql, bool writes)
 {
     struct clr_bytecode program = {.operations = NULL};
-    bool alone = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK;
+    bool alone = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK, has_main = !writes;
     int i;
 
-    for (i = 0; i < program.count && alone; i++)
-        alone =
-            !clr_vdbe_op_is(&program.operations[i], "Transaction") || program.operations[i].p1 == 0;
+    for (i = 0; i < program.count && alone; i++) {
+        if (!clr_vdbe_op_is(&program.operations[i], "Transaction"))
+            continue;
+        has_main = has_main || program.operations[i].p1 == 0;
+        alone = program.operations[i].p1 <= writes;
+    }
     clr_bytecode_free(&program);
-    return alone;
+    return alone && has_main;
 }
 
 /* Makes one for a statement. NULL: it can't be, with the reason, which may be NULL. */
@@ -366,7 +376,7 @@ static struct companion *make_companion(struct clr_connection *connection,
     const char *sql = sqlite3_sql(plain);
     sqlite3_stmt *accelerated;
 
-    if (!reads_main_alone(connection->db, sql)) {
+    if (!reads_main_alone(connection->db, sql, !sqlite3_stmt_readonly(plain))) {
         *reason = sqlite3_mprintf("it reads another database than main");
         return NULL;
     }
@@ -400,14 +410,14 @@ static bool read_name(const char *sql, char name[LONGEST_NAME])
     return length > 0;
 }
 
-/* Stores the name behind the first FROM of a text that has one, outside of parentheses or anywhere.
-   Returns whether there is one: it may be another thing's than a table's. */
-static bool find_table(const char *sql, bool is_outside, char name[LONGEST_NAME])
+/* Returns the text behind the first of these words, outside of parentheses or anywhere; NULL: there
+   is none. */
+static const char *find_word(const char *sql, const char *word, bool is_outside)
 {
     int depth = 0;
 
     while (*sql != '\0') {
-        const bool is_from = clr_word_is(sql, "from");
+        const bool is_it = clr_word_is(sql, word) && (depth == 0 || !is_outside);
 
         if (*sql == '\'') {
             sql = clr_string_end(sql);
@@ -417,7 +427,18 @@ static bool find_table(const char *sql, bool is_outside, char name[LONGEST_NAME]
             depth += (*sql == '(') - (*sql == ')');
             sql++;
         }
-        if (is_from && (depth == 0 || !is_outside) && read_name(clr_blank_skip(sql), name))
+        if (is_it)
+            return sql;
+    }
+    return NULL;
+}
+
+/* Stores the name behind the first FROM of a text that has one, outside of parentheses or anywhere.
+   Returns whether there is one: it may be another thing's than a table's. */
+static bool find_table(const char *sql, bool is_outside, char name[LONGEST_NAME])
+{
+    while ((sql = find_word(sql, "from", is_outside)) != NULL) {
+        if (read_name(clr_blank_skip(sql), name))
             return true;
     }
     return false;
@@ -492,11 +513,13 @@ struct clreduce_watched {
     struct clr_connection *connection;
     sqlite3_stmt *plain;
     uint64_t key;
-    int explains;     /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
-    bool computes;    /* its text has a call, or DISTINCT or GROUP BY */
-    bool has_several; /* SELECTs */
-    bool is_long;     /* its run was stopped, for it is sure to take long */
-    int64_t rows;     /* then: of the table, about */
+    int explains;       /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
+    bool computes;      /* its text has a call, or DISTINCT or GROUP BY */
+    bool has_several;   /* SELECTs */
+    bool writes;        /* it is no SELECT, and has one */
+    int was_autocommit; /* before the companion's run, as sqlite3_get_autocommit() */
+    bool is_long;       /* its run was stopped, for it is sure to take long */
+    int64_t rows;       /* then: of the table, about */
     /* By which age of the connection the plain statement is right, and will be once SQLite has run
        it. */
     uint64_t age, next_age;
@@ -517,34 +540,6 @@ static const char *skip_explain(const char *sql)
     if (clr_word_is(sql, "query"))
         sql = clr_blank_skip(clr_blank_skip(sql + strlen("QUERY")) + strlen("PLAN"));
     return sql;
-}
-
-static struct clreduce_watched *watch(sqlite3_stmt *plain)
-{
-    sqlite3 *db = sqlite3_db_handle(plain);
-    struct clreduce_watched *watched;
-    struct clr_connection *connection;
-    struct text_kind kind;
-
-    if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || !kind.reads ||
-        (!kind.computes && !kind.finds) || !sqlite3_stmt_readonly(plain) ||
-        sqlite3_column_count(plain) == 0)
-        return NULL;
-    connection = clr_connection_of(db);
-    watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
-    if (watched == NULL)
-        return NULL;
-    /* The same text means another statement in another database. */
-    *watched = (struct clreduce_watched){
-        .connection = connection,
-        .plain = plain,
-        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")),
-        .explains = sqlite3_stmt_isexplain(plain),
-        .computes = kind.computes,
-        .has_several = kind.selects > 1,
-        .age = kind.matches ? read_age(connection) : 0};
-    watched->next_age = watched->age;
-    return watched;
 }
 
 /* Whether SQLite is going to prepare the plain statement again, maybe for another reason than its
@@ -652,6 +647,101 @@ static bool is_timed(const struct memory *memory)
            memory->runs % TIMED_OF_QUICK == 0;
 }
 
+/* Whether SQLite is expected to take long for a statement of that text, or for the SELECT whose
+   rows one writes. Stores about how many rows its table has, if that is so. */
+static bool will_take_long(const struct clreduce_watched *watched, const char *sql, int64_t *rows)
+{
+    const char *behind = watched->writes ? find_word(sql, "select", true) : NULL;
+
+    if (watched->writes && behind == NULL)
+        return false;
+    return is_long_scan(watched->connection, behind == NULL ? sql : behind - strlen("SELECT"),
+                        watched->has_several, 1, USUAL_ROW_NS, rows);
+}
+
+/* Takes the companion that is wanted, unless it is there, and takes note of how that went. */
+static void take(struct clreduce_watched *watched)
+{
+    struct memory *memory;
+    bool is_refused = false;
+    char *reason = NULL;
+
+    if (watched->companion == NULL && !clr_schema_may_go(watched->connection->db)) {
+        watched->companion = take_companion(watched, &is_refused, &reason);
+        /* The schema is still the same: see make_by_schema(). */
+        if (watched->companion != NULL && clr_statement_is_outdated(watched->plain))
+            watched->age = watched->next_age = read_age(watched->connection);
+    }
+    if (!is_refused && watched->companion == NULL)
+        return;
+    take_lock();
+    memory = find_memory(watched->key, sqlite3_sql(watched->plain));
+    if (is_refused)
+        refuse(memory, reason);
+    else
+        memory->state = ACCELERATED;
+    give_lock();
+}
+
+/*
+ * Looks at a statement that writes before its first run. A run of its own that has begun can't be
+ * stopped, as it may have written something; and a program may begin a transaction in between, in
+ * which no companion can be made.
+ */
+static void look_early(struct clreduce_watched *watched)
+{
+    struct clr_connection *connection = watched->connection;
+    const struct memory *memory;
+    bool wanted = connection->settings.view_threshold == 0, is_new;
+
+    take_lock();
+    memory = find_memory(watched->key, NULL);
+    is_new = memory == NULL || memory->state == NEVER_LOOKED_AT;
+    wanted = wanted || (!is_new && is_worth_it(memory));
+    give_lock();
+    if (!wanted && is_new)
+        wanted = watched->is_long =
+            will_take_long(watched, sqlite3_sql(watched->plain), &watched->rows);
+    if (wanted)
+        take(watched);
+    watched->is_long = watched->is_long && watched->companion != NULL;
+    /* As SQLite left it. */
+    sqlite3_exec(connection->db, "", NULL, NULL, NULL);
+}
+
+static struct clreduce_watched *watch(sqlite3_stmt *plain)
+{
+    sqlite3 *db = sqlite3_db_handle(plain);
+    const bool writes = !sqlite3_stmt_readonly(plain),
+               explains = sqlite3_stmt_isexplain(plain) != 0;
+    struct clreduce_watched *watched;
+    struct clr_connection *connection;
+    struct text_kind kind;
+
+    if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || !kind.reads ||
+        (!kind.computes && !kind.finds) ||
+        (writes && !explains) == (sqlite3_column_count(plain) > 0))
+        return NULL;
+    connection = clr_connection_of(db);
+    watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
+    if (watched == NULL)
+        return NULL;
+    /* The same text means another statement in another database. */
+    *watched = (struct clreduce_watched){
+        .connection = connection,
+        .plain = plain,
+        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")),
+        .explains = sqlite3_stmt_isexplain(plain),
+        .computes = kind.computes,
+        .has_several = kind.selects > 1,
+        .writes = writes,
+        .age = kind.matches ? read_age(connection) : 0};
+    watched->next_age = watched->age;
+    if (writes && !explains && may_make(db, NULL))
+        look_early(watched);
+    return watched;
+}
+
 /* Returns how many steps of SQLite's virtual machine the plain statement has taken. */
 static int count_steps(const struct clreduce_watched *watched)
 {
@@ -666,7 +756,7 @@ static sqlite3_stmt *prepare_explanation(struct clr_connection *connection, cons
     sqlite3_stmt *plain = NULL, *accelerated = NULL, *result = NULL;
     char *message = NULL, *text = NULL;
 
-    if (reads_main_alone(connection->db, sql) &&
+    if (reads_main_alone(connection->db, sql, !sqlite3_stmt_readonly(explain)) &&
         clr_statement_make(connection->db, sql, 0, &plain) == SQLITE_OK &&
         clr_accelerated_prepare(connection, plain, 0, &accelerated, &message) == SQLITE_OK) {
         if (sqlite3_stmt_isexplain(explain) == 1)
@@ -700,8 +790,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     wanted = wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory));
     give_lock();
     if (!wanted && is_new)
-        wanted = watched->computes &&
-                 is_long_scan(connection, sql, watched->has_several, 1, USUAL_ROW_NS, &rows);
+        wanted = watched->computes && will_take_long(watched, sql, &rows);
     if (!wanted || companions == NULL || !may_make(connection->db, NULL))
         return NULL;
     explanation = prepare_explanation(connection, sql, watched->plain);
@@ -733,8 +822,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     const char *sql = sqlite3_sql(watched->plain);
     struct memory *memory;
     const bool is_long = watched->is_long;
-    bool wanted, is_new, is_refused = false;
-    char *reason = NULL;
+    bool wanted, is_new;
 
     *patience = 0;
     *timed = true;
@@ -747,7 +835,8 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     /* sqlite3_stmt_explain() makes another statement of it. */
     if (sqlite3_stmt_isexplain(watched->plain) != watched->explains)
         return NULL;
-    if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
+    if ((watched->writes || !sqlite3_get_autocommit(db)) &&
+        sqlite3_txn_state(db, NULL) == SQLITE_TXN_WRITE)
         return NULL;
     if (watched->explains != 0)
         return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
@@ -762,26 +851,11 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     wanted = always || is_long || is_worth_it(memory);
     *timed = is_timed(memory);
     give_lock();
-    if (wanted && watched->companion == NULL)
-        wanted = !clr_schema_may_go(db);
-    if (wanted && watched->companion == NULL) {
-        watched->companion = take_companion(watched, &is_refused, &reason);
-        /* The schema is still the same: see make_by_schema(). */
-        if (watched->companion != NULL && clr_statement_is_outdated(watched->plain))
-            watched->age = watched->next_age = read_age(connection);
-    }
-    if (is_refused || watched->companion != NULL) {
-        take_lock();
-        memory = find_memory(watched->key, sql);
-        if (is_refused)
-            refuse(memory, reason);
-        else
-            memory->state = ACCELERATED;
-        give_lock();
-    }
-    if (!wanted)
+    if (wanted)
+        take(watched);
+    else
         let_go(watched, true);
-    if (is_new && !wanted && watched->computes)
+    if (is_new && !wanted && watched->computes && !watched->writes)
         *patience = PATIENCE_NS;
     watched->selects_by_rows = connection->stats.selects_by_rows;
     watched->selects_postponed = connection->selects_postponed;
@@ -790,7 +864,13 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     if (watched->companion == NULL)
         return NULL;
     *timed = true;
-    prove_snapshot(connection);
+    /* One that writes sees the newest snapshot, and must find no transaction that it could not have
+       waited for. */
+    if (!watched->writes || sqlite3_get_autocommit(db))
+        prove_snapshot(connection);
+    if (watched->writes)
+        clr_sole_writer_set(connection, watched->companion->statement);
+    watched->was_autocommit = sqlite3_get_autocommit(db);
     return watched->companion->statement;
 }
 
@@ -811,11 +891,24 @@ static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
     return watched->is_long || (!was_outdated && clr_statement_is_outdated(watched->plain));
 }
 
+/* A statement that can't be prepared anew has written nothing, or all of it is undone; but where
+   the transaction is over, the plain one would run without it. */
+static int is_final(const struct clreduce_watched *watched)
+{
+    sqlite3_stmt *statement = watched->companion->statement;
+
+    return watched->writes && sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0) > 0 &&
+           (!clr_statement_is_outdated(statement) ||
+            sqlite3_get_autocommit(watched->connection->db) != watched->was_autocommit);
+}
+
 static void failed(struct clreduce_watched *watched)
 {
     struct memory *memory;
 
     let_go(watched, false);
+    if (watched->writes)
+        clr_sole_writer_set(watched->connection, NULL);
     if (watched->explains != 0)
         return;
     take_lock();
@@ -848,6 +941,8 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
         let_go(watched, false);
         return;
     }
+    if (watched->writes)
+        clr_sole_writer_set(watched->connection, NULL);
     if (!accelerated && complete)
         watched->age = watched->next_age;
     take_lock();
@@ -925,8 +1020,8 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
 
 __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
 {
-    static const struct clreduce_gate gate = {watch, begin,   stops,   failed,
-                                              end,   unwatch, closing, report};
+    static const struct clreduce_gate gate = {sizeof gate, watch, begin,   stops,   is_final,
+                                              failed,      end,   unwatch, closing, report};
 
     touch_memories();
     return &gate;

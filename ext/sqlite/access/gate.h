@@ -1,8 +1,9 @@
 /*
  * The gate of an application's own statements, for a library that stands between a program and its
- * SQLite (ext/preload): which SELECTs are worth an accelerated statement in their place, by the
- * times that the application's own runs take. A guess here chooses the quicker way, and never the
- * answer: the plain statement is always there to run instead.
+ * SQLite (ext/preload): which SELECTs, and which statements that write and have SELECTs in them,
+ * are worth an accelerated statement in their place, by the times that the application's own runs
+ * take. A guess here chooses the quicker way, and never the answer: the plain statement is always
+ * there to run instead.
  */
 #ifndef CLR_SQLITE_GATE_H
 #define CLR_SQLITE_GATE_H
@@ -23,6 +24,8 @@ struct clreduce_gate_line {
 
 /* The functions. All but report() are called with the mutex of the statement's connection held. */
 struct clreduce_gate {
+    unsigned long size; /* of this structure: another one is that of another version */
+
     /*
      * Looks at a statement that the application has just prepared. Returns NULL for those that are
      * SQLite's alone, as nearly all are; else what is to be given to unwatch() before the statement
@@ -42,6 +45,10 @@ struct clreduce_gate {
        whether it is to be stopped and reset, and begin() to be called again, for SQLite would take
        long. */
     int (*stops)(struct clreduce_watched *watched, sqlite3_int64 nanoseconds);
+
+    /* The first step of the statement from begin() has failed: whether that is how the plain one
+       would fail, as it has run: one that writes must not begin twice. */
+    int (*is_final)(const struct clreduce_watched *watched);
 
     /* The statement from begin() has failed, and the plain one runs. It has been reset. */
     void (*failed)(struct clreduce_watched *watched);
