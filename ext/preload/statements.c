@@ -47,6 +47,16 @@ void clr_callbacks_return(const struct clr_connected *connected)
 
 /* ---- What is watched. */
 
+/* Whether the application is told of what it should not be where a statement that writes has a
+   companion: authorizers and traces are of the triggers that it may have by now, a progress handler
+   may end the transaction by the steps that the companion takes to be made, and where both it and
+   the plain one can't be prepared anew two transactions are rolled back. */
+static bool has_witnesses(const struct clr_callbacks *callbacks)
+{
+    return callbacks->authorizer != NULL || callbacks->trace_mask != 0 || callbacks->has_progress ||
+           callbacks->has_rollback;
+}
+
 void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
 {
     const struct clreduce_gate *gate = atomic_load(&clr_gate);
@@ -65,7 +75,7 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
     if (!connected->is_set)
         connected->is_set = clr_extension_set(connected->db);
     if (connected->is_set)
-        watched = gate->watch(handle);
+        watched = gate->watch(handle, !has_witnesses(&connected->callbacks));
     if (watched != NULL)
         statement = calloc(1, sizeof *statement);
     if (statement != NULL) {
@@ -219,14 +229,6 @@ static bool is_sqlites_own(const struct clr_connected *connected, int rc)
     return (primary == SQLITE_BUSY || primary == SQLITE_INTERRUPT) &&
            strcmp(connected->originals->errmsg(connected->db), connected->originals->errstr(rc)) ==
                0;
-}
-
-/* Whether the application is told of what it should not be where a statement that writes runs:
-   authorizers and traces are of the triggers that it may have by now, and where both it and the
-   plain one can't be prepared anew two transactions are rolled back. */
-static bool has_witnesses(const struct clr_callbacks *callbacks)
-{
-    return callbacks->authorizer != NULL || callbacks->trace_mask != 0 || callbacks->has_rollback;
 }
 
 /* Returns the companion for a run, with the bindings; NULL: there is none. */

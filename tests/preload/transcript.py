@@ -504,6 +504,13 @@ def case_writes():
     once("DELETE FROM w WHERE b < (SELECT avg(k) * 100 FROM t)", 1)
     once("WITH g AS (SELECT s, count(*) AS n FROM t GROUP BY s) UPDATE w SET b = n FROM g WHERE s = a", 1)
     filled()
+    # A progress handler counts the steps of a statement that writes, and ends one by their number.
+    steps = [0]
+    count_step = PROGRESS(lambda _: steps.__setitem__(0, steps[0] + 1) or 0)
+    call("progress_handler", this.db, 10, count_step, None)
+    once("INSERT INTO w SELECT s || 'x', 1, 1 FROM t GROUP BY s", 1)
+    print(steps)
+    call("progress_handler", this.db, 0, PROGRESS(), None)
     # New tables: their definitions and the rows' order.
     for made in ("TABLE n", "TEMP TABLE m", "TABLE IF NOT EXISTS n"):
         text_of = f"CREATE {made} AS SELECT s, s AS \"a b\", count(*), sum(v) AS s, k + 1, NULL FROM t GROUP BY s, k % 2 ORDER BY 3 DESC"

@@ -709,7 +709,7 @@ static void look_early(struct clreduce_watched *watched)
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
 }
 
-static struct clreduce_watched *watch(sqlite3_stmt *plain)
+static struct clreduce_watched *watch(sqlite3_stmt *plain, int unseen)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
     const bool writes = !sqlite3_stmt_readonly(plain),
@@ -737,7 +737,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain)
         .writes = writes,
         .age = kind.matches ? read_age(connection) : 0};
     watched->next_age = watched->age;
-    if (writes && !explains && may_make(db, NULL))
+    if (writes && !explains && unseen && may_make(db, NULL))
         look_early(watched);
     return watched;
 }

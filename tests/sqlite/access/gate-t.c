@@ -43,7 +43,7 @@ static struct watched prepare(sqlite3 *db, const char *sql)
 
     TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) == SQLITE_OK, "%s: %s", sql,
              sqlite3_errmsg(db));
-    result.watched = gate->watch(result.plain);
+    result.watched = gate->watch(result.plain, 1);
     return result;
 }
 
