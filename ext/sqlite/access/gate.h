@@ -29,8 +29,8 @@ struct clreduce_gate {
     /*
      * Looks at a statement that the application has just prepared. Returns NULL for those that are
      * SQLite's alone, as nearly all are; else what is to be given to unwatch() before the statement
-     * is finalized. unseen: nothing of the application's is called if another one is prepared for it
-     * now, should it write.
+     * is finalized. unseen: nothing of the application's is called if another one is prepared for
+     * it now, should it write.
      */
     struct clreduce_watched *(*watch)(sqlite3_stmt *plain, int unseen);
 
