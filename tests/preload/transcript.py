@@ -226,6 +226,21 @@ def odd(context, _count, values):
     call("result_int", c_void_p(context), call("value_int", c_void_p(values[0])) % 2)
 
 
+@CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p, c_int64)
+def updated(_, action, schema, table, rowid):
+    """The update hook."""
+    print(f"  updated: {action} {text(schema)}.{text(table)} {rowid}")
+
+
+COMMITTED = PROGRESS(lambda _: print("  committed") or 0)
+
+
+def counts():
+    """Says what the connection counts, and whether it is in a transaction."""
+    print(call("changes", this.db), call("total_changes", this.db), call("last_insert_rowid", this.db),
+          call("get_autocommit", this.db), call("txn_state", this.db, None))
+
+
 def case_parameters():
     statement = prepare(BOUND)
     for i in range(3):
@@ -416,17 +431,8 @@ def case_trace():
 
 
 def case_changes():
-    @CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p, c_int64)
-    def updated(_, action, schema, table, rowid):
-        print(f"  updated: {action} {text(schema)}.{text(table)} {rowid}")
-
-    def counts():
-        print(call("changes", this.db), call("total_changes", this.db), call("last_insert_rowid", this.db),
-              call("get_autocommit", this.db), call("txn_state", this.db, None))
-
-    committed = PROGRESS(lambda _: print("  committed") or 0)
     call("update_hook", this.db, updated, None)
-    call("commit_hook", this.db, committed, None)
+    call("commit_hook", this.db, COMMITTED, None)
     execute("CREATE TEMP TABLE w(x)", "INSERT INTO w VALUES (1), (2), (3)")
     statement = prepare(GROUPS).run(1000)
     counts()
@@ -448,24 +454,15 @@ def case_writes():
     """SELECTs in statements that write: what is written, what hooks see, and how they fail."""
     sums = "SELECT s, count(*), max(v) FROM t GROUP BY s"
 
-    @CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p, c_int64)
-    def updated(_, action, schema, table, rowid):
-        print(f"  updated: {action} {text(schema)}.{text(table)} {rowid}")
-
-    def counts():
-        print(call("changes", this.db), call("total_changes", this.db), call("last_insert_rowid", this.db),
-              call("get_autocommit", this.db), call("txn_state", this.db, None))
-
     def filled():
         once("SELECT rowid, *, (SELECT count(*) FROM t) FROM w ORDER BY rowid", 100)
         counts()
 
-    committed = PROGRESS(lambda _: print("  committed") or 0)
     rolled_back = CFUNCTYPE(None, c_void_p)(lambda _: print("  rolled back"))
     no_hook = CFUNCTYPE(None, c_void_p)()
     execute("CREATE TABLE w(a TEXT PRIMARY KEY, b INTEGER, c REAL)", "CREATE TABLE other(x CHECK (x < 3))")
     call("update_hook", this.db, updated, None)
-    call("commit_hook", this.db, committed, None)
+    call("commit_hook", this.db, COMMITTED, None)
     statement = prepare("INSERT INTO w SELECT s, count(*), max(v) FROM t WHERE k > ? GROUP BY s")
     for i in range(3):
         statement.bind(1, i).run(1).expanded()

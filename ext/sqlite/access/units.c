@@ -183,16 +183,15 @@ static bool may_collate(const struct clr_stood *stood)
 
 /*
  * Whether SQLite treats a view in a SELECT's place as it treats that. A subquery's ORDER BY has no
- * effect beside another table or another ORDER BY, and EXISTS ends at the first row. A compound's
- * arms and the query around it may be one query to SQLite, and terms of its ORDER BY expressions of
- * an arm.
+ * effect beside another table or another ORDER BY. A compound's arms and the query around it may be
+ * one query to SQLite, and terms of its ORDER BY expressions of an arm.
  */
 static bool may_stand(const struct units *units, const struct clr_stood *stood)
 {
     const bool is_arm = stood->compound >= 0, is_cte = stood->place == CLR_PLACE_CTE;
     const struct clr_stood *around = stood->around < 0 ? NULL : &units->selects.list[stood->around];
 
-    if (stood->place == CLR_PLACE_EXISTS)
+    if (is_arm && stood->place == CLR_PLACE_EXISTS)
         return false;
     if (is_arm && (stood->has_computed || may_collate(stood)))
         return false;
@@ -451,6 +450,10 @@ static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
         return false;
     if (stood->compound >= 0 && is_table(stood) && clr_syntax_has_window(query->syntax))
         return false;
+    /* EXISTS ends at the first row, before which SQLite may not have gone over all of them. */
+    if (stood->place == CLR_PLACE_EXISTS && query->is_grouped &&
+        !view->acceleration->plan->walk.has_sorter)
+        return false;
     return !query->has_rows || stood->place == CLR_PLACE_IN || stood->place == CLR_PLACE_WRITTEN ||
            stood->compound >= 0;
 }
@@ -541,7 +544,9 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     if (rc == SQLITE_OK)
         view = clr_view_find(units->connection, unit->view);
     if (rc == SQLITE_OK && !is_apart(view, stood))
-        rc = refuse(units, "SQLite may join it with the query around it");
+        rc = refuse(units, stood->place == CLR_PLACE_EXISTS
+                               ? "EXISTS ends at its first row"
+                               : "SQLite may join it with the query around it");
     if (rc == SQLITE_OK)
         rc = clr_statement_prepare(db, &all, "SELECT * FROM temp.\"%w\"", unit->view);
     if (rc == SQLITE_OK)
