@@ -78,6 +78,8 @@ static inline bool clr_is_writing(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
 
+    if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_WRITE)
+        return false;
     while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
         if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
             return true;

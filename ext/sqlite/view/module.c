@@ -189,6 +189,7 @@ struct clr_view *clr_view_find(struct clr_connection *connection, const char *na
 
 static void free_view(struct clr_view *view)
 {
+    sqlite3_finalize(view->idle);
     clr_acceleration_free(view->acceleration);
     clear_parameter_sets(&view->sets);
     clr_select_free(&view->select);
@@ -494,6 +495,9 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int i, parameter, given = 0;
 
     view->acceleration->finisher.is_stale = view->acceleration->few.is_stale = true;
+    view->readers++;
+    sqlite3_finalize(view->idle);
+    view->idle = NULL;
     if (view->is_made && view->select.view_name == NULL &&
         clr_select_check_now(view->connection->db, &view->select) == SQLITE_MISMATCH)
         return refuse_other_columns(view);
@@ -583,6 +587,7 @@ enum { DEEPEST = 16 };
 struct cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *select; /* the SELECT, once SQLite has had to run it; or NULL */
+    unsigned readers;     /* the view's, when it was prepared */
     int at_end;
     sqlite3_int64 row;
     sqlite3_uint64 first; /* what the rowids follow, if it is known */
@@ -626,8 +631,9 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
     return SQLITE_OK;
 }
 
-/* Gives up the rows. The SELECT is kept for the next one: until the cursor is closed names mean
-   to it what they mean to the statement that has the cursor. */
+/* Gives up the rows. The SELECT is kept for the next ones, and for the next cursor unless another
+   statement was prepared meanwhile: names mean to it what they mean to the statement that has the
+   cursor. */
 static void drop_rows(struct cursor *cursor)
 {
     if (cursor->select != NULL) {
@@ -656,7 +662,10 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
     drop_rows(cursor);
     drop_parameters(cursor);
-    sqlite3_finalize(cursor->select);
+    if (view->idle == NULL && cursor->readers == view->readers)
+        view->idle = cursor->select;
+    else
+        sqlite3_finalize(cursor->select);
     sqlite3_free(cursor);
     if (--view->cursors == 0)
         clear_parameter_sets(&view->sets);
@@ -701,12 +710,31 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
+/* Returns the SELECT that is idle, if there is one that would be prepared now. */
+static sqlite3_stmt *take_idle(struct clr_view *view)
+{
+    const struct clr_limits limits = clr_limits_read(view->connection->db);
+    sqlite3_stmt *idle = view->idle;
+
+    view->idle = NULL;
+    if (memcmp(&limits, &view->limits, sizeof limits) != 0) {
+        sqlite3_finalize(idle);
+        idle = NULL;
+    }
+    view->limits = limits;
+    return idle;
+}
+
 /* Lets SQLite run the SELECT. */
 static int run_select(struct cursor *cursor)
 {
     struct clr_view *view = view_of(cursor);
     int rc = SQLITE_OK;
 
+    if (cursor->select == NULL) {
+        cursor->select = take_idle(view);
+        cursor->readers = view->readers;
+    }
     if (cursor->select == NULL)
         rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
     return rc != SQLITE_OK

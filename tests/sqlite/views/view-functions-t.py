@@ -90,6 +90,25 @@ def test_own_rounding():
     db.close()
 
 
+def test_added():
+    """A function that goes before another one of its name, of which SQLite tells no statement that is there. The view's SELECT
+    is kept for the next run of a statement, but not for one that is prepared since, whoever is amid the view then."""
+    db = with_numbers(FOLDER)
+    db.create_function("named", -1, lambda *values: "any")
+    views.create(db, "v", "SELECT named(x) AS a FROM n LIMIT 2")
+    asked = "SELECT a FROM v"
+    for turn in range(3):
+        tap.is_equal(db.execute(asked).fetchall(), [("any",)] * 2, f"a view's function of any arguments, run {turn}")
+    amid = db.execute(asked + " WHERE a > ''")
+    amid.fetchone()
+    db.create_function("named", 1, lambda value: "one")
+    tap.is_equal(db.execute(asked + " LIMIT 3").fetchall(), [("one",)] * 2, "one of one argument, in a statement that is prepared since")
+    tap.is_equal(amid.fetchall(), [("any",)], "and the other one in a run that goes on")
+    tap.is_equal(db.execute(asked + " LIMIT 3").fetchall(), [("one",)] * 2, "and again")
+    tap.is_equal(db.execute(asked + " LIMIT 4").fetchall(), [("one",)] * 2, "and in another statement")
+    db.close()
+
+
 def test_values_memory(db):
     """What the setting does not allow gives the function's own error, and only then (clause 1)."""
     db.execute("CREATE TABLE q(i INT, r REAL)")
