@@ -11,12 +11,12 @@
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/schema/sole_writer.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/age.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
-#include "sqlite/view/sole_writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

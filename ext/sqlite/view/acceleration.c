@@ -7,8 +7,8 @@
 #include "query/literals.h"
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
+#include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/sql_value.h"
-#include "sqlite/view/sole_writer.h"
 
 #include <string.h>
 
@@ -468,6 +468,20 @@ static int answer_few(struct clr_acceleration *acceleration, struct asking *aski
     return rc;
 }
 
+/* Whether the statement that asks the view writes, and to nothing that the plan reads. */
+static bool is_spared(const struct clr_acceleration *acceleration)
+{
+    const struct clr_plan *plan = acceleration->plan;
+    uint32_t roots[CLR_MOST_DIMENSIONS + 1] = {plan->table.root};
+    int i;
+
+    for (i = 0; i < plan->query->dimension_count; i++)
+        roots[i + 1] = plan->dimensions[i].page;
+    return plan->database->is_main &&
+           clr_sole_writer_spares(acceleration->connection, acceleration->select->sql, roots,
+                                  plan->query->dimension_count + 1);
+}
+
 static int run_plan(struct clr_acceleration *acceleration, struct asking *asking,
                     struct clr_lookup *lookups, struct clr_view_run *run)
 {
@@ -488,8 +502,7 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
     start = clr_clock_ns();
     /* A statement that the run has SQLite evaluate may read another view. */
     was_spared = database->is_spared;
-    database->is_spared = clr_sole_writer_spares(acceleration->connection,
-                                                 acceleration->select->sql, acceleration->plan);
+    database->is_spared = is_spared(acceleration);
     rc = clr_view_run_answer(run);
     acceleration->was_spared = database->is_spared;
     database->is_spared = was_spared;

@@ -43,7 +43,7 @@ struct clr_acceleration {
     int settings_changes;             /* of the connection, at the last run */
     struct clr_limits limits;         /* likewise, when the plan was made */
     bool is_running; /* a function of the application may ask the view that calls it */
-    bool was_spared; /* in the last run: see clr_sole_writer_spares() */
+    bool was_spared; /* in the last run: see is_spared() */
     struct clr_interruption interruption;
     struct clr_parameter_places *places; /* of parameters that want literals; NULL: none does */
     char *literal_sql;                   /* then: the text of the plan, with these */

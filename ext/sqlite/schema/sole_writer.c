@@ -1,4 +1,4 @@
-#include "sqlite/view/sole_writer.h"
+#include "sqlite/schema/sole_writer.h"
 
 #include "sqlite/schema/bytecode.h"
 
@@ -18,24 +18,19 @@ static sqlite3_stmt *find_writer(sqlite3 *db)
 }
 
 bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
-                            const struct clr_plan *plan)
+                            const uint32_t *roots, int count)
 {
     sqlite3 *db = connection->db;
     struct clr_bytecode writing = {.count = 0}, reading = {.count = 0};
-    uint32_t roots[CLR_MOST_DIMENSIONS + 1] = {plan->table.root};
     bool spares;
-    int i;
 
-    if (connection->sole_writer == NULL || !plan->database->is_main ||
-        find_writer(db) != connection->sole_writer ||
+    if (connection->sole_writer == NULL || find_writer(db) != connection->sole_writer ||
         sqlite3_total_changes(db) != connection->changes_before)
         return false;
-    for (i = 0; i < plan->query->dimension_count; i++)
-        roots[i + 1] = plan->dimensions[i].page;
     spares =
         clr_bytecode_read(db, &writing, "%s", sqlite3_sql(connection->sole_writer)) == SQLITE_OK &&
         clr_bytecode_read(db, &reading, "%s", select) == SQLITE_OK &&
-        clr_bytecode_spares(&writing, &reading, roots, plan->query->dimension_count + 1);
+        clr_bytecode_spares(&writing, &reading, roots, count);
     clr_bytecode_free(&writing);
     clr_bytecode_free(&reading);
     return spares;
