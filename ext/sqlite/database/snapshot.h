@@ -18,8 +18,8 @@
  * the version, and the index had the header, of the last snapshot, has another header than that:
  * the one that is found after, if that is known to be the next one. (The version also changes where
  * the beginning was tried again because of a recovery: then it is not.) A transaction that writes
- * has the newest header, which stays that until it ends (sqlite3WalBeginWriteTransaction()): pages
- * that leave the cache before the commit are in frames beyond.
+ * has the newest header as long as it lasts (sqlite3WalBeginWriteTransaction()), also if it begins
+ * the log anew: pages that leave the cache before the commit are in frames beyond.
  *
  * 3. Where its pages are: that is settled by one reading of the index within the transaction, which
  * finds the snapshot's header before and after it finds that b frames are backfilled, of M that the

@@ -752,7 +752,6 @@ static int fetch_first(struct cursor *cursor)
 
     if (!clr_is_writing(connection->db) || view->acceleration->was_spared)
         return next(&cursor->base);
-
     clr_views_of(connection)->depth++;
     rc = clr_kept_rows_fill(&cursor->kept, rows_of(cursor));
     clr_views_of(connection)->depth--;
