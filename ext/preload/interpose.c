@@ -217,7 +217,7 @@ int sqlite3_prepare16_v3(sqlite3 *db, const void *sql, int bytes, unsigned flags
     PREPARE(prepare16_v3(db, sql, bytes, flags, statement, tail));
 }
 
-/* ---- sqlite3_exec(), with the SELECTs, and what writes, at the front of a text watched. */
+/* ---- sqlite3_exec(), with the statements at the front of a text watched that have SELECTs. */
 
 /* What it leaves out before each statement but the first one. */
 #define SPACES " \t\n\v\f\r"
@@ -281,26 +281,6 @@ static bool wants_empty(const struct call *call)
     exec_plainly(call, "SELECT 1 WHERE 0", note, &was_called, NULL);
     clr_inside--;
     return was_called;
-}
-
-/* A SELECT that rows to be written come from is not far. */
-enum { FIRST_CHARACTERS = 1000 };
-
-/* Whether a text begins with a statement that the gate may want: what only writes is quicker run by
-   SQLite's own sqlite3_exec(). */
-static bool may_be_watched(const char *sql)
-{
-    const char *end;
-
-    sql = clr_blank_skip(sql);
-    if (!clr_word_writes(sql))
-        return clr_word_is(sql, "select") || clr_word_is(sql, "with");
-    for (end = sql + FIRST_CHARACTERS; sql < end && *sql != '\0' && *sql != ';';
-         sql = clr_is_word(*sql) ? clr_word_end(sql) : sql + 1) {
-        if (clr_word_is(sql, "select"))
-            return true;
-    }
-    return false;
 }
 
 static int step_call(const struct call *call, sqlite3_stmt *handle)
@@ -387,7 +367,8 @@ static int exec_watching(struct clr_connected *connected, const char *sql,
     const char *tail;
     int rc, end_rc;
 
-    while (clr_may_accelerate(connected) && may_be_watched(sql)) {
+    /* What only writes is quicker run by SQLite's own. */
+    while (clr_may_accelerate(connected) && clr_word_may_select(clr_blank_skip(sql))) {
         clr_in_sqlite++;
         rc = originals->prepare_v2(connected->db, sql, -1, &handle, &tail);
         clr_in_sqlite--;

@@ -76,8 +76,7 @@ static void note_source(struct scan *scan)
 /* Whether a statement begins that writes; its WITH goes before. */
 static bool begins_writing(const struct scan *scan)
 {
-    return is_now(scan, "INSERT") || is_now(scan, "REPLACE") || is_now(scan, "UPDATE") ||
-           is_now(scan, "DELETE") || is_now(scan, "CREATE");
+    return scan->token.kind == CLR_T_ID && clr_word_writes(scan->token.text);
 }
 
 /* Whether a SELECT begins that is more than VALUES. */

@@ -51,4 +51,23 @@ static inline const char *clr_string_end(const char *text)
     return text;
 }
 
+/* Whether a text, without blanks before it, begins as a SELECT does, or as a statement that writes
+   and has one: that is not far, where what has none may be long. */
+static inline bool clr_word_may_select(const char *text)
+{
+    enum { FIRST_CHARACTERS = 1000 };
+    const char *const end = text + FIRST_CHARACTERS;
+
+    if (!clr_word_writes(text))
+        return clr_word_is(text, "select") || clr_word_is(text, "with");
+    while (text < end && *text != '\0' && *text != ';') {
+        if (clr_word_is(text, "select"))
+            return true;
+        text = *text == '\''        ? clr_string_end(text)
+               : clr_is_word(*text) ? clr_word_end(text)
+                                    : text + 1;
+    }
+    return false;
+}
+
 #endif

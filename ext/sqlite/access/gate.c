@@ -185,23 +185,17 @@ static void note_word(const char *word, struct text_kind *kind)
         kind->matches = kind->matches || clr_word_is(word, "like") || clr_word_is(word, "glob");
 }
 
-/* A statement that writes begins so, if it has a SELECT; what has none may be long. */
-enum { FIRST_CHARACTERS = 1000 };
-
 /* Reads a text once. Returns false for that of no SELECT, nor of one with one in it. */
 static bool read_text(const char *sql, struct text_kind *kind)
 {
     uint64_t hash = HASH_OF_NOTHING;
-    const char *begin;
-    bool writes;
     char c;
 
     *kind = (struct text_kind){.fingerprint = 0};
-    begin = sql = clr_blank_skip(sql);
-    writes = clr_word_writes(sql);
-    if (!clr_word_is(sql, "select") && !clr_word_is(sql, "with") && !writes)
+    sql = clr_blank_skip(sql);
+    if (!clr_word_may_select(sql))
         return false;
-    while ((c = *sql) != '\0' && (!writes || kind->selects > 0 || sql < begin + FIRST_CHARACTERS)) {
+    while ((c = *sql) != '\0') {
         if (clr_is_letter(c)) {
             note_word(sql, kind);
             for (; clr_is_word(c); c = *++sql)

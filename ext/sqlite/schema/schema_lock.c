@@ -216,12 +216,9 @@ static bool is_creating(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
 
-    if (!clr_is_writing(db))
-        return false;
-    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
+    while ((statement = clr_next_writing(db, statement)) != NULL) {
         const char *sql = sqlite3_sql(statement);
-        if (sql != NULL && sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement) &&
-            sqlite3_strnicmp(clr_blank_skip(sql), "CREATE", 6) == 0)
+        if (sql != NULL && sqlite3_strnicmp(clr_blank_skip(sql), "CREATE", 6) == 0)
             return true;
     }
     return false;

@@ -1,21 +1,7 @@
 #include "sqlite/schema/sole_writer.h"
 
 #include "sqlite/schema/bytecode.h"
-
-/* Returns the one statement that runs and writes; NULL: there is none, or there are several. */
-static sqlite3_stmt *find_writer(sqlite3 *db)
-{
-    sqlite3_stmt *statement = NULL, *writer = NULL;
-
-    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
-        if (!sqlite3_stmt_busy(statement) || sqlite3_stmt_readonly(statement))
-            continue;
-        if (writer != NULL)
-            return NULL;
-        writer = statement;
-    }
-    return writer;
-}
+#include "sqlite/session/statement.h"
 
 bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
                             const uint32_t *roots, int count)
@@ -24,7 +10,8 @@ bool clr_sole_writer_spares(struct clr_connection *connection, const char *selec
     struct clr_bytecode writing = {.count = 0}, reading = {.count = 0};
     bool spares;
 
-    if (connection->sole_writer == NULL || find_writer(db) != connection->sole_writer ||
+    if (clr_next_writing(db, NULL) != connection->sole_writer ||
+        clr_next_writing(db, connection->sole_writer) != NULL ||
         sqlite3_total_changes(db) != connection->changes_before)
         return false;
     spares =

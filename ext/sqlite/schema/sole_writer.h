@@ -16,7 +16,8 @@
  *
  * The proof. One statement alone runs that writes, the connection's sole_writer: before it the
  * transaction had written nothing, and no other statement has changed a row since. All that it
- * writes is what its code writes (clr_bytecode_spares()). False also where that is not known.
+ * writes is what its code writes (clr_bytecode_spares()). False also where that is not known. Asked
+ * only of a connection that has a sole_writer.
  */
 bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
                             const uint32_t *roots, int count);

@@ -76,6 +76,17 @@ int clr_statement_prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql)
 }
 
 /* The function is missing where deprecated ones are. */
+sqlite3_stmt *clr_next_writing(sqlite3 *db, sqlite3_stmt *statement)
+{
+    if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_WRITE)
+        return NULL;
+    do {
+        statement = sqlite3_next_stmt(db, statement);
+    } while (statement != NULL &&
+             (!sqlite3_stmt_busy(statement) || sqlite3_stmt_readonly(statement)));
+    return statement;
+}
+
 bool clr_statement_is_outdated(sqlite3_stmt *statement)
 {
 #ifdef SQLITE_CORE

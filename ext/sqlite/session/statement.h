@@ -70,21 +70,16 @@ bool clr_interruption_is_wanted(void *interruption);
 void clr_interruption_end(struct clr_interruption *interruption);
 
 /*
- * Whether a statement that runs writes: it may be the one that a function, or a table, is called
- * by. One that another program, or function, begins meanwhile is as one that is begun while a
- * SELECT is.
+ * Returns the next statement that runs and writes, after one of them, or the first one after NULL;
+ * NULL: there is no other. It may be the one that a function, or a table, is called by. One that
+ * another program, or function, begins meanwhile is as one that is begun while a SELECT is.
  */
+sqlite3_stmt *clr_next_writing(sqlite3 *db, sqlite3_stmt *statement);
+
+/* Whether there is one. */
 static inline bool clr_is_writing(sqlite3 *db)
 {
-    sqlite3_stmt *statement = NULL;
-
-    if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_WRITE)
-        return false;
-    while ((statement = sqlite3_next_stmt(db, statement)) != NULL) {
-        if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement))
-            return true;
-    }
-    return false;
+    return clr_next_writing(db, NULL) != NULL;
 }
 
 /* ---- Names. */

@@ -472,13 +472,15 @@ static int answer_few(struct clr_acceleration *acceleration, struct asking *aski
 static bool is_spared(const struct clr_acceleration *acceleration)
 {
     const struct clr_plan *plan = acceleration->plan;
-    uint32_t roots[CLR_MOST_DIMENSIONS + 1] = {plan->table.root};
+    uint32_t roots[CLR_MOST_DIMENSIONS + 1];
     int i;
 
+    if (acceleration->connection->sole_writer == NULL || !plan->database->is_main)
+        return false;
+    roots[0] = plan->table.root;
     for (i = 0; i < plan->query->dimension_count; i++)
         roots[i + 1] = plan->dimensions[i].page;
-    return plan->database->is_main &&
-           clr_sole_writer_spares(acceleration->connection, acceleration->select->sql, roots,
+    return clr_sole_writer_spares(acceleration->connection, acceleration->select->sql, roots,
                                   plan->query->dimension_count + 1);
 }
 
