@@ -546,6 +546,13 @@ def case_writes():
     run_beside("CREATE TRIGGER IF NOT EXISTS beside AFTER INSERT ON w BEGIN DELETE FROM t WHERE k = 9 AND new.a = 's5'; END")
     statement.run(1).reset()
     filled()
+    # A table of which the statement, which has nothing to change, need not read a row.
+    nothing = prepare("DELETE FROM other WHERE x < (SELECT avg(k) FROM t)").run(1).reset()
+    run_beside("ALTER TABLE t RENAME TO renamed")
+    nothing.run(1).reset()
+    run_beside("ALTER TABLE renamed RENAME TO t")
+    nothing.run(1).reset()
+    nothing.finalize()
     run_beside("DROP TABLE w")
     statement.run(1).reset()
     statement.finalize()

@@ -468,6 +468,14 @@ static int refuse_other_columns(struct clr_view *view)
     return SQLITE_ERROR;
 }
 
+/* Passes on the error of a SELECT that can't be prepared any more. Returns its code. */
+static int refuse_unprepared(struct clr_view *view, int rc)
+{
+    sqlite3_free(view->base.zErrMsg);
+    view->base.zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(view->connection->db));
+    return rc;
+}
+
 /* Returns how many rows a view may have: of groups, or one of all rows, as many as SQLite takes
    those of its own SELECT for (sqlite3Select() in its select.c), so that it joins the view alike.
  */
@@ -490,22 +498,28 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     struct clr_view *view = (struct clr_view *)base;
     const int first = view->select.column_count, count = view->select.parameter_count;
     const char *explanation = clr_acceleration_explain(view->acceleration, 0);
-    sqlite3_str *text = sqlite3_str_new(NULL);
     double cost = 1e6;
-    int i, parameter, given = 0;
+    int i, parameter, given = 0, rc;
+    sqlite3_str *text;
 
     view->acceleration->finisher.is_stale = view->acceleration->few.is_stale = true;
     view->readers++;
     sqlite3_finalize(view->idle);
     view->idle = NULL;
-    if (view->is_made && view->select.view_name == NULL &&
-        clr_select_check_now(view->connection->db, &view->select) == SQLITE_MISMATCH)
-        return refuse_other_columns(view);
+    if (view->is_made && view->select.view_name == NULL) {
+        rc = clr_select_check_now(view->connection->db, &view->select);
+        if (rc == SQLITE_MISMATCH)
+            return refuse_other_columns(view);
+        /* A statement that writes, and is prepared anew as it begins, might not ask the view. */
+        if (rc != SQLITE_OK && view->connection->sole_writer != NULL)
+            return refuse_unprepared(view, rc);
+    }
     /* What an ordinary view may do is a matter of rights and trust in its schema, too. */
     if (view->select.view_name != NULL &&
         (view->acceleration->plan == NULL ||
          clr_select_check_now(view->connection->db, &view->select) != SQLITE_OK))
         view->acceleration->is_outdated = true;
+    text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, explanation == NULL ? "" : explanation);
     info->idxNum = sqlite3_str_length(text);
     for (parameter = 0; parameter < count; parameter++) {
