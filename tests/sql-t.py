@@ -57,6 +57,8 @@ CASE = re.compile(r"(\w+) (of|over) (.*) is (.*?)(?:, as (\w+)\(\))?")
 STATISTICS = re.compile(r"statistics of (.*) are (.*)")
 STATE = re.compile(r"(gpu_\w+): ([0-9a-f ]*)is (sound|of|refused,) ?(.*)")
 NAME = re.compile(r"\$([A-Z]\w*)")
+#: What makes a SELECT's answer no longer SQLite's alone.
+OURS = re.compile("gpu_|clreduce_")
 FOLDER = views.Folder()
 
 
@@ -189,11 +191,11 @@ class Statistics:
 
 
 class File:
-    """A file of cases, on one device."""
+    """A file of cases, on one device. given: what SQLite's own SELECTs gave on the devices before."""
 
-    def __init__(self, path, device, aggregates, moments):
+    def __init__(self, path, device, aggregates, moments, given):
         self.name, self.path, self.device, self.aggregates, self.moments = os.path.basename(path), path, device, aggregates, moments
-        self.db, self.kept = None, {}
+        self.db, self.kept, self.given = None, {}, given
 
     def run(self):
         """All of it that is for the device."""
@@ -271,6 +273,13 @@ class File:
             batch.check(name not in fast or verdict.startswith("accelerated"), f"{name}: {verdict}")
         batch.end()
 
+    def plain(self, where, select, values):
+        """What a SELECT gives by itself: the same on each device, but for functions of ours."""
+        asked = where, select, repr(values)
+        if asked not in self.given or OURS.search(select):
+            self.given[asked] = views.outcome(self.db, select, values)
+        return self.given[asked]
+
     def query(self, where, text, turns):
         """A SELECT, and its view, asked so often, or until its plan begins as it has to."""
         select, sets, (rows, *plans) = self.parts(text)
@@ -280,7 +289,7 @@ class File:
         batch.check(not problem or not plans or self.db.execute("SELECT sqlite_version() NOT LIKE '3.40.%'").fetchone()[0], f"no view: {problem}")
         plans = [] if problem else plans
         for number, values in enumerate(sets):
-            want = views.outcome(self.db, select, values)
+            want = self.plain(where, select, values)
             if rows.startswith("error") and number == 0:
                 fragment = rows.removeprefix("error").removeprefix(": ")
                 batch.check(views.fails(want, fragment), f"no such error: {want}")
@@ -294,7 +303,7 @@ class File:
                 if turns > 2 and (not plans or told.startswith(plans[0])):
                     break
         if sets[0] and turns and not problem:
-            missing = views.outcome(self.db, select, (None,) * len(sets[0]))
+            missing = self.plain(where, select, (None,) * len(sets[0]))
             batch.compare(views.ask(self.db, "view_of_it"), missing, "a view without parameters")
         batch.end()
 
@@ -309,8 +318,9 @@ class File:
 def main():
     aggregates, moments = Aggregates(), Statistics()
     for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "sql", "*.test"))):
+        given = {}
         for device in views.devices():
-            File(path, device, aggregates, moments).run()
+            File(path, device, aggregates, moments, given).run()
     aggregates.end()
     support.skip_device(1, "a device takes part")
     tap.ok(aggregates.cases > 250, f"{aggregates.cases} cases of aggregates")
