@@ -29,11 +29,12 @@ int sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_ro
 
 /*
  * As sqlite3_prepare_v2(), and accelerated where that is possible: a SELECT that an accelerated
- * view can hold is prepared as one that reads such a view (docs/views.md). Its parameters, with
- * their names and numbers, its columns' names and declared types, and its rows are those of the
- * SELECT. Any other statement, and any on a connection without clreduce, is prepared as it is. The
- * statement is SQLite's own kind, to be ended by sqlite3_finalize(), and before
- * sqlite3_deserialize() is called: SQLite crashes afterwards on tables that are in no schema.
+ * view can hold is prepared as one that reads such a view (docs/views.md), and so are SELECTs in
+ * statements that write. Parameters, with their names and numbers, columns' names and declared
+ * types, and rows are those of the statement. Any other one, and any on a connection without
+ * clreduce, is prepared as it is. The statement is SQLite's own kind, to be ended by
+ * sqlite3_finalize(), and before sqlite3_deserialize() is called: SQLite crashes afterwards on
+ * tables that are in no schema.
  *
  * sql, bytes, statement and tail are those of sqlite3_prepare_v2(), and so is the result. As a
  * loaded extension: SQLITE_MISUSE before the extension is first loaded.

@@ -863,7 +863,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     if (!watched->writes || sqlite3_get_autocommit(db))
         prove_snapshot(connection);
     if (watched->writes)
-        clr_sole_writer_set(connection, watched->companion->statement);
+        clr_sole_writer_promise(connection, sqlite3_sql(watched->companion->statement));
     watched->was_autocommit = sqlite3_get_autocommit(db);
     return watched->companion->statement;
 }
@@ -902,7 +902,7 @@ static void failed(struct clreduce_watched *watched)
 
     let_go(watched, false);
     if (watched->writes)
-        clr_sole_writer_set(watched->connection, NULL);
+        clr_sole_writer_promise(watched->connection, NULL);
     if (watched->explains != 0)
         return;
     take_lock();
@@ -936,7 +936,7 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
         return;
     }
     if (watched->writes)
-        clr_sole_writer_set(watched->connection, NULL);
+        clr_sole_writer_promise(watched->connection, NULL);
     if (!accelerated && complete)
         watched->age = watched->next_age;
     take_lock();

@@ -8,6 +8,7 @@
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/access/units.h"
 #include "sqlite/schema/select_columns.h"
+#include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
@@ -418,7 +419,9 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
         return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
     sqlite3_mutex_enter(sqlite3_db_mutex(db));
     rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    if (rc == SQLITE_OK && *statement != NULL && sqlite3_stmt_readonly(*statement)) {
+    if (rc == SQLITE_OK && *statement != NULL &&
+        (sqlite3_stmt_readonly(*statement) ||
+         clr_word_may_select(clr_blank_skip(sqlite3_sql(*statement))))) {
         if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
                 SQLITE_OK &&
             clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype) &&
@@ -437,12 +440,11 @@ int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3
     return rc;
 }
 
-/* Whether a text begins as a SELECT does, or, to be told of, a statement that writes. */
-static bool is_select(const char *text, bool is_told)
+/* Whether a text begins as a SELECT does, or a statement that may have one. */
+static bool may_select(const char *text)
 {
     text = clr_blank_skip(text);
-    return clr_word_is(text, "select") || clr_word_is(text, "with") ||
-           clr_word_is(text, "values") || (is_told && clr_word_writes(text));
+    return clr_word_is(text, "values") || clr_word_may_select(text);
 }
 
 /* Returns the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
@@ -455,9 +457,9 @@ static char *rewrite_text(struct clr_connection *connection, const char *sql, sq
     sqlite3_stmt *plain = NULL, *accelerated = NULL;
 
     /* Some PRAGMAs take effect by being prepared. */
-    if (trimmed != NULL && is_select(trimmed, lines != NULL) &&
+    if (trimmed != NULL && may_select(trimmed) &&
         sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL) == SQLITE_OK &&
-        plain != NULL && (lines != NULL || sqlite3_stmt_readonly(plain)) &&
+        plain != NULL &&
         prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message) ==
             SQLITE_OK &&
         clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype) &&
@@ -506,14 +508,18 @@ static const char *read_text(sqlite3_context *context, const char *function, con
     return text;
 }
 
-/* clreduce_rewrite(select): the text of a SELECT from its accelerated view, with the same
-   parameters and columns; NULL if there is none. */
+/* clreduce_rewrite(statement, is_first): the text of a statement whose SELECTs are from accelerated
+   views, with the same parameters and columns; NULL if there is none. is_first: the statement is
+   run next, and its transaction has written nothing before it. */
 static void rewrite(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    struct clr_connection *connection = sqlite3_user_data(context);
     const char *text = read_text(context, "clreduce_rewrite", "the text of a statement", values[0]);
-    char *rewritten = text == NULL ? NULL : rewrite_text(sqlite3_user_data(context), text, NULL);
+    char *rewritten = text == NULL ? NULL : rewrite_text(connection, text, NULL);
+    const bool is_first = count > 1 && sqlite3_value_int(values[1]) != 0 &&
+                          sqlite3_txn_state(connection->db, NULL) != SQLITE_TXN_WRITE;
 
-    (void)count;
+    clr_sole_writer_promise(connection, is_first ? rewritten : NULL);
     if (rewritten != NULL)
         sqlite3_result_text(context, rewritten, -1, sqlite3_free);
 }
@@ -553,6 +559,7 @@ static void accelerate_views(sqlite3_context *context, int count, sqlite3_value 
 
 const struct clr_sql_function clr_rewrite_functions[] = {
     {"clreduce_rewrite", 1, SQLITE_DIRECTONLY, rewrite, NULL},
+    {"clreduce_rewrite", 2, SQLITE_DIRECTONLY, rewrite, NULL},
     {"clreduce_accelerate", 0, SQLITE_DIRECTONLY, accelerate_views, NULL},
     {"clreduce_accelerate", 1, SQLITE_DIRECTONLY, accelerate_views, NULL},
     {.name = NULL},

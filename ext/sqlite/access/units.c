@@ -528,7 +528,7 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     sqlite3 *db = units->connection->db;
     struct columns columns = {.comparisons = NULL};
     sqlite3_stmt *statement = NULL, *all = NULL;
-    const struct clr_view *view = NULL;
+    struct clr_view *view = NULL;
     char *message = NULL;
     int rc = clr_statement_prepare(db, &statement, "%s", unit->select);
 
@@ -543,6 +543,8 @@ static int make_view(struct units *units, const struct clr_stood *stood, const c
     }
     if (rc == SQLITE_OK)
         view = clr_view_find(units->connection, unit->view);
+    if (view != NULL && units->selects.list[0].writes)
+        view->is_written_from = true;
     if (rc == SQLITE_OK && !is_apart(view, stood))
         rc = refuse(units, stood->place == CLR_PLACE_EXISTS
                                ? "EXISTS ends at its first row"

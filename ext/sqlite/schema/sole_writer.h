@@ -14,15 +14,18 @@
  * Whether the connection's transaction has changed, and changes, none of the tables of main that a
  * SELECT reads, nor the b-trees with these root pages, count of them, although it writes to main.
  *
- * The proof. One statement alone runs that writes, the connection's sole_writer: before it the
- * transaction had written nothing, and no other statement has changed a row since. All that it
- * writes is what its code writes (clr_bytecode_spares()). False also where that is not known. Asked
- * only of a connection that has a sole_writer.
+ * The proof. One statement alone runs that writes, it gives no rows and so runs in one step, and
+ * before it the transaction had written nothing: it is not within BEGIN, or that was promised. All
+ * that it writes is what its code writes (clr_bytecode_spares()). What its functions and virtual
+ * tables have SQLite write meanwhile, a query that runs already need not see
+ * (https://sqlite.org/isolation.html). False also where that is not known, and where nothing
+ * writes.
  */
 bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
                             const uint32_t *roots, int count);
 
-/* Takes note that a statement is about to run that writes. Its end is to be told with NULL. */
-void clr_sole_writer_set(struct clr_connection *connection, sqlite3_stmt *statement);
+/* Takes note that a statement of that text is the next one to write, and that its transaction has
+   written nothing before it; NULL: that is over. */
+void clr_sole_writer_promise(struct clr_connection *connection, const char *sql);
 
 #endif

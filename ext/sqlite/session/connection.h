@@ -35,10 +35,6 @@ struct clr_connection {
     struct clr_budget values;   /* what aggregates keep: the setting values_memory */
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
     struct clr_attachment *attachments;
-    /* A statement that writes, before which its transaction had written nothing, and how many rows
-       the connection had changed then (sqlite3_total_changes()); NULL: none is known. */
-    sqlite3_stmt *sole_writer;
-    int changes_before;
     bool replaced; /* one of our functions was replaced by the application's */
     int overrides; /* how many of sum, total and avg are ours: see access/override.h */
 };

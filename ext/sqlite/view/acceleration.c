@@ -9,6 +9,7 @@
 #include "sqlite/cache/cache.h"
 #include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/sql_value.h"
+#include "sqlite/session/statement.h"
 
 #include <string.h>
 
@@ -475,7 +476,7 @@ static bool is_spared(const struct clr_acceleration *acceleration)
     uint32_t roots[CLR_MOST_DIMENSIONS + 1];
     int i;
 
-    if (acceleration->connection->sole_writer == NULL || !plan->database->is_main)
+    if (!clr_is_writing(acceleration->connection->db) || !plan->database->is_main)
         return false;
     roots[0] = plan->table.root;
     for (i = 0; i < plan->query->dimension_count; i++)
@@ -504,7 +505,7 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
     start = clr_clock_ns();
     /* A statement that the run has SQLite evaluate may read another view. */
     was_spared = database->is_spared;
-    database->is_spared = is_spared(acceleration);
+    database->is_spared = run->request.reason.code == CLR_WHY_NONE && is_spared(acceleration);
     rc = clr_view_run_answer(run);
     acceleration->was_spared = database->is_spared;
     database->is_spared = was_spared;
@@ -633,6 +634,7 @@ static int run(struct clr_acceleration *acceleration, struct asking *asking,
     const struct clr_reason *reason = &acceleration->last.reason;
     int rc;
 
+    acceleration->was_spared = false;
     asking->environment = clr_float_environment_begin();
     rc = run_tallies(acceleration, asking, lookups, &run);
     clr_float_environment_end(&asking->environment);

@@ -510,8 +510,8 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         rc = clr_select_check_now(view->connection->db, &view->select);
         if (rc == SQLITE_MISMATCH)
             return refuse_other_columns(view);
-        /* A statement that writes, and is prepared anew as it begins, might not ask the view. */
-        if (rc != SQLITE_OK && view->connection->sole_writer != NULL)
+        /* A statement that writes might not ask the view, nor fail then. */
+        if (rc != SQLITE_OK && view->is_written_from)
             return refuse_unprepared(view, rc);
     }
     /* What an ordinary view may do is a matter of rights and trust in its schema, too. */

@@ -37,6 +37,7 @@ struct clr_view {
     struct clr_connection *connection;
     char *name, *argument; /* as in CREATE VIRTUAL TABLE */
     bool is_made;          /* by clr_view_make() */
+    bool is_written_from;  /* a statement that writes reads it */
     bool compares;         /* see clr_select_read() */
     struct clr_select select;
     struct clr_acceleration *acceleration;

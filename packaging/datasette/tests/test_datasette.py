@@ -137,7 +137,7 @@ def test_a_change_is_seen(flights, server):
 
 
 @pytest.mark.parametrize("call", ["clreduce_set('device', 'host')", "clreduce_evict()", "clreduce_accelerate('far')",
-                                  "clreduce_accelerate()", "clreduce_rewrite('SELECT 1')"])
+                                  "clreduce_accelerate()", "clreduce_rewrite('SELECT 1')", "clreduce_rewrite('SELECT 1', 1)"])
 def test_visitors_change_nothing(server, call):
     answer = server.get(QUERY, sql=f"SELECT {call}")
     assert answer.status_code == 400

@@ -1,5 +1,6 @@
 """clreduce.Connection and connect(): an application's own statements are accelerated, and nothing else is to be seen of it."""
 
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -50,15 +51,17 @@ def plain_of(path, **options):
     return connection
 
 
+def scans(connection):
+    """How many SELECTs of the connection were accelerated."""
+    return clreduce.statements.ask(connection, "SELECT sum(value) FROM clreduce_stats WHERE name LIKE 'scans_on%' OR name = 'answers_kept'")
+
+
 def accelerated_runs(connection, sql, parameters=()):
     """How many SELECTs of the connection were accelerated by so many runs of a statement, each with the same rows."""
-    def scans():
-        return clreduce.statements.ask(connection, "SELECT sum(value) FROM clreduce_stats WHERE name LIKE 'scans_on%' OR name = 'answers_kept'")
-
-    before = scans()
+    before = scans(connection)
     rows = [connection.execute(sql, parameters).fetchall() for _ in range(RUNS)]
     assert all(row == rows[0] for row in rows)
-    return scans() - before
+    return scans(connection) - before
 
 
 @pytest.mark.parametrize("sql, parameters, is_accelerated", STATEMENTS)
@@ -255,6 +258,51 @@ def test_transactions(sqlite, tmp_path, options):
     assert cursor.lastrowid == 3001
 
 
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("options", [{}, {"isolation_level": None}, {"check_same_thread": False}])
+def test_statements_that_write(sqlite, tmp_path, journal, options):
+    """SELECTs in them are accelerated, if they are the first of their transaction, and all is as without."""
+    statements = ["CREATE TABLE sums AS SELECT k, sum(r) AS s FROM t GROUP BY k",
+                  "INSERT INTO sums SELECT k, count(*) FROM t WHERE r > ? GROUP BY k",
+                  "INSERT INTO sums SELECT k, count(*) FROM t WHERE r > ? GROUP BY k",
+                  "UPDATE sums SET s = s + (SELECT max(r) FROM t WHERE r < ?)",
+                  "DELETE FROM sums WHERE k IN (SELECT k FROM t GROUP BY k HAVING min(r) > ?)",
+                  "INSERT INTO t SELECT k, max(r) + ? FROM t GROUP BY k",
+                  "INSERT INTO sums SELECT max(k), ? FROM t",
+                  "INSERT INTO once SELECT k + ? FROM t GROUP BY k",
+                  "SELECT k, s FROM sums ORDER BY 1, 2"]
+    outcomes = []
+    for factory in (clreduce.Connection, sqlite.Connection):
+        connection = sqlite.connect(tmp_path / f"{factory.__module__}.db", factory=factory, **options)
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        connection.execute("CREATE TABLE t(k INTEGER, r INTEGER)")
+        connection.execute("CREATE TABLE once(k INTEGER PRIMARY KEY)")
+        connection.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999) SELECT i % 7, i FROM n")
+        connection.commit()
+        told, accelerated = [], 0
+        for turn in range(3):
+            for sql in statements if turn == 0 else statements[1:]:
+                before = scans(connection) if factory is clreduce.Connection else 0
+                try:
+                    cursor = connection.execute(sql, (turn,) if "?" in sql else ())
+                    told.append((cursor.rowcount, cursor.lastrowid, cursor.description, cursor.fetchall()))
+                except sqlite.IntegrityError as error:
+                    told.append(str(error))
+                told.append((connection.in_transaction, connection.total_changes))
+                accelerated += factory is clreduce.Connection and scans(connection) > before and sql[:6] != "SELECT"
+                connection.commit()
+            connection.execute("DELETE FROM t WHERE k = 3")
+            for sql in statements[-2:]:  # not the first ones
+                with contextlib.suppress(sqlite.IntegrityError):
+                    told.append(connection.execute(sql, (turn,) if "?" in sql else ()).fetchall())
+            connection.rollback()
+        outcomes.append((told, list(connection.iterdump())))
+        if factory is clreduce.Connection:
+            assert accelerated > 6 if options != {"check_same_thread": False} else 0 < accelerated < 3
+        connection.close()
+    assert outcomes[0] == outcomes[1]
+
+
 def test_changes_of_the_schema(sqlite, tmp_path):
     path = tmp_path / "new.db"
     connection = sqlite.connect(path, factory=clreduce.Connection, isolation_level=None)
@@ -433,7 +481,10 @@ def test_shapes(sqlite):
     assert learn("SELECT count(*) FROM t1 WHERE a = 6.5 AND b = '' AND c IN (?, ?)").shape is one
     assert learn("SELECT count(*) FROM t2 WHERE a = 5 AND b = 'x''y' AND c IN (1, 2, 3)").shape is not one
     assert learn("SELECT a FROM t").shape is learn("SELECT 1").shape is None
-    assert learn("WITH n AS (SELECT 1) INSERT INTO t SELECT * FROM n") is acceleration.WRITES
+    writing = learn("WITH n AS (SELECT 1) INSERT INTO t SELECT * FROM n")
+    assert writing.writes and writing.shape is not None and not writing.is_schema
+    assert learn("CREATE TABLE n AS SELECT count(*) FROM t").is_schema
+    assert learn("INSERT INTO t VALUES (abs(-1))") is acceleration.WRITES
     assert learn("SELECT count(*) FROM t" + " " * 20000) is acceleration.WRITES
 
 

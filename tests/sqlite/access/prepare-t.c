@@ -138,7 +138,7 @@ static void test_text(void)
     static const char text[] = "SELECT count(*) FROM t; SELECT gpu_sum(i) FROM t;\n"
                                "CREATE TEMP TABLE n(x);INSERT INTO n SELECT count(*) FROM t;"
                                " SELECT sum(x) FROM n; -- end";
-    static const int ours[] = {1, 1, 0, 0, 1};
+    static const int ours[] = {1, 1, 0, 1, 1};
     sqlite3 *db = open_file();
     const char *at = text, *tail;
     sqlite3_stmt *statement, *other;

@@ -143,6 +143,99 @@ def test_transactions(db):
     tap.is_equal(db.execute("SELECT count(*) FROM temp.sqlite_master").fetchall(), [(0,)], "no schema has them")
 
 
+#: Statements that write, what they have before them, and whether they are accelerated by themselves, in a transaction that has
+#: begun, there if it is promised that they are the first, and behind another one that writes.
+WRITING = [
+    ("INSERT INTO log SELECT k, count(*), sum(x) FROM t GROUP BY k", "", (True, False, True, False)),
+    ("CREATE TABLE made AS SELECT s, max(x) AS m FROM t GROUP BY s", "", (True, False, True, False)),
+    ("UPDATE log SET b = (SELECT count(*) FROM t WHERE x > 5) WHERE a < 3", "", (True, False, True, False)),
+    ("DELETE FROM log WHERE b IN (SELECT max(x) FROM t GROUP BY k)", "", (True, False, True, False)),
+    ("INSERT INTO log SELECT k, count(*), 0 FROM t GROUP BY k", "CREATE TRIGGER g AFTER INSERT ON log BEGIN UPDATE t SET x = x + 1 WHERE k = 3; END",
+     (False, False, False, False)),
+    ("INSERT INTO log SELECT k, own(n), 0 FROM (SELECT k, count(*) AS n FROM t GROUP BY k)", "", (True, False, True, False)),
+]
+
+
+def written(db, text):
+    """What a statement says that it has written, and all rows after it; and whether SELECTs of it were accelerated."""
+    by_rows, changes = support.stats(db)["selects_by_rows"], db.total_changes
+    cursor = db.execute(text)
+    counted = db.total_changes - changes, cursor.rowcount
+    is_accelerated = support.stats(db)["selects_by_rows"] == by_rows
+    names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    return (counted, [(name, sorted(db.execute(f"SELECT * FROM {name}"), key=repr)) for name in names]), is_accelerated
+
+
+def test_writing(path):
+    """SELECTs in statements that write: accelerated where all is committed that they read, and the same rows anywhere."""
+    for journal in ("wal", "delete"):
+        for i, (sql, prelude, expected) in enumerate(WRITING):
+            for how, accelerated in zip(("by itself", "in BEGIN", "promised", "second"), expected):
+                file = f"{path}-{journal}-{i}-{how.replace(' ', '')}"
+                for rewriting in (False, True):
+                    fresh = file + ("r" if rewriting else "")
+                    db = views.connect(fresh, isolation_level=None)
+                    db.create_function("own", 1, lambda value: value * 2)
+                    db.execute(f"PRAGMA journal_mode = {journal}")
+                    db.execute("CREATE TABLE t(x INTEGER, k INTEGER, s TEXT)")
+                    db.execute("CREATE TABLE log(a, b, c)")
+                    db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
+                               " SELECT i % 97, i % 5, 's' || i % 7 FROM n")
+                    db.execute("INSERT INTO log VALUES (1, 96, 0), (2, 5, 0), (3, 96, 1)")
+                    text = sql
+                    if rewriting:
+                        text = support.value(db, "SELECT clreduce_rewrite(?, ?)", sql, how == "promised") or sql
+                        tap.ok("clreduce_view_" in text, f"{journal}, {how}: {sql}")
+                    if prelude:
+                        db.execute(prelude)
+                    if how != "by itself":
+                        db.execute("BEGIN")
+                    if how == "second":
+                        db.execute("UPDATE t SET x = x + 100 WHERE k = 1")
+                    result, is_accelerated = written(db, text)
+                    if how != "by itself":
+                        db.execute("COMMIT")
+                    db.close()
+                    if not rewriting:
+                        want = result
+                tap.is_equal(result, want, "it writes the same")
+                tap.is_equal(is_accelerated, accelerated, f"accelerated: {accelerated}")
+
+
+def test_writers(path):
+    """Other statements of the connection that write, and blob handles."""
+    db = views.connect(path, isolation_level=None)
+    db.execute("CREATE TABLE t(x INTEGER, b BLOB)")
+    db.execute("CREATE TABLE log(n)")
+    db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999) SELECT i, zeroblob(8) FROM n")
+    writing = "INSERT INTO log SELECT count(DISTINCT b) FROM t"
+    text, sums, counts = (rewritten(db, sql) for sql in (writing, "SELECT sum(x), 1 FROM t", "SELECT count(DISTINCT b) FROM t"))
+    half = db.execute("UPDATE t SET x = x + 1 WHERE x < 10 RETURNING x")
+    half.fetchone()
+    db.execute(text)
+    tap.is_equal(db.execute(sums).fetchall(), db.execute("SELECT sum(x), 1 FROM t").fetchall(), "while a statement that has written is not done")
+    half.close()
+    if hasattr(db, "blobopen"):  # Python 3.11 has it
+        db.execute("BEGIN")
+        promised = support.value(db, "SELECT clreduce_rewrite(?, TRUE)", writing)
+        with db.blobopen("t", "b", 1) as blob:
+            blob.write(b"\1")
+            tap.is_equal(db.execute(counts).fetchall(), [(2,)], "a blob handle is no statement to ask")
+        tap.is_equal(support.value(db, "SELECT clreduce_rewrite(?, TRUE)", writing), text, "a promise that can't be true")
+        db.execute(text)
+        db.execute("COMMIT")
+        tap.is_equal(promised, text, "the same text")
+        with db.blobopen("t", "b", 2) as blob:
+            blob.write(b"\2")
+            db.execute(text)
+        db.execute(text)
+    want = [(1,), (2,), (3,), (3,)] if hasattr(db, "blobopen") else [(1,)]
+    tap.is_equal(db.execute("SELECT n FROM log").fetchall(), want, "what has been written is seen")
+    tap.is_equal(rewritten(db, "INSERT INTO log SELECT count(*) FROM t RETURNING n"), None, "RETURNING gives rows")
+    db.execute("DROP TABLE t")
+    tap.raises(lambda: db.execute(text), "no such table: main.t" if "main.t" in text else "no such table: t", "a table that has gone")
+
+
 def test_attached(db, path):
     """Databases that a SELECT does not read are not locked until the end of a transaction."""
     other = sqlite3.connect(path, isolation_level=None, timeout=0)

@@ -60,8 +60,8 @@ def accelerated_class():
             sqlite3.Connection.set_authorizer(self, authorize)
             self.watch("authorizer", authorizer_callback is not None)
 
-        def rewrite(self, sql):
-            """The text of the accelerated statement of a SELECT, or None."""
+        def rewrite(self, sql, is_first=False):
+            """The text of the accelerated statement of another one, or None. Connections are of several threads: none is first."""
             self.asks.append(sql)
             try:
                 return ask(self, ask_for, sql)
@@ -108,7 +108,8 @@ def prepare_connection(conn, database, datasette):
     if isinstance(conn, datasette_sqlite3.accelerated):
         conn.begin()
     else:
-        conn.create_function(REWRITE, 1, refuse)
+        for arguments in (1, 2):
+            conn.create_function(REWRITE, arguments, refuse)
 
 
 def configuration(datasette, database=None):

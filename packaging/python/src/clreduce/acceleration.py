@@ -30,6 +30,7 @@ FIRST_WORD = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*([a-z]+)", re.IGNORECASE 
 #: Without any of these nothing is computed or found.
 MATTERS = re.compile(r"\(|\b(?:where|distinct|group)\b", re.IGNORECASE)
 WRITES_BEHIND_WITH = re.compile(r"\b(?:insert|update|delete|replace)\b", re.IGNORECASE)
+HAS_SELECT = re.compile(r"\bselect\b", re.IGNORECASE)
 LITERAL = re.compile(r"'(?:[^']|'')*'|(?<![\w.:@$?])\d[\w.]*")
 LIST = re.compile(r"\?\d*(?:\s*,\s*\?\d*)+")
 VIEW = re.compile(r'clreduce_view_\d+')
@@ -38,6 +39,7 @@ ROWS = re.compile(r", (\d+) rows when last read")
 #: The application's text_factory has nothing to do with BLOBs.
 PLAN = "SELECT CAST(group_concat(line, char(10)) AS BLOB) FROM clreduce_plan(?)"
 REWRITE = "SELECT CAST(clreduce_rewrite(?) AS BLOB)"
+REWRITE_FIRST = "SELECT CAST(clreduce_rewrite(?, TRUE) AS BLOB)"
 
 
 #: The version of the schema, the size, other schemas, and tables of temp that hide others or may: those names change their
@@ -84,16 +86,18 @@ class Measure:
 
 
 class Statement:
-    """One text. shape is None if it is no SELECT that could be accelerated."""
+    """One text. shape is None if there is nothing in it that could be accelerated."""
 
-    __slots__ = ("shape", "text")
+    __slots__ = ("shape", "text", "writes", "is_schema")
 
-    def __init__(self, shape=None):
+    def __init__(self, shape=None, writes=False, is_schema=False):
         self.shape, self.text = shape, None
+        self.writes = writes  # it may change data
+        self.is_schema = is_schema  # it may change the schema
 
 
-#: Statements of other kinds: those that change no data, those that do, and those that may change the schema.
-NEUTRAL, WRITES, SCHEMA = Statement(), Statement(), Statement()
+#: Statements without a SELECT that could be accelerated.
+NEUTRAL, WRITES, SCHEMA = Statement(), Statement(writes=True), Statement(writes=True, is_schema=True)
 KINDS = {word: SCHEMA for word in ("create", "drop", "alter", "attach", "detach", "pragma", "vacuum", "reindex", "analyze",
                                    "rollback")} | \
         {word: NEUTRAL for word in ("select", "with", "explain", "values", "begin", "commit", "end", "savepoint", "release")}
@@ -112,9 +116,9 @@ class Acceleration:
     """What one connection remembers of its statements. It doesn't hold the connection.
 
     A cursor of the connection has plain_execute(), which is the one of its module; connection; is_interrupt(), whether an
-    error is of an interrupt; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which is plain_execute() until a time, and then
-    returns None; measure_run(), which has the calls that fetch be timed; and is_watched(), whether the application would see
-    what is run.
+    error is of an interrupt; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which is plain_execute() until
+    a time, and then returns None; measure_run(), which has the calls that fetch be timed; is_watched(), whether the application
+    would see what is run; and is_of_one_thread(), whether no other thread can run a statement in between.
     """
 
     def __init__(self):
@@ -132,30 +136,29 @@ class Acceleration:
         self.shapes.clear()
         self.next_look = 0.0
 
-    def note_write(self):
-        """A statement may write."""
-        self.wrote = True
-
-    def note_script(self):
-        """Statements that nobody has seen may do anything."""
-        self.clear()
-        self.wrote = True
+    def note(self, statement):
+        """Takes note that a Statement is run."""
+        if statement.writes:
+            self.wrote = True
+        if statement.is_schema:
+            self.clear()
 
     def learn(self, sql):
         """The Statement of a text that was not known."""
         word = FIRST_WORD.match(sql) if type(sql) is str and len(sql) <= LONGEST else None
         if word is None:
             return WRITES if not isinstance(sql, str) or len(sql) > LONGEST else NEUTRAL
-        kind = KINDS.get(word[1].lower(), WRITES)
-        if word[1].lower() == "with" and WRITES_BEHIND_WITH.search(sql):
+        first = word[1].lower()
+        kind = KINDS.get(first, WRITES)
+        if first == "with" and WRITES_BEHIND_WITH.search(sql):
             kind = WRITES
-        elif word[1].lower() in ("select", "with") and MATTERS.search(sql):
+        if (kind is WRITES or first in ("select", "with", "create")) and HAS_SELECT.search(sql) and MATTERS.search(sql):
             key = LIST.sub("?", LITERAL.sub("?", sql))
             if key not in self.shapes:
                 if len(self.shapes) >= MOST_SHAPES:
                     self.clear()
                 self.shapes[key] = Shape()
-            kind = Statement(self.shapes[key])
+            kind = Statement(self.shapes[key], kind.writes, kind.is_schema)
         if len(self.texts) >= MOST_TEXTS:
             self.texts.clear()
         self.texts[sql] = kind
@@ -182,12 +185,15 @@ class Acceleration:
         self.schema, self.size, self.is_small = schema, pages, pages * size < SMALL and not others
 
     def run(self, cursor, statement, sql, execute):
-        """Runs a SELECT that is not refused. execute(text) is the cursor's plain_execute() with the parameters."""
-        shape, connection = statement.shape, cursor.connection
-        if cursor.is_watched() or self.is_hidden or self.wrote and self.is_in_transaction(connection):
+        """Runs a statement that has a shape. execute(text) is the cursor's plain_execute() with the parameters."""
+        shape, connection, start = statement.shape, cursor.connection, perf_counter()
+        # A look at the database would begin the transaction's snapshot, with which one that writes may come too late.
+        if statement.writes and connection.in_transaction:
             return execute(sql)
-        start = perf_counter()
-        if start < shape.pause_end:
+        if start >= self.next_look and not cursor.is_watched():
+            self.look(connection, start)
+        if (start < shape.pause_end or cursor.is_watched() or self.is_hidden
+                or self.wrote and self.is_in_transaction(connection)):
             return execute(sql)
         if self.is_small and not shape.is_worth:
             return self.run_plain(shape, sql, execute, start)
@@ -195,6 +201,8 @@ class Acceleration:
             done, result = self.compare(cursor, statement, sql, execute)
             if done:
                 return result
+        if statement.writes:
+            return self.run_writing(cursor, statement, sql, execute)
         return self.run_accelerated(cursor, statement, sql, execute)
 
     def is_in_transaction(self, connection):
@@ -231,20 +239,35 @@ class Acceleration:
             result = execute(sql)
             shape.refuse(start)
             return result
-        seconds = perf_counter() - start
+        self.note_run(cursor, shape, perf_counter() - start)
+        return result
+
+    def run_writing(self, cursor, statement, sql, execute):
+        """Runs a statement that writes with its SELECTs accelerated. An error is its own: nothing is run after it."""
+        shape, start = statement.shape, perf_counter()
+        statement.text = self.rewrite(cursor, sql, cursor.is_of_one_thread())
+        if statement.text is None:
+            shape.refuse(start)
+            return execute(sql)
+        result = execute(statement.text)
+        self.note_run(cursor, shape, perf_counter() - start)
+        return result
+
+    def note_run(self, cursor, shape, seconds):
+        """Takes note of an accelerated run until its first row."""
         shape.runs += 1
         if shape.is_settled:
             self.watch(shape, seconds)
         else:
             shape.warm = Measure(seconds)
             cursor.measure_run(shape.warm)
-        return result
 
     @staticmethod
-    def rewrite(cursor, sql):
-        """The accelerated statement's text; None: there is none."""
+    def rewrite(cursor, sql, is_first=False):
+        """The accelerated statement's text; None: there is none. is_first: nothing else runs before, nor has written in its
+        transaction."""
         try:
-            text = cursor.rewrite(sql)
+            text = cursor.rewrite(sql, is_first)
         except Exception:  # the plain statement tells what is wrong
             return None
         return None if text is None else text.decode()
@@ -279,7 +302,7 @@ class Acceleration:
             shape.is_settled = True
             return False, None
         start = perf_counter()
-        result = cursor.run_until(start + max(warm, WORTH), sql, execute)
+        result = execute(sql) if statement.writes else cursor.run_until(start + max(warm, WORTH), sql, execute)
         if result is None:
             shape.is_settled = True
             return False, None

@@ -5,7 +5,7 @@ from time import perf_counter
 
 import apsw
 
-from .acceleration import NEUTRAL, REWRITE, WRITES, Acceleration, configure
+from .acceleration import REWRITE, REWRITE_FIRST, Acceleration, configure
 from .connections import INSTRUCTIONS, Measured, cursor_class_of
 from .loading import load
 from .statements import ask
@@ -31,19 +31,13 @@ class Cursor(Measured, apsw.Cursor):
             statement = acceleration.texts[statements]
         except (KeyError, TypeError):
             statement = acceleration.learn(statements)
-        shape = statement.shape
-        if shape is not None and not options:
-            now = perf_counter()
-            if now >= acceleration.next_look and not self.is_watched():
-                acceleration.look(self.connection, now)
-            if now >= shape.pause_end:
-                return acceleration.run(self, statement, statements, lambda text: plain(self, text, bindings))
-            return plain(self, statements, bindings)
         try:
-            return plain(self, statements, bindings, **options)
+            if statement.shape is None or options:
+                return plain(self, statements, bindings, **options)
+            return acceleration.run(self, statement, statements, lambda text: plain(self, text, bindings))
         finally:
             # Several statements may stand in a text.
-            if statement is not NEUTRAL and (statement is not WRITES or ";" in statements):
+            if statement.is_schema or (statement.writes and ";" in statements):
                 acceleration.clear()
 
     def executemany(self, statements, sequenceofbindings, **options):
@@ -55,15 +49,20 @@ class Cursor(Measured, apsw.Cursor):
         """apsw's own execute()."""
         return plain(self, statements, bindings)
 
-    def rewrite(self, sql):
-        """The text of the accelerated statement of a SELECT, as bytes, or None."""
-        return ask(self.connection, REWRITE, sql)
+    def rewrite(self, sql, is_first):
+        """The text of the accelerated statement of another one, as bytes, or None."""
+        return ask(self.connection, REWRITE_FIRST if is_first else REWRITE, sql)
 
     def is_watched(self):
         """Whether the application would see other statements than its own, or the transaction has written."""
         connection = self.connection
         return (self.exec_trace is not None or connection.exec_trace is not None or connection.authorizer is not None
                 or connection.txn_state() == WRITING)
+
+    @staticmethod
+    def is_of_one_thread():
+        """Never: threads may share a connection."""
+        return False
 
     @staticmethod
     def is_interrupt(error):

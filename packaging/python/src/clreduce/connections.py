@@ -4,7 +4,7 @@ import functools
 import sqlite3
 from time import perf_counter
 
-from .acceleration import NEUTRAL, REWRITE, WRITES, Acceleration, configure, fetched
+from .acceleration import REWRITE, REWRITE_FIRST, SCHEMA, WRITES, Acceleration, configure, fetched
 from .loading import capable_module, load, open_database
 from .statements import ask
 
@@ -97,47 +97,40 @@ def connection_class(module):
                 statement = acceleration.texts[sql]
             except (KeyError, TypeError):
                 statement = acceleration.learn(sql)
-            shape = statement.shape
-            if shape is not None:
-                now = perf_counter()
-                if now >= acceleration.next_look and not self.is_watched():
-                    acceleration.look(self.connection, now)
-                if now < shape.pause_end:
+            try:
+                if statement.shape is None:
                     return plain(self, sql, parameters)
                 return acceleration.run(self, statement, sql, lambda text: plain(self, text, parameters))
-            if statement is NEUTRAL:
-                return plain(self, sql, parameters)
-            acceleration.wrote = True
-            if statement is WRITES:
-                return plain(self, sql, parameters)
-            try:
-                return plain(self, sql, parameters)
             finally:
-                acceleration.clear()
+                acceleration.note(statement)
 
         def executemany(self, sql, parameters, /):
             """As sqlite3's."""
             self.stop_measuring()
-            note(self, Acceleration.note_write)
+            note(self, WRITES)
             return super().executemany(sql, parameters)
 
         def executescript(self, script, /):
             """As sqlite3's."""
             self.stop_measuring()
-            note(self, Acceleration.note_script)
+            note(self, SCHEMA)  # nobody has seen its statements
             return super().executescript(script)
 
         def plain_execute(self, sql, parameters=()):
             """sqlite3's own execute()."""
             return plain(self, sql, parameters)
 
-        def rewrite(self, sql):
+        def rewrite(self, sql, is_first):
             """The connection's rewrite()."""
-            return self.connection.rewrite(sql)
+            return self.connection.rewrite(sql, is_first)
 
         def is_watched(self):
             """Whether the application would see other statements than its own."""
             return bool(self.connection.watchers)
+
+        def is_of_one_thread(self):
+            """Whether the connection belongs to a thread."""
+            return self.connection.is_of_one_thread
 
         @staticmethod
         def is_interrupt(error):
@@ -199,9 +192,9 @@ def connection_class(module):
             load(self)
             configure(self, self.settings)
 
-        def rewrite(self, sql):
-            """The text of the accelerated statement of a SELECT, as bytes, or None."""
-            return ask(self, REWRITE, sql)
+        def rewrite(self, sql, is_first=False):
+            """The text of the accelerated statement of another one, as bytes, or None."""
+            return ask(self, REWRITE_FIRST if is_first else REWRITE, sql)
 
         def cursor(self, factory=Cursor):
             """As sqlite3's. The SELECTs of subclasses of sqlite3's cursors are accelerated as well."""
@@ -265,11 +258,11 @@ def connection_class(module):
     return Connection
 
 
-def note(cursor, what):
-    """Tells the connection's acceleration of what a cursor does."""
+def note(cursor, statement):
+    """Tells the connection's acceleration of a Statement that a cursor runs."""
     acceleration = getattr(getattr(cursor, "connection", None), "acceleration", None)
     if acceleration is not None:
-        what(acceleration)
+        acceleration.note(statement)
 
 
 #: The class of Python's own module, for sqlite3.connect(path, factory=clreduce.Connection).
