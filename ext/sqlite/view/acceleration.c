@@ -626,6 +626,16 @@ static int make_answer(struct clr_acceleration *acceleration, struct clr_view_ru
     return rc;
 }
 
+/* Counts a run that is SQLite's. */
+static void count_select(const struct clr_acceleration *acceleration)
+{
+    const enum clr_reason_code why = acceleration->last.reason.code;
+
+    acceleration->connection->stats.selects_by_rows++;
+    acceleration->connection->selects_postponed +=
+        why == CLR_WHY_ASKED_ONCE || why == CLR_WHY_ASKED_SELDOM;
+}
+
 static int run(struct clr_acceleration *acceleration, struct asking *asking,
                struct clr_answer *answer, bool *answered)
 {
@@ -634,7 +644,6 @@ static int run(struct clr_acceleration *acceleration, struct asking *asking,
     const struct clr_reason *reason = &acceleration->last.reason;
     int rc;
 
-    acceleration->was_spared = false;
     asking->environment = clr_float_environment_begin();
     rc = run_tallies(acceleration, asking, lookups, &run);
     clr_float_environment_end(&asking->environment);
@@ -644,13 +653,23 @@ static int run(struct clr_acceleration *acceleration, struct asking *asking,
         *answered = reason->code == CLR_WHY_NONE;
     }
     if (rc == SQLITE_OK && !*answered) {
-        acceleration->connection->stats.selects_by_rows++;
-        acceleration->connection->selects_postponed +=
-            reason->code == CLR_WHY_ASKED_ONCE || reason->code == CLR_WHY_ASKED_SELDOM;
+        count_select(acceleration);
         *answered = asking->has_rows;
     }
     clr_view_run_end(&run);
     return rc;
+}
+
+/* Whether SQLite runs the SELECT without another look, and there is nothing else to do. */
+static bool is_skipped(struct clr_acceleration *acceleration)
+{
+    const struct clr_limits limits = clr_limits_read(acceleration->connection->db);
+
+    return acceleration->looking.left > 0 && acceleration->places == NULL &&
+           !acceleration->is_outdated &&
+           acceleration->settings_changes == acceleration->connection->settings_changes &&
+           memcmp(&limits, &acceleration->limits, sizeof limits) == 0 &&
+           clr_backoff_skips(&acceleration->looking);
 }
 
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
@@ -663,6 +682,11 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     acceleration->was_spared = false;
     if (acceleration->is_running)
         return SQLITE_OK;
+    if (is_skipped(acceleration)) {
+        acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
+        count_select(acceleration);
+        return SQLITE_OK;
+    }
     acceleration->is_running = true;
     /* Others wait for the table that this thread has made busy, and its helpers use its stack. */
     state = clr_thread_defer_cancel();

@@ -312,15 +312,16 @@ struct wanted {
 static int learn_view(const struct wanted *wanted, struct clr_view **result, char **error)
 {
     struct clr_connection *connection = wanted->connection;
+    struct clr_views *views = clr_connection_attach(connection, &views_kind);
     struct making making = {NULL, wanted->is_new, error};
     struct clr_view *view;
     int rc = SQLITE_NOMEM;
 
-    view = clr_connection_attach(connection, &views_kind) == NULL ? NULL
-                                                                  : sqlite3_malloc(sizeof *view);
+    view = views == NULL ? NULL : sqlite3_malloc(sizeof *view);
     if (view == NULL)
         return SQLITE_NOMEM;
     memset(view, 0, sizeof *view);
+    view->views = views;
     view->connection = connection;
     view->is_made = wanted->is_made;
     view->compares = wanted->compares;
@@ -351,8 +352,8 @@ static int show_view(struct clr_view *view, sqlite3_vtab **result, char **error)
         return rc;
     }
     sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-    view->next = clr_views_of(view->connection)->first;
-    clr_views_of(view->connection)->first = view;
+    view->next = view->views->first;
+    view->views->first = view;
     *result = &view->base;
     return SQLITE_OK;
 }
@@ -403,7 +404,7 @@ static int destroy_view(sqlite3_vtab *base)
 {
     struct clr_view *view = (struct clr_view *)base;
 
-    unlink_view(&clr_views_of(view->connection)->first, view);
+    unlink_view(&view->views->first, view);
     end_view(view);
     return SQLITE_OK;
 }
@@ -640,7 +641,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
     memset(cursor, 0, sizeof *cursor + count * sizeof *cursor->parameters);
     cursor->parameters = (sqlite3_value **)(cursor + 1);
     view->cursors++;
-    view->used = ++clr_views_of(view->connection)->uses;
+    view->used = ++view->views->uses;
     *result = &cursor->base;
     return SQLITE_OK;
 }
@@ -652,7 +653,8 @@ static void drop_rows(struct cursor *cursor)
 {
     if (cursor->select != NULL) {
         sqlite3_reset(cursor->select);
-        sqlite3_clear_bindings(cursor->select);
+        if (view_of(cursor)->select.parameter_count > 0)
+            sqlite3_clear_bindings(cursor->select);
     }
     clr_kept_rows_free(&cursor->kept);
     clr_answer_free(&view_of(cursor)->acceleration->finisher, &cursor->answer);
@@ -701,7 +703,7 @@ static int fail(struct cursor *cursor, int rc)
 static int next(sqlite3_vtab_cursor *base)
 {
     struct cursor *cursor = (struct cursor *)base;
-    struct clr_connection *connection = view_of(cursor)->connection;
+    struct clr_views *views = view_of(cursor)->views;
     int rc;
 
     cursor->row++;
@@ -713,9 +715,9 @@ static int next(sqlite3_vtab_cursor *base)
         cursor->at_end = (size_t)cursor->row >= values_of(cursor)->rows;
         return SQLITE_OK;
     }
-    clr_views_of(connection)->depth++;
+    views->depth++;
     rc = sqlite3_step(rows_of(cursor));
-    clr_views_of(connection)->depth--;
+    views->depth--;
     if (rc == SQLITE_ROW)
         return SQLITE_OK;
     if (rc != SQLITE_DONE)
@@ -724,18 +726,20 @@ static int next(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-/* Returns the SELECT that is idle, if there is one that would be prepared now. */
+/* Returns the SELECT that is idle, if there is one that would be prepared now. The acceleration has
+   just looked at the limits, unless a function of its own run asks. */
 static sqlite3_stmt *take_idle(struct clr_view *view)
 {
-    const struct clr_limits limits = clr_limits_read(view->connection->db);
+    const struct clr_acceleration *acceleration = view->acceleration;
     sqlite3_stmt *idle = view->idle;
 
     view->idle = NULL;
-    if (memcmp(&limits, &view->limits, sizeof limits) != 0) {
+    if (acceleration->is_running ||
+        memcmp(&acceleration->limits, &view->limits, sizeof view->limits) != 0) {
         sqlite3_finalize(idle);
         idle = NULL;
     }
-    view->limits = limits;
+    view->limits = acceleration->limits;
     return idle;
 }
 
@@ -761,14 +765,13 @@ static int run_select(struct cursor *cursor)
 static int fetch_first(struct cursor *cursor)
 {
     const struct clr_view *view = view_of(cursor);
-    struct clr_connection *connection = view->connection;
     int rc;
 
-    if (!clr_is_writing(connection->db) || view->acceleration->was_spared)
+    if (!clr_is_writing(view->connection->db) || view->acceleration->was_spared)
         return next(&cursor->base);
-    clr_views_of(connection)->depth++;
+    view->views->depth++;
     rc = clr_kept_rows_fill(&cursor->kept, rows_of(cursor));
-    clr_views_of(connection)->depth--;
+    view->views->depth--;
     if (rc != SQLITE_DONE)
         return rc == SQLITE_NOMEM ? rc : fail(cursor, rc);
     cursor->is_kept = 1;
@@ -788,7 +791,7 @@ static int fill(sqlite3_vtab_cursor *base, int index, const char *plan, int coun
     drop_rows(cursor);
     cursor->at_end = 0;
     cursor->row = 0;
-    if (clr_views_of(view->connection)->depth >= DEEPEST) {
+    if (view->views->depth >= DEEPEST) {
         view->base.zErrMsg =
             sqlite3_mprintf("clreduce: view %s is nested more than %d deep", view->name, DEEPEST);
         return SQLITE_ERROR;

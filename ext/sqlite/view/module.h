@@ -33,7 +33,8 @@ struct clr_parameter_sets {
 
 struct clr_view {
     sqlite3_vtab base;
-    struct clr_view *next; /* in the connection's list */
+    struct clr_view *next;   /* in the connection's list */
+    struct clr_views *views; /* the connection's */
     struct clr_connection *connection;
     char *name, *argument; /* as in CREATE VIRTUAL TABLE */
     bool is_made;          /* by clr_view_make() */
