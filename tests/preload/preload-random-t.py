@@ -98,11 +98,9 @@ def write_script(rng, steps):
     return script
 
 
-def run(rng, folder, script, preloaded, seed):
-    """What a process prints, and how many runs there were, how many accelerated, and how many of these wrote."""
-    database = folder / f"{preloaded}.db"
+def fill(rng, database):
+    """Makes a database."""
     db = sqlite3.connect(database)
-    rng.seed(seed)
     db.execute(f"PRAGMA journal_mode = {rng.choice(('delete', 'wal'))}")
     db.execute(TABLE)
     db.execute(FILLED)
@@ -110,6 +108,13 @@ def run(rng, folder, script, preloaded, seed):
     db.executescript(Inner.shown)
     db.commit()
     db.close()
+
+
+def run(script, filled, preloaded):
+    """What a process prints that has a copy of a database, and how many runs there were, how many accelerated, and how many of
+    these wrote."""
+    database = filled.with_name(f"{preloaded}.db")
+    shutil.copy(filled, database)
     command = [PYTHON, str(HERE / "run_script.py"), str(script), str(database)]
     if preloaded:
         command = [str(RUN), "--report", "--", *command]
@@ -135,12 +140,11 @@ def main():
             folder.mkdir()
             if number > 0:
                 shutil.rmtree(folder.with_name(str(number - 1)))
-            script = folder / "script"
+            script, filled = folder / "script", folder / "filled.db"
             script.write_text(repr(write_script(rng, 120)), encoding="utf-8")
-            seed = rng.randrange(2**32)
-            want, _, _ = run(rng, folder, script, False, seed)
-            got, counts, errors = run(rng, folder, script, True, seed)
-            rng.seed(seed)
+            fill(rng, filled)
+            want, _, _ = run(script, filled, False)
+            got, counts, errors = run(script, filled, True)
             runs, accelerated, writes = runs + counts[0], accelerated + counts[1], writes + counts[2]
             if not batch.compare(got.splitlines(), want.splitlines(), f"script {number}"):
                 tap.diag(errors[-400:])

@@ -1,5 +1,6 @@
 """Writes random SELECTs from the grammar in selects.grammar, whose head says how that is written."""
 
+import functools
 import os
 import re
 
@@ -45,21 +46,28 @@ def read_grammar(path=os.path.join(os.path.dirname(os.path.abspath(__file__)), "
 GRAMMAR = read_grammar()
 
 
+@functools.cache
+def read_rules(section):
+    """The rules of a section by their names; a process reads them once."""
+    rules, last = {name: Rule(texts) for name, texts in GRAMMAR[section].items()}, None
+
+    def cost(place):
+        """What a place costs: one more than the least of its rule."""
+        rule = rules.get(place[2])
+        return 1 + min(rule.costs) if rule else 1
+
+    while last != (last := {name: rule.costs for name, rule in rules.items()}):  # costs settle from the bottom up
+        for rule in rules.values():
+            rule.costs = [max(map(cost, PLACE.finditer(text)), default=0) for text in rule.texts]
+    return rules
+
+
 class Writer:
     """Writes SELECTs of a section, with what a domain says beside the grammar: lists of words, and values for parameters."""
 
     def __init__(self, rng, section, words, parameter):
         self.rng, self.parameter, self.values = rng, parameter, []
-        self.grammar = {name: Rule(texts) for name, texts in GRAMMAR[section].items()}
-        self.words = words
-        for _ in self.grammar:  # costs settle from the bottom up
-            for rule in self.grammar.values():
-                rule.costs = [max((self.cost(place) for place in PLACE.finditer(text)), default=0) for text in rule.texts]
-
-    def cost(self, place):
-        """What a place costs: one more than the least of its rule."""
-        rule = self.grammar.get(place[2])
-        return 1 + min(rule.costs) if rule else 1
+        self.grammar, self.words = read_rules(section), words
 
     def expand(self, name, known, within):
         """Some text of a rule. known: what places with a mark have become; within: the rules that this is in."""
