@@ -18,7 +18,7 @@ LIBRARY = os.path.join(tap.BUILDDIR, "libclreduce-preload.so")
 TRANSCRIPT = (sys.executable, os.path.join(tap.SRCDIR, "tests/preload/transcript.py"))
 LAUNCH = os.path.join(tap.SRCDIR, "tests/launch.sh")
 FOLDER = tempfile.mkdtemp(prefix="clreduce-test.")
-LARGE = os.path.join(FOLDER, "large.db")
+SMALL, LARGE = (os.path.join(FOLDER, name) for name in ("small.db", "large.db"))
 
 #: Every SELECT goes another way: a database of a few rows will do.
 ALWAYS = "view_threshold=0"
@@ -71,11 +71,10 @@ def compare_case(case, database, settings):
 
 def test_cases():
     """The program that calls SQLite in many ways: each SELECT accelerated, and those that take long."""
-    small = os.path.join(FOLDER, "small.db")
-    fill(small, 3000)
+    fill(SMALL, 3000)
     fill(LARGE, 700_000)
     for case in subprocess.run(TRANSCRIPT, capture_output=True, text=True, check=True).stdout.split():
-        told = compare_case(case, small, ALWAYS)
+        told = compare_case(case, SMALL, ALWAYS)
         tap.ok(accelerated(told) > 0, f"{case}: {accelerated(told)} runs were accelerated")
         if case in STOPPED:
             told = compare_case(case, LARGE, "")
@@ -128,7 +127,7 @@ results = []
 threads = [threading.Thread(target=work) for _ in range(4)]
 [thread.start() for thread in threads], [thread.join() for thread in threads]
 print(results)
-print("\\n".join(db.iterdump())[:300])
+print("\\n".join(sqlite3.connect(sys.argv[2]).iterdump())[:300])
 print(db.execute("SELECT name FROM sqlite_temp_master UNION SELECT name FROM sqlite_master").fetchall())
 """
 
@@ -137,7 +136,7 @@ def test_programs():
     """The shell and a Python program, unchanged."""
     for name, command, text in (
         ("the shell", (tap.SQLITE3, "-init", "/dev/null", LARGE), SHELL_SCRIPT),
-        ("Python", (sys.executable, "-c", PYTHON_SCRIPT, LARGE), ""),
+        ("Python", (sys.executable, "-c", PYTHON_SCRIPT, LARGE, SMALL), ""),
     ):
         want, _ = run(*command, text=text, taken=False)
         got, told = run(*command, text=text)
