@@ -5,6 +5,7 @@ view-random-t.py has random SELECTs in little memory. Here are the rows that a
 sample does not show, the order of groups, what is kept, and what ends a stream.
 """
 
+import functools
 import sqlite3
 import threading
 import time
@@ -47,23 +48,26 @@ LATE = {
 }
 
 
+@functools.cache
+def draw(rng, rows):
+    """So many rows of the table: all tables have the same ones."""
+    return [
+        (
+            f"city {rng.randrange(60)}" if rng.random() < 0.97 else None,
+            f"2001-{1 + i * 12 // rows:02}-{rng.randint(1, 28):02}",
+            rng.randint(-99, 99),
+            rng.randint(-999, 999) / 8,
+            "x" * rng.choice((0, 0, 3, 40)),
+        )
+        for i in range(rows)
+    ]
+
+
 def fill(db, rng, rows=ROWS):
     """The table, in whose pages there are rows of several lengths."""
     db.execute("PRAGMA synchronous = OFF")
     db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, city TEXT, day TEXT, n INT, x REAL, more)")
-    db.executemany(
-        "INSERT INTO t(city, day, n, x, more) VALUES(?, ?, ?, ?, ?)",
-        (
-            (
-                f"city {rng.randrange(60)}" if rng.random() < 0.97 else None,
-                f"2001-{1 + i * 12 // rows:02}-{rng.randint(1, 28):02}",
-                rng.randint(-99, 99),
-                rng.randint(-999, 999) / 8,
-                "x" * rng.choice((0, 0, 3, 40)),
-            )
-            for i in range(rows)
-        ),
-    )
+    db.executemany("INSERT INTO t(city, day, n, x, more) VALUES(?, ?, ?, ?, ?)", draw(rng, rows))
 
 
 def opened(rng, **settings):
