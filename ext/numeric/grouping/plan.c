@@ -5,7 +5,6 @@
 #include "numeric/scan/scan.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- A sample of the rows that pass a scan's filter, of which its groups are planned. */
@@ -24,33 +23,85 @@ struct sample {
     struct sampled values[CLR_MOST_INSTRUCTIONS];
 };
 
+/* Whether the ends of a lookup's results are found by looking at them all. */
+static bool has_known_ends(const struct clr_lookup *lookup)
+{
+    enum { MOST_ENTRIES = 1 << 20 };
+
+    return lookup->ranked != NULL || lookup->count <= MOST_ENTRIES;
+}
+
 /* Blocks that are looked at, as far from each other as can be. */
 enum { BLOCKS = 32 };
 
-static void take_real(struct sampled *sampled, double x)
+static void take_integers(struct sampled *sampled, const int64_t *values, size_t count)
 {
-    struct clr_parts parts;
-    int top, bottom;
+    int64_t least = sampled->least, greatest = sampled->greatest;
+    size_t i;
 
-    if (!isfinite(x) || x == 0.0)
-        return;
-    parts = clr_parts_of(x);
-    top = parts.exponent + 64 - __builtin_clzll(parts.significand);
-    bottom = parts.exponent + __builtin_ctzll(parts.significand);
-    sampled->real_top = top > sampled->real_top ? top : sampled->real_top;
-    sampled->real_bottom = bottom < sampled->real_bottom ? bottom : sampled->real_bottom;
+    for (i = 0; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+        greatest = values[i] > greatest ? values[i] : greatest;
+    }
+    sampled->least = least;
+    sampled->greatest = greatest;
 }
 
-static void take_row(struct sampled *sampled, const struct clr_register *values, size_t row)
+static void take_reals(struct sampled *sampled, const int64_t *values, size_t count)
 {
-    const int64_t bits = values->values[row];
+    /* Of an exponent of 11 bits and a significand of 52, whose first bit is not stored. */
+    const uint64_t one = UINT64_C(1) << 52, infinity = UINT64_C(0x7ff) << 52;
+    uint64_t greatest = 0;
+    int end, least_end = INT_MAX;
+    struct clr_parts parts;
+    size_t i;
 
-    sampled->types |= CLR_TYPE(values->tags[row]);
-    if (values->tags[row] == CLR_TAG_INTEGER) {
-        sampled->least = bits < sampled->least ? bits : sampled->least;
-        sampled->greatest = bits > sampled->greatest ? bits : sampled->greatest;
-    } else if (values->tags[row] == CLR_TAG_REAL) {
-        take_real(sampled, clr_real_of(bits));
+    for (i = 0; i < count; i++) {
+        const uint64_t bits = (uint64_t)values[i] & INT64_MAX;
+
+        if (bits - 1 >= infinity - 1) /* zero, infinite or no number */
+            continue;
+        greatest = bits > greatest ? bits : greatest;
+        end = (int)(bits >> 52) + (bits < one) + __builtin_ctzll(bits | one);
+        least_end = end < least_end ? end : least_end;
+    }
+    if (greatest == 0)
+        return;
+    parts = clr_parts_of(clr_real_of((int64_t)greatest));
+    end = parts.exponent + 64 - __builtin_clzll(parts.significand);
+    sampled->real_top = end > sampled->real_top ? end : sampled->real_top;
+    end = least_end - 1075;
+    sampled->real_bottom = end < sampled->real_bottom ? end : sampled->real_bottom;
+}
+
+/* Takes the values of a block's selected rows. */
+static void take_values(const struct clr_loops *loops, const struct clr_register *values,
+                        const uint64_t *selected, struct sampled *sampled)
+{
+    const bool are_mixed = (values->types & (values->types - 1)) != 0;
+    int64_t close[CLR_BLOCK];
+    uint64_t bits[CLR_BLOCK_WORDS];
+    size_t count, i;
+    uint8_t tag;
+
+    for (tag = 0; CLR_TYPE(tag) <= values->types; tag++) {
+        if ((values->types & CLR_TYPE(tag)) == 0)
+            continue;
+        if (are_mixed)
+            loops->select_tag(values->tags, tag, bits);
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            bits[i] = are_mixed ? bits[i] & selected[i] : selected[i];
+        count = loops->count(bits);
+        if (count == 0)
+            continue;
+        sampled->types |= CLR_TYPE(tag);
+        if (tag != CLR_TAG_INTEGER && tag != CLR_TAG_REAL)
+            continue;
+        count = loops->gather(values->values, bits, close, NULL);
+        if (tag == CLR_TAG_INTEGER)
+            take_integers(sampled, close, count);
+        else
+            take_reals(sampled, close, count);
     }
 }
 
@@ -60,8 +111,7 @@ static size_t take_block(struct clr_block *block, const bool *wanted, struct sam
 {
     uint64_t selected[CLR_BLOCK_WORDS];
     const size_t passed = clr_filter_select(block, selected) ? block->loops->count(selected) : 0;
-    size_t i, row;
-    uint64_t word;
+    size_t i;
     int number;
 
     if (passed == 0) {
@@ -71,29 +121,51 @@ static size_t take_block(struct clr_block *block, const bool *wanted, struct sam
     }
     clr_block_run(block, CLR_STAGE_TALLIES);
     for (number = 0; number < block->scan->instruction_count; number++) {
-        for (i = 0; i < CLR_BLOCK_WORDS && wanted[number]; i++) {
-            for (word = selected[i]; word != 0; word &= word - 1) {
-                row = i * 64 + (size_t)__builtin_ctzll(word);
-                take_row(&sample->values[number], &block->registers[number], row);
-            }
-        }
+        if (wanted[number])
+            take_values(block->loops, &block->registers[number], selected, &sample->values[number]);
     }
     return passed;
 }
 
+/* Takes the types of keys that are lookups whose results are all of one: of these nothing else is
+   asked (place_key()), and they need not be evaluated. Returns whether others are left. */
+static bool take_lookups(const struct clr_scan *scan, const bool *is_argument, bool *wanted,
+                         struct sample *sample)
+{
+    bool any = false;
+    int i;
+
+    for (i = 0; i < scan->instruction_count; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+
+        if (wanted[i] && !is_argument[i] && instruction->opcode == CLR_OP_LOOKUP &&
+            has_known_ends(&scan->lookups[instruction->b]) &&
+            scan->lookups[instruction->b].kind != CLR_TAG_MIXED) {
+            sample->values[i].types = CLR_TYPE(scan->lookups[instruction->b].kind);
+            wanted[i] = false;
+        }
+        any = any || wanted[i];
+    }
+    return any;
+}
+
 /* Looks at the instructions for which wanted is true. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED
    without memory. */
-static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool *wanted,
-                                         struct sample *sample)
+static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool *is_argument,
+                                         bool *wanted, struct sample *sample)
 {
     const size_t blocks = (scan->rows + CLR_BLOCK - 1) / CLR_BLOCK;
     const size_t looks = blocks < BLOCKS ? blocks : BLOCKS;
-    struct clr_block *block = clr_block_new(scan);
+    struct clr_block *block;
     size_t passed = 0, seen = 0, i;
     int number;
 
     for (number = 0; number < scan->instruction_count; number++)
         sample->values[number] = (struct sampled){0, INT64_MAX, INT64_MIN, INT_MIN, INT_MAX};
+    sample->rows = scan->rows;
+    if (!take_lookups(scan, is_argument, wanted, sample) && scan->filter < 0)
+        return CLR_SCAN_DONE;
+    block = clr_block_new(scan);
     if (block == NULL)
         return CLR_SCAN_FAILED;
     for (i = 0; i < looks; i++) {
@@ -111,9 +183,8 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool
 
 /* ---- Limits. */
 
-/* From this span on the ends of a range are likely not to be in the sample. Those of a lookup are
-   known, unless it has more than MOST_ENTRIES. */
-enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096, MOST_ENTRIES = 1 << 20 };
+/* From this span on the ends of a range are likely not to be in the sample. */
+enum { WIDE = 64, MARGIN = 16, FEW_PLACES = 4096 };
 
 /* A sum in one limb is left if what the sample has is so many times larger in the other rows. */
 enum { LIMB_MARGIN = 16, LIMB_BITS = 62 };
@@ -216,7 +287,7 @@ static bool place_key(const struct planner *planner, int number, struct clr_grou
 
     if (sampled->types & ~(CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL)))
         return false;
-    if (lookup != NULL && (lookup->ranked != NULL || lookup->count <= MOST_ENTRIES))
+    if (lookup != NULL && has_known_ends(lookup))
         widen_to_lookup(lookup, &least, &greatest);
     else if (least <= greatest)
         widen(&least, &greatest);
@@ -530,19 +601,20 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
     struct planner *planner = clr_memory_alloc_zero(sizeof *planner);
     struct sample *sample = clr_memory_alloc(sizeof *sample);
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
-    bool wanted[CLR_MOST_INSTRUCTIONS] = {false};
+    bool is_argument[CLR_MOST_INSTRUCTIONS] = {false}, wanted[CLR_MOST_INSTRUCTIONS];
     int i;
 
     for (i = 0; i < scan->tally_count; i++) {
         if (scan->tallies[i].x >= 0)
-            wanted[scan->tallies[i].x] = true;
+            is_argument[scan->tallies[i].x] = true;
         if (scan->tallies[i].y >= 0)
-            wanted[scan->tallies[i].y] = true;
+            is_argument[scan->tallies[i].y] = true;
     }
+    memcpy(wanted, is_argument, sizeof wanted);
     for (i = 0; i < scan->grouping->key_count; i++)
         wanted[scan->grouping->keys[i]] = true;
     if (planner != NULL && sample != NULL)
-        outcome = sample_take(scan, wanted, sample);
+        outcome = sample_take(scan, is_argument, wanted, sample);
     if (outcome == CLR_SCAN_DONE) {
         planner->plan = plan;
         planner->scan = plan->scan = scan;

@@ -720,6 +720,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain, int unseen)
     watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
     if (watched == NULL)
         return NULL;
+    connection->prepared++;
     /* The same text means another statement in another database. */
     *watched = (struct clreduce_watched){
         .connection = connection,

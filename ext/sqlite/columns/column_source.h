@@ -46,6 +46,13 @@ struct clr_deriving {
        are none. */
     uint64_t age;
     bool has_age; /* of clr_age_read() */
+    /* By the last check: its age, how often statements had been prepared that may read a view, the
+       limits that make functions fail, and whether zones of time count. 0: there was no check of
+       the query as it is now. */
+    uint64_t checked_age;
+    unsigned prepared;
+    int limits[2];
+    bool has_zones;
 };
 
 /* One query's request for columns. */

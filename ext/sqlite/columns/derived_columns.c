@@ -70,11 +70,10 @@ static int read_program(const struct clr_column_request *request, const char *ex
                         const struct own_functions *own, uint64_t *program)
 {
     sqlite3 *db = request->connection->db;
-    const uint64_t limits[] = {(uint64_t)sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1),
-                               (uint64_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1), own->age,
-                               own->variants};
+    const int *limits = request->deriving->limits;
+    const uint64_t numbers[] = {(uint64_t)limits[0], (uint64_t)limits[1], own->age, own->variants};
     const struct clr_value value = {
-        .kind = CLR_KIND_BLOB, .as.size = sizeof limits, .bytes = (const char *)limits};
+        .kind = CLR_KIND_BLOB, .as.size = sizeof numbers, .bytes = (const char *)numbers};
     char *sql = sqlite3_mprintf("SELECT (%s) FROM \"%w\".\"%w\" NOT INDEXED", expression,
                                 request->table->schema, request->table->name);
     uint64_t hash;
@@ -114,9 +113,9 @@ static int check_pattern(const struct clr_column_request *request,
     return clr_statement_end(statement, rc);
 }
 
-/* Finds out the connection's age, if columns call functions of the application's. Those of another
-   age are nobody's any more. */
-static void find_age(struct clr_column_request *request)
+/* Takes note of the connection's age, if columns call functions of the application's. Those of
+   another age are nobody's any more. */
+static void take_age(struct clr_column_request *request, uint64_t age)
 {
     const struct clr_query *query = request->query;
     struct clr_deriving *deriving = request->deriving;
@@ -127,10 +126,10 @@ static void find_age(struct clr_column_request *request)
         ;
     if (i == query->column_count)
         return;
-    deriving->age = clr_age_read(request->connection, &deriving->has_age);
-    if (before != 0 && before != deriving->age)
+    deriving->age = age;
+    if (before != 0 && before != age)
         clr_cache_drop_age(before);
-    if (deriving->age == 0)
+    if (age == 0)
         clr_reason_set(&request->reason, CLR_WHY_REPLACED);
 }
 
@@ -138,26 +137,44 @@ int clr_derived_check(struct clr_column_request *request)
 {
     const struct clr_query *query = request->query;
     const struct own_functions none = {0, 0};
+    struct clr_deriving *deriving = request->deriving;
+    const unsigned prepared = request->connection->prepared;
     struct own_functions own;
-    int rc = SQLITE_OK, i;
+    uint64_t age;
+    int limits[2], rc = SQLITE_OK, i;
 
     if (!query->has_derived)
         return SQLITE_OK;
+    age = clr_age_read(request->connection, &deriving->has_age);
+    limits[0] = sqlite3_limit(request->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+    limits[1] = sqlite3_limit(request->connection->db, SQLITE_LIMIT_LENGTH, -1);
+    /* Who asks by a statement that was prepared before, and is not expired, asks for no other
+       functions. */
+    if (age != 0 && deriving->checked_age == age && deriving->prepared == prepared &&
+        !deriving->has_zones && memcmp(limits, deriving->limits, sizeof limits) == 0)
+        return SQLITE_OK;
+    deriving->checked_age = 0;
+    memcpy(deriving->limits, limits, sizeof limits);
     if (!clr_functions_still_are(request->connection->db, request->functions, &own.variants))
         clr_reason_set(&request->reason, CLR_WHY_REPLACED);
-    find_age(request);
-    own.age = request->deriving->age;
+    take_age(request, age);
+    own.age = deriving->age;
     for (i = 0; i < query->column_count && rc == SQLITE_OK; i++) {
-        uint64_t *program = &request->deriving->programs[i];
+        uint64_t *program = &deriving->programs[i];
 
         if (query->columns[i].derived == NULL)
             continue;
+        deriving->has_zones = deriving->has_zones || has_zone(query->columns[i].derived);
         rc = check_pattern(request, &query->columns[i]);
         if (rc == SQLITE_OK)
             rc = read_program(request, query->columns[i].derived,
                               query->columns[i].calls_own ? &own : &none, program);
         if (rc == SQLITE_OK && *program == 0)
             clr_reason_set(&request->reason, CLR_WHY_REPLACED);
+    }
+    if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE) {
+        deriving->checked_age = age;
+        deriving->prepared = prepared;
     }
     return rc;
 }

@@ -645,9 +645,6 @@ static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
     return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }
 
-/* Fewer entries are evaluated sooner than it is found out whether their results still hold. */
-enum { LEAST_ENTRIES = 512 };
-
 static void free_parameters(struct clr_lookup_memo *memo)
 {
     int i;
@@ -695,29 +692,52 @@ static void read_limits(sqlite3 *db, int limits[2])
  * replaced expires all statements, and SQLite prepares this one again when it is stepped; one that
  * comes beside others of its name, and an authorizer that goes, show in the program.
  */
-static bool holds(struct clr_connection *connection, struct clr_lookup_memo *memo,
-                  const struct clr_lookup_statement *statement,
-                  const struct clr_lookup_input *input)
+static bool is_evaluated_alike(const struct clr_connection *connection,
+                               struct clr_lookup_memo *memo,
+                               const struct clr_lookup_statement *statement,
+                               const struct clr_lookup_input *input)
 {
     struct clr_entries none = {.dictionary = input->dictionary, .encoding = input->encoding};
-    int limits[2];
-    bool same;
+    const bool steps = clr_entries_bind(memo->statement, statement->source, &none) == SQLITE_OK &&
+                       sqlite3_step(memo->statement) == SQLITE_DONE;
 
-    if (!memo->is_kept || memo->dictionary != input->dictionary->id ||
-        (statement->joins && memo->version != input->version) ||
-        known_entries(memo) > input->dictionary->count || !has_parameters(memo, input))
-        return false;
-    read_limits(connection->db, limits);
-    if (memcmp(limits, memo->limits, sizeof limits) != 0)
-        return false;
-    same = clr_entries_bind(memo->statement, statement->source, &none) == SQLITE_OK &&
-           sqlite3_step(memo->statement) == SQLITE_DONE;
     sqlite3_reset(memo->statement);
     sqlite3_clear_bindings(memo->statement);
-    return same &&
+    return steps &&
            sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0) ==
                memo->preparations &&
            clr_bytecode_hash(connection->db, statement->sql) == memo->program;
+}
+
+/* Whether the memo's statement is the one that SQLite would prepare. Who asks by a statement that
+   was prepared before it, and is not expired, asks for no other functions. */
+static bool is_current(const struct clr_connection *connection, struct clr_lookup_memo *memo,
+                       const struct clr_lookup_statement *statement,
+                       const struct clr_lookup_input *input)
+{
+    const unsigned prepared = connection->prepared;
+
+    if (memo->statement == NULL)
+        return false;
+    if ((memo->prepared != prepared || clr_statement_is_outdated(memo->statement)) &&
+        !(memo->program != 0 && is_evaluated_alike(connection, memo, statement, input)))
+        return false;
+    memo->prepared = prepared;
+    return true;
+}
+
+/* Whether the memo has results of its statement for the query, though maybe not of all entries. */
+static bool has_results(sqlite3 *db, const struct clr_lookup_memo *memo,
+                        const struct clr_lookup_statement *statement,
+                        const struct clr_lookup_input *input)
+{
+    int limits[2];
+
+    read_limits(db, limits);
+    return memo->is_kept && memo->dictionary == input->dictionary->id &&
+           (!statement->joins || memo->version == input->version) &&
+           known_entries(memo) <= input->dictionary->count && has_parameters(memo, input) &&
+           memcmp(limits, memo->limits, sizeof limits) == 0;
 }
 
 /* ---- Keeping it. */
@@ -748,15 +768,28 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     return false;
 }
 
+/* Gives up the results, and what is known of them; the statement stays. */
+static void drop_results(struct clr_lookup_memo *memo)
+{
+    free_lookups(memo);
+    free_parameters(memo);
+    memo->is_kept = memo->has_units = false;
+}
+
 /* Keeps what tells whether the results hold for another query; without memory they don't. */
 static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
                  const struct clr_lookup_statement *statement, const struct clr_lookup_input *input)
 {
+    const int preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
     int i;
 
     memo->is_kept = false;
     free_parameters(memo);
-    if (input->dictionary->count < LEAST_ENTRIES || may_be_present(statement, input))
+    if (memo->program == 0 || memo->preparations != preparations) {
+        memo->preparations = preparations;
+        memo->program = clr_bytecode_hash(db, statement->sql);
+    }
+    if (may_be_present(statement, input))
         return;
     memo->parameters =
         sqlite3_malloc64(((sqlite3_uint64)input->parameter_count + 1) * sizeof *memo->parameters);
@@ -773,8 +806,6 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
     read_limits(db, memo->limits);
     memo->dictionary = input->dictionary->id;
     memo->version = input->version;
-    memo->preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
-    memo->program = clr_bytecode_hash(db, statement->sql);
     memo->is_kept = memo->program != 0;
 }
 
@@ -785,12 +816,16 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
 {
     uint64_t variants;
     int rc = clr_entries_register(connection, &statement->type);
+    const bool is_known = rc == SQLITE_OK && is_current(connection, memo, statement, input);
 
-    if (rc == SQLITE_OK && holds(connection, memo, statement, input)) {
+    if (is_known && has_results(connection->db, memo, statement, input)) {
         if (known_entries(memo) == input->dictionary->count)
             return SQLITE_OK;
+    } else if (is_known && statement->probe == NULL) {
+        drop_results(memo);
     } else {
         clr_lookup_memo_free(memo);
+        memo->prepared = connection->prepared;
         if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions, &variants)) {
             clr_reason_set(reason, CLR_WHY_REPLACED);
             return SQLITE_OK;

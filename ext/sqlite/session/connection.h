@@ -35,6 +35,9 @@ struct clr_connection {
     struct clr_budget values;   /* what aggregates keep: the setting values_memory */
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
     struct clr_attachment *attachments;
+    /* How often a statement was prepared that may read a view. One that is kept calls the functions
+       that there were then, unless SQLite has expired it. */
+    unsigned prepared;
     bool replaced; /* one of our functions was replaced by the application's */
     int overrides; /* how many of sum, total and avg are ours: see access/override.h */
 };

@@ -36,6 +36,8 @@ static void drop_plan(struct clr_acceleration *acceleration)
     clr_plan_free(acceleration->plan);
     acceleration->plan = NULL;
     acceleration->is_outdated = false;
+    acceleration->deriving.checked_age = 0;
+    acceleration->deriving.has_zones = false;
     forget_pauses(acceleration);
 }
 

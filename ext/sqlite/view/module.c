@@ -505,6 +505,7 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 
     view->acceleration->finisher.is_stale = view->acceleration->few.is_stale = true;
     view->readers++;
+    view->connection->prepared++;
     sqlite3_finalize(view->idle);
     view->idle = NULL;
     if (view->is_made && view->select.view_name == NULL) {
