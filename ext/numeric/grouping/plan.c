@@ -62,8 +62,10 @@ static void take_reals(struct sampled *sampled, const int64_t *values, size_t co
         if (bits - 1 >= infinity - 1) /* zero, infinite or no number */
             continue;
         greatest = bits > greatest ? bits : greatest;
-        end = (int)(bits >> 52) + (bits < one) + __builtin_ctzll(bits | one);
-        least_end = end < least_end ? end : least_end;
+        if ((int)(bits >> 52) < least_end) { /* which is rare soon */
+            end = (int)(bits >> 52) + (bits < one) + __builtin_ctzll(bits | one);
+            least_end = end < least_end ? end : least_end;
+        }
     }
     if (greatest == 0)
         return;
