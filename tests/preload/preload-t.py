@@ -214,6 +214,27 @@ def test_bound():
     tap.ok(all(count > 5 for count in counts.values()), f"bound constants: accelerated {counts}")
 
 
+#: SQLite's own take any number of arguments: those of two suit calls of two better, and expire no statement.
+BESIDE_SCRIPT = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None, cached_statements=0)
+selects = ("SELECT printf('%d', count(*)) FROM t WHERE v > 10", "SELECT k, printf('%d', count(*)) FROM t GROUP BY k", "SELECT max(printf('%s', s)) FROM t",
+           "SELECT char(65, 66) || s, count(*) FROM t GROUP BY 1", "SELECT count(*) FROM t WHERE k || printf('%s', s) = '1s1'",
+           "SELECT count(*) FROM t WHERE coalesce(s, 'a') = 's1'", "SELECT count(*) FROM t WHERE date(s, '+1 day') IS NULL")
+for turn in range(10):
+    print([db.execute(sql).fetchall() for sql in selects])
+    if turn == 4:
+        for name in ("printf", "char", "coalesce", "date"):
+            db.create_function(name, 2, lambda *values: "mine", deterministic=True)
+"""
+
+
+def test_beside():
+    """Functions of the program that come beside SQLite's own, and statements that it prepares anew for each run."""
+    _, told = compare_script("beside", BESIDE_SCRIPT, "functions beside SQLite's")
+    tap.ok(accelerated(told) > 30, f"functions beside SQLite's: {accelerated(told)} runs were accelerated")
+
+
 UNITS_SCRIPT = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -383,6 +404,7 @@ def main():
         test_search()
         test_log()
         test_bound()
+        test_beside()
         test_units()
         test_writes()
         test_settings()

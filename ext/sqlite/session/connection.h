@@ -35,8 +35,9 @@ struct clr_connection {
     struct clr_budget values;   /* what aggregates keep: the setting values_memory */
     struct clr_budget extremes; /* what gpu_min and gpu_max keep beside it: a quarter of that */
     struct clr_attachment *attachments;
-    /* How often a statement was prepared that may read a view. One that is kept calls the functions
-       that there were then, unless SQLite has expired it. */
+    /* How often a statement was prepared that may read a view. An application may add functions
+       without SQLite telling the statements that were prepared before, which go on with those that
+       they have; so may statements of our own, until another one is prepared. */
     unsigned prepared;
     bool replaced; /* one of our functions was replaced by the application's */
     int overrides; /* how many of sum, total and avg are ours: see access/override.h */

@@ -684,6 +684,9 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     acceleration->was_spared = false;
     if (acceleration->is_running)
         return SQLITE_OK;
+    if (acceleration->prepared != acceleration->connection->prepared)
+        acceleration->finisher.is_stale = acceleration->few.is_stale = true;
+    acceleration->prepared = acceleration->connection->prepared;
     if (is_skipped(acceleration)) {
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         count_select(acceleration);

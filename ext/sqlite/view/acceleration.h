@@ -42,6 +42,7 @@ struct clr_acceleration {
     struct clr_deriving deriving;     /* of the plan's derived columns */
     int settings_changes;             /* of the connection, at the last run */
     struct clr_limits limits;         /* likewise, when the plan was made */
+    unsigned prepared;                /* the connection's, at the last run */
     bool is_running; /* a function of the application may ask the view that calls it */
     bool was_spared; /* in the last run: see is_spared() */
     struct clr_interruption interruption;

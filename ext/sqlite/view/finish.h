@@ -14,9 +14,8 @@
 
 /*
  * The statements that finish the queries of a plan: kept with the view, bound and stepped for each
- * query. Zeros at first. is_stale: a statement that reads the view was prepared since. Then they
- * are prepared anew, so that functions mean what they mean there: an application may add some
- * without SQLite telling statements that were prepared before.
+ * query. Zeros at first. is_stale: a statement that may read the view was prepared since. Then they
+ * are prepared anew, so that functions mean what they mean there.
  */
 struct clr_finisher {
     /* Probes call the functions that a scan computes, with constants. An application can replace a

@@ -503,8 +503,6 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     int i, parameter, given = 0, rc;
     sqlite3_str *text;
 
-    view->acceleration->finisher.is_stale = view->acceleration->few.is_stale = true;
-    view->readers++;
     view->connection->prepared++;
     sqlite3_finalize(view->idle);
     view->idle = NULL;
@@ -603,7 +601,7 @@ enum { DEEPEST = 16 };
 struct cursor {
     sqlite3_vtab_cursor base;
     sqlite3_stmt *select; /* the SELECT, once SQLite has had to run it; or NULL */
-    unsigned readers;     /* the view's, when it was prepared */
+    unsigned prepared;    /* the connection's, when it was */
     int at_end;
     sqlite3_int64 row;
     sqlite3_uint64 first; /* what the rowids follow, if it is known */
@@ -679,10 +677,12 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 
     drop_rows(cursor);
     drop_parameters(cursor);
-    if (view->idle == NULL && cursor->readers == view->readers)
+    if (view->idle == NULL && cursor->select != NULL) {
         view->idle = cursor->select;
-    else
+        view->prepared = cursor->prepared;
+    } else {
         sqlite3_finalize(cursor->select);
+    }
     sqlite3_free(cursor);
     if (--view->cursors == 0)
         clear_parameter_sets(&view->sets);
@@ -735,7 +735,7 @@ static sqlite3_stmt *take_idle(struct clr_view *view)
     sqlite3_stmt *idle = view->idle;
 
     view->idle = NULL;
-    if (acceleration->is_running ||
+    if (acceleration->is_running || view->prepared != view->connection->prepared ||
         memcmp(&acceleration->limits, &view->limits, sizeof view->limits) != 0) {
         sqlite3_finalize(idle);
         idle = NULL;
@@ -752,10 +752,10 @@ static int run_select(struct cursor *cursor)
 
     if (cursor->select == NULL) {
         cursor->select = take_idle(view);
-        cursor->readers = view->readers;
+        if (cursor->select == NULL)
+            rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
+        cursor->prepared = view->connection->prepared;
     }
-    if (cursor->select == NULL)
-        rc = clr_select_prepare(view->connection->db, &view->select, &cursor->select);
     return rc != SQLITE_OK
                ? rc
                : clr_values_bind(cursor->select, cursor->parameters, view->select.parameter_count);

@@ -43,10 +43,9 @@ struct clr_view {
     struct clr_select select;
     struct clr_acceleration *acceleration;
     int cursors;                    /* that are open */
-    unsigned readers;               /* how often a statement was prepared that reads it */
-    sqlite3_stmt *idle;             /* its SELECT, prepared since the last of them was, for the next
-                                       cursor; or NULL */
-    struct clr_limits limits;       /* of the connection, when it was */
+    sqlite3_stmt *idle;             /* its SELECT, for the next cursor; or NULL */
+    unsigned prepared;              /* the connection's, when that was */
+    struct clr_limits limits;       /* likewise */
     struct clr_parameter_sets sets; /* of the rows that open cursors gave rowids */
     sqlite3_uint64 used;            /* when it was last read: see uses below */
 };
