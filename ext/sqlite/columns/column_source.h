@@ -46,13 +46,11 @@ struct clr_deriving {
        are none. */
     uint64_t age;
     bool has_age; /* of clr_age_read() */
-    /* By the last check: its age, how often statements had been prepared that may read a view, the
-       limits that make functions fail, and whether zones of time count. 0: there was no check of
-       the query as it is now. */
+    /* By the last check: its age, and whether zones of time count. 0: there was none of the query
+       as it is now, or a statement was prepared since that may ask for it. */
     uint64_t checked_age;
-    unsigned prepared;
-    int limits[2];
     bool has_zones;
+    struct clr_function_limits limits;
 };
 
 /* One query's request for columns. */

@@ -70,8 +70,9 @@ static int read_program(const struct clr_column_request *request, const char *ex
                         const struct own_functions *own, uint64_t *program)
 {
     sqlite3 *db = request->connection->db;
-    const int *limits = request->deriving->limits;
-    const uint64_t numbers[] = {(uint64_t)limits[0], (uint64_t)limits[1], own->age, own->variants};
+    const struct clr_function_limits *limits = &request->deriving->limits;
+    const uint64_t numbers[] = {(uint64_t)limits->pattern, (uint64_t)limits->length, own->age,
+                                own->variants};
     const struct clr_value value = {
         .kind = CLR_KIND_BLOB, .as.size = sizeof numbers, .bytes = (const char *)numbers};
     char *sql = sqlite3_mprintf("SELECT (%s) FROM \"%w\".\"%w\" NOT INDEXED", expression,
@@ -106,10 +107,9 @@ static int check_pattern(const struct clr_column_request *request,
     if (column->pattern_size == 0 || request->deriving->has_no_patterns)
         return SQLITE_OK;
     rc = clr_statement_make(db, "SELECT 'a' LIKE 'A'", 0, &statement);
-    request->deriving->has_no_patterns =
-        rc != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW ||
-        sqlite3_column_int(statement, 0) != 1 ||
-        sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1) < column->pattern_size;
+    request->deriving->has_no_patterns = rc != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW ||
+                                         sqlite3_column_int(statement, 0) != 1 ||
+                                         request->deriving->limits.pattern < column->pattern_size;
     return clr_statement_end(statement, rc);
 }
 
@@ -138,23 +138,22 @@ int clr_derived_check(struct clr_column_request *request)
     const struct clr_query *query = request->query;
     const struct own_functions none = {0, 0};
     struct clr_deriving *deriving = request->deriving;
-    const unsigned prepared = request->connection->prepared;
+    struct clr_function_limits limits;
     struct own_functions own;
     uint64_t age;
-    int limits[2], rc = SQLITE_OK, i;
+    int rc = SQLITE_OK, i;
 
     if (!query->has_derived)
         return SQLITE_OK;
     age = clr_age_read(request->connection, &deriving->has_age);
-    limits[0] = sqlite3_limit(request->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
-    limits[1] = sqlite3_limit(request->connection->db, SQLITE_LIMIT_LENGTH, -1);
+    limits = clr_function_limits_read(request->connection->db);
     /* Who asks by a statement that was prepared before, and is not expired, asks for no other
        functions. */
-    if (age != 0 && deriving->checked_age == age && deriving->prepared == prepared &&
-        !deriving->has_zones && memcmp(limits, deriving->limits, sizeof limits) == 0)
+    if (age != 0 && deriving->checked_age == age && !deriving->has_zones &&
+        memcmp(&limits, &deriving->limits, sizeof limits) == 0)
         return SQLITE_OK;
     deriving->checked_age = 0;
-    memcpy(deriving->limits, limits, sizeof limits);
+    deriving->limits = limits;
     if (!clr_functions_still_are(request->connection->db, request->functions, &own.variants))
         clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     take_age(request, age);
@@ -172,10 +171,8 @@ int clr_derived_check(struct clr_column_request *request)
         if (rc == SQLITE_OK && *program == 0)
             clr_reason_set(&request->reason, CLR_WHY_REPLACED);
     }
-    if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE) {
+    if (rc == SQLITE_OK && request->reason.code == CLR_WHY_NONE)
         deriving->checked_age = age;
-        deriving->prepared = prepared;
-    }
     return rc;
 }
 

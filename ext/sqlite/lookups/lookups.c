@@ -681,12 +681,6 @@ static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_
     return true;
 }
 
-static void read_limits(sqlite3 *db, int limits[2])
-{
-    limits[0] = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
-    limits[1] = sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
-}
-
 /*
  * Whether SQLite would evaluate the statement as it did. A function or a collating sequence that is
  * replaced expires all statements, and SQLite prepares this one again when it is stepped; one that
@@ -715,14 +709,12 @@ static bool is_current(const struct clr_connection *connection, struct clr_looku
                        const struct clr_lookup_statement *statement,
                        const struct clr_lookup_input *input)
 {
-    const unsigned prepared = connection->prepared;
-
     if (memo->statement == NULL)
         return false;
-    if ((memo->prepared != prepared || clr_statement_is_outdated(memo->statement)) &&
+    if ((memo->is_stale || clr_statement_is_outdated(memo->statement)) &&
         !(memo->program != 0 && is_evaluated_alike(connection, memo, statement, input)))
         return false;
-    memo->prepared = prepared;
+    memo->is_stale = false;
     return true;
 }
 
@@ -731,13 +723,12 @@ static bool has_results(sqlite3 *db, const struct clr_lookup_memo *memo,
                         const struct clr_lookup_statement *statement,
                         const struct clr_lookup_input *input)
 {
-    int limits[2];
+    const struct clr_function_limits limits = clr_function_limits_read(db);
 
-    read_limits(db, limits);
     return memo->is_kept && memo->dictionary == input->dictionary->id &&
            (!statement->joins || memo->version == input->version) &&
            known_entries(memo) <= input->dictionary->count && has_parameters(memo, input) &&
-           memcmp(limits, memo->limits, sizeof limits) == 0;
+           memcmp(&limits, &memo->limits, sizeof limits) == 0;
 }
 
 /* ---- Keeping it. */
@@ -803,7 +794,7 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
         if (given != NULL && memo->parameters[i] == NULL)
             return;
     }
-    read_limits(db, memo->limits);
+    memo->limits = clr_function_limits_read(db);
     memo->dictionary = input->dictionary->id;
     memo->version = input->version;
     memo->is_kept = memo->program != 0;
@@ -825,7 +816,6 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
         drop_results(memo);
     } else {
         clr_lookup_memo_free(memo);
-        memo->prepared = connection->prepared;
         if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions, &variants)) {
             clr_reason_set(reason, CLR_WHY_REPLACED);
             return SQLITE_OK;

@@ -73,8 +73,8 @@ struct clr_lookup_memo {
     int preparations;        /* of the statement since then, by SQLite itself */
     unsigned version;        /* of the dimensions, where the statement joins them */
     uint64_t program;        /* a hash of what SQLite made of the text */
-    unsigned prepared;       /* the connection's, when it was last looked whether they hold */
-    int limits[2];           /* on values and patterns */
+    bool is_stale;           /* a statement was prepared since that may ask for them */
+    struct clr_function_limits limits;
 };
 
 /*

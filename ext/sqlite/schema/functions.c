@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+struct clr_function_limits clr_function_limits_read(sqlite3 *db)
+{
+    return (struct clr_function_limits){sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
+                                        sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1)};
+}
+
 static struct clr_function *find(const struct clr_functions *functions, const char *name)
 {
     int i;

@@ -25,6 +25,14 @@ struct clr_functions {
     int count;
 };
 
+/* Limits of a connection, in bytes, that make functions fail: of values, and of patterns. */
+struct clr_function_limits {
+    int length, pattern;
+};
+
+/* Returns what they are now. */
+struct clr_function_limits clr_function_limits_read(sqlite3 *db);
+
 /* Returns the functions of a name, which is added unless it is there; NULL without memory. The next
    call may move them. */
 struct clr_function *clr_functions_add(struct clr_functions *functions, const char *name);

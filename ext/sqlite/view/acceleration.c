@@ -662,15 +662,32 @@ static int run(struct clr_acceleration *acceleration, struct asking *asking,
     return rc;
 }
 
+/* Has all that is kept be looked at, or prepared, anew, if a statement was prepared since the last
+   run that may read the view. */
+static void note_prepared(struct clr_acceleration *acceleration)
+{
+    int i;
+
+    if (acceleration->prepared == acceleration->connection->prepared)
+        return;
+    acceleration->prepared = acceleration->connection->prepared;
+    acceleration->finisher.is_stale = acceleration->few.is_stale = true;
+    acceleration->deriving.checked_age = 0;
+    for (i = 0; i < CLR_MOST_LOOKUPS; i++)
+        acceleration->memos[i].is_stale = true;
+}
+
 /* Whether SQLite runs the SELECT without another look, and there is nothing else to do. */
 static bool is_skipped(struct clr_acceleration *acceleration)
 {
-    const struct clr_limits limits = clr_limits_read(acceleration->connection->db);
+    struct clr_limits limits;
 
-    return acceleration->looking.left > 0 && acceleration->places == NULL &&
-           !acceleration->is_outdated &&
-           acceleration->settings_changes == acceleration->connection->settings_changes &&
-           memcmp(&limits, &acceleration->limits, sizeof limits) == 0 &&
+    if (acceleration->looking.left == 0 || acceleration->places != NULL ||
+        acceleration->is_outdated ||
+        acceleration->settings_changes != acceleration->connection->settings_changes)
+        return false;
+    limits = clr_limits_read(acceleration->connection->db);
+    return memcmp(&limits, &acceleration->limits, sizeof limits) == 0 &&
            clr_backoff_skips(&acceleration->looking);
 }
 
@@ -684,9 +701,7 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     acceleration->was_spared = false;
     if (acceleration->is_running)
         return SQLITE_OK;
-    if (acceleration->prepared != acceleration->connection->prepared)
-        acceleration->finisher.is_stale = acceleration->few.is_stale = true;
-    acceleration->prepared = acceleration->connection->prepared;
+    note_prepared(acceleration);
     if (is_skipped(acceleration)) {
         acceleration->last.reading = (struct clr_reading){.kind = CLR_READ_NOTHING};
         count_select(acceleration);

@@ -504,8 +504,6 @@ static int view_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     sqlite3_str *text;
 
     view->connection->prepared++;
-    sqlite3_finalize(view->idle);
-    view->idle = NULL;
     if (view->is_made && view->select.view_name == NULL) {
         rc = clr_select_check_now(view->connection->db, &view->select);
         if (rc == SQLITE_MISMATCH)
