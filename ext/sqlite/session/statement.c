@@ -75,7 +75,6 @@ int clr_statement_prepare_text(sqlite3 *db, sqlite3_stmt **statement, char *sql)
     return rc;
 }
 
-/* The function is missing where deprecated ones are. */
 sqlite3_stmt *clr_next_writing(sqlite3 *db, sqlite3_stmt *statement)
 {
     if (sqlite3_txn_state(db, NULL) != SQLITE_TXN_WRITE)
@@ -87,6 +86,7 @@ sqlite3_stmt *clr_next_writing(sqlite3 *db, sqlite3_stmt *statement)
     return statement;
 }
 
+/* The function is missing where deprecated ones are. */
 bool clr_statement_is_outdated(sqlite3_stmt *statement)
 {
 #ifdef SQLITE_CORE

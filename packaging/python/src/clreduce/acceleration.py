@@ -116,9 +116,10 @@ class Acceleration:
     """What one connection remembers of its statements. It doesn't hold the connection.
 
     A cursor of the connection has plain_execute(), which is the one of its module; connection; is_interrupt(), whether an
-    error is of an interrupt; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which is plain_execute() until
-    a time, and then returns None; measure_run(), which has the calls that fetch be timed; is_watched(), whether the application
-    would see what is run; and is_of_one_thread(), whether no other thread can run a statement in between.
+    error is of an interrupt; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which
+    is plain_execute() until a time, and then returns None; measure_run(), which has the calls that fetch be timed;
+    is_watched(), whether the application would see what is run; and is_of_one_thread(), whether no other thread can run a
+    statement in between.
     """
 
     def __init__(self):
