@@ -49,9 +49,9 @@ struct clr_field {
     uint64_t program, age;
     /*
      * Or it is whether a column is LIKE a pattern, which clr_like_knows() and which stands in that
-     * text, with so many bytes: then rows are decoded as those of that column, whose index and
-     * missing are set. TEXT is made 1 or 0, and any other value but NULL ends the load with
-     * CLR_LOAD_MANY_VALUES. 0: it is not.
+     * text, with so many bytes: then rows are decoded as those of that column, which is no rowid,
+     * and whose index and missing are set. TEXT is made 1 or 0, and any other value but NULL ends
+     * the load with CLR_LOAD_MANY_VALUES. 0: it is not.
      */
     uint16_t pattern_at, pattern_size;
 };
