@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "numeric/values/bytes.h"
 #include "query/binding/lookup.h"
+#include "query/names/tables.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
@@ -175,7 +176,8 @@ static bool escapes_nothing(const struct clr_node *escape, const struct clr_toke
 }
 
 /* Finds the pattern of an expression that is a column LIKE one that a decoder knows, at the end of
-   the expression's text, or before an ESCAPE there. */
+   the expression's text, or before an ESCAPE there. A rowid is no TEXT, and has no place in the
+   records where a decoder would see that. */
 static void find_pattern(const struct clr_binder *binder, const struct clr_node *node,
                          struct clr_query_column *column)
 {
@@ -186,8 +188,8 @@ static void find_pattern(const struct clr_binder *binder, const struct clr_node 
 
     if (!binder->environment->is_utf8 || node->kind != CLR_N_FUNCTION || !node->is_builtin ||
         !node->is_infix || strcmp(node->names[0].name, "like") != 0 || pattern == NULL ||
-        text->kind != CLR_N_COLUMN || pattern->kind != CLR_N_LITERAL ||
-        token->kind != CLR_T_STRING || end > UINT16_MAX ||
+        text->kind != CLR_N_COLUMN || text->reads == clr_tables_fact(binder)->rowid ||
+        pattern->kind != CLR_N_LITERAL || token->kind != CLR_T_STRING || end > UINT16_MAX ||
         (escape != NULL && !escapes_nothing(escape, token)))
         return;
     end -= escape == NULL ? 0 : strlen(" ESCAPE ") + escape->names[0].length;

@@ -78,9 +78,7 @@ struct clr_field clr_column_field(const struct clr_query *query, const struct cl
                                    .derived = query->columns[i].derived,
                                    .program = deriving->programs[i],
                                    .age = query->columns[i].calls_own ? deriving->age : 0};
-        /* A rowid is no TEXT, and has no place in the records where a decoder would see that. */
-        if (query->columns[i].pattern_size > 0 && !deriving->has_no_patterns &&
-            table->columns[like].field.index != CLR_FIELD_ROWID) {
+        if (query->columns[i].pattern_size > 0 && !deriving->has_no_patterns) {
             field.index = table->columns[like].field.index;
             field.missing = table->columns[like].field.missing;
             field.pattern_at = query->columns[i].pattern_at;
