@@ -349,17 +349,11 @@ static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
 static bool reads_main_alone(sqlite3 *db, const char *sql, bool writes)
 {
     struct clr_bytecode program = {.operations = NULL};
-    bool alone = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK, has_main = !writes;
-    int i;
+    const bool is_known = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK;
+    const struct clr_databases_read read = clr_bytecode_databases(&program);
 
-    for (i = 0; i < program.count && alone; i++) {
-        if (!clr_vdbe_op_is(&program.operations[i], "Transaction"))
-            continue;
-        has_main = has_main || program.operations[i].p1 == 0;
-        alone = program.operations[i].p1 <= writes;
-    }
     clr_bytecode_free(&program);
-    return alone && has_main;
+    return is_known && read.last <= (int)writes && (!writes || read.has_main);
 }
 
 /* Makes one for a statement. NULL: it can't be, with the reason, which may be NULL. */

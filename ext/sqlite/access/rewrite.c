@@ -7,6 +7,8 @@
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/access/units.h"
+#include "sqlite/schema/bytecode.h"
+#include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/sql_value.h"
@@ -280,21 +282,52 @@ static int prepare_joined(struct clr_connection *connection, sqlite3_stmt *plain
     return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 
-/* The same as clr_accelerated_prepare(), of a text without spaces around it. lines: gets what is
-   said of it, for people; or NULL. */
-static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
-                               const char *trimmed, unsigned flags, sqlite3_str *lines,
-                               sqlite3_stmt **accelerated, char **message)
+/* Returns which databases a statement reads; none if it cannot be known. */
+static struct clr_databases_read find_databases(sqlite3 *db, const char *trimmed)
+{
+    struct clr_bytecode program = {.operations = NULL};
+    struct clr_databases_read read;
+
+    clr_bytecode_read(db, &program, "%s", trimmed);
+    read = clr_bytecode_databases(&program);
+    clr_bytecode_free(&program);
+    return read;
+}
+
+/* Has the schemas stay as they are until *hold is finalized. Returns SQLITE_OK; SQLITE_BUSY if a
+   lock is in the way of the statement itself; SQLITE_NOTFOUND if it is not to be accelerated now;
+   or SQLITE_NOMEM. */
+static int hold_schemas(struct clr_connection *connection, const char *trimmed, sqlite3_stmt **hold)
+{
+    sqlite3 *db = connection->db;
+    struct clr_databases_read read;
+    int rc;
+
+    *hold = NULL;
+    /* A transaction keeps the snapshot of main that begins with the hold: it is the application
+       that says when. */
+    if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, "main") == SQLITE_TXN_NONE &&
+        !find_databases(db, trimmed).has_main)
+        return SQLITE_NOTFOUND;
+    rc = clr_schema_renew(connection, trimmed, hold);
+    if (rc != SQLITE_BUSY)
+        return rc;
+    /* Of main and the databases up to the last that it reads one is locked, and it may not read
+       each of them. */
+    read = find_databases(db, trimmed);
+    return read.has_main && read.attached >= read.last - 1 ? SQLITE_BUSY : SQLITE_NOTFOUND;
+}
+
+/* Prepares the accelerated SELECT while the schemas stay as they are. Returns as
+   clr_accelerated_prepare(). */
+static int prepare_select(struct clr_connection *connection, sqlite3_stmt *plain,
+                          const char *trimmed, unsigned flags, sqlite3_str *lines,
+                          sqlite3_stmt **accelerated, char **message)
 {
     char name[CLR_MADE_NAME], why[CLR_REASON_TEXT];
     bool has_rows;
     int rc;
 
-    if (sqlite3_stmt_readonly(plain) == (sqlite3_column_count(plain) == 0) ||
-        sqlite3_stmt_isexplain(plain) != 0 || clr_is_writing(connection->db))
-        return SQLITE_NOTFOUND;
-    if (!sqlite3_stmt_readonly(plain))
-        return prepare_units(connection, plain, trimmed, flags, lines, accelerated);
     rc = prepare_joined(connection, plain, trimmed, flags, lines, accelerated);
     if (rc != SQLITE_NOTFOUND)
         return rc;
@@ -318,6 +351,28 @@ static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *
         tell_view(connection, name, lines);
     *accelerated = prepare_view(plain, plain, NULL, flags, name);
     return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
+}
+
+/* The same as clr_accelerated_prepare(), of a text without spaces around it. lines: gets what is
+   said of it, for people; or NULL. */
+static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *plain,
+                               const char *trimmed, unsigned flags, sqlite3_str *lines,
+                               sqlite3_stmt **accelerated, char **message)
+{
+    const bool writes = !sqlite3_stmt_readonly(plain);
+    sqlite3_stmt *hold;
+    int rc;
+
+    if (writes != (sqlite3_column_count(plain) == 0) || sqlite3_stmt_isexplain(plain) != 0 ||
+        clr_is_writing(connection->db))
+        return SQLITE_NOTFOUND;
+    rc = hold_schemas(connection, trimmed, &hold);
+    if (rc == SQLITE_OK && writes)
+        rc = prepare_units(connection, plain, trimmed, flags, lines, accelerated);
+    else if (rc == SQLITE_OK)
+        rc = prepare_select(connection, plain, trimmed, flags, lines, accelerated, message);
+    sqlite3_finalize(hold);
+    return rc;
 }
 
 int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *plain, unsigned flags,
@@ -447,38 +502,44 @@ static bool may_select(const char *text)
     return clr_word_is(text, "values") || clr_word_may_select(text);
 }
 
-/* Returns the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
+/* Stores the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
    freed with sqlite3_free(). NULL: there is none, the text is no single SELECT, or there was no
    memory; the text is then to be prepared as it is, which also tells what is wrong with it. lines:
-   as prepare_accelerated() has it. */
-static char *rewrite_text(struct clr_connection *connection, const char *sql, sqlite3_str *lines)
+   as prepare_accelerated() has it. Returns SQLITE_OK; or SQLITE_BUSY if a lock has kept the
+   statement from being run, after a wait that it need not repeat. */
+static int rewrite_text(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
+                        char **text)
 {
-    char *trimmed = trim(sql, strlen(sql)), *message = NULL, *text = NULL;
+    char *trimmed = trim(sql, strlen(sql)), *message = NULL;
     sqlite3_stmt *plain = NULL, *accelerated = NULL;
+    int rc = SQLITE_NOTFOUND;
 
+    *text = NULL;
     /* Some PRAGMAs take effect by being prepared. */
-    if (trimmed != NULL && may_select(trimmed) &&
-        sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL) == SQLITE_OK &&
-        plain != NULL &&
-        prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message) ==
-            SQLITE_OK &&
+    if (trimmed != NULL && may_select(trimmed))
+        rc = sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL);
+    if (rc == SQLITE_OK && plain != NULL)
+        rc = prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message);
+    if (accelerated != NULL &&
         clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype) &&
         clr_has_columns_of_now(plain))
-        text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
+        *text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
     sqlite3_finalize(accelerated);
     sqlite3_finalize(plain);
     sqlite3_free(message);
     sqlite3_free(trimmed);
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
-    return text;
+    return (rc & 0xff) == SQLITE_BUSY ? SQLITE_BUSY : SQLITE_OK;
 }
 
 int clr_select_tell(struct clr_connection *connection, const char *sql, char **lines)
 {
     sqlite3_str *text = sqlite3_str_new(NULL);
+    char *rewritten;
     int rc;
 
-    sqlite3_free(rewrite_text(connection, sql, text));
+    rewrite_text(connection, sql, text, &rewritten);
+    sqlite3_free(rewritten);
     rc = sqlite3_str_errcode(text);
     *lines = sqlite3_str_finish(text);
     return rc != SQLITE_OK || *lines != NULL ? rc : SQLITE_NOTFOUND;
@@ -510,17 +571,21 @@ static const char *read_text(sqlite3_context *context, const char *function, con
 
 /* clreduce_rewrite(statement, is_first): the text of a statement whose SELECTs are from accelerated
    views, with the same parameters and columns; NULL if there is none. is_first: the statement is
-   run next, and its transaction has written nothing before it. */
+   run next, and its transaction has written nothing before it. The error of a lock is the
+   statement's own: without it who asks for a text and runs the statement would wait twice. */
 static void rewrite(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct clr_connection *connection = sqlite3_user_data(context);
     const char *text = read_text(context, "clreduce_rewrite", "the text of a statement", values[0]);
-    char *rewritten = text == NULL ? NULL : rewrite_text(connection, text, NULL);
+    char *rewritten = NULL;
+    const int rc = text == NULL ? SQLITE_OK : rewrite_text(connection, text, NULL, &rewritten);
     const bool is_first = count > 1 && sqlite3_value_int(values[1]) != 0 &&
                           sqlite3_txn_state(connection->db, NULL) != SQLITE_TXN_WRITE;
 
     clr_sole_writer_promise(connection, is_first ? rewritten : NULL);
-    if (rewritten != NULL)
+    if (rc != SQLITE_OK)
+        sqlite3_result_error_code(context, rc);
+    else if (rewritten != NULL)
         sqlite3_result_text(context, rewritten, -1, sqlite3_free);
 }
 

@@ -296,6 +296,24 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
 
 /* ---- How it goes over rows. */
 
+struct clr_databases_read clr_bytecode_databases(const struct clr_bytecode *program)
+{
+    struct clr_databases_read read = {false, 0, -1};
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const int number = program->operations[i].p1;
+
+        if (!clr_vdbe_op_is(&program->operations[i], "Transaction"))
+            continue;
+        read.has_main = read.has_main || number == 0;
+        read.attached += number > 1;
+        if (number > read.last)
+            read.last = number;
+    }
+    return read;
+}
+
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
 {
     const struct clr_vdbe_op *operation;

@@ -56,6 +56,16 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
 bool clr_bytecode_has_subqueries(const struct clr_bytecode *program,
                                  const struct clr_bytecode *other);
 
+/* The databases in which the code of a statement begins transactions. */
+struct clr_databases_read {
+    bool has_main;
+    int attached; /* how many beside main and temp */
+    int last;     /* the greatest number: main has 0, temp 1, and the others follow; -1: none */
+};
+
+/* Finds them in a program. */
+struct clr_databases_read clr_bytecode_databases(const struct clr_bytecode *program);
+
 /* How many operations of a program are of that opcode. */
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 

@@ -112,20 +112,6 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*call)(void *arg
     return rc == SQLITE_OK ? SQLITE_ERROR : rc;
 }
 
-/* Returns the number of the last database that a program reads: main is 0, temp 1, and the others
-   follow. */
-static int find_last(const struct clr_bytecode *program)
-{
-    int last = 0, i;
-
-    for (i = 0; i < program->count; i++) {
-        if (clr_vdbe_op_is(&program->operations[i], "Transaction") &&
-            program->operations[i].p1 > last)
-            last = program->operations[i].p1;
-    }
-    return last;
-}
-
 /* Begins read transactions, and has SQLite check schemas, as clr_schema_check() says. */
 static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
 {
@@ -141,7 +127,7 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
         /* A comment may end the text. */
         if (needed > first_attached &&
             clr_bytecode_read(db, &program, "SELECT * FROM (%s\n)", select) == SQLITE_OK)
-            needed = first_attached - 1 + find_last(&program);
+            needed = first_attached - 1 + clr_bytecode_databases(&program).last;
         if (needed < first_attached)
             needed = first_attached;
     }
@@ -157,7 +143,8 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
     }
     if (rc == SQLITE_OK && sqlite3_step(*hold) != SQLITE_ROW)
         rc = sqlite3_reset(*hold);
-    return (rc & 0xff) == SQLITE_SCHEMA || (rc & 0xff) == SQLITE_NOMEM ? rc & 0xff : SQLITE_OK;
+    rc &= 0xff;
+    return rc == SQLITE_SCHEMA || rc == SQLITE_NOMEM || rc == SQLITE_BUSY ? rc : SQLITE_OK;
 }
 
 int clr_schema_check(struct clr_connection *connection, const char *select, sqlite3_stmt **hold)
@@ -189,7 +176,7 @@ static int run_check(void *pointer)
 }
 
 /* Checks as work and, where a schema is stale, has SQLite read it anew, which takes the views
-   along. Returns what the check has; SQLITE_OK if it could not be made. */
+   along. Returns what the check has; SQLITE_OK if it could not be made, but for a lock. */
 static int renew(struct clr_connection *connection, const char *select, sqlite3_stmt **hold)
 {
     struct check check = {connection, select, hold};
@@ -198,7 +185,7 @@ static int renew(struct clr_connection *connection, const char *select, sqlite3_
     *hold = NULL;
     rc = clr_schema_lock_run(connection, run_check, &check);
     if (rc != SQLITE_SCHEMA)
-        return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+        return rc == SQLITE_NOMEM || rc == SQLITE_BUSY ? rc : SQLITE_OK;
     sqlite3_finalize(*hold);
     rc = read_schemas(connection->db, select, hold);
     return rc == SQLITE_OK ? SQLITE_SCHEMA : rc;
@@ -227,7 +214,10 @@ static bool is_creating(sqlite3 *db)
 int clr_schema_settle(struct clr_connection *connection, const char *select, bool has_columns,
                       sqlite3_stmt **hold)
 {
+    int rc = SQLITE_OK;
+
     *hold = NULL;
-    return has_columns && !is_creating(connection->db) ? SQLITE_OK
-                                                       : renew(connection, select, hold);
+    if (!has_columns || is_creating(connection->db))
+        rc = renew(connection, select, hold);
+    return rc == SQLITE_BUSY ? SQLITE_OK : rc;
 }

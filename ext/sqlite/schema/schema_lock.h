@@ -29,7 +29,8 @@ int clr_schema_lock_run(struct clr_connection *connection, int (*work)(void *arg
  * Within such work: begins a read transaction on each database that is needed, and checks that the
  * schema which SQLite has in memory is the database's. select: a SELECT, in parentheses or not,
  * which needs main, temp and the attached databases up to the last one that it reads: its names are
- * looked for in these. Returns SQLITE_OK, also for databases that cannot be read; SQLITE_SCHEMA if
+ * looked for in these. Returns SQLITE_OK, also for databases that cannot be read; SQLITE_BUSY if a
+ * lock has kept one from being read, after the connection's own wait for it; SQLITE_SCHEMA if
  * one is stale: SQLite repeats what fails with that code, with the new schema; or SQLITE_NOMEM.
  * *hold is to be finalized at last, and ends the transactions. If the transaction on main begins
  * here, its snapshot is proved: views that read in it need that. That leaves main
@@ -39,7 +40,7 @@ int clr_schema_check(struct clr_connection *connection, const char *select, sqli
 
 /*
  * Elsewhere: the same, but SQLite reads a stale schema anew, which disconnects views. Returns
- * SQLITE_OK or SQLITE_NOMEM.
+ * SQLITE_OK, SQLITE_BUSY or SQLITE_NOMEM.
  */
 int clr_schema_renew(struct clr_connection *connection, const char *select, sqlite3_stmt **hold);
 
@@ -49,8 +50,8 @@ int clr_schema_renew(struct clr_connection *connection, const char *select, sqli
  * then misses in temp what it has created there, and fails with SQLITE_CORRUPT (OP_ParseSchema in
  * vdbe.c). So amid a CREATE this checks the schemas first. So it does for a view without columns,
  * which may have some by now. Returns SQLITE_OK with *hold as above, until the rows are there; NULL
- * otherwise. Or SQLITE_SCHEMA, with which SQLite begins the statement again, by the new schema; or
- * SQLITE_NOMEM.
+ * otherwise, as behind a lock. Or SQLITE_SCHEMA, with which SQLite begins the statement again, by
+ * the new schema; or SQLITE_NOMEM.
  */
 int clr_schema_settle(struct clr_connection *connection, const char *select, bool has_columns,
                       sqlite3_stmt **hold);

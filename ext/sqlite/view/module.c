@@ -289,7 +289,7 @@ static int learn(void *pointer)
     sqlite3_stmt *hold;
     int rc = clr_schema_check(view->connection, view->argument, &hold);
 
-    if (rc == SQLITE_OK)
+    if (rc == SQLITE_OK || rc == SQLITE_BUSY)
         rc = read_select(view, making->is_new, making->error);
     if (rc == SQLITE_OK) {
         view->acceleration = clr_acceleration_new(view->connection, &view->select);

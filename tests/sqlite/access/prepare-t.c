@@ -342,6 +342,104 @@ static void test_nomem(int (*fail_after)(long), const char *whose, int most)
            told);
 }
 
+/* Counts how often SQLite would wait for a lock, and waits not at all. */
+static int count_wait(void *waits, int attempt)
+{
+    (void)attempt;
+    ++*(int *)waits;
+    return 0;
+}
+
+/* Calls clreduce_rewrite(). Returns SQLite's result code; stores whether there is a text. */
+static int rewrite(sqlite3 *db, const char *sql, bool *rewritten)
+{
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(db, "SELECT clreduce_rewrite(?)", -1, &statement, NULL);
+
+    *rewritten = false;
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(statement, 1, sql, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+        *rewritten = sqlite3_column_type(statement, 0) != SQLITE_NULL;
+    return sqlite3_finalize(statement);
+}
+
+/* Statements for which another connection may have main for itself: whether they read it, and
+   whether they are accelerated. */
+static const struct {
+    const char *sql;
+    bool reads_main, ours;
+} of_locked[] = {
+    {"SELECT gpu_sum(i) FROM t", true, true},
+    {"SELECT gpu_sum(i) AS other FROM t WHERE i < 40", true, true},
+    {"SELECT max(i) FROM (SELECT i, count(*) FROM t GROUP BY i)", true, true},
+    {"SELECT a.i, (SELECT max(b.r) FROM t AS b WHERE b.i = a.i) FROM t AS a", true, false},
+    {"INSERT INTO temp.few SELECT count(*) FROM t", true, true},
+    {"SELECT gpu_sum(i) FROM attached.u", false, true},
+    {"SELECT gpu_sum(i) FROM t, attached.u USING (i)", true, false},
+    {"SELECT count(*) FROM temp.few WHERE i > 5", false, true},
+    {"SELECT max(column1) FROM (VALUES (1), (2))", false, false},
+};
+
+/* Who waits for a lock waits once, as SQLite does, and not again for each look at the schema. */
+static void test_locked(void)
+{
+    sqlite3 *db = open_file(), *other = open_file();
+    sqlite3_stmt *known;
+    bool rewritten;
+    int waits = 0, rc;
+    size_t i;
+
+    database_run(db, "CREATE TEMP TABLE few(i)");
+    database_run(db, "ATTACH ':memory:' AS attached");
+    database_run(db, "CREATE TABLE attached.u AS SELECT i FROM t");
+    clreduce_prepare_v2(db, of_locked[0].sql, -1, &known, NULL);
+    tap_ok(is_ours(known) && sqlite3_step(known) == SQLITE_ROW, "a statement that is known");
+    sqlite3_reset(known);
+    sqlite3_busy_handler(db, count_wait, &waits);
+    database_run(other, "BEGIN EXCLUSIVE");
+    rc = sqlite3_step(known);
+    tap_ok(rc == SQLITE_BUSY && waits == 1, "locked: its result is %d after %d waits", rc, waits);
+    sqlite3_reset(known);
+    for (i = 0; i < sizeof of_locked / sizeof of_locked[0]; i++) {
+        const bool fails = of_locked[i].reads_main;
+        sqlite3_stmt *statement;
+
+        waits = 0;
+        rc = rewrite(db, of_locked[i].sql, &rewritten);
+        tap_ok(rc == (fails ? SQLITE_BUSY : SQLITE_OK) && !rewritten && waits <= 1,
+               "%s: clreduce_rewrite() has %d after %d waits", of_locked[i].sql, rc, waits);
+        tap_ok(!fails || strcmp(sqlite3_errmsg(db), "database is locked") == 0,
+               "and the message is '%s'", sqlite3_errmsg(db));
+        waits = 0;
+        rc = clreduce_prepare_v2(db, of_locked[i].sql, -1, &statement, NULL);
+        tap_ok(rc == SQLITE_OK && !is_ours(statement) && waits <= 1,
+               "clreduce_prepare_v2() has %d after %d waits", rc, waits);
+        sqlite3_finalize(statement);
+    }
+    database_run(other, "COMMIT");
+    for (i = 0; i < sizeof of_locked / sizeof of_locked[0]; i++) {
+        rc = rewrite(db, of_locked[i].sql, &rewritten);
+        tap_ok(rc == SQLITE_OK && rewritten == of_locked[i].ours, "without the lock: %s",
+               of_locked[i].sql);
+    }
+    /* In a transaction main has a snapshot from when a statement reads it, and not before. */
+    for (i = 0; i < sizeof of_locked / sizeof of_locked[0]; i++) {
+        database_run(db, "BEGIN");
+        rc = rewrite(db, of_locked[i].sql, &rewritten);
+        tap_ok(rc == SQLITE_OK && (of_locked[i].reads_main || sqlite3_txn_state(db, "main") == 0),
+               "in a transaction: %s", of_locked[i].sql);
+        database_run(db, "COMMIT");
+    }
+    database_run(db, "BEGIN");
+    rewrite(db, "SELECT gpu_sum(nosuch) FROM t", &rewritten);
+    tap_ok(sqlite3_txn_state(db, "main") == 0, "nor by what is no statement");
+    database_run(db, "COMMIT");
+    sqlite3_finalize(known);
+    sqlite3_close(other);
+    sqlite3_close(db);
+}
+
 int main(void)
 {
     const char *parent = getenv("TMPDIR");
@@ -357,6 +455,7 @@ int main(void)
     test_kept();
     test_places();
     test_many();
+    test_locked();
     test_nomem(clr_memory_fail_after, "the extension", tap_is_quick() ? 3 : 1);
     test_nomem(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 30 : 4);
     unlink(path);
