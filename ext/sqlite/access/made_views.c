@@ -52,7 +52,8 @@ static int connect(sqlite3 *db, const struct made *made)
     return rc;
 }
 
-/* Checks that it still has the columns of the SELECT, whose tables may be others by now. Returns
+/* Checks that it still has the columns of the SELECT, whose tables may be others by now, and is not
+   left to SQLite for the reason of others, which it would go on to believe for a while. Returns
    SQLITE_OK, SQLITE_MISMATCH or SQLite's code. */
 static int check(struct clr_connection *connection, const struct made *made)
 {
@@ -64,7 +65,9 @@ static int check(struct clr_connection *connection, const struct made *made)
         connect(connection->db, made);
         view = clr_view_find(connection, made->name);
     }
-    return view == NULL ? SQLITE_MISMATCH : clr_select_check_now(connection->db, &view->select);
+    if (view == NULL || (view->acceleration->plan == NULL && view->acceleration->looking.left > 0))
+        return SQLITE_MISMATCH;
+    return clr_select_check_now(connection->db, &view->select);
 }
 
 static void forget(struct made_views *views, struct made *made)

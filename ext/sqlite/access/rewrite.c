@@ -299,22 +299,22 @@ static struct clr_databases_read find_databases(sqlite3 *db, const char *trimmed
    or SQLITE_NOMEM. */
 static int hold_schemas(struct clr_connection *connection, const char *trimmed, sqlite3_stmt **hold)
 {
-    sqlite3 *db = connection->db;
     struct clr_databases_read read;
     int rc;
 
     *hold = NULL;
     /* A transaction keeps the snapshot of main that begins with the hold: it is the application
        that says when. */
-    if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, "main") == SQLITE_TXN_NONE &&
-        !find_databases(db, trimmed).has_main)
+    if (!sqlite3_get_autocommit(connection->db) &&
+        sqlite3_txn_state(connection->db, "main") == SQLITE_TXN_NONE &&
+        !find_databases(connection->db, trimmed).has_main)
         return SQLITE_NOTFOUND;
     rc = clr_schema_renew(connection, trimmed, hold);
     if (rc != SQLITE_BUSY)
         return rc;
     /* Of main and the databases up to the last that it reads one is locked, and it may not read
        each of them. */
-    read = find_databases(db, trimmed);
+    read = find_databases(connection->db, trimmed);
     return read.has_main && read.attached >= read.last - 1 ? SQLITE_BUSY : SQLITE_NOTFOUND;
 }
 

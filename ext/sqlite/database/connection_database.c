@@ -455,7 +455,7 @@ static void rest(struct clr_database *database)
     release_open_file(database->open_log);
     database->open_log = NULL;
     clr_wal_map_free(&database->log);
-    database->proved = false;
+    database->proved = database->is_locked = false;
 }
 
 /* Prepares a statement of a formatted text, which is freed; NULL if that cannot be. */
@@ -546,8 +546,9 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
 {
     struct clr_database *database = find_database(connection, schema);
 
-    if (database == NULL || database->hold != NULL)
+    if (database == NULL || (database->hold != NULL && !database->is_locked))
         return database;
+    rest(database);
     database->hold = prepare_text(
         connection->db,
         sqlite3_mprintf("SELECT (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)", schema));
@@ -563,9 +564,9 @@ struct clr_database *clr_database_get(struct clr_connection *connection, const c
     /* Opens a write-ahead log, if there is one: then it shows. Within BEGIN the transaction would
        stay, and not be known to be of any snapshot. */
     if (sqlite3_get_autocommit(connection->db) != 0) {
-        sqlite3_step(database->hold);
-        database->schema_version = read_schema_version(database);
-        sqlite3_reset(database->hold);
+        if (sqlite3_step(database->hold) == SQLITE_ROW)
+            database->schema_version = read_schema_version(database);
+        database->is_locked = (sqlite3_reset(database->hold) & 0xff) == SQLITE_BUSY;
     }
     return database;
 }

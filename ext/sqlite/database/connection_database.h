@@ -83,6 +83,7 @@ struct clr_database {
     bool is_main;       /* no other database gets that name, even if main has a second one */
     sqlite3_stmt *hold; /* reads the schema table, gives one row, and until it is reset holds a read
                            transaction; NULL: it rests */
+    bool is_locked;     /* a lock has kept it from being looked at for the first time */
     sqlite3_stmt *mode; /* PRAGMA journal_mode */
     int generation;     /* changes when a statement about this database may mean another thing */
     int file_generation;          /* changes when it may be another file, or have another schema */
@@ -114,7 +115,7 @@ struct clr_database {
 };
 
 /* Returns the connection's record of a database, which has its statements; NULL if these can't be
-   prepared, or without memory. */
+   prepared, or without memory. The first call waits for locks, and others until that succeeds. */
 struct clr_database *clr_database_get(struct clr_connection *connection, const char *schema);
 
 /* Finalizes the statements of all databases: to be called when the last view goes. Each is to be

@@ -153,6 +153,9 @@ int clr_schema_check(struct clr_connection *connection, const char *select, sqli
     struct clr_snapshot snapshot;
     int rc;
 
+    *hold = NULL;
+    if (database != NULL && database->is_locked)
+        return SQLITE_BUSY;
     if (database != NULL)
         clr_snapshot_lead(database, &snapshot);
     rc = read_schemas(connection->db, select, hold);

@@ -1,6 +1,8 @@
 """clreduce.Connection and connect(): an application's own statements are accelerated, and nothing else is to be seen of it."""
 
 import contextlib
+import ctypes
+import ctypes.util
 import os
 import sqlite3
 import subprocess
@@ -337,6 +339,84 @@ def test_names_that_temp_hides(sqlite, tmp_path, create):
     assert accelerated_runs(connection, sql) > 0 and connection.execute(sql).fetchall() == [(2999,)]
 
 
+class Waits(list):
+    """What gets an item for each, and the handler, which is to live as long."""
+
+
+def count_waits(connection, path):
+    """The Waits of a connection: it gets an item whenever the connection would wait for a lock, which it then does not."""
+    library = ctypes.CDLL(ctypes.util.find_library("sqlite3"))
+    library.sqlite3_db_filename.restype = ctypes.c_char_p
+    # What the object has first is SQLite's connection.
+    db = ctypes.c_void_p.from_address(id(connection) + object.__basicsize__)
+    if os.path.realpath(library.sqlite3_db_filename(db, b"main").decode()) != os.path.realpath(path):
+        pytest.skip("the module has another copy of SQLite")
+    waits = Waits()
+    waits.handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(lambda _, attempts: waits.append(attempts) or 0)
+    library.sqlite3_busy_handler(db, waits.handler, None)
+    return waits
+
+
+@pytest.mark.parametrize("runs", range(RUNS))
+@pytest.mark.parametrize("few", ["temp.few", "attached.few", None])
+def test_locks(sqlite, tmp_path, runs, few):
+    """SQLite waits once where the database is locked, and so does a statement that has run so often."""
+    path = tmp_path / "new.db"
+    connection = sqlite.connect(path, factory=clreduce.Connection, isolation_level=None)
+    fill(connection)
+    connection.execute("CREATE TABLE log(n INTEGER)")
+    statements = {
+        "SELECT max(x) FROM t WHERE x > 5": [(2999,)],
+        "SELECT count(*) FROM t AS a WHERE x IN (SELECT max(x) FROM t GROUP BY x % 10)": [(10,)],
+        "INSERT INTO log SELECT count(*) FROM t WHERE x > 5": [],
+    }
+    other_rows = f"SELECT max(n) FROM {few} WHERE n < 6"
+    if few:
+        connection.execute("ATTACH ? AS attached", (str(tmp_path / "other.db"),))
+        connection.execute(f"CREATE TABLE {few} AS SELECT 5 AS n")
+        statements[other_rows] = [(5,)]
+    for sql, rows in statements.items():
+        for _ in range(runs):
+            assert connection.execute(sql).fetchall() == rows
+    waits = count_waits(connection, path)
+    other = sqlite.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    for sql, rows in statements.items():
+        connection.acceleration.next_look = 0.0
+        waits.clear()
+        if sql != other_rows:
+            with pytest.raises(sqlite.OperationalError, match="^database is locked$"):
+                connection.execute(sql)
+            assert waits == [0], sql
+        else:
+            assert connection.execute(sql).fetchall() == rows and len(waits) <= 1
+    other.execute("COMMIT")
+    for sql, rows in statements.items():
+        assert connection.execute(sql).fetchall() == rows
+    # A transaction has its snapshot of main from when it reads that.
+    connection.execute("BEGIN")
+    connection.acceleration.next_look = 0.0
+    if few:
+        assert connection.execute(other_rows).fetchall() == [(5,)]
+    other.execute("INSERT INTO t VALUES (3000)")
+    assert connection.execute("SELECT max(x) FROM t WHERE x > 5").fetchall() == [(3000,)]
+    connection.execute("COMMIT")
+
+
+def test_connecting_to_what_is_locked(sqlite, tmp_path):
+    path = tmp_path / "new.db"
+    plain = sqlite.connect(path, isolation_level=None)
+    fill(plain)
+    plain.execute("BEGIN EXCLUSIVE")
+    connection = sqlite.connect(path, factory=clreduce.Connection, isolation_level=None, timeout=0)
+    waits = count_waits(connection, path)
+    with pytest.raises(sqlite.OperationalError, match="^database is locked$"):
+        connection.execute("SELECT max(x) FROM t WHERE x > 5")
+    assert waits == [0]
+    plain.execute("COMMIT")
+    assert accelerated_runs(connection, "SELECT max(x) FROM t WHERE x > 5") > 0
+
+
 def test_nothing_is_left(sqlite, flights, tmp_path):
     connection, plain = sqlite.connect(flights, factory=clreduce.Connection), sqlite.connect(flights)
     accelerated_runs(connection, STATEMENTS[0][0])
@@ -571,3 +651,23 @@ def test_apsw(flights):
     with connection:
         connection.execute("CREATE TEMP TABLE t(x)")
         assert connection.execute("SELECT count(*) FROM t; SELECT count(*) FROM flights").fetchall() == [(0,), (20000,)]
+
+
+@pytest.mark.parametrize("runs", range(RUNS))
+def test_locks_of_apsw(tmp_path, runs):
+    """SQLite waits once there as well."""
+    apsw = pytest.importorskip("apsw")
+    path, waits = str(tmp_path / "new.db"), []
+    plain = apsw.Connection(path)
+    fill(plain)
+    connection = clreduce.connect(apsw.Connection(path))
+    sql = "SELECT max(x) FROM t WHERE x > 5"
+    for _ in range(runs):
+        assert list(connection.execute(sql)) == [(2999,)]
+    connection.set_busy_handler(lambda attempts: waits.append(attempts) or False)
+    plain.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(apsw.BusyError, match="database is locked"):
+        connection.execute(sql)
+    assert waits == [0]
+    plain.execute("COMMIT")
+    assert list(connection.execute(sql)) == [(2999,)]

@@ -346,6 +346,7 @@ def test_hidden(path):
     select = "SELECT count(*), max(k) FROM t WHERE n = 7"
     text = rewritten(db, select)
     tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "few rows")
+    few = views.plan(db, name_of(db, select))
     held = db.execute("SELECT * FROM t")
     held.fetchone()
     db.execute("CREATE TEMP TABLE t(k INTEGER PRIMARY KEY, n INTEGER)")
@@ -357,6 +358,13 @@ def test_hidden(path):
     held.close()
     db.execute("DROP TABLE temp.t")
     tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "and no more")
+    db.execute("CREATE TEMP VIEW t AS SELECT 1 AS k, 7 AS n")
+    tap.is_equal(db.execute(text).fetchall(), [(1, 1)], "hidden by a view of temp, which is not accelerated")
+    tap.is_equal(rewritten(db, select), None, "nor is it when it is asked for again")
+    db.execute("DROP VIEW temp.t")
+    text = rewritten(db, select)
+    tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "and no more")
+    tap.is_equal(views.plan(db, name_of(db, select)), few, "found as before")
 
 
 def test_texts(db):

@@ -7,7 +7,7 @@ import os
 import re
 from time import perf_counter
 
-from .statements import ask
+from .statements import ask, rows
 
 #: Seconds of a plain run from which it is worth to ask for another way, in a database that is small.
 WORTH = 0.002
@@ -17,7 +17,7 @@ SMALL = 1 << 20
 LEAST_ROW = 2e-8
 #: Seconds until a statement that was refused, or no quicker, is looked at again. Each time it is twice as long.
 PAUSE, MOST_DOUBLINGS = 60.0, 6
-#: Seconds between looks at the schema and at the size of the database.
+#: Seconds between looks at the size of the database and at its schema.
 LOOK = 1.0
 #: What is remembered at most, and the longest text that is.
 MOST_TEXTS, MOST_SHAPES, LONGEST = 2048, 1024, 16384
@@ -40,15 +40,6 @@ ROWS = re.compile(r", (\d+) rows when last read")
 PLAN = "SELECT CAST(group_concat(line, char(10)) AS BLOB) FROM clreduce_plan(?)"
 REWRITE = "SELECT CAST(clreduce_rewrite(?) AS BLOB)"
 REWRITE_FIRST = "SELECT CAST(clreduce_rewrite(?, TRUE) AS BLOB)"
-
-
-#: The version of the schema, the size, other schemas, and tables of temp that hide others or may: those names change their
-#: meaning while accelerated statements wait.
-LOOKS = ("PRAGMA main.schema_version", "PRAGMA main.page_count", "PRAGMA main.page_size",
-         "SELECT count(*) FROM pragma_database_list WHERE name <> 'main'",
-         "SELECT count(*) FROM sqlite_temp_master AS t WHERE type IN ('table', 'view')"
-         " AND (EXISTS (SELECT 1 FROM main.sqlite_master AS m WHERE m.name = t.name COLLATE NOCASE)"
-         " OR (SELECT count(*) FROM pragma_database_list WHERE name NOT IN ('main', 'temp')) > 0)")
 
 
 class Shape:
@@ -115,21 +106,30 @@ def fetched(cursor, start):
 class Acceleration:
     """What one connection remembers of its statements. It doesn't hold the connection.
 
-    A cursor of the connection has plain_execute(), which is the one of its module; connection; is_interrupt(), whether an
-    error is of an interrupt; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which
+    A cursor of the connection has plain_execute(), which is the one of its module; connection; is_final(), whether an error
+    of an accelerated statement is the plain one's as well: of an interrupt, or of a lock for which SQLite has waited as long as
+    it should; error, the class of its errors; rewrite(), which asks for the accelerated text; run_until(), which
     is plain_execute() until a time, and then returns None; measure_run(), which has the calls that fetch be timed;
     is_watched(), whether the application would see what is run; and is_of_one_thread(), whether no other thread can run a
     statement in between.
     """
 
     def __init__(self):
+        self.path = self.log = ""  # of the main database's file and of its write-ahead log, if it is in a file
         self.texts = {}
         self.shapes = {}
         self.next_look = 0.0
-        self.schema, self.size, self.is_small = None, 0, True
-        self.is_hidden = False  # temp hides tables of other schemas
+        self.schema, self.size, self.others, self.is_small = None, 0, 0, True
         self.wrote = False  # statements of this transaction may have written
-        self.version = None  # of the database at the last accelerated run, as version_of() has it
+        self.version = None  # of the database when a text was last asked for: it changes with what is committed, by whomever
+
+    def find_files(self, connection):
+        """Asks where the database is, for which no lock is needed, of a connection that is new."""
+        try:
+            self.path = rows(connection, "PRAGMA database_list")[0][2] or ""
+        except Exception:  # as a path that is no text
+            return
+        self.log = self.path and self.path + "-wal"
 
     def clear(self):
         """Forgets all: the schema may be another one."""
@@ -165,36 +165,48 @@ class Acceleration:
         self.texts[sql] = kind
         return kind
 
-    def look(self, connection, now):
-        """Forgets what does not hold any more: now and then."""
-        self.next_look = now + LOOK
-        try:
-            schema, pages, size, others, hiding = (ask(connection, sql) for sql in LOOKS)
-        except Exception:  # as it is locked, or closed: the application's own statement tells
-            return
-        self.is_hidden = hiding > 0
-        if self.schema is None:
-            pass
-        elif schema != self.schema:
-            self.clear()
-            self.next_look = now + LOOK
-        elif pages > 1.5 * self.size:
+    def look_at_size(self):
+        """Takes note of the size of the database, which is the file's: to ask SQLite would wait for locks."""
+        size = size_of(self.path) + size_of(self.log)
+        self.is_small = size < SMALL and not self.others
+        if size > 1.5 * self.size:
+            self.size = size
             for shape in self.shapes.values():
                 shape.pause_end = 0.0
-        else:
-            pages = self.size
-        self.schema, self.size, self.is_small = schema, pages, pages * size < SMALL and not others
+
+    def look_at_schema(self, connection):
+        """Forgets what was known of another schema, and looks for other databases."""
+        try:
+            self.others = others_of(connection)
+            # The statement may have read these alone, and then main would be waited for.
+            schema = self.schema if self.others else ask(connection, "PRAGMA main.schema_version")
+        except Exception:  # as it is locked by now, or closed: the application's next statement tells
+            return
+        if schema != self.schema and self.schema is not None:
+            self.clear()
+        self.schema, self.is_small = schema, self.is_small and not self.others
 
     def run(self, cursor, statement, sql, execute):
         """Runs a statement that has a shape. execute(text) is the cursor's plain_execute() with the parameters."""
-        shape, connection, start = statement.shape, cursor.connection, perf_counter()
-        # A look at the database would begin the transaction's snapshot, with which one that writes may come too late.
+        connection, start = cursor.connection, perf_counter()
+        if start < self.next_look:
+            return self.choose(cursor, statement, sql, execute, start)
+        self.next_look = start + LOOK
+        self.look_at_size()
+        result = self.choose(cursor, statement, sql, execute, start)
+        # Before the statement this would wait for a lock, and then the statement again; and in a transaction it might begin the
+        # snapshot.
+        if not connection.in_transaction and not cursor.is_watched():
+            self.look_at_schema(connection)
+        return result
+
+    def choose(self, cursor, statement, sql, execute, start):
+        """Runs the statement in the way that is the quicker one as far as is known."""
+        shape, connection = statement.shape, cursor.connection
+        # To ask for another text would begin the transaction's snapshot, with which one that writes may come too late.
         if statement.writes and connection.in_transaction:
             return execute(sql)
-        if start >= self.next_look and not cursor.is_watched():
-            self.look(connection, start)
-        if (start < shape.pause_end or cursor.is_watched() or self.is_hidden
-                or self.wrote and self.is_in_transaction(connection)):
+        if start < shape.pause_end or cursor.is_watched() or self.wrote and self.is_in_transaction(connection):
             return execute(sql)
         if self.is_small and not shape.is_worth:
             return self.run_plain(shape, sql, execute, start)
@@ -222,16 +234,16 @@ class Acceleration:
         """Runs the accelerated statement, and the plain one where there is none, or where it fails before its first row."""
         shape, start = statement.shape, perf_counter()
         was_known = statement.text is not None
-        # A view reads a write-ahead log after a commit if it was asked for before the transaction that reads it.
-        version = version_of(cursor.connection)
-        if not was_known or version != self.version:
-            statement.text, self.version = self.rewrite(cursor, sql), version
+        # To SQLite views are main's, whatever they read: where that may be another database it is asked again whether main's
+        # locks and snapshots are the statement's.
+        if not was_known or self.others or self.has_new_log(cursor):
+            statement.text = self.rewrite(cursor, sql)
         while statement.text is not None:
             try:
                 result = execute(statement.text)
                 break
             except cursor.error as error:
-                if cursor.is_interrupt(error):
+                if cursor.is_final(error):
                     raise
             # What was known may be gone; what was just given fails for the statement's own reason, or is none.
             statement.text = self.rewrite(cursor, sql) if was_known else None
@@ -242,6 +254,19 @@ class Acceleration:
             return result
         self.note_run(cursor, shape, perf_counter() - start)
         return result
+
+    def has_new_log(self, cursor):
+        """Whether a write-ahead log may have changed: a view reads it if it was asked for since, and before the transaction that
+        reads it."""
+        connection = cursor.connection
+        if not os.path.exists(self.log):
+            return False
+        if connection.in_transaction:  # whose snapshot may not have begun, and would by asking for the version
+            return True
+        changes = connection.total_changes
+        version = changes() if callable(changes) else changes, ask(connection, "PRAGMA main.data_version")
+        changed, self.version = version != self.version, version
+        return changed
 
     def run_writing(self, cursor, statement, sql, execute):
         """Runs a statement that writes with its SELECTs accelerated. An error is its own: nothing is run after it."""
@@ -269,7 +294,9 @@ class Acceleration:
         transaction."""
         try:
             text = cursor.rewrite(sql, is_first)
-        except Exception:  # the plain statement tells what is wrong
+        except cursor.error as error:  # the plain statement tells what is wrong, or would after another wait
+            if cursor.is_final(error):
+                raise
             return None
         return None if text is None else text.decode()
 
@@ -295,11 +322,11 @@ class Acceleration:
                 return False, None
             shape.refuse(now)
             return True, execute(sql)
-        rows = self.rows_scanned(cursor.connection, statement)
-        if rows is None:
+        scanned = self.rows_scanned(cursor, statement)
+        if scanned is None:
             shape.refuse(now)
             return True, execute(sql)
-        if rows * LEAST_ROW > warm or shape.plain > warm:
+        if scanned * LEAST_ROW > warm or shape.plain > warm:
             shape.is_settled = True
             return False, None
         start = perf_counter()
@@ -311,25 +338,34 @@ class Acceleration:
         cursor.measure_run(shape.trial)
         return True, result
 
-    @staticmethod
-    def rows_scanned(connection, statement):
+    def rows_scanned(self, cursor, statement):
         """How many rows the accelerated statement has gone over; None: SQLite has run it."""
         names = set(VIEW.findall(statement.text or ""))
+        if self.others:  # views, and so their plans, are behind locks of main, and the statement may not be
+            return 0
         try:
-            plans = [ask(connection, PLAN, name).decode() for name in names]
-        except Exception:
+            plans = [ask(cursor.connection, PLAN, name).decode() for name in names]
+        except cursor.error as error:
+            if cursor.is_final(error):
+                raise
             return 0
         found = [ROWS.search(plan) for plan in plans if plan.startswith("accelerated")]
-        return None if plans and not found else sum(int(rows[1]) for rows in found if rows)
+        return None if plans and not found else sum(int(row[1]) for row in found if row)
 
 
-def version_of(connection):
-    """A value that changes with what is committed, by the connection itself or by others."""
-    changes = connection.total_changes
+def others_of(connection):
+    """How many databases there are beside main, or may be. No lock is needed for it, as it would be for a SELECT."""
+    if getattr(connection, "text_factory", str) not in (str, bytes):  # the application's own would be called
+        return 1
+    return len(rows(connection, "PRAGMA database_list")) - 1
+
+
+def size_of(path):
+    """A file's bytes; 0 if there is none, as for a database in memory."""
     try:
-        return changes() if callable(changes) else changes, ask(connection, "PRAGMA data_version")
-    except Exception:  # as the database is locked: the application's own statement tells
-        return None
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def settings_of(own):
@@ -345,11 +381,21 @@ def settings_of(own):
     return settings
 
 
-def configure(connection, own):
-    """Sets these settings. Columns take an eighth of the machine's memory at most, if nobody has said otherwise."""
+def has_memory(connection):
+    """Whether the application has set column_memory, or may have."""
+    try:
+        return ask(connection, "SELECT CAST(value AS INTEGER) FROM clreduce_settings WHERE name = 'column_memory'") != 0
+    except Exception:  # as it is locked: then it reads no table of settings either
+        return True
+
+
+def configure(connection, own, is_new=True):
+    """Sets these settings. Columns take an eighth of the machine's memory at most, if nobody has said otherwise.
+
+    is_new: the application cannot have set any.
+    """
     settings = settings_of(own)
-    own_memory = ask(connection, "SELECT CAST(value AS INTEGER) FROM clreduce_settings WHERE name = 'column_memory'")
-    if "column_memory" not in settings and own_memory == 0:
+    if "column_memory" not in settings and (is_new or not has_memory(connection)):
         settings["column_memory"] = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 8
     for name, value in settings.items():
         if (name, value) != ("override", "off"):  # which it is, and cannot become again

@@ -65,9 +65,9 @@ class Cursor(Measured, apsw.Cursor):
         return False
 
     @staticmethod
-    def is_interrupt(error):
-        """Whether the error is of an interrupt."""
-        return isinstance(error, apsw.InterruptError)
+    def is_final(error):
+        """Whether the error is of an interrupt, or of a lock."""
+        return isinstance(error, (apsw.InterruptError, apsw.BusyError))
 
     def run_until(self, end, sql, execute):
         """Runs the statement to its first row. Returns None if the time is up before."""
@@ -110,6 +110,7 @@ def accelerate_connection(connection, settings):
     """Loads clreduce into a connection of apsw, and has its SELECTs accelerated where that is quicker."""
     if not isinstance(connection.cursor_factory, Factory):
         load(connection)
-        configure(connection, settings)
+        configure(connection, settings, is_new=False)
         connection.cursor_factory = Factory(connection.cursor_factory)
+        connection.cursor_factory.acceleration.find_files(connection)
     return connection

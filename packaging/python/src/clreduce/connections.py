@@ -11,6 +11,9 @@ from .statements import ask
 #: The settings of a connection whose statements are not written for clreduce.
 SETTINGS = {"override": "on"}
 
+#: SQLite's result codes SQLITE_BUSY and SQLITE_INTERRUPT, of which extended ones have more bits.
+BUSY, INTERRUPT = 5, 9
+
 #: Instructions of SQLite between two looks at the time.
 INSTRUCTIONS = 5000
 
@@ -133,9 +136,10 @@ def connection_class(module):
             return self.connection.is_of_one_thread
 
         @staticmethod
-        def is_interrupt(error):
-            """Whether the error is of an interrupt."""
-            return getattr(error, "sqlite_errorcode", None) == 9 or str(error) == "interrupted"
+        def is_final(error):
+            """Whether the error is of an interrupt, or of a lock."""
+            code = getattr(error, "sqlite_errorcode", None)  # which Python has from 3.11 on
+            return str(error) in ("interrupted", "database is locked") if code is None else code & 0xFF in (BUSY, INTERRUPT)
 
         def run_until(self, end, sql, execute):
             """Runs the statement to its first row. Returns None if the time is up before.
@@ -160,7 +164,7 @@ def connection_class(module):
             try:
                 return execute(sql)
             except module.Error as error:
-                if is_over and self.is_interrupt(error):
+                if is_over and self.is_final(error):
                     return None
                 raise
             finally:
@@ -191,6 +195,7 @@ def connection_class(module):
             """Loads the extension."""
             load(self)
             configure(self, self.settings)
+            self.acceleration.find_files(self)
 
         def rewrite(self, sql, is_first=False):
             """The text of the accelerated statement of another one, as bytes, or None."""

@@ -49,6 +49,11 @@ def plan_of(connection, sql):
 
 def ask(connection, sql, *parameters):
     """The one value of a query, whatever the application makes of its own rows."""
+    return rows(connection, sql, *parameters)[0][0]
+
+
+def rows(connection, sql, *parameters):
+    """All rows of a query, as tuples."""
     cursor = connection.cursor()
     try:
         if hasattr(cursor, "row_factory"):
@@ -58,6 +63,6 @@ def ask(connection, sql, *parameters):
             cursor.row_trace = lambda _, row: row
         # Of accelerated connections: their own cursors ask for the statements to run.
         getattr(cursor, "plain_execute", cursor.execute)(sql, parameters)
-        return cursor.fetchone()[0]
+        return cursor.fetchall()
     finally:
         cursor.close()
