@@ -52,8 +52,7 @@ static int connect(sqlite3 *db, const struct made *made)
     return rc;
 }
 
-/* Checks that it still has the columns of the SELECT, whose tables may be others by now, and is not
-   left to SQLite for the reason of others, which it would go on to believe for a while. Returns
+/* Checks that it still has the columns of the SELECT, whose tables may be others by now. Returns
    SQLITE_OK, SQLITE_MISMATCH or SQLite's code. */
 static int check(struct clr_connection *connection, const struct made *made)
 {
@@ -65,9 +64,7 @@ static int check(struct clr_connection *connection, const struct made *made)
         connect(connection->db, made);
         view = clr_view_find(connection, made->name);
     }
-    if (view == NULL || (view->acceleration->plan == NULL && view->acceleration->looking.left > 0))
-        return SQLITE_MISMATCH;
-    return clr_select_check_now(connection->db, &view->select);
+    return view == NULL ? SQLITE_MISMATCH : clr_select_check_now(connection->db, &view->select);
 }
 
 static void forget(struct made_views *views, struct made *made)
@@ -250,6 +247,20 @@ static int find(struct clr_connection *connection, struct made_views *views, con
     if (rc == SQLITE_OK && !mentioned)
         drop(connection->db, views, made);
     return rc;
+}
+
+void clr_made_views_doubt(struct clr_connection *connection)
+{
+    struct made_views *views = clr_connection_find(connection, &made_kind);
+    struct made *made = views == NULL ? NULL : views->first;
+
+    for (; made != NULL; made = made->next) {
+        const struct clr_view *view = clr_view_find(connection, made->name);
+
+        if (view != NULL && view->acceleration->plan == NULL &&
+            view->acceleration->looking.left > 0)
+            made->is_past = true;
+    }
 }
 
 int clr_made_view_get(struct clr_connection *connection, const char *sql, bool compares,

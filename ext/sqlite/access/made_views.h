@@ -30,6 +30,10 @@ enum { CLR_MOST_NULLS = 16 };
 int clr_made_view_get(struct clr_connection *connection, const char *sql, bool compares,
                       char name[CLR_MADE_NAME], char **message);
 
+/* Has views that are left to SQLite be made anew when they are asked for: the reason may be one of
+   another schema, and a view goes on to believe it for a while. */
+void clr_made_views_doubt(struct clr_connection *connection);
+
 /* Gives up a view that was made. Statements that are prepared of it must not be prepared again. */
 void clr_made_view_drop(struct clr_connection *connection, const char *name);
 

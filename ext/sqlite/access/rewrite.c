@@ -515,6 +515,7 @@ static int rewrite_text(struct clr_connection *connection, const char *sql, sqli
     int rc = SQLITE_NOTFOUND;
 
     *text = NULL;
+    clr_made_views_doubt(connection);
     /* Some PRAGMAs take effect by being prepared. */
     if (trimmed != NULL && may_select(trimmed))
         rc = sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL);
