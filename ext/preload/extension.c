@@ -2,6 +2,7 @@
 
 #include "base/lock.h"
 #include "base/system.h"
+#include "clreduce.h"
 #include "preload/pointer_map.h"
 
 #include <dlfcn.h>
@@ -188,7 +189,8 @@ static void open_extension(void)
     found = dlsym(handle, "clreduce_gate");
     memcpy(&gate, &found, sizeof found);
     found = dlsym(handle, "sqlite3_clreduce_init");
-    if (gate == NULL || found == NULL || gate()->size != sizeof(struct clreduce_gate)) {
+    if (gate == NULL || found == NULL || gate()->size != sizeof(struct clreduce_gate) ||
+        strcmp(gate()->version, CLREDUCE_VERSION) != 0) {
         snprintf(served.failure, sizeof served.failure, "%.300s is another version", path);
         return;
     }

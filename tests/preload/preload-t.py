@@ -341,6 +341,12 @@ def test_programs_without():
     tap.ok(got.endswith("|127") and "/nosuch/program" in told[0], f"a wrong program: {told}")
     _, told = run(tap.SQLITE3, ":memory:", "SELECT 1", options=("--explain",), CLREDUCE_EXTENSION="/nosuch/extension")
     tap.ok("could not be loaded" in told[0], f"no extension: {told}")
+    other = os.path.join(FOLDER, "clreduce.so")
+    version = tap.connect().execute("SELECT clreduce_version()").fetchone()[0].encode()
+    with open(tap.EXTENSION + ".so", "rb") as ours, open(other, "wb") as file:
+        file.write(ours.read().replace(b"\0" + version + b"\0", b"\0" + b"?" * len(version) + b"\0"))
+    got, told = run(tap.SQLITE3, "-init", "/dev/null", ":memory:", "SELECT 1", options=("--explain",), CLREDUCE_EXTENSION=other)
+    tap.ok(got == "1\n|0" and "is another version" in told[0], f"an extension of another version: {told}")
     got, told = run(tap.SQLITE3, "-init", "/dev/null", ":memory:", "SELECT 1", options=(), CLREDUCE_EXTENSION="/nosuch")
     tap.is_equal((got, told), ("1\n|0", []), "the program runs nevertheless")
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "clreduce.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
 #include "sqlite/access/rewrite.h"
@@ -1009,8 +1010,9 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
 
 __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
 {
-    static const struct clreduce_gate gate = {sizeof gate, watch, begin,   stops,   is_final,
-                                              failed,      end,   unwatch, closing, report};
+    static const struct clreduce_gate gate = {sizeof gate, CLREDUCE_VERSION, watch,  begin,
+                                              stops,       is_final,         failed, end,
+                                              unwatch,     closing,          report};
 
     touch_memories();
     return &gate;

@@ -24,7 +24,10 @@ struct clreduce_gate_line {
 
 /* The functions. All but report() are called with the mutex of the statement's connection held. */
 struct clreduce_gate {
-    unsigned long size; /* of this structure: another one is that of another version */
+    /* The size of this structure and the extension's version, CLREDUCE_VERSION: in another one the
+       functions may have other arguments, and a preloaded library must not call them. */
+    unsigned long size;
+    const char *version;
 
     /*
      * Looks at a statement that the application has just prepared. Returns NULL for those that are
