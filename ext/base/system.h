@@ -18,11 +18,12 @@
    leaves the process of it; 0: the system does not tell. */
 uint64_t clr_system_memory(void);
 
-/* Of POSIX: returns the least limit of memory, in bytes, of the control groups of Linux that the
-   process is in ("Control Group v2" and "Memory Resource Controller" in the kernel's
-   Documentation/admin-guide); UINT64_MAX: there is none, or it can't be read. root: what is in
-   front of /proc and /sys. */
+/* Of POSIX: each returns the least limit, of memory in bytes and of processors, of the control
+   groups of Linux that the process is in ("Control Group v2" and "Memory Resource Controller" in
+   the kernel's Documentation/admin-guide, "CFS Bandwidth Control" in its Documentation/scheduler);
+   UINT64_MAX: there is none, or it can't be read. root: what is in front of /proc and /sys. */
 uint64_t clr_control_groups_memory(const char *root);
+uint64_t clr_control_groups_processors(const char *root);
 
 /* Returns size bytes, all zero, which take no memory until they are touched, and are to be given
    back with the same size; or NULL. */
@@ -34,7 +35,8 @@ void clr_system_populate(void *area, size_t size);
 
 /* ---- Processors, threads and the process. */
 
-/* Returns on how many processors this process may run: 1 or more. */
+/* Returns on how many processors this process may run, by those that its threads are bound to and
+   by the time that its control groups give it: 1 or more. */
 int clr_system_processors(void);
 
 /* Starts a detached thread. Signals are blocked in it, so that an application's handlers run in its

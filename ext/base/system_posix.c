@@ -49,21 +49,7 @@ void clr_system_populate(void *area, size_t size)
 #endif
 }
 
-/* ---- Processors, threads and the process. */
-
-int clr_system_processors(void)
-{
-    long online;
-
-#ifdef __linux__
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-#endif
-    online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : (int)online;
-}
+/* ---- Threads and the process. */
 
 int clr_system_start_thread(void *(*run)(void *), void *argument)
 {

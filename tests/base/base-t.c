@@ -71,6 +71,20 @@ TAP_TEST(control_group_tests)
     write_file(root, "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "50000000");
     tap_is_int64((int64_t)clr_control_groups_memory(root), 50000000, "of the first version");
     tap_ok(clr_system_memory() > 0, "the process' own");
+    tap_ok(clr_control_groups_processors(root) == UINT64_MAX, "no limit of processors");
+    write_file(root, "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "-1");
+    write_file(root, "sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000");
+    tap_ok(clr_control_groups_processors(root) == UINT64_MAX, "none of the first version");
+    write_file(root, "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "150000");
+    tap_is_int64((int64_t)clr_control_groups_processors(root), 2, "one and a half");
+    write_file(root, "proc/self/cgroup", "0::/a.slice/b.service");
+    write_file(root, "sys/fs/cgroup/a.slice/cpu.max", "max 100000");
+    tap_ok(clr_control_groups_processors(root) == UINT64_MAX, "none of the second version");
+    write_file(root, "sys/fs/cgroup/a.slice/cpu.max", "300000 100000");
+    tap_is_int64((int64_t)clr_control_groups_processors(root), 3, "three");
+    write_file(root, "sys/fs/cgroup/a.slice/b.service/cpu.max", "20000 100000");
+    tap_is_int64((int64_t)clr_control_groups_processors(root), 1, "a fifth of one");
+    tap_ok(clr_system_processors() > 0, "the process' own processors");
     snprintf(command, sizeof command, "rm -r %s", root);
     tap_ok(system(command) == 0, "the directory is gone");
 }
