@@ -2,8 +2,9 @@
 
 Both run in fresh Python processes that nobody changed, which alternate. A cell is a statement over a table of some size:
 its first run in a process, and the median of its later ones; of both the median of some processes, whose number does not
-depend on what they measure. The plain program is measured twice, as if it were two: the second one, the control, shows how
-many cells are slower by chance. By itself the module makes the table of docs/plain-sql.md:
+depend on what they measure. A cell is slower if it is by the medians of the first half of the processes, and by those of the
+second: the machine has slow minutes. The plain program is measured twice, as if it were two: the second one, the control,
+shows how many cells are slower by chance. By itself the module makes the table of docs/plain-sql.md:
 
     python3 bench/measuring/gate.py BUILD [ROWS]
 """
@@ -25,7 +26,7 @@ SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 3_000_000)
 #: The ways to run the program, and their processes: of cells that take SQLite microseconds, which differ more from one
 #: process to the next, and of scans of more rows than SMALL.
 WAYS = ("plain", "preloaded", "control")
-SMALL, PROCESSES, LONG_PROCESSES = 10_000, 60, 5
+SMALL, PROCESSES, LONG_PROCESSES = 10_000, 60, 6
 #: The later runs of a statement in a process: so many, unless they take longer, and at least LEAST.
 RUNS, SECONDS, LEAST = 12, 0.3, 3
 #: A cell is slower if it takes more than so many times as long, and so many seconds.
@@ -163,13 +164,18 @@ def measure_part(build, path, cells, count):
         # Each way is as often the first as the others, and the last.
         for way in (WAYS[number % 3:] + WAYS[:number % 3])[::(-1) ** number]:
             measured[way].append(run(build, path, cells, way))
+
+    def medians(cell, i, part=slice(None)):
+        return [statistics.median(told[cell][i] for told in measured[way][part]) for way in WAYS]
+
+    halves = slice(count // 2), slice(count // 2, None)
     return {
-        (name, size): {
-            "name": name, "rows": size,
-            **{when: [statistics.median(told[name, size][i] for told in measured[way]) for way in WAYS]
-               for i, when in enumerate(("first", "later"))},
-            "same": len({told[name, size][2] for way in WAYS for told in measured[way]}) == 1,
-        } for name, size in cells}
+        cell: {
+            "name": cell[0], "rows": cell[1],
+            **{when: medians(cell, i) for i, when in enumerate(("first", "later"))},
+            "halves": {when: [medians(cell, i, half) for half in halves] for i, when in enumerate(("first", "later"))},
+            "same": len({told[cell][2] for way in WAYS for told in measured[way]}) == 1,
+        } for cell in cells}
 
 
 #: What the README's first lines ask.
@@ -195,10 +201,11 @@ def shell_times(build, sizes=SIZES):
 
 
 def slower(found, way):
-    """The cells in which a way of running the program is slower than the plain one, with the seconds of both."""
+    """The cells in which a way of running the program is slower than the plain one in both halves, with the seconds of both
+    ways."""
     number = WAYS.index(way)
     return [(cell["name"], cell["rows"], when, cell[when][0], cell[when][number]) for cell in found for when in ("first", "later")
-            if cell[when][number] > cell[when][0] * FACTOR + MORE]
+            if all(half[number] > half[0] * FACTOR + MORE for half in cell["halves"][when])]
 
 
 def summary(found):
