@@ -408,6 +408,16 @@ static bool leaves_loops(const struct clr_bytecode *program)
     return false;
 }
 
+/* Whether a program has groups ascend by a sorter, as they do by an index: ORDER BY may have SQLite
+   bring them in another order, in which equal ones then stay. */
+static bool has_ascending_groups(const struct clr_bytecode *program)
+{
+    const struct clr_walk walk = clr_bytecode_walk(program);
+    int count;
+
+    return walk.sorter != NULL && find_directions(walk.sorter, &count) == 0;
+}
+
 /*
  * Sets the reason where SQLite, by its code for the SELECT of a query that has rows, does not go
  * over all rows of the table in the order of their rowids, or, in a join and of the first rows in
@@ -421,18 +431,21 @@ static int check_rows(sqlite3 *db, const struct clr_bytecode *program, const str
         query->dimension_count > 0 || query->ranking != NULL || query->looks_up_subqueries;
     bool is_fine = has_loops ? keeps_order(program, table, query, false) : is_in_order(walk, table);
     const bool has_one_row = query->syntax->aggregates.first != NULL && !query->is_grouped;
+    bool is_by_keys = false;
     struct clr_bytecode found;
     int rc = SQLITE_OK;
 
     *rows_per_found = query->first.group < 0 ? ROWS_PER_FOUND : SORTED_PER_FOUND;
     if (!is_fine) {
-        rc = is_by_index(db, program, table, query, &is_fine);
+        rc = is_by_index(db, program, table, query, &is_by_keys);
+        is_fine = is_by_keys;
         *rows_per_found = LOOKED_UP_PER_FOUND;
     }
     is_fine = is_fine && !(has_one_row && leaves_loops(program));
     if (is_fine && (has_loops || query->first.key >= 0)) {
         rc = clr_bytecode_read(db, &found, "%s", query->answer);
-        is_fine = rc == SQLITE_OK && keeps_order(&found, table, query, true);
+        is_fine = rc == SQLITE_OK && keeps_order(&found, table, query, true) &&
+                  (!is_by_keys || query->ranking != NULL || has_ascending_groups(&found));
         clr_bytecode_free(&found);
     }
     if (rc == SQLITE_OK && !is_fine)
