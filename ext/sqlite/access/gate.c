@@ -349,12 +349,10 @@ static bool may_make(sqlite3 *db, const sqlite3_stmt *without)
    locks main for them. What reads main may write to temp. */
 static bool reads_main_alone(sqlite3 *db, const char *sql, bool writes)
 {
-    struct clr_bytecode program = {.operations = NULL};
-    const bool is_known = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK;
-    const struct clr_databases_read read = clr_bytecode_databases(&program);
+    struct clr_databases_read read;
 
-    clr_bytecode_free(&program);
-    return is_known && read.last <= (int)writes && (!writes || read.has_main);
+    return clr_bytecode_databases(db, &read, "%s", sql) == SQLITE_OK && read.last <= (int)writes &&
+           (!writes || read.has_main);
 }
 
 /* Makes one for a statement. NULL: it can't be, with the reason, which may be NULL. */

@@ -268,22 +268,16 @@ int clr_made_view_get(struct clr_connection *connection, const char *sql, bool c
 {
     struct made_views *views = clr_connection_attach(connection, &made_kind);
     struct made *made = NULL;
-    sqlite3_stmt *hold;
     int rc;
 
     *message = NULL;
     if (views == NULL)
         return SQLITE_NOMEM;
-    /* SQLite finds out about a stale schema here, and about none while the view is made. */
-    rc = clr_schema_renew(connection, sql, &hold);
-    if (rc == SQLITE_OK)
-        rc = find(connection, views, sql, compares, &made);
+    rc = find(connection, views, sql, compares, &made);
     if (rc == SQLITE_OK && made == NULL)
         rc = make(connection, views, sql, compares, &made, message);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && *message == NULL)
         *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
-    sqlite3_finalize(hold);
-    clr_views_end(connection);
     if (rc != SQLITE_OK)
         return rc;
     made->used = ++clr_views_of(connection)->uses;

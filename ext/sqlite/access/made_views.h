@@ -22,7 +22,9 @@ enum { CLR_MOST_NULLS = 16 };
 #define CLR_MADE_VIEW "clreduce_view_"
 
 /*
- * Finds the view of a SELECT, or makes it if the SELECT can be accelerated. Returns SQLITE_OK with
+ * Finds the view of a SELECT, or makes it if the SELECT can be accelerated. The caller holds the
+ * schemas (clr_schema_renew()): SQLite finds out about none that is stale while a view is made, and
+ * calls clr_views_end() once it has let them go. Returns SQLITE_OK with
  * its name; SQLITE_NOTFOUND if it can't, and the message says why; or SQLite's code with its
  * message. Messages are freed with sqlite3_free(), and are NULL without memory. sql: one SELECT.
  * compares: as clr_select_read() has it.

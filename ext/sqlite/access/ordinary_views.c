@@ -2,6 +2,7 @@
 
 #include "sqlite/api.h"
 #include "sqlite/schema/schema_entries.h"
+#include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
@@ -299,17 +300,34 @@ static int create(sqlite3 *db, const struct named *target, const char *made,
     return rc;
 }
 
+/* Returns as clr_made_view_get(). */
+static int find_made(struct clr_connection *connection, const char *sql, char made[CLR_MADE_NAME],
+                     char **message)
+{
+    sqlite3_stmt *hold;
+    int rc = clr_schema_renew(connection, sql, &hold);
+
+    *message = NULL;
+    if (rc == SQLITE_OK)
+        rc = clr_made_view_get(connection, sql, false, made, message);
+    else if (rc != SQLITE_NOMEM)
+        *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
+    sqlite3_finalize(hold);
+    clr_views_end(connection);
+    return rc;
+}
+
 /* Makes the accelerated view, if there can be one. */
 static int get_made(struct clr_connection *connection, const struct named *target, const char *sql,
                     char made[CLR_MADE_NAME], char **message)
 {
-    int rc = clr_made_view_get(connection, sql, false, made, message);
+    int rc = find_made(connection, sql, made, message);
     char *why;
 
     /* Where an allocation failed there may be another reason: so it is asked for once more. */
     if (rc == SQLITE_NOTFOUND) {
         sqlite3_free(*message);
-        rc = clr_made_view_get(connection, sql, false, made, message);
+        rc = find_made(connection, sql, made, message);
     }
     why = *message;
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM || why == NULL)
@@ -358,7 +376,7 @@ static int check_temporary(struct clr_connection *connection, const struct named
         rc = fail_as_sqlite(connection->db, rc, message);
     /* It is the same one again, unless the columns have changed. */
     if (rc == SQLITE_OK) {
-        rc = clr_made_view_get(connection, select, false, name, message);
+        rc = find_made(connection, select, name, message);
         if (rc == SQLITE_OK && strcmp(name, made) == 0)
             rc = view_columns_read(connection->db, "temp", target->name, &got);
         *done = rc == SQLITE_OK && strcmp(name, made) == 0 && view_columns_agree(&want, &got);

@@ -282,39 +282,29 @@ static int prepare_joined(struct clr_connection *connection, sqlite3_stmt *plain
     return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 
-/* Returns which databases a statement reads; none if it cannot be known. */
-static struct clr_databases_read find_databases(sqlite3 *db, const char *trimmed)
-{
-    struct clr_bytecode program = {.operations = NULL};
-    struct clr_databases_read read;
-
-    clr_bytecode_read(db, &program, "%s", trimmed);
-    read = clr_bytecode_databases(&program);
-    clr_bytecode_free(&program);
-    return read;
-}
-
 /* Has the schemas stay as they are until *hold is finalized. Returns SQLITE_OK; SQLITE_BUSY if a
    lock is in the way of the statement itself; SQLITE_NOTFOUND if it is not to be accelerated now;
    or SQLITE_NOMEM. */
 static int hold_schemas(struct clr_connection *connection, const char *trimmed, sqlite3_stmt **hold)
 {
+    sqlite3 *db = connection->db;
     struct clr_databases_read read;
     int rc;
 
     *hold = NULL;
     /* A transaction keeps the snapshot of main that begins with the hold: it is the application
        that says when. */
-    if (!sqlite3_get_autocommit(connection->db) &&
-        sqlite3_txn_state(connection->db, "main") == SQLITE_TXN_NONE &&
-        !find_databases(connection->db, trimmed).has_main)
-        return SQLITE_NOTFOUND;
+    if (!sqlite3_get_autocommit(db) && sqlite3_txn_state(db, "main") == SQLITE_TXN_NONE) {
+        clr_bytecode_databases(db, &read, "%s", trimmed);
+        if (!read.has_main)
+            return SQLITE_NOTFOUND;
+    }
     rc = clr_schema_renew(connection, trimmed, hold);
     if (rc != SQLITE_BUSY)
         return rc;
     /* Of main and the databases up to the last that it reads one is locked, and it may not read
        each of them. */
-    read = find_databases(connection->db, trimmed);
+    clr_bytecode_databases(db, &read, "%s", trimmed);
     return read.has_main && read.attached >= read.last - 1 ? SQLITE_BUSY : SQLITE_NOTFOUND;
 }
 
@@ -372,6 +362,7 @@ static int prepare_accelerated(struct clr_connection *connection, sqlite3_stmt *
     else if (rc == SQLITE_OK)
         rc = prepare_select(connection, plain, trimmed, flags, lines, accelerated, message);
     sqlite3_finalize(hold);
+    clr_views_end(connection);
     return rc;
 }
 

@@ -99,19 +99,28 @@ static int read_bound(sqlite3 *db, struct clr_bytecode *program, const char *sql
     return rc;
 }
 
-int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *format, ...)
+/* The same as clr_bytecode_read(), with a list of arguments. */
+static int read_formatted(sqlite3 *db, struct clr_bytecode *program, const char *format,
+                          va_list arguments)
 {
-    va_list arguments;
-    char *text;
+    char *text = sqlite3_vmprintf(format, arguments);
     int rc = SQLITE_NOMEM;
 
     *program = (struct clr_bytecode){.count = 0};
-    va_start(arguments, format);
-    text = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
     if (text != NULL)
         rc = read_bound(db, program, text, NULL, 0);
     sqlite3_free(text);
+    return rc;
+}
+
+int clr_bytecode_read(sqlite3 *db, struct clr_bytecode *program, const char *format, ...)
+{
+    va_list arguments;
+    int rc;
+
+    va_start(arguments, format);
+    rc = read_formatted(db, program, format, arguments);
+    va_end(arguments);
     return rc;
 }
 
@@ -121,6 +130,30 @@ void clr_bytecode_free(struct clr_bytecode *program)
         sqlite3_free((char *)program->operations[--program->count].opcode);
     sqlite3_free(program->operations);
     program->operations = NULL;
+}
+
+int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const char *format, ...)
+{
+    struct clr_bytecode program;
+    va_list arguments;
+    int rc, i;
+
+    va_start(arguments, format);
+    rc = read_formatted(db, &program, format, arguments);
+    va_end(arguments);
+    *read = (struct clr_databases_read){.last = -1};
+    for (i = 0; i < program.count; i++) {
+        const int number = program.operations[i].p1;
+
+        if (!clr_vdbe_op_is(&program.operations[i], "Transaction"))
+            continue;
+        read->has_main = read->has_main || number == 0;
+        read->attached += number > 1;
+        if (number > read->last)
+            read->last = number;
+    }
+    clr_bytecode_free(&program);
+    return rc;
 }
 
 /* The operations that search a cursor's b-tree for a key. */
@@ -295,24 +328,6 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
 }
 
 /* ---- How it goes over rows. */
-
-struct clr_databases_read clr_bytecode_databases(const struct clr_bytecode *program)
-{
-    struct clr_databases_read read = {false, 0, -1};
-    int i;
-
-    for (i = 0; i < program->count; i++) {
-        const int number = program->operations[i].p1;
-
-        if (!clr_vdbe_op_is(&program->operations[i], "Transaction"))
-            continue;
-        read.has_main = read.has_main || number == 0;
-        read.attached += number > 1;
-        if (number > read.last)
-            read.last = number;
-    }
-    return read;
-}
 
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
 {

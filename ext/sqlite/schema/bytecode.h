@@ -63,8 +63,9 @@ struct clr_databases_read {
     int last;     /* the greatest number: main has 0, temp 1, and the others follow; -1: none */
 };
 
-/* Finds them in a program. */
-struct clr_databases_read clr_bytecode_databases(const struct clr_bytecode *program);
+/* Finds them for a statement, whose text sqlite3_mprintf() makes of the format. Returns SQLite's
+   result code; there are none unless that is SQLITE_OK. */
+int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const char *format, ...);
 
 /* How many operations of a program are of that opcode. */
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);

@@ -117,7 +117,7 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
 {
     const int first_attached = clr_temp_is_open(db) ? 2 : 1;
     sqlite3_str *text = sqlite3_str_new(NULL);
-    struct clr_bytecode program = {.count = 0};
+    struct clr_databases_read read;
     struct clr_names names;
     int rc = clr_schema_names_read(db, &names), needed = 0, i;
 
@@ -126,15 +126,14 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
         needed = names.count;
         /* A comment may end the text. */
         if (needed > first_attached &&
-            clr_bytecode_read(db, &program, "SELECT * FROM (%s\n)", select) == SQLITE_OK)
-            needed = first_attached - 1 + clr_bytecode_databases(&program).last;
+            clr_bytecode_databases(db, &read, "SELECT * FROM (%s\n)", select) == SQLITE_OK)
+            needed = first_attached - 1 + read.last;
         if (needed < first_attached)
             needed = first_attached;
     }
     for (i = 0; i < needed && i < names.count; i++)
         sqlite3_str_appendf(text, "%s (SELECT 1 FROM \"%w\".sqlite_master LIMIT 1)",
                             i == 0 ? "SELECT" : ",", names.list[i]);
-    clr_bytecode_free(&program);
     if (rc == SQLITE_OK) {
         clr_names_free(&names);
         rc = clr_statement_prepare_text(db, hold, sqlite3_str_finish(text));

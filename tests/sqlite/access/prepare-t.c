@@ -437,7 +437,13 @@ static void test_locked(void)
     database_run(db, "COMMIT");
     sqlite3_finalize(known);
     sqlite3_close(other);
-    sqlite3_close(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    /* Nor is it kept open by what made no view. */
+    for (i = 0; i < sizeof selects / sizeof selects[0]; i++) {
+        db = open_file();
+        rc = rewrite(db, selects[i].sql, &rewritten);
+        tap_ok(rc == SQLITE_OK && sqlite3_close(db) == SQLITE_OK, "and after '%s'", selects[i].sql);
+    }
 }
 
 int main(void)
