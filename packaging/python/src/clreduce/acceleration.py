@@ -119,7 +119,9 @@ class Acceleration:
         self.texts = {}
         self.shapes = {}
         self.next_look = 0.0
-        self.schema, self.size, self.others, self.is_small = None, 0, 0, True
+        self.schema = None  # its version
+        self.size = self.known_size = 0  # bytes at the last look, and when pauses ended for it
+        self.others = 0  # databases beside main
         self.wrote = False  # statements of this transaction may have written
         self.version = None  # of the database when a text was last asked for: it changes with what is committed, by whomever
 
@@ -165,12 +167,16 @@ class Acceleration:
         self.texts[sql] = kind
         return kind
 
+    @property
+    def is_small(self):
+        """Whether SQLite reads the database in no time."""
+        return self.size < SMALL and not self.others
+
     def look_at_size(self):
         """Takes note of the size of the database, which is the file's: to ask SQLite would wait for locks."""
-        size = size_of(self.path) + size_of(self.log)
-        self.is_small = size < SMALL and not self.others
-        if size > 1.5 * self.size:
-            self.size = size
+        self.size = size_of(self.path) + size_of(self.log)
+        if self.size > 1.5 * self.known_size:
+            self.known_size = self.size
             for shape in self.shapes.values():
                 shape.pause_end = 0.0
 
@@ -184,7 +190,7 @@ class Acceleration:
             return
         if schema != self.schema and self.schema is not None:
             self.clear()
-        self.schema, self.is_small = schema, self.is_small and not self.others
+        self.schema = schema
 
     def run(self, cursor, statement, sql, execute):
         """Runs a statement that has a shape. execute(text) is the cursor's plain_execute() with the parameters."""
