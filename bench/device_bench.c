@@ -27,6 +27,7 @@ static const struct {
     {"bandwidth", "what the machine's and the device's memory can do", bench_part_bandwidth},
     {"kernel", "the exact kernels, on values that the device holds", bench_part_kernel},
     {"narrow", "scans of values that take fewer than 8 bytes", bench_part_narrow},
+    {"star", "queries of joins, by their kernels", bench_part_star},
     {"host", "the exact reduction on one thread of the host", bench_part_host},
     {"exponents", "the exact sum of values whose exponents are spread", bench_part_exponents},
     {"transfer", "from the host to the device", bench_part_transfer},

@@ -23,6 +23,7 @@ struct bench_options {
 void bench_part_bandwidth(const struct bench_options *options);
 void bench_part_kernel(const struct bench_options *options);
 void bench_part_narrow(const struct bench_options *options);
+void bench_part_star(const struct bench_options *options);
 void bench_part_host(const struct bench_options *options);
 void bench_part_exponents(const struct bench_options *options);
 void bench_part_transfer(const struct bench_options *options);
