@@ -308,9 +308,8 @@ static enum clr_scan_outcome group_once(struct star_case *one, bool *requested,
     return outcome;
 }
 
-static int64_t run(void *argument)
+static int64_t run_once(struct star_case *one)
 {
-    struct star_case *one = argument;
     struct clr_device_work work;
     enum clr_scan_outcome outcome;
     bool requested;
@@ -325,6 +324,14 @@ static int64_t run(void *argument)
     if (outcome != CLR_SCAN_DONE)
         bench_die("the device can't do a query");
     return work.kernel_time;
+}
+
+/* The plain read has a context of its own: the first run after it waits for the device to change
+   that. */
+static int64_t run(void *argument)
+{
+    run_once(argument);
+    return run_once(argument);
 }
 
 static void plan_groups(struct star_case *one)

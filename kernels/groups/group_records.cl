@@ -31,26 +31,27 @@ __kernel void group_rows_globally(ROW_FORMALS ulong first_row, ulong rows,
     uint item = get_local_id(0), size = get_local_size(0);
     __local ulong *staged = local_memory;
     __local uint *staged_places = (__local uint *)(local_memory + STAGED * size);
-    SHARE_ROWS(get_global_id(0), get_global_size(0))
+    BEGIN_ROWS(first_row, first_row + rows, get_group_id(0) * size, get_global_size(0))
 
-    /* A work-group's items are in the same round, as there are barriers in it. */
-    for (; i - item < end; i += LOADS * step) {
-        ulong row_of[LOADS];
-        FOR_EACH_COLUMN(DECLARE)
+    FOR_EACH_BATCH
+    {
+        BEGIN_BATCH
+        doubts.flags |= in_doubt ? UNSURE_ROW : 0;
+#if !QUEUED
 #pragma unroll
-        for (uint load = 0; load < LOADS; load++) {
-            row_of[load] = min(i + load * step, end - 1);
-            FOR_EACH_COLUMN(LOAD)
-        }
-#pragma unroll
-        for (uint load = 0; load < LOADS; load++) {
+#endif
+        FOR_EACH_ROUND
+        {
             ulong addends[ADDS] = {0};
             uint place = NOWHERE;
-            ROW_BODY
-            if (i + load * step < end)
+            BEGIN_ROUND
+            if (has_row) {
+                LOAD_ROW
+                ROW_BODY
                 FIND_PLACE
-            if (place < places)
-                TAKE_ROW
+                if (place < places)
+                    TAKE_ROW
+            }
             staged_places[item] = place;
 #pragma unroll
             for (uint first = 0; first < ADDS; first += STAGED) {
@@ -67,6 +68,7 @@ __kernel void group_rows_globally(ROW_FORMALS ulong first_row, ulong rows,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
         }
+        END_BATCH
     }
     tell_doubts(doubts, flags);
 }

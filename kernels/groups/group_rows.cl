@@ -104,14 +104,6 @@ void add_table(group_table table, __global ulong *records, uint second_round)
     volatile __local uint *highs = lows + place_count * ADDS;                                      \
     volatile __local ulong *mosts = table.mosts + copy_of_item * place_count * MOSTS;
 
-#define FIND_AND_TAKE_ROW                                                                          \
-    uint place = NOWHERE;                                                                          \
-    ROW_BODY                                                                                       \
-    FIND_PLACE                                                                                     \
-    uint cell = place - table.first_place;                                                         \
-    if (cell < table.held)                                                                         \
-    TAKE_ROW
-
 /* Adds rows to records, in one of two rounds if there are more, and tells in flags, spills and
    spill_room what does not fit: see grouping.cl. A work-group has the records of place_count
    places: the first one has the first so many, the second the next, and so on, and when all are
@@ -127,29 +119,30 @@ __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
     group_table table = make_table(local_memory, places, slice * place_count, place_count, copies,
                                    records, second_round);
     USE_TABLE(table)
-    ulong item = get_group_id(0) / slices * get_local_size(0) + get_local_id(0);
-    SHARE_ROWS(item, get_num_groups(0) / slices * get_local_size(0))
+    BEGIN_ROWS(first_row, first_row + rows, get_group_id(0) / slices * get_local_size(0),
+               get_num_groups(0) / slices * get_local_size(0))
 
-    for (; i < end; i += LOADS * step) {
-        ulong row_of[LOADS];
-        FOR_EACH_COLUMN(DECLARE)
-        if (i + (LOADS - 1) * step < end) {
+    FOR_EACH_BATCH
+    {
+        BEGIN_BATCH
+        doubts.flags |= in_doubt ? UNSURE_ROW : 0;
+#if !QUEUED
 #pragma unroll
-            for (uint load = 0; load < LOADS; load++) {
-                row_of[load] = i + load * step;
-                FOR_EACH_COLUMN(LOAD)
-            }
-#pragma unroll
-            for (uint load = 0; load < LOADS; load++) {
-                FIND_AND_TAKE_ROW
-            }
-        } else {
-            for (uint load = 0; load < LOADS && i + load * step < end; load++) {
-                row_of[load] = i + load * step;
-                FOR_EACH_COLUMN(LOAD)
-                FIND_AND_TAKE_ROW
+#endif
+        FOR_EACH_ROUND
+        {
+            BEGIN_ROUND
+            if (has_row) {
+                uint place, cell;
+                LOAD_ROW
+                ROW_BODY
+                FIND_PLACE
+                cell = place - table.first_place;
+                if (cell < table.held)
+                    TAKE_ROW
             }
         }
+        END_BATCH
     }
     tell_doubts(doubts, flags);
     add_table(table, records, second_round);

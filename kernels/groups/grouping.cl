@@ -1,10 +1,9 @@
 /*
  * What a scan's rows add to the records of their groups: see ext/numeric/grouping/plan.h, whose
- * words these are. Follows values.cl, digits.cl and the text that ext/opencl/scan/row_text.c
+ * words these are. Follows filter.cl, digits.cl and the text that ext/opencl/scan/row_text.c
  * makes, which defines:
  *
- * ROW_FORMALS, ROW_BODY: as row.cl has them; FOR_EACH_COLUMN(X): X(type, array) for each
- * ROW_FILTER: a register, or scalar_integer(1) where there is none
+ * ROW_FORMALS: as scan.cl has them; ROW_BODY: as row.cl has it, of a row that has passed the filter
  * KEYS: how many keys there are; FOR_EACH_KEY(X): X(number, register) for each
  * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
  * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
@@ -93,36 +92,19 @@ void tell_doubts(row_doubts doubts, volatile __global uint *flags)
 
 /* ---- Rows. */
 
-/* Declares the first of a work-item's rows, the step to the next, and where they end; it is one of
-   so many items, which share `rows` rows from row first_row on. */
-#define SHARE_ROWS(item, items)                                                                    \
-    ulong i = first_row + (item), step = (items), end = first_row + rows;
-
-/* The values of several rows are on their way at the same time. */
-#define AT(array) array##_of[load]
-#define DECLARE(type, array) type array##_of[LOADS];
-#define LOAD(type, array) array##_of[load] = array[row_of[load]];
-
 /* ---- Places. */
 
 /* The place of a row that is in no group. */
 #define NOWHERE 0xffffffff
 
-/* Stores the place of the row whose registers there are in place, which is NOWHERE before. */
+/* Stores the place of the row whose registers there are in place. */
 #define FIND_PLACE                                                                                 \
-    {                                                                                              \
-        scalar filter = ROW_FILTER;                                                                \
-        if (scalar_is_unknown(filter)) {                                                           \
-            doubts.flags |= UNSURE_ROW;                                                            \
-        } else if (scalar_is_true(filter)) {                                                       \
-            int outside = 0;                                                                       \
-            place = 0;                                                                             \
-            FOR_EACH_KEY(KEY)                                                                      \
-            if (outside) {                                                                         \
-                doubts.flags |= NO_PLACE;                                                          \
-                place = NOWHERE;                                                                   \
-            }                                                                                      \
-        }                                                                                          \
+    int outside = 0;                                                                               \
+    place = 0;                                                                                     \
+    FOR_EACH_KEY(KEY)                                                                              \
+    if (outside) {                                                                                 \
+        doubts.flags |= NO_PLACE;                                                                  \
+        place = NOWHERE;                                                                           \
     }
 
 #define KEY(number, value)                                                                         \
@@ -256,7 +238,7 @@ void spill(volatile __global uint *flags, __global ulong *spills, uint room, uin
 
 /* Adds a row of a place to its record, by what COUNT, ADD and MOST are. */
 #if BY_FIRST
-#define TAKE_NUMBER MOST(WORDS - 1, ~row_of[load]);
+#define TAKE_NUMBER MOST(WORDS - 1, ~row);
 #else
 #define TAKE_NUMBER
 #endif

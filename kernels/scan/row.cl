@@ -1,32 +1,29 @@
 /*
- * One step's row: evaluates its expressions. Follows counts.cl, and the text that
- * ext/opencl/scan/row_text.c makes, which defines:
+ * One step's row, which has passed the filter: evaluates its expressions. Follows counts.cl, and
+ * the text that ext/opencl/scan/row_text.c makes, which defines:
  *
- * ROW_FORMALS: the columns' and lookups' buffers and the constants' bits, each followed by a comma
+ * ROW_VALUES: the row's values of the columns, the lookups' buffers and the constants' bits, as
+ * formal parameters
  * ROW_BODY: declarations of the registers, from those and AT(column)
- * ROW_FILTER, ROW_OWN_FILTER, ROW_X, ROW_Y: registers, or scalar_integer(1) where there is none
+ * ROW_OWN_FILTER, ROW_X, ROW_Y: registers, or scalar_integer(1) where there is none
  * ROW_BASE: what is taken from an INTEGER x
  * ROW_TAKES: 0 if rows are counted and nothing else
  */
 #undef AT
-#define AT(array) array[i]
+#define AT(array) array
 
 /* What is no number can be counted, and nothing else. */
 #define ROW_UNSURE_FROM (ROW_TAKES ? VALUE_BYTES : VALUE_UNSURE)
 
-/* Returns what row i is, and its operands if it is ROW_TAKEN. */
-uint look_at_row(ROW_FORMALS ulong i, element *x, element *y)
+/* Returns what a row is, and its operands if it is ROW_TAKEN. */
+uint look_at_row(ROW_VALUES element *x, element *y)
 {
     ROW_BODY
-    scalar filter = ROW_FILTER, own_filter = ROW_OWN_FILTER, x_value = ROW_X, y_value = ROW_Y;
+    scalar own_filter = ROW_OWN_FILTER, x_value = ROW_X, y_value = ROW_Y;
     int integers = x_value.tag == VALUE_INTEGER && y_value.tag == VALUE_INTEGER;
     uint found = ROW_COUNTS;
 
     *x = *y = 0;
-    if (scalar_is_unknown(filter))
-        return ROW_UNSURE;
-    if (!scalar_is_true(filter))
-        return 0;
     if (scalar_is_unknown(own_filter))
         return ROW_UNSURE;
     if (!scalar_is_true(own_filter))

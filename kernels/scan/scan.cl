@@ -2,14 +2,14 @@
  * A scan: goes through the rows of columns, evaluates expressions, and reduces what they give at
  * once, so that no argument is ever written to memory. Several steps, each with an operation and
  * expressions of its own, share the pass over their columns: a value is loaded once for all of
- * them. Follows the files of the steps' kinds, row.cl for each step, narrow.cl, and the text of
- * ext/opencl/scan/row_text.c, which defines:
+ * them. Follows the files of the steps' kinds, row.cl for each step, narrow.cl, filter.cl, and the
+ * text of ext/opencl/scan/row_text.c, which defines:
  *
- * ROW_FORMALS, ROW_ARGUMENTS: as in row.cl, and what passes them on
+ * ROW_FORMALS: the columns' and lookups' buffers and the constants' bits, each followed by a comma
+ * ROW_ARGUMENTS: what passes on a row's values, and these, as ROW_VALUES
  * STEPS: how many steps; FOR_EACH_STEP(X): X(number, kind, width) for each, where the width is WIDE
  * if there is a long accumulator behind the kind, DISTANCES for a sum of those that a narrow column
  * has, from BASE_number, and else NARROW
- * LOADS: rows that a work-item looks at before it takes the first of them
  */
 #define WIDE_OF(number) (result + (number)*WIDE_RESULT_WORDS)
 #define PARTIAL_OF(number)                                                                         \
@@ -30,22 +30,20 @@
     running_##kind sum##number = running_zero_##kind();                                            \
     row_counts counts##number = {0, 0, 0};
 
-#define DECLARE(number, kind, width)                                                               \
-    element_##kind x##number[LOADS], y##number[LOADS];                                             \
-    uint found##number[LOADS];
-#define LOOK(number, kind, width)                                                                  \
-    found##number[load] =                                                                          \
-        look_at_row_##number(ROW_ARGUMENTS i + load * stride, &x##number[load], &y##number[load]);
-#define TAKE(number, kind, width)                                                                  \
-    count_row(&counts##number, found##number[load]);                                               \
-    if (found##number[load] & ROW_TAKEN)                                                           \
-        TAKE_##width(number, kind);
+#define DOUBT(number, kind, width) counts##number.flags |= ROW_UNSURE;
+#define LOOK_AND_TAKE(number, kind, width)                                                         \
+    {                                                                                              \
+        element_##kind x, y;                                                                       \
+        uint found = look_at_row_##number(ROW_ARGUMENTS & x, &y);                                  \
+        count_row(&counts##number, found);                                                         \
+        if (found & ROW_TAKEN)                                                                     \
+            TAKE_##width(number, kind);                                                            \
+    }
 #define TAKE_WIDE(number, kind)                                                                    \
-    running_take_##kind(&sum##number, x##number[load], y##number[load], wide##number)
-#define TAKE_NARROW(number, kind)                                                                  \
-    running_take_##kind(&sum##number, x##number[load], y##number[load])
+    running_take_##kind(&sum##number, x, y, wide##number)
+#define TAKE_NARROW(number, kind) running_take_##kind(&sum##number, x, y)
 /* 2^32 of them, which are below 2^32, do not leave 64 bits. */
-#define TAKE_DISTANCES(number, kind) sum##number.low += x##number[load]
+#define TAKE_DISTANCES(number, kind) sum##number.low += x
 
 #define COUNT(number, kind, width)                                                                 \
     count_in_group(group_counts + 4 * number, COUNTED, counts##number.counted);                    \
@@ -91,33 +89,35 @@ __kernel void scan(ROW_FORMALS ulong first, ulong count, __global uint *results,
 {
     __global uint *result = results + place;
     __local uint group_counts[4 * STEPS];
-    uint load;
     FOR_EACH_STEP(BEGIN)
 #if WHOLE
     whole_frame frame = {WHOLE_FRAME};
     take_whole(&sum0, &counts0, v0 + first, frame, count WHOLE_WIDE);
 #else
-    ulong i = first + get_global_id(0), end = first + count, stride = get_global_size(0);
+    BEGIN_ROWS(first, first + count, get_group_id(0) * get_local_size(0), get_global_size(0))
 
-    for (; i + (LOADS - 1) * stride < end; i += LOADS * stride) {
-        FOR_EACH_STEP(DECLARE)
-#pragma unroll
-        for (load = 0; load < LOADS; load++) {
-            FOR_EACH_STEP(LOOK)
+    FOR_EACH_BATCH
+    {
+        BEGIN_BATCH
+        if (in_doubt) {
+            FOR_EACH_STEP(DOUBT)
         }
+#if !QUEUED
 #pragma unroll
-        for (load = 0; load < LOADS; load++) {
-            FOR_EACH_STEP(TAKE)
+#endif
+        FOR_EACH_ROUND
+        {
+            BEGIN_ROUND
+            if (has_row) {
+                LOAD_ROW
+                FOR_EACH_STEP(LOOK_AND_TAKE)
+            }
         }
-    }
-    for (load = 0; i < end; i += stride) {
-        FOR_EACH_STEP(DECLARE)
-        FOR_EACH_STEP(LOOK)
-        FOR_EACH_STEP(TAKE)
+        END_BATCH
     }
 #endif
-    for (load = get_local_id(0); load < 4 * STEPS; load += get_local_size(0))
-        group_counts[load] = 0;
+    for (uint word = get_local_id(0); word < 4 * STEPS; word += get_local_size(0))
+        group_counts[word] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_EACH_STEP(COUNT)
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -332,7 +332,7 @@ static struct clr_request *make_group(const struct question *question, int shard
     made = clr_request_new(&group_kind, sizeof *made, device->worker, NULL, status);
     if (made == NULL)
         return NULL;
-    copy_scan(&made->copy, question, &part, shard, CLR_MOST_ROW_RANGES);
+    copy_scan(&made->copy, question, &part, shard, CLR_MOST_LAUNCHED_RANGES);
     made->plan = *plan;
     made->plan.scan = &made->copy.scan;
     made->result.records = clr_memory_alloc((size_t)plan->places * clr_group_device_words(plan) *

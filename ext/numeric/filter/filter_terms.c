@@ -170,8 +170,8 @@ static bool are_numbers(const struct clr_column *column)
     return column->kind != CLR_TAG_BYTES;
 }
 
-/* Stores which instructions are BYTES or UNSURE for no row, whatever rows there are. */
-static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIONS])
+void clr_terms_find_sure(const struct clr_scan *scan, const bool *sure_columns,
+                         bool sure[CLR_MOST_INSTRUCTIONS])
 {
     int i;
 
@@ -184,7 +184,7 @@ static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIO
             sure[i] = true;
             break;
         case CLR_OP_COLUMN:
-            sure[i] = are_numbers(scan->columns[instruction->a]);
+            sure[i] = sure_columns[instruction->a];
             break;
         case CLR_OP_LOOKUP:
             sure[i] = (scan->lookups[instruction->b].types & UNKNOWN) == 0;
@@ -194,6 +194,75 @@ static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIO
                       (operands < 2 || sure[instruction->b]) &&
                       (operands < 3 || sure[instruction->c]);
         }
+    }
+}
+
+/* Does so by what columns and their zones are now. */
+static void find_sure(const struct clr_scan *scan, bool sure[CLR_MOST_INSTRUCTIONS])
+{
+    bool sure_columns[CLR_MOST_COLUMNS];
+    int i;
+
+    for (i = 0; i < scan->column_count; i++)
+        sure_columns[i] = are_numbers(scan->columns[i]);
+    clr_terms_find_sure(scan, sure_columns, sure);
+}
+
+int clr_terms_split(const struct clr_scan *scan, int terms[CLR_MOST_TERMS_OF_FILTER])
+{
+    int open[CLR_MOST_TERMS_OF_FILTER], waiting = 0, count = 0;
+
+    if (scan->filter >= 0)
+        open[waiting++] = scan->filter;
+    while (waiting > 0) {
+        const int number = open[--waiting];
+        const struct clr_instruction *instruction = &scan->instructions[number];
+
+        if (instruction->opcode == CLR_OP_AND && count + waiting + 2 <= CLR_MOST_TERMS_OF_FILTER) {
+            open[waiting++] = instruction->b;
+            open[waiting++] = instruction->a;
+        } else {
+            terms[count++] = number;
+        }
+    }
+    return count;
+}
+
+bool clr_terms_compare(const struct clr_scan *scan, int number, int *column)
+{
+    struct bounds bounds;
+    int at;
+
+    if (!compares(scan, number, &at, &bounds))
+        return false;
+    *column = scan->instructions[at].a;
+    return true;
+}
+
+/* Decimals of REALs within bounds are integers within these. */
+static void bound_decimals(const struct bounds *bounds, double power, int64_t *least,
+                           int64_t *greatest)
+{
+    *least = clr_decimals_from(bounds->least_real, power);
+    *greatest = -clr_decimals_from(-bounds->greatest_real, power);
+}
+
+void clr_terms_bound(const struct clr_scan *scan, int column, double power, int64_t *least,
+                     int64_t *greatest)
+{
+    int numbers[CLR_MOST_TERMS_OF_FILTER], at, i;
+    const int count = clr_terms_split(scan, numbers);
+    struct bounds bounds;
+
+    *least = INT64_MIN;
+    *greatest = INT64_MAX;
+    for (i = 0; i < count; i++) {
+        if (!compares(scan, numbers[i], &at, &bounds) || scan->instructions[at].a != column)
+            continue;
+        if (power != 0.0)
+            bound_decimals(&bounds, power, &bounds.least, &bounds.greatest);
+        *least = bounds.least > *least ? bounds.least : *least;
+        *greatest = bounds.greatest < *greatest ? bounds.greatest : *greatest;
     }
 }
 
@@ -217,8 +286,7 @@ static bool find_bounds(const struct clr_scan *scan, int number, struct clr_filt
     }
     if (power != 0.0) {
         term->kind = CLR_TERM_DECIMALS;
-        term->least = clr_decimals_from(bounds.least_real, power);
-        term->greatest = -clr_decimals_from(-bounds.greatest_real, power);
+        bound_decimals(&bounds, power, &term->least, &term->greatest);
         return column->kind == CLR_TAG_REAL;
     }
     term->kind = CLR_TERM_REALS;
@@ -299,16 +367,35 @@ static bool is_sure(const struct clr_scan *scan)
     return scan->filter < 0 || sure[scan->filter];
 }
 
-/* Returns the share of a term's rows that may pass, by a guess that a column's entries are alike
-   often: comparisons of columns, which are quick, come first. */
+/* Returns the share of the rows for which a lookup may be true, by a guess that a column's entries
+   are alike often. */
+static double share_of(const struct clr_scan *scan, int number)
+{
+    const struct clr_lookup *lookup = &scan->lookups[scan->instructions[number].b];
+
+    return (double)lookup->true_count / ((double)lookup->count + 1.0);
+}
+
+bool clr_terms_pass_few(const struct clr_scan *scan)
+{
+    const double few = 0.25;
+    int numbers[CLR_MOST_TERMS_OF_FILTER], i;
+    const int count = clr_terms_split(scan, numbers);
+    double share = 1.0;
+
+    for (i = 0; i < count; i++)
+        if (scan->instructions[numbers[i]].opcode == CLR_OP_LOOKUP)
+            share *= share_of(scan, numbers[i]);
+    return share < few;
+}
+
+/* Returns what terms are sorted by, the share of their rows that may pass: comparisons of columns,
+   which are quick, come first. */
 static double guess_share(const struct clr_scan *scan, const struct clr_filter_term *term)
 {
-    const struct clr_lookup *lookup;
-
     if (term->kind != CLR_TERM_LOOKUP)
         return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL ? 2.0 : -1.0;
-    lookup = &scan->lookups[scan->instructions[term->number].b];
-    return (double)lookup->true_count / ((double)lookup->count + 1.0);
+    return share_of(scan, term->number);
 }
 
 /* Puts those terms first that leave the fewest rows to the others. */
@@ -328,28 +415,17 @@ static void sort_terms(const struct clr_scan *scan, struct clr_filter_terms *ter
 
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
 {
-    int open[CLR_MOST_TERMS_OF_FILTER], count = 0, i, k;
+    int numbers[CLR_MOST_TERMS_OF_FILTER], count, i, k;
     bool sure[CLR_MOST_INSTRUCTIONS];
 
     find_sure(scan, sure);
     terms->count = 0;
     memset(terms->stages, 0, sizeof terms->stages);
-    if (scan->filter >= 0) {
+    if (scan->filter >= 0)
         terms->stages[scan->filter] |= CLR_STAGE_FILTER;
-        open[count++] = scan->filter;
-    }
-    while (count > 0) {
-        const int number = open[--count];
-        const struct clr_instruction *instruction = &scan->instructions[number];
-
-        if (instruction->opcode == CLR_OP_AND &&
-            terms->count + count + 2 <= CLR_MOST_TERMS_OF_FILTER) {
-            open[count++] = instruction->b;
-            open[count++] = instruction->a;
-        } else {
-            add_term(scan, terms, number, sure[number]);
-        }
-    }
+    count = clr_terms_split(scan, numbers);
+    for (i = 0; i < count; i++)
+        add_term(scan, terms, numbers[i], sure[numbers[i]]);
     sort_terms(scan, terms);
     for (i = 0; i < scan->tally_count; i++) {
         const int roots[] = {scan->tallies[i].x, scan->tallies[i].y, scan->tallies[i].filter};
@@ -431,7 +507,7 @@ void clr_row_ranges_find(const struct clr_scan *scan, size_t gap, int most,
         ranges->ranges[0] = (struct clr_row_range){0, scan->rows};
         return;
     }
-    most = most < CLR_MOST_ROW_RANGES ? most : CLR_MOST_ROW_RANGES;
+    most = most < CLR_MOST_LAUNCHED_RANGES ? most : CLR_MOST_LAUNCHED_RANGES;
     while (divide(scan->blocks, count, gap, most, ranges) > most)
         gap *= 2;
     /* The last block may be short. */

@@ -41,6 +41,30 @@ struct clr_filter_terms {
     uint8_t stages[CLR_MOST_INSTRUCTIONS];
 };
 
+/* Stores the instructions of which all have to be true where the filter is: the operands of its
+   ANDs, from the left to the right. Returns how many they are; 0: there is no filter. */
+int clr_terms_split(const struct clr_scan *scan, int terms[CLR_MOST_TERMS_OF_FILTER]);
+
+/* Stores which instructions are BYTES or UNSURE for no row, whatever rows there are, by what
+   lookups are now. sure_columns: which columns have no BYTES. */
+void clr_terms_find_sure(const struct clr_scan *scan, const bool *sure_columns,
+                         bool sure[CLR_MOST_INSTRUCTIONS]);
+
+/* Whether an instruction compares a column with a number, and if so which one. */
+bool clr_terms_compare(const struct clr_scan *scan, int number, int *column);
+
+/*
+ * Stores the integers, from the least to the greatest, for which all of the filter's comparisons of
+ * a column with numbers are true, as far as they are its terms. They are INTEGERs, or the decimals
+ * of a power that is not 0. If the least is more than the greatest, no row passes.
+ */
+void clr_terms_bound(const struct clr_scan *scan, int column, double power, int64_t *least,
+                     int64_t *greatest);
+
+/* Whether few of a scan's rows pass its filter, less than a fourth, by a guess: by its lookups, as
+   if the values of a column were alike often. */
+bool clr_terms_pass_few(const struct clr_scan *scan);
+
 /* Takes a scan's filter apart, by what its columns and lookups are now. */
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms);
 

@@ -207,8 +207,9 @@ struct clr_grouping {
     bool by_first;
 };
 
-/* Rows of columns, in the order of their numbers. */
-enum { CLR_MOST_ROW_RANGES = 8 };
+/* Rows of columns, in the order of their numbers. A scan on a device has a launch for each of its
+   ranges, which are fewer. */
+enum { CLR_MOST_ROW_RANGES = 64, CLR_MOST_LAUNCHED_RANGES = 8 };
 struct clr_row_range {
     size_t first, rows;
 };

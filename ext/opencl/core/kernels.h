@@ -21,6 +21,7 @@ extern const char clr_kernel_values_logic[];
 extern const char clr_kernel_kinds[];
 extern const char clr_kernel_counts[];
 extern const char clr_kernel_row[];
+extern const char clr_kernel_filter[];
 extern const char clr_kernel_narrow[];
 extern const char clr_kernel_scan[];
 extern const char clr_kernel_digits[];

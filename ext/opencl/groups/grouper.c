@@ -13,12 +13,13 @@
 enum { MEMORY_PART = 8 };
 
 /* A grouping is so many launches at most: each range of rows, in two rounds. */
-enum { LAUNCHES = 2 * CLR_MOST_ROW_RANGES };
+enum { LAUNCHES = 2 * CLR_MOST_LAUNCHED_RANGES };
 
 struct group_program {
     struct clr_row_program row; /* its trial is a struct trial */
     cl_kernel kernels[CLR_GROUP_KERNELS];
     size_t group_size; /* work-items in a work-group */
+    bool queued;       /* rows that pass the filter wait in a queue */
 };
 
 struct clr_grouper {
@@ -64,7 +65,7 @@ enum { DOUBTS_WORD, TYPES_WORD, SPILLS_WORD, SPILLED_WORD };
 enum { UNSURE_ROW = 1, NO_PLACE = 2 };
 
 /* MOST_COPIES: of the table, for about as many work-items as add at the same moment. */
-enum { GROUPS_PER_UNIT = 4, MOST_COPIES = 16 };
+enum { GROUPS_PER_UNIT = 4, QUEUED_GROUPS_PER_UNIT = 8, MOST_COPIES = 16 };
 
 /*
  * Each slice of the places reads all rows: the atomics of global memory are quicker where there are
@@ -224,17 +225,24 @@ static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64
     return 4 * (cells + (cells & 1)) + 8 * copies * (size_t)places * (words - (size_t)plan->adds);
 }
 
+/* Returns the bytes of local memory that a table may have. */
+static size_t room_for_table(const struct clr_grouper *grouper, const struct group_program *program)
+{
+    const size_t queue = program->queued ? CLR_GROUP_QUEUE_BYTES : 0;
+
+    return grouper->local_memory > queue ? grouper->local_memory - queue : 0;
+}
+
 /* Returns how many slices the places make, each of which has room in local memory: 1 if all have, 0
    if not even one place has. */
-static uint64_t count_slices(const struct clr_grouper *grouper, const struct clr_group_plan *plan,
-                             size_t words)
+static uint64_t count_slices(const struct clr_grouper *grouper, const struct group_program *program,
+                             const struct clr_group_plan *plan, size_t words)
 {
     /* The table's bytes are about in proportion to the places. */
-    const size_t some = 64, pad = 16;
-    const uint64_t most = grouper->local_memory <= pad
-                              ? 0
-                              : (grouper->local_memory - pad) * some /
-                                    (table_size(plan, words, some, 1) - sizeof(cl_uint));
+    const size_t some = 64, pad = 16, room = room_for_table(grouper, program);
+    const uint64_t most =
+        room <= pad ? 0
+                    : (room - pad) * some / (table_size(plan, words, some, 1) - sizeof(cl_uint));
 
     return most == 0 ? 0 : (plan->places - 1) / most + 1;
 }
@@ -244,7 +252,7 @@ static size_t count_groups(const struct group_job *job, uint64_t parts)
 {
     const struct clr_device_info *info = &job->device->info;
     const size_t units = info->compute_units > 0 ? info->compute_units : 1;
-    const size_t groups = units * GROUPS_PER_UNIT;
+    const size_t groups = units * (job->program->queued ? QUEUED_GROUPS_PER_UNIT : GROUPS_PER_UNIT);
 
     return groups < parts ? groups : (size_t)parts;
 }
@@ -256,31 +264,36 @@ static struct division divide(const struct group_job *job, size_t rows)
     struct division division = {.groups = count_groups(job, rows / size + 1),
                                 .place_count = (cl_uint)plan->places,
                                 .copies = 1};
+    const size_t room = room_for_table(job->grouper, job->program);
+    /* The cache has what the tables leave of the memory, and few rows meet. */
+    const size_t most_copies = job->program->queued ? 1 : MOST_COPIES;
     uint64_t slices;
 
     if (job->kernel == CLR_GROUP_GLOBALLY) {
         division.bytes = size * CLR_GROUP_STAGED_BYTES;
         return division;
     }
-    slices = count_slices(job->grouper, plan, job->words);
+    slices = count_slices(job->grouper, job->program, plan, job->words);
     division.place_count = (cl_uint)((plan->places - 1) / slices + 1);
     /* The last one may have fewer places, and there is no more than one without. */
     slices = (plan->places - 1) / division.place_count + 1;
     division.groups =
         (size_t)(division.groups < slices ? slices : division.groups / slices * slices);
-    while (division.copies < MOST_COPIES &&
-           table_size(plan, job->words, division.place_count, 2 * division.copies) <=
-               job->grouper->local_memory)
+    while (2 * division.copies <= most_copies &&
+           table_size(plan, job->words, division.place_count, 2 * division.copies) <= room)
         division.copies *= 2;
     division.bytes = table_size(plan, job->words, division.place_count, division.copies);
     return division;
 }
 
-static enum clr_group_kernel choose_kernel(const struct clr_device *device,
+static enum clr_group_kernel choose_kernel(const struct clr_grouper *grouper,
+                                           const struct group_program *program,
                                            const struct clr_group_plan *plan)
 {
-    const uint64_t slices = count_slices(grouper_of(device), plan, clr_group_device_words(plan));
-    const uint64_t most = plan->adds > FEW_ADDS ? MOST_SLICES : MOST_SLICES_OF_FEW_ADDS;
+    const uint64_t slices = count_slices(grouper, program, plan, clr_group_device_words(plan));
+    const uint64_t most = program->queued         ? 1
+                          : plan->adds > FEW_ADDS ? MOST_SLICES
+                                                  : MOST_SLICES_OF_FEW_ADDS;
 
     return slices > 0 && slices <= most ? CLR_GROUP_LOCALLY : CLR_GROUP_GLOBALLY;
 }
@@ -298,10 +311,11 @@ static enum clr_code launch_range(const struct group_job *job,
     const cl_ulong first = range->first, rows = range->rows;
     const cl_uint places = (cl_uint)job->plan->places, room = SPILL_ROOM;
     struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 14];
+    struct clr_row_bounds bounds;
     cl_uint count;
 
     count = clr_row_arguments_list(&grouper->key.arguments, job->plan->scan, job->columns, lookups,
-                                   list);
+                                   &bounds, list);
     list[count++] = CLR_VALUE(first);
     list[count++] = CLR_VALUE(rows);
     list[count++] = CLR_VALUE(grouper->parameters);
@@ -621,14 +635,17 @@ static void run_way(struct clr_device *device, const struct group_program *progr
 {
     struct clr_grouper *grouper = grouper_of(device);
     const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
-    const size_t all = grouper->local_memory;
-    const size_t part = ((size_t)plan->places / 2 + 1) * record + sizeof(cl_long);
+    const size_t all = grouper->local_memory, queue = all - room_for_table(grouper, program);
+    const size_t part = ((size_t)plan->places / 2 + 1) * record + sizeof(cl_long) + queue;
     enum clr_group_kernel kernel;
     struct clr_device_work work = {0};
 
     if (way == OF_TWICE && part < all)
         grouper->local_memory = part;
-    kernel = way == GLOBALLY ? CLR_GROUP_GLOBALLY : choose_kernel(device, plan);
+    kernel =
+        way != GLOBALLY && count_slices(grouper, program, plan, clr_group_device_words(plan)) > 0
+            ? CLR_GROUP_LOCALLY
+            : CLR_GROUP_GLOBALLY;
     run_kernel(device, program, kernel, plan, columns, result, outcome, &work, status);
     grouper->local_memory = all;
 }
@@ -734,10 +751,10 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
     struct clr_grouper *grouper = grouper_of(device);
     const struct trial *trial = program->trial;
 
-    clr_group_key(&grouper->key, &trial->plan, trial->made.kinds);
+    clr_group_key(&grouper->key, &trial->plan, trial->made.kinds, own->queued);
     clr_group_text(&grouper->text, &grouper->key);
-    return clr_group_kernels_build(grouper->text.text, device->context, &device->info, own->kernels,
-                                   &own->group_size, log, status);
+    return clr_group_kernels_build(grouper->text.text, own->queued, device->context, &device->info,
+                                   own->kernels, &own->group_size, log, status);
 }
 
 /* Finds the plan's program, or requests it; NULL if its text would be too long. */
@@ -745,18 +762,22 @@ static struct group_program *find_program(struct clr_grouper *grouper,
                                           const struct clr_group_plan *plan, const uint8_t *kinds,
                                           struct clr_status *status)
 {
-    struct clr_row_program *found;
+    const bool queued = clr_terms_pass_few(plan->scan);
+    struct group_program *found;
 
-    clr_group_key(&grouper->key, plan, kinds);
+    clr_group_key(&grouper->key, plan, kinds, queued);
     grouper->programs.scan++;
-    found = clr_row_programs_find(&grouper->programs, &grouper->key);
-    if (found == NULL) {
-        clr_group_text(&grouper->text, &grouper->key);
-        if (grouper->text.complete)
-            found = clr_row_programs_add(&grouper->programs, sizeof(struct group_program),
-                                         new_trial(plan, kinds), &grouper->key, status);
-    }
-    return (struct group_program *)(void *)found;
+    found =
+        (struct group_program *)(void *)clr_row_programs_find(&grouper->programs, &grouper->key);
+    if (found != NULL)
+        return found;
+    clr_group_text(&grouper->text, &grouper->key);
+    if (grouper->text.complete)
+        found = (struct group_program *)(void *)clr_row_programs_add(
+            &grouper->programs, sizeof *found, new_trial(plan, kinds), &grouper->key, status);
+    if (found != NULL)
+        found->queued = queued;
+    return found;
 }
 
 /* ---- All of it. */
@@ -794,6 +815,6 @@ enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_
     *requested = program->row.phase == CLR_ROW_PROGRAM_REQUESTED;
     if (program->row.phase != CLR_ROW_PROGRAM_BUILT)
         return CLR_OK;
-    return run_kernel(device, program, choose_kernel(device, plan), plan, columns, result, outcome,
-                      work, status);
+    return run_kernel(device, program, choose_kernel(grouper, program, plan), plan, columns, result,
+                      outcome, work, status);
 }

@@ -127,6 +127,7 @@ void clr_trial_scan_init(struct clr_trial_scan *trial, const struct clr_scan *sc
         trial->constants[i] = scan->constants[i];
     for (i = 0; i < scan->lookup_count; i++)
         trial->lookups[i] = (struct clr_lookup){.kind = scan->lookups[i].kind,
+                                                .types = scan->lookups[i].types,
                                                 .is_short = scan->lookups[i].is_short};
     for (i = 0; i < scan->column_count; i++)
         trial->kinds[i] = kinds[i];
@@ -151,12 +152,17 @@ static int64_t common_value(const struct clr_trial_scan *trial, uint8_t tag, uin
 
 /* Values of a column or a lookup that are to be filled in. */
 struct values {
-    uint8_t kind;
+    uint8_t kind, types;      /* which there may be, of several */
     bool is_lookup, is_short; /* see struct clr_lookup */
     size_t count;
     int64_t *bits;
     uint8_t *tags; /* a column's if it is CLR_TAG_MIXED */
 };
+
+static bool may_be(const struct values *values, uint8_t tag)
+{
+    return (values->types & CLR_TYPE(tag)) != 0;
+}
 
 /* Returns the type of a value. */
 static uint8_t choose_tag(const struct values *values, const struct clr_trial_round *round,
@@ -169,9 +175,9 @@ static uint8_t choose_tag(const struct values *values, const struct clr_trial_ro
 
     if (values->kind != CLR_TAG_MIXED)
         return values->kind;
-    if (round->kind == CLR_TRIAL_OTHERS && random % 64 == 0)
+    if (round->kind == CLR_TRIAL_OTHERS && may_be(values, CLR_TAG_BYTES) && random % 64 == 0)
         return CLR_TAG_BYTES;
-    if (round->kind == CLR_TRIAL_ERRORS && values->is_lookup && random % 64 == 0)
+    if (round->kind == CLR_TRIAL_ERRORS && may_be(values, CLR_TAG_UNSURE) && random % 64 == 0)
         return CLR_TAG_UNSURE;
     while (types != 0 && !(types & CLR_TYPE(tag)))
         tag = (uint8_t)((tag + 1) % 3);
@@ -299,6 +305,7 @@ static enum clr_code make_column(struct clr_device *device, const struct clr_tri
         here->kind = clr_kind_wide(kind);
         fill(trial, round, i,
              &(struct values){.kind = here->kind,
+                              .types = CLR_TYPE(CLR_TAG_BYTES),
                               .count = CLR_TRIAL_ROWS,
                               .bits = here->values,
                               .tags = here->tags});
@@ -317,6 +324,7 @@ static enum clr_code make_lookup(struct clr_trial_scan *trial, const struct clr_
 {
     const uint32_t count = entries_of(clr_kind_code_bytes(trial->kinds[instruction->a]));
     struct clr_lookup *lookup = &trial->lookups[instruction->b];
+    const struct clr_lookup kept = *lookup;
     struct clr_lookup_results *results;
 
     if (lookup->results != NULL)
@@ -326,15 +334,16 @@ static enum clr_code make_lookup(struct clr_trial_scan *trial, const struct clr_
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     fill(trial, round, CLR_MOST_COLUMNS + instruction->b,
          &(struct values){.kind = lookup->kind,
+                          .types = lookup->types,
                           .is_lookup = true,
                           .is_short = lookup->is_short,
                           .count = count,
                           .bits = results->values,
                           .tags = results->tags});
-    lookup->count = count;
-    lookup->values = results->values;
-    lookup->tags = results->tags;
-    lookup->results = results;
+    clr_lookup_set(lookup, results, count);
+    lookup->kind = kept.kind;
+    lookup->types = kept.types;
+    lookup->is_short = kept.is_short;
     return CLR_OK;
 }
 

@@ -23,6 +23,9 @@ static const size_t groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
 };
 static const size_t groups_per_unit_of_bundles = 4;
 
+/* Rows that are loaded at a time, at most: as many values, about, as there are registers for. */
+enum { BATCH_OF_BUNDLE = 2 };
+
 /* The files of all kinds of a scan, those of its rows, and a few more. */
 enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 13 };
 
@@ -107,6 +110,7 @@ static void add_scan(struct sources *sources, const struct clr_step_kind *kinds,
         add(sources, clr_kernel_row);
     }
     add(sources, clr_kernel_narrow);
+    add(sources, clr_kernel_filter);
     add(sources, clr_kernel_scan);
 }
 
@@ -139,11 +143,13 @@ static enum clr_code build(struct clr_program *program, cl_context context,
                            struct clr_status *status)
 {
     const char *const name = program->scans ? "scan" : "reduce";
+    const size_t queue =
+        program->scans ? (GROUP_SIZE_LIMIT * (CLR_MOST_BATCH + 1) + 1) * sizeof(cl_uint) : 0;
     const struct clr_build build = {sources->count, sources->texts, options, 1, &name};
     /* Some more, for what the driver itself puts into local memory. */
-    const struct clr_group_limit limit = {GROUP_SIZE_LIMIT, program->partial_size,
-                                          (size_t)wide *
-                                              (wide_size(copies) + 8 * CLR_ACCUMULATOR_DIGITS)};
+    const struct clr_group_limit limit = {
+        GROUP_SIZE_LIMIT, program->partial_size,
+        queue + (size_t)wide * (wide_size(copies) + 8 * CLR_ACCUMULATOR_DIGITS)};
     cl_int error;
 
     clr_build_kernels(&build, context, device, &program->kernel, log, status);
@@ -182,8 +188,10 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
         .most_groups = units * (count == 1 ? groups_per_unit[kinds->operation][kinds->element]
                                            : groups_per_unit_of_bundles)};
     end = snprintf(options, sizeof options,
-                   "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d",
-                   doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies);
+                   "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d"
+                   " -DMOST_BATCH=%d -DMOST_ITEMS=%d",
+                   doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies,
+                   count == 1 ? CLR_MOST_BATCH : BATCH_OF_BUNDLE, GROUP_SIZE_LIMIT);
     if (text != NULL) {
         add_scan(&sources, kinds, count, text, doubles);
     } else {
@@ -204,13 +212,13 @@ void clr_program_release(struct clr_program *program)
 /* ---- Groups. */
 
 /* Work-items that share a table: as many as hide the memory's latency where a compute unit has
-   local memory for a few tables alone. LOADS: rows whose values each of them has on their way. */
-enum { GROUP_SIZE = 512, LOADS = 4 };
+   local memory for a few tables alone. */
+enum { GROUP_SIZE = 512 };
 
 static const char *const kernel_names[CLR_GROUP_KERNELS] = {
     [CLR_GROUP_LOCALLY] = "group_rows_locally", [CLR_GROUP_GLOBALLY] = "group_rows_globally"};
 
-enum clr_code clr_group_kernels_build(const char *text, cl_context context,
+enum clr_code clr_group_kernels_build(const char *text, bool queued, cl_context context,
                                       const struct clr_device_info *info,
                                       cl_kernel kernels[CLR_GROUP_KERNELS], size_t *group_size,
                                       char **log, struct clr_status *status)
@@ -222,20 +230,24 @@ enum clr_code clr_group_kernels_build(const char *text, cl_context context,
                              text,
                              clr_kernel_atomics,
                              clr_kernel_digits,
+                             clr_kernel_filter,
                              clr_kernel_grouping,
                              clr_kernel_group_rows,
                              clr_kernel_group_records};
-    const struct clr_group_limit limit = {.most = GROUP_SIZE,
-                                          .local_per_item = CLR_GROUP_STAGED_BYTES};
+    const int most = queued ? CLR_QUEUED_GROUP_SIZE : GROUP_SIZE;
+    const struct clr_group_limit limit = {.most = (size_t)most,
+                                          .local_per_item = CLR_GROUP_STAGED_BYTES,
+                                          .local_of_group = queued ? CLR_GROUP_QUEUE_BYTES : 0};
     /* PoCL 3.1 aborts on a loop of loads that is unrolled before a barrier. */
-    const bool cpu = info->type == CLR_DEVICE_CPU;
-    char options[96];
+    const int batch = info->type == CLR_DEVICE_CPU && !queued ? 1 : CLR_MOST_BATCH;
+    char options[128];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
                                     CLR_GROUP_KERNELS, kernel_names};
     cl_int error;
 
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DDOUBLES=%d -DHALVES=%d -DLOADS=%d",
-             clr_device_sums_doubles(info), !info->long_maxima, cpu ? 1 : LOADS);
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2 -DDOUBLES=%d -DHALVES=%d -DMOST_BATCH=%d -DMOST_ITEMS=%d",
+             clr_device_sums_doubles(info), !info->long_maxima, batch, most);
     if (clr_build_kernels(&build, context, info, kernels, log, status) != CLR_OK)
         return status->code;
     error = clr_choose_group_size(info, kernels, CLR_GROUP_KERNELS, &limit, group_size);

@@ -45,13 +45,20 @@ void clr_program_release(struct clr_program *program);
 /* Where the records of a grouping are: in local memory, or in global memory. */
 enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS };
 
-/* The bytes of local memory that a work-item takes in kernels/groups/group_records.cl. */
-enum { CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint) };
+/* Work-items of a work-group at most, where rows wait in the queue of kernels/scan/filter.cl. */
+enum { CLR_QUEUED_GROUP_SIZE = 256 };
 
-/* Makes a program's kernels of the text that clr_group_text() has made, for how the device computes
-   REALs, and stores how many work-items a work-group has. *log as in clr_program_build(). Returns
-   CLR_OK, or CLR_DEVICE. */
-enum clr_code clr_group_kernels_build(const char *text, cl_context context,
+/* The bytes of local memory that a work-item takes in kernels/groups/group_records.cl; and those
+   that a work-group takes for the queue. */
+enum {
+    CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint),
+    CLR_GROUP_QUEUE_BYTES = (CLR_QUEUED_GROUP_SIZE * (CLR_MOST_BATCH + 1) + 1) * sizeof(cl_uint)
+};
+
+/* Makes a program's kernels of the text that clr_group_text() has made, of rows that wait in a
+   queue or do not, for how the device computes REALs, and stores how many work-items a work-group
+   has. *log as in clr_program_build(). Returns CLR_OK, or CLR_DEVICE. */
+enum clr_code clr_group_kernels_build(const char *text, bool queued, cl_context context,
                                       const struct clr_device_info *info,
                                       cl_kernel kernels[CLR_GROUP_KERNELS], size_t *group_size,
                                       char **log, struct clr_status *status);

@@ -1,5 +1,7 @@
 #include "opencl/reduction/scan_plan.h"
 
+#include "numeric/filter/filter_terms.h"
+
 const struct clr_kernel_kind *clr_kernel_kind_of(enum clr_operation operation,
                                                  enum clr_element element)
 {
@@ -174,6 +176,7 @@ void clr_scan_plan(const struct clr_scan *scan, const uint8_t *kinds, struct clr
     int i;
 
     plan->scan = scan;
+    plan->queued = clr_terms_pass_few(scan);
     plan->count = 0;
     for (i = 0; i < scan->column_count; i++)
         plan->kinds[i] = kinds[i];

@@ -26,6 +26,9 @@ const struct clr_kernel_kind *clr_kernel_kind_of(enum clr_operation operation,
 
 /* ---- Steps. */
 
+/* BATCH of kernels/scan/filter.cl, at most. */
+enum { CLR_MOST_BATCH = 8 };
+
 /* What a device takes of a scan, which may have more on the host. Two operations of two element
    types for each tally are steps. */
 enum {
@@ -57,6 +60,7 @@ struct clr_scan_step {
 struct clr_scan_plan {
     const struct clr_scan *scan;     /* the caller's */
     uint8_t kinds[CLR_MOST_COLUMNS]; /* of its columns on a device */
+    bool queued; /* rows that pass the filter wait in a queue: kernels/scan/filter.cl */
     int count;
     struct clr_scan_step steps[CLR_MOST_SCAN_STEPS];
 };

@@ -18,6 +18,7 @@ static void drop_lookup(struct clr_kept_lookup *kept)
 {
     clr_buffer_release(&kept->values);
     clr_buffer_release(&kept->tags);
+    clr_buffer_release(&kept->truths);
     clr_lookup_results_release(kept->lookup.results);
     memset(kept, 0, sizeof *kept);
 }
@@ -98,6 +99,12 @@ static enum clr_code send_short(struct clr_upload *upload, cl_command_queue queu
     return status->code;
 }
 
+/* Returns the bytes of a lookup's truths. */
+static size_t truths_size(const struct clr_lookup *lookup)
+{
+    return (lookup->count / 32 + (size_t)1) * sizeof *lookup->truths;
+}
+
 static enum clr_code send(struct clr_device *device, cl_command_queue queue,
                           const struct clr_lookup *lookup, struct clr_kept_lookup *kept,
                           struct clr_status *status)
@@ -106,18 +113,22 @@ static enum clr_code send(struct clr_device *device, cl_command_queue queue,
     const bool has_tags = lookup->kind == CLR_TAG_MIXED;
     const struct clr_wanted_buffer wanted[] = {
         {&kept->values, CL_MEM_READ_ONLY, values_size},
+        {&kept->truths, CL_MEM_READ_ONLY, truths_size(lookup)},
         {&kept->tags, CL_MEM_READ_ONLY, lookup->count},
     };
     struct clr_upload *upload;
 
     if (clr_upload_open(device, status) != CLR_OK ||
-        clr_buffers_make(device->context, wanted, has_tags ? 2 : 1, status) != CLR_OK)
+        clr_buffers_make(device->context, wanted, has_tags ? 3 : 2, status) != CLR_OK)
         return status->code;
     upload = clr_upload_of(device);
     if (lookup->is_short)
         send_short(upload, queue, kept->values, lookup, status);
     else
         clr_upload_send(upload, queue, kept->values, 0, lookup->values, values_size, status);
+    if (status->code == CLR_OK)
+        clr_upload_send(upload, queue, kept->truths, 0, lookup->truths, truths_size(lookup),
+                        status);
     if (status->code == CLR_OK && has_tags)
         clr_upload_send(upload, queue, kept->tags, 0, lookup->tags, lookup->count, status);
     return status->code;
@@ -129,7 +140,8 @@ static size_t size_of(const struct clr_lookup *lookup)
     const size_t value_size = lookup->is_short ? 1 : sizeof *lookup->values;
 
     return clr_kind_has_values(lookup->kind)
-               ? lookup->count * (value_size + (lookup->kind == CLR_TAG_MIXED))
+               ? lookup->count * (value_size + (lookup->kind == CLR_TAG_MIXED)) +
+                     truths_size(lookup)
                : 0;
 }
 
@@ -146,7 +158,7 @@ static enum clr_code bring(struct clr_lookup_cache *cache, struct clr_device *de
         if (size > 0 && send(device, queue, lookup, kept, status) != CLR_OK) {
             /* What lies on a device that has failed is left there. */
             if (clr_device_unless_lost(device, status) == NULL)
-                kept->values = kept->tags = NULL;
+                kept->values = kept->tags = kept->truths = NULL;
             drop_lookup(kept);
             return status->code;
         }
@@ -178,11 +190,32 @@ enum clr_code clr_lookup_cache_bring(struct clr_lookup_cache *cache, struct clr_
 
 /* ---- Arguments. */
 
+/* Finds the words of a column that are within the bounds that the filter has for it. Returns
+   whether there are any. */
+static bool find_words(const struct clr_scan *scan, int number,
+                       const struct clr_resident_column *column, cl_uint *least, cl_uint *more)
+{
+    const struct clr_frame *frame = &column->frame;
+    const uint64_t most = UINT32_MAX >> (32 - 8 * frame->bytes);
+    int64_t from, to;
+    uint64_t last;
+
+    clr_terms_bound(scan, number, frame->power, &from, &to);
+    if (from < frame->least)
+        from = frame->least;
+    if (from > to || (uint64_t)from - (uint64_t)frame->least > most)
+        return false;
+    last = (uint64_t)to - (uint64_t)frame->least;
+    *least = (cl_uint)((uint64_t)from - (uint64_t)frame->least);
+    *more = (cl_uint)(last < most ? last : most) - *least;
+    return true;
+}
+
 cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
                                const struct clr_scan *scan,
                                struct clr_resident_column *const *columns,
                                const struct clr_kept_lookup *const *lookups,
-                               struct clr_argument *list)
+                               struct clr_row_bounds *bounds, struct clr_argument *list)
 {
     cl_uint count = 0;
     int i;
@@ -207,6 +240,19 @@ cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
     }
     for (i = 0; i < arguments->constant_count; i++)
         list[count++] = CLR_VALUE(scan->constants[arguments->constants[i]].bits);
+    for (i = 0; i < arguments->truth_count; i++)
+        list[count++] = CLR_VALUE(lookups[arguments->truths[i]]->truths);
+    memset(bounds, 0, sizeof *bounds);
+    bounds->any = 1;
+    for (i = 0; i < arguments->bound_count; i++) {
+        const int column = arguments->bounds[i];
+        cl_uint *least = &bounds->columns[i].least, *more = &bounds->columns[i].more;
+        bounds->any &= find_words(scan, column, columns[column], least, more);
+        list[count++] = CLR_VALUE(*least);
+        list[count++] = CLR_VALUE(*more);
+    }
+    if (arguments->bound_count > 0)
+        list[count++] = CLR_VALUE(bounds->any);
     return count;
 }
 

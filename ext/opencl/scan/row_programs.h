@@ -25,7 +25,8 @@ struct clr_kept_lookup {
     struct clr_lookup lookup; /* of few entries, with a reference to the results; else zeros */
     cl_mem values;            /* a byte each if they are short; NULL: the kind says all */
     cl_mem tags;              /* of CLR_TAG_MIXED */
-    size_t size;              /* bytes of both */
+    cl_mem truths;            /* likewise unless the kind says all */
+    size_t size;              /* bytes of all of them */
     uint64_t used;            /* by which scan, last */
 };
 
@@ -54,19 +55,27 @@ void clr_lookup_cache_clear(struct clr_lookup_cache *cache);
 /* So many arguments at most. */
 enum {
     CLR_MOST_ROW_ARGUMENTS =
-        5 * CLR_MOST_COLUMNS + 2 * CLR_MOST_LOOKUPS + CLR_MOST_SCAN_INSTRUCTIONS
+        7 * CLR_MOST_COLUMNS + 3 * CLR_MOST_LOOKUPS + CLR_MOST_SCAN_INSTRUCTIONS + 1
+};
+
+/* The words of the narrow columns that a filter compares with constants. */
+struct clr_row_bounds {
+    struct {
+        cl_uint least, more;
+    } columns[CLR_MOST_COLUMNS];
+    cl_uint any; /* 0: some column has none */
 };
 
 /*
  * Stores what the generated text calls ROW_FORMALS in list, which has room for
  * CLR_MOST_ROW_ARGUMENTS: those of the scan, whose columns and lookups are there. They point to
- * these and to the scan's constants. Returns how many they are.
+ * these, to the scan's constants and to the bounds, which it stores. Returns how many they are.
  */
 cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
                                const struct clr_scan *scan,
                                struct clr_resident_column *const *columns,
                                const struct clr_kept_lookup *const *lookups,
-                               struct clr_argument *list);
+                               struct clr_row_bounds *bounds, struct clr_argument *list);
 
 /* ---- Programs. */
 

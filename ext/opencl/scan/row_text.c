@@ -47,9 +47,15 @@ static int column_in(struct clr_row_arguments *arguments, const uint8_t *kinds, 
     return i;
 }
 
-/* A lookup: its type and the kind of its column; which of the arguments the column is, or -1, and
-   which of the lookups. */
-enum { SHORT = 256, WIDTH = 512 };
+/* Whether some result of a lookup is BYTES or UNSURE. */
+static bool may_be_unknown(const struct clr_lookup *lookup)
+{
+    return (lookup->types & (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))) != 0;
+}
+
+/* A lookup: its type and the kind of its column, and whether it may be unknown; which of the
+   arguments the column is, or -1, and which of the lookups. */
+enum { SHORT = 256, WIDTH = 512, UNKNOWN = 4096 };
 
 static void add_lookup(struct clr_row_key *key, const struct clr_scan *scan, const uint8_t *kinds,
                        const struct clr_instruction *instruction)
@@ -65,7 +71,8 @@ static void add_lookup(struct clr_row_key *key, const struct clr_scan *scan, con
         add_word(key, -1);
         return;
     }
-    add_word(key, lookup->kind + (lookup->is_short ? SHORT : 0) + (int)width * WIDTH);
+    add_word(key, lookup->kind + (may_be_unknown(lookup) ? UNKNOWN : 0) +
+                      (lookup->is_short ? SHORT : 0) + (int)width * WIDTH);
     add_word(key, column_in(arguments, kinds, instruction->a));
     i = number_in(arguments->lookups, &arguments->lookup_count, instruction->b);
     arguments->lookup_kinds[i] = lookup->kind;
@@ -108,8 +115,7 @@ static void add_instruction(struct clr_row_key *key, const struct clr_scan *scan
 /* Begins without words and arguments. */
 static void begin_key(struct clr_row_key *key)
 {
-    key->arguments.column_count = key->arguments.lookup_count = 0;
-    key->arguments.constant_count = 0;
+    key->arguments = (struct clr_row_arguments){.column_count = 0};
     key->length = 0;
 }
 
@@ -128,6 +134,155 @@ static void add_instructions(struct clr_row_key *key, const struct clr_scan *sca
         }
     }
     add_word(key, END);
+}
+
+/* ---- The key's head, of all rows: whether those that pass the filter wait in a queue; and of the
+   filter how many terms it has, what each of them is, and how many columns it needs. A term is its
+   kind; of BOUNDS and TRUTHS the column's kind, and which of the arguments it and these are; of
+   others the instructions, and the register that has to be true. */
+
+/* BOUNDS: all comparisons of a narrow column with constants. TRUTHS: a lookup. SURE, DOUBTFUL: any
+   instruction, which is unknown for no row, or may be. */
+enum term_kind { DOUBTFUL, SURE, BOUNDS, TRUTHS };
+
+struct term {
+    enum term_kind kind;
+    int number; /* of the instruction */
+    int column;
+    int cost; /* those that cost less come first */
+};
+
+/* Whether what is kept of a column of that kind is in the order of its values. */
+static bool has_bounds(uint8_t kind)
+{
+    return clr_kind_narrow_bytes(kind) > 0 &&
+           clr_kind_wide(kind) == (clr_kind_has_decimals(kind) ? CLR_TAG_REAL : CLR_TAG_INTEGER);
+}
+
+/* Comparisons of columns cost nothing but them; the truths of more codes lie farther away. */
+static struct term find_term(const struct clr_scan *scan, const uint8_t *kinds, const bool *sure,
+                             int number)
+{
+    const struct clr_instruction *instruction = &scan->instructions[number];
+    struct term term = {.kind = sure[number] ? SURE : DOUBTFUL, .number = number};
+    const struct clr_lookup *lookup;
+
+    if (term.kind != SURE)
+        return term;
+    if (clr_terms_compare(scan, number, &term.column)) {
+        if (has_bounds(kinds[term.column]))
+            term.kind = BOUNDS;
+        return term;
+    }
+    if (instruction->opcode != CLR_OP_LOOKUP)
+        return term;
+    lookup = &scan->lookups[instruction->b];
+    if (!clr_kind_has_values(lookup->kind))
+        return term;
+    term.kind = TRUTHS;
+    term.column = instruction->a;
+    term.cost = (int)clr_kind_code_bytes(kinds[instruction->a]);
+    return term;
+}
+
+/* Puts a term among the others, the doubtful ones first, and returns how many there are then: the
+   bounds of a column are one. */
+static int place_term(struct term *terms, int count, struct term term)
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (term.kind == BOUNDS && terms[i].kind == BOUNDS && terms[i].column == term.column)
+            return count;
+    for (i = count; i > 0; i--) {
+        const struct term *other = &terms[i - 1];
+
+        if (term.kind == DOUBTFUL ? other->kind == DOUBTFUL
+                                  : other->kind == DOUBTFUL || other->cost <= term.cost)
+            break;
+        terms[i] = *other;
+    }
+    terms[i] = term;
+    return count + 1;
+}
+
+/* Stores which instructions one of them needs, and returns how many they are. */
+static int find_needed(const struct clr_scan *scan, int number, bool used[CLR_MOST_INSTRUCTIONS])
+{
+    const struct clr_tally tally = {.x = number, .y = -1, .filter = -1};
+    struct clr_scan unfiltered = *scan;
+    int count = 0, i;
+
+    unfiltered.filter = -1;
+    clr_scan_find_used(&unfiltered, &tally, used);
+    for (i = 0; i < scan->instruction_count; i++)
+        count += used[i];
+    return count;
+}
+
+/* Whether no row of a column of that kind is BYTES. */
+static bool is_sure(uint8_t kind)
+{
+    return kind != CLR_TAG_MIXED && kind != CLR_TAG_BYTES;
+}
+
+/* Stores the terms in the order in which they are evaluated, and returns how many they are. Terms
+   that share too many instructions stay one. */
+static int find_terms(const struct clr_scan *scan, const uint8_t *kinds,
+                      struct term terms[CLR_MOST_TERMS_OF_FILTER])
+{
+    bool sure_columns[CLR_MOST_COLUMNS], sure[CLR_MOST_INSTRUCTIONS], used[CLR_MOST_INSTRUCTIONS];
+    int numbers[CLR_MOST_TERMS_OF_FILTER], count, needed = 0, placed = 0, i;
+
+    for (i = 0; i < scan->column_count; i++)
+        sure_columns[i] = is_sure(clr_kind_wide(kinds[i]));
+    clr_terms_find_sure(scan, sure_columns, sure);
+    count = clr_terms_split(scan, numbers);
+    for (i = 0; i < count; i++)
+        needed += find_needed(scan, numbers[i], used);
+    if (needed > CLR_MOST_SCAN_INSTRUCTIONS) {
+        numbers[0] = scan->filter;
+        count = 1;
+    }
+    for (i = 0; i < count; i++)
+        placed = place_term(terms, placed, find_term(scan, kinds, sure, numbers[i]));
+    return placed;
+}
+
+static void add_term(struct clr_row_key *key, const struct clr_scan *scan, const uint8_t *kinds,
+                     const struct term *term)
+{
+    const struct clr_instruction *instruction = &scan->instructions[term->number];
+    struct clr_row_arguments *arguments = &key->arguments;
+    bool used[CLR_MOST_INSTRUCTIONS];
+    int names[CLR_MOST_SCAN_INSTRUCTIONS];
+
+    add_word(key, (int)term->kind);
+    if (term->kind == TRUTHS || term->kind == BOUNDS) {
+        add_word(key, kinds[term->column]);
+        add_word(key, column_in(arguments, kinds, term->column));
+        add_word(key, term->kind == TRUTHS
+                          ? number_in(arguments->truths, &arguments->truth_count, instruction->b)
+                          : number_in(arguments->bounds, &arguments->bound_count, term->column));
+        return;
+    }
+    find_needed(scan, term->number, used);
+    add_instructions(key, scan, kinds, used, names);
+    add_word(key, names[term->number]);
+}
+
+/* Adds the scan's filter. Its columns are the first of the arguments. */
+static void add_filter(struct clr_row_key *key, const struct clr_scan *scan, const uint8_t *kinds)
+{
+    struct term terms[CLR_MOST_TERMS_OF_FILTER];
+    const int count = find_terms(scan, kinds, terms);
+    int i;
+
+    add_word(key, count);
+    for (i = 0; i < count; i++)
+        add_term(key, scan, kinds, &terms[i]);
+    key->arguments.filter_columns = key->arguments.column_count;
+    add_word(key, key->arguments.filter_columns);
 }
 
 /* ---- The text of a row. */
@@ -217,52 +372,77 @@ static const int16_t *add_register(struct clr_row_text *text, const int16_t *wor
     return word;
 }
 
-/* How an array is written: as a kernel takes it, as it is passed on, and in a list. */
-enum form { FORMAL, PASSED, LISTED };
+/* How an argument is written: as a kernel takes it, as a function takes it, or a row's value of it,
+   and as that is passed on; and an array of a column in a list. */
+enum form { FORMAL, VALUE, PASSED, LISTED };
 
 static void add_array(struct clr_row_text *text, enum form form, const char *type, const char *name,
                       int number)
 {
-    if (form == FORMAL)
+    if (form == PASSED)
+        add_text(text, " AT(%s%d),", name, number);
+    else if (form == FORMAL)
         add_text(text, " __global const %s *restrict %s%d,", type, name, number);
-    else if (form == PASSED)
-        add_text(text, " %s%d,", name, number);
     else
-        add_text(text, " X(%s, %s%d)", type, name, number);
+        add_text(text, form == VALUE ? " %s %s%d," : " X(%s, %s%d)", type, name, number);
 }
 
+/* Adds the columns from one to another. */
 static void add_columns(struct clr_row_text *text, enum form form,
-                        const struct clr_row_arguments *arguments)
+                        const struct clr_row_arguments *arguments, int first, int last)
 {
     int i;
 
-    for (i = 0; i < arguments->column_count; i++) {
+    for (i = first; i < last; i++) {
         const uint8_t kind = arguments->kinds[i];
 
         add_array(text, form, types[clr_kind_value_bytes(kind)], "v", i);
         if (clr_kind_wide(kind) == CLR_TAG_MIXED)
             add_array(text, form, "uchar", "t", i);
         if (clr_kind_narrow_bytes(kind) > 0 && form != LISTED)
-            add_text(text, form == FORMAL ? " long b%d," : " b%d,", i);
+            add_text(text, form == PASSED ? " b%d," : " long b%d,", i);
         if (clr_kind_has_decimals(kind) && form != LISTED)
-            add_text(text, form == FORMAL ? " long p%d, ulong q%d," : " p%d, q%d,", i, i);
+            add_text(text, form == PASSED ? " p%d, q%d," : " long p%d, ulong q%d,", i, i);
     }
 }
 
-/* The kernel's first arguments. */
+/* Adds a buffer, as a kernel and a function take it, or as it is passed on. */
+static void add_buffer(struct clr_row_text *text, enum form form, const char *type,
+                       const char *name, int number)
+{
+    if (form == PASSED)
+        add_text(text, " %s%d,", name, number);
+    else
+        add_array(text, FORMAL, type, name, number);
+}
+
+/* The kernel's first arguments, and those of a function. */
 static void add_all(struct clr_row_text *text, enum form form,
                     const struct clr_row_arguments *arguments)
 {
     int i;
 
-    add_columns(text, form, arguments);
+    add_columns(text, form, arguments, 0, arguments->column_count);
     for (i = 0; i < arguments->lookup_count; i++) {
-        add_array(text, form, arguments->lookups_short[i] ? "char" : "long", "lv", i);
+        add_buffer(text, form, arguments->lookups_short[i] ? "char" : "long", "lv", i);
         if (arguments->lookup_kinds[i] == CLR_TAG_MIXED)
-            add_array(text, form, "uchar", "lt", i);
+            add_buffer(text, form, "uchar", "lt", i);
     }
     for (i = 0; i < arguments->constant_count; i++)
-        add_text(text, form == FORMAL ? " long k%d," : " k%d,", i);
+        add_text(text, form == PASSED ? " k%d," : " long k%d,", i);
+}
+
+/* The kernel's arguments that the filter alone needs. */
+static void add_filter_formals(struct clr_row_text *text, const struct clr_row_arguments *arguments)
+{
+    int i;
+
+    for (i = 0; i < arguments->truth_count; i++)
+        add_array(text, FORMAL, "uint", "lb", i);
+    for (i = 0; i < arguments->bound_count; i++)
+        add_text(text, " uint wl%d, uint wm%d,", i, i);
+    if (arguments->bound_count > 0)
+        add_text(text, " uint any,");
 }
 
 static void begin_text(struct clr_row_text *text)
@@ -271,38 +451,110 @@ static void begin_text(struct clr_row_text *text)
     text->length = 0;
 }
 
-/* Defines ROW_FORMALS, the kernel's first arguments as it takes them, each followed by a comma, and
-   ROW_ARGUMENTS, as they are passed on; and FOR_EACH_COLUMN(X), which is X(type, array) for each
-   array of a column. */
+/* Defines what kernels/scan/filter.cl and those that follow it have of the arguments. */
 static void add_arguments(struct clr_row_text *text, const struct clr_row_arguments *arguments)
 {
     add_text(text, "#define ROW_FORMALS");
     add_all(text, FORMAL, arguments);
+    add_filter_formals(text, arguments);
+    add_text(text, "\n#define ROW_VALUES");
+    add_all(text, VALUE, arguments);
     add_text(text, "\n#define ROW_ARGUMENTS");
     add_all(text, PASSED, arguments);
-    add_text(text, "\n#define FOR_EACH_COLUMN(X)");
-    add_columns(text, LISTED, arguments);
-    add_text(text, "\n");
+    add_text(text, "\n#define FOR_EACH_FILTER_COLUMN(X)");
+    add_columns(text, LISTED, arguments, 0, arguments->filter_columns);
+    add_text(text, "\n#define FOR_EACH_OTHER_COLUMN(X)");
+    add_columns(text, LISTED, arguments, arguments->filter_columns, arguments->column_count);
+    add_text(text, "\n#define FILTER_PASSES %s\n", arguments->bound_count > 0 ? "any" : "1");
 }
 
-/* Defines ROW_BODY, which declares and computes the registers r0, r1, ... of a row, where AT(array)
-   is what that has of it, from the words of the instructions. Returns the word after them. */
-static const int16_t *add_body(struct clr_row_text *text, const int16_t *word)
+/* Declares and computes the registers r0, r1, ... of a row, where AT(array) is what that has of it,
+   from the words of the instructions. Returns the word after them. */
+static const int16_t *add_registers(struct clr_row_text *text, const int16_t *word)
 {
     int i;
 
-    add_text(text, "#undef ROW_BODY\n#define ROW_BODY");
     for (i = 0; *word != END; i++)
         word = add_register(text, word, i);
+    return word + 1;
+}
+
+/* Defines ROW_BODY, which are the registers. Returns the word after them. */
+static const int16_t *add_body(struct clr_row_text *text, const int16_t *word)
+{
+    add_text(text, "#undef ROW_BODY\n#define ROW_BODY");
+    word = add_registers(text, word);
+    add_text(text, "\n");
+    return word;
+}
+
+/* Defines a term of the filter, from its first word on. Returns the word after it. */
+static const int16_t *add_term_text(struct clr_row_text *text, const int16_t *word, int number)
+{
+    const enum term_kind kind = (enum term_kind) * word++;
+
+    add_text(text, "#define TERM_%d {", number);
+    if (kind == TRUTHS) {
+        add_text(text, " TRUTH(lb%d, AT(v%d)) }\n", word[2], word[1]);
+        return word + 3;
+    }
+    if (kind == BOUNDS) {
+        add_text(text, " WITHIN(AT(v%d), wl%d, wm%d) }\n", word[1], word[2], word[2]);
+        return word + 3;
+    }
+    word = add_registers(text, word);
+    add_text(text, kind == SURE ? " SURE(r%d) }\n" : " DOUBTFUL(r%d) }\n", *word);
+    return word + 1;
+}
+
+/* Defines the filter, from its first word on: see kernels/scan/filter.cl. Returns the word after
+   it. */
+static const int16_t *add_filter_text(struct clr_row_text *text, const int16_t *word)
+{
+    const int count = *word++;
+    int i;
+
+    for (i = 0; i < count; i++)
+        word = add_term_text(text, word, i);
+    add_text(text, "#define FOR_EACH_TERM(X)");
+    for (i = 0; i < count; i++)
+        add_text(text, " X(TERM_%d)", i);
     add_text(text, "\n");
     return word + 1;
 }
 
+/* Bytes of the widest column that a work-item loads at a time: two vectors, or one where there are
+   groups of several columns, whose records take registers as well. Measured on an H200 by `make
+   bench BENCH=narrow`, and by bench/group-bench. */
+enum { LOADED_BYTES = 32, LOADED_BYTES_OF_GROUPS = 16 };
+
+/* Returns how many rows a work-item takes at a time. */
+static int choose_batch(const struct clr_row_arguments *arguments, int bytes)
+{
+    size_t widest = 1;
+    int i;
+
+    for (i = 0; i < arguments->column_count; i++)
+        if (clr_kind_value_bytes(arguments->kinds[i]) > widest)
+            widest = clr_kind_value_bytes(arguments->kinds[i]);
+    return bytes / (int)widest < CLR_MOST_BATCH ? bytes / (int)widest : CLR_MOST_BATCH;
+}
+
+/* Defines what kernels/scan/filter.cl needs. Returns the key's word after its head. */
+static const int16_t *add_rows(struct clr_row_text *text, const struct clr_row_key *key, int bytes)
+{
+    add_arguments(text, &key->arguments);
+    add_text(text, "#define QUEUED %d\n#define ROWS_AT_ONCE %d\n", key->words[0],
+             choose_batch(&key->arguments, bytes));
+    return add_filter_text(text, key->words + 1);
+}
+
 /* ---- The key of a scan. */
 
-/* A step: its kind, whether it takes values, and all of a narrow column's; the instructions that it
-   needs; the registers of the filters and operands, or -1; and its base. */
-enum { OPERATION, ELEMENT, TAKES, WHOLE, HEAD_WORDS, ROOTS = 4 };
+/* Behind the head of all rows, a step: its kind, whether it takes values, and all of a narrow
+   column's; the instructions that it needs; the registers of its own filter and the operands, or
+   -1; and its base. */
+enum { OPERATION, ELEMENT, TAKES, WHOLE, HEAD_WORDS, ROOTS = 3 };
 
 /* Returns the argument of a step's column if it adds what that has, which is narrow and of
    INTEGERs, or else -1. */
@@ -327,12 +579,12 @@ static int find_base(const struct clr_row_arguments *arguments, const struct clr
 static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *plan,
                          const struct clr_scan_step *step)
 {
-    const struct clr_scan *scan = plan->scan;
-    const struct clr_tally *tally = &scan->tallies[step->tally];
+    const struct clr_tally *tally = &plan->scan->tallies[step->tally];
+    struct clr_scan scan = *plan->scan;
     /* A filter that all rows pass needs no column. */
     const struct clr_tally looked_at = {
         .x = tally->x, .y = tally->y, .filter = step->whole ? -1 : tally->filter};
-    const int roots[ROOTS] = {scan->filter, looked_at.filter, looked_at.x, looked_at.y};
+    const int roots[ROOTS] = {looked_at.filter, looked_at.x, looked_at.y};
     bool used[CLR_MOST_INSTRUCTIONS];
     int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
     int *base = &key->bases[key->step_count];
@@ -343,8 +595,9 @@ static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *p
     add_word(&key->row, step->takes);
     add_word(&key->row, step->whole);
     key->whole = step->whole;
-    clr_scan_find_used(scan, &looked_at, used);
-    add_instructions(&key->row, scan, plan->kinds, used, names);
+    scan.filter = -1;
+    clr_scan_find_used(&scan, &looked_at, used);
+    add_instructions(&key->row, &scan, plan->kinds, used, names);
     for (i = 0; i < ROOTS; i++)
         add_word(&key->row, roots[i] >= 0 ? names[roots[i]] : -1);
     *base = find_base(&key->row.arguments, plan, step);
@@ -358,20 +611,25 @@ void clr_scan_key(struct clr_scan_key *key, const struct clr_scan_plan *plan,
 
     key->step_count = 0;
     begin_key(&key->row);
+    add_word(&key->row, plan->queued);
+    add_filter(&key->row, plan->scan, plan->kinds);
     for (i = 0; i < bundle->count; i++)
         add_key_step(key, plan, &plan->steps[bundle->steps[i]]);
 }
 
 /* ---- The text of a scan. */
 
-/* What all steps share. */
-static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
+/* What all steps share. Returns the word after the filter's. */
+static const int16_t *add_head(struct clr_row_text *text, const struct clr_scan_key *key)
 {
+    const int16_t *word;
     int i;
 
-    add_arguments(text, &key->row.arguments);
-    /* Rows of one step, or of several: as many values, about, as there are registers for. */
-    add_text(text, "#define LOADS %d\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
+    word = add_rows(text, &key->row, LOADED_BYTES);
+    /* Of one step, or of several: as many values, about, as there are registers for. */
+    add_text(text,
+             "#define LOADS %d\n#define STEPS %d\n#define "
+             "FOR_EACH_STEP(X)",
              key->step_count > 1 ? 2 : 4, key->step_count);
     for (i = 0; i < key->step_count; i++) {
         const struct clr_kernel_kind *kind =
@@ -389,12 +647,13 @@ static void add_head(struct clr_row_text *text, const struct clr_scan_key *key)
         if (key->bases[i] >= 0)
             add_text(text, "#define BASE_%d b%d\n", i, key->bases[i]);
     end_text(text);
+    return word;
 }
 
 /* Adds a step, from its first word on. Returns the word after it. */
 static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, int number)
 {
-    static const char *const roots[ROOTS] = {"ROW_FILTER", "ROW_OWN_FILTER", "ROW_X", "ROW_Y"};
+    static const char *const roots[ROOTS] = {"ROW_OWN_FILTER", "ROW_X", "ROW_Y"};
     const struct clr_kernel_kind *kind =
         clr_kernel_kind_of((enum clr_operation)word[OPERATION], (enum clr_element)word[ELEMENT]);
     const int takes = word[TAKES];
@@ -423,11 +682,11 @@ static const int16_t *add_step(struct clr_row_text *text, const int16_t *word, i
 
 void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key)
 {
-    const int16_t *word = key->row.words;
+    const int16_t *word;
     int i;
 
     begin_text(text);
-    add_head(text, key);
+    word = add_head(text, key);
     for (i = 0; i < key->step_count; i++)
         word = add_step(text, word, i);
 }
@@ -438,29 +697,30 @@ void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key)
 _Static_assert(CLR_MOST_SCAN_TALLIES <= 32, "more tallies than bits");
 enum { MOST_ADDS = 1 + 6 * CLR_MOST_SCAN_TALLIES };
 
-/* ---- The key of groups: the instructions; the filter's register; how many words of each sort
-   there are; the registers of the keys; and what a tally has. */
+/* ---- The key of groups: the head of all rows; the instructions of all else;
+   how many words of each sort there are; the registers of the keys; and what a tally has. */
 
 static void find_used(const struct clr_group_plan *plan, bool *used)
 {
-    const struct clr_scan *scan = plan->scan;
+    struct clr_scan scan = *plan->scan;
     bool one[CLR_MOST_INSTRUCTIONS];
     int i, j;
 
-    for (j = 0; j < scan->instruction_count; j++)
+    scan.filter = -1;
+    for (j = 0; j < scan.instruction_count; j++)
         used[j] = false;
     for (i = 0; i < plan->tally_count + plan->grouping.key_count; i++) {
         struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
 
         if (i < plan->tally_count) {
-            tally.x = scan->tallies[i].x;
-            tally.y = scan->tallies[i].y;
+            tally.x = scan.tallies[i].x;
+            tally.y = scan.tallies[i].y;
             tally.filter = plan->tallies[i].filter;
         } else {
             tally.x = plan->grouping.keys[i - plan->tally_count];
         }
-        clr_scan_find_used(scan, &tally, one);
-        for (j = 0; j < scan->instruction_count; j++)
+        clr_scan_find_used(&scan, &tally, one);
+        for (j = 0; j < scan.instruction_count; j++)
             used[j] = used[j] || one[j];
     }
 }
@@ -547,16 +807,18 @@ static void add_tally(struct clr_row_key *key, const struct clr_group_plan *plan
         add_word(key, words[i]);
 }
 
-void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, const uint8_t *kinds)
+void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, const uint8_t *kinds,
+                   bool queued)
 {
     const struct clr_scan *scan = plan->scan;
     bool used[CLR_MOST_INSTRUCTIONS], wide[MOST_ADDS];
     int names[CLR_MOST_SCAN_INSTRUCTIONS], i;
 
     begin_key(key);
+    add_word(key, queued);
+    add_filter(key, scan, kinds);
     find_used(plan, used);
     add_instructions(key, scan, kinds, used, names);
-    add_word(key, scan->filter < 0 ? -1 : names[scan->filter]);
     add_word(key, find_wides(plan, wide));
     add_word(key, plan->adds);
     for (i = 0; i < plan->adds; i++)
@@ -587,11 +849,11 @@ void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
     int count, i, j;
 
     begin_text(text);
-    add_arguments(text, &key->arguments);
-    word = add_body(text, key->words);
-    add_text(text, "#define ROW_FILTER ");
-    add_operand(text, *word++);
-    add_text(text, "\n#define WIDES %d\n", *word++);
+    word = add_rows(text, key,
+                    key->words[0] || key->arguments.column_count == 1 ? LOADED_BYTES
+                                                                      : LOADED_BYTES_OF_GROUPS);
+    word = add_body(text, word);
+    add_text(text, "#define WIDES %d\n", *word++);
     count = *word++;
     add_text(text, "#define ADDS %d\n#define WIDE_NUMBERS", count);
     for (i = j = 0; i < count; i++)

@@ -145,6 +145,7 @@ static enum clr_code start_launch(const struct scan_request *request,
     struct clr_passes *passes = &request->slot->passes;
     struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 2 + CLR_PASSES_ARGUMENTS];
     const cl_ulong first = range->first, rows = range->rows;
+    struct clr_row_bounds bounds;
     cl_uint count;
 
     if (!launch->program->scans) {
@@ -154,7 +155,7 @@ static enum clr_code start_launch(const struct scan_request *request,
     }
     /* What the generated text calls ROW_FORMALS, and the rows. */
     count = clr_row_arguments_list(&launch->arguments, request->plan->scan, request->columns,
-                                   lookups, list);
+                                   lookups, &bounds, list);
     list[count++] = CLR_VALUE(first);
     list[count++] = CLR_VALUE(rows);
     return clr_passes_start_rows(passes, launch->program, list, count, range->rows, status);
@@ -374,6 +375,7 @@ struct clr_scan_trial *clr_scan_trial_new(const struct clr_scan_plan *plan,
     clr_trial_scan_init(&trial->made, plan->scan, plan->kinds);
     trial->made.scan.tallies = trial->tallies;
     trial->plan.scan = &trial->made.scan;
+    trial->plan.queued = plan->queued;
     memcpy(trial->plan.kinds, plan->kinds, sizeof plan->kinds);
     trial->plan.count = bundle->count;
     for (i = 0; i < bundle->count; i++) {

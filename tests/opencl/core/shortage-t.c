@@ -61,7 +61,8 @@ static bool sum(struct clr_device *device, struct clr_status *status)
                                       result == (int64_t)ROWS * (ROWS - 1) / 2);
 }
 
-/* Brings lookups: the values of one as they are, and of one as bytes, with tags. */
+/* Brings lookups: the values of one as they are, and of one as bytes, with tags, and the truths of
+   both. */
 static bool look_up(struct clr_device *device, struct clr_status *status)
 {
     const struct clr_kept_lookup *found[CLR_MOST_LOOKUPS];
@@ -70,6 +71,7 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
     const struct clr_scan scan = {.lookup_count = 2, .lookups = lookups};
     struct clr_device_work work = {0};
     cl_command_queue queue = clr_cl.CreateCommandQueue(device->context, device->info.id, 0, NULL);
+    const int64_t truths = (ROWS / 32 + 1) * (int64_t)sizeof(uint32_t);
     bool complete = true;
     uint32_t i;
 
@@ -85,7 +87,8 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
         clr_lookup_cache_bring(&cache, device, queue, &scan, found, &work, status);
     if (queue != NULL && status->code == CLR_OK)
         complete = found[0]->values != NULL && found[0]->tags == NULL && found[1]->values != NULL &&
-                   found[1]->tags != NULL && work.bytes == 10 * (int64_t)ROWS;
+                   found[1]->tags != NULL && found[0]->truths != NULL && found[1]->truths != NULL &&
+                   work.bytes == 10 * (int64_t)ROWS + 2 * truths;
     if (queue != NULL) {
         clr_cl.Finish(queue);
         clr_cl.ReleaseCommandQueue(queue);

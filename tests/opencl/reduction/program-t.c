@@ -89,7 +89,7 @@ static int add_operators(struct clr_scan *scan, struct clr_instruction *instruct
 
 /* Every operator, of values of all types, in two sums, products and extremes at once; and groups by
    what comes of it, with all that a record may have. */
-static void test_scan(const struct clr_device_info *info)
+static void test_scan(const struct clr_device_info *info, bool queued)
 {
     enum { NUMBERS = CLR_TYPE(CLR_TAG_NULL) | CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL) };
     struct clr_instruction instructions[CLR_OPCODES + 1] = {{CLR_OP_COLUMN, 0, -1, -1}};
@@ -118,13 +118,15 @@ static void test_scan(const struct clr_device_info *info)
 
     scan.filter = add_operators(&scan, instructions);
     clr_scan_plan(&scan, kinds, &plan);
+    plan.queued = queued;
     tap_is_int64(plan.count, bundle.count, "sums, extremes and products of INTEGERs and REALs");
     clr_scan_key(&key, &plan, &bundle);
     clr_scan_text(&text, &key);
     clr_status_clear(&status);
     clr_program_build(&program, NULL, info, key.steps, key.step_count, text.text, &log, &status);
-    tap_ok(text.complete && compiles == !info->doubles, "a scan with all operators, %s doubles",
-           info->doubles ? "with" : "without");
+    tap_ok(text.complete && compiles == !info->doubles,
+           "a scan with all operators, %s doubles, %s a queue", info->doubles ? "with" : "without",
+           queued ? "with" : "without");
 
     groups = (struct clr_group_plan){
         .scan = &scan,
@@ -152,11 +154,13 @@ static void test_scan(const struct clr_device_info *info)
                      .real_high = -1,
                      .real_low = -1,
                      .extremes = {-1, -1, -1, -1}}}};
-    clr_group_key(&group_key, &groups, kinds);
+    clr_group_key(&group_key, &groups, kinds, queued);
     clr_group_text(&text, &group_key);
-    clr_group_kernels_build(text.text, NULL, info, group_kernels, &group_size, &log, &status);
-    tap_ok(text.complete && compiles == !info->doubles, "groups with all operators, %s doubles",
-           info->doubles ? "with" : "without");
+    clr_group_kernels_build(text.text, queued, NULL, info, group_kernels, &group_size, &log,
+                            &status);
+    tap_ok(text.complete && compiles == !info->doubles,
+           "groups with all operators, %s doubles, %s a queue", info->doubles ? "with" : "without",
+           queued ? "with" : "without");
 }
 
 int main(void)
@@ -176,7 +180,8 @@ int main(void)
             for (element = 0; element < CLR_ELEMENTS; element++)
                 test_reduction(&info, (enum clr_operation)operation, (enum clr_element)element);
         }
-        test_scan(&info);
+        test_scan(&info, false);
+        test_scan(&info, true);
     }
     unlink(path);
     return tap_done();
