@@ -23,8 +23,9 @@ static const size_t groups_per_unit[CLR_OPERATIONS][CLR_ELEMENTS] = {
 };
 static const size_t groups_per_unit_of_bundles = 4;
 
-/* Rows that are loaded at a time, at most: as many values, about, as there are registers for. */
-enum { BATCH_OF_BUNDLE = 2 };
+/* Rows that are loaded at a time, at most: by several steps, which need registers, and by a CPU
+   device, whose compiler takes its time for each. */
+enum { BATCH_OF_BUNDLE = 2, BATCH_OF_CPU = 4 };
 
 /* The files of all kinds of a scan, those of its rows, and a few more. */
 enum { MOST_SOURCES = 7 * CLR_MOST_BUNDLE + 13 };
@@ -175,6 +176,9 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     const bool doubles = clr_device_sums_doubles(device);
     struct sources sources = {.count = 0};
     char options[256];
+    const int batch = count > 1                        ? BATCH_OF_BUNDLE
+                      : device->type == CLR_DEVICE_CPU ? BATCH_OF_CPU
+                                                       : CLR_MOST_BATCH;
     int wide = 0, copies, end, i;
 
     for (i = 0; i < count; i++)
@@ -190,8 +194,8 @@ enum clr_code clr_program_build(struct clr_program *program, cl_context context,
     end = snprintf(options, sizeof options,
                    "-cl-std=CL1.2 -DDOUBLES=%d -DDIGITS=%d -DACCUMULATOR_BASE=%d -DCOPIES=%d"
                    " -DMOST_BATCH=%d -DMOST_ITEMS=%d",
-                   doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies,
-                   count == 1 ? CLR_MOST_BATCH : BATCH_OF_BUNDLE, GROUP_SIZE_LIMIT);
+                   doubles, CLR_ACCUMULATOR_DIGITS, CLR_ACCUMULATOR_BASE, copies, batch,
+                   GROUP_SIZE_LIMIT);
     if (text != NULL) {
         add_scan(&sources, kinds, count, text, doubles);
     } else {
