@@ -31,6 +31,9 @@ ASKED = (
     ("SELECT CASE WHEN n > 50 THEN 'high' WHEN n > 0 THEN 'low' END, count(*) FROM t GROUP BY 1", ()),
     ("SELECT abs(n) % 7, gpu_dot(n, few), gpu_sum(n * 2) FROM t GROUP BY 1 HAVING gpu_sum(n) <> 0", ()),
     ("SELECT upper(city), gpu_sum_state(x) FROM t GROUP BY 1", ()),
+    # Few rows pass, by what the lookups say: they wait for each other.
+    ("SELECT many % 4000, gpu_sum(x), count(*), max(n) FROM t WHERE city = 'ORD' AND n > ?1 AND n <= 60 GROUP BY 1", (-40,)),
+    ("SELECT few, gpu_sum(n), min(x) FROM t WHERE x < 100.5 AND day LIKE '2011%' AND city > 'a' GROUP BY few", ()),
 )
 
 #: A device leaves these to the host, whose answer they have.
