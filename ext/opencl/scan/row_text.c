@@ -524,8 +524,8 @@ static const int16_t *add_filter_text(struct clr_row_text *text, const int16_t *
 }
 
 /* Bytes of the widest column that a work-item loads at a time: two vectors, or one where there are
-   groups of several columns, whose records take registers as well. Measured on an H200 by `make
-   bench BENCH=narrow`, and by bench/group-bench. */
+   groups of several columns, whose records take registers as well. Measured on an H200 by
+   bench/device-bench narrow and by bench/group-bench. */
 enum { LOADED_BYTES = 32, LOADED_BYTES_OF_GROUPS = 16 };
 
 /* Returns how many rows a work-item takes at a time. */
