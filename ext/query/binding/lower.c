@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "query/binding/derive.h"
 #include "query/binding/lookup.h"
-#include "query/names/subqueries.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
@@ -181,6 +180,47 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
     return value;
 }
 
+/* Goes past a number, or a call of an aggregate of SQLite's with one argument or a star. Returns
+   false if something else comes. */
+static bool pass_computed(const char **at)
+{
+    static const char *const aggregates[] = {"AVG", "COUNT", "MAX", "MIN", "SUM", "TOTAL"};
+    struct clr_token token;
+    struct clr_reason reason;
+    int depth = 0;
+    bool is_aggregate;
+
+    if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == CLR_T_NUMBER)
+        return token.kind == CLR_T_NUMBER;
+    is_aggregate = clr_token_is_among(&token, aggregates, sizeof aggregates / sizeof aggregates[0]);
+    do {
+        if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == 0 ||
+            (depth == 0 && token.kind != CLR_T_LP) || (depth == 1 && token.kind == CLR_T_COMMA))
+            return false;
+        depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
+    } while (depth > 0 && is_aggregate);
+    return is_aggregate;
+}
+
+/* Whether a subquery's column is computed of numbers and calls of SQLite's aggregates alone, and so
+   has no affinity, by its text: see sqlite3ExprAffinity() in SQLite's expr.c. */
+static bool is_computed(const struct clr_node *subquery)
+{
+    const char *at = subquery->names[0].text;
+    struct clr_token token;
+    struct clr_reason reason;
+
+    if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK || token.kind != CLR_T_LP ||
+        clr_lexer_next_raw(&at, &token, &reason) != CLR_OK || !clr_token_is(&token, "SELECT"))
+        return false;
+    do {
+        if (!pass_computed(&at) || clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
+            return false;
+    } while (token.kind == CLR_T_PLUS || token.kind == CLR_T_MINUS || token.kind == CLR_T_STAR ||
+             token.kind == CLR_T_SLASH);
+    return clr_token_is(&token, "FROM");
+}
+
 /*
  * An operand of a comparison. If something in the comparison is foreign, it reads several columns,
  * for it would be a lookup else. Where one operand has TEXT affinity, SQLite would make TEXT of the
@@ -193,8 +233,7 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
  */
 static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
-    if (clr_content_is_subquery(node) &&
-        !(node->kind == CLR_N_SUBQUERY && clr_subquery_is_computed(node)))
+    if (clr_content_is_subquery(node) && !(node->kind == CLR_N_SUBQUERY && is_computed(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
     if ((node->is_foreign || node->is_momentary) &&
         (clr_content_is_text(node) || clr_content_is_signed_column(node)))
@@ -529,7 +568,8 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
     }
     switch (node->kind) {
     case CLR_N_COLUMN:
-        return node->column.is_text ? clr_refuse_column(binder->syntax, CLR_WHY_TEXT_COLUMN, node)
+        return node->column.is_text ? clr_refuse_name(binder->syntax, CLR_WHY_TEXT_COLUMN,
+                                                      node->names[node->name_count - 1].name)
                                     : clr_emit_column(binder, node->reads, false);
     case CLR_N_LITERAL:
         return check_literal(binder, node) ? clr_emit_constant(binder, node->value, 0, NULL) : -1;

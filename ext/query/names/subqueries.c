@@ -66,45 +66,6 @@ bool clr_subquery_may_name(const struct clr_query *query, const struct clr_node 
     return false;
 }
 
-/* Goes past a number, or a call of an aggregate of SQLite's with one argument or a star. Returns
-   false if something else comes. */
-static bool pass_computed(const char **at)
-{
-    static const char *const aggregates[] = {"AVG", "COUNT", "MAX", "MIN", "SUM", "TOTAL"};
-    struct clr_token token;
-    struct clr_reason reason;
-    int depth = 0;
-    bool is_aggregate;
-
-    if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == CLR_T_NUMBER)
-        return token.kind == CLR_T_NUMBER;
-    is_aggregate = clr_token_is_among(&token, aggregates, sizeof aggregates / sizeof aggregates[0]);
-    do {
-        if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == 0 ||
-            (depth == 0 && token.kind != CLR_T_LP) || (depth == 1 && token.kind == CLR_T_COMMA))
-            return false;
-        depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
-    } while (depth > 0 && is_aggregate);
-    return is_aggregate;
-}
-
-bool clr_subquery_is_computed(const struct clr_node *subquery)
-{
-    const char *at = subquery->names[0].text;
-    struct clr_token token;
-    struct clr_reason reason;
-
-    if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK || token.kind != CLR_T_LP ||
-        clr_lexer_next_raw(&at, &token, &reason) != CLR_OK || !clr_token_is(&token, "SELECT"))
-        return false;
-    do {
-        if (!pass_computed(&at) || clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
-            return false;
-    } while (token.kind == CLR_T_PLUS || token.kind == CLR_T_MINUS || token.kind == CLR_T_STAR ||
-             token.kind == CLR_T_SLASH);
-    return clr_token_is(&token, "FROM");
-}
-
 /* Whether a name could be one of the query around a subquery: a column, an item, or a column of
    the table of groups. */
 static bool is_outer(const struct clr_binder *binder, const char *name)

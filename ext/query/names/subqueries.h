@@ -13,10 +13,6 @@
 bool clr_subquery_may_name(const struct clr_query *query, const struct clr_node *subquery,
                            const char *column);
 
-/* Whether a subquery's column is computed of numbers and calls of SQLite's aggregates alone, and so
-   has no affinity, by its text: see sqlite3ExprAffinity() in SQLite's expr.c. */
-bool clr_subquery_is_computed(const struct clr_node *subquery);
-
 /*
  * To be called once it is known what names mean. Refuses subqueries in which a name may mean
  * something of the query around them, though SQLite prepares them by themselves: one in double

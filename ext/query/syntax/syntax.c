@@ -39,12 +39,6 @@ int clr_refuse_token(struct clr_syntax *syntax, enum clr_reason_code why,
     return refuse(syntax, why, token->text, token->length);
 }
 
-int clr_refuse_column(struct clr_syntax *syntax, enum clr_reason_code why,
-                      const struct clr_node *column)
-{
-    return clr_refuse_name(syntax, why, column->names[column->name_count - 1].name);
-}
-
 int clr_syntax_no_memory(struct clr_syntax *syntax)
 {
     if (syntax->code == CLR_OK)

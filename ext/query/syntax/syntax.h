@@ -249,8 +249,6 @@ int clr_refuse(struct clr_syntax *syntax, enum clr_reason_code why);
 int clr_refuse_name(struct clr_syntax *syntax, enum clr_reason_code why, const char *name);
 int clr_refuse_token(struct clr_syntax *syntax, enum clr_reason_code why,
                      const struct clr_token *token);
-int clr_refuse_column(struct clr_syntax *syntax, enum clr_reason_code why,
-                      const struct clr_node *column);
 int clr_syntax_no_memory(struct clr_syntax *syntax);
 
 /* Adds a node of a kind that has those children, and names[0]; NULL is none. All else is zeros.
