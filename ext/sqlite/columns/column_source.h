@@ -180,7 +180,7 @@ void clr_row_attempts_end(struct clr_cached_table *table);
    the reason says why not. Returns as clr_columns_bring() does. */
 int clr_row_columns_fill(struct clr_column_request *request);
 
-/* ---- Derived columns: for column_source.c, but for the first. */
+/* ---- Derived columns: for column_source.c. */
 
 /*
  * Expressions of a table's rows that SQLite evaluates once, row by row, and that are kept with the
@@ -195,14 +195,6 @@ int clr_row_columns_fill(struct clr_column_request *request);
  * again. It does so for the query that refreshes, and for others when they come: until then it is
  * not known that their functions are those that made the column.
  */
-
-/* Returns a name of the table's rowid that is no column's, or NULL: without one its columns can't
-   be derived. */
-const char *clr_derived_rowid(const struct clr_table_info *table);
-
-/* Ends what a view has of its derived columns: those that no other connection, and no other view,
-   can ask for are dropped. */
-void clr_deriving_end(struct clr_connection *connection, struct clr_deriving *deriving);
 
 /* Within the version's transaction: finds out by what code SQLite evaluates the query's derived
    columns now. The reason says if functions are no longer SQLite's own. Returns SQLITE_OK,

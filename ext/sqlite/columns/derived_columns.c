@@ -14,17 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *clr_derived_rowid(const struct clr_table_info *table)
-{
-    int i;
-
-    for (i = 0; i < CLR_ROWID_NAMES && !table->without_rowid; i++) {
-        if (clr_table_info_find(table, clr_rowid_names[i]) == table->column_count)
-            return clr_rowid_names[i];
-    }
-    return NULL;
-}
-
 /* ---- By what code they are evaluated. */
 
 /* Adds to the hash what the time zone is to SQLite: the variable that names it, and how far local
@@ -176,13 +165,6 @@ int clr_derived_check(struct clr_column_request *request)
     return rc;
 }
 
-void clr_deriving_end(struct clr_connection *connection, struct clr_deriving *deriving)
-{
-    /* Without memory it may not have been known. */
-    if (clr_age_release(connection, &deriving->has_age) && deriving->age != 0)
-        clr_cache_drop_age(deriving->age);
-}
-
 /* ---- When they are made. */
 
 /* Learns how long the columns served that are gone. */
@@ -218,6 +200,19 @@ bool clr_derived_are_due(struct clr_column_request *request)
 
 /* ---- Making them. */
 
+/* Returns a name of the table's rowid that is no column's, which a table with derived columns has.
+ */
+static const char *rowid_name(const struct clr_table_info *table)
+{
+    int i;
+
+    for (i = 0; i < CLR_ROWID_NAMES && !table->without_rowid; i++) {
+        if (clr_table_info_find(table, clr_rowid_names[i]) == table->column_count)
+            return clr_rowid_names[i];
+    }
+    return NULL;
+}
+
 /* Returns the statement's text, or NULL. */
 static char *write_select(const struct clr_column_request *request,
                           const struct clr_new_columns *making)
@@ -229,8 +224,7 @@ static char *write_select(const struct clr_column_request *request,
     for (i = 0; i < making->count; i++)
         sqlite3_str_appendf(text, ", (%s)", making->names[i]);
     sqlite3_str_appendf(text, ") FROM \"%w\".\"%w\" NOT INDEXED WHERE %s BETWEEN ?2 AND ?3",
-                        request->table->schema, request->table->name,
-                        clr_derived_rowid(request->table));
+                        request->table->schema, request->table->name, rowid_name(request->table));
     return sqlite3_str_finish(text);
 }
 

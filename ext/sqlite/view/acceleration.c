@@ -8,6 +8,7 @@
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/schema/sole_writer.h"
+#include "sqlite/session/age.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
@@ -200,12 +201,20 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     return NULL;
 }
 
+/* Drops the derived columns that no other connection, and no other view, can ask for. */
+static void drop_derived(struct clr_connection *connection, struct clr_deriving *deriving)
+{
+    /* Without memory the age may not have been known. */
+    if (clr_age_release(connection, &deriving->has_age) && deriving->age != 0)
+        clr_cache_drop_age(deriving->age);
+}
+
 void clr_acceleration_free(struct clr_acceleration *acceleration)
 {
     if (acceleration == NULL)
         return;
     drop_plan(acceleration);
-    clr_deriving_end(acceleration->connection, &acceleration->deriving);
+    drop_derived(acceleration->connection, &acceleration->deriving);
     clr_memory_free(acceleration->places);
     clr_memory_free(acceleration->literal_sql);
     clr_interruption_end(&acceleration->interruption);

@@ -2,6 +2,7 @@
 
 #include "base/float_environment.h"
 #include "base/memory.h"
+#include "query/names/tables.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/entries.h"
@@ -253,10 +254,10 @@ static int know_tables(sqlite3 *db, const struct clr_plan *plan, struct tables *
         known->name = info->name;
         known->column_count = info->column_count + !info->without_rowid;
         known->rowid = find_rowid(info);
-        known->derives = clr_derived_rowid(info) != NULL;
         known->columns = know_columns(db, plan, info, i == plan->varied->fact);
         if (known->columns == NULL)
             return SQLITE_NOMEM;
+        known->derives = clr_tables_rowid(known) != NULL;
         if (tables->count == 1)
             break;
         known->rows = clr_last_rowid(db, info->schema, info->name);
