@@ -122,6 +122,23 @@ static enum clr_load_outcome walk_anew(struct refresh *refresh, uint32_t root)
     return done || outcome != CLR_LOAD_DONE ? outcome : clr_pages_no_memory(pages);
 }
 
+/* Returns the set of a tree's interior pages, or NULL without memory. */
+static struct clr_page_set *inner_pages(const struct clr_tree *tree)
+{
+    struct clr_page_set *inner = clr_page_set_new(tree->pages->last);
+    bool done = inner != NULL;
+    size_t i;
+
+    for (i = 0; i < tree->upper_count && done; i++)
+        done = clr_page_set_add(inner, tree->upper[i]);
+    for (i = 0; i < tree->branch_count && done; i++)
+        done = clr_page_set_add(inner, tree->branches[i]->number);
+    if (done)
+        return inner;
+    clr_page_set_free(inner);
+    return NULL;
+}
+
 /* Takes note of the leaves of branches that have changed. */
 static bool note_branches(struct refresh *refresh)
 {
@@ -606,7 +623,7 @@ static enum clr_load_outcome refresh_table(struct refresh *refresh, uint32_t roo
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     if (refresh->source->is_index)
-        pages->inner = refresh->inner = clr_tree_inner(&refresh->tree);
+        pages->inner = refresh->inner = inner_pages(&refresh->tree);
     if (refresh->source->is_index && refresh->inner == NULL)
         return clr_pages_no_memory(pages);
     refresh->leaf_count = layout->leaf_count - refresh->gone.count + refresh->added.count;

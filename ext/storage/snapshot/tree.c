@@ -417,22 +417,6 @@ void clr_tree_free(struct clr_tree *tree)
     *tree = (struct clr_tree){.pages = NULL};
 }
 
-struct clr_page_set *clr_tree_inner(const struct clr_tree *tree)
-{
-    struct clr_page_set *inner = clr_page_set_new(tree->pages->last);
-    bool done = inner != NULL;
-    size_t i;
-
-    for (i = 0; i < tree->upper_count && done; i++)
-        done = clr_page_set_add(inner, tree->upper[i]);
-    for (i = 0; i < tree->branch_count && done; i++)
-        done = clr_page_set_add(inner, tree->branches[i]->number);
-    if (done)
-        return inner;
-    clr_page_set_free(inner);
-    return NULL;
-}
-
 size_t clr_tree_size(const struct clr_tree *tree)
 {
     size_t size, i;

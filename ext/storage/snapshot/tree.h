@@ -67,9 +67,6 @@ bool clr_tree_copy(struct clr_tree *tree, const struct clr_tree *from);
 
 void clr_tree_free(struct clr_tree *tree);
 
-/* Returns the set of a tree's interior pages, to be freed, or NULL without memory. */
-struct clr_page_set *clr_tree_inner(const struct clr_tree *tree);
-
 /* Returns the memory that a tree takes, in bytes. */
 size_t clr_tree_size(const struct clr_tree *tree);
 
