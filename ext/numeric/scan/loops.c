@@ -13,10 +13,11 @@
 enum { LINE = 8 };
 #define FETCH(values) __builtin_prefetch(values, 0, 2)
 
-static inline void fetch_lines(const int64_t *values, size_t count)
+/* Fetches 64 values. */
+static inline void fetch_lines(const int64_t *values)
 {
     size_t i;
-    for (i = 0; i < count; i += LINE)
+    for (i = 0; i < 64; i += LINE)
         FETCH(values + i);
 }
 
@@ -51,7 +52,7 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
 
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = bits[i / 64];
-        fetch_lines(ahead + i, 64);
+        fetch_lines(ahead + i);
         if (word == UINT64_MAX) {
             memcpy(result + count, values + i, 64 * sizeof *values);
             count += 64;
@@ -119,7 +120,7 @@ TARGET_AVX2 static size_t avx2_gather(const int64_t *restrict values, const uint
     for (i = 0; i < CLR_BLOCK; i += 64) {
         uint64_t word = bits[i / 64];
         const int64_t *next = values + i;
-        fetch_lines(ahead + i, 64);
+        fetch_lines(ahead + i);
         for (; word != 0; word >>= 4, next += 4) {
             __m256i all = _mm256_loadu_si256((const __m256i *)(const void *)next);
             __m256i order = _mm256_cvtepu8_epi32(
