@@ -49,13 +49,6 @@ const char *clr_form_suffix(enum clr_form form)
 /* Characters of a count and its comma, at most. */
 enum { COUNT_SIZE = 21 };
 
-unsigned clr_finish_needs(const struct clr_aggregate *aggregate)
-{
-    return aggregate->operation < CLR_OPERATIONS
-               ? 1
-               : clr_statistic_needs((enum clr_statistic)aggregate->finish);
-}
-
 static void finish_total(enum clr_total total, const struct clr_sums *sums,
                          struct clr_output *output)
 {

@@ -106,10 +106,6 @@ static inline void clr_output_init(struct clr_output *output)
     output->memory = NULL;
 }
 
-/* Returns the mask (bits 1 << term) of the operation's terms whose sums the aggregate's value
-   needs. */
-unsigned clr_finish_needs(const struct clr_aggregate *aggregate);
-
 /*
  * These store what an aggregate gives in the form: for CLR_FORM_STATE and CLR_FORM_STATE_MERGE its
  * state, else its value. The output has been made NULL.

@@ -1,5 +1,6 @@
 #include "query/binding/calls.h"
 
+#include "numeric/exact/moments.h"
 #include "numeric/states/aggregate_table.h"
 #include "query/binding/lower.h"
 #include "query/names/names.h"
@@ -96,17 +97,25 @@ static unsigned find_further(const struct clr_query *query, const struct clr_cal
     return clr_query_has_groups(query) ? CLR_BOUNDS : 1u << CLR_EXTREMES;
 }
 
+/* Returns the mask (bits 1 << term) of the operation's terms whose sums the call's value needs. */
+static unsigned find_needs(const struct clr_call *call)
+{
+    if (call->form & CLR_FORM_STATE)
+        return (1u << CLR_MOST_TERMS) - 1;
+    return call->aggregate->operation < CLR_OPERATIONS
+               ? 1
+               : clr_statistic_needs((enum clr_statistic)call->aggregate->finish);
+}
+
 /* A function of sums or extremes: a tally for each term that it needs, or only one that counts.
    Returns false once it has failed, as all below. */
 static bool bind_terms(struct clr_binder *binder, struct clr_call *call, const int operands[2],
                        int filter)
 {
-    const struct clr_aggregate *aggregate = call->aggregate;
-    const unsigned all = (1u << CLR_MOST_TERMS) - 1;
-    const unsigned needs = call->form & CLR_FORM_STATE ? all : clr_finish_needs(aggregate);
+    const unsigned needs = find_needs(call);
     const unsigned also = find_further(binder->query, call);
     int count, i;
-    const struct clr_term *terms = clr_operation_terms(aggregate->operation, &count);
+    const struct clr_term *terms = clr_operation_terms(call->aggregate->operation, &count);
 
     for (i = 0; i < count; i++) {
         if (!(needs & 1u << i))

@@ -669,6 +669,26 @@ static int read_pages(struct clr_column_request *request)
 
 /* ---- All. */
 
+/* Within a transaction for rows: the reason says if a column can't be filled by SQLite any more, as
+   functions may have been replaced. */
+static void check_filled(struct clr_column_request *request)
+{
+    const struct clr_table_info *table = request->table;
+    struct clr_column_code code;
+    int i;
+
+    for (i = 0; i < request->query->column_count && request->reason.code == CLR_WHY_NONE; i++) {
+        const struct clr_column_info *info = &table->columns[request->query->columns[i].number];
+
+        if (!info->loadable ||
+            (info->has_calls &&
+             (clr_column_code_read(request->connection->db, table->schema, table->name, info->name,
+                                   NULL, &code) != SQLITE_OK ||
+              !code.is_settled)))
+            clr_reason_set(&request->reason, CLR_WHY_OTHER_ROWS);
+    }
+}
+
 /* Begins a version of the database, and finds the image of the table in it, unless the request says
    why not: then there is no image. */
 static int begin(struct clr_column_request *request)
@@ -688,7 +708,7 @@ static int begin(struct clr_column_request *request)
         refuse_version(request, why);
     if (rc == SQLITE_OK && why == CLR_WHY_NONE && is_current(request)) {
         if (request->is_filled)
-            clr_row_columns_check(request);
+            check_filled(request);
         else
             rc = clr_derived_check(request);
     }

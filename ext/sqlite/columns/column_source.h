@@ -169,10 +169,6 @@ int clr_column_request_read(struct clr_column_request *request, enum clr_load_ou
 int clr_row_version_begin(struct clr_database *database, struct clr_database_version *token,
                           enum clr_reason_code *why);
 
-/* Within that transaction: the reason says if a column can't be filled by SQLite any more, as
-   functions may have been replaced. */
-void clr_row_columns_check(struct clr_column_request *request);
-
 /* Learns how long the columns served of a version that is gone. */
 void clr_row_attempts_end(struct clr_cached_table *table);
 

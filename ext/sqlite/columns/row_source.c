@@ -333,24 +333,6 @@ static enum clr_reason_code find_refusal(const struct clr_column_request *reques
                : attempts->refusal;
 }
 
-void clr_row_columns_check(struct clr_column_request *request)
-{
-    const struct clr_table_info *table = request->table;
-    struct clr_column_code code;
-    int i;
-
-    for (i = 0; i < request->query->column_count && request->reason.code == CLR_WHY_NONE; i++) {
-        const struct clr_column_info *info = &table->columns[request->query->columns[i].number];
-
-        if (!info->loadable ||
-            (info->has_calls &&
-             (clr_column_code_read(request->connection->db, table->schema, table->name, info->name,
-                                   NULL, &code) != SQLITE_OK ||
-              !code.is_settled)))
-            clr_reason_set(&request->reason, CLR_WHY_OTHER_ROWS);
-    }
-}
-
 void clr_row_attempts_end(struct clr_cached_table *table)
 {
     struct clr_backoff filling = table->attempts.filling;

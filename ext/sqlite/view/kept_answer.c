@@ -77,12 +77,6 @@ struct clr_answer_key clr_answer_key_make(const struct clr_database_version *ver
     return key;
 }
 
-bool clr_kept_answer_is(const struct clr_kept_answer *kept, const struct clr_answer_key *key)
-{
-    return kept->values != NULL && key->bytes != NULL && kept->key.size == key->size &&
-           memcmp(kept->key.bytes, key->bytes, (size_t)key->size) == 0;
-}
-
 /* Returns how many bytes they take. */
 static size_t find_size(const struct clr_group_values *values)
 {

@@ -37,9 +37,6 @@ struct clr_answer_key clr_answer_key_make(const struct clr_database_version *ver
                                           const struct clr_lookup *lookups,
                                           struct clr_column *const *columns);
 
-/* Whether the answer that is kept has that key. */
-bool clr_kept_answer_is(const struct clr_kept_answer *kept, const struct clr_answer_key *key);
-
 /* Keeps an answer in the place of the last one, with its key, which is taken over, and with a
    reference to its values; one that is large is not kept. */
 void clr_kept_answer_keep(struct clr_kept_answer *kept, struct clr_answer_key *key,
