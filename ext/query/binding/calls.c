@@ -1,8 +1,8 @@
-#include "query/binding/calls.h"
+#include "query/binding/lower.h"
 
 #include "numeric/exact/moments.h"
 #include "numeric/states/aggregate_table.h"
-#include "query/binding/lower.h"
+#include "query/binding/emit.h"
 #include "query/names/names.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"

@@ -1,4 +1,4 @@
-#include "query/names/eager.h"
+#include "query/names/names.h"
 
 #include "base/memory.h"
 #include "query/syntax/grammar.h"

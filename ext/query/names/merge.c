@@ -1,4 +1,4 @@
-#include "query/names/merge.h"
+#include "query/names/names.h"
 
 #include <string.h>
 

@@ -7,12 +7,42 @@
 
 #include "query/names/tables.h"
 
+/* ---- What FROM has, in this order: merge.c, eager.c and star.c. */
+
+/* Subqueries in FROM, CTEs and ordinary views that are projections of one table's rows: names of
+   their columns become what these are, and so the SELECT is one from tables. To be called once,
+   before all else that is about names. Their conditions are left where they are. Names that mean no
+   column are marked; they are hidden, and refused where they are looked up. Returns false once it
+   has failed. */
+bool clr_merge_all(struct clr_binder *binder);
+
+/* Has a name mean a column of one table of FROM, by its place from 0. Returns false, with nothing
+   changed, if that is not known to have one, or once it has failed. */
+bool clr_merge_column(struct clr_binder *binder, struct clr_node *node, int source);
+
 /*
- * To be called once, when the query's table and its conditions are known (star.h). Looks up all
- * names, numbers parameters, and sets the fields of each node that are known once it is bound:
- * which columns an expression reads, and whether SQLite alone can compute it. Finds the keys of
- * groups, and the expressions that are keys. Refuses names of nothing, and names that could mean
- * something else where SQLite evaluates them. Returns false once it has failed.
+ * If the SELECT's groups can be made before its join (struct clr_eager), notes that in the query,
+ * and makes the tree the SELECT of those groups: its one table is the last one of the join, and the
+ * conditions of its rows are the query's. Names must not have been looked up yet. Fails without
+ * memory. Returns whether they can.
+ */
+bool clr_eager_find(struct clr_binder *binder);
+
+/*
+ * Writes down which table is scanned, which ones are dimensions of it (struct clr_dimension), by
+ * which keys, and the conditions of rows. Of several tables that could be scanned it is the one
+ * with the most rows. Refuses a join of which no table can. Returns false once it has failed.
+ */
+bool clr_star_find(struct clr_binder *binder);
+
+/* ---- What names mean. */
+
+/*
+ * To be called once, when the query's table and its conditions are known. Looks up all names,
+ * numbers parameters, and sets the fields of each node that are known once it is bound: which
+ * columns an expression reads, and whether SQLite alone can compute it. Finds the keys of groups,
+ * and the expressions that are keys. Refuses names of nothing, and names that could mean something
+ * else where SQLite evaluates them. Returns false once it has failed.
  */
 bool clr_names_resolve(struct clr_binder *binder);
 

@@ -1,6 +1,5 @@
-#include "query/names/star.h"
+#include "query/names/names.h"
 
-#include "query/names/merge.h"
 #include "query/syntax/grammar.h"
 
 #include <string.h>
