@@ -639,6 +639,28 @@ void clr_lookup_plan_free(struct clr_lookup_plan *plan)
     plan->text = plan->joins = NULL;
 }
 
+static void free_syntax(struct clr_syntax *syntax)
+{
+    struct clr_select_tree *tree;
+    struct clr_text_block *block;
+    struct clr_node *node;
+
+    while ((node = syntax->nodes) != NULL) {
+        syntax->nodes = node->allocated;
+        clr_memory_free(node);
+    }
+    while ((tree = syntax->trees) != NULL) {
+        syntax->trees = tree->allocated;
+        clr_memory_free(tree);
+    }
+    while ((block = syntax->blocks) != NULL) {
+        syntax->blocks = block->next;
+        clr_memory_free(block);
+    }
+    clr_memory_free(syntax->sql);
+    clr_memory_free(syntax);
+}
+
 void clr_query_free(struct clr_query *query)
 {
     int i;
@@ -658,8 +680,7 @@ void clr_query_free(struct clr_query *query)
         clr_memory_free(query->eager->whole);
     }
     clr_memory_free(query->eager);
-    clr_syntax_free(query->syntax);
-    clr_memory_free(query->syntax);
+    free_syntax(query->syntax);
     clr_memory_free(query->probes);
     free_statements(query);
     clr_memory_free(query);

@@ -30,7 +30,7 @@ static inline void set_up(const char *device)
     settings.host_threshold = 1;
     settings.start_after = 0;
     memset(&stats, 0, sizeof stats);
-    clr_pool_init(&pool, &settings, &stats);
+    pool = (struct clr_pool){.settings = &settings, .stats = &stats};
 }
 
 /* A reduction on its way, and what it must come to. */

@@ -49,14 +49,6 @@ struct clr_job *clr_job_new(struct clr_worker *worker, struct clr_chunk *chunk, 
 
 /* ---- The pool. */
 
-void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
-                   struct clr_stats *stats)
-{
-    memset(pool, 0, sizeof *pool);
-    pool->settings = settings;
-    pool->stats = stats;
-}
-
 void clr_pool_free(struct clr_pool *pool)
 {
     struct clr_reduction *reduction;
@@ -140,6 +132,16 @@ static void reduce_here(struct clr_reduction *reduction, const struct clr_chunk 
     reduction->pool->stats->on_host[reason]++;
 }
 
+static void count_work(struct clr_stats *stats, const struct clr_device_work *work)
+{
+    stats->chunks_to_device++;
+    stats->bytes_to_device += work->bytes;
+    stats->kernels_launched += work->kernels;
+    stats->passes += work->passes;
+    stats->transfer_time += work->transfer_time;
+    stats->kernel_time += work->kernel_time;
+}
+
 /* Takes over what became of a job. A chunk that the worker may still read is left to it. */
 static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
                         enum clr_task_phase phase, const struct clr_status *status)
@@ -149,7 +151,7 @@ static void take_answer(struct clr_reduction *reduction, struct clr_job *job,
     if (phase == CLR_TASK_DONE) {
         /* A device counts no rows: that was done when the chunk was handed on. */
         clr_state_merge(&reduction->state, &job->state);
-        clr_stats_count_work(stats, &job->request.work);
+        count_work(stats, &job->request.work);
     } else if (phase == CLR_TASK_FAILED) {
         clr_stats_note_failure(stats, status);
         reduce_here(reduction, job->chunk, job->elements, CLR_HOST_FAILED);

@@ -59,10 +59,6 @@ struct clr_reduction {
     struct clr_sum more[CLR_MOST_TERMS - 1]; /* the state's further sums */
 };
 
-/* Sets up a pool; the two structures must outlive it. */
-void clr_pool_init(struct clr_pool *pool, const struct clr_settings *settings,
-                   struct clr_stats *stats);
-
 /* Frees what the pool keeps. No reduction may be in use. */
 void clr_pool_free(struct clr_pool *pool);
 

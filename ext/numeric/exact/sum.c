@@ -149,6 +149,18 @@ void clr_accumulator_merge(struct clr_accumulator *sum, struct clr_accumulator *
         sum->digit[i] += other->digit[i];
 }
 
+/* Sets low and top of a magnitude whose digits low..top are set and may be zero, but not negative
+   if all are. */
+static void trim(struct clr_magnitude *value, int low, int top)
+{
+    while (low <= top && value->digit[top] == 0)
+        top--;
+    while (low < top && value->digit[low] == 0)
+        low++;
+    value->low = top < low ? 0 : low;
+    value->top = top < low ? -1 : top;
+}
+
 /* Stores the exact value. Propagates carries and so writes to sum, but keeps its value. */
 static void accumulator_magnitude(struct clr_accumulator *sum, struct clr_magnitude *result)
 {
@@ -167,7 +179,7 @@ static void accumulator_magnitude(struct clr_accumulator *sum, struct clr_magnit
     /* The highest digit lies between -2^32 and 2^32, both possible after a negation. */
     if (carry > 0)
         result->digit[i++] = (uint32_t)carry;
-    clr_magnitude_trim(result, sum->low, i - 1);
+    trim(result, sum->low, i - 1);
 }
 
 /*
@@ -532,5 +544,5 @@ void clr_sum_exact(struct clr_sum *sum, struct clr_magnitude *value)
     value->digit[first + 3] = (uint32_t)(window.middle >> 32);
     value->digit[first + 4] = (uint32_t)window.high;
     value->digit[first + 5] = (uint32_t)(window.high >> 32);
-    clr_magnitude_trim(value, first, first + 5);
+    trim(value, first, first + 5);
 }

@@ -80,18 +80,6 @@ struct clr_magnitude {
     uint32_t digit[CLR_ACCUMULATOR_DIGITS + 1];
 };
 
-/* Sets low and top of a magnitude whose digits low..top are set and may be zero, but not negative
-   if all are. */
-static inline void clr_magnitude_trim(struct clr_magnitude *value, int low, int top)
-{
-    while (low <= top && value->digit[top] == 0)
-        top--;
-    while (low < top && value->digit[low] == 0)
-        low++;
-    value->low = top < low ? 0 : low;
-    value->top = top < low ? -1 : top;
-}
-
 /* Sets the value to zero. Must come before any other use. */
 void clr_accumulator_clear(struct clr_accumulator *sum);
 

@@ -267,16 +267,6 @@ enum clr_opcode clr_opcode_turn(enum clr_opcode opcode);
 void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
                         bool used[CLR_MOST_INSTRUCTIONS]);
 
-/* Whether an instruction may be NULL, as far as the columns tell. */
-static inline bool clr_scan_may_be_null(const struct clr_scan *scan, int number)
-{
-    const struct clr_instruction *instruction = &scan->instructions[number];
-    const uint8_t kind = instruction->opcode == CLR_OP_COLUMN ? scan->columns[instruction->a]->kind
-                                                              : (uint8_t)CLR_TAG_MIXED;
-
-    return kind == CLR_TAG_MIXED || kind == CLR_TAG_NULL;
-}
-
 /* Returns the ranges of rows that a device goes over. */
 static inline struct clr_row_ranges clr_scan_ranges(const struct clr_scan *scan)
 {

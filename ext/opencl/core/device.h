@@ -5,7 +5,6 @@
 #ifndef CLR_OPENCL_DEVICE_H
 #define CLR_OPENCL_DEVICE_H
 
-#include "base/stats.h"
 #include "base/status.h"
 #include "opencl/core/catalog.h"
 
@@ -29,17 +28,6 @@ static inline void clr_device_work_add(struct clr_device_work *work,
     work->passes += done->passes;
     work->transfer_time += done->transfer_time;
     work->kernel_time += done->kernel_time;
-}
-
-/* Adds what was done of a chunk to a connection's statistics. */
-static inline void clr_stats_count_work(struct clr_stats *stats, const struct clr_device_work *work)
-{
-    stats->chunks_to_device++;
-    stats->bytes_to_device += work->bytes;
-    stats->kernels_launched += work->kernels;
-    stats->passes += work->passes;
-    stats->transfer_time += work->transfer_time;
-    stats->kernel_time += work->kernel_time;
 }
 
 struct clr_device;

@@ -213,27 +213,6 @@ struct clr_node *clr_syntax_find_numbered(const struct clr_syntax *syntax,
     return number == 1 && item != NULL && item->first->kind != CLR_N_STAR ? item : NULL;
 }
 
-void clr_syntax_free(struct clr_syntax *syntax)
-{
-    struct clr_select_tree *tree;
-    struct clr_text_block *block;
-    struct clr_node *node;
-
-    while ((node = syntax->nodes) != NULL) {
-        syntax->nodes = node->allocated;
-        clr_memory_free(node);
-    }
-    while ((tree = syntax->trees) != NULL) {
-        syntax->trees = tree->allocated;
-        clr_memory_free(tree);
-    }
-    while ((block = syntax->blocks) != NULL) {
-        syntax->blocks = block->next;
-        clr_memory_free(block);
-    }
-    clr_memory_free(syntax->sql);
-}
-
 /* The text from one token to another one. */
 static struct clr_token join(const struct clr_token *first, const struct clr_token *last)
 {

@@ -224,8 +224,8 @@ struct clr_syntax {
 enum { CLR_ROWID_NAMES = 3 };
 extern const char *const clr_rowid_names[CLR_ROWID_NAMES];
 
-/* Parses syntax->sql; all else is zeros, but for the reason. Returns syntax->code. The caller calls
-   clr_syntax_free() in any case. */
+/* Parses syntax->sql; all else is zeros, but for the reason. Returns syntax->code. What the tree
+   has is freed with its query. */
 enum clr_code clr_syntax_parse(struct clr_syntax *syntax);
 
 /*
@@ -240,9 +240,6 @@ enum clr_code clr_syntax_add_view(struct clr_syntax *syntax, struct clr_from_tab
    false once something has failed. */
 bool clr_syntax_add_common(struct clr_syntax *syntax, struct clr_from_table *source,
                            const char *name);
-
-/* Frees what the tree has; not *syntax. */
-void clr_syntax_free(struct clr_syntax *syntax);
 
 /* These set the code, and the reason, unless something has failed already. They return -1. */
 int clr_refuse(struct clr_syntax *syntax, enum clr_reason_code why);

@@ -228,6 +228,15 @@ static void tell_view(struct clr_connection *connection, const char *name, sqlit
         sqlite3_str_appendf(lines, "%s\n", line);
 }
 
+static void free_lifted(struct clr_lifted *lifted)
+{
+    int i;
+
+    for (i = 0; i < lifted->count; i++)
+        sqlite3_free(lifted->values[i]);
+    sqlite3_free(lifted->text);
+}
+
 /* Prepares the SELECT from a view of the statement whose scalar subqueries are the view's
    arguments. Returns as clr_accelerated_prepare(). */
 static int prepare_lifted(struct clr_connection *connection, sqlite3_stmt *plain,
@@ -254,7 +263,7 @@ static int prepare_lifted(struct clr_connection *connection, sqlite3_stmt *plain
     sqlite3_finalize(select);
     sqlite3_free(values);
     sqlite3_free(message);
-    clr_lifted_free(&lifted);
+    free_lifted(&lifted);
     return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 

@@ -974,13 +974,3 @@ int clr_units_lift(struct clr_connection *connection, const char *sql, sqlite3_s
     free_units(units);
     return rc;
 }
-
-void clr_lifted_free(struct clr_lifted *lifted)
-{
-    int i;
-
-    for (i = 0; i < lifted->count; i++)
-        sqlite3_free(lifted->values[i]);
-    sqlite3_free(lifted->text);
-    *lifted = (struct clr_lifted){.text = NULL};
-}

@@ -47,10 +47,8 @@ struct clr_lifted {
 #define CLR_LIFTED_NAME ":clreduce_value_"
 
 /* Lifts the subqueries of a statement, which clr_units_write() describes, and whose rows keep their
-   order. To be freed with clr_lifted_free() in any case. Returns likewise. */
+   order. Its texts are to be freed with sqlite3_free() in any case. Returns likewise. */
 int clr_units_lift(struct clr_connection *connection, const char *sql, sqlite3_str *lines,
                    struct clr_lifted *lifted);
-
-void clr_lifted_free(struct clr_lifted *lifted);
 
 #endif

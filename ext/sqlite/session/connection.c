@@ -45,7 +45,8 @@ struct clr_connection *clr_connection_new(sqlite3 *db)
     connection->references = 1;
     clr_settings_init(&connection->settings);
     clr_connection_heed_settings(connection);
-    clr_pool_init(&connection->pool, &connection->settings, &connection->stats);
+    connection->pool =
+        (struct clr_pool){.settings = &connection->settings, .stats = &connection->stats};
     take_lock();
     connection->number = ++numbers;
     connection->next = list;

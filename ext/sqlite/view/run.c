@@ -308,14 +308,23 @@ static void set_filter(struct clr_view_run *run, int filter)
     skip_blocks(run);
 }
 
+/* Whether an instruction may be NULL, as far as the columns tell. */
+static bool may_be_null(const struct clr_scan *scan, int number)
+{
+    const struct clr_instruction *instruction = &scan->instructions[number];
+    const uint8_t kind = instruction->opcode == CLR_OP_COLUMN ? scan->columns[instruction->a]->kind
+                                                              : (uint8_t)CLR_TAG_MIXED;
+
+    return kind == CLR_TAG_MIXED || kind == CLR_TAG_NULL;
+}
+
 /* Has the filter of the query let pass what is not behind the bound, too. */
 static void set_bound(struct clr_view_run *run, const struct clr_scalar *bound)
 {
     const struct clr_first_rows *first = &run->plan->query->first;
 
     run->query_run->constants[first->bound] = *bound;
-    set_filter(run, clr_scan_may_be_null(&run->scan, first->key) ? first->filter_or_null
-                                                                 : first->filter);
+    set_filter(run, may_be_null(&run->scan, first->key) ? first->filter_or_null : first->filter);
 }
 
 /* Finds the bound of so many first rows in the query's order, and with it all that are equal to the
