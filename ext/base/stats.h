@@ -4,7 +4,6 @@
 
 #include "base/status.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Why values were reduced on the host. */

@@ -4,11 +4,9 @@
  * report and quiet.
  */
 #include "preload/extension.h"
-#include "preload/originals.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "numeric/order/portions.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>

@@ -15,7 +15,6 @@
 #include "numeric/values/value.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* Of pairs, x is the independent variable. */
 enum clr_statistic {

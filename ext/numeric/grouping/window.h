@@ -14,8 +14,6 @@
 
 #include "numeric/exact/sum.h"
 
-#include <stddef.h>
-
 struct clr_window {
     int high_exponent, low_exponent;
     double limit;     /* numbers below this in size lie in the window, if their last bits do */

@@ -1,7 +1,5 @@
 #include "numeric/order/kept.h"
 
-#include <string.h>
-
 /* Blocks double up to that: little is wasted, and many values take few blocks. */
 enum { LARGE_BLOCK = 65536 };
 

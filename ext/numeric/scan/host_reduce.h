@@ -5,8 +5,6 @@
 #include "numeric/exact/operation.h"
 #include "numeric/states/state.h"
 
-#include <stdbool.h>
-
 /*
  * Adds count values, of CLR_DOT pairs of x and y, to state's sum or ranges. The arrays are doubles
  * or int64_t, as element says, and y is not looked at for other operations. state's counts of rows

@@ -2,8 +2,6 @@
 
 #include "base/processor.h"
 
-#include <string.h>
-
 /* The loops go over so many values at once, a number that the compiler knows, and fetch what is so
    many bytes ahead: where each value takes one byte the processor does not look as far by itself.
  */

@@ -13,7 +13,6 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* Whether nothing has failed. */

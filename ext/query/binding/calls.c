@@ -3,7 +3,6 @@
 #include "numeric/exact/moments.h"
 #include "numeric/states/aggregate_table.h"
 #include "query/binding/emit.h"
-#include "query/names/names.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 

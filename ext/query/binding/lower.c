@@ -7,7 +7,6 @@
 #include "query/syntax/grammar.h"
 
 #include <math.h>
-#include <string.h>
 
 static int lower(struct clr_binder *binder, struct clr_node *node);
 

@@ -2,8 +2,6 @@
 
 #include "query/syntax/grammar.h"
 
-#include <string.h>
-
 /* ---- The terms that join tables: those of WHERE and ON between their ANDs, and equality of the
    columns of USING. */
 

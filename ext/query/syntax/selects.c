@@ -4,8 +4,6 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/word.h"
 
-#include <string.h>
-
 /* How deep parentheses are followed, and names that are longer are not compared. */
 enum { DEEPEST = 64, LONGEST_NAME = 128 };
 

@@ -3,7 +3,6 @@
 #define CLR_QUERY_WORD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 static inline bool clr_is_letter(char c)
 {

@@ -7,8 +7,6 @@
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/connection.h"
 
-#include <stdatomic.h>
-
 /* A row of a column takes a value and, maybe, a tag. */
 enum { CLR_ROW_BYTES = 9 };
 

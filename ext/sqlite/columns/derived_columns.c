@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 #include "query/syntax/syntax.h"
-#include "sqlite/cache/cache.h"
-#include "sqlite/cache/cache_memory.h"
 #include "sqlite/columns/row_loader.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/session/age.h"

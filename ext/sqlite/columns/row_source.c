@@ -1,9 +1,7 @@
 #include "sqlite/columns/column_source.h"
 
 #include "sqlite/columns/row_loader.h"
-#include "sqlite/database/snapshot.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/table_info.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 

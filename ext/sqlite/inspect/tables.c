@@ -10,7 +10,6 @@
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/schema/schema_lock.h"
-#include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 #include "sqlite/view/module.h"

@@ -4,13 +4,11 @@
 #include "base/float_environment.h"
 #include "base/status.h"
 #include "engine/worker/team.h"
-#include "query/literals.h"
 #include "query/query.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/age.h"
 #include "sqlite/session/sql_value.h"
-#include "sqlite/session/statement.h"
 
 #include <string.h>
 

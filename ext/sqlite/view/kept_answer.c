@@ -3,8 +3,6 @@
 #include "numeric/dictionary/dictionary.h"
 #include "sqlite/api.h"
 
-#include <string.h>
-
 /* MOST_BYTES: of a key, and of an answer. RESULTS: of lookups whose results are a part of the key.
    Where there are more, their number is: a view keeps them from one query to the next. */
 enum { MOST_BYTES = 16384, RESULTS = 512 };

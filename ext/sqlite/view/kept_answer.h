@@ -11,8 +11,6 @@
 #include "sqlite/database/snapshot.h"
 #include "sqlite/view/groups.h"
 
-#include <stdbool.h>
-
 struct clr_answer_key {
     char *bytes; /* to be freed with sqlite3_free(); NULL: the answer is not to be kept */
     int size;

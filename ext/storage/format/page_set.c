@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 
-#include <string.h>
-
 enum {
     BLOCK_WORDS = CLR_PAGE_SET_BLOCK / CLR_PAGE_SET_WORD,
     BLOCK_BYTES = BLOCK_WORDS * sizeof(atomic_uint)

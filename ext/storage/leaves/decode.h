@@ -9,7 +9,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 struct clr_code_cache; /* the codes that a column had lately */
 

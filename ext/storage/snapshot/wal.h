@@ -8,7 +8,6 @@
 #include "storage/format/page_set.h"
 #include "storage/format/source.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
