@@ -89,7 +89,7 @@
 
 #define EVALUATE_TERM(term)                                                                        \
     for (uint load = 0; load < BATCH; load++)                                                      \
-        term
+    term
 
 /* Declares and loads what the filter needs of the batch from row i on, and what is known of each of
    its rows. */
@@ -109,7 +109,7 @@
 #define BEGIN_ROWS(first, last, item, items)                                                       \
     __local uint queue[MOST_ITEMS * (BATCH + 1)];                                                  \
     __local uint queued;                                                                           \
-    ulong batch = (first) + (ulong)(item)*BATCH, step = (ulong)(items)*BATCH, end = last;            \
+    ulong batch = (first) + (ulong)(item)*BATCH, step = (ulong)(items)*BATCH, end = last;          \
     ulong origin = batch;                                                                          \
     if (get_local_id(0) == 0)                                                                      \
         queued = 0;                                                                                \

@@ -39,8 +39,7 @@
         if (found & ROW_TAKEN)                                                                     \
             TAKE_##width(number, kind);                                                            \
     }
-#define TAKE_WIDE(number, kind)                                                                    \
-    running_take_##kind(&sum##number, x, y, wide##number)
+#define TAKE_WIDE(number, kind) running_take_##kind(&sum##number, x, y, wide##number)
 #define TAKE_NARROW(number, kind) running_take_##kind(&sum##number, x, y)
 /* 2^32 of them, which are below 2^32, do not leave 64 bits. */
 #define TAKE_DISTANCES(number, kind) sum##number.low += x
