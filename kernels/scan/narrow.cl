@@ -30,8 +30,10 @@ typedef struct {
 #define WHOLE_WIDE
 #endif
 
-/* Distances in the 16 bytes that a work-item loads at a time. */
+/* Distances in the 16 bytes that a work-item loads at a time, and how many such loads are on
+   their way. */
 #define BLOCK (16 / WHOLE)
+#define LOADS 4
 
 #if WHOLE == 1
 typedef uchar whole_word;

@@ -206,15 +206,23 @@ static int place_term(struct term *terms, int count, struct term term)
     return count + 1;
 }
 
+/* Stores which instructions a tally needs, without those of the scan's filter. */
+static void find_used_by(const struct clr_scan *scan, const struct clr_tally *tally,
+                         bool used[CLR_MOST_INSTRUCTIONS])
+{
+    struct clr_scan unfiltered = *scan;
+
+    unfiltered.filter = -1;
+    clr_scan_find_used(&unfiltered, tally, used);
+}
+
 /* Stores which instructions one of them needs, and returns how many they are. */
 static int find_needed(const struct clr_scan *scan, int number, bool used[CLR_MOST_INSTRUCTIONS])
 {
     const struct clr_tally tally = {.x = number, .y = -1, .filter = -1};
-    struct clr_scan unfiltered = *scan;
     int count = 0, i;
 
-    unfiltered.filter = -1;
-    clr_scan_find_used(&unfiltered, &tally, used);
+    find_used_by(scan, &tally, used);
     for (i = 0; i < scan->instruction_count; i++)
         count += used[i];
     return count;
@@ -579,8 +587,8 @@ static int find_base(const struct clr_row_arguments *arguments, const struct clr
 static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *plan,
                          const struct clr_scan_step *step)
 {
-    const struct clr_tally *tally = &plan->scan->tallies[step->tally];
-    struct clr_scan scan = *plan->scan;
+    const struct clr_scan *scan = plan->scan;
+    const struct clr_tally *tally = &scan->tallies[step->tally];
     /* A filter that all rows pass needs no column. */
     const struct clr_tally looked_at = {
         .x = tally->x, .y = tally->y, .filter = step->whole ? -1 : tally->filter};
@@ -595,9 +603,8 @@ static void add_key_step(struct clr_scan_key *key, const struct clr_scan_plan *p
     add_word(&key->row, step->takes);
     add_word(&key->row, step->whole);
     key->whole = step->whole;
-    scan.filter = -1;
-    clr_scan_find_used(&scan, &looked_at, used);
-    add_instructions(&key->row, &scan, plan->kinds, used, names);
+    find_used_by(scan, &looked_at, used);
+    add_instructions(&key->row, scan, plan->kinds, used, names);
     for (i = 0; i < ROOTS; i++)
         add_word(&key->row, roots[i] >= 0 ? names[roots[i]] : -1);
     *base = find_base(&key->row.arguments, plan, step);
@@ -626,11 +633,7 @@ static const int16_t *add_head(struct clr_row_text *text, const struct clr_scan_
     int i;
 
     word = add_rows(text, &key->row, LOADED_BYTES);
-    /* Of one step, or of several: as many values, about, as there are registers for. */
-    add_text(text,
-             "#define LOADS %d\n#define STEPS %d\n#define "
-             "FOR_EACH_STEP(X)",
-             key->step_count > 1 ? 2 : 4, key->step_count);
+    add_text(text, "#define STEPS %d\n#define FOR_EACH_STEP(X)", key->step_count);
     for (i = 0; i < key->step_count; i++) {
         const struct clr_kernel_kind *kind =
             clr_kernel_kind_of(key->steps[i].operation, key->steps[i].element);
@@ -702,25 +705,24 @@ enum { MOST_ADDS = 1 + 6 * CLR_MOST_SCAN_TALLIES };
 
 static void find_used(const struct clr_group_plan *plan, bool *used)
 {
-    struct clr_scan scan = *plan->scan;
+    const struct clr_scan *scan = plan->scan;
     bool one[CLR_MOST_INSTRUCTIONS];
     int i, j;
 
-    scan.filter = -1;
-    for (j = 0; j < scan.instruction_count; j++)
+    for (j = 0; j < scan->instruction_count; j++)
         used[j] = false;
     for (i = 0; i < plan->tally_count + plan->grouping.key_count; i++) {
         struct clr_tally tally = {.x = -1, .y = -1, .filter = -1};
 
         if (i < plan->tally_count) {
-            tally.x = scan.tallies[i].x;
-            tally.y = scan.tallies[i].y;
+            tally.x = scan->tallies[i].x;
+            tally.y = scan->tallies[i].y;
             tally.filter = plan->tallies[i].filter;
         } else {
             tally.x = plan->grouping.keys[i - plan->tally_count];
         }
-        clr_scan_find_used(&scan, &tally, one);
-        for (j = 0; j < scan.instruction_count; j++)
+        find_used_by(scan, &tally, one);
+        for (j = 0; j < scan->instruction_count; j++)
             used[j] = used[j] || one[j];
     }
 }
