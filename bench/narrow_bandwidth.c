@@ -4,13 +4,12 @@
  * constant.
  */
 #include "data.h"
+#include "device_scan.h"
 #include "measure.h"
 #include "numeric/scan/evaluate.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"
 #include "opencl/reduction/reducer.h"
-#include "opencl/reduction/scan_plan.h"
-#include "opencl/scan/scanner.h"
 #include "options.h"
 #include "output.h"
 
@@ -44,47 +43,11 @@ struct scan_case {
     uint8_t kind;
 };
 
-static void die_on(const struct clr_status *status, const char *call)
-{
-    if (status->code != CLR_OK)
-        bench_die("%s: %s", call, status->message);
-}
-
-static void build_all(struct clr_device *device)
-{
-    struct clr_status status;
-    char *log;
-
-    clr_status_clear(&status);
-    while (clr_device_build(device, &log, &status))
-        ;
-    die_on(&status, "clr_device_build");
-}
-
 static int64_t run(void *argument)
 {
     struct scan_case *one = argument;
-    static struct clr_scan_plan plan;
-    struct clr_device_work work = {0};
-    enum clr_scan_outcome outcome;
-    struct clr_scan_slot *slot;
-    struct clr_status status;
-    bool requested;
 
-    clr_status_clear(&status);
-    do {
-        clr_scan_plan(&one->scan, &one->kind, &plan);
-        clr_scanner_begin(one->device, &plan, &one->column, &slot, &outcome, &requested, &work,
-                          &status);
-        if (slot != NULL)
-            clr_scanner_end(one->device, slot, &plan, &one->column, &outcome, &work, &status);
-        die_on(&status, "a scan");
-        if (requested)
-            build_all(one->device);
-    } while (requested);
-    if (outcome != CLR_SCAN_DONE)
-        bench_die("a device can't do a scan");
-    return work.kernel_time;
+    return bench_scan(one->device, &one->scan, &one->kind, &one->column);
 }
 
 static int64_t value_of(uint8_t tag, int64_t integer)
@@ -131,8 +94,6 @@ static struct clr_resident_column *upload(struct clr_device *device,
     const struct clr_frame frame = frame_of(column->kind, width);
     struct clr_column *copied = clr_column_new_framed(column->rows, &frame);
     struct clr_resident_column *copy;
-    struct clr_status status;
-    bool complete = false;
 
     if (copied == NULL)
         bench_die("no memory");
@@ -142,13 +103,7 @@ static struct clr_resident_column *upload(struct clr_device *device,
     if (copy == NULL)
         bench_die("no memory");
     clr_resident_column_set_frame(copy, &frame);
-    clr_status_clear(&status);
-    while (!complete) {
-        clr_resident_column_fill(device, copy,
-                                 width < 8 ? copied->words : (const void *)copied->values, NULL,
-                                 NULL, &complete, &status);
-        die_on(&status, "clr_resident_column_fill");
-    }
+    bench_fill_column(device, copy, width < 8 ? copied->words : (const void *)copied->values);
     clr_column_release(copied);
     return copy;
 }
@@ -222,7 +177,7 @@ static void measure_column(const struct bench_options *options, struct clr_devic
     clr_status_clear(&status);
     if (clr_reducer_build(device, CLR_SUM, element, &log, &status) == CLR_OK)
         clr_reducer_build(device, CLR_EXTREMES, element, &log, &status);
-    die_on(&status, "clr_reducer_build");
+    bench_die_on(&status, "clr_reducer_build");
     if (column == NULL)
         bench_die("no memory");
     column->rows = rows;
@@ -249,7 +204,7 @@ void bench_part_narrow(const struct bench_options *options)
                        sizes);
     clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
-    die_on(&status, "clr_device_open");
+    bench_die_on(&status, "clr_device_open");
     rows = sizes[0] / sizeof(int64_t);
     measure_column(options, device, info.name, CLR_TAG_INTEGER, rows);
     measure_column(options, device, info.name, CLR_TAG_REAL, rows);

@@ -4,14 +4,13 @@
  * the plain read of as many bytes as a row has in the columns that the query names.
  */
 #include "data.h"
+#include "device_scan.h"
 #include "measure.h"
 #include "numeric/grouping/part.h"
 #include "numeric/scan/evaluate.h"
 #include "opencl/core/device.h"
 #include "opencl/groups/grouper.h"
 #include "opencl/memory/resident_column.h"
-#include "opencl/reduction/scan_plan.h"
-#include "opencl/scan/scanner.h"
 #include "options.h"
 #include "output.h"
 #include "plain.h"
@@ -96,12 +95,6 @@ struct star_case {
     int64_t *records;
 };
 
-static void die_on(const struct clr_status *status, const char *call)
-{
-    if (status->code != CLR_OK)
-        bench_die("%s: %s", call, status->message);
-}
-
 /* ---- The tables. */
 
 static uint32_t draw(uint64_t *state, uint32_t below)
@@ -120,8 +113,6 @@ static void make_column(struct star *star, enum column number)
     struct clr_column *column = is_key ? clr_column_new_codes(NULL, star->rows, frame.bytes)
                                        : clr_column_new_framed(star->rows, &frame);
     uint64_t state = 88172645463325252 + number;
-    struct clr_status status;
-    bool complete = false;
     void *words;
     size_t i;
 
@@ -149,12 +140,7 @@ static void make_column(struct star *star, enum column number)
         bench_die("no memory");
     if (!is_key)
         clr_resident_column_set_frame(star->there[number], &frame);
-    clr_status_clear(&status);
-    while (!complete) {
-        clr_resident_column_fill(star->device, star->there[number], words, NULL, NULL, &complete,
-                                 &status);
-        die_on(&status, "clr_resident_column_fill");
-    }
+    bench_fill_column(star->device, star->there[number], words);
 }
 
 static void make_lookup(struct star *star, enum lookup number)
@@ -262,68 +248,36 @@ static size_t row_bytes(const struct clr_scan *scan)
 
 /* ---- Runs, on the device and on the host. */
 
-static void build_all(struct clr_device *device)
-{
-    struct clr_status status;
-    char *log;
-
-    clr_status_clear(&status);
-    while (clr_device_build(device, &log, &status))
-        ;
-    die_on(&status, "clr_device_build");
-}
-
-static enum clr_scan_outcome scan_once(struct star_case *one, bool *requested,
-                                       struct clr_device_work *work)
-{
-    static struct clr_scan_plan plan;
-    struct star *star = one->star;
-    enum clr_scan_outcome outcome;
-    struct clr_scan_slot *slot;
-    struct clr_status status;
-
-    clr_status_clear(&status);
-    clr_scan_plan(&one->scan, star->kinds, &plan);
-    clr_scanner_begin(star->device, &plan, star->there, &slot, &outcome, requested, work, &status);
-    if (slot != NULL)
-        clr_scanner_end(star->device, slot, &plan, star->there, &outcome, work, &status);
-    die_on(&status, "a scan");
-    return outcome;
-}
-
-static enum clr_scan_outcome group_once(struct star_case *one, bool *requested,
-                                        struct clr_device_work *work)
+static int64_t group(struct star_case *one)
 {
     struct clr_group_result result = {.records = one->records};
     struct star *star = one->star;
     enum clr_scan_outcome outcome;
+    struct clr_device_work work;
     struct clr_status status;
+    bool requested;
 
     clr_status_clear(&status);
-    clr_grouper_run(star->device, &one->plan, star->kinds, star->there, &result, &outcome,
-                    requested, work, &status);
-    die_on(&status, "groups");
-    if (result.spill_count > 0)
-        bench_die("groups: values outside of their windows");
-    return outcome;
+    do {
+        work = (struct clr_device_work){0};
+        clr_grouper_run(star->device, &one->plan, star->kinds, star->there, &result, &outcome,
+                        &requested, &work, &status);
+        bench_die_on(&status, "groups");
+        if (requested)
+            bench_build(star->device);
+    } while (requested);
+    if (outcome != CLR_SCAN_DONE || result.spill_count > 0)
+        bench_die("a device can't do groups");
+    return work.kernel_time;
 }
 
 static int64_t run_once(struct star_case *one)
 {
-    struct clr_device_work work;
-    enum clr_scan_outcome outcome;
-    bool requested;
+    const struct star *star = one->star;
 
-    do {
-        work = (struct clr_device_work){0};
-        outcome = one->scan.grouping != NULL ? group_once(one, &requested, &work)
-                                             : scan_once(one, &requested, &work);
-        if (requested)
-            build_all(one->star->device);
-    } while (requested);
-    if (outcome != CLR_SCAN_DONE)
-        bench_die("the device can't do a query");
-    return work.kernel_time;
+    return one->scan.grouping != NULL
+               ? group(one)
+               : bench_scan(star->device, &one->scan, star->kinds, star->there);
 }
 
 /* The plain read has a context of its own: the first run after it waits for the device to change
@@ -434,7 +388,7 @@ void bench_part_star(const struct bench_options *options)
     bench_plain_open(&plain, &target);
     clr_status_clear(&status);
     clr_device_open(&target.info, &star.device, &status);
-    die_on(&status, "clr_device_open");
+    bench_die_on(&status, "clr_device_open");
     bench_choose_sizes(options, (size_t)480 << 20, (size_t)480 << 20,
                        bench_memory_limit() / COLUMNS, 1, 1000, sizes);
     star.rows = sizes[0] / columns[REVENUE].bytes;

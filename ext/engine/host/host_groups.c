@@ -211,10 +211,8 @@ static enum clr_scan_outcome end(struct clr_groups *groups, const struct clr_gro
     if (outcome != CLR_SCAN_DONE)
         return outcome;
     for (part = 0; part < groups->part_count; part++) {
-        struct clr_group_part *ended = groups->parts[part];
-
-        clr_room_free(&ended->numbers.table.slots, ended->memory); /* no more keys come */
-        rows += ended->seen;
+        clr_group_part_end(groups->parts[part]);
+        rows += groups->parts[part]->seen;
     }
     return rows < MOST_ROWS ? complete(groups, team) : CLR_SCAN_LIMIT;
 }

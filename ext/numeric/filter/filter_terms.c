@@ -157,8 +157,6 @@ static bool compares(const struct clr_scan *scan, int number, int *column, struc
 
 /* ---- The terms of a filter. */
 
-#define UNKNOWN (1u << CLR_TAG_BYTES | 1u << CLR_TAG_UNSURE)
-
 /* Whether no row of a column is BYTES. What zones have not told of rows of several types is left to
    the blocks. */
 static bool are_numbers(const struct clr_column *column)
@@ -166,7 +164,7 @@ static bool are_numbers(const struct clr_column *column)
     const struct clr_zones *zones = clr_column_zones(column);
 
     if (column->kind == CLR_TAG_MIXED)
-        return zones != NULL && (zones->types & UNKNOWN) == 0;
+        return zones != NULL && (zones->types & CLR_UNKNOWN_TYPES) == 0;
     return column->kind != CLR_TAG_BYTES;
 }
 
@@ -187,7 +185,7 @@ void clr_terms_find_sure(const struct clr_scan *scan, const bool *sure_columns,
             sure[i] = sure_columns[instruction->a];
             break;
         case CLR_OP_LOOKUP:
-            sure[i] = (scan->lookups[instruction->b].types & UNKNOWN) == 0;
+            sure[i] = (scan->lookups[instruction->b].types & CLR_UNKNOWN_TYPES) == 0;
             break;
         default:
             sure[i] = instruction->opcode != CLR_OP_ABSOLUTE && sure[instruction->a] &&

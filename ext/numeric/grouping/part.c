@@ -663,11 +663,16 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
         part->outcome = clr_blocks_take(scan, first, last, &taking, stop);
 }
 
+void clr_group_part_end(struct clr_group_part *part)
+{
+    clr_room_free(&part->numbers.table.slots, part->memory); /* no more keys come */
+}
+
 void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
 {
     const size_t first = (size_t)part->first;
 
     clr_group_part_begin(part);
     clr_group_part_take(part, part->plan->scan, first, first + part->most, stop);
-    clr_room_free(&part->numbers.table.slots, part->memory); /* no more keys come */
+    clr_group_part_end(part);
 }

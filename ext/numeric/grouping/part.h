@@ -69,21 +69,21 @@ struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
 void clr_group_part_free(struct clr_group_part *part);
 
 /*
- * Goes through all of the plan's rows from the part's first on, `most` of them. Stores the outcome:
- * CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_STOPPED soon after *stop has become
- * true, CLR_SCAN_FAILED without memory, or CLR_SCAN_NOT_NOW if the plan will not do: the doubts say
- * why.
+ * Begins, goes through all of the plan's rows from the part's first on, `most` of them, and ends.
+ * Stores the outcome: CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_LIMIT, CLR_SCAN_STOPPED soon after
+ * *stop has become true, CLR_SCAN_FAILED without memory, or CLR_SCAN_NOT_NOW if the plan will not
+ * do: the doubts say why.
  */
 void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop);
 
-/* Or it is done step by step: begin, which makes the rooms, whose records are all zero then; and
-   take the rows of a scan, which is the plan's but for its columns and rows, from one to another,
-   as often as there are some. Then the slots of the keys' table may be freed. Nothing more is taken
-   once the outcome is another than CLR_SCAN_DONE. Whoever fills the records by other means begins
-   it alone. */
+/* Or it is done step by step: begin, which makes the rooms, whose records are all zero then; take
+   the rows of a scan, which is the plan's but for its columns and rows, from one to another, as
+   often as there are some; and end. Nothing more is taken once the outcome is another than
+   CLR_SCAN_DONE. Whoever fills the records by other means begins it alone. */
 void clr_group_part_begin(struct clr_group_part *part);
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop);
+void clr_group_part_end(struct clr_group_part *part);
 
 /* Returns how many groups have numbers; of places most may have no rows. */
 static inline size_t clr_group_part_count(const struct clr_group_part *part)

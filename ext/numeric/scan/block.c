@@ -183,7 +183,6 @@ static void run_by_value(enum clr_opcode opcode, const struct clr_register *a,
 }
 
 #define NULLS CLR_TYPE(CLR_TAG_NULL)
-#define UNKNOWN (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))
 
 /* ---- Blocks. */
 
@@ -354,7 +353,8 @@ static bool run_logic(const struct clr_block *block, enum clr_opcode opcode,
     uint64_t truth[CLR_BLOCK_WORDS];
     size_t i;
 
-    if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) || ((a->types | b->types) & UNKNOWN) != 0)
+    if ((opcode != CLR_OP_AND && opcode != CLR_OP_OR) ||
+        ((a->types | b->types) & CLR_UNKNOWN_TYPES) != 0)
         return false;
     memset(all, -1, sizeof all);
     find_true(block->loops, a, all, a_true);

@@ -18,6 +18,7 @@
 /* The values that an instruction of a scan has for the rows of a block. */
 
 #define CLR_TYPE(tag) (1u << (tag))
+#define CLR_UNKNOWN_TYPES (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))
 
 /* The values of an instruction. types has CLR_TYPE(tag) for each type there is; a type that is
    missing in it has no row. */

@@ -228,7 +228,7 @@ static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64
 /* Returns the bytes of local memory that a table may have. */
 static size_t room_for_table(const struct clr_grouper *grouper, const struct group_program *program)
 {
-    const size_t queue = program->queued ? CLR_GROUP_QUEUE_BYTES : 0;
+    const size_t queue = program->queued ? CLR_QUEUE_BYTES : 0;
 
     return grouper->local_memory > queue ? grouper->local_memory - queue : 0;
 }

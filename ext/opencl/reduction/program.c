@@ -10,6 +10,7 @@
 
 /* A GPU gains nothing from larger groups: they only wait longer for their slowest member. */
 enum { GROUP_SIZE_LIMIT = 256 };
+_Static_assert((int)GROUP_SIZE_LIMIT <= (int)CLR_QUEUED_GROUP_SIZE, "the queue has no room");
 
 /*
  * Work-groups a compute unit: about as many as a GPU has resident at a time, which depends on the
@@ -144,8 +145,7 @@ static enum clr_code build(struct clr_program *program, cl_context context,
                            struct clr_status *status)
 {
     const char *const name = program->scans ? "scan" : "reduce";
-    const size_t queue =
-        program->scans ? (GROUP_SIZE_LIMIT * (CLR_MOST_BATCH + 1) + 1) * sizeof(cl_uint) : 0;
+    const size_t queue = program->scans ? CLR_QUEUE_BYTES : 0;
     const struct clr_build build = {sources->count, sources->texts, options, 1, &name};
     /* Some more, for what the driver itself puts into local memory. */
     const struct clr_group_limit limit = {
@@ -241,7 +241,7 @@ enum clr_code clr_group_kernels_build(const char *text, bool queued, cl_context 
     const int most = queued ? CLR_QUEUED_GROUP_SIZE : GROUP_SIZE;
     const struct clr_group_limit limit = {.most = (size_t)most,
                                           .local_per_item = CLR_GROUP_STAGED_BYTES,
-                                          .local_of_group = queued ? CLR_GROUP_QUEUE_BYTES : 0};
+                                          .local_of_group = queued ? CLR_QUEUE_BYTES : 0};
     /* PoCL 3.1 aborts on a loop of loads that is unrolled before a barrier. */
     const int batch = info->type == CLR_DEVICE_CPU && !queued ? 1 : CLR_MOST_BATCH;
     char options[128];

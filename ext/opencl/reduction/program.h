@@ -49,10 +49,10 @@ enum clr_group_kernel { CLR_GROUP_LOCALLY, CLR_GROUP_GLOBALLY, CLR_GROUP_KERNELS
 enum { CLR_QUEUED_GROUP_SIZE = 256 };
 
 /* The bytes of local memory that a work-item takes in kernels/groups/group_records.cl; and those
-   that a work-group takes for the queue. */
+   that a work-group takes for that queue, also in a scan. */
 enum {
     CLR_GROUP_STAGED_BYTES = 4 * sizeof(cl_ulong) + sizeof(cl_uint),
-    CLR_GROUP_QUEUE_BYTES = (CLR_QUEUED_GROUP_SIZE * (CLR_MOST_BATCH + 1) + 1) * sizeof(cl_uint)
+    CLR_QUEUE_BYTES = (CLR_QUEUED_GROUP_SIZE * (CLR_MOST_BATCH + 1) + 1) * sizeof(cl_uint)
 };
 
 /* Makes a program's kernels of the text that clr_group_text() has made, of rows that wait in a

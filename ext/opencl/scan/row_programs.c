@@ -200,6 +200,7 @@ static bool find_words(const struct clr_scan *scan, int number,
     int64_t from, to;
     uint64_t last;
 
+    *least = *more = 0;
     clr_terms_bound(scan, number, frame->power, &from, &to);
     if (from < frame->least)
         from = frame->least;
@@ -242,7 +243,6 @@ cl_uint clr_row_arguments_list(const struct clr_row_arguments *arguments,
         list[count++] = CLR_VALUE(scan->constants[arguments->constants[i]].bits);
     for (i = 0; i < arguments->truth_count; i++)
         list[count++] = CLR_VALUE(lookups[arguments->truths[i]]->truths);
-    memset(bounds, 0, sizeof *bounds);
     bounds->any = 1;
     for (i = 0; i < arguments->bound_count; i++) {
         const int column = arguments->bounds[i];

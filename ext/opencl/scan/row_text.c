@@ -47,12 +47,6 @@ static int column_in(struct clr_row_arguments *arguments, const uint8_t *kinds, 
     return i;
 }
 
-/* Whether some result of a lookup is BYTES or UNSURE. */
-static bool may_be_unknown(const struct clr_lookup *lookup)
-{
-    return (lookup->types & (CLR_TYPE(CLR_TAG_BYTES) | CLR_TYPE(CLR_TAG_UNSURE))) != 0;
-}
-
 /* A lookup: its type and the kind of its column, and whether it may be unknown; which of the
    arguments the column is, or -1, and which of the lookups. */
 enum { SHORT = 256, WIDTH = 512, UNKNOWN = 4096 };
@@ -71,7 +65,7 @@ static void add_lookup(struct clr_row_key *key, const struct clr_scan *scan, con
         add_word(key, -1);
         return;
     }
-    add_word(key, lookup->kind + (may_be_unknown(lookup) ? UNKNOWN : 0) +
+    add_word(key, lookup->kind + (lookup->types & CLR_UNKNOWN_TYPES ? UNKNOWN : 0) +
                       (lookup->is_short ? SHORT : 0) + (int)width * WIDTH);
     add_word(key, column_in(arguments, kinds, instruction->a));
     i = number_in(arguments->lookups, &arguments->lookup_count, instruction->b);
