@@ -1,11 +1,13 @@
 #include "engine/columns/copies.h"
 
 #include "base/backoff.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/operations/request.h"
 #include "engine/worker/team.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 /* ---- The division of rows. */
@@ -113,6 +115,7 @@ struct resident {
        there; or NULL. */
     struct resident *before;
     struct clr_row_ranges fresh;
+    bool is_change; /* there was one */
     size_t rows;
     atomic_int state;     /* enum clr_residence */
     atomic_bool unwanted; /* its owner has given it up */
@@ -312,9 +315,12 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
     bool complete = false;
 
     if (!unwanted && resident->before != NULL) {
+        /* What its owner has given up, and no task works on, nobody else can get at. */
+        const bool may_take = atomic_load(&resident->before->shown.task.references) == 1;
+
         clr_resident_column_change(device, resident->shown.copy, resident->before->shown.copy,
-                                   find_rows(column, 0), find_tags(column, 0), &resident->fresh,
-                                   status);
+                                   may_take, find_rows(column, 0), find_tags(column, 0),
+                                   &resident->fresh, status);
         forget_before(resident);
         return end_upload(resident, ranges_size(resident), status);
     }
@@ -472,6 +478,7 @@ static struct resident *change(struct resident *before, struct clr_column *colum
     }
     clr_task_retain(&before->shown.task);
     resident->before = before;
+    resident->is_change = true;
     return begin_upload(resident, column);
 }
 
@@ -581,6 +588,16 @@ enum clr_residence clr_sharded_state(const struct clr_sharded *sharded)
             all = one;
     }
     return all;
+}
+
+bool clr_sharded_await_change(const struct clr_sharded *sharded, int64_t end)
+{
+    const struct resident *only = sharded->residents[0];
+
+    while (only->is_change && atomic_load(&only->state) == CLR_RESIDENT_COMING &&
+           clr_clock_ns() < end)
+        sched_yield();
+    return clr_sharded_state(sharded) == CLR_RESIDENT_READY;
 }
 
 bool clr_sharded_has_failed(const struct clr_sharded *sharded)

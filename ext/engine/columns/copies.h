@@ -100,6 +100,10 @@ struct clr_resident *clr_sharded_resident(const struct clr_sharded *sharded, int
    is started again now and then by who asks this, and is COMING then. */
 enum clr_residence clr_sharded_state(const struct clr_sharded *sharded);
 
+/* Waits for a copy that is being made of another one, until a time of clr_clock_ns() at most.
+   Returns whether the copy is READY. */
+bool clr_sharded_await_change(const struct clr_sharded *sharded, int64_t end);
+
 /* Returns whether a shard has FAILED; it is not tried again for that. */
 bool clr_sharded_has_failed(const struct clr_sharded *sharded);
 

@@ -341,6 +341,17 @@ bool clr_resident_column_share(const struct clr_device *device, struct clr_resid
     return false;
 }
 
+/* Takes the buffers of a column of as many rows. Returns false if that has others. */
+static bool take(struct clr_resident_column *column, struct clr_resident_column *other)
+{
+    if (other->rows != column->rows)
+        return false;
+    column->values = other->values;
+    column->tags = other->tags;
+    other->values = other->tags = NULL;
+    return true;
+}
+
 /* Makes a buffer of that size, unless it is 0, to which what is used of another one is copied. */
 static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_mem from,
                           size_t used, size_t size, cl_mem *to, struct clr_status *status)
@@ -368,7 +379,7 @@ static enum clr_code send_range(struct clr_upload *upload, cl_mem buffer, const 
 }
 
 static enum clr_code change(struct clr_device *device, struct clr_resident_column *column,
-                            const struct clr_resident_column *other, const void *values,
+                            struct clr_resident_column *other, bool may_take, const void *values,
                             const uint8_t *tags, const struct clr_row_ranges *ranges,
                             struct clr_status *status)
 {
@@ -385,10 +396,11 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
         return status->code;
     upload = clr_upload_of(device);
     queue = upload->queue;
-    if (move(device, queue, other->values, kept * value_bytes, column->rows * value_bytes,
-             &column->values, status) != CLR_OK ||
-        move(device, queue, other->tags, kept * tag_bytes, column->rows * tag_bytes, &column->tags,
-             status) != CLR_OK)
+    if (!(may_take && take(column, other)) &&
+        (move(device, queue, other->values, kept * value_bytes, column->rows * value_bytes,
+              &column->values, status) != CLR_OK ||
+         move(device, queue, other->tags, kept * tag_bytes, column->rows * tag_bytes, &column->tags,
+              status) != CLR_OK))
         return status->code;
     for (i = 0; i < ranges->count; i++) {
         if (send_range(upload, column->values, values, &ranges->ranges[i], value_bytes, status) !=
@@ -405,12 +417,12 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
 
 enum clr_code clr_resident_column_change(struct clr_device *device,
                                          struct clr_resident_column *column,
-                                         const struct clr_resident_column *other,
+                                         struct clr_resident_column *other, bool may_take,
                                          const void *values, const uint8_t *tags,
                                          const struct clr_row_ranges *ranges,
                                          struct clr_status *status)
 {
-    if (change(device, column, other, values, tags, ranges, status) == CLR_OK) {
+    if (change(device, column, other, may_take, values, tags, ranges, status) == CLR_OK) {
         column->copied = clr_resident_column_size(column->kind, column->rows);
     } else if (status->code == CLR_NOMEM) {
         clr_buffer_release(&column->values);

@@ -43,12 +43,13 @@ enum clr_code clr_resident_column_fill(struct clr_device *device,
 /*
  * Fills a column that was never filled with the rows of another, complete one of the same kind and
  * frame, which are copied on the device, and with those of the ranges, whose values and tags are at
- * their places in the host's arrays. All rows beyond the other one's are among them. It is waited
- * for. Returns as clr_resident_column_fill().
+ * their places in the host's arrays. All rows beyond the other one's are among them. may_take:
+ * nobody needs the other one any more, which may lose its buffers. It is waited for. Returns as
+ * clr_resident_column_fill().
  */
 enum clr_code clr_resident_column_change(struct clr_device *device,
                                          struct clr_resident_column *column,
-                                         const struct clr_resident_column *other,
+                                         struct clr_resident_column *other, bool may_take,
                                          const void *values, const uint8_t *tags,
                                          const struct clr_row_ranges *ranges,
                                          struct clr_status *status);

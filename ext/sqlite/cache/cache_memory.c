@@ -490,11 +490,16 @@ static struct clr_sharded *locked_copy(const struct clr_connection *connection,
     return column->copy;
 }
 
+/* Nanoseconds for which a query waits for copies to have the rows of a commit: the host's threads
+   take longer for as many rows as devices have. */
+enum { MOST_WAITING_NS = 1000000 };
+
 bool clr_cache_copies(const struct clr_connection *connection,
                       struct clr_image_column *const *found, int count, size_t rows,
                       const struct clr_devices *devices, struct clr_division *division,
                       struct clr_sharded **copies)
 {
+    int64_t end;
     bool has_room, ready;
     int i;
 
@@ -503,11 +508,12 @@ bool clr_cache_copies(const struct clr_connection *connection,
     for (i = 0; i < count && has_room; i++)
         has_room = locked_suits(connection, found[i], division);
     ready = has_room = has_room && make_room(found, count, division);
-    for (i = 0; i < count && has_room; i++) {
+    for (i = 0; i < count && has_room; i++)
         copies[i] = clr_sharded_retain(locked_copy(connection, found[i], division));
-        ready = ready && copies[i] != NULL && clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
-    }
     clr_cache_unlock();
+    end = clr_clock_ns() + MOST_WAITING_NS;
+    for (i = 0; i < count && ready; i++)
+        ready = copies[i] != NULL && clr_sharded_await_change(copies[i], end);
     for (i = 0; i < count && has_room && !ready; i++)
         clr_sharded_release(copies[i]);
     return ready;

@@ -63,7 +63,7 @@ static bool has(struct clr_device *device, const struct clr_resident_column *col
 }
 
 /* A column of so many rows of another one, of which the ranges are sent. */
-static void test_change(struct clr_device *device, const struct clr_resident_column *other,
+static void test_change(struct clr_device *device, struct clr_resident_column *other,
                         const int64_t *values, size_t rows, const struct clr_row_ranges *ranges,
                         const char *name)
 {
@@ -79,7 +79,7 @@ static void test_change(struct clr_device *device, const struct clr_resident_col
     atomic_store(&is_open, false);
     TAP_NEED(pthread_create(&thread, NULL, open_gate, NULL) == 0, "no thread");
     clr_cl.EnqueueCopyBuffer = copy_later;
-    clr_resident_column_change(device, column, other, values, NULL, ranges, &status);
+    clr_resident_column_change(device, column, other, false, values, NULL, ranges, &status);
     was_open = atomic_load(&is_open);
     clr_cl.EnqueueCopyBuffer = copy_buffer;
     pthread_join(thread, NULL);
@@ -88,6 +88,28 @@ static void test_change(struct clr_device *device, const struct clr_resident_col
     tap_ok(has(device, column, values, rows), "and is there, %s", name);
     clr_cl.ReleaseEvent(gate);
     clr_resident_column_free(device, column);
+}
+
+/* A column that may take what another one has, and does if that has as many rows. */
+static void test_take(struct clr_device *device, int64_t *values, size_t rows)
+{
+    static const struct clr_row_ranges fresh = {2, {{5, 3}, {KEPT - 1, ROWS - KEPT + 1}}};
+    struct clr_resident_column *other = devices_upload(device, CLR_TAG_INTEGER, values, rows);
+    struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, ROWS);
+    struct clr_status status;
+    int i;
+
+    TAP_NEED(column != NULL, "no memory");
+    clr_status_clear(&status);
+    for (i = 5; i < 8; i++)
+        values[i] += i;
+    values[KEPT - 1]++;
+    clr_resident_column_change(device, column, other, true, values, NULL, &fresh, &status);
+    devices_bail_on(&status, "clr_resident_column_change");
+    tap_ok(has(device, column, values, ROWS), "what was taken of %zu rows is changed", rows);
+    tap_is_int64(other->values == NULL, rows == ROWS, "the other one has nothing left");
+    clr_resident_column_free(device, column);
+    clr_resident_column_free(device, other);
 }
 
 static void test_device(const struct clr_device_info *info)
@@ -111,6 +133,8 @@ static void test_device(const struct clr_device_info *info)
     test_change(device, other, values, KEPT - 900, &empty, "with a range of no rows");
     test_change(device, other, values, ROWS, &some, "with rows to send");
     clr_resident_column_free(device, other);
+    test_take(device, values, ROWS);
+    test_take(device, values, KEPT);
     clr_device_close(device);
 }
 
