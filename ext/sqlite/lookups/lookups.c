@@ -392,7 +392,13 @@ static int rank(const struct results *results, uint32_t count, struct clr_lookup
     uint32_t i;
 
     if (ranks != NULL) {
-        memcpy(ranks, distinct->entries, distinct->count * sizeof *ranks);
+        /* Those that no entry has any more get none. */
+        for (i = 0; i < distinct->count; i++)
+            ranks[i] = (struct clr_scalar){.tag = CLR_TAG_NULL};
+        for (i = 0; i < count; i++) {
+            if (results->shared->tags[i] != CLR_TAG_UNSURE)
+                ranks[results->shared->values[i]] = distinct->entries[results->shared->values[i]];
+        }
         code = replace_by_ranks(ranks, distinct->count, &lookup->ranked, &lookup->ranked_count);
     }
     for (i = 0; i < count && code == CLR_OK; i++) {
@@ -542,18 +548,63 @@ static bool begin_results(const struct clr_lookup_statement *statement,
     return true;
 }
 
-/* Gives the memo the results of all entries. */
-static int take_results(const struct clr_lookup_statement *statement, uint32_t count,
-                        struct results *results, struct clr_lookup_memo *memo)
+/* Results that do not tell whether they are true. */
+#define NO_TRUTHS (1u << CLR_TAG_BYTES | 1u << CLR_TAG_UNSURE)
+
+/* Whether a row with an entry may pass the filter, as far as those of its terms tell that the memo
+   has the results of. */
+static bool may_pass(const struct clr_lookup_statement *statement,
+                     const struct clr_lookup_memo *memo, uint32_t code)
+{
+    int i;
+
+    for (i = 0; i < statement->count; i++) {
+        const struct clr_lookup *lookup = &memo->lookups[i];
+
+        if (statement->parts[i].is_term && (lookup->types & NO_TRUTHS) == 0 &&
+            !clr_lookup_is_true(lookup, code))
+            return false;
+    }
+    return true;
+}
+
+/* Gives the entries whose rows do not pass the filter the result of one whose rows may: who reads
+   none of such rows finds fewer different results, of which it has as many groups fewer. */
+static void narrow(const struct clr_lookup_statement *statement, const struct clr_lookup_memo *memo,
+                   uint32_t count, struct clr_lookup_results *results)
+{
+    uint32_t model = 0, code;
+
+    while (model < count &&
+           (results->tags[model] == CLR_TAG_UNSURE || !may_pass(statement, memo, model)))
+        model++;
+    for (code = 0; code < count && model < count; code++) {
+        if (may_pass(statement, memo, code))
+            continue;
+        results->tags[code] = results->tags[model];
+        results->values[code] = results->values[model];
+    }
+}
+
+/* Whether entries stand for the groups as they are: scans are quickest with them. */
+static bool are_groups(const struct clr_lookup_part *part, const struct results *results,
+                       uint32_t count)
+{
+    return part->is_key && results->distinct != NULL && results->distinct->count == count;
+}
+
+/* Gives the memo the results of all entries of the parts that are late, or of those that are not.
+   Returns SQLITE_OK or SQLITE_NOMEM. */
+static int take_parts(const struct clr_lookup_statement *statement, uint32_t count, bool are_late,
+                      struct results *results, struct clr_lookup_memo *memo)
 {
     int rc = SQLITE_OK, i;
 
-    free_lookups(memo);
-    memo->lookups = clr_memory_alloc_zero((size_t)statement->count * sizeof *memo->lookups);
-    if (memo->lookups == NULL)
-        return SQLITE_NOMEM;
-    memo->count = statement->count;
     for (i = 0; i < statement->count && rc == SQLITE_OK; i++) {
+        if (statement->parts[i].is_late != are_late)
+            continue;
+        if (are_late && !are_groups(&statement->parts[i], &results[i], count))
+            narrow(statement, memo, count, results[i].shared);
         if (results[i].distinct != NULL)
             rc = rank(&results[i], count, &memo->lookups[i]);
         if (rc == SQLITE_OK) {
@@ -561,6 +612,23 @@ static int take_results(const struct clr_lookup_statement *statement, uint32_t c
             results[i].shared = NULL;
         }
     }
+    return rc;
+}
+
+/* Gives the memo the results of all entries. */
+static int take_results(const struct clr_lookup_statement *statement, uint32_t count,
+                        struct results *results, struct clr_lookup_memo *memo)
+{
+    int rc;
+
+    free_lookups(memo);
+    memo->lookups = clr_memory_alloc_zero((size_t)statement->count * sizeof *memo->lookups);
+    if (memo->lookups == NULL)
+        return SQLITE_NOMEM;
+    memo->count = statement->count;
+    rc = take_parts(statement, count, false, results, memo);
+    if (rc == SQLITE_OK)
+        rc = take_parts(statement, count, true, results, memo);
     return rc;
 }
 

@@ -24,6 +24,9 @@ extern const struct clr_sql_function clr_row_key_functions[];
 struct clr_lookup_part {
     int number;     /* of the query's lookup */
     bool is_ranked; /* as the query's plan has it */
+    bool is_term;   /* of rows for whose entry it is not true none passes the query's filter */
+    bool is_late;   /* it is read of rows alone that pass the filter */
+    bool is_key;    /* it is all that rows are grouped by */
     char *sql;      /* a statement like that of them all, of this one alone */
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/float_environment.h"
 #include "base/memory.h"
+#include "numeric/filter/filter_terms.h"
 #include "query/names/tables.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/columns/column_source.h"
@@ -476,6 +477,37 @@ static bool go_together(const struct clr_lookup_plan *x, const struct clr_lookup
            (x->joins == NULL || strcmp(x->joins, y->joins) == 0);
 }
 
+/* Whether an instruction reads a lookup. */
+static bool reads(const struct clr_query *query, int instruction, int lookup)
+{
+    return query->instructions[instruction].opcode == CLR_OP_LOOKUP &&
+           query->instructions[instruction].b == lookup;
+}
+
+/* Finds out which part the lookup of a part has in the query's filter. Of rows there is more than
+   one filter. */
+static void find_role(const struct clr_query *query, struct clr_lookup_part *part)
+{
+    static const struct clr_tally none = {.x = -1, .y = -1, .filter = -1};
+    const struct clr_scan scan = {.instruction_count = query->instruction_count,
+                                  .instructions = query->instructions,
+                                  .filter = query->filter};
+    int terms[CLR_MOST_TERMS_OF_FILTER], i;
+    const int count = clr_terms_split(&scan, terms);
+    bool used[CLR_MOST_INSTRUCTIONS];
+
+    if (query->has_rows)
+        return;
+    for (i = 0; i < count; i++)
+        part->is_term = part->is_term || (!part->is_ranked && reads(query, terms[i], part->number));
+    clr_scan_find_used(&scan, &none, used);
+    part->is_key =
+        query->grouping.key_count == 1 && reads(query, query->grouping.keys[0], part->number);
+    part->is_late = true;
+    for (i = 0; i < query->instruction_count; i++)
+        part->is_late = part->is_late && !(used[i] && reads(query, i, part->number));
+}
+
 /* Adds a part; list: the expressions of those before it. Returns the list with that of the part, or
    NULL without memory. */
 static char *add_part(struct clr_lookup_statement *statement, const struct clr_query *query,
@@ -486,6 +518,7 @@ static char *add_part(struct clr_lookup_statement *statement, const struct clr_q
 
     part->number = number;
     part->is_ranked = plan->is_ranked;
+    find_role(query, part);
     part->sql = sqlite3_mprintf("SELECT (%s), " CLR_LOOKUP_ENTRY "%s", plan->text, from);
     if (part->sql != NULL)
         return sqlite3_mprintf("%z%s(%s)", list, statement->count++ == 0 ? "" : ", ", plan->text);
