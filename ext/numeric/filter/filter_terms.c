@@ -526,7 +526,6 @@ struct test {
     unsigned types;                  /* it is true for all values of these */
     struct bounds bounds;            /* and for these numbers */
     const struct clr_lookup *lookup; /* or NULL */
-    uint32_t *counts; /* of its truths: how many words before each of them have some */
 };
 
 struct tests {
@@ -602,25 +601,10 @@ bool clr_skipping_find_columns(const struct clr_scan *scan, bool wanted[CLR_MOST
     return any;
 }
 
-/* Gets ready for a lookup. Returns false without memory. */
-static bool take_lookup(const struct clr_lookup *lookup, struct test *test)
-{
-    uint32_t i;
-
-    test->lookup = lookup;
-    test->counts = clr_memory_alloc((lookup->count / 32 + (size_t)1) * sizeof *test->counts);
-    if (test->counts == NULL)
-        return false;
-    test->counts[0] = 0;
-    for (i = 0; i < lookup->count / 32; i++)
-        test->counts[i + 1] = test->counts[i] + (lookup->truths[i] != 0);
-    return true;
-}
-
 /* Whether a lookup is true for one of the codes from least to greatest. */
-static bool has_truths(const struct test *test, uint32_t least, uint32_t greatest)
+static bool has_truths(const struct clr_lookup *lookup, uint32_t least, uint32_t greatest)
 {
-    const uint32_t *truths = test->lookup->truths;
+    const uint32_t *truths = lookup->truths;
     const uint32_t from_least = UINT32_MAX << least % 32;
     const uint32_t to_greatest = UINT32_MAX >> (31 - greatest % 32);
 
@@ -629,7 +613,7 @@ static bool has_truths(const struct test *test, uint32_t least, uint32_t greates
     if (least == greatest)
         return (truths[least] & from_least & to_greatest) != 0;
     return (truths[least] & from_least) != 0 || (truths[greatest] & to_greatest) != 0 ||
-           test->counts[greatest] > test->counts[least + 1];
+           lookup->truth_counts[greatest] > lookup->truth_counts[least + 1];
 }
 
 static void find_tests(struct tests *tests)
@@ -641,16 +625,14 @@ static void find_tests(struct tests *tests)
     for (i = 0; i <= scan->filter && tests->count < MOST_TESTS; i++) {
         struct test *test = &tests->tests[tests->count];
         const struct clr_instruction *instruction = &scan->instructions[i];
-        const struct clr_zones *zones;
 
         if (!tests->asked[i] || !find_test(scan, i, test))
             continue;
-        zones = clr_column_zones(scan->columns[test->column]);
-        if (zones == NULL || (instruction->opcode == CLR_OP_LOOKUP &&
-                              !take_lookup(&scan->lookups[instruction->b], test)))
-            continue;
-        test->zones = zones;
-        tests->count++;
+        test->zones = clr_column_zones(scan->columns[test->column]);
+        if (instruction->opcode == CLR_OP_LOOKUP)
+            test->lookup = &scan->lookups[instruction->b];
+        if (test->zones != NULL)
+            tests->count++;
     }
 }
 
@@ -659,7 +641,7 @@ static bool may_be_true(const struct test *test, const struct clr_zone *zone)
     const struct bounds *bounds = &test->bounds;
 
     if (test->lookup != NULL)
-        return has_truths(test, (uint32_t)zone->least, (uint32_t)zone->greatest);
+        return has_truths(test->lookup, (uint32_t)zone->least, (uint32_t)zone->greatest);
     switch (zone->types & NUMBERS) {
     case 0:
         return (zone->types & test->types) != 0;
@@ -675,8 +657,16 @@ static bool may_be_true(const struct test *test, const struct clr_zone *zone)
     }
 }
 
-/* Returns for which of up to BATCH blocks from the first on, of so many in all, the filter may be
-   true: bits. Coarse ones are those of which there is a coarse zone. */
+/* Returns a bit for each of up to BATCH blocks from the first on, of so many in all. */
+static uint64_t all_from(size_t first, size_t all)
+{
+    const size_t count = all - first < BATCH ? all - first : BATCH;
+
+    return UINT64_MAX >> (BATCH - count);
+}
+
+/* Returns for which of them the filter may be true. Coarse ones are those of which there is a
+   coarse zone. */
 static uint64_t ask(const struct tests *tests, bool coarse, size_t first, size_t all)
 {
     const size_t count = all - first < BATCH ? all - first : BATCH;
@@ -704,7 +694,26 @@ static uint64_t ask(const struct tests *tests, bool coarse, size_t first, size_t
                 answers[i] &= ~(UINT64_C(1) << k);
         test++;
     }
-    return answers[tests->scan->filter] & UINT64_MAX >> (BATCH - count);
+    return answers[tests->scan->filter] & all_from(first, all);
+}
+
+/* Whether the filter may be true for all blocks of BATCH coarse ones, as far as some of these tell:
+   a guess, since to ask each block takes a device longer than to scan them all. */
+static bool may_be_for_all(const struct tests *tests, size_t coarse, size_t all)
+{
+    enum { STEP = BATCH / 4 };
+    size_t i;
+
+    if (clr_zones_coarse(all) - coarse < BATCH ||
+        ask(tests, true, coarse, clr_zones_coarse(all)) != UINT64_MAX)
+        return false;
+    for (i = coarse; i < coarse + BATCH; i += STEP) {
+        const size_t first = i * CLR_COARSE_ZONES;
+
+        if (ask(tests, false, first, all) != all_from(first, all))
+            return false;
+    }
+    return true;
 }
 
 /* Lists the blocks for which the filter may be true. */
@@ -714,12 +723,14 @@ static size_t list_blocks(const struct tests *tests, size_t all, uint32_t *block
     size_t listed = 0, coarse;
 
     for (coarse = 0; coarse < all_coarse; coarse += BATCH) {
+        const bool is_guessed = may_be_for_all(tests, coarse, all);
         uint64_t some = ask(tests, true, coarse, all_coarse), found;
 
         for (; some != 0; some &= some - 1) {
             const size_t first = (coarse + (size_t)__builtin_ctzll(some)) * CLR_COARSE_ZONES;
 
-            for (found = ask(tests, false, first, all); found != 0; found &= found - 1)
+            found = is_guessed ? all_from(first, all) : ask(tests, false, first, all);
+            for (; found != 0; found &= found - 1)
                 blocks[listed++] = (uint32_t)(first + (size_t)__builtin_ctzll(found));
         }
     }
@@ -740,8 +751,6 @@ void clr_skipping_find_blocks(struct clr_scan *scan)
         blocks = clr_memory_alloc((all + 1) * sizeof *blocks);
     if (blocks != NULL)
         count = list_blocks(&tests, all, blocks);
-    while (tests.count > 0)
-        clr_memory_free(tests.tests[--tests.count].counts);
     if (count == all) {
         clr_memory_free(blocks);
         return;

@@ -61,14 +61,15 @@ struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
     const size_t values_size = count * sizeof(int64_t);
     const size_t truths_size = (count / 32 + (size_t)1) * sizeof(uint32_t);
     struct clr_lookup_results *results =
-        clr_memory_alloc(sizeof *results + values_size + truths_size + count);
+        clr_memory_alloc(sizeof *results + values_size + 2 * truths_size + count);
 
     if (results == NULL)
         return NULL;
     atomic_init(&results->references, 1);
     results->id = atomic_fetch_add(&ids, 1) + 1;
     results->truths = (uint32_t *)(results->values + count);
-    results->tags = (uint8_t *)results->truths + truths_size;
+    results->truth_counts = results->truths + truths_size / sizeof(uint32_t);
+    results->tags = (uint8_t *)results->truth_counts + truths_size;
     memset(results->values, 0, values_size);
     memset(results->truths, 0, truths_size);
     memset(results->tags, CLR_TAG_UNSURE, count);
@@ -118,12 +119,16 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
         lookup->true_count += truth;
         beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
     }
+    results->truth_counts[0] = 0;
+    for (i = 0; i < count / 32; i++)
+        results->truth_counts[i + 1] = results->truth_counts[i] + (results->truths[i] != 0);
     lookup->count = count;
     lookup->kind = kind_of(types);
     lookup->types = (uint8_t)types;
     lookup->is_short = beyond == 0 && (types & 1u << CLR_TAG_REAL) == 0;
     lookup->tags = results->tags;
     lookup->truths = results->truths;
+    lookup->truth_counts = results->truth_counts;
     lookup->values = results->values;
     lookup->results = results;
 }

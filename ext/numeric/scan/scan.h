@@ -167,8 +167,9 @@ struct clr_lookup {
     /* Whether each result is true, 32 in a word, that of the first one its lowest bit, with one
        word more than are needed; NULL: nobody has found that out. */
     const uint32_t *truths;
-    uint32_t true_count; /* how many of them are */
-    /* Where tags, values and truths lie, with a reference: see clr_lookup_set(). */
+    const uint32_t *truth_counts; /* of the words before each, how many have some */
+    uint32_t true_count;          /* how many results are true */
+    /* Where all of them lie, with a reference: see clr_lookup_set(). */
     struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values
        here. Else NULL. */
@@ -306,10 +307,11 @@ static inline enum clr_scan_outcome clr_scan_outcome_of(enum clr_code code)
 /* Written by whoever made it, until a lookup has it. */
 struct clr_lookup_results {
     atomic_int references;
-    uint64_t id;      /* no other results of the process have it; not 0 */
-    uint32_t *truths; /* behind the values; found by clr_lookup_set() */
-    uint8_t *tags;    /* behind them */
-    int64_t values[]; /* bits */
+    uint64_t id;            /* no other results of the process have it; not 0 */
+    uint32_t *truths;       /* behind the values; found by clr_lookup_set(), as are the next ones */
+    uint32_t *truth_counts; /* behind them */
+    uint8_t *tags;          /* behind these */
+    int64_t values[];       /* bits */
 };
 
 /* Returns results of so many entries with one reference: all UNSURE, with values 0. NULL without

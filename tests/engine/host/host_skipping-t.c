@@ -7,7 +7,7 @@
 
 #include "tap.h"
 
-enum { LARGE = 3000000 };
+enum { LARGE = 3000000, HUGE = 6 << 20 };
 
 /* sum(x), count(*) WHERE x >= low AND x <= high */
 static const struct clr_instruction instructions[] = {
@@ -95,6 +95,37 @@ TAP_TEST(test_stop)
     tap_is_int64(run(LARGE / 2 - 1, LARGE / 2, &going, &made), (long)clr_zones_of(LARGE) - 1,
                  "the rest is left out");
     clr_column_release(column);
+}
+
+/* Whether blocks of many that may have rows are left out is guessed by some of them: the ones that
+   are empty here are of a coarse zone that is not asked, of the rest, for which nothing is guessed,
+   and of one that is asked. */
+TAP_TEST(test_guess)
+{
+    static const size_t empty[] = {5 * CLR_COARSE_ZONES + 3,
+                                   CLR_COARSE_ZONES * CLR_COARSE_ZONES + 1,
+                                   16 * CLR_COARSE_ZONES + 2};
+    static const long skipped[] = {0, 1, 3};
+    size_t i, k, found;
+    bool made;
+
+    for (k = 0; k < 3; k++) {
+        make_scan(HUGE);
+        for (i = 0; i < HUGE; i++)
+            column->values[i] = (int64_t)(i % 1000);
+        for (i = 0; i < (k + 1) * CLR_ZONE_ROWS; i++)
+            column->values[empty[i / CLR_ZONE_ROWS] * CLR_ZONE_ROWS + i % CLR_ZONE_ROWS] = -1;
+        for (i = 0, found = 0; i < HUGE; i++)
+            found += column->values[i] >= 3 && column->values[i] <= 4;
+        ask(3, 4);
+        clr_host_skip(&scan, NULL, &made);
+        tap_is_int64((long)(clr_zones_of(HUGE) - clr_zones_of(scan.rows)), skipped[k],
+                     "%zu blocks are empty", k + 1);
+        tap_ok(clr_host_scan(&scan, NULL) == CLR_SCAN_DONE && tally.state.count == (int64_t)found,
+               "%zu rows are found", found);
+        clr_memory_free((void *)scan.blocks);
+        clr_column_release(column);
+    }
 }
 
 /* Without memory all rows are scanned. */
