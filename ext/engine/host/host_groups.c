@@ -14,7 +14,7 @@ enum { PART_BITS = 48 };
 #define MOST_ROWS ((size_t)1 << 31)
 
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
-enum { ROWS_PER_THREAD = 1 << 17, ROWS_ALONE = 1 << 18 };
+enum { ROWS_PER_THREAD = 1 << 17, ROWS_ALONE = 1 << 18, FEW_GROUPS = 4096 };
 
 /* Plans that take into account what has been found out; then one does that doubts all. */
 enum { DOUBTFUL = 4 };
@@ -198,6 +198,22 @@ static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t row
     return clr_group_plan_make(&groups->plan, scan, rows, runner, doubts);
 }
 
+/* Whether the groups are brought together in less time than a thread takes to start, which could be
+   stopped: there are few, and no lists. */
+static bool are_few(const struct clr_groups *groups)
+{
+    size_t count = 0;
+    int i;
+
+    for (i = 0; i < groups->plan.tally_count; i++) {
+        if (groups->plan.tallies[i].gathers)
+            return false;
+    }
+    for (i = 0; i < groups->part_count; i++)
+        count += clr_group_part_count(groups->parts[i]) + groups->parts[i]->addends.spills.count;
+    return count <= FEW_GROUPS;
+}
+
 /* Completes the groups when the parts have run, or one of them would not go on. Returns as
    clr_host_group() does, or CLR_SCAN_NOT_NOW if the plan will not do, with doubts to begin again
    with. */
@@ -205,6 +221,7 @@ static enum clr_scan_outcome end(struct clr_groups *groups, const struct clr_gro
                                  struct clr_group_doubts *doubts)
 {
     const enum clr_scan_outcome outcome = find_outcome(groups, doubts);
+    const struct clr_group_team alone = {1, team->run, NULL};
     size_t rows = 0;
     int part;
 
@@ -214,7 +231,7 @@ static enum clr_scan_outcome end(struct clr_groups *groups, const struct clr_gro
         clr_group_part_end(groups->parts[part]);
         rows += groups->parts[part]->seen;
     }
-    return rows < MOST_ROWS ? complete(groups, team) : CLR_SCAN_LIMIT;
+    return rows < MOST_ROWS ? complete(groups, are_few(groups) ? &alone : team) : CLR_SCAN_LIMIT;
 }
 
 /* ---- Attempts, on devices or by threads. */

@@ -158,6 +158,8 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool
 {
     const size_t blocks = (scan->rows + CLR_BLOCK - 1) / CLR_BLOCK;
     const size_t looks = blocks < BLOCKS ? blocks : BLOCKS;
+    struct clr_grouping grouping = {.key_count = 0};
+    struct clr_scan needed = *scan;
     struct clr_block *block;
     size_t passed = 0, seen = 0, i;
     int number;
@@ -167,7 +169,12 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool
     sample->rows = scan->rows;
     if (!take_lookups(scan, is_argument, wanted, sample) && scan->filter < 0)
         return CLR_SCAN_DONE;
-    block = clr_block_new(scan);
+    for (number = 0; number < scan->grouping->key_count; number++) {
+        if (wanted[scan->grouping->keys[number]])
+            grouping.keys[grouping.key_count++] = scan->grouping->keys[number];
+    }
+    needed.grouping = &grouping;
+    block = clr_block_new(&needed);
     if (block == NULL)
         return CLR_SCAN_FAILED;
     for (i = 0; i < looks; i++) {
