@@ -41,10 +41,6 @@
 #define BATCH MOST_BATCH
 #endif
 
-/* What is known of a row. */
-#define ROW_PASSES 1
-#define ROW_IN_DOUBT 2
-
 #define FOR_EACH_BATCH for (; batch < end; batch += step)
 
 /* A value of the row that is being looked at. */
@@ -77,22 +73,22 @@
 
 /* The word of a narrow column is within bounds; the bit that a lookup has for a code; a register,
    where one that is doubtful may be unknown. The bits of rows that fail are not loaded. */
-#define KEEP_IF(passes) pass_of[load] &= ROW_IN_DOUBT | ((passes) ? ROW_PASSES : 0);
+#define KEEP_IF(passes) pass_of[load] = pass_of[load] && (passes);
 #define WITHIN(word, least, more) KEEP_IF((uint)(word) - (least) <= (more))
 #define TRUTH(truths, code)                                                                        \
-    KEEP_IF(truths[pass_of[load] & ROW_PASSES ? (uint)(code) >> 5 : 0] >> ((code)&31) & 1)
+    const uint word = truths[pass_of[load] ? (uint)(code) >> 5 : 0];                               \
+    KEEP_IF(word >> ((code)&31) & 1)
 #define SURE(value) KEEP_IF(scalar_is_true(value))
 #define DOUBTFUL(value)                                                                            \
     SURE(value)                                                                                    \
-    if (scalar_is_unknown(value))                                                                  \
-        pass_of[load] |= ROW_IN_DOUBT;
+    in_doubt |= (uint)scalar_is_unknown(value) << load;
 
 #define EVALUATE_TERM(term)                                                                        \
     for (uint load = 0; load < BATCH; load++)                                                      \
     term
 
-/* Declares and loads what the filter needs of the batch from row i on, and what is known of each of
-   its rows. */
+/* Declares and loads what the filter needs of the batch from row i on, and finds out which of its
+   rows pass, and which are in doubt: a bit for each. */
 #define FILTER_ROWS                                                                                \
     uint pass_of[BATCH];                                                                           \
     FOR_EACH_FILTER_COLUMN(DECLARE_BATCH)                                                          \
@@ -100,9 +96,13 @@
     for (uint load = 0; load < BATCH; load++)                                                      \
         pass_of[load] = FILTER_PASSES;                                                             \
     FOR_EACH_TERM(EVALUATE_TERM)                                                                   \
-    if (i + BATCH > end)                                                                           \
-        for (uint load = 0; load < BATCH; load++)                                                  \
-            pass_of[load] = i + load < end ? pass_of[load] : 0;
+    for (uint load = 0; load < BATCH; load++)                                                      \
+        passing |= pass_of[load] << load;                                                          \
+    if (i + BATCH > end) {                                                                         \
+        const uint rows = i < end ? (1u << (uint)(end - i)) - 1 : 0;                               \
+        passing &= rows;                                                                           \
+        in_doubt &= rows;                                                                          \
+    }
 
 #if QUEUED
 
@@ -124,10 +124,6 @@
     int is_last = batch + step >= end || batch + step - origin >= 1UL << 31;                       \
     {                                                                                              \
         FILTER_ROWS                                                                                \
-        for (uint load = 0; load < BATCH; load++) {                                                \
-            passing |= (pass_of[load] & ROW_PASSES) << load;                                       \
-            in_doubt |= pass_of[load] & ROW_IN_DOUBT;                                              \
-        }                                                                                          \
     }                                                                                              \
     if (passing != 0) {                                                                            \
         uint at = atomic_add(&queued, popcount(passing));                                          \
@@ -169,20 +165,17 @@
 
 #define BEGIN_BATCH                                                                                \
     ulong i = batch + BATCH * get_local_id(0);                                                     \
-    uint known = 0, in_doubt;                                                                      \
+    uint passing = 0, in_doubt = 0;                                                                \
     FILTER_ROWS                                                                                    \
     FOR_EACH_OTHER_COLUMN(DECLARE_BATCH)                                                           \
-    for (uint load = 0; load < BATCH; load++)                                                      \
-        known |= pass_of[load];                                                                    \
-    in_doubt = known & ROW_IN_DOUBT;                                                               \
-    if (known & ROW_PASSES) {                                                                      \
+    if (passing != 0) {                                                                            \
         LOAD_COLUMNS(FOR_EACH_OTHER_COLUMN)                                                        \
     }
 
 #define FOR_EACH_ROUND for (uint load = 0; load < BATCH; load++)
 #define BEGIN_ROUND                                                                                \
     const ulong row = i + load;                                                                    \
-    const int has_row = pass_of[load] & ROW_PASSES;
+    const int has_row = passing >> load & 1;
 #define LOAD_ROW
 #define END_BATCH
 
