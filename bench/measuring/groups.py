@@ -31,8 +31,8 @@ STEPS = ("(n + {0} * 2654435769) & 4294967295", "(xor(x{0}, x{0} >> 16) * 214612
          "(xor(x{0}, x{0} >> 15) * 2221713035) & 4294967295", "xor(x{0}, x{0} >> 16)")
 #: What takes longer than so many ns runs once, and not by turns.
 LONG = 3_000_000_000
-#: The seconds that a view is given to come to a device, when that was waited for before.
-LATER_WAIT = 1
+#: The seconds that a view is given to come to a device, when that was waited for before: its programs take one or two.
+LATER_WAIT = 3
 
 
 class Server:
