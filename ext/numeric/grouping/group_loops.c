@@ -15,8 +15,9 @@
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 4 };
 
-/* Rows that are looked at together: beside each other, and perhaps of one group. */
-enum { RUN = 16 };
+/* Rows that are looked at together: beside each other, and perhaps of one group. A block has a bit
+   of a word for each. */
+enum { RUN = CLR_BLOCK / 64 };
 #define ALL_OF_RUN (((uint64_t)1 << RUN) - 1)
 
 /* The values in a cache line of the usual size, and the fetching of one into the second cache. */
@@ -73,7 +74,9 @@ static bool multiply_carefully(const int64_t *x, const int64_t *y, int64_t limit
 static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int from, int count,
                                    bool raises, bool counts, bool all, bool fetches)
 {
-    const size_t stride = adding->stride;
+    /* Compilers can't know that records are none of these. */
+    const size_t stride = adding->stride, last = adding->count;
+    int64_t *const records = adding->records;
     const uint32_t *numbers = adding->numbers;
     const uint16_t *rows = adding->rows;
     const int64_t *words[MOST_AT_ONCE], *ahead = from <= 1 ? adding->ahead : NULL;
@@ -82,13 +85,16 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
 
     for (w = 0; w < count; w++)
         words[w] = adding->words[from + w];
-    for (i = 0; i < adding->count; i++) {
+        /* Some processors have a row's record wait for the one before if the same instruction adds
+         * both.
+         */
+#pragma GCC unroll 4
+    for (i = 0; i < last; i++) {
         const size_t row = all ? i : rows[i];
-        int64_t *record = adding->records + numbers[row] * stride;
+        int64_t *record = records + numbers[row] * stride;
 
-        if (fetches && i + AHEAD < adding->count)
-            __builtin_prefetch(
-                adding->records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
+        if (fetches && i + AHEAD < last)
+            __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
         if (ahead != NULL && i % LINE == 0)
             FETCH(ahead + i);
         if (counts)

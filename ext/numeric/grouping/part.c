@@ -245,35 +245,18 @@ static bool find_places_carefully(struct clr_group_numbers *numbers, const struc
     return true;
 }
 
-/* Stores the codes of rows. */
-static inline __attribute__((always_inline)) void
-widen_codes(const struct clr_column *column, size_t first, size_t count, uint32_t *codes)
-{
-    const uint8_t *bytes = (const uint8_t *)column->codes + first;
-    const uint16_t *halves = (const uint16_t *)column->codes + first;
-    size_t i;
-
-    if (column->code_bytes == 4)
-        memcpy(codes, (const uint32_t *)column->codes + first, count * sizeof *codes);
-    else if (column->code_bytes == 2)
-        for (i = 0; i < count; i++)
-            codes[i] = halves[i];
-    else
-        for (i = 0; i < count; i++)
-            codes[i] = bytes[i];
-}
-
 /* Stores the codes of a block's rows as their numbers. */
 static void take_codes(struct clr_group_numbers *numbers, const struct clr_block *block)
 {
     const struct clr_scan *scan = block->scan;
     const struct clr_column *column = block->columns[scan->instructions[scan->grouping->keys[0]].a];
+    size_t i;
 
-    /* Compilers make vectors of a loop over so many. */
     if (block->count == CLR_BLOCK)
-        widen_codes(column, block->first, CLR_BLOCK, numbers->numbers);
-    else
-        widen_codes(column, block->first, block->count, numbers->numbers);
+        block->loops->widen((const char *)column->codes + block->first * column->code_bytes,
+                            column->code_bytes, numbers->numbers);
+    for (i = 0; i < block->count && block->count < CLR_BLOCK; i++)
+        numbers->numbers[i] = clr_column_code(column, block->first + i);
 }
 
 /* Stores the places, in words, or as numbers if they are. Returns false if keys are not as

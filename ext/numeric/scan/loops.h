@@ -80,7 +80,10 @@ struct clr_loops {
        says is set. */
     void (*select_true)(const void *codes, int code_bytes, const uint32_t *truths, uint64_t *bits);
 
-    /* Likewise: whether the tag is this one. */
+    /* Stores each code, of 1, 2 or 4 bytes, as a word. */
+    void (*widen)(const void *codes, int code_bytes, uint32_t *result);
+
+    /* A bit for each value: whether the tag is this one. */
     void (*select_tag)(const uint8_t *tags, uint8_t tag, uint64_t *bits);
 
     /* The bits as INTEGERs; and as tags: INTEGER where they are set, else NULL. */

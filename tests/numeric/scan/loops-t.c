@@ -119,7 +119,7 @@ static void check_words(const struct clr_loops *loops, uint64_t *bits)
 static void check_codes(const struct clr_loops *loops, uint64_t *bits)
 {
     enum { ENTRIES = 70000 };
-    static uint32_t codes[2 * CLR_BLOCK], truths[ENTRIES / 32 + 1];
+    static uint32_t codes[2 * CLR_BLOCK], truths[ENTRIES / 32 + 1], words[CLR_BLOCK];
     struct clr_lookup lookup = {.truths = truths};
     struct clr_column column = {.codes = codes, .code_bytes = 4};
     size_t i;
@@ -134,6 +134,10 @@ static void check_codes(const struct clr_loops *loops, uint64_t *bits)
         for (i = 0; i < CLR_BLOCK; i++)
             batch_ok(bit_of(bits, i) == clr_lookup_is_true(&lookup, clr_column_code(&column, i)),
                      "row %zu of codes of %d bytes is true", i, column.code_bytes);
+        loops->widen(codes, column.code_bytes, words);
+        for (i = 0; i < CLR_BLOCK; i++)
+            batch_ok(words[i] == clr_column_code(&column, i), "code %zu of %d bytes", i,
+                     column.code_bytes);
     }
 }
 
