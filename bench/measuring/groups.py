@@ -11,7 +11,6 @@ the rows, as their SELECT is another one than SQLite is timed with.
 
 import contextlib
 import functools
-import itertools
 import json
 import subprocess
 import time
@@ -170,22 +169,33 @@ def add_duckdb(rows, connection, question, times):
                    same=row["groups"] == count)
 
 
+def measure_kinds(servers, found, sql, kinds, ways):
+    """Each device's times of the kinds of queries, as (server, found, kind, times), and those of a peer's ways to ask. The
+    later queries take turns with the peer, and then the first ones, which evict what later ones find, with each other."""
+    def turns(candidates):
+        if max(one["ns"] for one in found) > LONG:
+            return [[candidate()] for candidate in candidates]
+        return method.take_turns(candidates, ROUNDS, SECONDS)
+
+    def ask(kind):
+        return [functools.partial(lambda server: server.ask(kind, sql)["ns"], server) for server in servers]
+
+    later = turns(ask("again") + ways)
+    times = {"again": later, "first": turns(ask("first")) if "first" in kinds else []}
+    return ([(server, one, kind, times[kind][number]) for number, (server, one) in enumerate(zip(servers, found)) for kind in kinds],
+            later[len(servers):])
+
+
 def measure_question(servers, question, connection, asks_sqlite):
-    """A question's lines, of each device: its first query and the later ones, by turns with
-    DuckDB."""
+    """A question's lines, of each device: its first query and the later ones."""
     method.say(f"groups: {question.name}")
     kinds = ("first", "again") if question.first else ("again",)
     found = [server.warm_up(question.sql) for server in servers]
-    ours = list(itertools.product(zip(servers, found), kinds))
     ways = duckdb_ways(connection, question, found[0]["rows"])
-    candidates = [functools.partial(lambda server, kind: server.ask(kind, question.sql)["ns"],
-                                    server, kind) for (server, _), kind in ours] + ways
-    times = ([[candidate()] for candidate in candidates] if max(one["ns"] for one in found) > LONG
-             else method.take_turns(candidates, ROUNDS, SECONDS))
-    rows = [row_of(question, server, kind, one, ns)
-            for ((server, one), kind), ns in zip(ours, times)]
+    ours, theirs = measure_kinds(servers, found, question.sql, kinds, ways)
+    rows = [row_of(question, server, kind, one, ns) for server, one, kind, ns in ours]
     if ways:
-        add_duckdb(rows, connection, question, times[len(ours):])
+        add_duckdb(rows, connection, question, theirs)
     if asks_sqlite:
         add_sqlite(rows, servers, question)
     return rows

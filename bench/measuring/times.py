@@ -20,7 +20,6 @@ from measuring import peers
 from measuring import views
 from measuring.tools import read_back
 
-ROUNDS, SECONDS = 5, 2
 YEARS, DAY = 5, 86400
 #: The columns by the row's number i, in what SQLite and DuckDB both understand, but for the division of integers. The
 #: numbers are mixed, so that columns know nothing of each other.
@@ -158,23 +157,18 @@ def ask_duckdb(connection, path, question):
 
 
 def measure_question(servers, path, question, connection):
-    """A question's lines: of each device its later queries, by turns with DuckDB's, and then its first ones, which evict
-    what the later ones find. SQLite, which is slow, has one turn."""
+    """A question's lines: of each device its first query and the later ones, beside DuckDB's. SQLite, which is slow, has one
+    turn."""
     method.say(f"time: {question.name}")
     found = [server.warm_up(question.sql) for server in servers]
-    ours = [(server, one, kind) for kind in ("again", "first") for server, one in zip(servers, found)]
     ways, same = ask_duckdb(connection, path, question)
-    candidates = [lambda server=server, kind=kind: server.ask(kind, question.sql)["ns"] for server, _, kind in ours]
-    later = candidates[:len(servers)] + list(ways.values())
-    times = ([[candidate()] for candidate in later + candidates[len(servers):]]
-             if max(one["ns"] for one in found) > groups.LONG
-             else method.take_turns(later, ROUNDS, SECONDS) + method.take_turns(candidates[len(servers):], ROUNDS, SECONDS))
-    theirs = {name: method.summary(ns) for name, ns in zip(ways, times[len(servers):len(later)])}
+    ours, times = groups.measure_kinds(servers, found, question.sql, ("first", "again"), list(ways.values()))
+    theirs = {name: method.summary(ns) for name, ns in zip(ways, times)}
     plain = question.sql.replace("gpu_", "")
     wanted = servers[-1].ask("select", question.sql)
     sqlite = wanted["ns"] if plain == question.sql else servers[-1].ask("select", plain)["ns"]
     rows = []
-    for (server, one, kind), ns in zip(ours, times[:len(servers)] + times[len(later):]):
+    for server, one, kind, ns in ours:
         checked = server.ask("check", question.sql)
         middle = method.summary(ns)["median"]
         rows.append({"name": question.name, "device": server.device, "kind": kind, "sql": question.sql,
