@@ -14,7 +14,7 @@ enum { PART_BITS = 48 };
 #define MOST_ROWS ((size_t)1 << 31)
 
 /* Less than this for each thread is not worth starting it; less than that, no watching either. */
-enum { ROWS_PER_THREAD = 1 << 17, ROWS_ALONE = 1 << 18, FEW_GROUPS = 4096 };
+enum { ROWS_PER_THREAD = 1 << 17, ROWS_ALONE = 1 << 18 };
 
 /* Plans that take into account what has been found out; then one does that doubts all. */
 enum { DOUBTFUL = 4 };
@@ -198,8 +198,11 @@ static enum clr_scan_outcome plan_groups(const struct clr_scan *scan, size_t row
     return clr_group_plan_make(&groups->plan, scan, rows, runner, doubts);
 }
 
-/* Whether the groups are brought together in less time than a thread takes to start, which could be
-   stopped: there are few, and no lists. */
+/* Groups that are brought together in less time than a thread takes to start, so that nobody need
+   be asked meanwhile whether to stop. */
+enum { FEW_GROUPS = 4096 };
+
+/* Whether there are no more, in all parts, and no lists. */
 static bool are_few(const struct clr_groups *groups)
 {
     size_t count = 0;

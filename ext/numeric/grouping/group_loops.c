@@ -70,11 +70,12 @@ static bool multiply_carefully(const int64_t *x, const int64_t *y, int64_t limit
     return false;
 }
 
-/* Adds `count` words of the rows from this one on, or raises them; counts: and 1 to word 0. */
+/* Adds `count` words of the rows from this one on, or raises them; counts: and 1 to word 0. Some
+   processors have a record wait for the one before that the same instruction adds to: so there are
+   several. What is read of the argument is kept, as compilers can't know that no record is it. */
 static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int from, int count,
                                    bool raises, bool counts, bool all, bool fetches)
 {
-    /* Compilers can't know that records are none of these. */
     const size_t stride = adding->stride, last = adding->count;
     int64_t *const records = adding->records;
     const uint32_t *numbers = adding->numbers;
@@ -85,9 +86,6 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
 
     for (w = 0; w < count; w++)
         words[w] = adding->words[from + w];
-        /* Some processors have a row's record wait for the one before if the same instruction adds
-         * both.
-         */
 #pragma GCC unroll 4
     for (i = 0; i < last; i++) {
         const size_t row = all ? i : rows[i];

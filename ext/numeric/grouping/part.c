@@ -252,10 +252,12 @@ static void take_codes(struct clr_group_numbers *numbers, const struct clr_block
     const struct clr_column *column = block->columns[scan->instructions[scan->grouping->keys[0]].a];
     size_t i;
 
-    if (block->count == CLR_BLOCK)
+    if (block->count == CLR_BLOCK) {
         block->loops->widen((const char *)column->codes + block->first * column->code_bytes,
                             column->code_bytes, numbers->numbers);
-    for (i = 0; i < block->count && block->count < CLR_BLOCK; i++)
+        return;
+    }
+    for (i = 0; i < block->count; i++)
         numbers->numbers[i] = clr_column_code(column, block->first + i);
 }
 
