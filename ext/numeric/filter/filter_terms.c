@@ -697,16 +697,14 @@ static uint64_t ask(const struct tests *tests, bool coarse, size_t first, size_t
     return answers[tests->scan->filter] & all_from(first, all);
 }
 
-/* Whether the filter may be true for all blocks of BATCH coarse ones, as far as some of these tell:
-   a guess, since to ask each block takes a device longer than to scan them all. */
+/* Whether the filter may be true for all blocks of BATCH coarse ones, which it may be true for, as
+   far as some of these tell: a guess, since to ask each block takes a device longer than to scan
+   them all. */
 static bool may_be_for_all(const struct tests *tests, size_t coarse, size_t all)
 {
     enum { STEP = BATCH / 4 };
     size_t i;
 
-    if (clr_zones_coarse(all) - coarse < BATCH ||
-        ask(tests, true, coarse, clr_zones_coarse(all)) != UINT64_MAX)
-        return false;
     for (i = coarse; i < coarse + BATCH; i += STEP) {
         const size_t first = i * CLR_COARSE_ZONES;
 
@@ -723,8 +721,8 @@ static size_t list_blocks(const struct tests *tests, size_t all, uint32_t *block
     size_t listed = 0, coarse;
 
     for (coarse = 0; coarse < all_coarse; coarse += BATCH) {
-        const bool is_guessed = may_be_for_all(tests, coarse, all);
         uint64_t some = ask(tests, true, coarse, all_coarse), found;
+        const bool is_guessed = some == UINT64_MAX && may_be_for_all(tests, coarse, all);
 
         for (; some != 0; some &= some - 1) {
             const size_t first = (coarse + (size_t)__builtin_ctzll(some)) * CLR_COARSE_ZONES;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "numeric/dictionary/dictionary.h"
+#include "numeric/scan/loops.h"
 #include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
@@ -548,9 +549,6 @@ static bool begin_results(const struct clr_lookup_statement *statement,
     return true;
 }
 
-/* Results that do not tell whether they are true. */
-#define NO_TRUTHS (1u << CLR_TAG_BYTES | 1u << CLR_TAG_UNSURE)
-
 /* Whether a row with an entry may pass the filter, as far as those of its terms tell that the memo
    has the results of. */
 static bool may_pass(const struct clr_lookup_statement *statement,
@@ -561,7 +559,7 @@ static bool may_pass(const struct clr_lookup_statement *statement,
     for (i = 0; i < statement->count; i++) {
         const struct clr_lookup *lookup = &memo->lookups[i];
 
-        if (statement->parts[i].is_term && (lookup->types & NO_TRUTHS) == 0 &&
+        if (statement->parts[i].is_term && (lookup->types & CLR_UNKNOWN_TYPES) == 0 &&
             !clr_lookup_is_true(lookup, code))
             return false;
     }

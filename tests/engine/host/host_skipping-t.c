@@ -7,7 +7,7 @@
 
 #include "tap.h"
 
-enum { LARGE = 3000000, HUGE = 6 << 20 };
+enum { LARGE = 3000000, MANY = 6 << 20 };
 
 /* sum(x), count(*) WHERE x >= low AND x <= high */
 static const struct clr_instruction instructions[] = {
@@ -110,16 +110,16 @@ TAP_TEST(test_guess)
     bool made;
 
     for (k = 0; k < 3; k++) {
-        make_scan(HUGE);
-        for (i = 0; i < HUGE; i++)
+        make_scan(MANY);
+        for (i = 0; i < MANY; i++)
             column->values[i] = (int64_t)(i % 1000);
         for (i = 0; i < (k + 1) * CLR_ZONE_ROWS; i++)
             column->values[empty[i / CLR_ZONE_ROWS] * CLR_ZONE_ROWS + i % CLR_ZONE_ROWS] = -1;
-        for (i = 0, found = 0; i < HUGE; i++)
+        for (i = 0, found = 0; i < MANY; i++)
             found += column->values[i] >= 3 && column->values[i] <= 4;
         ask(3, 4);
         clr_host_skip(&scan, NULL, &made);
-        tap_is_int64((long)(clr_zones_of(HUGE) - clr_zones_of(scan.rows)), skipped[k],
+        tap_is_int64((long)(clr_zones_of(MANY) - clr_zones_of(scan.rows)), skipped[k],
                      "%zu blocks are empty", k + 1);
         tap_ok(clr_host_scan(&scan, NULL) == CLR_SCAN_DONE && tally.state.count == (int64_t)found,
                "%zu rows are found", found);
