@@ -1,0 +1,33 @@
+#!/bin/sh
+# Makes a folder beside which PoCL 3.1 finds a short opencl-c.h, for quick runs of the tests: of its 15,000 declarations those that
+# kernels need. PoCL reads that header for each program twice, and once for one that it has compiled before. Other versions, and other
+# drivers, stay as they are.
+#
+#     pocl.sh FOLDER KERNEL...
+set -eu
+
+folder=$1
+shift
+rm -rf "$folder"
+mkdir -p "$folder"
+for library in /usr/lib/*/libpocl.so.2.10.0; do
+    from=$(dirname "$library")
+    pocl=$from/../../share/pocl
+    test -f "$pocl/include/opencl-c.h" -a -d "$from/pocl" || continue
+    mkdir -p "$folder/lib/pocl" "$folder/share/pocl/include" "$folder/vendors"
+    ln -s "$library" "$from/pocl" "$folder/lib/pocl"
+    ln -s "$pocl"/*.bc "$folder/share/pocl"
+    ln -s "$pocl"/include/* "$folder/share/pocl/include"
+    names=$(sed 's|//.*||' "$@" | grep -oE '[a-z_0-9]+\(' | sort -u | tr -d '(' | paste -s -d '|' -)
+    rm "$folder/share/pocl/include/opencl-c.h"
+    {
+        printf '#ifndef _OPENCL_H_\n#define _OPENCL_H_\n#include "opencl-c-base.h"\n'
+        grep -E '^#define __(ovld|conv|purefn|cnfn) ' "$pocl/include/opencl-c.h"
+        grep -E "^[a-z0-9_]+ __ovld [^(]*\b($names)\(" "$pocl/include/opencl-c.h" | grep -vE 'half|image|atomic_(int|uint|long|ulong)'
+        echo '#endif'
+    } >"$folder/share/pocl/include/opencl-c.h"
+    for vendor in /etc/OpenCL/vendors/*.icd; do
+        grep -q pocl "$vendor" || ln -s "$vendor" "$folder/vendors"
+    done
+    echo "$folder/lib/pocl/$(basename "$library")" >"$folder/vendors/pocl.icd"
+done
