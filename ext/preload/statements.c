@@ -26,8 +26,10 @@ static sqlite3_mutex *lock(const struct clr_connected *connected)
 
 void clr_connected_release(struct clr_connected *connected)
 {
-    if (atomic_fetch_sub(&connected->users, 1) == 1)
-        free(connected);
+    if (atomic_fetch_sub(&connected->users, 1) != 1)
+        return;
+    free(connected->spare);
+    free(connected);
 }
 
 void clr_callbacks_return(const struct clr_connected *connected)
@@ -57,12 +59,49 @@ static bool has_witnesses(const struct clr_callbacks *callbacks)
            callbacks->has_rollback;
 }
 
+/* Returns memory for a statement, or NULL. */
+static struct clr_statement *new_statement(struct clr_connected *connected)
+{
+    struct clr_statement *statement = connected->spare;
+
+    if (statement == NULL)
+        statement = malloc(sizeof *statement + atomic_load(&clr_gate)->watched_bytes);
+    connected->spare = NULL;
+    return statement;
+}
+
+/* Keeps the memory for the next one. */
+static void free_statement(struct clr_connected *connected, struct clr_statement *statement)
+{
+    free(connected->spare);
+    connected->spare = statement;
+}
+
+/* Has the gate look at a statement. Returns false if it is not to be watched. */
+static bool watch(struct clr_connected *connected, sqlite3_stmt *handle,
+                  struct clr_statement *statement)
+{
+    struct clreduce_watched *watched = (struct clreduce_watched *)(statement + 1);
+    const struct clreduce_gate *gate = atomic_load(&clr_gate);
+
+    if (!gate->watch(watched, handle, !has_witnesses(&connected->callbacks)))
+        return false;
+    *statement = (struct clr_statement){.connected = connected,
+                                        .next = connected->first,
+                                        .link = &connected->first,
+                                        .plain = handle,
+                                        .watched = watched,
+                                        .writes = connected->originals->column_count(handle) == 0};
+    if (clr_pointer_map_put(&clr_statements, handle, statement))
+        return true;
+    gate->unwatch(watched);
+    return false;
+}
+
 void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
 {
-    const struct clreduce_gate *gate = atomic_load(&clr_gate);
     const struct clr_originals *originals = connected->originals;
     struct clr_statement *statement = NULL;
-    struct clreduce_watched *watched = NULL;
     sqlite3_mutex *mutex;
 
     /* SQLite keeps no text of what it prepares to read a schema. */
@@ -75,29 +114,16 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
     if (!connected->is_set)
         connected->is_set = clr_extension_set(connected->db);
     if (connected->is_set)
-        watched = gate->watch(handle, !has_witnesses(&connected->callbacks));
-    if (watched != NULL)
-        statement = calloc(1, sizeof *statement);
-    if (statement != NULL) {
-        statement->connected = connected;
-        statement->plain = handle;
-        statement->watched = watched;
-        statement->writes = originals->column_count(handle) == 0;
-        if (clr_pointer_map_put(&clr_statements, handle, statement)) {
-            statement->next = connected->first;
-            statement->link = &connected->first;
-            if (connected->first != NULL)
-                connected->first->link = &statement->next;
-            connected->first = statement;
-            atomic_fetch_add(&connected->users, 1);
-            atomic_fetch_add(&clr_watched_count, 1);
-            watched = NULL;
-        } else {
-            free(statement);
-        }
+        statement = new_statement(connected);
+    if (statement != NULL && watch(connected, handle, statement)) {
+        if (statement->next != NULL)
+            statement->next->link = &statement->next;
+        connected->first = statement;
+        atomic_fetch_add(&connected->users, 1);
+        atomic_fetch_add(&clr_watched_count, 1);
+    } else if (statement != NULL) {
+        free_statement(connected, statement);
     }
-    if (watched != NULL)
-        gate->unwatch(watched);
     clr_inside--;
     originals->mutex_leave(mutex);
 }
@@ -120,7 +146,7 @@ static void let_go(struct clr_statement *statement)
         atomic_load(&clr_gate)->closing(connected->db);
     }
     clr_inside--;
-    free(statement);
+    free_statement(connected, statement);
     clr_connected_release(connected);
 }
 

@@ -46,10 +46,12 @@ struct clr_callbacks {
 struct clr_connected {
     const struct clr_originals *originals;
     sqlite3 *db;
-    struct clr_statement *first; /* those that are watched; with the mutex of db */
-    _Atomic(int) users;          /* those, and who knows the connection by db */
-    bool is_served;              /* the extension is there */
-    bool is_set;                 /* and so are its settings; with the mutex of db */
+    /* With the mutex of db: the statements that are watched, and one that was, whose memory serves
+       the next one; NULL: there is none. */
+    struct clr_statement *first, *spare;
+    _Atomic(int) users; /* those, and who knows the connection by db */
+    bool is_served;     /* the extension is there */
+    bool is_set;        /* and so are its settings; with the mutex of db */
     bool is_closed;
     struct clr_callbacks callbacks;
 };
@@ -63,7 +65,7 @@ struct clr_statement {
     struct clr_statement *next, **link; /* of the connection's; link: what points here */
     sqlite3_stmt *plain;
     _Atomic(sqlite3_stmt *) companion; /* what runs in its place; NULL: nothing does */
-    struct clreduce_watched *watched;
+    struct clreduce_watched *watched;  /* the memory behind this structure */
     bool writes;
     bool is_in_step;  /* either */
     bool is_running;  /* the plain one, from its first step to its last */

@@ -89,6 +89,7 @@ static struct memory *find_memory(uint64_t key, const char *sql)
 {
     uint16_t *number = numbers[(key >> 32) % (MOST_MEMORIES / WAYS)];
     struct memory *memory, *oldest = NULL;
+    size_t bytes;
     int i;
 
     for (i = 0; i < WAYS && number[i] != 0; i++) {
@@ -106,7 +107,10 @@ static struct memory *find_memory(uint64_t key, const char *sql)
     }
     sqlite3_free(oldest->sql);
     sqlite3_free(oldest->reason);
-    *oldest = (struct memory){.key = key, .sql = sqlite3_mprintf("%s", sql)};
+    bytes = strlen(sql) + 1;
+    *oldest = (struct memory){.key = key, .sql = sqlite3_malloc64(bytes)};
+    if (oldest->sql != NULL)
+        memcpy(oldest->sql, sql, bytes);
     return oldest;
 }
 
@@ -169,21 +173,33 @@ struct text_kind {
 /* Takes note of what a word of a text says. */
 static void note_word(const char *word, struct text_kind *kind)
 {
-    if ((*word | ' ') == 's')
+    switch (*word | ' ') {
+    case 's':
         kind->selects += clr_word_is(word, "select");
-    else if ((*word | ' ') == 'w')
-        kind->finds = kind->finds || clr_word_is(word, "where");
-    else if ((*word | ' ') == 'f')
-        kind->reads = kind->reads || clr_word_is(word, "from");
-    else if ((*word | ' ') == 'd' || (*word | ' ') == 'g')
-        kind->computes =
-            kind->computes || clr_word_is(word, "distinct") || clr_word_is(word, "group");
-    else if ((*word | ' ') == 'o')
-        kind->orders = kind->orders || clr_word_is(word, "order");
-    else if ((*word | ' ') == 'l')
-        kind->finds = kind->finds || (kind->orders && clr_word_is(word, "limit"));
-    if ((*word | ' ') == 'l' || (*word | ' ') == 'g')
-        kind->matches = kind->matches || clr_word_is(word, "like") || clr_word_is(word, "glob");
+        break;
+    case 'w':
+        kind->finds |= clr_word_is(word, "where");
+        break;
+    case 'f':
+        kind->reads |= clr_word_is(word, "from");
+        break;
+    case 'd':
+        kind->computes |= clr_word_is(word, "distinct");
+        break;
+    case 'g':
+        kind->computes |= clr_word_is(word, "group");
+        kind->matches |= clr_word_is(word, "glob");
+        break;
+    case 'o':
+        kind->orders |= clr_word_is(word, "order");
+        break;
+    case 'l':
+        kind->finds |= kind->orders && clr_word_is(word, "limit");
+        kind->matches |= clr_word_is(word, "like");
+        break;
+    default:
+        break;
+    }
 }
 
 /* Reads a text once. Returns false for that of no SELECT, nor of one with one in it. */
@@ -601,7 +617,6 @@ static void let_go(struct clreduce_watched *watched, bool can_serve)
 static void unwatch(struct clreduce_watched *watched)
 {
     let_go(watched, true);
-    sqlite3_free(watched);
 }
 
 static int64_t count_scans(const struct clr_connection *connection)
@@ -696,23 +711,21 @@ static void look_early(struct clreduce_watched *watched)
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
 }
 
-static struct clreduce_watched *watch(sqlite3_stmt *plain, int unseen)
+static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unseen)
 {
     sqlite3 *db = sqlite3_db_handle(plain);
     const bool writes = !sqlite3_stmt_readonly(plain),
                explains = sqlite3_stmt_isexplain(plain) != 0;
-    struct clreduce_watched *watched;
     struct clr_connection *connection;
     struct text_kind kind;
 
     if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || !kind.reads ||
         (!kind.computes && !kind.finds) ||
         (writes && !explains) == (sqlite3_column_count(plain) > 0))
-        return NULL;
+        return false;
     connection = clr_connection_of(db);
-    watched = connection == NULL ? NULL : sqlite3_malloc(sizeof *watched);
-    if (watched == NULL)
-        return NULL;
+    if (connection == NULL)
+        return false;
     connection->prepared++;
     /* The same text means another statement in another database. */
     *watched = (struct clreduce_watched){
@@ -727,7 +740,7 @@ static struct clreduce_watched *watch(sqlite3_stmt *plain, int unseen)
     watched->next_age = watched->age;
     if (writes && !explains && unseen && may_make(db, NULL))
         look_early(watched);
-    return watched;
+    return true;
 }
 
 /* Returns how many steps of SQLite's virtual machine the plain statement has taken. */
@@ -1008,9 +1021,18 @@ static void report(void (*line)(void *argument, const struct clreduce_gate_line 
 
 __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
 {
-    static const struct clreduce_gate gate = {sizeof gate, CLREDUCE_VERSION, watch,  begin,
-                                              stops,       is_final,         failed, end,
-                                              unwatch,     closing,          report};
+    static const struct clreduce_gate gate = {sizeof gate,
+                                              CLREDUCE_VERSION,
+                                              sizeof(struct clreduce_watched),
+                                              watch,
+                                              begin,
+                                              stops,
+                                              is_final,
+                                              failed,
+                                              end,
+                                              unwatch,
+                                              closing,
+                                              report};
 
     touch_memories();
     return &gate;

@@ -29,13 +29,17 @@ struct clreduce_gate {
     unsigned long size;
     const char *version;
 
+    /* The size of struct clreduce_watched in bytes. */
+    unsigned long watched_bytes;
+
     /*
-     * Looks at a statement that the application has just prepared. Returns NULL for those that are
-     * SQLite's alone, as nearly all are; else what is to be given to unwatch() before the statement
-     * is finalized. unseen: nothing of the application's is called if another one is prepared for
-     * it now, should it write.
+     * Looks at a statement that the application has just prepared. Returns 0 for those that are
+     * SQLite's alone, as nearly all are; else *watched, memory of the caller's that is aligned as
+     * an int64_t, is filled in, and is to be given to unwatch() before the statement is finalized.
+     * unseen: nothing of the application's is called if another one is prepared for it now, should
+     * it write.
      */
-    struct clreduce_watched *(*watch)(sqlite3_stmt *plain, int unseen);
+    int (*watch)(struct clreduce_watched *watched, sqlite3_stmt *plain, int unseen);
 
     /*
      * Before a run: returns the statement to bind and step in the plain one's place, which stays
@@ -62,6 +66,7 @@ struct clreduce_gate {
     void (*end)(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
                 int complete);
 
+    /* The memory stays the caller's. */
     void (*unwatch)(struct clreduce_watched *watched);
 
     /* Before a connection is closed: finalizes what the gate keeps with it for later statements. */

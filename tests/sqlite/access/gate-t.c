@@ -8,6 +8,7 @@
 
 #include "tap.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { ROWS = 260000 };
@@ -43,7 +44,12 @@ static struct watched prepare(sqlite3 *db, const char *sql)
 
     TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) == SQLITE_OK, "%s: %s", sql,
              sqlite3_errmsg(db));
-    result.watched = gate->watch(result.plain, 1);
+    result.watched = malloc(gate->watched_bytes);
+    TAP_NEED(result.watched != NULL, "memory");
+    if (!gate->watch(result.watched, result.plain, 1)) {
+        free(result.watched);
+        result.watched = NULL;
+    }
     return result;
 }
 
@@ -51,6 +57,7 @@ static void finalize(struct watched *of)
 {
     if (of->watched != NULL)
         gate->unwatch(of->watched);
+    free(of->watched);
     sqlite3_finalize(of->plain);
 }
 
