@@ -296,14 +296,13 @@ static void plan_groups(struct star_case *one)
                             &doubts) != CLR_SCAN_DONE ||
         one->plan.numbering != CLR_NUMBERED_DIRECTLY)
         bench_die("the groups have no places");
-    one->records = bench_memory((size_t)one->plan.places * clr_group_device_words(&one->plan) *
-                                sizeof *one->records);
+    one->records = bench_memory((size_t)one->plan.places * one->plan.stride * sizeof *one->records);
 }
 
 /* Whether the device's latest groups are the host's. */
 static bool same_groups(const struct star_case *one)
 {
-    const size_t words = clr_group_device_words(&one->plan);
+    const size_t words = one->plan.stride;
     const atomic_bool never = false;
     struct clr_group_memory memory;
     struct clr_group_part *part;

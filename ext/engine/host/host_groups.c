@@ -134,11 +134,12 @@ static enum clr_scan_outcome open_parts(struct clr_groups *groups, int count, co
    CLR_SCAN_STOPPED or CLR_SCAN_FAILED. */
 static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct clr_group_team *team)
 {
-    const int parts = count_parts(groups, team->size);
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    int i;
+    int parts, i;
 
     drop_parts(groups);
+    groups->plan.stride = clr_group_plan_stride(&groups->plan, CLR_GROUPS_OF_COLUMNS);
+    parts = count_parts(groups, team->size);
     for (i = 0; i < parts && outcome == CLR_SCAN_DONE; i++) {
         const size_t start = find_start(groups, i, parts);
         outcome = open_part(groups, start, find_start(groups, i + 1, parts) - start);

@@ -289,6 +289,7 @@ struct group_request {
     struct clr_request request;
     struct scan_copy copy;
     struct clr_group_plan plan;
+    struct clr_room records; /* the result's */
     struct clr_group_result result;
 };
 
@@ -297,7 +298,7 @@ static void clear_group(struct clr_task *task)
     struct group_request *group = (struct group_request *)(void *)task;
 
     clear_scan_copy(&group->copy);
-    clr_memory_free(group->result.records);
+    clr_room_free(&group->records, NULL);
     clr_memory_free(group->result.spills);
 }
 
@@ -335,8 +336,9 @@ static struct clr_request *make_group(const struct question *question, int shard
     copy_scan(&made->copy, question, &part, shard, CLR_MOST_LAUNCHED_RANGES);
     made->plan = *plan;
     made->plan.scan = &made->copy.scan;
-    made->result.records = clr_memory_alloc((size_t)plan->places * clr_group_device_words(plan) *
-                                            sizeof *made->result.records);
+    clr_room_reserve(&made->records,
+                     (size_t)plan->places * plan->stride * sizeof *made->result.records);
+    made->result.records = made->records.start;
     if (made->result.records != NULL)
         return &made->request;
     clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
@@ -344,30 +346,12 @@ static struct clr_request *make_group(const struct question *question, int shard
     return NULL;
 }
 
-/* Records without rows stay as they are: zero. */
-static void take_records(struct clr_group_part *part, const struct clr_group_result *result)
-{
-    const struct clr_group_plan *plan = part->plan;
-    const size_t words = clr_group_device_words(plan);
-    uint64_t *first_rows = part->first_rows.start;
-    size_t place;
-
-    for (place = 0; place < plan->places; place++) {
-        const int64_t *record = result->records + place * words;
-
-        if (record[0] == 0)
-            continue;
-        memcpy(clr_group_part_record(part, place), record, (size_t)plan->words * sizeof *record);
-        if (first_rows != NULL)
-            first_rows[place] = part->first + ~(uint64_t)record[plan->words];
-    }
-}
-
 /* What is doubtful in one shard is told, and the others are not needed. */
 static enum clr_scan_outcome take_group(const struct question *question, int shard,
                                         struct clr_request *done)
 {
-    const struct clr_group_result *result = &((struct group_request *)(void *)done)->result;
+    struct group_request *group = (struct group_request *)(void *)done;
+    const struct clr_group_result *result = &group->result;
     struct clr_group_part *part = question->parts[shard];
     enum clr_scan_outcome outcome;
     size_t i;
@@ -376,10 +360,8 @@ static enum clr_scan_outcome take_group(const struct question *question, int sha
         part->doubts = result->doubts;
         return CLR_SCAN_NOT_NOW;
     }
-    clr_group_part_begin(part);
+    clr_group_part_adopt(part, &group->records);
     outcome = part->outcome;
-    if (outcome == CLR_SCAN_DONE)
-        take_records(part, result);
     for (i = 0; i < result->spill_count && outcome == CLR_SCAN_DONE; i++)
         outcome = clr_group_spills_add(&part->addends.spills, part->memory, &result->spills[i]);
     return outcome;

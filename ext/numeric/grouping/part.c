@@ -458,7 +458,22 @@ enum { NEAR = 1 << 19 };
 /* So many rows, and one in 16, tell whether most groups have one or two rows. */
 enum { SOME = 1 << 14 };
 
-void clr_group_part_begin(struct clr_group_part *part)
+/* Takes note of which row is the first of each group that has one, by the word that a device keeps
+   behind a record's others. */
+static void take_first_rows(const struct clr_group_part *part)
+{
+    uint64_t *first_rows = part->first_rows.start, place;
+
+    for (place = 0; first_rows != NULL && place < part->plan->places; place++) {
+        const int64_t *record = clr_group_part_record(part, place);
+
+        if (record[0] != 0)
+            first_rows[place] = part->first + ~(uint64_t)record[part->plan->words];
+    }
+}
+
+/* made: records that there are; NULL: there are none yet. */
+static void begin(struct clr_group_part *part, struct clr_room *made)
 {
     const struct clr_group_plan *plan = part->plan;
     const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
@@ -470,7 +485,9 @@ void clr_group_part_begin(struct clr_group_part *part)
         outcome = clr_group_addends_init(&part->addends, plan, part->memory, rows, &part->doubts);
     if (outcome == CLR_SCAN_DONE && by_place) {
         part->capacity = (size_t)plan->places;
-        outcome = clr_room_make(&part->records, part->memory, part->capacity * record);
+        outcome = made != NULL
+                      ? clr_room_adopt(&part->records, part->memory, part->capacity * record, made)
+                      : clr_room_make(&part->records, part->memory, part->capacity * record);
     } else if (outcome == CLR_SCAN_DONE) {
         outcome = clr_room_reserve(&part->records, rows * record);
     }
@@ -480,6 +497,18 @@ void clr_group_part_begin(struct clr_group_part *part)
             ((uint64_t *)part->first_rows.start)[i] = CLR_NO_ROW;
     }
     part->outcome = outcome;
+}
+
+void clr_group_part_begin(struct clr_group_part *part)
+{
+    begin(part, NULL);
+}
+
+void clr_group_part_adopt(struct clr_group_part *part, struct clr_room *records)
+{
+    begin(part, records);
+    if (part->outcome == CLR_SCAN_DONE)
+        take_first_rows(part);
 }
 
 struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,

@@ -79,8 +79,13 @@ void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop);
 /* Or it is done step by step: begin, which makes the rooms, whose records are all zero then; take
    the rows of a scan, which is the plan's but for its columns and rows, from one to another, as
    often as there are some; and end. Nothing more is taken once the outcome is another than
-   CLR_SCAN_DONE. Whoever fills the records by other means begins it alone. */
+   CLR_SCAN_DONE. */
 void clr_group_part_begin(struct clr_group_part *part);
+
+/* Or a part of groups that are numbered directly has records that a device has made, of all places
+   and plan->stride words each: they are the part's from here on, and the room is empty. Sets the
+   outcome. */
+void clr_group_part_adopt(struct clr_group_part *part, struct clr_room *records);
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop);
 void clr_group_part_end(struct clr_group_part *part);

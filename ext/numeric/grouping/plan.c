@@ -596,11 +596,19 @@ static void plan_tallies(struct planner *planner)
             if (plan->tallies[i].extremes[j] >= 0)
                 plan->tallies[i].extremes[j] += plan->adds;
     plan->words = plan->adds + planner->extremes;
-    /* A record of up to a cache line is to lie in one. */
-    plan->stride = (size_t)plan->words;
-    if (plan->stride <= 8)
-        while ((plan->stride & (plan->stride - 1)) != 0)
-            plan->stride++;
+    plan->stride = clr_group_plan_stride(plan, planner->runner);
+}
+
+size_t clr_group_plan_stride(const struct clr_group_plan *plan, enum clr_group_runner runner)
+{
+    enum { CACHE_LINE = 8 };
+    size_t stride = (size_t)plan->words;
+
+    if (runner == CLR_GROUPS_ON_DEVICE)
+        return stride + plan->grouping.by_first;
+    while (stride <= CACHE_LINE && (stride & (stride - 1)) != 0)
+        stride++;
+    return stride;
 }
 
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,

@@ -103,7 +103,7 @@ struct clr_group_plan {
     uint64_t places; /* how many there may be */
     int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows, */
     struct clr_group_field count; /* here */
-    size_t stride;                /* words from one record to the next */
+    size_t stride;                /* words from one record to the next: clr_group_plan_stride() */
     struct clr_group_tally tallies[CLR_MOST_TALLIES];
 };
 
@@ -121,6 +121,11 @@ enum clr_group_runner {
 enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const struct clr_scan *scan,
                                           size_t rows, enum clr_group_runner runner,
                                           const struct clr_group_doubts *doubts);
+
+/* Returns the words from one record to the next that serve a runner best: for threads one of up to
+   a cache line lies in one; a device has them without gaps, and behind a record's words that of its
+   first row, if groups come in that order. */
+size_t clr_group_plan_stride(const struct clr_group_plan *plan, enum clr_group_runner runner);
 
 /* Returns the number in a field of a word. */
 static inline int64_t clr_group_field_get(const struct clr_group_field *field, int64_t word)

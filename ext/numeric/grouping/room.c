@@ -52,6 +52,18 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
     return CLR_SCAN_DONE;
 }
 
+enum clr_scan_outcome clr_room_adopt(struct clr_room *room, struct clr_group_memory *memory,
+                                     size_t bytes, struct clr_room *reserved)
+{
+    *room = (struct clr_room){NULL, 0, NULL, NULL};
+    if (!clr_group_memory_take(memory, bytes))
+        return CLR_SCAN_LIMIT;
+    *room = *reserved;
+    room->taken = bytes;
+    *reserved = (struct clr_room){NULL, 0, NULL, NULL};
+    return CLR_SCAN_DONE;
+}
+
 void clr_room_free(struct clr_room *room, struct clr_group_memory *memory)
 {
     if (memory != NULL)

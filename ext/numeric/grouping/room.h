@@ -36,6 +36,11 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
  */
 enum clr_scan_outcome clr_room_reserve(struct clr_room *room, size_t bytes);
 
+/* Makes what was reserved, which is empty then, a room of so many bytes that count. Returns
+   CLR_SCAN_DONE, or CLR_SCAN_LIMIT. */
+enum clr_scan_outcome clr_room_adopt(struct clr_room *room, struct clr_group_memory *memory,
+                                     size_t bytes, struct clr_room *reserved);
+
 /* Frees the memory; there is none then, which is fine here too. What it took is given back to
    memory, if that is not NULL. */
 void clr_room_free(struct clr_room *room, struct clr_group_memory *memory);

@@ -55,7 +55,7 @@ struct group_job {
     enum clr_group_kernel kernel;
     const struct clr_group_plan *plan;
     struct clr_resident_column *const *columns;
-    size_t words, size; /* of a record; bytes of all */
+    size_t size; /* bytes of all records */
 };
 
 /* Bytes of local memory, for what the driver itself puts there. */
@@ -216,13 +216,13 @@ struct division {
 };
 
 /* Returns the bytes of a table: see kernels/groups/group_rows.cl. */
-static size_t table_size(const struct clr_group_plan *plan, size_t words, uint64_t places,
-                         size_t copies)
+static size_t table_size(const struct clr_group_plan *plan, uint64_t places, size_t copies)
 {
     const size_t halves = (size_t)(plan->adds + clr_group_wide_words(plan));
     const size_t cells = copies * ((size_t)places * halves | 1);
 
-    return 4 * (cells + (cells & 1)) + 8 * copies * (size_t)places * (words - (size_t)plan->adds);
+    return 4 * (cells + (cells & 1)) +
+           8 * copies * (size_t)places * (plan->stride - (size_t)plan->adds);
 }
 
 /* Returns the bytes of local memory that a table may have. */
@@ -236,13 +236,12 @@ static size_t room_for_table(const struct clr_grouper *grouper, const struct gro
 /* Returns how many slices the places make, each of which has room in local memory: 1 if all have, 0
    if not even one place has. */
 static uint64_t count_slices(const struct clr_grouper *grouper, const struct group_program *program,
-                             const struct clr_group_plan *plan, size_t words)
+                             const struct clr_group_plan *plan)
 {
     /* The table's bytes are about in proportion to the places. */
     const size_t some = 64, pad = 16, room = room_for_table(grouper, program);
     const uint64_t most =
-        room <= pad ? 0
-                    : (room - pad) * some / (table_size(plan, words, some, 1) - sizeof(cl_uint));
+        room <= pad ? 0 : (room - pad) * some / (table_size(plan, some, 1) - sizeof(cl_uint));
 
     return most == 0 ? 0 : (plan->places - 1) / most + 1;
 }
@@ -273,16 +272,16 @@ static struct division divide(const struct group_job *job, size_t rows)
         division.bytes = size * CLR_GROUP_STAGED_BYTES;
         return division;
     }
-    slices = count_slices(job->grouper, job->program, plan, job->words);
+    slices = count_slices(job->grouper, job->program, plan);
     division.place_count = (cl_uint)((plan->places - 1) / slices + 1);
     /* The last one may have fewer places, and there is no more than one without. */
     slices = (plan->places - 1) / division.place_count + 1;
     division.groups =
         (size_t)(division.groups < slices ? slices : division.groups / slices * slices);
     while (2 * division.copies <= most_copies &&
-           table_size(plan, job->words, division.place_count, 2 * division.copies) <= room)
+           table_size(plan, division.place_count, 2 * division.copies) <= room)
         division.copies *= 2;
-    division.bytes = table_size(plan, job->words, division.place_count, division.copies);
+    division.bytes = table_size(plan, division.place_count, division.copies);
     return division;
 }
 
@@ -290,7 +289,7 @@ static enum clr_group_kernel choose_kernel(const struct clr_grouper *grouper,
                                            const struct group_program *program,
                                            const struct clr_group_plan *plan)
 {
-    const uint64_t slices = count_slices(grouper, program, plan, clr_group_device_words(plan));
+    const uint64_t slices = count_slices(grouper, program, plan);
     const uint64_t most = program->queued         ? 1
                           : plan->adds > FEW_ADDS ? MOST_SLICES
                                                   : MOST_SLICES_OF_FEW_ADDS;
@@ -337,7 +336,7 @@ static enum clr_code launch(const struct group_job *job,
                             struct clr_status *status)
 {
     const struct clr_row_ranges ranges = clr_scan_ranges(job->plan->scan);
-    const bool has_mosts = job->words > (size_t)job->plan->adds;
+    const bool has_mosts = job->plan->stride > (size_t)job->plan->adds;
     const int rounds = has_mosts && !job->device->info.long_maxima ? 2 : 1;
     int i;
 
@@ -479,10 +478,13 @@ static enum clr_code run_kernel(struct clr_device *device, const struct group_pr
                                 struct clr_device_work *work, struct clr_status *status)
 {
     struct clr_grouper *grouper = grouper_of(device);
-    const size_t words = clr_group_device_words(plan);
-    const struct group_job job = {
-        device, grouper, program, kernel,
-        plan,   columns, words,   (size_t)plan->places * words * sizeof(cl_long)};
+    const struct group_job job = {device,
+                                  grouper,
+                                  program,
+                                  kernel,
+                                  plan,
+                                  columns,
+                                  (size_t)plan->places * plan->stride * sizeof(cl_long)};
 
     *outcome = CLR_SCAN_NOT_NOW;
     run(&job, result, outcome, work, status);
@@ -586,13 +588,12 @@ static bool same_spills(const struct clr_group_spills *expected, struct clr_grou
 static bool same_records(const struct clr_group_part *part, const struct clr_group_result *found)
 {
     const struct clr_group_plan *plan = part->plan;
-    const size_t words = clr_group_device_words(plan);
     const uint64_t *first_rows = part->first_rows.start;
     uint64_t place;
 
     for (place = 0; place < plan->places; place++) {
         const int64_t *expected = clr_group_part_record(part, (size_t)place);
-        const int64_t *record = found->records + place * words;
+        const int64_t *record = found->records + place * plan->stride;
 
         if (memcmp(record, expected, (size_t)plan->words * sizeof *record) != 0)
             return false;
@@ -634,7 +635,7 @@ static void run_way(struct clr_device *device, const struct group_program *progr
                     struct clr_status *status)
 {
     struct clr_grouper *grouper = grouper_of(device);
-    const size_t record = clr_group_device_words(plan) * sizeof(cl_long);
+    const size_t record = plan->stride * sizeof(cl_long);
     const size_t all = grouper->local_memory, queue = all - room_for_table(grouper, program);
     const size_t part = ((size_t)plan->places / 2 + 1) * record + sizeof(cl_long) + queue;
     enum clr_group_kernel kernel;
@@ -642,10 +643,8 @@ static void run_way(struct clr_device *device, const struct group_program *progr
 
     if (way == OF_TWICE && part < all)
         grouper->local_memory = part;
-    kernel =
-        way != GLOBALLY && count_slices(grouper, program, plan, clr_group_device_words(plan)) > 0
-            ? CLR_GROUP_LOCALLY
-            : CLR_GROUP_GLOBALLY;
+    kernel = way != GLOBALLY && count_slices(grouper, program, plan) > 0 ? CLR_GROUP_LOCALLY
+                                                                         : CLR_GROUP_GLOBALLY;
     run_kernel(device, program, kernel, plan, columns, result, outcome, &work, status);
     grouper->local_memory = all;
 }
@@ -659,8 +658,8 @@ static enum clr_code compare_way(struct clr_device *device, const struct group_p
     struct clr_group_result result = {.spills = NULL};
     enum clr_scan_outcome outcome;
 
-    result.records = clr_memory_alloc_zero((size_t)plan->places * clr_group_device_words(plan) *
-                                           sizeof *result.records);
+    result.records =
+        clr_memory_alloc_zero((size_t)plan->places * plan->stride * sizeof *result.records);
     if (result.records == NULL)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for the self-test");
     run_way(device, program, way, plan, columns, &result, &outcome, status);
@@ -791,8 +790,7 @@ bool clr_grouper_fits(const struct clr_device_info *info, const struct clr_group
     for (i = 0; i < plan->tally_count; i++)
         if (plan->tallies[i].gathers)
             return false;
-    return plan->places <=
-           info->memory / MEMORY_PART / (clr_group_device_words(plan) * sizeof(cl_long));
+    return plan->places <= info->memory / MEMORY_PART / (plan->stride * sizeof(cl_long));
 }
 
 enum clr_code clr_grouper_run(struct clr_device *device, const struct clr_group_plan *plan,

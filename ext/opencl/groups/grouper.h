@@ -19,7 +19,7 @@ struct clr_grouper;
 
 /* What a device has found: the caller's, who frees the spills with clr_memory_free(). */
 struct clr_group_result {
-    int64_t *records; /* room for all places, of clr_group_device_words() each */
+    int64_t *records; /* room for all places, of plan->stride words each */
     struct clr_group_spill *spills;
     size_t spill_count;
     struct clr_group_doubts doubts; /* if there are any, the plan will not do */

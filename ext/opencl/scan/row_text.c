@@ -819,7 +819,7 @@ void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, c
     add_word(key, plan->adds);
     for (i = 0; i < plan->adds; i++)
         add_word(key, wide[i]);
-    add_word(key, (int)clr_group_device_words(plan) - plan->adds);
+    add_word(key, (int)plan->stride - plan->adds);
     add_word(key, plan->grouping.by_first);
     add_word(key, plan->grouping.key_count);
     for (i = 0; i < plan->grouping.key_count; i++)

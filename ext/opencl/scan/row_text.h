@@ -74,13 +74,6 @@ void clr_scan_text(struct clr_row_text *text, const struct clr_scan_key *key);
 
 /* ---- Groups. */
 
-/* Returns how many 64-bit words a record has on a device: the plan's, and one more for the first
-   row if the order is by that. */
-static inline size_t clr_group_device_words(const struct clr_group_plan *plan)
-{
-    return (size_t)plan->words + plan->grouping.by_first;
-}
-
 /* Returns how many of a record's words that are added are no counts of rows: in a work-group those
    take 64 bits, and counts 32. */
 int clr_group_wide_words(const struct clr_group_plan *plan);
