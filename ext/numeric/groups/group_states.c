@@ -67,7 +67,8 @@ static struct clr_scalar key_at_place(const struct clr_group_plan *plan, uint64_
 {
     const struct clr_grouping *grouping = &plan->grouping;
     const struct clr_group_key *at = &plan->keys[key];
-    uint64_t number = place / at->factor % at->size;
+    /* A division takes as long as all else. */
+    uint64_t number = grouping->key_count == 1 ? place : place / at->factor % at->size;
 
     if (grouping->descending[key] && !grouping->by_first)
         number = at->size - 1 - number;
@@ -233,6 +234,90 @@ void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
     clr_sum_clear(&state->sum);
     load_sum(kept, &state->sum);
 }
+
+/* ---- Numbers that records have as they are. */
+
+/* Whether all values that count are of that type. */
+static bool has_only(const struct clr_group_tally *kept, uint8_t tag)
+{
+    const unsigned types = kept->x_types | kept->y_types;
+
+    return kept->has_x && kept->others < 0 &&
+           (types & ~(unsigned)CLR_TYPE(CLR_TAG_NULL)) == CLR_TYPE(tag);
+}
+
+/* Returns which of an extreme's words has it. */
+static int extreme_of(const struct clr_group_tally *kept, enum clr_group_number number)
+{
+    return kept->extremes[(has_only(kept, CLR_TAG_REAL) ? 2 : 0) + (number == CLR_GROUP_GREATEST)];
+}
+
+bool clr_groups_may_read(const struct clr_groups *groups, int tally, enum clr_group_number number)
+{
+    const struct clr_group_tally *kept = &groups->plan.tallies[tally];
+    const bool integers = has_only(kept, CLR_TAG_INTEGER), reals = has_only(kept, CLR_TAG_REAL);
+
+    if (number == CLR_GROUP_COUNT)
+        return true;
+    if (number != CLR_GROUP_SUM)
+        return (integers || reals) && extreme_of(kept, number) >= 0;
+    return !kept->gathers_sum && ((integers && kept->integer >= 0 && kept->integer_high < 0) ||
+                                  (reals && kept->real_high >= 0));
+}
+
+bool clr_groups_sums_are_within(const struct clr_groups *groups, int tally, int64_t most)
+{
+    const struct clr_group_tally *kept = &groups->plan.tallies[tally];
+
+    return kept->is_bounded && has_only(kept, CLR_TAG_INTEGER) &&
+           (clr_i128)kept->integer_limit * (clr_i128)groups->rows <= most;
+}
+
+static struct clr_scalar read_sum(const struct clr_group_tally *kept, const int64_t *record)
+{
+    struct clr_sum sum;
+
+    if (kept->real_high < 0)
+        return (struct clr_scalar){CLR_TAG_INTEGER,
+                                   clr_group_field_get(&kept->field, record[kept->integer])};
+    sum.term[0] = sum.term[1] = sum.term[2] = 0.0;
+    clr_window_sum(&kept->window, record[kept->real_high], record[kept->real_low], &sum);
+    return (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(clr_expansion_round(sum.term))};
+}
+
+static struct clr_scalar read_extreme(const struct clr_group_tally *kept, const int64_t *record,
+                                      enum clr_group_number number)
+{
+    const uint64_t word = (uint64_t)record[extreme_of(kept, number)];
+    const int64_t value =
+        number == CLR_GROUP_LEAST ? clr_group_least_of(word) : clr_group_greatest_of(word);
+
+    return has_only(kept, CLR_TAG_REAL) ? (struct clr_scalar){CLR_TAG_REAL, clr_real_to_key(value)}
+                                        : (struct clr_scalar){CLR_TAG_INTEGER, value};
+}
+
+bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
+                     enum clr_group_number number, struct clr_scalar *value)
+{
+    const struct clr_group_tally *kept = &groups->plan.tallies[tally];
+    const int64_t *record = clr_groups_record(groups, group);
+    const int64_t count = clr_group_row_count(&groups->plan, record) -
+                          (kept->missing < 0 ? 0 : record[kept->missing]);
+
+    if (number == CLR_GROUP_COUNT)
+        *value = (struct clr_scalar){CLR_TAG_INTEGER, count};
+    else if (count == 0)
+        *value = (struct clr_scalar){CLR_TAG_NULL, 0};
+    else if (number != CLR_GROUP_SUM)
+        *value = read_extreme(kept, record, number);
+    else if (find_sum(&groups->sums[tally], group) == NULL)
+        *value = read_sum(kept, record);
+    else
+        return false;
+    return true;
+}
+
+/* ---- Answers. */
 
 struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,
                                    const uint64_t **counts)

@@ -36,6 +36,27 @@ void clr_groups_fetch(const struct clr_groups *groups, size_t group);
 void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
                       struct clr_state *state);
 
+/* What a group's record may have of a tally as it is, which takes a tenth of the time of a state:
+   how many rows count, the sum of their numbers, rounded once, and the least and the greatest. */
+enum clr_group_number {
+    CLR_GROUP_NOTHING,
+    CLR_GROUP_COUNT,
+    CLR_GROUP_SUM,
+    CLR_GROUP_LEAST,
+    CLR_GROUP_GREATEST
+};
+
+/* Whether clr_groups_read() gives that number of a tally, in most groups at least. */
+bool clr_groups_may_read(const struct clr_groups *groups, int tally, enum clr_group_number number);
+
+/* Whether no sum of some of a tally's INTEGERs is greater in size, by what the plan is sure of. */
+bool clr_groups_sums_are_within(const struct clr_groups *groups, int tally, int64_t most);
+
+/* Stores a number of a tally in the group: INTEGER or REAL; of no rows that count NULL, but for
+   their count. Returns false if the record has not all of it. */
+bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
+                     enum clr_group_number number, struct clr_scalar *value);
+
 /* The answer to a question of the group's rows, as that of struct clr_question. Of CLR_ASK_BINS
  *counts are the groups' bins.count + 2 counts, else NULL. */
 struct clr_value clr_groups_answer(const struct clr_groups *groups, size_t group, int question,

@@ -12,7 +12,7 @@
 
 /* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
    thread. AHEAD: how many groups ahead records and bytes are fetched, which lie anywhere. */
-enum { GROUPS_PER_LOOK = 1024, WORTH = 8192, AHEAD = 8 };
+enum { GROUPS_PER_LOOK = 512, WORTH = 2048, AHEAD = 8 };
 
 struct clr_group_values *clr_group_values_retain(struct clr_group_values *values)
 {
@@ -124,9 +124,11 @@ struct filling {
     /* Of the scan's columns, whether they may have a -0.0: 1 or 0, and 2 as well if that is known.
      */
     atomic_int negative_zeros[CLR_MOST_COLUMNS];
+    uint8_t numbers[CLR_MOST_CALLS]; /* enum clr_group_number: what a call's value is */
     int worker_count;
     struct worker {
-        struct clr_query_run *run; /* with states of its own, unless there is one worker */
+        struct clr_query_run *run;      /* with states of its own, unless there is one worker */
+        size_t taken[CLR_MOST_TALLIES]; /* of which group + 1 each state is; 0: of none yet */
         struct clr_bytes bytes;
         enum clr_scan_outcome outcome;
         const struct clr_call *unsure; /* of CLR_SCAN_UNSURE */
@@ -242,7 +244,7 @@ static bool set_key(const struct filling *filling, struct worker *worker, int ke
 /* ---- Calls. */
 
 /* Below this, every partial sum of integers is exact in a double, whatever the order. */
-#define EXACT_IN_DOUBLE ((clr_i128)1 << 53)
+#define EXACT_IN_DOUBLE ((int64_t)1 << 53)
 
 /*
  * SQLite's own sum, total and avg add REALs with rounding errors, and integers exactly as long as
@@ -479,35 +481,56 @@ static bool finish(struct filling *filling, struct clr_query_run *run, const str
     }
 }
 
-/* Puts what is known of a group in the place of what is known of all rows. */
-static void take_group(struct clr_query_run *run, const struct clr_groups *groups, size_t group)
+/* Puts what is known of a tally in a group in the place of what is known of all rows. */
+static void take_tally(struct worker *worker, const struct clr_groups *groups, size_t group,
+                       int tally)
 {
+    if (worker->taken[tally] == group + 1)
+        return;
+    worker->taken[tally] = group + 1;
+    clr_groups_state(groups, group, tally, &worker->run->tallies[tally].state);
+}
+
+/* The same for a question. */
+static void take_question(struct clr_query_run *run, const struct clr_groups *groups, size_t group,
+                          int number)
+{
+    struct clr_question *question = &run->questions[number];
     const uint64_t *counts;
+
+    if (question->kind == CLR_ASK_VALUES) {
+        question->values = clr_groups_values(groups, group, number, &question->count);
+        return;
+    }
+    question->answer = clr_groups_answer(groups, group, number, &counts);
+    if (question->kind == CLR_ASK_BINS)
+        memcpy(question->counts, counts,
+               ((size_t)question->bins.count + 2) * sizeof *question->counts);
+}
+
+/* And for all that a call is made of. */
+static void take_group(struct worker *worker, const struct clr_groups *groups, size_t group,
+                       const struct clr_call *call)
+{
     int i;
 
-    for (i = 0; i < run->query->tally_count; i++)
-        clr_groups_state(groups, group, i, &run->tallies[i].state);
-    for (i = 0; i < run->question_count; i++) {
-        struct clr_question *question = &run->questions[i];
-
-        if (question->kind == CLR_ASK_VALUES) {
-            question->values = clr_groups_values(groups, group, i, &question->count);
-            continue;
-        }
-        question->answer = clr_groups_answer(groups, group, i, &counts);
-        if (question->kind == CLR_ASK_BINS)
-            memcpy(question->counts, counts,
-                   ((size_t)question->bins.count + 2) * sizeof *question->counts);
-    }
+    take_tally(worker, groups, group, call->tally);
+    for (i = 0; i < CLR_MOST_TERMS; i++)
+        if (call->terms[i] >= 0)
+            take_tally(worker, groups, group, call->terms[i]);
+    if (clr_aggregate_asks(call->aggregate))
+        take_question(worker->run, groups, group, call->question);
 }
 
 static enum clr_scan_outcome finish_call(struct filling *filling, struct worker *worker, int call,
-                                         size_t place)
+                                         size_t group, size_t place)
 {
     struct clr_output output;
     bool fine;
 
     worker->unsure = &worker->run->query->calls[call];
+    if (filling->groups != NULL)
+        take_group(worker, filling->groups, group, worker->unsure);
     clr_output_init(&output);
     if (!finish(filling, worker->run, worker->unsure, &output) || output.code == CLR_INVALID) {
         clr_memory_free(output.memory);
@@ -519,6 +542,59 @@ static enum clr_scan_outcome finish_call(struct filling *filling, struct worker 
     fine = output.code == CLR_OK && set_value(filling, worker, place, &output.value);
     clr_memory_free(output.memory);
     return fine ? CLR_SCAN_DONE : CLR_SCAN_FAILED;
+}
+
+/* ---- Calls whose values are numbers of the groups' records. */
+
+/* Whether a tally's values are given as they are: see resolve_rank(). */
+static bool has_plain_values(const struct clr_query_run *run, int tally)
+{
+    const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+
+    return x->opcode != CLR_OP_LOOKUP && format_of(run->query, run->tallies[tally].x) == 0;
+}
+
+/* Returns the number that is a call's value, or CLR_GROUP_NOTHING. */
+static enum clr_group_number number_of(const struct clr_query_run *run,
+                                       const struct clr_groups *groups, const struct clr_call *call)
+{
+    const struct clr_aggregate *aggregate = call->aggregate;
+    enum clr_group_number number = CLR_GROUP_NOTHING;
+
+    if (call->form & CLR_FORM_STATE)
+        return CLR_GROUP_NOTHING;
+    if (aggregate->needs == CLR_NEEDS_COUNT)
+        number = CLR_GROUP_COUNT;
+    else if (aggregate->needs == CLR_NEEDS_SUMS && aggregate->operation < CLR_OPERATIONS &&
+             aggregate->finish == CLR_TOTAL_SUM && call->terms[0] == call->tally &&
+             (!call->builtin || call->is_exact ||
+              clr_groups_sums_are_within(groups, call->tally, EXACT_IN_DOUBLE)))
+        number = CLR_GROUP_SUM;
+    else if (aggregate->needs == CLR_NEEDS_EXTREME && has_plain_values(run, call->tally))
+        number = aggregate->finish < 0 ? CLR_GROUP_LEAST : CLR_GROUP_GREATEST;
+    return number != CLR_GROUP_NOTHING && clr_groups_may_read(groups, call->tally, number)
+               ? number
+               : CLR_GROUP_NOTHING;
+}
+
+/* Sets the value of a call that is a number. Returns false if it is none in this group, or a zero
+   that SQLite may know with another sign: see extremes_agree(). */
+static bool set_number(const struct filling *filling, int number, size_t group, size_t place)
+{
+    const struct clr_call *call = &filling->run->query->calls[number];
+    const enum clr_group_number kind = filling->numbers[number];
+    struct clr_scalar value;
+
+    if (kind == CLR_GROUP_NOTHING)
+        return false;
+    if (!clr_groups_read(filling->groups, group, call->tally, kind, &value))
+        return false;
+    if (kind >= CLR_GROUP_LEAST && call->builtin && value.tag == CLR_TAG_REAL &&
+        clr_real_of(value.bits) == 0.0)
+        return false;
+    filling->values->tags[place] = value.tag;
+    filling->values->bits[place] = value.bits;
+    return true;
 }
 
 /* ---- All. */
@@ -536,11 +612,27 @@ static enum clr_scan_outcome fill_group(struct filling *filling, struct worker *
     for (i = 0; i < values->key_count; i++)
         if (!set_key(filling, worker, i, group, place++))
             return CLR_SCAN_FAILED;
-    if (filling->groups != NULL)
-        take_group(worker->run, filling->groups, group);
-    for (i = 0; i < values->call_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = finish_call(filling, worker, i, place++);
+    for (i = 0; i < values->call_count && outcome == CLR_SCAN_DONE; i++, place++)
+        if (!set_number(filling, i, group, place))
+            outcome = finish_call(filling, worker, i, group, place);
     return outcome;
+}
+
+/* Returns a run that has states and answers of its own; NULL without memory. Of what is large only
+   the part in use is copied. */
+static struct clr_query_run *copy_run(const struct clr_query_run *run)
+{
+    struct clr_query_run *copy = clr_memory_alloc(sizeof *copy);
+
+    if (copy == NULL)
+        return NULL;
+    copy->query = run->query;
+    memcpy(copy->tallies, run->tallies, (size_t)run->query->tally_count * sizeof run->tallies[0]);
+    copy->question_count = run->question_count;
+    memcpy(copy->questions, run->questions, (size_t)run->question_count * sizeof run->questions[0]);
+    copy->lookups = run->lookups;
+    copy->columns = run->columns;
+    return copy;
 }
 
 static void fill_some(void *argument, int number, const atomic_bool *stop)
@@ -551,13 +643,10 @@ static void fill_some(void *argument, int number, const atomic_bool *stop)
     size_t group, end;
 
     worker->run = filling->run;
-    if (filling->worker_count > 1) {
-        worker->run = clr_memory_alloc(sizeof *worker->run);
-        if (worker->run == NULL)
-            worker->outcome = CLR_SCAN_FAILED;
-        else
-            *worker->run = *filling->run;
-    }
+    if (filling->worker_count > 1)
+        worker->run = copy_run(filling->run);
+    if (worker->run == NULL)
+        worker->outcome = CLR_SCAN_FAILED;
     while (worker->outcome == CLR_SCAN_DONE) {
         group = atomic_fetch_add(&filling->next, GROUPS_PER_LOOK);
         if (group >= rows || atomic_load_explicit(stop, memory_order_relaxed))
@@ -623,7 +712,7 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
     struct filling *filling =
         clr_memory_alloc_zero(sizeof *filling + (size_t)workers * sizeof *filling->workers);
     enum clr_scan_outcome outcome = CLR_SCAN_FAILED;
-    int key;
+    int key, call;
 
     if (filling == NULL)
         return CLR_SCAN_FAILED;
@@ -632,6 +721,8 @@ static enum clr_scan_outcome fill(struct clr_group_values *values, struct clr_qu
     filling->run = run;
     filling->groups = groups;
     atomic_init(&filling->left, memory < INT64_MAX ? (int64_t)memory : INT64_MAX);
+    for (call = 0; call < values->call_count && groups != NULL; call++)
+        filling->numbers[call] = number_of(run, groups, &run->query->calls[call]);
     if (find_ranks(filling))
         outcome = run_workers(filling, watch, unsure);
     for (key = 0; key < values->key_count; key++)
