@@ -289,7 +289,6 @@ struct group_request {
     struct clr_request request;
     struct scan_copy copy;
     struct clr_group_plan plan;
-    struct clr_room records; /* the result's */
     struct clr_group_result result;
 };
 
@@ -298,7 +297,7 @@ static void clear_group(struct clr_task *task)
     struct group_request *group = (struct group_request *)(void *)task;
 
     clear_scan_copy(&group->copy);
-    clr_room_free(&group->records, NULL);
+    clr_memory_free(group->result.records);
     clr_memory_free(group->result.spills);
 }
 
@@ -336,9 +335,10 @@ static struct clr_request *make_group(const struct question *question, int shard
     copy_scan(&made->copy, question, &part, shard, CLR_MOST_LAUNCHED_RANGES);
     made->plan = *plan;
     made->plan.scan = &made->copy.scan;
-    clr_room_reserve(&made->records,
-                     (size_t)plan->places * plan->stride * sizeof *made->result.records);
-    made->result.records = made->records.start;
+    /* All is written to: memory that the process has had before is as good as one of zeros, and its
+       pages are there. */
+    made->result.records =
+        clr_memory_alloc((size_t)plan->places * plan->stride * sizeof *made->result.records);
     if (made->result.records != NULL)
         return &made->request;
     clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
@@ -350,8 +350,7 @@ static struct clr_request *make_group(const struct question *question, int shard
 static enum clr_scan_outcome take_group(const struct question *question, int shard,
                                         struct clr_request *done)
 {
-    struct group_request *group = (struct group_request *)(void *)done;
-    const struct clr_group_result *result = &group->result;
+    struct clr_group_result *result = &((struct group_request *)(void *)done)->result;
     struct clr_group_part *part = question->parts[shard];
     enum clr_scan_outcome outcome;
     size_t i;
@@ -360,7 +359,7 @@ static enum clr_scan_outcome take_group(const struct question *question, int sha
         part->doubts = result->doubts;
         return CLR_SCAN_NOT_NOW;
     }
-    clr_group_part_adopt(part, &group->records);
+    clr_group_part_adopt(part, &result->records);
     outcome = part->outcome;
     for (i = 0; i < result->spill_count && outcome == CLR_SCAN_DONE; i++)
         outcome = clr_group_spills_add(&part->addends.spills, part->memory, &result->spills[i]);

@@ -473,7 +473,7 @@ static void take_first_rows(const struct clr_group_part *part)
 }
 
 /* made: records that there are; NULL: there are none yet. */
-static void begin(struct clr_group_part *part, struct clr_room *made)
+static void begin(struct clr_group_part *part, int64_t *made)
 {
     const struct clr_group_plan *plan = part->plan;
     const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
@@ -504,9 +504,11 @@ void clr_group_part_begin(struct clr_group_part *part)
     begin(part, NULL);
 }
 
-void clr_group_part_adopt(struct clr_group_part *part, struct clr_room *records)
+void clr_group_part_adopt(struct clr_group_part *part, int64_t **records)
 {
-    begin(part, records);
+    begin(part, *records);
+    if (part->records.start == *records)
+        *records = NULL;
     if (part->outcome == CLR_SCAN_DONE)
         take_first_rows(part);
 }

@@ -83,9 +83,9 @@ void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop);
 void clr_group_part_begin(struct clr_group_part *part);
 
 /* Or a part of groups that are numbered directly has records that a device has made, of all places
-   and plan->stride words each: they are the part's from here on, and the room is empty. Sets the
-   outcome. */
-void clr_group_part_adopt(struct clr_group_part *part, struct clr_room *records);
+   and plan->stride words each, in memory of clr_memory_alloc(): where the outcome is CLR_SCAN_DONE
+   then, it is the part's, and *records NULL. */
+void clr_group_part_adopt(struct clr_group_part *part, int64_t **records);
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop);
 void clr_group_part_end(struct clr_group_part *part);

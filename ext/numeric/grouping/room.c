@@ -53,14 +53,12 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
 }
 
 enum clr_scan_outcome clr_room_adopt(struct clr_room *room, struct clr_group_memory *memory,
-                                     size_t bytes, struct clr_room *reserved)
+                                     size_t bytes, void *block)
 {
     *room = (struct clr_room){NULL, 0, NULL, NULL};
     if (!clr_group_memory_take(memory, bytes))
         return CLR_SCAN_LIMIT;
-    *room = *reserved;
-    room->taken = bytes;
-    *reserved = (struct clr_room){NULL, 0, NULL, NULL};
+    *room = (struct clr_room){block, bytes, NULL, block};
     return CLR_SCAN_DONE;
 }
 

@@ -36,10 +36,10 @@ enum clr_scan_outcome clr_room_make(struct clr_room *room, struct clr_group_memo
  */
 enum clr_scan_outcome clr_room_reserve(struct clr_room *room, size_t bytes);
 
-/* Makes what was reserved, which is empty then, a room of so many bytes that count. Returns
-   CLR_SCAN_DONE, or CLR_SCAN_LIMIT. */
+/* Makes a room of a block of so many bytes, which is the room's from here on and counts. Returns
+   CLR_SCAN_DONE; or CLR_SCAN_LIMIT, with an empty room. */
 enum clr_scan_outcome clr_room_adopt(struct clr_room *room, struct clr_group_memory *memory,
-                                     size_t bytes, struct clr_room *reserved);
+                                     size_t bytes, void *block);
 
 /* Frees the memory; there is none then, which is fine here too. What it took is given back to
    memory, if that is not NULL. */

@@ -259,7 +259,7 @@ bool clr_groups_may_read(const struct clr_groups *groups, int tally, enum clr_gr
 
     if (number == CLR_GROUP_COUNT)
         return true;
-    if (number != CLR_GROUP_SUM)
+    if (number >= CLR_GROUP_LEAST)
         return (integers || reals) && extreme_of(kept, number) >= 0;
     return !kept->gathers_sum && ((integers && kept->integer >= 0 && kept->integer_high < 0) ||
                                   (reals && kept->real_high >= 0));
@@ -273,16 +273,22 @@ bool clr_groups_sums_are_within(const struct clr_groups *groups, int tally, int6
            (clr_i128)kept->integer_limit * (clr_i128)groups->rows <= most;
 }
 
-static struct clr_scalar read_sum(const struct clr_group_tally *kept, const int64_t *record)
+/* Returns the sum divided by so many; 0: as it is. */
+static struct clr_scalar read_sum(const struct clr_group_tally *kept, const int64_t *record,
+                                  uint64_t divisor)
 {
     struct clr_sum sum;
 
-    if (kept->real_high < 0)
+    if (kept->real_high < 0 && divisor == 0)
         return (struct clr_scalar){CLR_TAG_INTEGER,
                                    clr_group_field_get(&kept->field, record[kept->integer])};
-    sum.term[0] = sum.term[1] = sum.term[2] = 0.0;
-    clr_window_sum(&kept->window, record[kept->real_high], record[kept->real_low], &sum);
-    return (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(clr_expansion_round(sum.term))};
+    clr_sum_clear(&sum);
+    if (kept->real_high < 0)
+        set_integer(kept, record, &sum);
+    else
+        clr_window_sum(&kept->window, record[kept->real_high], record[kept->real_low], &sum);
+    return (struct clr_scalar){CLR_TAG_REAL,
+                               clr_bits_of(clr_sum_round(&sum, divisor == 0 ? 1 : divisor))};
 }
 
 static struct clr_scalar read_extreme(const struct clr_group_tally *kept, const int64_t *record,
@@ -308,10 +314,10 @@ bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
         *value = (struct clr_scalar){CLR_TAG_INTEGER, count};
     else if (count == 0)
         *value = (struct clr_scalar){CLR_TAG_NULL, 0};
-    else if (number != CLR_GROUP_SUM)
+    else if (number >= CLR_GROUP_LEAST)
         *value = read_extreme(kept, record, number);
     else if (find_sum(&groups->sums[tally], group) == NULL)
-        *value = read_sum(kept, record);
+        *value = read_sum(kept, record, number == CLR_GROUP_SUM ? 0 : (uint64_t)count);
     else
         return false;
     return true;

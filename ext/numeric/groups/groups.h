@@ -37,11 +37,13 @@ void clr_groups_state(const struct clr_groups *groups, size_t group, int tally,
                       struct clr_state *state);
 
 /* What a group's record may have of a tally as it is, which takes a tenth of the time of a state:
-   how many rows count, the sum of their numbers, rounded once, and the least and the greatest. */
+   how many rows count, the sum and the average of their numbers, rounded once, and the least and
+   the greatest. */
 enum clr_group_number {
     CLR_GROUP_NOTHING,
     CLR_GROUP_COUNT,
     CLR_GROUP_SUM,
+    CLR_GROUP_AVERAGE,
     CLR_GROUP_LEAST,
     CLR_GROUP_GREATEST
 };

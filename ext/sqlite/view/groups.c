@@ -74,7 +74,7 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
     values->call_count = query->call_count;
     values->plain_count = query->plain_count;
     memcpy(values->plain_columns, query->plain_columns, sizeof values->plain_columns);
-    values->bits = clr_memory_alloc_zero(count * (sizeof *values->bits + 1) + 1);
+    values->bits = clr_memory_alloc(count * (sizeof *values->bits + 1) + 1);
     if (values->bits == NULL) {
         clr_group_values_release(values);
         return NULL;
@@ -156,6 +156,7 @@ static bool set_value(const struct filling *filling, struct worker *worker, size
         return keep_bytes(&worker->bytes, value, worker->run->query->is_utf8, tag, bits);
     default:
         *tag = CLR_TAG_NULL;
+        *bits = 0;
         return true;
     }
 }
@@ -566,10 +567,10 @@ static enum clr_group_number number_of(const struct clr_query_run *run,
     if (aggregate->needs == CLR_NEEDS_COUNT)
         number = CLR_GROUP_COUNT;
     else if (aggregate->needs == CLR_NEEDS_SUMS && aggregate->operation < CLR_OPERATIONS &&
-             aggregate->finish == CLR_TOTAL_SUM && call->terms[0] == call->tally &&
+             aggregate->finish != CLR_TOTAL_TOTAL && call->terms[0] == call->tally &&
              (!call->builtin || call->is_exact ||
               clr_groups_sums_are_within(groups, call->tally, EXACT_IN_DOUBLE)))
-        number = CLR_GROUP_SUM;
+        number = aggregate->finish == CLR_TOTAL_AVG ? CLR_GROUP_AVERAGE : CLR_GROUP_SUM;
     else if (aggregate->needs == CLR_NEEDS_EXTREME && has_plain_values(run, call->tally))
         number = aggregate->finish < 0 ? CLR_GROUP_LEAST : CLR_GROUP_GREATEST;
     return number != CLR_GROUP_NOTHING && clr_groups_may_read(groups, call->tally, number)
