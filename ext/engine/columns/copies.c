@@ -275,8 +275,11 @@ static bool end_upload(struct resident *resident, size_t bytes, const struct clr
     return false;
 }
 
-/* One processor copies six bytes in a nanosecond, and fewer beside others; a bus takes fifty. */
+/* One processor copies six bytes in a nanosecond, and fewer beside others; a bus takes fifty. More
+   threads have to wait for the memory, which copies to several devices share. */
 enum { MOST_COPYING = 8, COPIED_AT_ONCE = 1 << 20 };
+
+static atomic_int copies_under_way;
 
 struct copying {
     char *target;
@@ -298,12 +301,14 @@ static void copy_part(void *argument, int i, const atomic_bool *stop)
 static void copy_by_threads(void *target, const void *source, size_t size)
 {
     struct copying copying = {target, source, size, clr_team_size()};
+    const int most = MOST_COPYING / (atomic_fetch_add(&copies_under_way, 1) + 1);
 
-    if (copying.count > MOST_COPYING)
-        copying.count = MOST_COPYING;
+    if (copying.count > most)
+        copying.count = most > 0 ? most : 1;
     if ((size_t)copying.count > size / COPIED_AT_ONCE + 1)
         copying.count = (int)(size / COPIED_AT_ONCE + 1);
     clr_team_run(copying.count, copy_part, &copying, NULL);
+    atomic_fetch_sub(&copies_under_way, 1);
 }
 
 /* The copying, once, or once more: of the resident that the request holds. */
