@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-/* WORTH: groups that are worth a thread. PIECE: between two looks at whether to stop. NEAR: places
-   that are merged together. AHEAD: how many items ahead what they stand for is fetched. */
-enum { WORTH = 8192, PIECE = 4096, NEAR = 512, AHEAD = 16 };
+/* WORTH: groups that are worth a thread, where they are sorted; RECORDS: where they are looked at,
+   or added. PIECE: between two looks at whether to stop. NEAR: places that are merged together.
+   AHEAD: how many items ahead what they stand for is fetched. */
+enum { WORTH = 8192, RECORDS = 65536, PIECE = 4096, NEAR = 512, AHEAD = 16 };
 
 _Static_assert(sizeof(struct clr_group_entry) == sizeof(struct clr_group_item),
                "entries lie where items are sorted");
@@ -171,7 +172,8 @@ static void list_places(void *argument, int worker, const atomic_bool *stop)
 static enum clr_scan_outcome merge_directly(struct clr_groups *groups,
                                             const struct clr_group_team *team)
 {
-    const size_t worth = (size_t)groups->plan.places / WORTH + 1;
+    const size_t records = (size_t)groups->plan.places * (size_t)groups->part_count;
+    const size_t worth = records / RECORDS + 1;
     struct placing placing = {.groups = groups,
                               .workers = worth < (size_t)team->size ? (int)worth : team->size};
     enum clr_scan_outcome outcome;
