@@ -746,6 +746,15 @@ static bool writes_to(const struct clr_bytecode *program, int database, uint32_t
     return false;
 }
 
+/* Whether an operation runs a statement, unless that checks the table that has just been made, as
+   CREATE TABLE has it in SQLite 3.45. */
+static bool runs_statement(const struct clr_vdbe_op *operation)
+{
+    return clr_vdbe_op_is(operation, "SqlExec") &&
+           (strncmp(operation->p4, "PRAGMA ", strlen("PRAGMA ")) != 0 ||
+            strstr(operation->p4, ".integrity_check(") == NULL);
+}
+
 /* Whether a program writes but by cursors that it opens for that, or leaves rows behind where it
    fails (OR FAIL). */
 static bool writes_otherwise(const struct clr_bytecode *program)
@@ -758,8 +767,9 @@ static bool writes_otherwise(const struct clr_bytecode *program)
         if (CLR_VDBE_OP_IN(operation, "Halt", "HaltIfNull") && operation->p2 == FAILS_IN_PART)
             return true;
         if (CLR_VDBE_OP_IN(operation, "Destroy", "VUpdate", "VCreate", "VDestroy", "VRename",
-                           "SqlExec", "Vacuum", "IncrVacuum", "JournalMode", "Checkpoint",
-                           "AutoCommit", "Savepoint") ||
+                           "Vacuum", "IncrVacuum", "JournalMode", "Checkpoint", "AutoCommit",
+                           "Savepoint") ||
+            runs_statement(operation) ||
             (clr_vdbe_op_is(operation, "OpenWrite") && (operation->p5 & ROOT_IN_REGISTER) != 0 &&
              !makes))
             return true;
