@@ -5,12 +5,11 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
 #include "sqlite/access/units.h"
-#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
+#include "sqlite/schema/row_order.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
-#include "sqlite/view/row_order.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/syntax.h"
 #include "sqlite/schema/functions.h"
+#include "sqlite/schema/row_order.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>

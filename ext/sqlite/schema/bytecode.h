@@ -67,6 +67,12 @@ struct clr_databases_read {
    result code; there are none unless that is SQLITE_OK. */
 int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const char *format, ...);
 
+/* Returns where the operations end. */
+static inline const struct clr_vdbe_op *clr_bytecode_end(const struct clr_bytecode *program)
+{
+    return program->operations + program->count;
+}
+
 /* How many operations of a program are of that opcode. */
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 
@@ -78,66 +84,18 @@ bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *opco
 #define CLR_VDBE_OP_IN(operation, ...)                                                             \
     clr_vdbe_op_in(operation, (const char *const[]){__VA_ARGS__, NULL})
 
+/* The operations that search a cursor's b-tree for a key. */
+#define CLR_VDBE_SEARCHES                                                                          \
+    "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "SeekRowid", "NotExists", "NotFound",         \
+        "NoConflict"
+
+/* The operations that open a b-tree or a sorter. */
+#define CLR_VDBE_OPENS "OpenRead", "OpenAutoindex", "ReopenIdx", "SorterOpen"
+
 /* Stores the name of the collating sequence in the p4 of a comparison; of one that has none it is
    BINARY. Returns false if it is not known: SQLite cuts long names short. */
 enum { CLR_SEQUENCE_NAME = 20 };
 bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQUENCE_NAME]);
-
-/* Where the rows come from that a program of one table goes over. */
-enum clr_walk_kind {
-    CLR_WALK_UNKNOWN, /* not known */
-    CLR_WALK_ONE,     /* there is one row at most */
-    CLR_WALK_TREE     /* from a b-tree: the table's, or an index's */
-};
-
-struct clr_walk {
-    enum clr_walk_kind kind;
-    /* Of the b-tree: its root page; from its end to its beginning; from one end on, and not from
-       where a key leads; for one value of an IN after the other, which ascend. */
-    uint32_t root;
-    bool descends, is_whole, has_lists;
-    bool ends_early; /* it may end before the last row: by LIMIT (also of an UNKNOWN one), or with
-                        min() or max() */
-    /* Of the groups: the operation that opens the sorter which brings equal keys together, whose
-       keys p4 describes; or NULL. */
-    const struct clr_vdbe_op *sorter;
-    bool has_sorter;   /* it is not NULL, or was not while there was the program */
-    bool finds_values; /* DISTINCT looks each row up among those before */
-};
-
-/* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
-struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
-
-/* Returns the root page of the b-tree, of a table or an index, all of which a program goes over in
-   its order in the outermost loop. 0: there is none, or it is not known. */
-uint32_t clr_bytecode_outermost_root(const struct clr_bytecode *program);
-
-/*
- * Whether a program of a join, in which each row of the outermost table has one row at most of each
- * other table, goes over the rows of the table with that root page in the order of their rowids:
- * over all of them, or, if they are listed, over the values of the one IN that it goes over.
- */
-bool clr_bytecode_is_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed);
-
-/*
- * Returns the root page of the b-tree, of a table or an index, that a program goes over in its
- * order in the outermost loop, where it tells groups from one another as they come within that, by
- * no sorter. 0: there is none, or it is not known.
- */
-uint32_t clr_bytecode_grouping_root(const struct clr_bytecode *program);
-
-/*
- * Whether the one b-tree that a program reads is that of the table with that root page, in the
- * order of the rowids: over all rows, or, if they are listed, over the values of the one list that
- * it goes over. Whatever it does with the rows then: sorters leave equal ones in their order.
- */
-bool clr_bytecode_feeds_in_order(const struct clr_bytecode *program, uint32_t root,
-                                 bool are_listed);
-
-/* Returns the root page of the index whose rows a program goes over, all of them from the first one
-   on, if it reads nothing else but maybe their rows in the table with that root page. 0: it does
-   not. */
-uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t root);
 
 /*
  * Whether a program that writes leaves alone the b-trees that another one reads, and those of main
@@ -147,9 +105,6 @@ uint32_t clr_bytecode_feeding_index(const struct clr_bytecode *program, uint32_t
  */
 bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
                          const uint32_t *roots, int count);
-
-/* Whether a program goes over a table, or an index, in code that does not run once alone. */
-bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 
 /* The SELECTs that are read from virtual tables, and where one of them may stand. */
 struct clr_replaced {

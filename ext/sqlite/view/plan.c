@@ -8,11 +8,11 @@
 #include "sqlite/columns/column_source.h"
 #include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
+#include "sqlite/schema/row_order.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/finish.h"
-#include "sqlite/view/row_order.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "query/query.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/lookups/lookups.h"
-#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
+#include "sqlite/schema/row_order.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/view/select.h"
 

@@ -1,4 +1,4 @@
-#include "sqlite/view/row_order.h"
+#include "sqlite/schema/row_order.h"
 
 #include "base/memory.h"
 #include "query/syntax/print.h"
@@ -8,6 +8,431 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- How it goes over rows. */
+
+/* Returns the operation that opens a cursor, or NULL. */
+static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, int cursor)
+{
+    const struct clr_vdbe_op *operation;
+
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+        if (operation->p1 == cursor && CLR_VDBE_OP_IN(operation, CLR_VDBE_OPENS, "OpenEphemeral",
+                                                      "OpenDup", "OpenPseudo", "VOpen"))
+            return operation;
+    }
+    return NULL;
+}
+
+/* Whether an operation is in a loop over a cursor: so are the cursors of subqueries that SQLite
+   evaluates for each row. */
+static bool is_in_loop(const struct clr_bytecode *program, const struct clr_vdbe_op *operation)
+{
+    const int address = (int)(operation - program->operations);
+    int i;
+
+    for (i = address + 1; i < program->count; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i];
+
+        if (next->p2 <= address && (clr_vdbe_op_is(next, "Next") || clr_vdbe_op_is(next, "Prev")))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a cursor is one of the table's b-trees. */
+static bool is_of_table(const struct clr_bytecode *program, const struct clr_vdbe_op *open)
+{
+    return open != NULL && !open->runs_once && clr_vdbe_op_is(open, "OpenRead") &&
+           !is_in_loop(program, open);
+}
+
+/* Whether it has the values of an IN. */
+static bool is_list(const struct clr_vdbe_op *open)
+{
+    return open != NULL && open->runs_once && clr_vdbe_op_is(open, "OpenEphemeral");
+}
+
+/* Whether it has what passes on the way to the result: for DISTINCT or ORDER BY. */
+static bool is_of_result(const struct clr_vdbe_op *open)
+{
+    return open != NULL && !open->runs_once && clr_vdbe_op_is(open, "OpenEphemeral");
+}
+
+/* Whether ORDER BY brings what a cursor has into its order. */
+static bool is_sorted(const struct clr_bytecode *program, int cursor)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        if (program->operations[i].p1 == cursor && clr_vdbe_op_is(&program->operations[i], "Sort"))
+            return true;
+    }
+    return false;
+}
+
+/* The sorter that has equal keys compared as rows leave it. Stores whether there are several. */
+static const struct clr_vdbe_op *find_sorter(const struct clr_bytecode *program, bool *are_several)
+{
+    const struct clr_vdbe_op *found = NULL;
+    int i, k;
+
+    *are_several = false;
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i], *open;
+        bool compares = false;
+
+        if (next->runs_once || !clr_vdbe_op_is(next, "SorterNext") || next->p2 < 0)
+            continue;
+        for (k = next->p2; k < i && !compares; k++)
+            compares = clr_vdbe_op_is(&program->operations[k], "Compare");
+        open = find_open(program, next->p1);
+        if (!compares || open == NULL || is_in_loop(program, open))
+            continue;
+        *are_several = *are_several || found != NULL;
+        found = open;
+    }
+    return *are_several ? NULL : found;
+}
+
+/* The loops over a b-tree of the table, and over values of IN around it. */
+struct loops {
+    int walk, walks; /* the address of the last Next or Prev, and how many there are */
+    int lists, lists_begin, lists_end; /* where what all of these have inside begins and ends */
+    bool are_known, lists_descend;
+};
+
+static struct loops find_loops(const struct clr_bytecode *program)
+{
+    struct loops loops = {.walk = -1, .lists_end = program->count, .are_known = true};
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i], *open;
+        const bool descends = clr_vdbe_op_is(operation, "Prev");
+
+        if (operation->runs_once)
+            continue;
+        if (CLR_VDBE_OP_IN(operation, "InitCoroutine", "OpenAutoindex", "OpenDup", "Program",
+                           "RowSetRead", "RowSetTest", "VNext", "VOpen"))
+            loops.are_known = false;
+        if (!descends && !clr_vdbe_op_is(operation, "Next"))
+            continue;
+        open = find_open(program, operation->p1);
+        if (open != NULL && is_in_loop(program, open))
+            continue;
+        if (is_of_table(program, open)) {
+            loops.walk = i;
+            loops.walks++;
+        } else if (is_list(open)) {
+            loops.lists++;
+            if (operation->p2 > loops.lists_begin)
+                loops.lists_begin = operation->p2;
+            if (i < loops.lists_end)
+                loops.lists_end = i;
+            loops.lists_descend = loops.lists_descend || descends;
+        } else if (!is_of_result(open) || !is_sorted(program, operation->p1)) {
+            loops.are_known = false;
+        }
+    }
+    return loops;
+}
+
+/* Whether an operation leads to the next different value of an index's first columns, which are
+   gone over in order, from one end on, where a search asks for others: a skip-scan
+   (https://sqlite.org/optoverview.html). */
+static bool skips(const struct clr_bytecode *program, int address)
+{
+    const struct clr_vdbe_op *operation = &program->operations[address];
+
+    return address > 1 && clr_vdbe_op_is(operation - 1, "Goto") &&
+           operation[-2].p1 == operation->p1 &&
+           (clr_vdbe_op_is(operation - 2, "Rewind") || clr_vdbe_op_is(operation - 2, "Last"));
+}
+
+/* Counts the searches in b-trees of the table but for those within a loop, in which each row's
+   others are looked up, and those that skip; stores the address of the last one. */
+static int count_searches(const struct clr_bytecode *program, const struct clr_vdbe_op *loop,
+                          int *search)
+{
+    int i, count = 0;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+        const bool is_inside = loop != NULL && i >= loop->p2 && operation < loop;
+
+        if (operation->runs_once || is_inside || !CLR_VDBE_OP_IN(operation, CLR_VDBE_SEARCHES) ||
+            skips(program, i) || !is_of_table(program, find_open(program, operation->p1)))
+            continue;
+        *search = i;
+        count++;
+    }
+    return count;
+}
+
+static bool has(const struct clr_bytecode *program, const char *opcode)
+{
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        if (!program->operations[i].runs_once && clr_vdbe_op_is(&program->operations[i], opcode))
+            return true;
+    }
+    return false;
+}
+
+static bool finds_values(const struct clr_bytecode *program)
+{
+    const struct clr_vdbe_op *operation;
+
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+        if (!operation->runs_once && clr_vdbe_op_is(operation, "Found") &&
+            is_of_result(find_open(program, operation->p1)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a program may end by LIMIT before all rows were gone over. */
+static bool has_early_limit(const struct clr_bytecode *program)
+{
+    return has(program, "DecrJumpZero") && !has(program, "Sort") && !has(program, "SorterSort");
+}
+
+/* Whether a loop ends before its last row: where the first one is min() or max(), the operation
+   before its end leaves it. */
+static bool ends_early(const struct clr_bytecode *program, int loop)
+{
+    const struct clr_vdbe_op *last = &program->operations[loop - 1];
+
+    return (clr_vdbe_op_is(last, "Goto") && last->p2 > loop) || has_early_limit(program);
+}
+
+/* Where a b-tree is gone over: from one end on, or from where a search leads, and without a loop
+   to the one row there. */
+struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
+{
+    const struct loops loops = find_loops(program);
+    struct clr_walk walk = {.kind = CLR_WALK_UNKNOWN,
+                            .has_lists = loops.lists > 0,
+                            .ends_early = has_early_limit(program)};
+    const struct clr_vdbe_op *next = loops.walks == 0 ? NULL : &program->operations[loops.walk];
+    int search = 0, searches = count_searches(program, next, &search), first;
+    bool are_several;
+
+    walk.sorter = find_sorter(program, &are_several);
+    walk.has_sorter = walk.sorter != NULL;
+    walk.finds_values = finds_values(program);
+    first = next == NULL ? search : next->p2;
+    if (!loops.are_known || are_several || loops.walks > 1 || searches > 1 ||
+        loops.walks + searches == 0 || loops.lists_descend || first < loops.lists_begin ||
+        first >= loops.lists_end || (next != NULL && first >= loops.walk))
+        return walk;
+    walk.kind = next == NULL && loops.lists == 0 ? CLR_WALK_ONE : CLR_WALK_TREE;
+    walk.root =
+        (uint32_t)find_open(program, program->operations[next == NULL ? search : loops.walk].p1)
+            ->p2;
+    /* What is looked up for groups, by a correlated subquery, is no search for where they begin. */
+    walk.is_whole = searches == 0 || (next != NULL && program->operations[search].p1 != next->p1);
+    if (next != NULL) {
+        walk.descends = clr_vdbe_op_is(next, "Prev");
+        walk.ends_early = ends_early(program, loops.walk);
+    }
+    return walk;
+}
+
+/* The loops of a join are in each other, and the outermost one is where a cursor is placed first:
+   returns that operation, and stores what has opened the cursor. NULL: that is not known. */
+static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *program,
+                                                const struct loops *loops,
+                                                const struct clr_vdbe_op **open)
+{
+    int i;
+
+    for (i = 0; i < program->count && loops->are_known; i++) {
+        const struct clr_vdbe_op *first = &program->operations[i];
+
+        if (first->runs_once || !CLR_VDBE_OP_IN(first, "Rewind", "Last", CLR_VDBE_SEARCHES))
+            continue;
+        *open = find_open(program, first->p1);
+        if (is_of_table(program, *open))
+            return first;
+    }
+    return NULL;
+}
+
+/* Whether an operation stands before all loops over the values of IN. */
+static bool is_before_lists(const struct clr_bytecode *program, const struct loops *loops,
+                            const struct clr_vdbe_op *operation)
+{
+    return loops->lists == 0 || operation - program->operations < loops->lists_begin;
+}
+
+uint32_t clr_bytecode_outermost_root(const struct clr_bytecode *program)
+{
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
+
+    return first != NULL && clr_vdbe_op_is(first, "Rewind") &&
+                   is_before_lists(program, &loops, first)
+               ? (uint32_t)open->p2
+               : 0;
+}
+
+/*
+ * Whether a program of a join, in which each row of the outermost table has one row at most of each
+ * other table, goes over the rows of the table with that root page in the order of their rowids:
+ * over all of them, or, if they are listed, over the values of the one IN that it goes over.
+ */
+static bool is_join_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+{
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
+    int place;
+
+    if (!are_listed)
+        return root != 0 && clr_bytecode_outermost_root(program) == root;
+    if (first == NULL || (uint32_t)open->p2 != root)
+        return false;
+    place = (int)(first - program->operations);
+    return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
+           loops.lists == 1 && !loops.lists_descend && place >= loops.lists_begin &&
+           place < loops.lists_end;
+}
+
+/*
+ * Returns the root page of the b-tree, of a table or an index, that a program goes over in its
+ * order in the outermost loop, where it tells groups from one another as they come within that, by
+ * no sorter. 0: there is none, or it is not known.
+ */
+static uint32_t find_grouping_root(const struct clr_bytecode *program)
+{
+    const struct loops loops = find_loops(program);
+    const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
+    bool are_several, compares = false;
+    int i, k;
+
+    if (first == NULL || !CLR_VDBE_OP_IN(first, "Rewind", "SeekGE", "SeekGT") ||
+        !is_before_lists(program, &loops, first) || find_sorter(program, &are_several) != NULL ||
+        are_several)
+        return 0;
+    for (i = 0; i < program->count && !compares; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i];
+
+        if (!clr_vdbe_op_is(next, "Next") || next->p1 != first->p1)
+            continue;
+        for (k = next->p2; k < i && !compares; k++)
+            compares = clr_vdbe_op_is(&program->operations[k], "Compare");
+    }
+    return compares ? (uint32_t)open->p2 : 0;
+}
+
+/* Returns the loop around an operation in which a list's values are gone over from the least one
+   on, if it is the only loop around it that no coroutine has; else NULL. */
+static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *program, int address)
+{
+    const struct clr_vdbe_op *found = NULL;
+    int i;
+
+    for (i = address + 1; i < program->count; i++) {
+        const struct clr_vdbe_op *next = &program->operations[i];
+        const bool ascends = clr_vdbe_op_is(next, "Next");
+
+        if (next->p2 > address || !(ascends || clr_vdbe_op_is(next, "Prev")))
+            continue;
+        if (found != NULL || !ascends || !is_list(find_open(program, next->p1)))
+            return NULL;
+        found = next;
+    }
+    return found;
+}
+
+/*
+ * Whether the one b-tree that a program reads is that of the table with that root page, in the
+ * order of the rowids: over all rows, or, if they are listed, over the values of the one list that
+ * it goes over. Whatever it does with the rows then: sorters leave equal ones in their order.
+ */
+static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+{
+    const struct clr_vdbe_op *open = NULL, *place = NULL;
+    const struct clr_vdbe_op *operation;
+
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+        if (!clr_vdbe_op_is(operation, "OpenRead"))
+            continue;
+        if (open != NULL || operation->runs_once || (uint32_t)operation->p2 != root)
+            return false;
+        open = operation;
+    }
+    for (operation = program->operations; operation < clr_bytecode_end(program) && open != NULL;
+         operation++) {
+        if (operation->p1 != open->p1 ||
+            !CLR_VDBE_OP_IN(operation, "Rewind", "Last", "Prev", CLR_VDBE_SEARCHES))
+            continue;
+        if (place != NULL)
+            return false;
+        place = operation;
+    }
+    if (place == NULL)
+        return false;
+    if (!are_listed)
+        return clr_vdbe_op_is(place, "Rewind");
+    return (clr_vdbe_op_is(place, "SeekRowid") || clr_vdbe_op_is(place, "NotExists")) &&
+           find_list_loop(program, (int)(place - program->operations)) != NULL;
+}
+
+/* Returns the root page of the index whose rows a program goes over, all of them from the first one
+   on, if it reads nothing else but maybe their rows in the table with that root page. 0: it does
+   not. */
+static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t root)
+{
+    const struct clr_vdbe_op *index = NULL;
+    int table = -1, rewinds = 0, i;
+
+    for (i = 0; i < program->count; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+
+        if (!clr_vdbe_op_is(operation, "OpenRead"))
+            continue;
+        if (operation->runs_once)
+            return 0;
+        if ((uint32_t)operation->p2 == root && table < 0)
+            table = operation->p1;
+        else if ((uint32_t)operation->p2 != root && index == NULL)
+            index = operation;
+        else
+            return 0;
+    }
+    for (i = 0; i < program->count && index != NULL; i++) {
+        const struct clr_vdbe_op *operation = &program->operations[i];
+        const bool rewinds_it = clr_vdbe_op_is(operation, "Rewind");
+
+        if (operation->p1 != index->p1 && operation->p1 != table)
+            continue;
+        if (CLR_VDBE_OP_IN(operation, "Last", "Prev", CLR_VDBE_SEARCHES) ||
+            (rewinds_it && operation->p1 != index->p1))
+            return 0;
+        rewinds += rewinds_it;
+    }
+    return index != NULL && rewinds == 1 ? (uint32_t)index->p2 : 0;
+}
+
+bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
+{
+    const struct clr_vdbe_op *open;
+    const struct clr_vdbe_op *operation;
+
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+        if (operation->runs_once || !CLR_VDBE_OP_IN(operation, "Rewind", "Last"))
+            continue;
+        open = find_open(program, operation->p1);
+        if (open != NULL && clr_vdbe_op_is(open, "OpenRead"))
+            return true;
+    }
+    return false;
+}
+
+/* ---- What that says of a query. */
 
 /* Returns the number of the table's column that a key is, or -1. */
 static int column_of_key(const struct clr_query *query, int key)
@@ -275,7 +700,7 @@ static int compare_outermost(sqlite3 *db, const struct clr_bytecode *program,
                              bool *are_same, bool *descending)
 {
     const struct clr_table_info *table = find_table_of_keys(joined, query);
-    const uint32_t root = table == NULL ? 0 : clr_bytecode_grouping_root(program);
+    const uint32_t root = table == NULL ? 0 : find_grouping_root(program);
     const struct clr_known_column *first;
 
     *are_same = false;
@@ -342,8 +767,8 @@ static int check_groups(sqlite3 *db, const struct clr_bytecode *program,
 static bool keeps_order(const struct clr_bytecode *program, const struct clr_table_info *table,
                         const struct clr_query *query, bool are_listed)
 {
-    return query->ranking != NULL ? clr_bytecode_feeds_in_order(program, table->root, are_listed)
-                                  : clr_bytecode_is_in_order(program, table->root, are_listed);
+    return query->ranking != NULL ? feeds_in_order(program, table->root, are_listed)
+                                  : is_join_in_order(program, table->root, are_listed);
 }
 
 /*
@@ -360,7 +785,7 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
         query->ranking != NULL ? query->ranking->first : query->syntax->select.keys.first;
     const struct clr_node *extreme =
         query->ranking != NULL || query->first.key < 0 ? NULL : query->syntax->aggregates.first;
-    const uint32_t root = clr_bytecode_feeding_index(program, table->root);
+    const uint32_t root = find_feeding_index(program, table->root);
     sqlite3_stmt *statement = NULL;
     const struct clr_node *term;
     int rc, place;
@@ -484,12 +909,12 @@ static int check_eager(sqlite3 *db, const struct clr_bytecode *program, const st
     const int kept = eager->whole->source_count - 1;
     int rc, count, i = 0;
 
-    while (i < kept && !clr_bytecode_is_in_order(program, joined->tables[i].root, false))
+    while (i < kept && !is_join_in_order(program, joined->tables[i].root, false))
         i++;
     if ((i < kept && walk->sorter != NULL && find_directions(walk->sorter, &count) == 0) ||
         i == eager->keyed)
         return SQLITE_OK;
-    rc = clr_row_order_find(db, table->schema, table->name, clr_bytecode_grouping_root(program),
+    rc = clr_row_order_find(db, table->schema, table->name, find_grouping_root(program),
                             clr_from_name(&eager->whole->sources[eager->keyed]), &eager->order);
     *has_changed = eager->order != NULL;
     if (rc == SQLITE_NOTFOUND)
