@@ -59,17 +59,12 @@ char *clr_text_end(struct clr_text *text)
 
 static void print_text(struct clr_printer *printer, const char *text, size_t length)
 {
-    clr_text_add(&printer->text, printer->text.length > 0 ? " %.*s" : "%.*s", (int)length, text);
+    clr_print_token(printer, &(struct clr_token){.text = text, .length = length});
 }
 
 void clr_print_word(struct clr_printer *printer, const char *word)
 {
     print_text(printer, word, strlen(word));
-}
-
-static void print_token(struct clr_printer *printer, const struct clr_token *token)
-{
-    print_text(printer, token->text, token->length);
 }
 
 /* A subquery is its text, but for the parameters. */
@@ -111,7 +106,7 @@ static void print_form(struct clr_printer *printer, const struct clr_node *node,
 
     for (; *form != '\0'; form++) {
         if (*form == '%') {
-            print_token(printer, &node->names[0]);
+            clr_print_token(printer, &node->names[0]);
         } else if (*form == '&') {
             print_siblings(printer, child);
         } else if (*form >= '1' && *form <= '3') {
@@ -188,7 +183,7 @@ static void print_column(struct clr_printer *printer, const struct clr_node *nod
     for (i = 0; i < node->name_count; i++) {
         if (i > 0)
             clr_print_word(printer, ".");
-        print_token(printer, &node->names[i]);
+        clr_print_token(printer, &node->names[i]);
     }
 }
 
@@ -246,14 +241,8 @@ static void print_window(struct clr_printer *printer, const struct clr_node *nod
     clr_print_word(printer, ") OVER (");
     print_terms(printer, node, term);
     if (node->names[1].kind != 0)
-        print_token(printer, &node->names[1]);
+        clr_print_token(printer, &node->names[1]);
     clr_print_word(printer, ")");
-}
-
-static void print_prefix(struct clr_printer *printer, const char *word, const struct clr_node *node)
-{
-    clr_print_word(printer, word);
-    clr_print_node(printer, node);
 }
 
 static void print_case(struct clr_printer *printer, const struct clr_node *node)
@@ -266,11 +255,11 @@ static void print_case(struct clr_printer *printer, const struct clr_node *node)
         child = child->next;
     }
     for (; child != NULL && child->next != NULL; child = child->next->next) {
-        print_prefix(printer, "WHEN", child);
-        print_prefix(printer, "THEN", child->next);
+        clr_print_prefix(printer, "WHEN", child);
+        clr_print_prefix(printer, "THEN", child->next);
     }
     if (child != NULL)
-        print_prefix(printer, "ELSE", child);
+        clr_print_prefix(printer, "ELSE", child);
     clr_print_word(printer, "END");
 }
 
@@ -343,126 +332,10 @@ void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *col
     clr_print_name(printer, clr_from_name(source)->name);
 }
 
-void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list)
-{
-    const struct clr_node *node = list->first;
-
-    if (node == NULL)
-        return;
-    print_prefix(printer, words, node);
-    while ((node = node->next) != NULL) {
-        clr_text_add(&printer->text, ",");
-        clr_print_node(printer, node);
-    }
-}
-
-void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *select)
-{
-    if (select->limit != NULL)
-        print_prefix(printer, "LIMIT", select->limit);
-    if (select->offset != NULL)
-        print_prefix(printer, "OFFSET", select->offset);
-}
-
 void clr_print_name(struct clr_printer *printer, const char *name)
 {
     clr_print_word(printer, "\"");
     for (; *name != '\0'; name++)
         clr_text_add(&printer->text, *name == '"' ? "\"%c" : "%c", *name);
     clr_text_add(&printer->text, "\"");
-}
-
-/* The table, with its schema. */
-static void print_table(struct clr_printer *printer, const struct clr_from_table *source,
-                        const char *schema)
-{
-    if (source->schema.kind != 0) {
-        print_token(printer, &source->schema);
-        clr_print_word(printer, ".");
-    } else if (schema != NULL) {
-        clr_print_name(printer, schema);
-        clr_print_word(printer, ".");
-    }
-    print_token(printer, &source->table);
-}
-
-/* A table as it is joined to those before it. last: as below, of a subquery. */
-static void print_source(struct clr_printer *printer, const struct clr_select_tree *select,
-                         const struct clr_from_table *source, const char *schema, const char *last)
-{
-    if (source != select->sources)
-        print_token(printer, &source->join);
-    if (source->inner != NULL) {
-        clr_print_word(printer, "(");
-        clr_print_select(printer, source->inner, schema, NULL, last);
-        clr_print_word(printer, ")");
-    } else {
-        print_table(printer, source, schema);
-    }
-    if (source->alias.kind != 0 || (source->inner != NULL && source->table.kind != 0)) {
-        clr_print_word(printer, "AS");
-        print_token(printer, clr_from_name(source));
-    }
-    if (source->on != NULL)
-        print_prefix(printer, "ON", source->on);
-    if (source->common.first == NULL || source->is_natural)
-        return;
-    clr_print_clause(printer, "USING (", &source->common);
-    clr_print_word(printer, ")");
-}
-
-void clr_print_tables(struct clr_printer *printer, const struct clr_select_tree *select,
-                      const char *schema, int count)
-{
-    int i;
-
-    for (i = 0; i < count; i++)
-        print_source(printer, select, &select->sources[i], schema, NULL);
-}
-
-static void print_where(struct clr_printer *printer, const struct clr_node *where,
-                        const char *first, const char *last)
-{
-    if (where == NULL && first == NULL && last == NULL)
-        return;
-    clr_print_word(printer, "WHERE");
-    if (first != NULL)
-        clr_print_word(printer, first);
-    if (where != NULL && (first != NULL || last != NULL)) {
-        clr_print_word(printer, first != NULL ? "AND (" : "(");
-        clr_print_inside(printer, where);
-        clr_print_word(printer, last != NULL ? ") AND" : ")");
-    } else if (where != NULL) {
-        clr_print_node(printer, where);
-    }
-    if (last != NULL)
-        clr_print_word(printer, last);
-}
-
-/* Prints what was replaced by its meaning as it was written. */
-static bool print_written(struct clr_printer *printer, const struct clr_node *node)
-{
-    if (node->written == NULL)
-        return false;
-    clr_print_node(printer, node->written);
-    return true;
-}
-
-void clr_print_select(struct clr_printer *printer, const struct clr_select_tree *select,
-                      const char *schema, const char *first, const char *last)
-{
-    const bool reads_inner = select->source_count == 1 && select->sources[0].inner != NULL;
-    int i;
-
-    printer->replace = print_written;
-    clr_print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
-    clr_print_word(printer, "FROM");
-    for (i = 0; i < select->source_count; i++)
-        print_source(printer, select, &select->sources[i], schema, reads_inner ? last : NULL);
-    print_where(printer, select->where, first, reads_inner ? NULL : last);
-    clr_print_clause(printer, "GROUP BY", &select->keys);
-    if (select->having != NULL)
-        print_prefix(printer, "HAVING", select->having);
-    clr_print_clause(printer, "ORDER BY", &select->terms);
-    clr_print_limit(printer, select);
 }

@@ -40,38 +40,31 @@ void clr_print_word(struct clr_printer *printer, const char *word);
 /* Adds a name in double quotes. */
 void clr_print_name(struct clr_printer *printer, const char *name);
 
+/* Adds a token as it was written. */
+static inline void clr_print_token(struct clr_printer *printer, const struct clr_token *token)
+{
+    clr_text_add(&printer->text, printer->text.length > 0 ? " %.*s" : "%.*s", (int)token->length,
+                 token->text);
+}
+
 /* Adds an expression, or what else a node is. */
 void clr_print_node(struct clr_printer *printer, const struct clr_node *node);
 
 /* The same without parentheses around it. */
 void clr_print_inside(struct clr_printer *printer, const struct clr_node *node);
 
+/* Adds a word, and an expression behind it. */
+static inline void clr_print_prefix(struct clr_printer *printer, const char *word,
+                                    const struct clr_node *node)
+{
+    clr_print_word(printer, word);
+    clr_print_node(printer, node);
+}
+
 /* Ends a subquery in FROM that has begun with SELECT and a value, and stands for a table of which
    one column is needed: names the value as the column, and the subquery as the table, as the query
    does. from: the subquery's own FROM, empty if it has none. */
 void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *column,
                          const char *from);
-
-/* Adds the words that begin a clause and its nodes, with commas between them; nothing if there are
-   no nodes. */
-void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list);
-
-/* Adds the first tables of FROM, with what joins them. schema: of those that are written without
- * one.
- */
-void clr_print_tables(struct clr_printer *printer, const struct clr_select_tree *select,
-                      const char *schema, int count);
-
-/* Adds LIMIT, if there is one. */
-void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *select);
-
-/*
- * Adds a SELECT as it was written: also where it has names that mean columns of its subquery in
- * FROM, or items. The table's schema is named so if the SELECT does not name it. Its WHERE gets one
- * more term as the first one; or as the last one, which goes into a subquery that is all of FROM.
- * Each of the three may be NULL.
- */
-void clr_print_select(struct clr_printer *printer, const struct clr_select_tree *select,
-                      const char *schema, const char *first, const char *last);
 
 #endif
