@@ -553,6 +553,100 @@ static char *write_asked(const struct clr_query *query)
     return clr_text_end(&printer.text);
 }
 
+/* ---- Probes: a SELECT over a table of groups whose one row is all 7. */
+
+/* Functions, and calls of them that give 7. */
+static const struct {
+    const char *function, *call;
+} scalars[] = {
+    {"abs", "abs(-7)"},
+    {"min", "min(7, 9)"},
+    {"min", "min(9, 7, 8)"},
+    {"max", "max(7, 5)"},
+    {"max", "max(5, 7, 6)"},
+    {"coalesce", "coalesce(NULL, 7)"},
+    {"coalesce", "coalesce(NULL, NULL, 7)"},
+    {"ifnull", "ifnull(NULL, 7)"},
+    {"round", "round(6.5)"},
+    {"floor", "floor(7.5)"},
+    {"ceil", "ceil(6.5)"},
+    {"ceiling", "ceiling(6.5)"},
+    {"trunc", "trunc(7.5)"},
+    {"sign", "8 + sign(-7)"},
+    {"iif", "iif(0, 9, 7)"},
+    {"nullif", "nullif(7, 9)"},
+    {"likely", "likely(7)"},
+    {"unlikely", "unlikely(7)"},
+    {"likelihood", "likelihood(7, 0.5)"},
+};
+
+enum { SCALARS = sizeof scalars / sizeof scalars[0] };
+
+/* Rows of which every aggregate of numbers gives something: two, for the variance of samples. */
+#define ROWS "(SELECT 7 AS v UNION ALL SELECT 8)"
+
+/* Each probe gives 7: the value of seven itself, or 7 with nothing added for a value that is not
+   NULL. */
+static void add_probe(struct clr_text *text, const struct clr_call *call)
+{
+    const struct clr_aggregate *aggregate = call->aggregate;
+    const char *name = clr_call_name(call);
+    const int length = 3 * aggregate->arguments - 2; /* of the arguments, below */
+
+    if (aggregate->needs == CLR_NEEDS_COUNT)
+        clr_text_add(text, ", count(7) + 6, count(*) + 6");
+    else if (clr_aggregate_asks(aggregate))
+        clr_text_add(text, ", 7 + (%s%s(%.*s) IS NULL)", name, clr_form_suffix(call->form), length,
+                     "7, 0, 9, 1");
+    else if (call->form == CLR_FORM_VALUE && aggregate->operation < CLR_OPERATIONS)
+        clr_text_add(text, ", %s(7%s)", name, aggregate->arguments == 2 ? ", 1" : "");
+    else
+        clr_text_add(text, ", 7 + ((SELECT %s%s(%.*s) FROM " ROWS ") IS NULL)", name,
+                     clr_form_suffix(call->form), length, "v, v");
+}
+
+/* Whether a call before this one has the same probe. */
+static bool is_probed(const struct clr_query *query, int number)
+{
+    const struct clr_call *call = &query->calls[number], *other;
+
+    for (other = query->calls; other < call; other++) {
+        if (other->aggregate == call->aggregate && other->form == call->form &&
+            other->builtin == call->builtin)
+            return true;
+    }
+    return false;
+}
+
+/* The columns of the table of groups that the query reads are probed, too: an authorizer may hide
+   them. An aggregate of the table's one row has that row's columns beside it. */
+static char *write_probes(const struct clr_query *query)
+{
+    struct clr_text text = {.text = NULL};
+    int i;
+
+    clr_text_add(&text, "SELECT 7");
+    for (i = 0; i < query->call_count; i++) {
+        if (!is_probed(query, i))
+            add_probe(&text, &query->calls[i]);
+    }
+    for (i = 0; i < SCALARS; i++) {
+        if (clr_query_calls(query, scalars[i].function))
+            clr_text_add(&text, ", %s", scalars[i].call);
+    }
+    for (i = 0; i < query->grouping.key_count; i++)
+        clr_text_add(&text,
+                     ", \"" CLR_GROUP_KEY_TEXT "\", \"" CLR_GROUP_KEY_NUMERIC
+                     "\", \"" CLR_GROUP_KEY_REAL "\", \"" CLR_GROUP_KEY_BLOB "\"",
+                     i, i, i, i);
+    for (i = 0; i < query->call_count; i++)
+        clr_text_add(&text, ", \"" CLR_GROUP_CALL "\"", i);
+    clr_text_add(&text, " FROM \"" CLR_GROUP_TABLE "\"(?1)");
+    return clr_text_end(&text);
+}
+
+/* ---- All of them. */
+
 /* Whether a key is compared by another collating sequence than BINARY. */
 static bool has_collations(const struct clr_query *query)
 {
@@ -570,8 +664,9 @@ static void free_statements(struct clr_query *query)
     clr_memory_free(query->asked_of_keys);
     clr_memory_free(query->different);
     clr_memory_free(query->counted);
+    clr_memory_free(query->probes);
     query->answer = query->subqueries = query->asked_of_keys = NULL;
-    query->different = query->counted = NULL;
+    query->different = query->counted = query->probes = NULL;
 }
 
 /* Keeps a text. Returns false without memory for it. */
@@ -598,7 +693,8 @@ enum clr_code clr_query_write(struct clr_query *query)
                     keep(&query->subqueries, write_subqueries(query))) &&
                    (!has_asked(query, true) || keep(&query->asked_of_keys, write_asked(query))) &&
                    (!collates || keep(&query->different, write_different(query))) &&
-                   (is_written || keep(&query->counted, write_counted(query)))
+                   (is_written || keep(&query->counted, write_counted(query))) &&
+                   keep(&query->probes, write_probes(query))
                ? CLR_OK
                : CLR_NOMEM;
 }

@@ -2,9 +2,12 @@
 
 #include "base/clock.h"
 #include "base/float_environment.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "engine/worker/team.h"
 #include "query/query.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/print.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/age.h"
@@ -69,7 +72,164 @@ static int make_plan(struct clr_acceleration *acceleration)
     return rc;
 }
 
-/* ---- Parameters that the plan has as literals: see literals.h. */
+/* ---- Parameters that the plan has as literals. */
+
+/*
+ * Parameters in whose places a plan has their values, as literals. Programs bind all constants, as
+ * ORMs do: the format of strftime(?, ts), the path of json_extract(doc, ?), the texts of CASE WHEN
+ * x > ? THEN ? ELSE ? END. While they may be anything, nothing that follows from a column by such
+ * an expression can be kept, or looked up by days.
+ */
+
+/* In which expression a parameter is. */
+enum place_kind {
+    IN_OTHER, /* in none that wants literals */
+    IN_CASE,  /* in a CASE, which does where one gives a parameter that is TEXT, */
+    IN_GIVEN, /* or is given by one */
+    IN_CALL   /* in one that does */
+};
+
+/* Where a SELECT's text has a parameter: from that byte on, so many bytes. */
+struct place {
+    size_t at, length;
+    int number;
+    enum place_kind kind;
+};
+
+struct clr_literal_places {
+    int count;
+    struct place list[]; /* in the order of the text */
+};
+
+/* What stands for a parameter. */
+struct literal {
+    char *text;   /* of SQL; NULL: there is none, and the parameter stays */
+    bool is_text; /* it is TEXT */
+};
+
+/* Whether an expression wants literals: a function, which LIKE is, too, and what is as hard to
+ * scan.
+ */
+static bool is_call(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FUNCTION ||
+           (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT);
+}
+
+/* Notes of all parameters in an expression that they are in a place of that kind, if not of a
+   greater one. */
+static void note(struct clr_literal_places *places, const char *sql, const struct clr_node *node,
+                 enum place_kind kind)
+{
+    const struct clr_node *child;
+    int i;
+
+    for (i = 0; i < places->count && node->kind == CLR_N_PARAMETER; i++) {
+        struct place *place = &places->list[i];
+
+        if (place->at == (size_t)(node->names[0].text - sql) && place->kind < kind)
+            place->kind = kind;
+    }
+    for (child = node->first; child != NULL; child = child->next)
+        note(places, sql, child, kind);
+}
+
+/* Notes of the parameters of a CASE, [base] {when then} [else], where they are. */
+static void note_case(struct clr_literal_places *places, const char *sql,
+                      const struct clr_node *node)
+{
+    const struct clr_node *child = node->has_base ? node->first->next : node->first;
+
+    note(places, sql, node, IN_CASE);
+    for (; child != NULL; child = child->next) {
+        if (child->next != NULL)
+            child = child->next;
+        if (child->kind == CLR_N_PARAMETER)
+            note(places, sql, child, IN_GIVEN);
+    }
+}
+
+static enum clr_code list_places(const struct clr_syntax *syntax,
+                                 struct clr_literal_places **result)
+{
+    struct clr_literal_places *places;
+    const struct clr_node *node;
+    size_t count = 0;
+    int i, wanted = 0;
+
+    for (node = syntax->parameters.first; node != NULL; node = node->listed)
+        count++;
+    places = clr_memory_alloc(sizeof *places + count * sizeof *places->list);
+    if (places == NULL)
+        return CLR_NOMEM;
+    places->count = 0;
+    for (node = syntax->parameters.first; node != NULL; node = node->listed)
+        places->list[places->count++] =
+            (struct place){.at = (size_t)(node->names[0].text - syntax->sql),
+                           .length = node->names[0].length,
+                           .number = node->number};
+    for (node = syntax->nodes; node != NULL; node = node->allocated) {
+        if ((node->has & CLR_HAS_COLUMN) && is_call(node))
+            note(places, syntax->sql, node, IN_CALL);
+        else if ((node->has & CLR_HAS_COLUMN) && node->kind == CLR_N_CASE)
+            note_case(places, syntax->sql, node);
+    }
+    for (i = 0; i < places->count; i++)
+        wanted += places->list[i].kind >= IN_GIVEN;
+    if (wanted == 0) {
+        clr_memory_free(places);
+        places = NULL;
+    }
+    *result = places;
+    return CLR_OK;
+}
+
+/* Finds the places of a SELECT's parameters. Returns CLR_OK with *places, to be freed with
+   clr_memory_free(), or NULL if none wants a literal, as in a text that is not in the grammar; or
+   CLR_NOMEM. */
+static enum clr_code find_places(const char *sql, struct clr_literal_places **places)
+{
+    struct clr_query *query;
+    struct clr_reason reason;
+    enum clr_code code;
+
+    *places = NULL;
+    code = clr_query_parse(sql, &query, &reason);
+    if (code == CLR_OK)
+        code = list_places(query->syntax, places);
+    clr_query_free(query);
+    return code == CLR_NOMEM ? code : CLR_OK;
+}
+
+/* Returns the SELECT's text with literals, by the parameters' numbers from 0, where they are
+   wanted, and the numbers of all other parameters. To be freed with clr_memory_free(); NULL without
+   memory. */
+static char *write_places(const struct clr_literal_places *places, const char *sql,
+                          const struct literal *literals)
+{
+    enum place_kind least = IN_CALL;
+    struct clr_text text = {.text = NULL};
+    size_t at = 0;
+    int i;
+
+    for (i = 0; i < places->count; i++) {
+        if (places->list[i].kind == IN_GIVEN && literals[places->list[i].number - 1].is_text)
+            least = IN_CASE;
+    }
+    for (i = 0; i < places->count; i++) {
+        const struct place *place = &places->list[i];
+        const char *literal = literals[place->number - 1].text;
+
+        clr_text_add(&text, "%.*s", (int)(place->at - at), sql + at);
+        if (place->kind >= least && literal != NULL)
+            clr_text_add(&text, "%s", literal);
+        else
+            clr_text_add(&text, "?%d", place->number);
+        at = place->at + place->length;
+    }
+    clr_text_add(&text, "%s", sql + at);
+    return clr_text_end(&text);
+}
 
 /* Longer texts stay parameters. */
 enum { LONGEST_LITERAL = 200 };
@@ -93,13 +253,13 @@ static bool is_literal(const struct clr_acceleration *acceleration, const char *
    REALs. value: the caller's own, or NULL for that of a parameter that is not given. Returns false
    without memory. */
 static bool write_literal(const struct clr_acceleration *acceleration, sqlite3_value *value,
-                          struct clr_literal *literal)
+                          struct literal *literal)
 {
     const int type = value == NULL ? SQLITE_NULL : sqlite3_value_type(value);
     const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
     const sqlite3_int64 integer = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
 
-    *literal = (struct clr_literal){.text = NULL, .is_text = type == SQLITE_TEXT};
+    *literal = (struct literal){.text = NULL, .is_text = type == SQLITE_TEXT};
     if (type == SQLITE_FLOAT || type == SQLITE_BLOB || integer == INT64_MIN ||
         (text != NULL && !is_literal(acceleration, text, sqlite3_value_bytes(value))))
         return true;
@@ -114,7 +274,7 @@ static bool write_literal(const struct clr_acceleration *acceleration, sqlite3_v
 
 /* The same of the caller's value, which stays as it is. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int take_literal(const struct clr_acceleration *acceleration, const sqlite3_value *value,
-                        struct clr_literal *literal)
+                        struct literal *literal)
 {
     sqlite3_value *own = value == NULL ? NULL : sqlite3_value_dup(value);
     bool is_fine = (value == NULL) == (own == NULL);
@@ -132,18 +292,18 @@ static int write_literals(struct clr_acceleration *acceleration, sqlite3_value *
                           bool *is_changed)
 {
     const int count = acceleration->select->parameter_count;
-    struct clr_literal *literals = sqlite3_malloc64((sqlite3_uint64)count * sizeof *literals);
+    struct literal *literals = sqlite3_malloc64((sqlite3_uint64)count * sizeof *literals);
     char *sql = NULL;
     int rc = literals == NULL ? SQLITE_NOMEM : SQLITE_OK, written = 0;
 
     for (; written < count && rc == SQLITE_OK; written++) {
         if (parameters == NULL)
-            literals[written] = (struct clr_literal){.text = "'?'"};
+            literals[written] = (struct literal){.text = "'?'"};
         else
             rc = take_literal(acceleration, parameters[written], &literals[written]);
     }
     if (rc == SQLITE_OK)
-        sql = clr_parameter_places_write(acceleration->places, acceleration->select->sql, literals);
+        sql = write_places(acceleration->places, acceleration->select->sql, literals);
     while (parameters != NULL && written > 0)
         sqlite3_free(literals[--written].text);
     sqlite3_free(literals);
@@ -191,7 +351,7 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     acceleration->interruption.db = connection->db;
     acceleration->select = select;
     if ((select->parameter_count == 0 ||
-         clr_parameter_places_find(select->sql, &acceleration->places) == CLR_OK) &&
+         find_places(select->sql, &acceleration->places) == CLR_OK) &&
         take_literals(acceleration, NULL, &is_changed) == SQLITE_OK &&
         make_plan(acceleration) == SQLITE_OK)
         return acceleration;
@@ -723,200 +883,9 @@ int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *c
     return rc;
 }
 
-/* ---- What a user is told. */
-
-enum { DEVICES_TEXT = 32 };
-
-/* Says how many devices there are, if not one. */
-static void add_devices(int count, char text[DEVICES_TEXT])
-{
-    text[0] = '\0';
-    if (count > 1)
-        sqlite3_snprintf(DEVICES_TEXT, text, " (%d devices)", count);
-}
-
-/* Returns the newest image of a table that a connection may see, or NULL; one that the calling
-   thread is changing is none. */
-static struct clr_image *look_up_image(const struct clr_connection *connection, const char *schema,
-                                       const char *name, bool is_filled)
-{
-    const struct clr_cached_table *table;
-
-    for (table = clr_cache_first(); table != NULL; table = table->next) {
-        const char *known = clr_cache_schema(connection, table);
-
-        if (table->is_filled == is_filled && known != NULL && sqlite3_stricmp(known, schema) == 0 &&
-            sqlite3_stricmp(table->name, name) == 0 && table->images != NULL &&
-            !table->images->is_changing)
-            return table->images;
-    }
-    return NULL;
-}
-
-/* With the cache's lock. */
-static struct clr_image *find_image(const struct clr_acceleration *acceleration)
-{
-    const struct clr_table_info *table = &acceleration->plan->table;
-
-    return look_up_image(acceleration->connection, table->schema, table->name,
-                         acceleration->last.is_filled);
-}
-
-/* What happened, or will. */
-static void describe_way(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
-{
-    const struct clr_last_run *last = &acceleration->last;
-    char text[CLR_REASON_TEXT], devices[DEVICES_TEXT];
-
-    if (last->reason.code != CLR_WHY_NONE) {
-        clr_reason_print(&last->reason, text);
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "row by row: %s", text);
-    } else {
-        add_devices(last->device_count, devices);
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "accelerated: %s%s%s",
-                         !last->was_asked                          ? "not run yet"
-                         : last->is_kept                           ? "answer kept"
-                         : last->reading.kind == CLR_READ_STREAMED ? "host, streaming the table"
-                         : last->device == NULL                    ? "host"
-                                                                   : "device ",
-                         last->device == NULL ? "" : last->device, devices);
-    }
-}
-
-static void describe_table(struct clr_acceleration *acceleration, char line[CLR_REASON_TEXT])
-{
-    const struct clr_table_info *table = &acceleration->plan->table;
-    const struct clr_image *image;
-
-    clr_cache_lock_unchanging(acceleration->connection);
-    image = find_image(acceleration);
-    sqlite3_snprintf(CLR_REASON_TEXT, line, "table %s.%s, %lld rows when last read", table->schema,
-                     table->name,
-                     image == NULL ? 0LL : (long long)atomic_load(&image->table->rows));
-    clr_cache_unlock();
-}
-
-/* Says how many devices have a column's copy. */
-static void name_devices(const struct clr_image_column *column, char text[DEVICES_TEXT])
-{
-    const int count = clr_division_devices(clr_sharded_division(column->copy));
-
-    if (count > 1)
-        sqlite3_snprintf(DEVICES_TEXT, text, "%d devices", count);
-    else
-        sqlite3_snprintf(DEVICES_TEXT, text, "the device");
-}
-
-/* Where a column is besides. */
-static void describe_copy(const struct clr_image_column *column, char text[CLR_REASON_TEXT])
-{
-    const enum clr_residence state =
-        column->copy == NULL ? CLR_RESIDENT_FAILED : clr_sharded_state(column->copy);
-    const char *where = "also on";
-    char devices[DEVICES_TEXT];
-
-    text[0] = '\0';
-    if (state == CLR_RESIDENT_FAILED)
-        return;
-    name_devices(column, devices);
-    if (state == CLR_RESIDENT_COMING)
-        where = "on its way to";
-    else if (clr_sharded_is_shared(column->copy))
-        where = "shared with";
-    sqlite3_snprintf(CLR_REASON_TEXT, text, ", %s %s", where, devices);
-}
-
-static void describe_column(struct clr_acceleration *acceleration, int i,
-                            char line[CLR_REASON_TEXT])
-{
-    const struct clr_plan *plan = acceleration->plan;
-    const char *name = clr_column_name(plan->query, &plan->table, i);
-    const struct clr_image_column *column = NULL;
-    struct clr_image *image;
-    struct clr_field field;
-    char copy[CLR_REASON_TEXT];
-
-    clr_cache_lock_unchanging(acceleration->connection);
-    image = find_image(acceleration);
-    if (image != NULL) {
-        field = clr_column_field(plan->query, &plan->table, &acceleration->deriving,
-                                 image->table->is_filled, i);
-        column = clr_image_find(image, &field);
-    }
-    if (column == NULL)
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: not resident", name);
-    else {
-        describe_copy(column, copy);
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "column %s: %s, %lld bytes%s", name,
-                         clr_image_column_type(column, "of several types"),
-                         (long long)clr_column_size(column->column), copy);
-    }
-    clr_cache_unlock();
-}
-
-static void describe_reading(const struct clr_reading *reading, char line[CLR_REASON_TEXT])
-{
-    const long long amount = (long long)reading->amount;
-    struct clr_reason cause = {.code = reading->cause};
-    const char *why = "";
-    char text[CLR_REASON_TEXT];
-
-    clr_reason_print(&cause, text);
-    switch (reading->kind) {
-    case CLR_READ_NOTHING:
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: nothing");
-        return;
-    case CLR_READ_RESIDENT:
-        sqlite3_snprintf(CLR_REASON_TEXT, line,
-                         "read the last time: 0 bytes: all columns are resident");
-        return;
-    case CLR_READ_RESIDENT_ROWS:
-        sqlite3_snprintf(CLR_REASON_TEXT, line,
-                         "read the last time: 0 rows: all columns are resident, filled through "
-                         "SQLite, since %s",
-                         text);
-        return;
-    case CLR_READ_FILLED:
-        sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld rows through SQLite: %s",
-                         amount, text);
-        return;
-    case CLR_READ_REFRESHED:
-        sqlite3_snprintf(CLR_REASON_TEXT, line,
-                         "read the last time: %lld bytes: %llu of %llu leaf pages have changed",
-                         amount, (unsigned long long)reading->leaves_read,
-                         (unsigned long long)reading->leaves);
-        return;
-    case CLR_READ_ABSENT:
-        why = "the columns were not resident";
-        break;
-    case CLR_READ_CHANGED:
-        why = "the database has changed";
-        break;
-    case CLR_READ_STREAMED:
-        why = "the columns take more than column_memory";
-        break;
-    }
-    sqlite3_snprintf(CLR_REASON_TEXT, line, "read the last time: %lld bytes: %s", amount, why);
-}
-
 const char *clr_acceleration_explain(struct clr_acceleration *acceleration, int i)
 {
-    char *line = acceleration->line;
-    const struct clr_plan *plan;
-
     if (is_unplanned(acceleration))
         make_plan(acceleration);
-    plan = acceleration->plan;
-    if (i == 0)
-        describe_way(acceleration, line);
-    else if (plan == NULL || i > 2 + plan->query->column_count)
-        return NULL;
-    else if (i == 1)
-        describe_table(acceleration, line);
-    else if (i < 2 + plan->query->column_count)
-        describe_column(acceleration, i - 2, line);
-    else
-        describe_reading(&acceleration->last.reading, line);
-    clr_utf8_repair(line);
-    return line;
+    return clr_acceleration_describe(acceleration, i) ? acceleration->line : NULL;
 }

@@ -8,7 +8,6 @@
 #define CLR_SQLITE_ACCELERATION_H
 
 #include "base/backoff.h"
-#include "query/literals.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/few_rows.h"
@@ -46,11 +45,11 @@ struct clr_acceleration {
     bool is_running; /* a function of the application may ask the view that calls it */
     bool was_spared; /* in the last run: see is_spared() */
     struct clr_interruption interruption;
-    struct clr_parameter_places *places; /* of parameters that want literals; NULL: none does */
-    char *literal_sql;                   /* then: the text of the plan, with these */
-    struct clr_finisher finisher;        /* of the plan */
-    struct clr_few_rows few;             /* likewise */
-    struct clr_kept_answer kept;         /* likewise, and of the last run's values */
+    struct clr_literal_places *places; /* of parameters that want literals; NULL: none does */
+    char *literal_sql;                 /* then: the text of the plan, with these */
+    struct clr_finisher finisher;      /* of the plan */
+    struct clr_few_rows few;           /* likewise */
+    struct clr_kept_answer kept;       /* likewise, and of the last run's values */
     struct clr_lookup_memo memos[CLR_MOST_LOOKUPS]; /* of its statements of lookups */
     struct clr_tables_version dimensions;           /* of its dimensions */
     struct clr_last_run last;
@@ -73,6 +72,10 @@ void clr_acceleration_free(struct clr_acceleration *acceleration);
  */
 int clr_acceleration_run(struct clr_acceleration *acceleration, sqlite3_value *const *parameters,
                          struct clr_kept_rows *rows, struct clr_answer *answer, bool *answered);
+
+/* Writes line i, from 0, of what it does and did the last time, for a user, to line. Returns false
+   past the last one. For clr_acceleration_explain(). */
+bool clr_acceleration_describe(struct clr_acceleration *acceleration, int i);
 
 /* Line i, from 0, of what it does and did the last time, for a user; NULL past the last one. Makes
    the plan if there is none, nor a reason why. The text is valid until the next call. */

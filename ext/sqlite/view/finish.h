@@ -31,10 +31,6 @@ struct clr_finisher {
 /* Finalizes the statements: for another plan, or for good. */
 void clr_finisher_drop(struct clr_finisher *finisher);
 
-/* Writes query->probes: a SELECT that is to be run over a table of groups whose one row is all 7.
-   Returns SQLITE_OK or SQLITE_NOMEM. */
-int clr_finisher_write_probes(struct clr_query *query);
-
 /* The rows of one query. Zeros: there are none. */
 struct clr_answer {
     struct clr_group_values *values;

@@ -666,10 +666,8 @@ static int bind_tables(struct clr_connection *connection, const struct clr_selec
     }
     plan->generation = plan->database->generation;
     plan->no_pages = find_no_pages(plan->query, &plan->table);
-    rc = clr_finisher_write_probes(plan->query);
-    return rc == SQLITE_OK ? clr_finish_subqueries_check(connection->db, plan->query,
-                                                         select->parameter_count, program, reason)
-                           : rc;
+    return clr_finish_subqueries_check(connection->db, plan->query, select->parameter_count,
+                                       program, reason);
 }
 
 /* Reads the SELECT of the ordinary view that the SELECT reads; NULL if it reads none. */

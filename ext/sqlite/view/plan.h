@@ -54,10 +54,10 @@ struct clr_plan {
 
 /*
  * Makes a plan, to be freed with clr_plan_free(). sql: the SELECT's text, or the same with literals
- * in the place of parameters: see literals.h. varied: of the table's columns. Returns SQLITE_OK,
- * with NULL and a reason if only SQLite can run the SELECT; or SQLITE_NOMEM, and nothing is known
- * yet. After that SQLite has no memory until the statement ends in which this is called: it must be
- * told so, or it would create a view and lose track of it.
+ * in the place of parameters: see acceleration.c. varied: of the table's columns. Returns
+ * SQLITE_OK, with NULL and a reason if only SQLite can run the SELECT; or SQLITE_NOMEM, and nothing
+ * is known yet. After that SQLite has no memory until the statement ends in which this is called:
+ * it must be told so, or it would create a view and lose track of it.
  */
 int clr_plan_make(struct clr_connection *connection, const struct clr_select *select,
                   const char *sql, const struct clr_varied_columns *varied, struct clr_plan **plan,
