@@ -72,7 +72,7 @@ static int make_plan(struct clr_acceleration *acceleration)
     return rc;
 }
 
-/* ---- Parameters that the plan has as literals. */
+/* ---- Literals. */
 
 /*
  * Parameters in whose places a plan has their values, as literals. Programs bind all constants, as

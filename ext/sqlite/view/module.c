@@ -261,12 +261,9 @@ static int read_select(struct clr_view *view, int is_new, char **error)
     if (known == NULL)
         known = find_known(views->first, view);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM && !is_new &&
-        (known != NULL || (rc & 0xff) == SQLITE_ERROR || (rc & 0xff) == SQLITE_AUTH)) {
-        sqlite3_free(*error);
-        *error = NULL;
-        rc = known != NULL ? clr_select_copy(&known->select, &view->select)
-                           : clr_select_read_unknown(view->argument, &view->select, error);
-    }
+        (known != NULL || (rc & 0xff) == SQLITE_ERROR || (rc & 0xff) == SQLITE_AUTH))
+        rc = clr_select_keep(view->argument, known == NULL ? NULL : &known->select, &view->select,
+                             error);
     while ((past = find(views->past, view->name)) != NULL) {
         unlink_view(&views->past, past);
         free_view(past);

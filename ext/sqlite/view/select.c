@@ -345,7 +345,8 @@ int clr_select_read(sqlite3 *db, const char *argument, bool compares, struct clr
     return rc;
 }
 
-int clr_select_read_unknown(const char *argument, struct clr_select *select, char **error)
+/* Takes the SELECT alone, and one column that stands for its columns, of which nothing is known. */
+static int read_unknown(const char *argument, struct clr_select *select, char **error)
 {
     int rc;
 
@@ -353,14 +354,10 @@ int clr_select_read_unknown(const char *argument, struct clr_select *select, cha
     rc = copy_inside(argument, select, error);
     if (rc == SQLITE_OK)
         select->declaration = sqlite3_mprintf("CREATE TABLE clreduce(unknown)");
-    if (rc == SQLITE_OK && select->declaration == NULL)
-        rc = SQLITE_NOMEM;
-    if (rc != SQLITE_OK)
-        clr_select_free(select);
-    return rc;
+    return rc == SQLITE_OK && select->declaration == NULL ? SQLITE_NOMEM : rc;
 }
 
-int clr_select_copy(const struct clr_select *from, struct clr_select *to)
+static int copy(const struct clr_select *from, struct clr_select *to)
 {
     *to = *from;
     to->sql = sqlite3_mprintf("%s", from->sql);
@@ -373,6 +370,19 @@ int clr_select_copy(const struct clr_select *from, struct clr_select *to)
             return SQLITE_NOMEM;
     }
     return to->sql == NULL || to->declaration == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+int clr_select_keep(const char *argument, const struct clr_select *known, struct clr_select *select,
+                    char **error)
+{
+    int rc;
+
+    sqlite3_free(*error);
+    *error = NULL;
+    rc = known != NULL ? copy(known, select) : read_unknown(argument, select, error);
+    if (rc != SQLITE_OK)
+        clr_select_free(select);
+    return rc;
 }
 
 void clr_select_free(struct clr_select *select)

@@ -11,7 +11,7 @@
 
 struct clr_select {
     char *sql;           /* without the parentheses around it */
-    int column_count;    /* 0: nothing is known of them, see clr_select_read_unknown() */
+    int column_count;    /* 0: nothing is known of them, see clr_select_keep() */
     int parameter_count; /* the largest number of a parameter */
     bool compares;       /* columns compare as the SELECT's do, and not only have their types */
     char *declaration;   /* CREATE TABLE for sqlite3_declare_vtab(): columns, hidden parameters */
@@ -40,15 +40,13 @@ int clr_select_check(const struct clr_select *select, sqlite3_stmt *statement);
 int clr_select_check_now(sqlite3 *db, const struct clr_select *select);
 
 /*
- * Takes an argument whose SELECT is an error at the moment, of a view that was made before: one
- * column stands for its columns, of which nothing is known. The view can be dropped, and reading it
- * is an error. Returns SQLITE_OK, to be freed with clr_select_free(), or an error code, with *error
- * as above.
+ * Takes an argument whose SELECT is an error at the moment, *error, of a view that was made before.
+ * known: what was read of it then, which is copied. NULL: one column stands for its columns, of
+ * which nothing is known; the view can be dropped, and reading it is an error. Returns SQLITE_OK,
+ * to be freed with clr_select_free(), or an error code, with *error as above.
  */
-int clr_select_read_unknown(const char *argument, struct clr_select *select, char **error);
-
-/* Makes a copy, to be freed in any case. Returns SQLITE_OK or SQLITE_NOMEM. */
-int clr_select_copy(const struct clr_select *from, struct clr_select *to);
+int clr_select_keep(const char *argument, const struct clr_select *known, struct clr_select *select,
+                    char **error);
 
 /* Frees what it holds; zeros are fine. */
 void clr_select_free(struct clr_select *select);
