@@ -2,9 +2,8 @@
 #include "query/query.h"
 
 #include "base/memory.h"
-#include "query/binding/derive.h"
 #include "query/binding/emit.h"
-#include "query/binding/lookup.h"
+#include "query/binding/evaluated.h"
 #include "query/binding/lower.h"
 #include "query/names/names.h"
 #include "query/names/subqueries.h"

@@ -1,8 +1,7 @@
 #include "query/binding/lower.h"
 
 #include "base/memory.h"
-#include "query/binding/derive.h"
-#include "query/binding/lookup.h"
+#include "query/binding/evaluated.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 

@@ -7,18 +7,7 @@
 
 #include "query/names/tables.h"
 
-/* ---- What FROM has, in this order: merge.c, eager.c and star.c. */
-
-/* Subqueries in FROM, CTEs and ordinary views that are projections of one table's rows: names of
-   their columns become what these are, and so the SELECT is one from tables. To be called once,
-   before all else that is about names. Their conditions are left where they are. Names that mean no
-   column are marked; they are hidden, and refused where they are looked up. Returns false once it
-   has failed. */
-bool clr_merge_all(struct clr_binder *binder);
-
-/* Has a name mean a column of one table of FROM, by its place from 0. Returns false, with nothing
-   changed, if that is not known to have one, or once it has failed. */
-bool clr_merge_column(struct clr_binder *binder, struct clr_node *node, int source);
+/* ---- What FROM has, in this order: eager.c and star.c. */
 
 /*
  * If the SELECT's groups can be made before its join (struct clr_eager), notes that in the query,

@@ -1,4 +1,5 @@
-/* The tables of FROM, and which column of which of them a name means. */
+/* The tables of FROM, which column of which of them a name means, and what the columns of
+   subqueries in FROM are. */
 #ifndef CLR_QUERY_TABLES_H
 #define CLR_QUERY_TABLES_H
 
@@ -34,15 +35,6 @@ bool clr_tables_have(const struct clr_binder *binder, const char *name);
 /* Whether a name is one of those of rowids. */
 bool clr_tables_name_rowid(const char *name);
 
-/* Whether a column's qualifier, all but the last of its names, means a table of FROM; schema: that
-   of tables whose own is not named, or NULL. */
-bool clr_tables_qualify(const struct clr_from_table *source, const char *schema,
-                        const struct clr_node *node);
-
-/* Whether USING joins a table by a column of that name: a name without a table's means the column
-   of the first table that has it. */
-bool clr_tables_common(const struct clr_from_table *source, const char *name);
-
 /* Returns the column that a node means among those of all tables, or NULL, and stores the place of
    its table in FROM, from 1; 0: there is none. */
 const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binder,
@@ -72,5 +64,16 @@ bool clr_tables_has_part(const struct clr_dimension *dimension, const struct clr
 
 /* Returns a name by which a table's rowid can be had; NULL: there is none. */
 const char *clr_tables_rowid(const struct clr_known_table *table);
+
+/* Subqueries in FROM, CTEs and ordinary views that are projections of one table's rows: names of
+   their columns become what these are, and so the SELECT is one from tables. To be called once,
+   before all else that is about names. Their conditions are left where they are. Names that mean no
+   column are marked; they are hidden, and refused where they are looked up. Returns false once it
+   has failed. */
+bool clr_merge_all(struct clr_binder *binder);
+
+/* Has a name mean a column of one table of FROM, by its place from 0. Returns false, with nothing
+   changed, if that is not known to have one, or once it has failed. */
+bool clr_merge_column(struct clr_binder *binder, struct clr_node *node, int source);
 
 #endif
