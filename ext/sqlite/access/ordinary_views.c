@@ -424,23 +424,15 @@ static int accelerate(struct clr_connection *connection, const struct named *tar
     return rc;
 }
 
-int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *name,
-                                 char **message)
+/* The one that a name means, which the list begins with, if there is any. */
+static int accelerate_named(struct clr_connection *connection, const struct named *meant,
+                            const char *name, char **message)
 {
-    struct named *list;
-    int rc = list_named(connection->db, name, &list);
-
-    *message = NULL;
-    if (rc != SQLITE_OK)
-        rc = fail_as_sqlite(connection->db, rc, message);
-    else if (list == NULL)
-        rc = fail(message, sqlite3_mprintf("no database has a view %Q", name));
-    else if (list->is_view)
-        rc = accelerate(connection, list, message);
-    else
-        rc = fail(message, sqlite3_mprintf("%Q is a table, and no view", name));
-    free_list(list);
-    return rc;
+    if (meant == NULL)
+        return fail(message, sqlite3_mprintf("no database has a view %Q", name));
+    if (!meant->is_view)
+        return fail(message, sqlite3_mprintf("%Q is a table, and no view", name));
+    return accelerate(connection, meant, message);
 }
 
 /* One of all: it counts if its name means it, and it can be accelerated. */
@@ -466,16 +458,19 @@ static int accelerate_listed(struct clr_connection *connection, const struct nam
     return rc;
 }
 
-int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message)
+int clr_ordinary_views_accelerate(struct clr_connection *connection, const char *name, int *count,
+                                  char **message)
 {
     struct named *list, *listed;
-    int rc = list_named(connection->db, NULL, &list);
+    int rc = list_named(connection->db, name, &list);
 
     *message = NULL;
-    *count = 0;
+    *count = name != NULL;
     if (rc != SQLITE_OK)
         rc = fail_as_sqlite(connection->db, rc, message);
-    for (listed = list; listed != NULL && rc == SQLITE_OK; listed = listed->next)
+    else if (name != NULL)
+        rc = accelerate_named(connection, list, name, message);
+    for (listed = list; name == NULL && listed != NULL && rc == SQLITE_OK; listed = listed->next)
         rc = accelerate_listed(connection, listed, count, message);
     free_list(list);
     return rc;

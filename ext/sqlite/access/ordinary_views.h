@@ -12,14 +12,12 @@
 
 /*
  * Has an accelerated view go before the ordinary one that the name means, or finds that it does.
- * Returns SQLITE_OK; or SQLite's code with a message, which is to be freed with sqlite3_free(), and
- * NULL without memory. No statement that runs may write: see made_views.h.
+ * NULL: the same of all views that can be accelerated, and there may be none. *count says how many
+ * there are. Returns SQLITE_OK; or SQLite's code with a message, which is to be freed with
+ * sqlite3_free(), and NULL without memory. No statement that runs may write: see made_views.h.
  */
-int clr_ordinary_view_accelerate(struct clr_connection *connection, const char *name,
-                                 char **message);
-
-/* The same of all views that can be accelerated, and there may be none; *count says how many. */
-int clr_ordinary_views_accelerate(struct clr_connection *connection, int *count, char **message);
+int clr_ordinary_views_accelerate(struct clr_connection *connection, const char *name, int *count,
+                                  char **message);
 
 /* Finds the accelerated view that goes before the ordinary one of that name; made is empty if there
    is none. Returns SQLite's code. */

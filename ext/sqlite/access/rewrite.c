@@ -598,7 +598,7 @@ static void accelerate_views(sqlite3_context *context, int count, sqlite3_value 
     struct clr_connection *connection = sqlite3_user_data(context);
     const char *name = NULL;
     char *message = NULL;
-    int rc, accelerated = 1;
+    int rc, accelerated;
 
     if (count > 0)
         name = read_text(context, function, "the name of a view", values[0]);
@@ -610,8 +610,7 @@ static void accelerate_views(sqlite3_context *context, int count, sqlite3_value 
                       function);
         return;
     }
-    rc = name != NULL ? clr_ordinary_view_accelerate(connection, name, &message)
-                      : clr_ordinary_views_accelerate(connection, &accelerated, &message);
+    rc = clr_ordinary_views_accelerate(connection, name, &accelerated, &message);
     if (rc == SQLITE_OK) {
         sqlite3_result_int(context, accelerated);
     } else if (rc == SQLITE_NOMEM || message == NULL) {
