@@ -312,11 +312,86 @@ static bool are_lists_fine(const struct clr_bytecode *program, const struct clr_
     return true;
 }
 
+/* Returns the next operation from one on, within the code for a subquery that runs once, which
+   opens a b-tree or an index for a run, or moves a cursor; NULL: there is none. Neither counts for
+   a virtual table. */
+static const struct clr_vdbe_op *next_move(const struct clr_bytecode *program, int *at)
+{
+
+    while (*at < program->count && program->operations[*at].runs_once) {
+        const struct clr_vdbe_op *operation = &program->operations[(*at)++];
+
+        if (CLR_VDBE_OP_IN(operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS))
+            return operation;
+    }
+    return NULL;
+}
+
+/* Whether two subqueries, which begin at these operations, go over the same rows in the same way.
+   Cursors have numbers of their own in each program. */
+static bool are_same_subqueries(const struct clr_bytecode *program, int at,
+                                const struct clr_bytecode *other, int other_at)
+{
+    const struct clr_vdbe_op *a, *b;
+
+    do {
+        a = next_move(program, &at);
+        b = next_move(other, &other_at);
+    } while (a != NULL && b != NULL && clr_vdbe_op_is(a, b->opcode) &&
+             (strstr(a->opcode, "Open") == NULL ||
+              (a->p2 == b->p2 && a->p3 == b->p3 && strcmp(a->p4, b->p4) == 0)));
+    return a == NULL && b == NULL;
+}
+
+/* Returns where a subquery ends, or begins, from an operation on that is in it, or in none. */
+static int next_border(const struct clr_bytecode *program, int at)
+{
+    const bool is_inside = at < program->count && program->operations[at].runs_once;
+
+    while (at < program->count && program->operations[at].runs_once == is_inside)
+        at++;
+    return at;
+}
+
+/* Whether a program has a subquery that goes over rows as that of another one from an operation on;
+   many go over none, since they are what IN lists. */
+static bool has_subquery(const struct clr_bytecode *program, const struct clr_bytecode *other,
+                         int begin)
+{
+    int at = begin, i;
+
+    if (next_move(other, &at) == NULL)
+        return true;
+    for (i = next_border(program, 0); i < program->count;
+         i = next_border(program, next_border(program, i))) {
+        if (are_same_subqueries(program, i, other, begin))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether a program has all subqueries that run once in another one: it goes over the same b-trees
+ * in the same way. SQLite makes an index for a run, for instance, where it expects so many rows
+ * around a subquery that it takes this one for repeated, and values that are equal come in another
+ * order by it (nQueryLoop in SQLite's where.c).
+ */
+static bool has_subqueries(const struct clr_bytecode *program, const struct clr_bytecode *other)
+{
+    bool has_all = true;
+    int i;
+
+    for (i = next_border(other, 0); i < other->count && has_all;
+         i = next_border(other, next_border(other, i)))
+        has_all = has_subquery(program, other, i);
+    return has_all;
+}
+
 /* Finds out whether subqueries of a statement go over rows as the whole SELECT has them do. */
 static void check_rows(const struct clr_bytecode *whole, const struct clr_bytecode *program,
                        struct clr_reason *reason)
 {
-    if (whole != NULL && !clr_bytecode_has_subqueries(whole, program))
+    if (whole != NULL && !has_subqueries(whole, program))
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);
 }
 

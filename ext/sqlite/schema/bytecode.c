@@ -150,9 +150,6 @@ int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const c
     return rc;
 }
 
-/* The operations that search, and others that move a cursor over a b-tree or a sorter. */
-#define MOVES CLR_VDBE_SEARCHES, "Rewind", "Last", "Next", "Prev", "Sort", "SorterSort"
-
 bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *list)
 {
     while (*list != NULL && !clr_vdbe_op_is(operation, *list))
@@ -206,82 +203,13 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
         const int root = clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0;
         const int numbers[] = {operation->p1, root, 0, operation->p5};
 
-        if (CLR_VDBE_OP_IN(operation, MOVES, CLR_VDBE_OPENS, "OpenEphemeral", "OpenDup", "VOpen",
-                           "IdxGE", "IdxGT", "IdxLE", "IdxLT", "VNext", "VFilter", "SorterNext"))
+        if (CLR_VDBE_OP_IN(operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS, "OpenEphemeral", "OpenDup",
+                           "VOpen", "IdxGE", "IdxGT", "IdxLE", "IdxLT", "VNext", "VFilter",
+                           "SorterNext"))
             hash = add_operation(hash, operation, numbers);
     }
     clr_bytecode_free(&program);
     return hash;
-}
-
-/* Returns the next operation from one on, within the code for a subquery that runs once, which
-   opens a b-tree or an index for a run, or moves a cursor; NULL: there is none. Neither counts for
-   a virtual table. */
-static const struct clr_vdbe_op *next_move(const struct clr_bytecode *program, int *at)
-{
-
-    while (*at < program->count && program->operations[*at].runs_once) {
-        const struct clr_vdbe_op *operation = &program->operations[(*at)++];
-
-        if (CLR_VDBE_OP_IN(operation, MOVES, CLR_VDBE_OPENS))
-            return operation;
-    }
-    return NULL;
-}
-
-/* Whether two subqueries, which begin at these operations, go over the same rows in the same way.
-   Cursors have numbers of their own in each program. */
-static bool are_same_subqueries(const struct clr_bytecode *program, int at,
-                                const struct clr_bytecode *other, int other_at)
-{
-    const struct clr_vdbe_op *a, *b;
-
-    do {
-        a = next_move(program, &at);
-        b = next_move(other, &other_at);
-    } while (a != NULL && b != NULL && clr_vdbe_op_is(a, b->opcode) &&
-             (strstr(a->opcode, "Open") == NULL ||
-              (a->p2 == b->p2 && a->p3 == b->p3 && strcmp(a->p4, b->p4) == 0)));
-    return a == NULL && b == NULL;
-}
-
-/* Returns where a subquery ends, or begins, from an operation on that is in it, or in none. */
-static int next_border(const struct clr_bytecode *program, int at)
-{
-    const bool is_inside = at < program->count && program->operations[at].runs_once;
-
-    while (at < program->count && program->operations[at].runs_once == is_inside)
-        at++;
-    return at;
-}
-
-/* Whether a program has a subquery that goes over rows as that of another one from an operation on;
-   many go over none, since they are what IN lists. */
-static bool has_subquery(const struct clr_bytecode *program, const struct clr_bytecode *other,
-                         int begin)
-{
-    int at = begin, i;
-
-    if (next_move(other, &at) == NULL)
-        return true;
-    for (i = next_border(program, 0); i < program->count;
-         i = next_border(program, next_border(program, i))) {
-        if (are_same_subqueries(program, i, other, begin))
-            return true;
-    }
-    return false;
-}
-
-bool clr_bytecode_has_subqueries(const struct clr_bytecode *program,
-                                 const struct clr_bytecode *other)
-{
-    bool has_all = true;
-    int i;
-
-    for (i = next_border(other, 0); i < other->count && has_all;
-         i = next_border(other, next_border(other, i)))
-        has_all = has_subquery(program, other, i);
-    return has_all;
 }
 
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode)
@@ -396,7 +324,7 @@ bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_by
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
 {
-    return CLR_VDBE_OP_IN(operation, MOVES, "Yield", "NullRow");
+    return CLR_VDBE_OP_IN(operation, CLR_VDBE_MOVES, "Yield", "NullRow");
 }
 
 /* Lists the operations that move cursors but for those in subqueries, whose code runs once, or as a

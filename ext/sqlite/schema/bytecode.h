@@ -47,15 +47,6 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count);
 
-/*
- * Whether a program has all subqueries that run once in another one: it goes over the same b-trees
- * in the same way. SQLite makes an index for a run, for instance, where it expects so many rows
- * around a subquery that it takes this one for repeated, and values that are equal come in another
- * order by it (nQueryLoop in SQLite's where.c).
- */
-bool clr_bytecode_has_subqueries(const struct clr_bytecode *program,
-                                 const struct clr_bytecode *other);
-
 /* The databases in which the code of a statement begins transactions. */
 struct clr_databases_read {
     bool has_main;
@@ -88,6 +79,9 @@ bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *opco
 #define CLR_VDBE_SEARCHES                                                                          \
     "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "SeekRowid", "NotExists", "NotFound",         \
         "NoConflict"
+
+/* The operations that search, and others that move a cursor over a b-tree or a sorter. */
+#define CLR_VDBE_MOVES CLR_VDBE_SEARCHES, "Rewind", "Last", "Next", "Prev", "Sort", "SorterSort"
 
 /* The operations that open a b-tree or a sorter. */
 #define CLR_VDBE_OPENS "OpenRead", "OpenAutoindex", "ReopenIdx", "SorterOpen"
