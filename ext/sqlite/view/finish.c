@@ -4,8 +4,157 @@
 #include "sqlite/columns/column_source.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
+#include "sqlite/session/virtual_table.h"
 
 #include <string.h>
+
+/* ---- The table of groups, from which SQLite makes the rows. */
+
+static const char pointer_type[] = "clreduce groups";
+
+/* A key has a column for each affinity that its expression may have: TEXT, NUMERIC, REAL, BLOB. */
+enum {
+    KEY_COLUMNS = 4,
+    FIRST_CALL = KEY_COLUMNS * CLR_MOST_KEYS,
+    SOURCE = FIRST_CALL + CLR_MOST_CALLS,
+    FIRST_KEY
+};
+
+static int connect_table(sqlite3 *db, void *argument, int count, const char *const *arguments,
+                         sqlite3_vtab **table, char **error)
+{
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    char *declaration;
+    int rc = SQLITE_NOMEM, i;
+
+    (void)count;
+    (void)arguments;
+    (void)error;
+    sqlite3_str_appendall(text, "CREATE TABLE groups(");
+    for (i = 0; i < CLR_MOST_KEYS; i++)
+        sqlite3_str_appendf(text,
+                            "\"" CLR_GROUP_KEY_TEXT "\" TEXT, \"" CLR_GROUP_KEY_NUMERIC
+                            "\" NUMERIC, \"" CLR_GROUP_KEY_REAL "\" REAL, \"" CLR_GROUP_KEY_BLOB
+                            "\", ",
+                            i, i, i, i);
+    for (i = 0; i < CLR_MOST_CALLS; i++)
+        sqlite3_str_appendf(text, "\"" CLR_GROUP_CALL "\", ", i);
+    sqlite3_str_appendall(text, "\"c:source\" HIDDEN, \"" CLR_GROUP_FIRST_KEY "\" HIDDEN)");
+    declaration = sqlite3_str_finish(text);
+    if (declaration != NULL)
+        rc = clr_virtual_table_connect(db, declaration, argument, table);
+    if (rc == SQLITE_OK)
+        ((struct clr_virtual_table *)*table)->source = SOURCE;
+    sqlite3_free(declaration);
+    return rc;
+}
+
+/* Whether these are the values of probes: a query's have bits. */
+static bool is_probe(const struct clr_group_values *values)
+{
+    return values->bits == NULL;
+}
+
+/* Whether a group's first key comes before an INTEGER: NULL does, and lesser numbers. */
+static bool is_before(const struct clr_group_values *values, size_t group, int64_t number)
+{
+    const struct clr_value wanted = {CLR_KIND_INTEGER, {.integer = number}, NULL};
+    const size_t place = group * (size_t)(values->key_count + values->call_count);
+    struct clr_value real;
+
+    if (values->tags[place] != CLR_TAG_REAL)
+        return values->tags[place] == CLR_TAG_NULL ||
+               (values->tags[place] == CLR_TAG_INTEGER && values->bits[place] < number);
+    real = (struct clr_value){CLR_KIND_REAL, {.real = clr_real_of(values->bits[place])}, NULL};
+    return clr_value_compare(&real, &wanted, 1) < 0;
+}
+
+/* Whether there is a group with that first key. */
+static bool has_key(const struct clr_group_values *values, size_t group, int64_t number)
+{
+    const size_t place = group * (size_t)(values->key_count + values->call_count);
+
+    return group < values->rows && values->tags[place] == CLR_TAG_INTEGER &&
+           values->bits[place] == number;
+}
+
+/* Returns the first group, in the order of their keys, whose first one does not come before an
+   INTEGER. */
+static size_t find_group(const struct clr_group_values *values, int64_t number)
+{
+    size_t first = 0, count = values->rows;
+
+    while (count > 0) {
+        const size_t half = count / 2;
+
+        if (is_before(values, first + half, number)) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
+                  sqlite3_value **arguments)
+{
+    const struct clr_group_values *values = sqlite3_value_pointer(arguments[0], pointer_type);
+    sqlite3_int64 key, group;
+
+    (void)number;
+    (void)text;
+    if (values == NULL)
+        return clr_bound_begin(base, values, 0, 0);
+    if (is_probe(values))
+        return clr_bound_begin(base, values, 0, 1);
+    if (count == 1)
+        return clr_bound_begin(base, values, 0, (sqlite3_int64)values->rows);
+    if (sqlite3_value_type(arguments[1]) != SQLITE_INTEGER)
+        return clr_bound_begin(base, values, 0, 0);
+    key = sqlite3_value_int64(arguments[1]);
+    group = (sqlite3_int64)find_group(values, key);
+    /* Of the groups from there on the next one alone may have it. */
+    return clr_bound_begin(base, values, group, group + has_key(values, (size_t)group, key));
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int number)
+{
+    const struct clr_bound_cursor *cursor = (const struct clr_bound_cursor *)base;
+    const struct clr_group_values *values = cursor->source;
+
+    if (is_probe(values)) {
+        sqlite3_result_int(result, 7);
+        return SQLITE_OK;
+    }
+    if (number == FIRST_KEY)
+        number = 0;
+    else if (number < FIRST_CALL)
+        number /= KEY_COLUMNS;
+    else
+        number += values->key_count - FIRST_CALL;
+    clr_group_values_set(values, (size_t)cursor->row, number, result);
+    return SQLITE_OK;
+}
+
+int clr_groups_register(struct clr_connection *connection)
+{
+    static const sqlite3_module module = {CLR_BOUND_METHODS, .xConnect = connect_table,
+                                          .xFilter = filter, .xColumn = column};
+
+    return sqlite3_create_module_v2(connection->db, CLR_GROUP_TABLE, &module, NULL, NULL);
+}
+
+/* Binds the values to the table's argument, a parameter of the statement. They must outlive its
+   steps. NULL: the table has one row, of which all is 7, for probes. Returns SQLite's code. */
+static int bind_values(sqlite3_stmt *statement, int parameter, struct clr_group_values *values)
+{
+    static struct clr_group_values probe;
+
+    return sqlite3_bind_pointer(statement, parameter, values == NULL ? &probe : values,
+                                pointer_type, NULL);
+}
 
 /* ---- Statements. */
 
@@ -55,8 +204,7 @@ static bool pass_probes(const struct clr_finish_input *input, struct clr_finishe
     if (!prepare(input->db, input->run->query->probes, &finisher->probes, reason))
         return false;
     probes = finisher->probes;
-    pass =
-        clr_group_values_bind(probes, 1, NULL) == SQLITE_OK && sqlite3_step(probes) == SQLITE_ROW;
+    pass = bind_values(probes, 1, NULL) == SQLITE_OK && sqlite3_step(probes) == SQLITE_ROW;
     for (i = 0; pass && i < sqlite3_column_count(probes); i++) {
         const int type = sqlite3_column_type(probes, i);
 
@@ -131,7 +279,7 @@ static bool are_different(const struct clr_finish_input *input, struct clr_finis
         return true;
     if (!prepare(input->db, input->run->query->different, &finisher->different, reason))
         return false;
-    are = clr_group_values_bind(finisher->different, 1, answer->values) == SQLITE_OK &&
+    are = bind_values(finisher->different, 1, answer->values) == SQLITE_OK &&
           sqlite3_step(finisher->different) == SQLITE_ROW &&
           sqlite3_column_int(finisher->different, 0) == 1;
     settle(finisher->different);
@@ -160,7 +308,7 @@ static int begin_rows(const struct clr_finish_input *input, struct clr_finisher 
     }
     rc = clr_values_bind(answer->statement, input->parameters, given);
     if (rc == SQLITE_OK)
-        rc = clr_group_values_bind(answer->statement, given + 1, answer->values);
+        rc = bind_values(answer->statement, given + 1, answer->values);
     if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
         clr_reason_set(reason, CLR_WHY_ANSWER_UNBOUND);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;

@@ -1,6 +1,6 @@
 /*
  * The end of a query: from what a scan has found to the SELECT's rows. SQLite runs HAVING, ORDER
- * BY, LIMIT and the expressions of keys and aggregates over the table of groups (groups.h), as the
+ * BY, LIMIT and the expressions of keys and aggregates over the table of groups, as the
  * rows are asked for. One row of all rows is a group without keys. Where the SELECT asks for keys
  * and aggregates as they are, the groups are the rows.
  */
@@ -63,5 +63,9 @@ int clr_answer_make(const struct clr_finish_input *input, struct clr_finisher *f
 
 /* Gives the statement back, frees what the answer holds and leaves none; zeros are fine. */
 void clr_answer_free(struct clr_finisher *finisher, struct clr_answer *answer);
+
+/* Registers the table of groups, CLR_GROUP_TABLE, with a connection: eponymous, and empty but for
+   the statements here. Returns SQLite's code. */
+int clr_groups_register(struct clr_connection *connection);
 
 #endif

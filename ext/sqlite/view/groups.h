@@ -1,7 +1,6 @@
 /*
  * The rows that a scan's query has before SQLite makes the SELECT's of them: one for each group,
- * with the values of its keys and calls, or one of all rows, a group without keys. SQLite reads
- * them as the table CLR_GROUP_TABLE.
+ * with the values of its keys and calls, or one of all rows, a group without keys.
  */
 #ifndef CLR_SQLITE_GROUPS_H
 #define CLR_SQLITE_GROUPS_H
@@ -54,13 +53,5 @@ struct clr_group_values *clr_group_values_retain(struct clr_group_values *values
 
 /* Drops a reference, and frees values without one; NULL is fine. */
 void clr_group_values_release(struct clr_group_values *values);
-
-/* Registers the table with a connection: eponymous, and empty but for statements that
-   clr_group_values_bind() was called for. Returns SQLite's code. */
-int clr_groups_register(struct clr_connection *connection);
-
-/* Binds the values to the table's argument, a parameter of the statement. They must outlive its
-   steps. NULL: the table has one row, of which all is 7, for probes. Returns SQLite's code. */
-int clr_group_values_bind(sqlite3_stmt *statement, int parameter, struct clr_group_values *values);
 
 #endif
