@@ -381,16 +381,12 @@ static enum clr_code test_case(struct clr_device *device, struct trial *trial, s
 static enum clr_code test_kind(struct clr_device *device, struct trial *trial, uint8_t device_kind,
                                struct clr_status *status)
 {
-    const uint8_t tag = clr_kind_wide(device_kind);
-    const enum clr_kind kind = tag == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER;
-    const struct clr_frame frame = clr_test_frame(device_kind, -100);
+    const enum clr_kind kind =
+        clr_kind_wide(device_kind) == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER;
     struct clr_resident_column *column;
     size_t i;
 
-    clr_test_values(trial->values, VALUES, tag);
-    for (i = 0; i < VALUES; i++)
-        trial->values[i] = clr_test_frame_value(&frame, trial->values[i]);
-    column = clr_test_column(device, device_kind, &frame, trial->values, NULL, VALUES, status);
+    column = clr_test_column(device, device_kind, trial->values, VALUES, status);
     for (i = 0; i < sizeof tests / sizeof tests[0] && status->code == CLR_OK; i++)
         test_case(device, trial, i, column, kind, status);
     clr_resident_column_free(clr_device_unless_lost(device, status), column);

@@ -25,7 +25,12 @@ uint64_t clr_test_random(uint64_t *seed)
     return *seed * UINT64_C(2685821657736338717);
 }
 
-void clr_test_values(int64_t *values, size_t count, uint8_t kind)
+/*
+ * Stores `count` INTEGERs (CLR_TAG_INTEGER) of all sizes, or bits of REALs (CLR_TAG_REAL) with both
+ * zeros, infinities and subnormals among them; a quarter of them are whole numbers between -512 and
+ * 511. The same on every machine.
+ */
+static void make_values(int64_t *values, size_t count, uint8_t kind)
 {
     uint64_t seed = CLR_TEST_SEED, bits;
     double real;
@@ -54,14 +59,17 @@ bool clr_test_same_range(const struct clr_range *a, const struct clr_range *b)
     return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
-struct clr_frame clr_test_frame(uint8_t kind, int64_t least)
+/* Returns a frame for a column of that kind, narrow or not, from the integer `least` on; decimals
+   are thousandths. */
+static struct clr_frame make_frame(uint8_t kind, int64_t least)
 {
     return (struct clr_frame){.bytes = (uint8_t)clr_kind_narrow_bytes(kind),
                               .least = least,
                               .power = clr_kind_has_decimals(kind) ? 1e3 : 0.0};
 }
 
-int64_t clr_test_frame_value(const struct clr_frame *frame, int64_t value)
+/* Returns the value that a frame, narrow or not, has in the place of another one. */
+static int64_t frame_value(const struct clr_frame *frame, int64_t value)
 {
     const uint64_t word = (uint64_t)value & (((uint64_t)1 << 8 * frame->bytes) - 1);
     const int64_t integer = (int64_t)((uint64_t)frame->least + word);
@@ -80,10 +88,15 @@ static void send(struct clr_device *device, struct clr_resident_column *column, 
         clr_resident_column_fill(device, column, values, tags, NULL, &complete, status);
 }
 
-struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
-                                            const struct clr_frame *frame, const void *values,
-                                            const uint8_t *tags, size_t count,
-                                            struct clr_status *status)
+/*
+ * Returns a column of that kind, as of clr_column_device_kind(), with the values or codes on the
+ * device, and the tags if it has any; or NULL with CLR_NOMEM or CLR_DEVICE in status. frame: if the
+ * kind is narrow, one that has the values, in 8 bytes each here.
+ */
+static struct clr_resident_column *send_column(struct clr_device *device, uint8_t kind,
+                                               const struct clr_frame *frame, const void *values,
+                                               const uint8_t *tags, size_t count,
+                                               struct clr_status *status)
 {
     struct clr_resident_column *column = clr_resident_column_new(kind, count);
     const size_t bytes = clr_kind_narrow_bytes(kind);
@@ -103,6 +116,19 @@ struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t k
         column = NULL;
     }
     return column;
+}
+
+struct clr_resident_column *clr_test_column(struct clr_device *device, uint8_t kind,
+                                            int64_t *values, size_t count,
+                                            struct clr_status *status)
+{
+    const struct clr_frame frame = make_frame(kind, -100);
+    size_t i;
+
+    make_values(values, count, clr_kind_wide(kind));
+    for (i = 0; i < count; i++)
+        values[i] = frame_value(&frame, values[i]);
+    return send_column(device, kind, &frame, values, NULL, count, status);
 }
 
 /* ---- Tables. */
@@ -207,8 +233,8 @@ static void fill(const struct clr_trial_scan *trial, const struct clr_trial_roun
     size_t i;
 
     if (round->kind == CLR_TRIAL_HARD)
-        clr_test_values(values->bits, values->count,
-                        values->kind == CLR_TAG_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER);
+        make_values(values->bits, values->count,
+                    values->kind == CLR_TAG_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER);
     for (i = 0; i < values->count; i++) {
         const uint8_t tag = choose_tag(values, round, &seed);
 
@@ -260,12 +286,12 @@ static struct clr_frame choose_frame(uint8_t kind, const struct clr_trial_round 
     const int64_t greatest = decimals ? CLR_DECIMALS_MOST - 1 : INT64_MAX;
 
     if (bits == 0)
-        return clr_test_frame(kind, 0);
+        return make_frame(kind, 0);
     if (round->kind != CLR_TRIAL_HARD ||
         clr_kind_wide(kind) != (decimals ? CLR_TAG_REAL : CLR_TAG_INTEGER))
-        return clr_test_frame(kind, -(INT64_C(1) << (bits - 1)));
-    return clr_test_frame(kind,
-                          number % 2 == 0 ? -greatest - 1 : greatest - (INT64_MAX >> (63 - bits)));
+        return make_frame(kind, -(INT64_C(1) << (bits - 1)));
+    return make_frame(kind,
+                      number % 2 == 0 ? -greatest - 1 : greatest - (INT64_MAX >> (63 - bits)));
 }
 
 /* Has the values of a column be such as the frame has; the bits of REALs no NaN's, and those of
@@ -279,7 +305,7 @@ static void fit(struct clr_column *column, const struct clr_frame *frame)
         const uint8_t tag = column->kind == CLR_TAG_MIXED ? column->tags[i] : column->kind;
 
         if (tag == whose)
-            column->values[i] = clr_test_frame_value(frame, column->values[i]);
+            column->values[i] = frame_value(frame, column->values[i]);
         else
             column->values[i] &= frame->power == 0.0 ? INT8_MAX : 0;
     }
@@ -311,9 +337,8 @@ static enum clr_code make_column(struct clr_device *device, const struct clr_tri
                               .tags = here->tags});
         fit(here, &frame);
     }
-    table->there[i] =
-        clr_test_column(device, kind, &frame, code_bytes > 0 ? here->codes : here->values,
-                        here->tags, CLR_TRIAL_ROWS, status);
+    table->there[i] = send_column(device, kind, &frame, code_bytes > 0 ? here->codes : here->values,
+                                  here->tags, CLR_TRIAL_ROWS, status);
     return status->code;
 }
 
