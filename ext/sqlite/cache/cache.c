@@ -191,7 +191,7 @@ static void dispose_image(struct clr_image *image)
     if (image == NULL)
         return;
     clr_cache_unlock();
-    clr_image_drop(image, false);
+    clr_image_drop(image, false, 0);
     clr_cache_lock();
     free_image(image);
 }

@@ -424,7 +424,7 @@ static int64_t evict(struct clr_cached_table *table)
     while (table->dictionaries != NULL)
         drop_dictionary(&table->dictionaries);
     for (image = table->images; image != NULL; image = image->next) {
-        bytes += clr_image_drop(image, true);
+        bytes += clr_image_drop(image, true, 0);
         clr_image_measure(image);
         is_used = is_used || image->references > 1 || image != table->images;
     }
@@ -455,8 +455,10 @@ void clr_cache_drop_age(uint64_t age)
 
     clr_cache_lock();
     for (table = clr_cache_first(); table != NULL; table = table->next) {
-        for (image = table->images; image != NULL && !table->is_busy; image = image->next)
-            clr_image_drop_age(image, age);
+        for (image = table->images; image != NULL && !table->is_busy; image = image->next) {
+            clr_image_drop(image, true, age);
+            clr_image_measure(image);
+        }
     }
     clr_cache_unlock();
 }

@@ -78,8 +78,7 @@ struct clr_image *clr_image_clone(const struct clr_image *image)
     return clone;
 }
 
-/* Drops columns: of an age, or, if that is 0, of any. Returns their bytes. */
-static int64_t drop(struct clr_image *image, bool if_unpinned, uint64_t age)
+int64_t clr_image_drop(struct clr_image *image, bool if_unpinned, uint64_t age)
 {
     struct clr_image_column **link = &image->columns;
     int64_t bytes = 0;
@@ -97,20 +96,9 @@ static int64_t drop(struct clr_image *image, bool if_unpinned, uint64_t age)
     return bytes;
 }
 
-int64_t clr_image_drop(struct clr_image *image, bool if_unpinned)
-{
-    return drop(image, if_unpinned, 0);
-}
-
-void clr_image_drop_age(struct clr_image *image, uint64_t age)
-{
-    drop(image, true, age);
-    clr_image_measure(image);
-}
-
 void clr_image_free(struct clr_image *image)
 {
-    clr_image_drop(image, false);
+    clr_image_drop(image, false, 0);
     clr_layout_free(&image->layout);
     clr_memory_free(image);
 }

@@ -58,12 +58,9 @@ struct clr_image *clr_image_new(struct clr_cached_table *table, uint32_t root,
    columns leaves those of the first one alone: they have references of both. */
 struct clr_image *clr_image_clone(const struct clr_image *image);
 
-/* Drops the image's columns, or those that nobody has pinned, and returns their bytes, on the host
-   and on devices. */
-int64_t clr_image_drop(struct clr_image *image, bool if_unpinned);
-
-/* Drops the columns of that age, not 0, that nobody has pinned: see struct clr_field. */
-void clr_image_drop_age(struct clr_image *image, uint64_t age);
+/* Drops the image's columns, or those that nobody has pinned, and if age is not 0 none but those of
+   that age: see struct clr_field. Returns their bytes, on the host and on devices. */
+int64_t clr_image_drop(struct clr_image *image, bool if_unpinned, uint64_t age);
 
 /* Frees an image that has no reference, whose table stays. */
 void clr_image_free(struct clr_image *image);

@@ -310,7 +310,7 @@ static struct clr_page_set *find_changes(struct clr_column_request *request)
 /* Drops the columns and the layout: the image is of that version from now on. */
 static void empty(struct clr_image *image, uint32_t root, const struct clr_database_version *token)
 {
-    clr_image_drop(image, false);
+    clr_image_drop(image, false, 0);
     clr_layout_free(&image->layout);
     image->root = root;
     image->token = *token;

@@ -256,7 +256,7 @@ static bool drop_columns(struct clr_column_request *request)
 {
     if (!clr_cache_begin_change(&request->image, request->watch, false))
         return false;
-    clr_image_drop(request->image, false);
+    clr_image_drop(request->image, false, 0);
     clr_layout_free(&request->image->layout);
     return true;
 }

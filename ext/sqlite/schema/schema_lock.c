@@ -52,7 +52,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     work->done = true;
     clr_limits_set(connection->db, &work->limits);
     work->rc = work->call(work->argument);
-    clr_limits_lift(connection->db);
+    clr_limits_set(connection->db, NULL);
     return SQLITE_OK;
 }
 

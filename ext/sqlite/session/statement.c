@@ -13,40 +13,32 @@ static const int numbers[COUNT] = {SQLITE_LIMIT_SQL_LENGTH,     SQLITE_LIMIT_COL
                                    SQLITE_LIMIT_VDBE_OP,        SQLITE_LIMIT_FUNCTION_ARG,
                                    SQLITE_LIMIT_VARIABLE_NUMBER};
 
-/* Asks for a new value of each, less than 0 to leave them, and returns the old ones. */
-static struct clr_limits exchange(sqlite3 *db, int value)
+struct clr_limits clr_limits_read(sqlite3 *db)
 {
     struct clr_limits limits;
     int i;
 
     for (i = 0; i < COUNT; i++)
-        limits.values[i] = sqlite3_limit(db, numbers[i], value);
+        limits.values[i] = sqlite3_limit(db, numbers[i], -1);
     return limits;
 }
 
-struct clr_limits clr_limits_read(sqlite3 *db)
+struct clr_limits clr_limits_set(sqlite3 *db, const struct clr_limits *limits)
 {
-    return exchange(db, -1);
-}
-
-struct clr_limits clr_limits_lift(sqlite3 *db)
-{
-    return exchange(db, INT_MAX);
-}
-
-void clr_limits_set(sqlite3 *db, const struct clr_limits *limits)
-{
+    struct clr_limits before;
     int i;
 
     for (i = 0; i < COUNT; i++)
-        sqlite3_limit(db, numbers[i], limits->values[i]);
+        before.values[i] =
+            sqlite3_limit(db, numbers[i], limits == NULL ? INT_MAX : limits->values[i]);
+    return before;
 }
 
 /* ---- Statements. */
 
 int clr_statement_make(sqlite3 *db, const char *sql, unsigned flags, sqlite3_stmt **statement)
 {
-    const struct clr_limits limits = clr_limits_lift(db);
+    const struct clr_limits limits = clr_limits_set(db, NULL);
     const int rc = sqlite3_prepare_v3(db, sql, -1, flags, statement, NULL);
 
     clr_limits_set(db, &limits);

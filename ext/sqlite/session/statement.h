@@ -18,12 +18,11 @@ struct clr_limits {
     int values[7];
 };
 
+/* Returns what they are. */
 struct clr_limits clr_limits_read(sqlite3 *db);
 
-/* Sets them to the highest that SQLite was built for, and returns what they were. */
-struct clr_limits clr_limits_lift(sqlite3 *db);
-
-void clr_limits_set(sqlite3 *db, const struct clr_limits *limits);
+/* Sets them, or NULL: to the highest that SQLite was built for. Returns what they were. */
+struct clr_limits clr_limits_set(sqlite3 *db, const struct clr_limits *limits);
 
 /* ---- Statements of our own: prepared without the application's limits, which are for its. */
 
