@@ -433,9 +433,8 @@ static void unlock_child(void)
 
 static void prepare(void)
 {
-    clr_known_file_heed_forks(); /* whose lock is taken after this one */
+    clr_known_file_notify(file_closed); /* in a fork its lock is taken after this one */
     pthread_atfork(clr_cache_lock, clr_cache_unlock, unlock_child);
-    clr_known_file_notify(file_closed);
 }
 
 /* ---- What a connection has of its own. */

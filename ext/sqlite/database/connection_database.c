@@ -112,13 +112,15 @@ static void prepare(void)
     pthread_atfork(take_lock, give_lock, begin_child);
 }
 
-void clr_known_file_heed_forks(void)
+/* Sees that a child after fork() finds the files as they were. */
+static void heed_forks(void)
 {
     pthread_once(&prepared, prepare);
 }
 
 void clr_known_file_notify(void (*closed)(struct clr_known_file *file))
 {
+    heed_forks();
     pthread_mutex_lock(&lock);
     on_close = closed;
     pthread_mutex_unlock(&lock);
@@ -338,7 +340,7 @@ static struct clr_open_file *find_open_file(sqlite3 *db, const char *schema, sql
     if (pin == CLR_NO_PIN)
         return NULL;
     if (clr_file_facts_of_pin(pin, &pinned) && (own != NULL || is_pinned(handle, name, &pinned))) {
-        clr_known_file_heed_forks();
+        heed_forks();
         pthread_mutex_lock(&lock);
         file = locked_find_file(&pinned, &pin);
         if (file != NULL) {

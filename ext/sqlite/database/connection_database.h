@@ -40,12 +40,10 @@ struct clr_known_file;
 /* A handle by which SQLite has a known file open, or the log of one. */
 struct clr_open_file;
 
-/* Sees that a child after fork() finds the files as they were. Whoever has a lock of its own while
-   it calls the other functions calls this before it sees to the same for that lock. */
-void clr_known_file_heed_forks(void);
-
 /* Has a function called, which others may call at the same time, whenever the last handle of a file
-   is about to be closed, to which it gets no reference. */
+   is about to be closed, to which it gets no reference. A child after fork() finds the files as
+   they were from then on: whoever has a lock of its own while it calls the other functions calls
+   this before it sees to the same for that lock. */
 void clr_known_file_notify(void (*closed)(struct clr_known_file *file));
 
 struct clr_known_file *clr_known_file_retain(struct clr_known_file *file);
