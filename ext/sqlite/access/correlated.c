@@ -619,7 +619,7 @@ static int find_order(struct joined *joined, const char *sql, const struct clr_t
     char *name = sqlite3_mprintf("%.*s", (int)written.length, written.text);
     struct clr_bytecode program = {.count = 0};
     sqlite3_stmt *entries;
-    uint32_t root = 0, walked = 0;
+    uint32_t root = 0;
     int rc = SQLITE_NOTFOUND;
 
     if (name != NULL && clr_schema_entries(db, "main", &entries) == SQLITE_OK &&
@@ -628,12 +628,8 @@ static int find_order(struct joined *joined, const char *sql, const struct clr_t
     if (name != NULL)
         sqlite3_finalize(entries);
     if (root != 0 && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK)
-        walked = clr_bytecode_outermost_root(&program);
+        rc = clr_row_order_find(db, &program, name, root, &joined->outer.table, &joined->order);
     clr_bytecode_free(&program);
-    if (walked != 0)
-        rc = walked == root ? SQLITE_OK
-                            : clr_row_order_find(db, "main", name, walked, &joined->outer.table,
-                                                 &joined->order);
     sqlite3_free(name);
     return rc;
 }

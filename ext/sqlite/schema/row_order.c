@@ -268,7 +268,9 @@ static bool is_before_lists(const struct clr_bytecode *program, const struct loo
     return loops->lists == 0 || operation - program->operations < loops->lists_begin;
 }
 
-uint32_t clr_bytecode_outermost_root(const struct clr_bytecode *program)
+/* Returns the root page of the b-tree, of a table or an index, all of which a program goes over in
+   its order in the outermost loop. 0: there is none, or it is not known. */
+static uint32_t find_outermost_root(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
@@ -291,7 +293,7 @@ static bool is_join_in_order(const struct clr_bytecode *program, uint32_t root, 
     int place;
 
     if (!are_listed)
-        return root != 0 && clr_bytecode_outermost_root(program) == root;
+        return root != 0 && find_outermost_root(program) == root;
     if (first == NULL || (uint32_t)open->p2 != root)
         return false;
     place = (int)(first - program->operations);
@@ -466,8 +468,9 @@ static int list_columns(sqlite3 *db, const char *schema, const char *table, uint
     return clr_statement_end(found, rc);
 }
 
-int clr_row_order_find(sqlite3 *db, const char *schema, const char *table, uint32_t root,
-                       const struct clr_token *alias, char **order)
+/* The same as clr_row_order_find() for the index of a table with that root page. */
+static int find_index_order(sqlite3 *db, const char *schema, const char *table, uint32_t root,
+                            const struct clr_token *alias, char **order)
 {
     struct clr_printer printer = {.syntax = NULL};
     sqlite3_stmt *columns;
@@ -502,6 +505,17 @@ int clr_row_order_find(sqlite3 *db, const char *schema, const char *table, uint3
     clr_memory_free(*order);
     *order = NULL;
     return rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
+}
+
+int clr_row_order_find(sqlite3 *db, const struct clr_bytecode *program, const char *table,
+                       uint32_t root, const struct clr_token *alias, char **order)
+{
+    const uint32_t walked = find_outermost_root(program);
+
+    *order = NULL;
+    if (walked == 0)
+        return SQLITE_NOTFOUND;
+    return walked == root ? SQLITE_OK : find_index_order(db, "main", table, walked, alias, order);
 }
 
 /* What is found of an index, from its first column on, beside the keys. */
@@ -914,8 +928,8 @@ static int check_eager(sqlite3 *db, const struct clr_bytecode *program, const st
     if ((i < kept && walk->sorter != NULL && find_directions(walk->sorter, &count) == 0) ||
         i == eager->keyed)
         return SQLITE_OK;
-    rc = clr_row_order_find(db, table->schema, table->name, find_grouping_root(program),
-                            clr_from_name(&eager->whole->sources[eager->keyed]), &eager->order);
+    rc = find_index_order(db, table->schema, table->name, find_grouping_root(program),
+                          clr_from_name(&eager->whole->sources[eager->keyed]), &eager->order);
     *has_changed = eager->order != NULL;
     if (rc == SQLITE_NOTFOUND)
         clr_reason_set(reason, CLR_WHY_HAS_INDEX);

@@ -32,10 +32,6 @@ struct clr_walk {
 /* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
 struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
 
-/* Returns the root page of the b-tree, of a table or an index, all of which a program goes over in
-   its order in the outermost loop. 0: there is none, or it is not known. */
-uint32_t clr_bytecode_outermost_root(const struct clr_bytecode *program);
-
 /* Whether a program goes over a table, or an index, in code that does not run once alone. */
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
 
@@ -46,13 +42,14 @@ struct clr_joined {
 };
 
 /*
- * Stores the order of rows that SQLite goes over by the table's index with that root page: terms of
- * ORDER BY, each with a comma behind it, of columns of the table by its alias in the statement.
- * They are to be followed by the rowid. To be freed with clr_memory_free(). Returns SQLITE_OK;
- * SQLITE_NOTFOUND if there is no such index, or one of expressions; or SQLITE_NOMEM.
+ * Stores the order in which a program goes over all rows of the table of main with that name and
+ * root page, in the outermost loop: terms of ORDER BY, each with a comma behind it, of columns of
+ * the table by its alias in the statement, which are to be followed by the rowid; to be freed with
+ * clr_memory_free(). NULL: it is that of the rowids. Returns SQLITE_OK; SQLITE_NOTFOUND if it is
+ * not known, or that of an index of expressions; or SQLITE_NOMEM.
  */
-int clr_row_order_find(sqlite3 *db, const char *schema, const char *table, uint32_t root,
-                       const struct clr_token *alias, char **order);
+int clr_row_order_find(sqlite3 *db, const struct clr_bytecode *program, const char *table,
+                       uint32_t root, const struct clr_token *alias, char **order);
 
 /*
  * Finds out whether SQLite's code for the SELECT of a query, and its walk, give rows as they are
