@@ -272,7 +272,7 @@ static enum clr_scan_outcome take_scan(const struct question *question, int shar
     return CLR_SCAN_DONE;
 }
 
-enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
+static enum clr_scan_outcome scan_alone(const struct clr_division *division, struct clr_scan *scan,
                                         struct clr_sharded *const *copies, int64_t timeout_ms,
                                         const struct clr_watch *watch, struct clr_device_work *work,
                                         struct clr_status *status)
@@ -536,19 +536,19 @@ static enum clr_scan_outcome scan_tallies(const struct clr_division *division,
         tallies_only.tallies[i] = scan->tallies[i];
         tallies_only.tallies[i].operations &= ~(CLR_KEEP | CLR_BYTES);
     }
-    outcome = clr_resident_scan(division, &tallies_only, copies, timeout_ms, watch, work, status);
+    outcome = scan_alone(division, &tallies_only, copies, timeout_ms, watch, work, status);
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++)
         scan->tallies[i].state = tallies_only.tallies[i].state;
     clr_memory_free(tallies_only.tallies);
     return outcome;
 }
 
-enum clr_scan_outcome clr_resident_histograms(const struct clr_division *division,
-                                              struct clr_scan *scan,
-                                              struct clr_sharded *const *copies, int64_t timeout_ms,
-                                              const struct clr_watch *watch,
-                                              struct clr_device_work *work,
-                                              struct clr_status *status)
+/* For a scan whose questions are all CLR_ASK_BINS. */
+static enum clr_scan_outcome scan_and_count(const struct clr_division *division,
+                                            struct clr_scan *scan,
+                                            struct clr_sharded *const *copies, int64_t timeout_ms,
+                                            const struct clr_watch *watch,
+                                            struct clr_device_work *work, struct clr_status *status)
 {
     const struct clr_sharded *found[CLR_MOST_QUESTIONS];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
@@ -562,4 +562,14 @@ enum clr_scan_outcome clr_resident_histograms(const struct clr_division *divisio
     return outcome == CLR_SCAN_DONE
                ? scan_tallies(division, scan, copies, timeout_ms, watch, work, status)
                : outcome;
+}
+
+enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
+                                        struct clr_sharded *const *copies, int64_t timeout_ms,
+                                        const struct clr_watch *watch, struct clr_device_work *work,
+                                        struct clr_status *status)
+{
+    return scan->question_count > 0
+               ? scan_and_count(division, scan, copies, timeout_ms, watch, work, status)
+               : scan_alone(division, scan, copies, timeout_ms, watch, work, status);
 }

@@ -19,8 +19,13 @@
  * CLR_SCAN_FAILED with the status; and what else is said.
  */
 
-/* Computes the scan's tallies. What the scan's lookups have is copied to the devices as well,
-   unless it is there from an earlier scan. Also returns CLR_SCAN_UNSURE. */
+/*
+ * Computes the scan's tallies, and counts the bins of its questions, which are all CLR_ASK_BINS.
+ * What the scan's lookups have is copied to the devices as well, unless it is there from an earlier
+ * scan. Also returns CLR_SCAN_UNSURE. The answer is always CLR_SCAN_NOT_NOW where a histogram is of
+ * less than a whole column of INTEGERs or of REALs, has more bins than there are rows, or takes
+ * more than the scan's values_memory.
+ */
 enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
                                         struct clr_sharded *const *copies, int64_t timeout_ms,
                                         const struct clr_watch *watch, struct clr_device_work *work,
@@ -46,19 +51,6 @@ enum clr_scan_outcome clr_resident_bins(const struct clr_sharded *copy, const st
                                         uint64_t *counts, int64_t timeout_ms,
                                         const struct clr_watch *watch, struct clr_device_work *work,
                                         struct clr_status *status);
-
-/*
- * As clr_resident_scan(), for a scan whose questions are all CLR_ASK_BINS: the tallies are
- * computed, and the bins counted. The answer is always CLR_SCAN_NOT_NOW where a histogram is of
- * less than a whole column of INTEGERs or of REALs, has more bins than there are rows, or takes
- * more than the scan's values_memory.
- */
-enum clr_scan_outcome clr_resident_histograms(const struct clr_division *division,
-                                              struct clr_scan *scan,
-                                              struct clr_sharded *const *copies, int64_t timeout_ms,
-                                              const struct clr_watch *watch,
-                                              struct clr_device_work *work,
-                                              struct clr_status *status);
 
 /* Returns the bytes on the host that so many bins take meanwhile for a shard. */
 size_t clr_resident_bins_memory(const struct clr_bins *bins);

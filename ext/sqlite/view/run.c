@@ -231,17 +231,12 @@ static enum clr_scan_outcome run_on_device(struct device_scan *device)
     struct clr_view_run *run = device->run;
     const int64_t timeout = run->request.connection->settings.device_timeout;
     struct clr_device_work work = {0, 0, 0, 0, 0};
-    struct clr_scan *scan = &run->scan;
     enum clr_scan_outcome outcome;
     struct clr_status status;
 
     clr_status_clear(&status);
-    if (scan->question_count > 0)
-        outcome = clr_resident_histograms(&device->division, scan, device->copies, timeout,
-                                          run->watch, &work, &status);
-    else
-        outcome = clr_resident_scan(&device->division, scan, device->copies, timeout, run->watch,
-                                    &work, &status);
+    outcome = clr_resident_scan(&device->division, &run->scan, device->copies, timeout, run->watch,
+                                &work, &status);
     note_device(device, outcome, &work, &status);
     return outcome;
 }

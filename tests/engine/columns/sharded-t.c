@@ -205,8 +205,8 @@ static void test_bins(struct clr_column *column, struct clr_sharded *copy)
             cases[i].is_poor ? clr_resident_bins_memory(&question.bins) - 1 : UINT64_MAX;
         do {
             clr_status_clear(&status);
-            outcome = clr_resident_histograms(clr_sharded_division(copy), &made.scan, &copy,
-                                              SHARDS_TIMEOUT_MS, NULL, &work, &status);
+            outcome = clr_resident_scan(clr_sharded_division(copy), &made.scan, &copy,
+                                        SHARDS_TIMEOUT_MS, NULL, &work, &status);
         } while (outcome == CLR_SCAN_NOT_NOW && i == 0 && !shards_late(start));
         tap_is_int64(outcome, i == 0 ? CLR_SCAN_DONE : CLR_SCAN_NOT_NOW, "histogram %d", i);
     }
