@@ -21,7 +21,7 @@ static int find_table(const struct clr_binder *binder, const struct clr_node *no
 {
     int source;
 
-    *column = clr_tables_look_up(binder, node, &source);
+    *column = clr_tables_find(binder, node, &source);
     return source - 1;
 }
 

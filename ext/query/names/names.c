@@ -27,7 +27,7 @@ static bool refuse_token(struct clr_binder *binder, enum clr_reason_code why,
 static bool bind_column(struct clr_binder *binder, struct clr_node *node)
 {
     const char *name = node->names[node->name_count - 1].name;
-    const struct clr_known_column *known = clr_tables_find(binder, node);
+    const struct clr_known_column *known = clr_tables_find(binder, node, &node->source);
 
     if (known == NULL)
         return refuse_name(binder, CLR_WHY_COLUMN, name);

@@ -111,7 +111,7 @@ static bool find_reads(struct star *star, struct clr_node *node, int *reads)
     int dimension;
 
     if (node->kind == CLR_N_COLUMN) {
-        known = clr_tables_find(star->binder, node);
+        known = clr_tables_find(star->binder, node, &node->source);
         dimension = known == NULL ? 0 : clr_tables_dimension(query, node->source - 1);
         if (known == NULL || (dimension == 0 && node->source - 1 != query->fact))
             return false;
@@ -128,7 +128,7 @@ static bool find_reads(struct star *star, struct clr_node *node, int *reads)
 /* Returns the column that an expression is, or NULL. */
 static const struct clr_known_column *find_column(struct star *star, struct clr_node *node)
 {
-    return node->kind == CLR_N_COLUMN ? clr_tables_find(star->binder, node) : NULL;
+    return node->kind == CLR_N_COLUMN ? clr_tables_find(star->binder, node, &node->source) : NULL;
 }
 
 /*

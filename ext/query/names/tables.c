@@ -128,8 +128,8 @@ static bool is_common(const struct clr_from_table *source, const char *name)
     return node != NULL;
 }
 
-const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binder,
-                                                  const struct clr_node *node, int *source)
+const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
+                                               const struct clr_node *node, int *source)
 {
     const struct clr_select_tree *from = binder->from;
     const struct clr_known_table *tables = binder->environment->tables;
@@ -154,12 +154,6 @@ const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binde
         *source = i + 1;
     }
     return found;
-}
-
-const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
-                                               struct clr_node *node)
-{
-    return clr_tables_look_up(binder, node, &node->source);
 }
 
 /* ---- Which item of a subquery has a name. */
@@ -191,7 +185,7 @@ static const char *find_name(const struct clr_binder *binder, const struct clr_n
         return last_name(x->written);
     if (x->kind != CLR_N_COLUMN)
         return NULL;
-    known = clr_tables_find(binder, x);
+    known = clr_tables_find(binder, x, &x->source);
     return known == NULL || known->is_rowid ? NULL : last_name(x);
 }
 

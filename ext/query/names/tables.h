@@ -37,12 +37,8 @@ bool clr_tables_name_rowid(const char *name);
 
 /* Returns the column that a node means among those of all tables, or NULL, and stores the place of
    its table in FROM, from 1; 0: there is none. */
-const struct clr_known_column *clr_tables_look_up(const struct clr_binder *binder,
-                                                  const struct clr_node *node, int *source);
-
-/* The same, with the table noted in the node. */
 const struct clr_known_column *clr_tables_find(const struct clr_binder *binder,
-                                               struct clr_node *node);
+                                               const struct clr_node *node, int *source);
 
 /* Returns the column of the table that is scanned, by its number; of one of CLR_COMPOSITE there is
    nothing to know. */

@@ -268,16 +268,15 @@ static void set_text(sqlite3_context *context, const struct clr_value *value, in
 
 /* Binds it. */
 static int bind_text(sqlite3_stmt *statement, int parameter, const struct clr_value *value,
-                     int encoding, sqlite3_destructor_type release)
+                     int encoding)
 {
     struct passed_text passed;
     const int rc =
         pass_text(sqlite3_db_handle(statement), bytes_of(value), value->as.size, encoding, &passed);
-    int bound;
+    const sqlite3_destructor_type release = take_over(&passed, value->bytes, SQLITE_TRANSIENT);
+    const int bound = sqlite3_bind_text64(statement, parameter, passed.bytes, passed.size, release,
+                                          (unsigned char)passed.encoding);
 
-    release = take_over(&passed, value->bytes, release);
-    bound = sqlite3_bind_text64(statement, parameter, passed.bytes, passed.size, release,
-                                (unsigned char)passed.encoding);
     return rc == SQLITE_OK ? bound : rc;
 }
 
@@ -326,7 +325,7 @@ static int bind_value(sqlite3_stmt *statement, int parameter, sqlite3_value *val
         return rc;
     return encoding == 0 || encoding == SQLITE_UTF8
                ? sqlite3_bind_value(statement, parameter, value)
-               : bind_text(statement, parameter, &text, encoding, SQLITE_TRANSIENT);
+               : bind_text(statement, parameter, &text, encoding);
 }
 
 int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int count)
