@@ -160,10 +160,15 @@ static int fail(char **message, char *text)
     return text == NULL ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
-/* Passes on the error that SQLite reported last. */
+/* Passes on the error that SQLite reported last. Of a UTF-16 database some versions, 3.42 to 3.46
+   among them, do not read the schema amid another statement, as here, unless it was read before. */
 static int fail_as_sqlite(sqlite3 *db, int rc, char **message)
 {
-    *message = rc == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s", sqlite3_errmsg(db));
+    const char *hint = sqlite3_extended_errcode(db) == SQLITE_LOCKED
+                           ? ": if its text is UTF-16, read one of its tables first"
+                           : "";
+
+    *message = rc == SQLITE_NOMEM ? NULL : sqlite3_mprintf("%s%s", sqlite3_errmsg(db), hint);
     return rc;
 }
 
