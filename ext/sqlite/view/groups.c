@@ -123,7 +123,7 @@ struct filling {
     /* Of the scan's columns, whether they may have a -0.0: 1 or 0, and 2 as well if that is known.
      */
     atomic_int negative_zeros[CLR_MOST_COLUMNS];
-    uint8_t numbers[CLR_MOST_CALLS]; /* enum clr_group_number: what a call's value is */
+    enum clr_group_number numbers[CLR_MOST_CALLS]; /* what each call's value is */
     int worker_count;
     struct worker {
         struct clr_query_run *run;      /* with states of its own, unless there is one worker */
