@@ -77,7 +77,7 @@ def test_wal(layout):
         case.commit(f"UPDATE d SET name = 'm{by_other}' WHERE id = 7919", by_other)
         case.check(True, "a row of the dimension has changed")
         case.check(False, "but not again")
-        case.commit("INSERT OR REPLACE INTO d VALUES(3, 2, 'new'), (10009, 1, 'more')", by_other)
+        case.commit(f"INSERT OR REPLACE INTO d VALUES(3, 2, 'new{by_other}'), (10009, 1, 'more')", by_other)
         case.check(True, "others have come there")
         case.commit(f"DELETE FROM d WHERE id % 9 = {2 + by_other}", by_other)
         case.check(True, "or gone")
