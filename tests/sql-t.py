@@ -222,9 +222,8 @@ class File:
                 for text in expand(line, names):
                     word, _, rest = text.partition(" ")
                     self.cases += word not in NEEDED
-                    if word not in NEEDED and self.cases % STEP != FIRST:
-                        continue
-                    self.line(f"{self.name}:{number}", word, rest, text)
+                    if word in NEEDED or self.cases % STEP == FIRST:
+                        self.line(f"{self.name}:{number}", word, rest, text)
         self.end()
 
     def line(self, where, word, rest, line):

@@ -60,7 +60,7 @@ static bool has_witnesses(const struct clr_callbacks *callbacks)
 }
 
 /* Returns memory for a statement, or NULL. */
-static struct clr_statement *new_statement(struct clr_connected *connected)
+static struct clr_statement *take_memory(struct clr_connected *connected)
 {
     struct clr_statement *statement = connected->spare;
 
@@ -71,7 +71,7 @@ static struct clr_statement *new_statement(struct clr_connected *connected)
 }
 
 /* Keeps the memory for the next one. */
-static void free_statement(struct clr_connected *connected, struct clr_statement *statement)
+static void keep_memory(struct clr_connected *connected, struct clr_statement *statement)
 {
     free(connected->spare);
     connected->spare = statement;
@@ -114,7 +114,7 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
     if (!connected->is_set)
         connected->is_set = clr_extension_set(connected->db);
     if (connected->is_set)
-        statement = new_statement(connected);
+        statement = take_memory(connected);
     if (statement != NULL && watch(connected, handle, statement)) {
         if (statement->next != NULL)
             statement->next->link = &statement->next;
@@ -122,7 +122,7 @@ void clr_statement_watch(struct clr_connected *connected, sqlite3_stmt *handle)
         atomic_fetch_add(&connected->users, 1);
         atomic_fetch_add(&clr_watched_count, 1);
     } else if (statement != NULL) {
-        free_statement(connected, statement);
+        keep_memory(connected, statement);
     }
     clr_inside--;
     originals->mutex_leave(mutex);
@@ -146,7 +146,7 @@ static void let_go(struct clr_statement *statement)
         atomic_load(&clr_gate)->closing(connected->db);
     }
     clr_inside--;
-    free_statement(connected, statement);
+    keep_memory(connected, statement);
     clr_connected_release(connected);
 }
 

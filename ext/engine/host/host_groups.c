@@ -138,6 +138,7 @@ static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct c
     int parts, i;
 
     drop_parts(groups);
+    /* The plan may have been a device's. */
     groups->plan.stride = clr_group_plan_stride(&groups->plan, CLR_GROUPS_OF_COLUMNS);
     parts = count_parts(groups, team->size);
     for (i = 0; i < parts && outcome == CLR_SCAN_DONE; i++) {

@@ -133,6 +133,13 @@ static void set_integer(const struct clr_group_tally *kept, const int64_t *recor
     clr_int192_add_i128(&sum->integer, value);
 }
 
+/* Returns how many of the group's rows count. */
+static int64_t count_of(const struct clr_group_plan *plan, const struct clr_group_tally *kept,
+                        const int64_t *record)
+{
+    return clr_group_row_count(plan, record) - (kept->missing < 0 ? 0 : record[kept->missing]);
+}
+
 /* Stores what is known by a group's record: the sum too, unless it is made of listed values. */
 static void record_state(const struct clr_group_plan *plan, int tally, const int64_t *record,
                          struct clr_state *state)
@@ -141,8 +148,7 @@ static void record_state(const struct clr_group_plan *plan, int tally, const int
     const unsigned others = CLR_TYPE(CLR_TAG_REAL) | CLR_TYPE(CLR_TAG_BYTES);
 
     clr_state_clear(state);
-    state->count =
-        clr_group_row_count(plan, record) - (kept->missing < 0 ? 0 : record[kept->missing]);
+    state->count = count_of(plan, kept, record);
     if (kept->others >= 0)
         state->non_integers = record[kept->others];
     else if (kept->has_x && ((kept->x_types | kept->y_types) & others) != 0)
@@ -273,13 +279,13 @@ bool clr_groups_sums_are_within(const struct clr_groups *groups, int tally, int6
            (clr_i128)kept->integer_limit * (clr_i128)groups->rows <= most;
 }
 
-/* Returns the sum divided by so many; 0: as it is. */
+/* Returns the sum, or the average of so many. */
 static struct clr_scalar read_sum(const struct clr_group_tally *kept, const int64_t *record,
-                                  uint64_t divisor)
+                                  enum clr_group_number number, int64_t count)
 {
     struct clr_sum sum;
 
-    if (kept->real_high < 0 && divisor == 0)
+    if (kept->real_high < 0 && number == CLR_GROUP_SUM)
         return (struct clr_scalar){CLR_TAG_INTEGER,
                                    clr_group_field_get(&kept->field, record[kept->integer])};
     clr_sum_clear(&sum);
@@ -287,8 +293,9 @@ static struct clr_scalar read_sum(const struct clr_group_tally *kept, const int6
         set_integer(kept, record, &sum);
     else
         clr_window_sum(&kept->window, record[kept->real_high], record[kept->real_low], &sum);
-    return (struct clr_scalar){CLR_TAG_REAL,
-                               clr_bits_of(clr_sum_round(&sum, divisor == 0 ? 1 : divisor))};
+    return (struct clr_scalar){
+        CLR_TAG_REAL,
+        clr_bits_of(clr_sum_round(&sum, number == CLR_GROUP_SUM ? 1 : (uint64_t)count))};
 }
 
 static struct clr_scalar read_extreme(const struct clr_group_tally *kept, const int64_t *record,
@@ -307,8 +314,7 @@ bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
 {
     const struct clr_group_tally *kept = &groups->plan.tallies[tally];
     const int64_t *record = clr_groups_record(groups, group);
-    const int64_t count = clr_group_row_count(&groups->plan, record) -
-                          (kept->missing < 0 ? 0 : record[kept->missing]);
+    const int64_t count = count_of(&groups->plan, kept, record);
 
     if (number == CLR_GROUP_COUNT)
         *value = (struct clr_scalar){CLR_TAG_INTEGER, count};
@@ -317,7 +323,7 @@ bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
     else if (number >= CLR_GROUP_LEAST)
         *value = read_extreme(kept, record, number);
     else if (find_sum(&groups->sums[tally], group) == NULL)
-        *value = read_sum(kept, record, number == CLR_GROUP_SUM ? 0 : (uint64_t)count);
+        *value = read_sum(kept, record, number, count);
     else
         return false;
     return true;

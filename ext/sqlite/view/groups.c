@@ -162,6 +162,15 @@ static bool set_value(const struct filling *filling, struct worker *worker, size
 
 /* ---- Keys. */
 
+/* Returns the lookup whose ranks an instruction gives, or NULL. */
+static const struct clr_lookup *ranks_of(const struct clr_query_run *run, int instruction)
+{
+    const struct clr_instruction *x = &run->query->instructions[instruction];
+    const struct clr_lookup *lookup = x->opcode == CLR_OP_LOOKUP ? &run->lookups[x->b] : NULL;
+
+    return lookup != NULL && lookup->ranked != NULL ? lookup : NULL;
+}
+
 /* Finds the keys that are ranks. Returns false without memory. */
 static bool find_ranks(struct filling *filling)
 {
@@ -169,11 +178,9 @@ static bool find_ranks(struct filling *filling)
     int key;
 
     for (key = 0; key < query->grouping.key_count; key++) {
-        const struct clr_instruction *x = &query->instructions[query->grouping.keys[key]];
-        const struct clr_lookup *lookup =
-            x->opcode == CLR_OP_LOOKUP ? &filling->run->lookups[x->b] : NULL;
+        const struct clr_lookup *lookup = ranks_of(filling->run, query->grouping.keys[key]);
 
-        if (lookup == NULL || lookup->ranked == NULL)
+        if (lookup == NULL)
             continue;
         filling->ranked[key] = lookup->ranked;
         filling->known[key] =
@@ -335,14 +342,13 @@ static bool finish_sums(struct clr_query_run *run, const struct clr_call *call,
    count of a time. */
 static void resolve_rank(struct clr_query_run *run, int tally, struct clr_value *value)
 {
-    const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+    const struct clr_lookup *lookup = ranks_of(run, run->tallies[tally].x);
     const clr_time_format format = format_of(run->query, run->tallies[tally].x);
 
     if (value->kind == CLR_KIND_INTEGER && format != 0)
         *value = time_text(run, format, value->as.integer);
-    else if (value->kind == CLR_KIND_INTEGER && x->opcode == CLR_OP_LOOKUP &&
-             run->lookups[x->b].ranked != NULL)
-        *value = run->lookups[x->b].ranked[value->as.integer];
+    else if (value->kind == CLR_KIND_INTEGER && lookup != NULL)
+        *value = lookup->ranked[value->as.integer];
 }
 
 static bool finish_extreme(struct filling *filling, struct clr_query_run *run,
@@ -549,9 +555,9 @@ static enum clr_scan_outcome finish_call(struct filling *filling, struct worker 
 /* Whether a tally's values are given as they are: see resolve_rank(). */
 static bool has_plain_values(const struct clr_query_run *run, int tally)
 {
-    const struct clr_instruction *x = &run->query->instructions[run->tallies[tally].x];
+    const int x = run->tallies[tally].x;
 
-    return x->opcode != CLR_OP_LOOKUP && format_of(run->query, run->tallies[tally].x) == 0;
+    return ranks_of(run, x) == NULL && format_of(run->query, x) == 0;
 }
 
 /* Returns the number that is a call's value, or CLR_GROUP_NOTHING. */

@@ -9,7 +9,7 @@
 #include "numeric/groups/groups.h"
 #include "numeric/values/bytes.h"
 #include "query/query.h"
-#include "sqlite/session/connection.h"
+#include "sqlite/api.h"
 
 /* A value's tag of its own: TEXT that a zero ends, whose bits are the address of its bytes. */
 enum { CLR_GROUP_TEXT = CLR_TAG_MIXED - 1 };
