@@ -39,6 +39,14 @@ void clr_system_unmap(void *area, size_t size)
     munmap(area, size);
 }
 
+void *clr_system_alloc_lines(size_t size)
+{
+    enum { LINE = 64 };
+    void *block;
+
+    return posix_memalign(&block, LINE, size) == 0 ? block : NULL;
+}
+
 void clr_system_populate(void *area, size_t size)
 {
 #if defined(MADV_POPULATE_WRITE)

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 #include <wctype.h>
@@ -26,6 +27,12 @@ void clr_system_unmap(void *area, size_t size)
 {
     (void)size;
     VirtualFree(area, 0, MEM_RELEASE);
+}
+
+/* free() does not take what _aligned_malloc() returns. */
+void *clr_system_alloc_lines(size_t size)
+{
+    return malloc(size);
 }
 
 void clr_system_populate(void *area, size_t size)

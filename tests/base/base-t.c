@@ -112,6 +112,12 @@ TAP_TEST(memory_tests)
     tap_ok(larger != NULL, "reallocating nothing allocates");
     clr_memory_free(larger);
 
+#ifndef _WIN32
+    block = clr_memory_alloc(100001);
+    tap_is_int64((int64_t)((uintptr_t)block % 64), 0, "a large block begins with a cache line");
+    clr_memory_free(block);
+#endif
+
     tap_is_int64(failures(-1, 100), 0, "none fails without being asked to");
     tap_is_int64(clr_memory_fail_after(-1), 0, "and none is told of");
     tap_is_int64(failures(0, 100), 1, "one fails, and only one");
