@@ -97,6 +97,8 @@ enum { MOST_ERRORS = 100 };
 struct results {
     struct clr_lookup_results *shared;
     struct clr_dictionary *distinct; /* NULL: they are not to be ranked */
+    bool is_term;                    /* as the part has it */
+    bool may_lack;                   /* entries that fail a term, which get another one's */
 };
 
 /* SQLite's type of an entry. */
@@ -185,6 +187,22 @@ static int take_result(sqlite3_stmt *statement, int column, int encoding, uint32
     return rc;
 }
 
+/* Whether an entry's results of terms say that no row with it passes the filter. */
+static bool fails_term(const struct results *results, int count, uint32_t code)
+{
+    int i;
+
+    for (i = 0; i < count; i++) {
+        const struct clr_lookup_results *shared = results[i].shared;
+
+        if (results[i].is_term &&
+            (shared->tags[code] == CLR_TAG_NULL ||
+             (shared->tags[code] == CLR_TAG_INTEGER && shared->values[code] == 0)))
+            return true;
+    }
+    return false;
+}
+
 /* Takes the statement's row, of the results of so many parts, for an entry. Returns SQLITE_OK;
    SQLITE_AUTH if the row is not that entry's; or SQLITE_NOMEM. */
 static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *input, uint32_t code,
@@ -195,8 +213,18 @@ static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *inpu
 
     if (sqlite3_column_type(statement, count) != type_of(entry))
         return SQLITE_AUTH;
-    for (i = 0; i < count && rc == SQLITE_OK && !is_doubtful(entry, input->encoding); i++)
-        rc = take_result(statement, i, input->encoding, code, &results[i]);
+    if (is_doubtful(entry, input->encoding))
+        return SQLITE_OK;
+    for (i = 0; i < count && rc == SQLITE_OK; i++) {
+        if (!results[i].may_lack)
+            rc = take_result(statement, i, input->encoding, code, &results[i]);
+    }
+    if (rc != SQLITE_OK || fails_term(results, count, code))
+        return rc;
+    for (i = 0; i < count && rc == SQLITE_OK; i++) {
+        if (results[i].may_lack)
+            rc = take_result(statement, i, input->encoding, code, &results[i]);
+    }
     return rc;
 }
 
@@ -533,10 +561,14 @@ static bool begin_results(const struct clr_lookup_statement *statement,
     int i;
 
     for (i = 0; i < statement->count; i++) {
+        const struct clr_lookup_part *part = &statement->parts[i];
+
+        results[i].is_term = part->is_term;
+        results[i].may_lack = statement->joins && part->is_late && !part->is_key;
         results[i].shared = clr_lookup_results_new(dictionary->count);
         if (results[i].shared == NULL)
             return false;
-        if (statement->parts[i].is_ranked) {
+        if (part->is_ranked) {
             results[i].distinct = clr_dictionary_new(dictionary->seed, NULL);
             if (results[i].distinct == NULL)
                 return false;
