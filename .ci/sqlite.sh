@@ -2,9 +2,11 @@
 # Fetches another SQLite than the system's, for tests to run in: a shared library out of a wheel of
 # PyPI, which any program loads in the place of its own by LD_LIBRARY_PATH.
 #
-#     sqlite.sh newest|oldest FOLDER     FOLDER gets libsqlite3.so.0; the newest also a sqlite3 shell
+#     sqlite.sh newest FOLDER            FOLDER gets libsqlite3.so.0 and a sqlite3 shell
+#     sqlite.sh oldest FOLDER            FOLDER gets libsqlite3.so.0
+#     sqlite.sh between FOLDER VERSION   the same of 3.42 or 3.46, which stable distributions have for years
 #     sqlite.sh newest-aarch64 FOLDER    the newest, for that architecture
-#     sqlite.sh driver FOLDER            FOLDER gets a Python driver with a SQLite of its own
+#     sqlite.sh driver FOLDER VERSION    FOLDER gets a Python driver with a SQLite of its own, of 3.45 or 3.50
 #     sqlite.sh source FOLDER            FOLDER gets the source of Debian's own, with SQLite's tests
 set -eu
 
@@ -66,8 +68,20 @@ END
             -Wl,--no-as-needed "$folder"/libsqlite3-* -Wl,-soname,libsqlite3.so.0 \
             -Wl,--allow-shlib-undefined "-Wl,-rpath,$(cd "$folder" && pwd)"
         ;;
+    between)
+        case $3 in
+            3.42) wheel pyproj==3.6.1 --python-version 310 --implementation cp --abi cp310 \
+                --platform manylinux_2_17_x86_64 ;;
+            3.46) wheel pyproj==3.7.0 --python-version 310 --implementation cp --abi cp310 \
+                --platform manylinux_2_17_x86_64 ;;
+        esac
+        mv "$work"/pyproj.libs/libsqlite3-* "$folder"/libsqlite3.so.0
+        ;;
     driver)
-        wheel sqlean.py==3.50.4.5
+        case $3 in
+            3.45) wheel sqlean.py==3.45.1 ;;
+            3.50) wheel sqlean.py==3.50.4.5 ;;
+        esac
         mv "$work"/sqlean "$folder"/
         ;;
     source)
