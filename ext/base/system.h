@@ -30,8 +30,8 @@ uint64_t clr_control_groups_processors(const char *root);
 void *clr_system_map(size_t size);
 void clr_system_unmap(void *area, size_t size);
 
-/* As malloc(), whose blocks free() takes, for blocks of a page and more: where the library has a way,
-   they begin with a line of the processor's caches. */
+/* As malloc(), whose blocks free() takes, for blocks of a page and more: where the library has a
+   way, they begin with a line of the processor's caches. */
 void *clr_system_alloc_lines(size_t size);
 
 /* Makes the system provide the memory of a part of such an area now, where it can be asked to. */
