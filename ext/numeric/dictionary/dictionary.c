@@ -401,22 +401,62 @@ enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum
     return CLR_OK;
 }
 
+/* Entries that are looked for together. */
+enum { MERGED = 64 };
+
+/* Fetches what is looked at for entries, all of it at once for each step, and stores their hashes.
+ */
+static void fetch_entries(const struct clr_dictionary *dictionary, const struct clr_scalar *entries,
+                          uint32_t count, uint32_t *hashes)
+{
+    struct clr_value value;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        hashes[i] = 0;
+        if (entries[i].tag != CLR_TAG_BYTES)
+            continue;
+        value = clr_bytes_value(entries[i].bits);
+        hashes[i] = clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size);
+        clr_dictionary_fetch_slot(dictionary, hashes[i]);
+    }
+    for (i = 0; i < count; i++)
+        clr_dictionary_fetch_entry(dictionary, hashes[i]);
+    for (i = 0; i < count; i++)
+        clr_dictionary_fetch_bytes(dictionary, hashes[i]);
+}
+
+/* Adds some entries. */
+static enum clr_code merge_entries(struct clr_dictionary *dictionary,
+                                   const struct clr_scalar *entries, uint32_t count, uint32_t *map)
+{
+    enum clr_code code = CLR_OK;
+    uint32_t hashes[MERGED], i;
+
+    fetch_entries(dictionary, entries, count, hashes);
+    for (i = 0; i < count && code == CLR_OK; i++) {
+        struct clr_value value;
+
+        if (entries[i].tag != CLR_TAG_BYTES) {
+            code = clr_dictionary_add(dictionary, entries[i], &map[i]);
+            continue;
+        }
+        value = clr_bytes_value(entries[i].bits);
+        code = clr_dictionary_find_hashed(dictionary, value.kind, value.bytes, value.as.size,
+                                          hashes[i], &map[i]);
+    }
+    return code;
+}
+
 enum clr_code clr_dictionary_merge(struct clr_dictionary *dictionary,
                                    const struct clr_dictionary *from, uint32_t *map)
 {
     enum clr_code code = CLR_OK;
-    uint32_t i;
+    uint32_t i, count;
 
-    for (i = 0; i < from->count && code == CLR_OK; i++) {
-        struct clr_value value;
-
-        if (from->entries[i].tag != CLR_TAG_BYTES) {
-            code = clr_dictionary_add(dictionary, from->entries[i], &map[i]);
-            continue;
-        }
-        value = clr_bytes_value(from->entries[i].bits);
-        code =
-            clr_dictionary_add_bytes(dictionary, value.kind, value.bytes, value.as.size, &map[i]);
+    for (i = 0; i < from->count && code == CLR_OK; i += count) {
+        count = from->count - i < MERGED ? from->count - i : MERGED;
+        code = merge_entries(dictionary, from->entries + i, count, map + i);
     }
     return code;
 }

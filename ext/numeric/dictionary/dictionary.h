@@ -87,36 +87,46 @@ static inline bool clr_dictionary_is_far(const struct clr_dictionary *dictionary
     return dictionary->slot_count > (size_t)1 << 15;
 }
 
-/* Returns the slot where a value is looked for first. */
-static inline const uint64_t *clr_dictionary_slot(const struct clr_dictionary *dictionary,
-                                                  uint32_t hash)
+/*
+ * Fetch the slot where a value is looked for first; the entry that is likely to be the value's; and
+ * the bytes of that. Inlined in any case: GCC takes a function that fetches alone for one without
+ * effects, and leaves out its calls.
+ */
+static inline __attribute__((always_inline)) void
+clr_dictionary_fetch_slot(const struct clr_dictionary *dictionary, uint32_t hash)
 {
-    return &dictionary->slots[hash & (dictionary->slot_count - 1)];
+    __builtin_prefetch(&dictionary->slots[hash & (dictionary->slot_count - 1)]);
 }
 
-/* Fetch the slot; the entry that it tells of; and the bytes of that. */
-static inline void clr_dictionary_fetch_slot(const struct clr_dictionary *dictionary, uint32_t hash)
+/* Returns the first entry with that hash, or NULL. */
+static inline __attribute__((always_inline)) const struct clr_scalar *
+clr_dictionary_likely(const struct clr_dictionary *dictionary, uint32_t hash)
 {
-    __builtin_prefetch(clr_dictionary_slot(dictionary, hash));
+    const size_t mask = dictionary->slot_count - 1;
+    size_t i = hash & mask;
+
+    while (dictionary->slots[i] != 0 && dictionary->slots[i] >> 32 != hash)
+        i = (i + 1) & mask;
+    return dictionary->slots[i] == 0 ? NULL
+                                     : &dictionary->entries[(uint32_t)dictionary->slots[i] - 1];
 }
 
-static inline void clr_dictionary_fetch_entry(const struct clr_dictionary *dictionary,
-                                              uint32_t hash)
+static inline __attribute__((always_inline)) void
+clr_dictionary_fetch_entry(const struct clr_dictionary *dictionary, uint32_t hash)
 {
-    const uint64_t slot = *clr_dictionary_slot(dictionary, hash);
+    const struct clr_scalar *entry = clr_dictionary_likely(dictionary, hash);
 
-    if (slot != 0)
-        __builtin_prefetch(&dictionary->entries[(uint32_t)slot - 1]);
+    if (entry != NULL)
+        __builtin_prefetch(entry);
 }
 
-static inline void clr_dictionary_fetch_bytes(const struct clr_dictionary *dictionary,
-                                              uint32_t hash)
+static inline __attribute__((always_inline)) void
+clr_dictionary_fetch_bytes(const struct clr_dictionary *dictionary, uint32_t hash)
 {
-    const uint64_t slot = *clr_dictionary_slot(dictionary, hash);
+    const struct clr_scalar *entry = clr_dictionary_likely(dictionary, hash);
 
-    if (slot >> 32 == hash && slot != 0 &&
-        dictionary->entries[(uint32_t)slot - 1].tag == CLR_TAG_BYTES)
-        __builtin_prefetch((const void *)(uintptr_t)dictionary->entries[(uint32_t)slot - 1].bits);
+    if (entry != NULL && entry->tag == CLR_TAG_BYTES)
+        __builtin_prefetch((const void *)(uintptr_t)entry->bits);
 }
 
 /* Whether an entry is the TEXT or BLOB. */
