@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/memory.h"
 #include "clreduce.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
@@ -105,10 +106,10 @@ static struct memory *find_memory(uint64_t key, const char *sql)
         oldest = &memories[memory_count++];
         number[i] = (uint16_t)memory_count;
     }
-    sqlite3_free(oldest->sql);
+    clr_memory_free(oldest->sql);
     sqlite3_free(oldest->reason);
     bytes = strlen(sql) + 1;
-    *oldest = (struct memory){.key = key, .sql = sqlite3_malloc64(bytes)};
+    *oldest = (struct memory){.key = key, .sql = clr_memory_alloc(bytes)};
     if (oldest->sql != NULL)
         memcpy(oldest->sql, sql, bytes);
     return oldest;
@@ -516,13 +517,14 @@ struct clreduce_watched {
     struct clr_connection *connection;
     sqlite3_stmt *plain;
     uint64_t key;
-    int explains;       /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
-    bool computes;      /* its text has a call, or DISTINCT or GROUP BY */
-    bool has_several;   /* SELECTs */
-    bool writes;        /* it is no SELECT, and has one */
-    int was_autocommit; /* before the companion's run, as sqlite3_get_autocommit() */
-    bool is_long;       /* its run was stopped, for it is sure to take long */
-    int64_t rows;       /* then: of the table, about */
+    struct memory *memory; /* where it was last; NULL: nowhere. Another one may have its place */
+    int explains;          /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
+    bool computes;         /* its text has a call, or DISTINCT or GROUP BY */
+    bool has_several;      /* SELECTs */
+    bool writes;           /* it is no SELECT, and has one */
+    int was_autocommit;    /* before the companion's run, as sqlite3_get_autocommit() */
+    bool is_long;          /* its run was stopped, for it is sure to take long */
+    int64_t rows;          /* then: of the table, about */
     /* By which age of the connection the plain statement is right, and will be once SQLite has run
        it. */
     uint64_t age, next_age;
@@ -532,6 +534,14 @@ struct clreduce_watched {
     int steps;                                  /* of the plain statement, before the run */
     bool is_loaded;                             /* a run of the companion has ended */
 };
+
+/* As find_memory(), for a statement that is watched. */
+static struct memory *memory_of(struct clreduce_watched *watched, const char *sql)
+{
+    if (watched->memory == NULL || watched->memory->key != watched->key)
+        watched->memory = find_memory(watched->key, sql);
+    return watched->memory;
+}
 
 /* Returns the statement that a text explains, or the text itself. */
 static const char *skip_explain(const char *sql)
@@ -677,7 +687,7 @@ static void take(struct clreduce_watched *watched)
     if (!is_refused && watched->companion == NULL)
         return;
     take_lock();
-    memory = find_memory(watched->key, sqlite3_sql(watched->plain));
+    memory = memory_of(watched, sqlite3_sql(watched->plain));
     if (is_refused)
         refuse(memory, reason);
     else
@@ -697,7 +707,7 @@ static void look_early(struct clreduce_watched *watched)
     bool wanted = connection->settings.view_threshold == 0, is_new;
 
     take_lock();
-    memory = find_memory(watched->key, NULL);
+    memory = memory_of(watched, NULL);
     is_new = memory == NULL || memory->state == NEVER_LOOKED_AT;
     wanted = wanted || (!is_new && is_worth_it(memory));
     give_lock();
@@ -709,6 +719,14 @@ static void look_early(struct clreduce_watched *watched)
     watched->is_long = watched->is_long && watched->companion != NULL;
     /* As SQLite left it. */
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
+}
+
+/* Returns a hash of the name of main's file: which statements are one is a guess. */
+static uint64_t hash_file(struct clr_connection *connection)
+{
+    if (connection->file == 0)
+        connection->file = hash_text(HASH_OF_NOTHING, sqlite3_db_filename(connection->db, "main"));
+    return connection->file;
 }
 
 static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unseen)
@@ -728,15 +746,14 @@ static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unse
         return false;
     connection->prepared++;
     /* The same text means another statement in another database. */
-    *watched = (struct clreduce_watched){
-        .connection = connection,
-        .plain = plain,
-        .key = hash_text(kind.fingerprint, sqlite3_db_filename(db, "main")),
-        .explains = sqlite3_stmt_isexplain(plain),
-        .computes = kind.computes,
-        .has_several = kind.selects > 1,
-        .writes = writes,
-        .age = kind.matches ? read_age(connection) : 0};
+    *watched = (struct clreduce_watched){.connection = connection,
+                                         .plain = plain,
+                                         .key = kind.fingerprint ^ hash_file(connection),
+                                         .explains = sqlite3_stmt_isexplain(plain),
+                                         .computes = kind.computes,
+                                         .has_several = kind.selects > 1,
+                                         .writes = writes,
+                                         .age = kind.matches ? read_age(connection) : 0};
     watched->next_age = watched->age;
     if (writes && !explains && unseen && may_make(db, NULL))
         look_early(watched);
@@ -786,7 +803,7 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     int64_t rows;
 
     take_lock();
-    memory = find_memory(watched->key, NULL);
+    memory = memory_of(watched, NULL);
     is_new = memory == NULL;
     wanted = wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory));
     give_lock();
@@ -842,7 +859,7 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     if (watched->explains != 0)
         return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
     take_lock();
-    memory = find_memory(watched->key, sql);
+    memory = memory_of(watched, sql);
     memory->used = ++uses;
     is_new = memory->state == NEVER_LOOKED_AT;
     if (is_new)
@@ -913,7 +930,7 @@ static void failed(struct clreduce_watched *watched)
     if (watched->explains != 0)
         return;
     take_lock();
-    memory = find_memory(watched->key, NULL);
+    memory = memory_of(watched, NULL);
     if (memory != NULL)
         refuse(memory, sqlite3_mprintf("it failed, and SQLite ran it"));
     give_lock();
@@ -947,7 +964,7 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
     if (!accelerated && complete)
         watched->age = watched->next_age;
     take_lock();
-    memory = find_memory(watched->key, NULL);
+    memory = memory_of(watched, NULL);
     if (memory != NULL) {
         memory->runs++;
         memory->total_ns += nanoseconds < 0 ? memory->plain_ns : nanoseconds;
