@@ -462,39 +462,6 @@ char *clr_accelerated_explain(struct clr_connection *connection, sqlite3_stmt *a
     return NULL;
 }
 
-int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
-                const char **tail)
-{
-    struct clr_connection *connection = clr_connection_of(db);
-    sqlite3_stmt *accelerated;
-    char *message;
-    int rc;
-
-    if (connection == NULL || (flags & SQLITE_PREPARE_NO_VTAB) != 0)
-        return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    sqlite3_mutex_enter(sqlite3_db_mutex(db));
-    rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    if (rc == SQLITE_OK && *statement != NULL &&
-        (sqlite3_stmt_readonly(*statement) ||
-         clr_word_may_select(clr_blank_skip(sqlite3_sql(*statement))))) {
-        if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
-                SQLITE_OK &&
-            clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype) &&
-            clr_has_columns_of_now(*statement)) {
-            sqlite3_stmt *plain = *statement;
-
-            *statement = accelerated;
-            accelerated = plain;
-        }
-        sqlite3_finalize(accelerated);
-        sqlite3_free(message);
-        /* Whatever went wrong on the way is no error of this call. */
-        sqlite3_exec(db, "", NULL, NULL, NULL);
-    }
-    sqlite3_mutex_leave(sqlite3_db_mutex(db));
-    return rc;
-}
-
 /* Whether a text begins as a SELECT does, or a statement that may have one. */
 static bool may_select(const char *text)
 {
@@ -502,8 +469,8 @@ static bool may_select(const char *text)
     return clr_word_is(text, "values") || clr_word_may_select(text);
 }
 
-/* Stores the text of the statement that clr_prepare() prepares in the place of a SELECT, to be
-   freed with sqlite3_free(). NULL: there is none, the text is no single SELECT, or there was no
+/* Stores the text of the statement that clreduce_prepare_v3() prepares in the place of a SELECT, to
+   be freed with sqlite3_free(). NULL: there is none, the text is no single SELECT, or there was no
    memory; the text is then to be prepared as it is, which also tells what is wrong with it. lines:
    as prepare_accelerated() has it. Returns SQLITE_OK; or SQLITE_BUSY if a lock has kept the
    statement from being run, after a wait that it need not repeat. */

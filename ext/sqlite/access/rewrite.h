@@ -16,10 +16,6 @@ bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
    that its schema is over. */
 bool clr_has_columns_of_now(sqlite3_stmt *statement);
 
-/* What clreduce_prepare_v3() does. */
-int clr_prepare(sqlite3 *db, const char *sql, int bytes, unsigned flags, sqlite3_stmt **statement,
-                const char **tail);
-
 /*
  * Prepares the accelerated statement that can run in the place of a plain one: it has the same
  * parameters and columns, but declared types of expressions that have none may be others. Returns
