@@ -347,7 +347,7 @@ static enum clr_scan_outcome begin_parts(struct clr_groups *groups, int most)
 
         if (open_part(groups, (uint64_t)number << PART_BITS, rows) != CLR_SCAN_DONE)
             return CLR_SCAN_FAILED;
-        clr_group_part_begin(groups->parts[number]);
+        clr_group_part_begin(groups->parts[number], NULL);
         if (groups->parts[number]->outcome != CLR_SCAN_DONE)
             return groups->parts[number]->outcome;
     }

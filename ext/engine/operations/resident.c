@@ -359,7 +359,7 @@ static enum clr_scan_outcome take_group(const struct question *question, int sha
         part->doubts = result->doubts;
         return CLR_SCAN_NOT_NOW;
     }
-    clr_group_part_adopt(part, &result->records);
+    clr_group_part_begin(part, &result->records);
     outcome = part->outcome;
     for (i = 0; i < result->spill_count && outcome == CLR_SCAN_DONE; i++)
         outcome = clr_group_spills_add(&part->addends.spills, part->memory, &result->spills[i]);

@@ -476,8 +476,7 @@ static void take_first_rows(const struct clr_group_part *part)
     }
 }
 
-/* made: records that there are; NULL: there are none yet. */
-static void begin(struct clr_group_part *part, int64_t *made)
+void clr_group_part_begin(struct clr_group_part *part, int64_t **made)
 {
     const struct clr_group_plan *plan = part->plan;
     const bool by_place = plan->numbering == CLR_NUMBERED_DIRECTLY;
@@ -490,7 +489,7 @@ static void begin(struct clr_group_part *part, int64_t *made)
     if (outcome == CLR_SCAN_DONE && by_place) {
         part->capacity = (size_t)plan->places;
         outcome = made != NULL
-                      ? clr_room_adopt(&part->records, part->memory, part->capacity * record, made)
+                      ? clr_room_adopt(&part->records, part->memory, part->capacity * record, *made)
                       : clr_room_make(&part->records, part->memory, part->capacity * record);
     } else if (outcome == CLR_SCAN_DONE) {
         outcome = clr_room_reserve(&part->records, rows * record);
@@ -501,19 +500,9 @@ static void begin(struct clr_group_part *part, int64_t *made)
             ((uint64_t *)part->first_rows.start)[i] = CLR_NO_ROW;
     }
     part->outcome = outcome;
-}
-
-void clr_group_part_begin(struct clr_group_part *part)
-{
-    begin(part, NULL);
-}
-
-void clr_group_part_adopt(struct clr_group_part *part, int64_t **records)
-{
-    begin(part, *records);
-    if (part->records.start == *records)
-        *records = NULL;
-    if (part->outcome == CLR_SCAN_DONE)
+    if (made != NULL && part->records.start == *made)
+        *made = NULL;
+    if (made != NULL && outcome == CLR_SCAN_DONE)
         take_first_rows(part);
 }
 
@@ -692,7 +681,7 @@ void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop)
 {
     const size_t first = (size_t)part->first;
 
-    clr_group_part_begin(part);
+    clr_group_part_begin(part, NULL);
     clr_group_part_take(part, part->plan->scan, first, first + part->most, stop);
     clr_group_part_end(part);
 }

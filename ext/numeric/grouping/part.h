@@ -79,13 +79,10 @@ void clr_group_part_run(struct clr_group_part *part, const atomic_bool *stop);
 /* Or it is done step by step: begin, which makes the rooms, whose records are all zero then; take
    the rows of a scan, which is the plan's but for its columns and rows, from one to another, as
    often as there are some; and end. Nothing more is taken once the outcome is another than
-   CLR_SCAN_DONE. */
-void clr_group_part_begin(struct clr_group_part *part);
-
-/* Or a part of groups that are numbered directly has records that a device has made, of all places
-   and plan->stride words each, in memory of clr_memory_alloc(): where the outcome is CLR_SCAN_DONE
-   then, it is the part's, and *records NULL. */
-void clr_group_part_adopt(struct clr_group_part *part, int64_t **records);
+   CLR_SCAN_DONE. made: NULL, or, of groups that are numbered directly, the records that a device
+   has made, of all places and plan->stride words each, in memory of clr_memory_alloc(): where the
+   outcome is CLR_SCAN_DONE then, it is the part's, and *made NULL. */
+void clr_group_part_begin(struct clr_group_part *part, int64_t **made);
 void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *scan, size_t first,
                          size_t last, const atomic_bool *stop);
 void clr_group_part_end(struct clr_group_part *part);
