@@ -18,11 +18,6 @@ static bool step_build(struct clr_task *task, struct clr_device *device, struct 
     return clr_device_build(device, &task->log, status);
 }
 
-static void destroy_build(struct clr_task *task)
-{
-    clr_memory_free(task);
-}
-
 /* Has the worker build what was asked for when there is nothing else to do. Without memory nothing
    is built: whoever needs it asks again. Two of these do no harm. */
 static void post_build(struct clr_worker *worker)
@@ -31,7 +26,7 @@ static void post_build(struct clr_worker *worker)
 
     if (task == NULL)
         return;
-    clr_task_init(task, CLR_TASK_BUILD, step_build, destroy_build);
+    clr_task_init(task, CLR_TASK_BUILD, step_build, NULL);
     clr_worker_post(worker, task);
     clr_task_release(task);
 }

@@ -98,7 +98,10 @@ void clr_task_release(struct clr_task *task)
     if (atomic_fetch_sub(&task->references, 1) != 1)
         return;
     pthread_cond_destroy(&task->changed);
-    task->destroy(task);
+    if (task->destroy != NULL)
+        task->destroy(task);
+    else
+        clr_memory_free(task);
 }
 
 static void init_queue(struct queue *queue)
@@ -595,11 +598,6 @@ struct build {
     enum clr_element element;
 };
 
-static void destroy_build(struct clr_task *task)
-{
-    clr_memory_free(task);
-}
-
 static bool step_build(struct clr_task *task, struct clr_device *device, struct clr_status *status)
 {
     const struct build *build = (const struct build *)(void *)task;
@@ -636,7 +634,7 @@ static void locked_request(struct clr_worker *worker, enum clr_operation operati
 
     if (build == NULL)
         return;
-    clr_task_init(&build->task, CLR_TASK_BUILD, step_build, destroy_build);
+    clr_task_init(&build->task, CLR_TASK_BUILD, step_build, NULL);
     build->worker = worker;
     build->operation = operation;
     build->element = element;

@@ -52,7 +52,7 @@ typedef bool clr_task_step(struct clr_task *task, struct clr_device *device,
    what a task needs belongs to the task. */
 struct clr_task {
     /* Set by clr_task_init(). destroy is called by the thread that drops the last reference, which
-       holds no lock of the worker's. */
+       holds no lock of the worker's; NULL: the task is freed. */
     enum clr_task_kind kind;
     clr_task_step *step;
     void (*destroy)(struct clr_task *task);
