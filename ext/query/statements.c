@@ -6,7 +6,6 @@
 #include "query/syntax/syntax.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* ---- Clauses of a SELECT. */
 

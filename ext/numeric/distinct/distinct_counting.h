@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "numeric/distinct/distinct.h"
 #include "numeric/order/portions.h"
-#include "numeric/values/value.h"
 
 #include <stddef.h>
 #include <stdint.h>

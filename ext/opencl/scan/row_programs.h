@@ -8,7 +8,6 @@
 #define CLR_OPENCL_ROW_PROGRAMS_H
 
 #include "numeric/scan/scan.h"
-#include "opencl/core/api.h"
 #include "opencl/core/calls.h"
 #include "opencl/core/device.h"
 #include "opencl/memory/resident_column.h"

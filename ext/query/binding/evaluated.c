@@ -1,6 +1,5 @@
 #include "query/binding/evaluated.h"
 
-#include "base/memory.h"
 #include "numeric/values/bytes.h"
 #include "query/binding/emit.h"
 #include "query/names/tables.h"

@@ -13,7 +13,6 @@
 #include "numeric/order/selection.h"
 #include "sqlite/aggregates/function.h"
 #include "sqlite/session/connection.h"
-#include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
 #include <string.h>

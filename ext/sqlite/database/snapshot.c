@@ -1,7 +1,6 @@
 /* The clauses that are cited here are those of snapshot.h. */
 #include "sqlite/database/snapshot.h"
 
-#include "base/memory.h"
 #include "base/system.h"
 #include "storage/format/page_set.h"
 #include "storage/snapshot/tree.h"

@@ -1,6 +1,5 @@
 #include "sqlite/lookups/entries.h"
 
-#include "base/memory.h"
 #include "query/query.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/sql_value.h"

@@ -3,7 +3,6 @@
 #include "query/syntax/blank.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/schema_entries.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 

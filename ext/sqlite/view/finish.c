@@ -1,6 +1,5 @@
 #include "sqlite/view/finish.h"
 
-#include "base/memory.h"
 #include "sqlite/columns/column_source.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"

@@ -15,7 +15,6 @@
 #include "numeric/scan/scan.h"
 #include "numeric/values/field.h"
 #include "storage/format/source.h"
-#include "storage/snapshot/tree.h"
 
 #include <stddef.h>
 #include <stdint.h>
