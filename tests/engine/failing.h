@@ -1,8 +1,7 @@
 /*
- * For tests of what OpenCL's failures lead to, by means of tests/opencl/failing-opencl.c, which is
- * preloaded into the test's own program run again: each failure has a process of its own.
+ * For tests of what OpenCL's failures lead to.
  *
- *     PROGRAM run     is one of those runs
+ *     PROGRAM run     is a run with one of them
  */
 #ifndef CLR_TESTS_FAILING_H
 #define CLR_TESTS_FAILING_H
@@ -10,15 +9,9 @@
 #include "base/memory.h"
 #include "engine/shards.h"
 #include "engine/worker/worker.h"
+#include "opencl/failing_runs.h"
 
 #include "tap.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-
-enum { FAILING_OUTPUT = 8192 };
 
 /* ---- One run, with whatever OpenCL the environment gives it. */
 
@@ -85,56 +78,16 @@ static inline int failing_report(struct clr_worker *worker, const struct clr_sha
 
 /* ---- The test. */
 
-static const char *failing_program, *failing_sanitizer;
-static char failing_interposer[1024];
-
 /* Prepares the runs of this program; skips everything where there is nothing that could fail. */
 static inline void failing_begin(const char *program)
 {
-    const char *build = getenv("CLREDUCE_BUILDDIR");
     struct clr_device_info info;
 
-    /* The first calls are those of the work: a GPU would measure its arithmetic first. */
-    setenv("CLREDUCE_DEVICE_ARITHMETIC", "fp64", 0);
-    snprintf(failing_interposer, sizeof failing_interposer, "%s/tests/opencl/failing-opencl.so",
-             build != NULL ? build : ".");
-    if (access(failing_interposer, R_OK) != 0) {
-        tap_no_device("there is nothing to preload that fails");
-        tap_skip_all("there is no %s to preload", failing_interposer);
-    }
+    failures_prepare(program);
     if (!failing_find_device(&info)) {
         tap_no_device("no OpenCL device could fail");
         tap_skip_all("no OpenCL device that could fail");
     }
-    failing_program = program;
-    failing_sanitizer = getenv("CLREDUCE_PRELOAD");
-    if (failing_sanitizer == NULL)
-        failing_sanitizer = "";
-}
-
-/* Runs the program with that rule; returns whether it ended well. */
-static inline bool failing_attempt(const char *rule, char output[FAILING_OUTPUT])
-{
-    char command[4096];
-    size_t length;
-    FILE *pipe;
-    int ended;
-
-    snprintf(command, sizeof command, "LD_PRELOAD='%s%s%s' CLR_FAIL='%s' '%s' run 2>&1",
-             failing_sanitizer, failing_sanitizer[0] != '\0' ? ":" : "", failing_interposer, rule,
-             failing_program);
-    fflush(stdout);
-    pipe = popen(command, "r");
-    TAP_NEED(pipe != NULL, "no process");
-    length = fread(output, 1, FAILING_OUTPUT - 1, pipe);
-    output[length] = '\0';
-    ended = pclose(pipe);
-    return WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_SUCCESS;
-}
-
-static inline bool failing_shows(const char *output, const char *text)
-{
-    return strstr(output, text) != NULL;
 }
 
 /* A device's programs are tested with fewer calls of each function. */
@@ -144,20 +97,21 @@ enum { FAILING_CALLS = 20000 };
    of its self-test, and of the answer. */
 static inline void failing_test_function(const char *function, const char *action)
 {
-    char output[FAILING_OUTPUT], rule[100];
+    struct failures_attempt run;
+    char rule[sizeof run.rule];
     int call, failed = 0;
 
     for (call = 1; call < FAILING_CALLS; call += 1 + (tap_is_quick() ? 3 * call : call / 5)) {
         snprintf(rule, sizeof rule, "%s:%s:%d", function, action, call);
-        if (!failing_attempt(rule, output)) {
+        if (!failures_attempt(&run, rule, "run")) {
             tap_ok(false, "%s", rule);
-            tap_diag("%s", output);
+            tap_diag("%s", run.text);
             return;
         }
-        if (!failing_shows(output, "failing-opencl:"))
+        if (!failures_acted(&run))
             break;
-        failed += failing_shows(output, "outcome 4") || failing_shows(output, "device failed") ||
-                  !failing_shows(output, "report \n");
+        failed += failures_shows(&run, "outcome 4") || failures_shows(&run, "device failed") ||
+                  !failures_shows(&run, "report \n");
     }
     tap_ok(failed > 0 && call < FAILING_CALLS, "%s: %s, from any call up to %d on", function,
            action, call);
@@ -167,38 +121,39 @@ static inline void failing_test_function(const char *function, const char *actio
    begins. */
 static inline void failing_test_no_room(const char *shown)
 {
-    char output[FAILING_OUTPUT], rule[100];
+    struct failures_attempt run;
+    char rule[sizeof run.rule];
     int call, seen = 0;
 
     for (call = 1; call < 100; call += tap_is_quick() ? 3 : 1) {
         snprintf(rule, sizeof rule, "clCreateBuffer:-4:%d", call);
-        if (!failing_attempt(rule, output) || !failing_shows(output, "failing-opencl:"))
+        if (!failures_attempt(&run, rule, "run") || !failures_acted(&run))
             break;
-        seen += failing_shows(output, shown) && failing_shows(output, "device usable");
+        seen += failures_shows(&run, shown) && failures_shows(&run, "device usable");
     }
-    tap_ok(seen >= (tap_is_quick() ? 3 : 5) && !failing_shows(output, "failing-opencl:"),
+    tap_ok(seen >= (tap_is_quick() ? 3 : 5) && !failures_acted(&run),
            "no room for %d buffers, and the device stays in use", seen);
 }
 
 /* shown: how the failure begins. */
 static inline void failing_test_build(const char *shown)
 {
-    char output[FAILING_OUTPUT];
+    struct failures_attempt run;
 
-    tap_ok(failing_attempt("clCreateProgramWithSource:broken:1", output) &&
-               failing_shows(output, shown) && failing_shows(output, "device usable"),
+    tap_ok(failures_attempt(&run, "clCreateProgramWithSource:broken:1", "run") &&
+               failures_shows(&run, shown) && failures_shows(&run, "device usable"),
            "a program that cannot be built, and the device stays in use");
-    tap_ok(failing_shows(output, "error"), "the compiler's log is in the report");
-    tap_diag("%.300s", output);
+    tap_ok(failures_shows(&run, "error"), "the compiler's log is in the report");
+    tap_diag("%.300s", run.text);
 }
 
 /* shown: what the self-test says. */
 static inline void failing_test_idle_kernels(const char *shown)
 {
-    char output[FAILING_OUTPUT];
+    struct failures_attempt run;
 
-    tap_ok(failing_attempt("clEnqueueNDRangeKernel:skip:1", output) &&
-               failing_shows(output, shown) && failing_shows(output, "device usable"),
+    tap_ok(failures_attempt(&run, "clEnqueueNDRangeKernel:skip:1", "run") &&
+               failures_shows(&run, shown) && failures_shows(&run, "device usable"),
            "kernels that do nothing are found out");
 }
 
@@ -215,13 +170,13 @@ static inline void failing_test_functions(const char *without_failure)
         {"clWaitForEvents", "-14"},          {"clEnqueueReadBuffer", "-5"},
         {"clEnqueueWriteBuffer", "-5"},      {"clEnqueueMapBuffer", "-12"},
     };
-    char output[FAILING_OUTPUT];
+    struct failures_attempt run;
     size_t i;
 
-    if (!tap_ok(failing_attempt("nothing", output) &&
-                    failing_shows(output, "status \nreport \ndevice usable"),
+    if (!tap_ok(failures_attempt(&run, "nothing", "run") &&
+                    failures_shows(&run, "status \nreport \ndevice usable"),
                 "%s", without_failure))
-        tap_bail("%s", output);
+        tap_bail("%s", run.text);
     for (i = 0; i < sizeof failures / sizeof failures[0]; i++)
         failing_test_function(failures[i].function, failures[i].action);
 }

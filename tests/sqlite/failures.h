@@ -1,99 +1,27 @@
 /*
  * For tests of clause 9 of the contract: whatever OpenCL does, results are the host's bits, and
- * what went wrong is in the statistics. OpenCL fails by means of tests/opencl/failing-opencl.c,
- * which is preloaded into the test's own program run again:
+ * what went wrong is in the statistics. Each failure has a process of its own:
  *
  *     PROGRAM DEVICE-TIMEOUT     is one of those runs
  *
- * Each failure has a process of its own; failure_runs.h has what these processes do. There is one
+ * failure_runs.h has what these processes do. There is one
  * program for each kind of work that calls OpenCL in its own way.
  */
 #ifndef CLR_TESTS_FAILURES_H
 #define CLR_TESTS_FAILURES_H
 
 #include "base/memory.h"
-#include "child.h"
 #include "opencl/core/calls.h"
 #include "opencl/devices.h"
+#include "opencl/failing_runs.h"
 #include "sqlite/failure_runs.h"
 
 #include "tap.h"
 
-#include <fcntl.h>
-
-enum { FAILURES_LIMIT_S = 120, FAILURES_AT_A_TIME = 2, FAILURES_OUTPUT = 8192 };
+enum { FAILURES_AT_A_TIME = 2 };
 
 /* The kinds of work. */
 enum failures_work { FAILURES_AGGREGATES = 1, FAILURES_VIEWS = 2 };
-
-/* A run, and all that it printed. */
-struct failures_attempt {
-    char rule[100];
-    pid_t child;
-    int output;
-    double start, took;
-    bool passed;
-    char text[FAILURES_OUTPUT];
-};
-
-static const char *failures_program, *failures_interposer, *failures_sanitizer;
-
-static inline void failures_start(struct failures_attempt *attempt, const char *device_timeout)
-{
-    int ends[2];
-
-    attempt->start = child_now();
-    fflush(stdout);
-    if (pipe(ends) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 ||
-        (attempt->child = fork()) < 0)
-        tap_bail("no child: %s", strerror(errno));
-    if (attempt->child == 0) {
-        char preload[2048];
-        dup2(ends[1], STDOUT_FILENO);
-        dup2(ends[1], STDERR_FILENO);
-        snprintf(preload, sizeof preload, "%s:%s", failures_sanitizer, failures_interposer);
-        setenv("LD_PRELOAD", failures_sanitizer[0] != '\0' ? preload : failures_interposer, 1);
-        setenv("CLR_FAIL", attempt->rule, 1);
-        /* The first calls are those of the work: a GPU would measure its arithmetic first. */
-        setenv("CLREDUCE_DEVICE_ARITHMETIC", "fp64", 0);
-        alarm(FAILURES_LIMIT_S);
-        execl(failures_program, failures_program, device_timeout, (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    attempt->output = ends[0];
-}
-
-static inline void failures_finish(struct failures_attempt *attempt)
-{
-    size_t length = 0;
-    char rest[1000];
-    ssize_t got;
-
-    /* All is read, so that the run can write it; the beginning is kept. */
-    while ((got = read(attempt->output, rest, sizeof rest)) > 0) {
-        size_t kept = (size_t)got;
-        if (kept > sizeof attempt->text - 1 - length)
-            kept = sizeof attempt->text - 1 - length;
-        memcpy(attempt->text + length, rest, kept);
-        length += kept;
-    }
-    attempt->text[length] = '\0';
-    close(attempt->output);
-    attempt->passed = child_wait(attempt->child);
-    attempt->took = child_now() - attempt->start;
-}
-
-static inline bool failures_shows(const struct failures_attempt *attempt, const char *text)
-{
-    return strstr(attempt->text, text) != NULL;
-}
-
-/* Whether a failure came about at all: not every function is called five times. */
-static inline bool failures_acted(const struct failures_attempt *attempt)
-{
-    return failures_shows(attempt, "failing-opencl:");
-}
 
 static inline bool failures_conclude(const struct failures_attempt *attempt, bool passed,
                                      const char *name)
@@ -212,14 +140,6 @@ static inline void failures_test_functions(enum failures_work work, const int ca
     }
 }
 
-static inline void failures_attempt(struct failures_attempt *attempt, const char *rule,
-                                    const char *device_timeout)
-{
-    snprintf(attempt->rule, sizeof attempt->rule, "%s", rule);
-    failures_start(attempt, device_timeout);
-    failures_finish(attempt);
-}
-
 /* unserved: what the output says if no device has served. */
 static inline void failures_test_success(const char *unserved)
 {
@@ -256,26 +176,14 @@ static inline void failures_require_device(void)
 static inline int failures_main(int count, char **arguments, int (*run)(const char *),
                                 void (*test)(void))
 {
-    static char path[1024];
-    const char *build = getenv("CLREDUCE_BUILDDIR");
-
     if (count == 2) {
         /* The programs that a driver runs, a linker for instance, are not to have it. */
         unsetenv("LD_PRELOAD");
         database_register();
         return run(arguments[1]) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
-    snprintf(path, sizeof path, "%s/tests/opencl/failing-opencl.so", build != NULL ? build : ".");
-    if (access(path, R_OK) != 0) {
-        tap_no_device("there is nothing to preload that fails");
-        tap_skip_all("there is no %s to preload", path);
-    }
+    failures_prepare(arguments[0]);
     failures_require_device();
-    failures_program = arguments[0];
-    failures_interposer = path;
-    failures_sanitizer = getenv("CLREDUCE_PRELOAD");
-    if (failures_sanitizer == NULL)
-        failures_sanitizer = "";
     test();
     return tap_done();
 }
