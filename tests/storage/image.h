@@ -2,6 +2,7 @@
 #ifndef CLR_TESTS_STORAGE_IMAGE_H
 #define CLR_TESTS_STORAGE_IMAGE_H
 
+#include "base/memory.h"
 #include "storage/format/varint.h"
 #include "storage/load/load.h"
 
@@ -436,6 +437,53 @@ static inline bool image_stop_at_once(void *context)
 {
     (void)context;
     return true;
+}
+
+/* Has a table read; after a failure *is_clean says whether nothing is left of it. */
+typedef enum clr_load_outcome image_attempt(const struct clr_source *source, uint32_t root,
+                                            struct clr_status *status, bool *is_clean);
+
+/* Tries it with memory for more and more allocations, until all goes well. */
+static inline void image_test_memory(image_attempt *attempt, const struct clr_source *source,
+                                     uint32_t root, const char *done)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    bool sound = true, is_clean;
+    struct clr_status status;
+    int after;
+
+    for (after = 0; outcome == CLR_LOAD_FAILED && after < 1000; after++) {
+        clr_memory_fail_after(after);
+        outcome = attempt(source, root, &status, &is_clean);
+        clr_memory_fail_after(-1);
+        if (outcome == CLR_LOAD_FAILED)
+            sound = sound && is_clean && status.code == CLR_NOMEM;
+    }
+    tap_is_int64(outcome, CLR_LOAD_DONE, "%s when allocation %d would fail", done, after);
+    tap_ok(sound && after > 10, "and before that no memory, and nothing left");
+}
+
+/* The same with more and more reads that work. */
+static inline void image_test_reads(image_attempt *attempt, struct clr_source source,
+                                    const struct image_bytes *bytes, uint32_t root,
+                                    const char *done)
+{
+    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
+    struct image_failing failing = {.bytes = *bytes};
+    bool sound = true, is_clean;
+    struct clr_status status;
+    int reads;
+
+    source.context = &failing;
+    source.read = image_read_some;
+    for (reads = 0; outcome == CLR_LOAD_FAILED && reads < 10000; reads++) {
+        atomic_store(&failing.reads_left, reads);
+        outcome = attempt(&source, root, &status, &is_clean);
+        if (outcome == CLR_LOAD_FAILED)
+            sound = sound && is_clean && status.code == CLR_IO && status.error == SQLITE_IOERR_READ;
+    }
+    tap_is_int64(outcome, CLR_LOAD_DONE, "%s with %d reads", done, reads - 1);
+    tap_ok(sound && reads > 10, "and with fewer it fails with SQLite's code");
 }
 
 #endif

@@ -4,9 +4,6 @@
 
 #include "storage/image.h"
 
-#include "base/memory.h"
-#include "batch.h"
-#include "engine/host/host_scan.h"
 #include "numeric/scans.h"
 #include "storage/stream/stream.h"
 

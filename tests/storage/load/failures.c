@@ -1,10 +1,6 @@
 /* Loads that cannot be: no memory, failing reads, a wish to stop, and what is no rowid table. */
 #include "storage/image.h"
 
-#include "base/memory.h"
-
-#include <time.h>
-
 static bool all_null(const struct image *image)
 {
     int i;
@@ -27,47 +23,16 @@ static struct image new_image(void)
     return image;
 }
 
-static void test_memory(const struct clr_source *source, uint32_t root)
+static enum clr_load_outcome attempt(const struct clr_source *source, uint32_t root,
+                                     struct clr_status *status, bool *is_clean)
 {
-    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
-    bool sound = true;
-    int after;
+    struct image image = new_image();
+    enum clr_load_outcome outcome = image_load(&image, source, root);
 
-    for (after = 0; outcome == CLR_LOAD_FAILED && after < 1000; after++) {
-        struct image image = new_image();
-
-        clr_memory_fail_after(after);
-        outcome = image_load(&image, source, root);
-        clr_memory_fail_after(-1);
-        if (outcome == CLR_LOAD_FAILED)
-            sound = sound && all_null(&image) && image.status.code == CLR_NOMEM;
-        image_free(&image);
-    }
-    tap_is_int64(outcome, CLR_LOAD_DONE, "loaded when allocation %d would fail", after);
-    tap_ok(sound && after > 10, "and before that no memory, and nothing left");
-}
-
-static void test_reads(struct clr_source source, const struct image_bytes *bytes, uint32_t root)
-{
-    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
-    struct image_failing failing = {.bytes = *bytes};
-    bool sound = true;
-    int reads;
-
-    source.context = &failing;
-    source.read = image_read_some;
-    for (reads = 0; outcome == CLR_LOAD_FAILED && reads < 10000; reads++) {
-        struct image image = new_image();
-
-        atomic_store(&failing.reads_left, reads);
-        outcome = image_load(&image, &source, root);
-        if (outcome == CLR_LOAD_FAILED)
-            sound = sound && all_null(&image) && image.status.code == CLR_IO &&
-                    image.status.error == SQLITE_IOERR_READ;
-        image_free(&image);
-    }
-    tap_is_int64(outcome, CLR_LOAD_DONE, "loaded with %d reads", reads - 1);
-    tap_ok(sound && reads > 10, "and with fewer it fails with SQLite's code");
+    *status = image.status;
+    *is_clean = all_null(&image);
+    image_free(&image);
+    return outcome;
 }
 
 static void test_stop(struct clr_source source, uint32_t root, bool parallel)
@@ -209,8 +174,8 @@ TAP_TEST(test_failures)
 
     source = image_store(db, &bytes);
     root = image_root(db, "t");
-    test_memory(&source, root);
-    test_reads(source, &bytes, root);
+    image_test_memory(attempt, &source, root, "loaded");
+    image_test_reads(attempt, source, &bytes, root, "loaded");
     test_stop(source, root, true);
     test_stop(source, root, false);
     test_layout(&source, root, image_root(db, "s"));

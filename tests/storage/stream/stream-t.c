@@ -3,43 +3,15 @@
 #include "storage/format/page.h"
 #include "storage/streams.h"
 
-static void test_memory(const struct clr_source *source, uint32_t root)
+static enum clr_load_outcome attempt(const struct clr_source *source, uint32_t root,
+                                     struct clr_status *status, bool *is_clean)
 {
-    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
     struct streamed streamed;
-    bool sound = true;
-    int after;
+    enum clr_load_outcome outcome = stream_plain(source, root, field_i, NULL, &streamed);
 
-    for (after = 0; outcome == CLR_LOAD_FAILED && after < 1000; after++) {
-        clr_memory_fail_after(after);
-        outcome = stream_plain(source, root, field_i, NULL, &streamed);
-        clr_memory_fail_after(-1);
-        if (outcome == CLR_LOAD_FAILED)
-            sound = sound && streamed.status.code == CLR_NOMEM;
-    }
-    tap_is_int64(outcome, CLR_LOAD_DONE, "streamed when allocation %d would fail", after);
-    tap_ok(sound && after > 10, "and before that no memory");
-}
-
-static void test_reads(struct clr_source source, const struct image_bytes *bytes, uint32_t root)
-{
-    enum clr_load_outcome outcome = CLR_LOAD_FAILED;
-    struct image_failing failing = {.bytes = *bytes};
-    struct streamed streamed;
-    bool sound = true;
-    int reads;
-
-    source.context = &failing;
-    source.read = image_read_some;
-    for (reads = 0; outcome == CLR_LOAD_FAILED && reads < 10000; reads++) {
-        atomic_store(&failing.reads_left, reads);
-        outcome = stream_plain(&source, root, field_i, NULL, &streamed);
-        if (outcome == CLR_LOAD_FAILED)
-            sound = sound && streamed.status.code == CLR_IO &&
-                    streamed.status.error == SQLITE_IOERR_READ;
-    }
-    tap_is_int64(outcome, CLR_LOAD_DONE, "streamed with %d reads", reads - 1);
-    tap_ok(sound && reads > 10, "and with fewer it fails with SQLite's code");
+    *status = streamed.status;
+    *is_clean = true;
+    return outcome;
 }
 
 static void test_stop(struct clr_source source, uint32_t root, bool parallel)
@@ -92,11 +64,11 @@ TAP_TEST(test_failures)
     struct clr_source source = image_bytes_source(&bytes);
     uint32_t root = image_root(db, "t");
 
-    test_memory(&source, root);
+    image_test_memory(attempt, &source, root, "streamed");
     source.parallel = false;
-    test_reads(source, &bytes, root);
+    image_test_reads(attempt, source, &bytes, root, "streamed");
     source.parallel = true;
-    test_reads(source, &bytes, root);
+    image_test_reads(attempt, source, &bytes, root, "streamed");
     test_stop(source, root, true);
     test_stop(source, root, false);
     image_close(db, &bytes);
