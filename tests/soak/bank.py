@@ -17,10 +17,7 @@ SELECTS = {
         " FROM account WHERE id > :least AND owner <> 3",
         (ROWS // 3,),
     ),
-    "moments": (
-        "SELECT gpu_var_pop(amount), gpu_corr(amount, rate), gpu_stddev_samp(rate) FROM account",
-        (),
-    ),
+    "moments": ("SELECT gpu_var_pop(amount), gpu_corr(amount, rate), gpu_stddev_samp(rate) FROM account", ()),
     "ranks": (
         "SELECT gpu_median(amount), gpu_percentile_disc(rate, 0.9), gpu_count_distinct(owner)"
         " FROM account",

@@ -45,9 +45,7 @@ class Writer:
         number = self.account()
         if number == 1:
             return
-        amount, owner = self.db.execute(
-            "SELECT amount, owner FROM account WHERE id = ?", (number,)
-        ).fetchone()
+        amount, owner = self.db.execute("SELECT amount, owner FROM account WHERE id = ?", (number,)).fetchone()
         self.db.execute("DELETE FROM account WHERE id = ?", (number,))
         note = "n" * self.rng.choice((0, 10, 900, 3000))
         self.db.execute(

@@ -91,9 +91,7 @@ def mixed(rng):
             lambda: rng.uniform(-100, 100),
             lambda: any_double(rng, 0, 2000),
             lambda: float(rng.randint(-50, 50)),
-            lambda: rng.choice(
-                ("", "abc", "12", "-3.5e10x", " 7 ", "9223372036854775807", "1e-320")
-            ),
+            lambda: rng.choice(("", "abc", "12", "-3.5e10x", " 7 ", "9223372036854775807", "1e-320")),
             lambda: rng.choice((b"", b"12", b"\xff", b"-1e300")),
         )
     )()

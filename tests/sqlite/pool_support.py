@@ -35,9 +35,7 @@ TALLY = views.Tally()
 def make(path, mode="DELETE", factor=1, rows=ROWS, tables=("t",)):
     """A new database by always the same steps: other factors give other values and nothing else."""
     db = sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA page_size = 1024")
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    support.execute(db, "PRAGMA page_size = 1024", "PRAGMA synchronous = OFF", f"PRAGMA journal_mode = {mode}")
     for table in tables:
         db.execute(TABLE.format(t=table))
         db.execute(FILL.format(t=table, rows=rows, factor=factor))

@@ -60,6 +60,12 @@ def configure(db, **settings):
         db.execute("SELECT clreduce_set(?, ?)", (name, value)).fetchall()
 
 
+def execute(db, *statements):
+    """Runs statements, one after the other."""
+    for sql in statements:
+        db.execute(sql).fetchall()
+
+
 def rows(db, sql, *parameters):
     """All rows of a query; an error that SQLite reports for it as a Failure instead."""
     try:
@@ -86,8 +92,7 @@ def call(function, x="x", y="y"):
 
 def fill(db, pairs, table="t"):
     """A new table of (x, y) with just these rows in this order; no affinity changes a value."""
-    db.execute(f"DROP TABLE IF EXISTS {table}")
-    db.execute(f"CREATE TABLE {table}(x, y)")
+    execute(db, f"DROP TABLE IF EXISTS {table}", f"CREATE TABLE {table}(x, y)")
     db.executemany(f"INSERT INTO {table} VALUES (?, ?)", pairs)
 
 

@@ -21,8 +21,7 @@ def delete(path):
 def fill(path, factor=1, mode="DELETE"):
     """A connection to a new database, whose view holds its columns."""
     db = views.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {mode}")
-    db.execute("CREATE TABLE t(a)")
+    support.execute(db, f"PRAGMA journal_mode = {mode}", "CREATE TABLE t(a)")
     db.execute("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO t SELECT i * ? FROM n", (factor,))
     views.create(db, "v", SELECT)
     look(db, factor)
@@ -63,8 +62,7 @@ def test_detach():
     db.execute("ATTACH ? AS side", (path,))
     views.create(db, "w", "SELECT gpu_sum(a) FROM side.t")
     tap.is_equal(views.ask(db, "w"), [(50_010_000,)], "of the attached file")
-    db.execute("DROP TABLE w")
-    db.execute("DETACH side")
+    support.execute(db, "DROP TABLE w", "DETACH side")
     tap.is_equal(delete(path), 0, "no connection is left")
     look(db)
 

@@ -16,8 +16,7 @@ ROWS = 3_000
 
 def fill(db, table, factor=1):
     """A table of numbers and a few words."""
-    db.execute("BEGIN")
-    db.execute(f"CREATE TABLE {table}(x INTEGER, r REAL, s TEXT COLLATE NOCASE, d DATE, n)")
+    support.execute(db, "BEGIN", f"CREATE TABLE {table}(x INTEGER, r REAL, s TEXT COLLATE NOCASE, d DATE, n)")
     rows = ((factor * (i % 97), i / 8, f"S{i % 7}", f"2020-01-0{i % 9 + 1}", i % 5 or "none") for i in range(ROWS))
     db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", rows)
     db.execute("COMMIT")
@@ -54,8 +53,7 @@ def temporary(db):
 def without(path, sql, *setup):
     """What the statement gives on a connection without accelerated views."""
     db = open_database(path)
-    for each in setup:
-        db.execute(each)
+    support.execute(db, *setup)
     found = described(db, sql)
     db.close()
     return found
@@ -100,9 +98,8 @@ def make_views(db):
     for name, select in VIEWS.items():
         quoted = name.replace('"', '""')
         db.execute(CREATED.get(name, f'CREATE VIEW "{quoted}" AS ') + select)
-    db.execute("CREATE VIEW above AS SELECT n + 1 FROM plain")
-    db.execute("CREATE TABLE word(w TEXT)")
-    db.execute("INSERT INTO word SELECT count(*) FROM t WHERE x > 5")
+    support.execute(db, "CREATE VIEW above AS SELECT n + 1 FROM plain", "CREATE TABLE word(w TEXT)",
+                    "INSERT INTO word SELECT count(*) FROM t WHERE x > 5")
 
 
 def test_statements():
@@ -179,8 +176,7 @@ def test_groups(batch):
     """Views of several rows: whatever is accelerated of them compares as before."""
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None)
-    db.execute("BEGIN")
-    db.execute("CREATE TABLE g(v VARCHAR(9), d DATE, i INT, r REAL, n)")
+    support.execute(db, "BEGIN", "CREATE TABLE g(v VARCHAR(9), d DATE, i INT, r REAL, n)")
     rows = ((f"v{i % 5}", f"2020-0{i % 9 + 1}-01", i % 7, i / 8, i % 4 or None) for i in range(ROWS))
     db.executemany("INSERT INTO g VALUES (?, ?, ?, ?, ?)", rows)
     db.execute("CREATE TABLE word(k TEXT, m INT)")
@@ -265,10 +261,9 @@ def test_errors():
     }.items():
         db.execute(f"CREATE VIEW {name} AS {select}")
     db.create_function("secret", 1, lambda x: x, deterministic=True)
-    db.execute("CREATE TRIGGER tr INSTEAD OF INSERT ON written BEGIN DELETE FROM t; END")
-    db.execute("CREATE TEMP TRIGGER tr2 INSTEAD OF INSERT ON main.written2 BEGIN SELECT 1; END")
-    db.execute("CREATE TEMP VIEW mine AS SELECT count(*) FROM t")
-    db.execute("CREATE TEMP TABLE taken(x)")
+    support.execute(db, "CREATE TRIGGER tr INSTEAD OF INSERT ON written BEGIN DELETE FROM t; END",
+                    "CREATE TEMP TRIGGER tr2 INSTEAD OF INSERT ON main.written2 BEGIN SELECT 1; END",
+                    "CREATE TEMP VIEW mine AS SELECT count(*) FROM t", "CREATE TEMP TABLE taken(x)")
     before = temporary(db)
     for name, message in (
         ("nosuch", "no database has a view 'nosuch'"),
@@ -322,8 +317,7 @@ def test_utf16():
 def test_rights():
     """Authorizers, and a connection that must not write."""
     db = open_database()
-    db.execute("CREATE VIEW v AS SELECT gpu_sum(x) AS x FROM t")
-    db.execute("PRAGMA query_only = 1")
+    support.execute(db, "CREATE VIEW v AS SELECT gpu_sum(x) AS x FROM t", "PRAGMA query_only = 1")
     tap.is_equal(accelerate(db, "v"), "clreduce_accelerate: view 'v': attempt to write a readonly database", "query_only")
     db.execute("PRAGMA query_only = 0")
     for name in (("v",), ()):
@@ -378,21 +372,15 @@ def test_changes(batch):
             both(select)
             both(f"{select}, again")
         for select in OTHER_COLUMNS:
-            who.execute("BEGIN")
-            who.execute("DROP VIEW main.v")
-            who.execute(f"CREATE VIEW main.v AS {select}")
-            who.execute("COMMIT")
+            support.execute(who, "BEGIN", "DROP VIEW main.v", f"CREATE VIEW main.v AS {select}", "COMMIT")
             found = described(db, "SELECT * FROM v")[0]
             batch.compare(found, CHANGED, select)
             batch.check(views.plan(db, "v")[0].startswith("row by row: "), f"the plan: {views.plan(db, 'v')[0]}")
             batch.compare(accelerate(db, "v"), 1, "accelerated again")
             both(f"{select}, accelerated again")
-        who.execute("DROP VIEW main.v")
-        who.execute(f"CREATE VIEW main.v AS {SELECTS[0]}")
+        support.execute(who, "DROP VIEW main.v", f"CREATE VIEW main.v AS {SELECTS[0]}")
         batch.compare(accelerate(db, "v"), 1, "accelerated at last")
-        who.execute("DROP TABLE t")
-        who.execute("CREATE TABLE t(x, r, s)")
-        who.execute("INSERT INTO t VALUES (3, 4, 5)")
+        support.execute(who, "DROP TABLE t", "CREATE TABLE t(x, r, s)", "INSERT INTO t VALUES (3, 4, 5)")
         both("another table")
         db.execute("DROP VIEW temp.v")
     batch.compare(temporary(db), [], "nothing is left")

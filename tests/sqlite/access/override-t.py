@@ -14,9 +14,8 @@ NAMES = ("sum", "total", "avg")
 
 def fill(db, rng):
     """A table whose sums have bits that no other order of adding gives."""
-    db.execute("BEGIN")
-    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, x REAL, i INTEGER, s TEXT, m)")
-    db.execute("CREATE INDEX ti ON t(i)")
+    support.execute(db, "BEGIN", "CREATE TABLE t(k INTEGER PRIMARY KEY, x REAL, i INTEGER, s TEXT, m)",
+                    "CREATE INDEX ti ON t(i)")
     rows = ((rng.choice((1e16, -1e16, 0.1, 1.5, 3e-9)) * rng.random(), rng.randrange(97), f"{rng.random()}",
              rng.choice((None, 1, 2.5, "7", "x", b"3"))) for _ in range(ROWS))
     db.executemany("INSERT INTO t(x, i, s, m) VALUES (?, ?, ?, ?)", rows)
@@ -155,8 +154,7 @@ def test_errors(db, rng):
     want = views.outcome(db, "SELECT gpu_sum(x) FROM t")
     cursor = db.execute("SELECT k FROM t ORDER BY k")
     cursor.fetchone()
-    db.execute("BEGIN")
-    db.execute("INSERT INTO t(x) VALUES (0)")
+    support.execute(db, "BEGIN", "INSERT INTO t(x) VALUES (0)")
     tap.is_equal(turn(db, "on"), "on", "in a transaction, while another statement runs")
     tap.is_equal(len(cursor.fetchall()), ROWS, "which goes on")
     tap.is_equal(views.outcome(db, "SELECT sum(x) FROM t"), want, "on")

@@ -76,8 +76,7 @@ def outcome(db, sql, parameters):
 def test_stale_schema(path):
     """Another connection has changed the schema: views go with what this one knows of it, while the SELECT is planned."""
     db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
-    db.execute("CREATE TABLE t(x INTEGER)")
-    db.execute("SELECT clreduce_rewrite('SELECT gpu_sum(x) FROM t')").fetchall()
+    support.execute(db, "CREATE TABLE t(x INTEGER)", "SELECT clreduce_rewrite('SELECT gpu_sum(x) FROM t')")
     for turn in range(3):
         other.execute(f"CREATE TABLE t{turn}(x)")
         select = f"SELECT gpu_sum(x + {turn}) FROM t"
@@ -97,9 +96,8 @@ def test_stale_schema(path):
 def test_places(db):
     """In schemas it is refused; a statement that writes makes no view; a SELECT that runs may go on."""
     select = "SELECT gpu_sum(x) FROM t"
-    db.execute("CREATE TABLE log(text)")
-    db.execute("CREATE VIEW w AS SELECT clreduce_rewrite('SELECT 1') AS name")
-    db.execute("CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO log SELECT clreduce_rewrite('SELECT 1'); END")
+    support.execute(db, "CREATE TABLE log(text)", "CREATE VIEW w AS SELECT clreduce_rewrite('SELECT 1') AS name",
+                    "CREATE TRIGGER tr AFTER INSERT ON t BEGIN INSERT INTO log SELECT clreduce_rewrite('SELECT 1'); END")
     for sql in ("SELECT * FROM w", "INSERT INTO t(x) VALUES (1)"):
         tap.raises(lambda sql=sql: db.execute(sql).fetchall(), "unsafe use of clreduce_rewrite()", sql)
     db.execute("DROP TRIGGER tr")
@@ -176,9 +174,8 @@ def test_writing(path):
                     fresh = file + ("r" if rewriting else "")
                     db = views.connect(fresh, isolation_level=None)
                     db.create_function("own", 1, lambda value: value * 2)
-                    db.execute(f"PRAGMA journal_mode = {journal}")
-                    db.execute("CREATE TABLE t(x INTEGER, k INTEGER, s TEXT)")
-                    db.execute("CREATE TABLE log(a, b, c)")
+                    support.execute(db, f"PRAGMA journal_mode = {journal}",
+                                    "CREATE TABLE t(x INTEGER, k INTEGER, s TEXT)", "CREATE TABLE log(a, b, c)")
                     db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
                                " SELECT i % 97, i % 5, 's' || i % 7 FROM n")
                     db.execute("INSERT INTO log VALUES (1, 96, 0), (2, 5, 0), (3, 96, 1)")
@@ -205,9 +202,8 @@ def test_writing(path):
 def test_writers(path):
     """Other statements of the connection that write, and blob handles."""
     db = views.connect(path, isolation_level=None)
-    db.execute("CREATE TABLE t(x INTEGER, b BLOB)")
-    db.execute("CREATE TABLE log(n)")
-    db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999) SELECT i, zeroblob(8) FROM n")
+    support.execute(db, "CREATE TABLE t(x INTEGER, b BLOB)", "CREATE TABLE log(n)",
+                    "INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999) SELECT i, zeroblob(8) FROM n")
     writing = "INSERT INTO log SELECT count(DISTINCT b) FROM t"
     text, sums, counts = (rewritten(db, sql) for sql in (writing, "SELECT sum(x), 1 FROM t", "SELECT count(DISTINCT b) FROM t"))
     half = db.execute("UPDATE t SET x = x + 1 WHERE x < 10 RETURNING x")
@@ -246,13 +242,11 @@ def test_attached(db, path):
         db.execute("BEGIN")
         text = rewritten(db, f"SELECT gpu_sum(x) AS \"{temp}\" FROM t -- end")
         tap.ok(text is not None, f"{temp}: a view of main")
-        other.execute("BEGIN EXCLUSIVE")
-        other.execute("COMMIT")
+        support.execute(other, "BEGIN EXCLUSIVE", "COMMIT")
         tap.is_equal(db.execute(text).fetchall(), db.execute("SELECT sum(x) FROM t").fetchall(), "and others may write elsewhere")
         read = f"SELECT gpu_sum(a) AS \"{temp}\" FROM other.o"
         tap.is_equal(db.execute(rewritten(db, read)).fetchall(), db.execute("SELECT sum(a) FROM other.o").fetchall(), "a view of the other")
-        db.execute("COMMIT")
-        db.execute("CREATE TEMP TABLE IF NOT EXISTS few AS SELECT 1")
+        support.execute(db, "COMMIT", "CREATE TEMP TABLE IF NOT EXISTS few AS SELECT 1")
 
 
 def test_rights(db, path):
@@ -277,8 +271,7 @@ def test_rights(db, path):
 def test_few(path):
     """The least recently used view goes, unless somebody has a use for it."""
     db = views.connect(path, isolation_level=None, cached_statements=0)
-    db.execute("CREATE TABLE t(x)")
-    db.execute("INSERT INTO t VALUES (1), (2), (3)")
+    support.execute(db, "CREATE TABLE t(x)", "INSERT INTO t VALUES (1), (2), (3)")
     select = "SELECT count(*) + {} FROM t"
     first, second, third, fourth = (name_of(db, select.format(i)) for i in range(4))
     held = db.execute(f"SELECT * FROM {first}")
@@ -339,19 +332,17 @@ def test_changes(path):
 def test_hidden(path):
     """A table of temp hides another one, which SQLite finds few rows of by an index."""
     db = views.connect(path, isolation_level=None)
-    db.execute("SELECT clreduce_set('view_threshold', 1000)")
-    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, n INTEGER)")
-    db.execute("CREATE INDEX by_n ON t(n)")
-    db.execute("INSERT INTO t WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, i % 1000 FROM n")
+    support.execute(db, "SELECT clreduce_set('view_threshold', 1000)",
+                    "CREATE TABLE t(k INTEGER PRIMARY KEY, n INTEGER)", "CREATE INDEX by_n ON t(n)",
+                    "INSERT INTO t WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, i % 1000 FROM n")
     select = "SELECT count(*), max(k) FROM t WHERE n = 7"
     text = rewritten(db, select)
     tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "few rows")
     few = views.plan(db, name_of(db, select))
     held = db.execute("SELECT * FROM t")
     held.fetchone()
-    db.execute("CREATE TEMP TABLE t(k INTEGER PRIMARY KEY, n INTEGER)")
-    db.execute("CREATE INDEX temp.by_n ON t(n)")
-    db.execute("INSERT INTO temp.t VALUES (1, 7)")
+    support.execute(db, "CREATE TEMP TABLE t(k INTEGER PRIMARY KEY, n INTEGER)", "CREATE INDEX temp.by_n ON t(n)",
+                    "INSERT INTO temp.t VALUES (1, 7)")
     for what in ("hidden by a table of temp", "and again"):
         tap.is_equal(db.execute(text).fetchall(), [(1, 1)], what)
         tap.is_equal(db.execute(rewritten(db, select)).fetchall(), [(1, 1)], f"{what}, asked for again")

@@ -21,10 +21,9 @@ def test_literals():
     """TEXT and BLOB as SQLite's own sum() reads them, in every encoding, in views and states too."""
     for encoding in ("UTF-8", "UTF-16le", "UTF-16be"):
         db = support.connect()
-        db.execute(f"PRAGMA encoding = '{encoding}'")
-        db.execute("SELECT clreduce_set('view_threshold', 0)")
-        db.execute("CREATE TABLE one(x)")
-        db.execute("CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(x) AS s FROM one))")
+        support.execute(db, f"PRAGMA encoding = '{encoding}'", "SELECT clreduce_set('view_threshold', 0)",
+                        "CREATE TABLE one(x)",
+                        "CREATE VIRTUAL TABLE temp.v USING clreduce((SELECT gpu_sum(x) AS s FROM one))")
         batch = support.Batch(f"5 TEXT and BLOB as sum() reads them, {encoding}")
         for text in LITERALS:
             for value in (text, text.encode(), text + "\0", text + "\0" + "1"):
@@ -50,8 +49,7 @@ def test_literals():
 
 def test_collations(db):
     """6: TEXT is compared by BINARY, whatever the column says; UTF-16 databases too."""
-    db.execute("CREATE TEMP TABLE c(x TEXT COLLATE NOCASE)")
-    db.execute("INSERT INTO c VALUES ('a'), ('B'), ('c')")
+    support.execute(db, "CREATE TEMP TABLE c(x TEXT COLLATE NOCASE)", "INSERT INTO c VALUES ('a'), ('B'), ('c')")
     tap.is_equal(
         db.execute("SELECT gpu_min(x), gpu_max(x), min(x), max(x) FROM c").fetchone(),
         ("B", "c", "a", "c"),

@@ -104,10 +104,7 @@ def test_big(rng, modes):
         least,
         greatest,
     )
-    select = (
-        "SELECT count(*), gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_dot(x, y), gpu_min(x),"
-        " gpu_max(x) FROM "
-    )
+    select = "SELECT count(*), gpu_sum(x), gpu_total(x), gpu_avg(x), gpu_dot(x, y), gpu_min(x), gpu_max(x) FROM "
     for mode in modes:
         for chunk in (65536, 10007):
             support.configure(db, device=mode, chunk_size=chunk, host_threshold=1)

@@ -92,15 +92,11 @@ def explained(data, squares, total):
 def create(db, table, data, scaled):
     """A table of the columns: doubles, or whole numbers; gives the scales by column."""
     scales = {name: data.scale(name) if scaled else 1 for name in data.columns}
-    db.execute(f"DROP TABLE IF EXISTS {table}")
-    db.execute(f"CREATE TABLE {table}({', '.join(data.columns)})")
+    support.execute(db, f"DROP TABLE IF EXISTS {table}", f"CREATE TABLE {table}({', '.join(data.columns)})")
     kind = int if scaled else float
     db.executemany(
         f"INSERT INTO {table} VALUES ({', '.join('?' * len(data.columns))})",
-        (
-            tuple(kind(value * scales[name]) for name, value in zip(data.columns, row))
-            for row in data.rows
-        ),
+        (tuple(kind(value * scales[name]) for name, value in zip(data.columns, row)) for row in data.rows),
     )
     return scales
 
@@ -228,8 +224,7 @@ def power_sums(db, data, scales, highest):
 
     A power of x has up to 666 bits. It lies in the table in parts whose sums are INTEGERs.
     """
-    db.execute("DROP TABLE IF EXISTS powers")
-    db.execute("CREATE TABLE powers(power, place, part, y)")
+    support.execute(db, "DROP TABLE IF EXISTS powers", "CREATE TABLE powers(power, place, part, y)")
     db.executemany(
         "INSERT INTO powers VALUES (?, ?, ?, ?)",
         (

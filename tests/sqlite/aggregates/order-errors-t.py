@@ -31,21 +31,9 @@ ERRORS = (
     ("gpu_histogram(x, 1, 1.0, 2)", "1", "gpu_histogram: high must be greater than low, not 1.0"),
     ("gpu_histogram(x, 0.0, -0.0, 2)", "1", "gpu_histogram: high must be greater than low, not"),
     ("gpu_histogram(x, -0.0, 0.0, 2)", "1", "gpu_histogram: high must be greater than low, not 0.0"),
-    (
-        "gpu_histogram(x, 0, 1, 0)",
-        "1",
-        "gpu_histogram: bins must be an INTEGER from 1 to 1000000, not 0",
-    ),
-    (
-        "gpu_histogram(x, 0, 1, 1000001)",
-        "1",
-        "gpu_histogram: bins must be an INTEGER from 1 to 1000000, not 1000001",
-    ),
-    (
-        "gpu_histogram(x, 0, 1, 2.0)",
-        "1",
-        "gpu_histogram: bins must be an INTEGER from 1 to 1000000, not 2.0",
-    ),
+    ("gpu_histogram(x, 0, 1, 0)", "1", "gpu_histogram: bins must be an INTEGER from 1 to 1000000, not 0"),
+    ("gpu_histogram(x, 0, 1, 1000001)", "1", "gpu_histogram: bins must be an INTEGER from 1 to 1000000, not 1000001"),
+    ("gpu_histogram(x, 0, 1, 2.0)", "1", "gpu_histogram: bins must be an INTEGER from 1 to 1000000, not 2.0"),
     ("gpu_histogram(x, -rowid, 1, 2)", "1", "low must be the same on every row, not -2"),
     ("gpu_histogram(x, 0, rowid, 2)", "1", "high must be the same on every row, not 2"),
     ("gpu_histogram(x, 0, 1, rowid)", "1", "bins must be the same on every row, not 2"),
@@ -62,9 +50,7 @@ ERRORS = (
 
 def test_errors(db):
     for call, value, text in ERRORS:
-        db.execute("DROP TABLE IF EXISTS t")
-        db.execute("CREATE TABLE t(x)")
-        db.execute(f"INSERT INTO t VALUES (1), ({value})")
+        support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(x)", f"INSERT INTO t VALUES (1), ({value})")
         for over in ("", " OVER (ROWS 1 PRECEDING)"):
             got = support.rows(db, f"SELECT {call}{over} FROM t")
             tap.ok(isinstance(got, Failure) and text in str(got), f"{call}{over} of {value}: {got}")
@@ -97,8 +83,7 @@ MEMORY_CALLS = (
 def test_memory():
     """Past the limit an error that names function and setting; within a transaction, which stays."""
     db = support.connect()
-    db.execute("CREATE TABLE t(x)")
-    db.execute("BEGIN")
+    support.execute(db, "CREATE TABLE t(x)", "BEGIN")
     db.execute(
         "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
         " INSERT INTO t SELECT i FROM n"

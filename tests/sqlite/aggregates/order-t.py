@@ -170,10 +170,7 @@ NESTED = (
     ("SELECT json_array({h}) FROM t WHERE x > 9", "[null]"),
     ("SELECT json_array({h}) FROM t GROUP BY x > 1 ORDER BY x > 1", "[[0,2,0,0]]"),
     ("SELECT json_array({h} OVER (ORDER BY x ROWS 1 PRECEDING)) FROM t", "[[0,1,0,0]]"),
-    (
-        "SELECT json_array({h} OVER (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)) FROM t",
-        "[[0,2,1,0]]",
-    ),
+    ("SELECT json_array({h} OVER (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)) FROM t", "[[0,2,1,0]]"),
     (
         "SELECT json_array(gpu_histogram_merge(s)) FROM"
         " (SELECT gpu_histogram_state(x, 0, 4, 2) AS s FROM t)",

@@ -29,8 +29,7 @@ def test_windows(rng, db):
     calls = NUMERIC[:4] + NUMERIC[8:12] + NUMERIC[-7:-4]
     for kind, calls in [(kind, calls + ANY) for kind in NUMBERS] + [(texts, ANY)]:
         values = [kind(rng) for _ in range(rows)]
-        db.execute("DROP TABLE IF EXISTS t")
-        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
+        support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
         db.executemany("INSERT INTO t VALUES (?, ?)", enumerate(values))
         batch = support.Batch(f"windows over {kind.__name__} values")
         for frame in FRAMES:
@@ -40,9 +39,7 @@ def test_windows(rng, db):
                 frames = [[int(i) for i in str(row[0]).split(",")] if row[0] is not None else [] for row in listed]
                 for call, reference in calls:
                     got = support.rows(db, f"SELECT {call} {over} FROM t ORDER BY id")
-                    want = [
-                        (reference(present([values[i] for i in ids])),) for ids in frames
-                    ]
+                    want = [(reference(present([values[i] for i in ids])),) for ids in frames]
                     batch.compare(got, want, f"{call} {over}")
 
 
@@ -50,8 +47,7 @@ def test_long_windows(rng, db):
     """Frames of thousands of rows: quick, and right after all those that have left."""
     rows, length = (4_000, 700) if tap.QUICK else (25_001, 7_000)
     values = [rng.choice((rng.randint(0, 300), rng.random() * 300)) for _ in range(rows)]
-    db.execute("DROP TABLE IF EXISTS t")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
+    support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
     db.executemany("INSERT INTO t VALUES (?, ?)", enumerate(values))
     got = db.execute(
         "SELECT gpu_median(x) OVER w, gpu_mode(CAST(x AS INT)) OVER w, gpu_mode('m' || CAST(x AS INT))"
@@ -104,8 +100,7 @@ def test_growing_windows(rng):
 def test_late_leavers(db):
     """Rows begin to leave only after far more than a batch: how often each is there is known still."""
     rows, length = 45_000, 30_000
-    db.execute("DROP TABLE IF EXISTS t")
-    db.execute("CREATE TABLE t(x)")
+    support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(x)")
     db.executemany("INSERT INTO t VALUES (?)", [(i / 2,) for i in range(rows)])
     frame = f"OVER (ROWS BETWEEN CURRENT ROW AND {length - 1} FOLLOWING)"
     got = db.execute(f"SELECT gpu_count_distinct(x) {frame}, gpu_count_distinct(CAST(x / 8 AS INT)) {frame} FROM t")

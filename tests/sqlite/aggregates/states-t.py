@@ -116,9 +116,7 @@ def test_families(rng, db):
                     f"states of {giver}",
                 )
                 batch.check(
-                    not support.value(
-                        db, f"SELECT count(*) FROM s WHERE {column(giver)} IS NOT {column(taker)}"
-                    ),
+                    not support.value(db, f"SELECT count(*) FROM s WHERE {column(giver)} IS NOT {column(taker)}"),
                     f"the bytes of {giver} and {taker}",
                 )
 

@@ -260,26 +260,14 @@ OUTSIDE = """CREATE TABLE gate(x);
 PLACES = {
     "a view": ("CREATE VIEW place AS {query}", "SELECT * FROM place", "DROP VIEW place"),
     "a new table": ("CREATE TABLE place AS {query}", "SELECT * FROM place", "DROP TABLE place"),
-    "a subquery": (
-        "SELECT 1",
-        "SELECT (SELECT a FROM ({query})), (SELECT b FROM ({query}))",
-        "SELECT 1",
-    ),
-    "INSERT": (
-        "CREATE TABLE place(a, b)",
-        "INSERT INTO place {query} RETURNING *",
-        "DROP TABLE place",
-    ),
+    "a subquery": ("SELECT 1", "SELECT (SELECT a FROM ({query})), (SELECT b FROM ({query}))", "SELECT 1"),
+    "INSERT": ("CREATE TABLE place(a, b)", "INSERT INTO place {query} RETURNING *", "DROP TABLE place"),
     "UPDATE": (
         "CREATE TABLE place AS SELECT 1 AS a, 2 AS b",
         "UPDATE place SET (a, b) = ({query}) RETURNING *",
         "DROP TABLE place",
     ),
-    "a trigger": (
-        INSIDE + "INSERT INTO door VALUES (1)",
-        "SELECT * FROM place",
-        "DROP TABLE door; DROP TABLE place",
-    ),
+    "a trigger": (INSIDE + "INSERT INTO door VALUES (1)", "SELECT * FROM place", "DROP TABLE door; DROP TABLE place"),
     "a trigger of a trigger": (
         INSIDE + OUTSIDE + "INSERT INTO gate VALUES (1)",
         "SELECT * FROM place",

@@ -88,10 +88,7 @@ def test_host_stats():
     got = support.stats(db)
     tap.is_equal(got["values_fed"], 1000, "values fed: one a row")
     tap.is_equal(
-        [
-            got[name]
-            for name in ("chunks_to_device", "bytes_to_device", "kernels_launched", "passes")
-        ],
+        [got[name] for name in ("chunks_to_device", "bytes_to_device", "kernels_launched", "passes")],
         [0, 0, 0, 0],
         "nothing went to a device",
     )

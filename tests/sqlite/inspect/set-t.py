@@ -147,11 +147,10 @@ def test_unknown_device():
 def test_directonly():
     """Only a statement of the user's own can change settings; the aggregates are innocuous."""
     db = support.connect()
-    db.execute("CREATE TABLE t(x)")
-    db.execute("INSERT INTO t VALUES (1), (2)")
-    db.execute("CREATE VIEW setter AS SELECT clreduce_set('chunk_size', '16')")
-    db.execute("CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t")
-    db.execute("CREATE TABLE log(s)")
+    support.execute(db, "CREATE TABLE t(x)", "INSERT INTO t VALUES (1), (2)",
+                    "CREATE VIEW setter AS SELECT clreduce_set('chunk_size', '16')",
+                    "CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t",
+                    "CREATE TABLE log(s)")
     for trusted in ("ON", "OFF"):
         db.execute(f"PRAGMA trusted_schema = {trusted}")
         tap.raises(
@@ -160,28 +159,21 @@ def test_directonly():
             f"a view cannot set, trusted_schema {trusted}",
         )
         tap.is_equal(support.rows(db, "SELECT * FROM adder"), [(3, 5, 2)], f"a view can sum, trusted_schema {trusted}")
-        db.execute(
-            "CREATE TRIGGER sets AFTER INSERT ON log BEGIN"
-            " SELECT clreduce_set('chunk_size', '16'); END"
-        )
+        db.execute("CREATE TRIGGER sets AFTER INSERT ON log BEGIN SELECT clreduce_set('chunk_size', '16'); END")
         tap.raises(
             lambda: db.execute("INSERT INTO log VALUES (1)"),
             "unsafe use of clreduce_set()",
             f"a trigger cannot set, trusted_schema {trusted}",
         )
         db.execute("DROP TRIGGER sets")
-        db.execute(
-            "CREATE TRIGGER adds AFTER INSERT ON t BEGIN"
-            " INSERT INTO log SELECT gpu_sum(x) FROM t; END"
-        )
+        db.execute("CREATE TRIGGER adds AFTER INSERT ON t BEGIN INSERT INTO log SELECT gpu_sum(x) FROM t; END")
         result = support.rows(db, "INSERT INTO t VALUES (0)")
         tap.is_equal(
             (result, db.execute("SELECT s FROM log").fetchall()),
             ([], [(3,)]),
             f"a trigger can sum, trusted_schema {trusted}",
         )
-        db.execute("DROP TRIGGER adds")
-        db.execute("DELETE FROM log")
+        support.execute(db, "DROP TRIGGER adds", "DELETE FROM log")
     tap.ok(settings_of(db)["chunk_size"] == "16384", "the setting is as it was")
 
 
@@ -216,10 +208,7 @@ def test_settings_do_not_matter(rng):
     db = support.connect()
     support.fill(
         db,
-        [
-            (rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), rng.randint(-(2**40), 2**40))
-            for _ in range(5000)
-        ],
+        [(rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), rng.randint(-(2**40), 2**40)) for _ in range(5000)],
     )
     want = db.execute(CONFIGURABLE).fetchone()
     # A device that did not answer in time is not used again, so short times come last.

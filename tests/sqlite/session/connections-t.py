@@ -218,9 +218,7 @@ def test_progress_handler():
         support.fill(db, [(i * 0.5, i) for i in range(300)])
         queries = {
             "SELECT gpu_sum(x), gpu_min(x), gpu_dot(x, y) FROM t": [(22425.0, 0.0, 4477525.0)],
-            "SELECT count(s) FROM (SELECT gpu_sum(x) OVER (ROWS 40 PRECEDING) AS s FROM t)": [
-                (300,)
-            ],
+            "SELECT count(s) FROM (SELECT gpu_sum(x) OVER (ROWS 40 PRECEDING) AS s FROM t)": [(300,)],
             "SELECT count(s) FROM (SELECT gpu_max(y) AS s FROM t GROUP BY rowid % 3)": [(3,)],
         }
         for query, want in queries.items():
@@ -290,8 +288,7 @@ def test_files():
         writer.execute("PRAGMA journal_mode = WAL")
         support.fill(writer, [(i, 1.5) for i in range(1000)])
         tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "what another has written")
-        writer.execute("BEGIN")
-        writer.execute("INSERT INTO t VALUES (0.5, 0)")
+        support.execute(writer, "BEGIN", "INSERT INTO t VALUES (0.5, 0)")
         tap.is_equal(support.value(reader, "SELECT gpu_sum(x) FROM t"), 499500, "not what it has not committed")
         tap.is_equal(support.value(writer, "SELECT gpu_sum(x) FROM t"), 499500.5, "which it sees itself")
         writer.execute("COMMIT")

@@ -7,6 +7,7 @@ ROLLBACK brings back can be dropped.
 import itertools
 import sqlite3
 
+import support
 import tap
 import view_support as views
 
@@ -25,9 +26,8 @@ def begin(mode):
     """Two connections to a database, of which the first one has the extension."""
     path = FOLDER.new()
     other = sqlite3.connect(path, isolation_level=None)
-    other.execute(f"PRAGMA journal_mode = {mode}").fetchall()
-    other.execute("CREATE TABLE t(a INT, b INT)")
-    other.execute("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, i FROM n")
+    support.execute(other, f"PRAGMA journal_mode = {mode}", "CREATE TABLE t(a INT, b INT)",
+                    "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, i FROM n")
     return views.connect(path), other
 
 
@@ -69,8 +69,7 @@ def test_begun_by_others():
     for sql in (None, "UPDATE t SET a = a + 3", "ALTER TABLE t ADD COLUMN c"):
         if sql:
             other.execute(sql)
-        db.execute("BEGIN")
-        db.execute("SELECT count(*) FROM t").fetchall()
+        support.execute(db, "BEGIN", "SELECT count(*) FROM t")
         if sql:
             other.execute("UPDATE t SET a = a + 10")
         views.agree(db, "v", SELECT, (), f"begun by a SELECT, after {sql}")
@@ -88,8 +87,7 @@ def test_dropped(mode, select):
         ("ALTER TABLE t RENAME TO u", "ALTER TABLE u RENAME TO t"),
     ):
         views.create(db, "v", select)
-        db.execute("BEGIN")
-        db.execute("DROP TABLE v")
+        support.execute(db, "BEGIN", "DROP TABLE v")
         views.create(db, "v", "SELECT 1 AS one")
         db.execute("ROLLBACK")
         other.execute(change)
@@ -101,9 +99,7 @@ def test_dropped(mode, select):
         other.execute(back)
         tap.is_equal(views.create(db, "v", select), None, "... and made again")
         views.agree(db, "v", select, (), "... as what it was")
-        db.execute("BEGIN")
-        db.execute("DROP TABLE v")
-        db.execute("ROLLBACK")
+        support.execute(db, "BEGIN", "DROP TABLE v", "ROLLBACK")
         other.execute(change)
         views.ask(db, "v")
         other.execute(back)
@@ -116,14 +112,11 @@ def test_unknown():
     path = FOLDER.new()
     select = "SELECT a, b FROM side.u WHERE b < 3"
     db.execute("ATTACH ? AS side", (path,))
-    db.execute("CREATE TABLE side.u(a, b)")
-    db.execute("INSERT INTO side.u VALUES (1, 2), (2, 3)")
+    support.execute(db, "CREATE TABLE side.u(a, b)", "INSERT INTO side.u VALUES (1, 2), (2, 3)")
     views.create(db, "v", select)
-    db.execute("BEGIN")
-    db.execute("DROP TABLE v")
+    support.execute(db, "BEGIN", "DROP TABLE v")
     views.create(db, "v", "SELECT 1 AS one")
-    db.execute("ROLLBACK")
-    db.execute("DETACH side")
+    support.execute(db, "ROLLBACK", "DETACH side")
     other.execute("CREATE TABLE o(x)")
     got = views.ask(db, "v")
     tap.ok(views.fails(got, "no such table"), f"a database that is gone: {got}")

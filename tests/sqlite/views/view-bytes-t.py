@@ -161,9 +161,7 @@ def test_kept(db):
 
 def test_changes(db, batch, rng):
     """In a write-ahead log what has changed is read again, with its bytes."""
-    db.execute("PRAGMA page_size = 512")
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
+    support.execute(db, "PRAGMA page_size = 512", "PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0")
     fill(db)
     selects = {
         "a": "SELECT gpu_count_distinct(s), gpu_mode(s), gpu_count_distinct(l) FROM t",
@@ -252,8 +250,7 @@ def test_defaults(db, batch):
 
 def test_threads(db):
     """Tables of so many rows that several threads scan them."""
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, few, many TEXT)")
+    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(k INTEGER PRIMARY KEY, few, many TEXT)")
     db.execute(
         "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ?)"
         " INSERT INTO t SELECT i, CASE i % 3 WHEN 0 THEN 'few ' || i % 100 WHEN 1 THEN i % 5"

@@ -217,14 +217,12 @@ def test_schema(db, batch):
     for factor in (5, 7):
         db.execute("DROP TABLE t")
         fill(db, factor=factor, rows=ROWS // factor)
-        db.execute("ALTER TABLE t ADD COLUMN x INT DEFAULT 8")
-        db.execute("ALTER TABLE t ADD COLUMN y REAL DEFAULT 4.5")
+        support.execute(db, "ALTER TABLE t ADD COLUMN x INT DEFAULT 8", "ALTER TABLE t ADD COLUMN y REAL DEFAULT 4.5")
         check_all(f"created anew, factor {factor}")
         rows = {row[4] for row in kept(db).values()}
         batch.compare(rows, {ROWS // factor}, "only the new table's columns are kept")
-    db.execute("DROP TABLE t")
-    db.execute("CREATE TABLE t(b INT, x, k REAL, a TEXT, y INT)")
-    db.execute(f"INSERT INTO t SELECT value, value, value, value, 1 FROM {numbers()}")
+    support.execute(db, "DROP TABLE t", "CREATE TABLE t(b INT, x, k REAL, a TEXT, y INT)",
+                    f"INSERT INTO t SELECT value, value, value, value, 1 FROM {numbers()}")
     for name, select in selects.items():
         check(db, batch, name, select)
     for name in selects:

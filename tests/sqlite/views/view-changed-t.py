@@ -36,11 +36,8 @@ def make(page_size=1024, auto_vacuum=0, device="host"):
     """A connection to a new database, of which all is in the file, and its path."""
     path = FOLDER.new()
     db = views.connect(path, device)
-    db.execute(f"PRAGMA page_size = {page_size}")
-    db.execute(f"PRAGMA auto_vacuum = {auto_vacuum}")
-    db.execute("PRAGMA journal_mode = WAL").fetchall()
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
+    support.execute(db, f"PRAGMA page_size = {page_size}", f"PRAGMA auto_vacuum = {auto_vacuum}",
+                    "PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA wal_autocheckpoint = 0")
     return db, path
 
 
@@ -126,15 +123,9 @@ def test_steps(page_size, auto_vacuum):
         changes.partly(f"both at once, {where}", 1, 30)
         fill(writer, "u", 1000 * last + 11, 1000 * last + 400)
         changes.partly(f"another table, {where}", 0, 0)
-        writer.execute("BEGIN")
-        writer.execute("UPDATE t SET a = a + 1")
-        writer.execute("ROLLBACK")
-        writer.execute("BEGIN")
-        writer.execute("UPDATE t SET a = 5 WHERE k = 17")
-        writer.execute("SAVEPOINT s")
-        writer.execute("UPDATE t SET a = 6 WHERE k BETWEEN 5000 AND 5010")
-        writer.execute("ROLLBACK TO s")
-        writer.execute("COMMIT")
+        support.execute(writer, "BEGIN", "UPDATE t SET a = a + 1", "ROLLBACK", "BEGIN",
+                        "UPDATE t SET a = 5 WHERE k = 17", "SAVEPOINT s",
+                        "UPDATE t SET a = 6 WHERE k BETWEEN 5000 AND 5010", "ROLLBACK TO s", "COMMIT")
         changes.partly(f"what a savepoint left, {where}", 1, 8)
         checkpoint(writer, "PASSIVE")
         changes.look(f"PASSIVE, {where}")
@@ -269,8 +260,7 @@ def test_further_columns():
     changes.look("journal_mode DELETE")
     db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
     changes.wholly("a rollback mode")
-    db.execute("PRAGMA journal_mode = WAL").fetchall()
-    db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
+    support.execute(db, "PRAGMA journal_mode = WAL", "UPDATE t SET a = a + 1 WHERE k = 5")
     changes.wholly("WAL again")
     db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
     changes.partly("and in it", 1, 1)
@@ -454,9 +444,7 @@ def test_random(rng, device):
             selects[f"q_{table}"] = f"SELECT gpu_sum(z), gpu_max(z), count(*) FROM {table}"
             selects[f"r_{table}"] = f"SELECT gpu_total(b), gpu_sum(a), count(*) FROM {table}"
             # By expressions that SQLite evaluates for the rows that have changed.
-            selects[f"d_{table}"] = (
-                f"SELECT gpu_sum(length(s || m)), sum(a) FROM {table} WHERE s || z LIKE '%a%1'"
-            )
+            selects[f"d_{table}"] = f"SELECT gpu_sum(length(s || m)), sum(a) FROM {table} WHERE s || z LIKE '%a%1'"
             selects[f"g_{table}"] = (
                 f"SELECT substr(s || m, -1) AS e, count(*), gpu_sum(z) FROM {table} GROUP BY e ORDER BY e"
             )

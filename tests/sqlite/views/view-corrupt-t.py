@@ -50,12 +50,10 @@ def make(path, rng):
     db.execute(f"PRAGMA page_size = {rng.choice((512, 512, 1024, 4096))}")
     db.execute(f"PRAGMA auto_vacuum = {rng.choice((0, 0, 1))}")
     mode = rng.choice(("DELETE", "WAL"))
-    db.execute(f"PRAGMA journal_mode = {mode}")
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE t(c TEXT, a INT, b REAL)")
-    db.execute("CREATE TABLE wide(x INT, y BLOB)")
-    db.execute("CREATE TABLE keyed(a INT, b REAL, c TEXT, k INT, PRIMARY KEY (c DESC, k)) WITHOUT ROWID")
-    db.execute("BEGIN")
+    support.execute(db, f"PRAGMA journal_mode = {mode}", "PRAGMA synchronous = OFF",
+                    "CREATE TABLE t(c TEXT, a INT, b REAL)", "CREATE TABLE wide(x INT, y BLOB)",
+                    "CREATE TABLE keyed(a INT, b REAL, c TEXT, k INT, PRIMARY KEY (c DESC, k)) WITHOUT ROWID",
+                    "BEGIN")
     for number in range(rng.choice((5, 300, 900))):
         long = "x" * rng.choice((0, 3, 30, 700, 3000))
         real = rng.choice((number * 0.5, float(number), None))
@@ -64,12 +62,10 @@ def make(path, rng):
             db.execute("INSERT INTO keyed VALUES (?, ?, ?, ?)", (number, real, long, number * 7 % 1009))
         if number % 7 == 0:
             db.execute("INSERT INTO wide VALUES (?, zeroblob(?))", (number, number * 10))
-    db.execute("DELETE FROM t WHERE rowid % 5 = 0")
-    db.execute("ALTER TABLE t ADD COLUMN added REAL DEFAULT 2")
-    db.execute("COMMIT")
+    support.execute(db, "DELETE FROM t WHERE rowid % 5 = 0", "ALTER TABLE t ADD COLUMN added REAL DEFAULT 2",
+                    "COMMIT")
     if mode == "WAL":
-        db.execute("PRAGMA wal_checkpoint")
-        db.execute("UPDATE t SET a = a + 1")
+        support.execute(db, "PRAGMA wal_checkpoint", "UPDATE t SET a = a + 1")
     # What is copied before the connection goes has the log, as after a crash.
     images = {}
     for suffix in ("", "-wal"):
@@ -248,8 +244,7 @@ def test_truncated(folder):
         path = folder.new()
         db = views.connect(path)
         support.configure(db, column_memory=memory)
-        db.execute("CREATE TABLE t(c TEXT, a INT, b REAL, added REAL)")
-        db.execute("BEGIN")
+        support.execute(db, "CREATE TABLE t(c TEXT, a INT, b REAL, added REAL)", "BEGIN")
         rows = [(number, number * 0.5) for number in range(50_000)]
         db.executemany("INSERT INTO t VALUES ('pad', ?, ?, 1)", rows)
         db.execute("COMMIT")
@@ -282,9 +277,8 @@ def ask_sparse(path, mode):
     """One process's work: makes the file, and prints what was asked of it, and what that took of memory."""
     signal.alarm(LIMIT)
     db = sqlite3.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA page_size = {SPARSE_SIZE}")
-    db.execute(f"PRAGMA journal_mode = {mode}")
-    db.execute("CREATE TABLE t(x INT, s TEXT)")
+    support.execute(db, f"PRAGMA page_size = {SPARSE_SIZE}", f"PRAGMA journal_mode = {mode}",
+                    "CREATE TABLE t(x INT, s TEXT)")
     db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t"
                " SELECT i, iif(i % 100, i % 7, printf('%.*c', 900, 'a')) FROM n")
     db.close()

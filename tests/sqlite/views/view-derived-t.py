@@ -41,11 +41,10 @@ def value(rng, number):
 def fill(path, rng, mode="WAL", rows=ROWS, encoding="UTF-8"):
     """The database with its table."""
     db = sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"PRAGMA encoding = '{encoding}'")
-    db.execute(f"PRAGMA journal_mode = {mode}")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT, country TEXT, url TEXT, doc TEXT, y INT, x REAL, mail TEXT)")
-    db.execute("BEGIN")
+    support.execute(db, "PRAGMA synchronous = OFF", f"PRAGMA encoding = '{encoding}'",
+                    f"PRAGMA journal_mode = {mode}",
+                    "CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT, country TEXT, url TEXT, doc TEXT, y INT, x REAL, mail TEXT)",
+                    "BEGIN")
     db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?, ?, ?)", ((i * 10, *value(rng, i)) for i in range(rows)))
     db.execute("COMMIT")
     db.close()

@@ -1,5 +1,6 @@
 """What is looked up in dimensions is kept as long as these are what they were, whatever else a commit changes."""
 
+import support
 import tap
 import view_support as views
 
@@ -25,13 +26,11 @@ class Case:
         self.path = FOLDER.new()
         self.calls = 0
         self.db = views.connect(self.path, isolation_level=None)
-        self.db.execute(f"PRAGMA journal_mode = {mode}")
-        self.db.execute("PRAGMA wal_autocheckpoint = 0")
+        support.execute(self.db, f"PRAGMA journal_mode = {mode}", "PRAGMA wal_autocheckpoint = 0")
         self.db.create_function("seen", 1, self.see, deterministic=True)
-        self.db.execute(f"CREATE TABLE d(id INTEGER PRIMARY KEY, kind INT, name TEXT){layout}")
-        self.db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)")
-        self.db.execute("CREATE INDEX by_n ON t(n)")
-        self.db.execute("CREATE TABLE other(a)")
+        support.execute(self.db, f"CREATE TABLE d(id INTEGER PRIMARY KEY, kind INT, name TEXT){layout}",
+                        "CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)", "CREATE INDEX by_n ON t(n)",
+                        "CREATE TABLE other(a)")
         count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)"
         self.db.execute(f"{count} INSERT OR IGNORE INTO d SELECT i * 7919 % 10007, i % 5, 'n' || i % 40 FROM c", (KEYS,))
         self.db.execute(f"{count} INSERT INTO t SELECT i, (i * 31 % {KEYS} + 1) * 7919 % 10007, i % 90 FROM c", (ROWS,))
@@ -83,8 +82,7 @@ def test_wal(layout):
         case.check(True, "or gone")
         case.commit("UPDATE t SET n = 8 WHERE id = 77", by_other)
         case.check(False, "and the fact table again")
-    case.db.execute("BEGIN")
-    case.db.execute("UPDATE d SET kind = kind + 1")
+    support.execute(case.db, "BEGIN", "UPDATE d SET kind = kind + 1")
     tap.is_equal(case.db.execute("SELECT * FROM v").fetchall(), case.db.execute(SELECT).fetchall(), "before the commit")
     case.db.execute("ROLLBACK")
     case.check(False, "after a rollback")
@@ -117,10 +115,9 @@ def test_many_keys(mode):
     """A dimension nearly as long as the fact table is worth its lookups, while other expressions of the key are not."""
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {mode}").fetchall()
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE d(id INTEGER PRIMARY KEY, kind TEXT, weight REAL)")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)")
+    support.execute(db, f"PRAGMA journal_mode = {mode}", "PRAGMA synchronous = OFF",
+                    "CREATE TABLE d(id INTEGER PRIMARY KEY, kind TEXT, weight REAL)",
+                    "CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)")
     count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)"
     db.execute(f"{count} INSERT INTO d SELECT i, 'k' || (i % 7), i / 8.0 FROM c WHERE i % 50", (MANY,))
     db.execute(f"{count} INSERT INTO t SELECT i, nullif(i * 7919 % {MANY}, 3), i % 90 FROM c", (MANY * 3 // 2,))

@@ -138,11 +138,7 @@ def test_lines():
     listed = 'SELECT "table", "column", type, rows, hits FROM clreduce_columns ORDER BY 2'
     tap.is_equal(
         db.execute(listed).fetchall(),
-        [
-            ("t", "a", "INTEGER", ROWS, 1),
-            ("t", "b", "REAL", ROWS, 1),
-            ("t", "rowid", "INTEGER", ROWS, 0),
-        ],
+        [("t", "a", "INTEGER", ROWS, 1), ("t", "b", "REAL", ROWS, 1), ("t", "rowid", "INTEGER", ROWS, 0)],
         "all columns of one image are filled together",
     )
     tap.is_equal(support.stats(db)["rows_loaded"], 2 * ROWS, "rows_loaded")

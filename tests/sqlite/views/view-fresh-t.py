@@ -191,8 +191,7 @@ def test_elsewhere(mode):
         third.close()
     db.execute("COMMIT")
     watch.check("and after it")
-    other.execute("BEGIN IMMEDIATE")
-    other.execute("UPDATE t SET a = a + 1")
+    support.execute(other, "BEGIN IMMEDIATE", "UPDATE t SET a = a + 1")
     watch.check("while another writes")
     other.execute("COMMIT")
     watch.check("and has written")
@@ -228,8 +227,7 @@ def test_wal():
 
 def test_grown(db):
     """Columns that are loaded after another table has made the database larger."""
-    db.execute("PRAGMA page_size = 512")
-    db.execute("PRAGMA journal_mode = WAL")
+    support.execute(db, "PRAGMA page_size = 512", "PRAGMA journal_mode = WAL")
     fill(db, rows=20 * ROWS)
     db.execute("CREATE TABLE other(x)")
     views.create(db, "v", "SELECT gpu_sum(a) FROM t")
@@ -369,11 +367,9 @@ def test_crash():
         made.execute(f"PRAGMA journal_mode = {mode}")
         fill(made)
         made.execute("PRAGMA cache_size = 1")
-        for sql in ("BEGIN", "UPDATE t SET a = a + 100, c = c || c"):
-            made.execute(sql)
+        support.execute(made, "BEGIN", "UPDATE t SET a = a + 100, c = c || c")
         if mode == "WAL":
-            for sql in ("COMMIT", "BEGIN", "UPDATE t SET a = a + 1000"):
-                made.execute(sql)
+            support.execute(made, "COMMIT", "BEGIN", "UPDATE t SET a = a + 1000")
         for suffix in ("", "-wal", "-journal"):
             if os.path.exists(path + suffix):
                 shutil.copy(path + suffix, crashed + suffix)

@@ -84,8 +84,7 @@ def test_surprises(db, batch):
             db.execute(f"UPDATE t SET {column} = {value} WHERE rowid = 2 * 1024 + 5")
             for calls in ("gpu_sum(n), gpu_min(n), gpu_max(n)", "gpu_sum(x), max(x)"):
                 agree(db, batch, f"SELECT k, {calls} FROM t GROUP BY k", f"{column} is {value}", False)
-            db.execute("ROLLBACK")
-            db.execute("BEGIN")
+            support.execute(db, "ROLLBACK", "BEGIN")
 
 
 def test_many_surprises(db, batch):

@@ -36,9 +36,7 @@ LITTLE = 10_000
 def make(path):
     """The database with a large table."""
     db = sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE t(a INT, b REAL, c TEXT)")
-    db.execute("CREATE TABLE other(x)")
+    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(a INT, b REAL, c TEXT)", "CREATE TABLE other(x)")
     db.execute(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
         " INSERT INTO t SELECT i, i * 0.25, 'text ' || i FROM n",
@@ -96,9 +94,7 @@ def usable(batch, db, path, what):
     batch.compare(views.ask(db, "sums", (0,)), WANT, f"{what}: the connection works")
     other = sqlite3.connect(path, isolation_level=None, timeout=0)
     try:
-        other.execute("BEGIN EXCLUSIVE")
-        other.execute("INSERT INTO other VALUES (1)")
-        other.execute("COMMIT")
+        support.execute(other, "BEGIN EXCLUSIVE", "INSERT INTO other VALUES (1)", "COMMIT")
     except sqlite3.Error as error:
         batch.check(False, f"{what}: another connection writes: {error}")
     other.close()

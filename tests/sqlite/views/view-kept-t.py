@@ -19,12 +19,11 @@ def make(encoding="UTF-8", journal="WAL"):
     """A connection that keeps answers, to a new table of rows beside a small one, and its path."""
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None, keep_answers="on")
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"PRAGMA encoding = '{encoding}'")
-    db.execute(f"PRAGMA journal_mode = {journal}").fetchall()
-    db.execute("CREATE TABLE t(k INT, x REAL, s TEXT, many TEXT, city TEXT COLLATE NOCASE, ts TEXT, d INT)")
-    db.execute("CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT)")
-    db.execute("INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c')")
+    support.execute(db, "PRAGMA synchronous = OFF", f"PRAGMA encoding = '{encoding}'",
+                    f"PRAGMA journal_mode = {journal}",
+                    "CREATE TABLE t(k INT, x REAL, s TEXT, many TEXT, city TEXT COLLATE NOCASE, ts TEXT, d INT)",
+                    "CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT)",
+                    "INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c')")
     db.execute(f"""
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})
         INSERT INTO t SELECT i % 7, i * 0.25, 's' || (i % 5), 'm' || (i % 700), 'C' || (i % 3),
@@ -96,8 +95,7 @@ def test_asked_again(journal, encoding):
         other.execute("UPDATE d SET name = name || 'x' WHERE id = 1")
         view.ask_for("after one elsewhere", False)
         view.ask_for("... again", True)
-        db.execute("BEGIN")
-        db.execute("DELETE FROM t WHERE rowid < 50")
+        support.execute(db, "BEGIN", "DELETE FROM t WHERE rowid < 50")
         view.ask("v", "within a transaction that writes")
         db.execute("ROLLBACK")
         view.ask("v", "after it is rolled back")

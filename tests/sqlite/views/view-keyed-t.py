@@ -37,9 +37,8 @@ def test_pages():
     """Columns come from pages at the first query, whatever pages there are, and each row once."""
     for size, vacuum, mode in itertools.product((512, 4096, 65536), (0, 1), ("DELETE", "WAL")):
         db = views.connect(FOLDER.new())
-        db.execute(f"PRAGMA page_size = {size}")
-        db.execute(f"PRAGMA auto_vacuum = {vacuum}")
-        db.execute(f"PRAGMA journal_mode = {mode}")
+        support.execute(db, f"PRAGMA page_size = {size}", f"PRAGMA auto_vacuum = {vacuum}",
+                        f"PRAGMA journal_mode = {mode}")
         large(db)
         views.create(db, "v", SELECT)
         what = f"pages of {size} bytes, auto_vacuum {vacuum}, {mode}"
@@ -63,9 +62,7 @@ def test_lengths():
 
 def test_refresh(db):
     """In WAL mode leaves, and interior pages, that have not changed are kept."""
-    db.execute("PRAGMA page_size = 1024")
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
+    support.execute(db, "PRAGMA page_size = 1024", "PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0")
     large(db)
     views.create(db, "v", SELECT)
     views.ask(db, "v")
@@ -101,10 +98,9 @@ def test_stream(db):
 
 def test_other_indexes(db):
     """An index that has a column too, in another place, is not taken for the table."""
-    db.execute("CREATE TABLE t(a INT, b INT, c INT, PRIMARY KEY (c, a)) WITHOUT ROWID")
-    db.execute("CREATE INDEX t_b ON t(b)")
-    db.execute("CREATE INDEX t_a ON t(a) WHERE a > 7")
-    db.execute("CREATE INDEX t_e ON t(a + b, b DESC)")
+    support.execute(db, "CREATE TABLE t(a INT, b INT, c INT, PRIMARY KEY (c, a)) WITHOUT ROWID",
+                    "CREATE INDEX t_b ON t(b)", "CREATE INDEX t_a ON t(a) WHERE a > 7",
+                    "CREATE INDEX t_e ON t(a + b, b DESC)")
     db.execute("WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 900)"
                " INSERT INTO t SELECT i, i * 10, i * 100 FROM n")
     select = "SELECT gpu_sum(a), gpu_sum(b), gpu_sum(c) FROM t"

@@ -145,8 +145,7 @@ def test_growth(device, rng, mode):
     check("more than 256, by another connection")
     db.execute("UPDATE t SET city = NULL WHERE id % 5 = 1")
     check("NULLs")
-    db.execute("BEGIN")
-    db.execute("UPDATE t SET city = 'gone'")
+    support.execute(db, "BEGIN", "UPDATE t SET city = 'gone'")
     for name, select in selects.items():
         views.agree(db, name, select, (), f"uncommitted: {select}")
     db.execute("ROLLBACK")

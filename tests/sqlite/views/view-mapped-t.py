@@ -6,6 +6,7 @@ it, within transactions, and in each journal mode.
 import os
 import sqlite3
 
+import support
 import tap
 import view_support as views
 
@@ -77,8 +78,7 @@ def test_changes(mode):
             compare(db, f"{mode}, changed by {who}")
     db.execute("BEGIN")
     compare(db, f"{mode}, in a transaction", mode != "WAL")
-    db.execute("ROLLBACK")
-    db.execute(f"PRAGMA mmap_size = {os.path.getsize(path) // 2}")
+    support.execute(db, "ROLLBACK", f"PRAGMA mmap_size = {os.path.getsize(path) // 2}")
     compare(db, f"{mode}, half of the file")
 
 

@@ -239,9 +239,7 @@ def test_writing():
     calls = []
     db.create_function("seen", 1, lambda x: calls.append(x) or x)
     views.create(db, "v", "SELECT seen(x) AS x FROM t")
-    db.execute("BEGIN IMMEDIATE")
-    db.execute("DELETE FROM t WHERE x = 1")
-    db.execute("SELECT x FROM v LIMIT 1").fetchall()
+    support.execute(db, "BEGIN IMMEDIATE", "DELETE FROM t WHERE x = 1", "SELECT x FROM v LIMIT 1")
     tap.ok(len(calls) <= 2, f"{len(calls)} rows were read for one")
     db.execute("INSERT INTO t SELECT x + 10000 FROM v")
     tap.is_equal(support.value(db, "SELECT count(*) FROM t"), 2 * (ROWS - 1), "what is inserted is not read")
@@ -370,8 +368,7 @@ def test_column_names():
         db.execute("SELECT clreduce_accelerate('ordinary')").fetchall()
         for settings in ((0, 1), (1, 1), (1, 0), (0, 0)):
             turn(settings)
-            db.execute("ALTER TABLE t RENAME TO other")
-            db.execute("ALTER TABLE other RENAME TO t")
+            support.execute(db, "ALTER TABLE t RENAME TO other", "ALTER TABLE other RENAME TO t")
             for number, select in enumerate(selects):
                 names = [name for _, name, *_ in db.execute(f"PRAGMA table_info(v{number})")]
                 # SQLite numbers many columns of one name at random.
@@ -451,8 +448,7 @@ def test_limits():
                 db = views.connect(cached_statements=0 if reconnects else 128)
                 db.execute("CREATE TABLE t(x INT, s TEXT, n INT)")
                 db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i % 10, str(i % 3), i) for i in range(ROWS)))
-                db.execute("CREATE TABLE filled(r INT, g AS (r + 1))")
-                db.execute("INSERT INTO filled SELECT x FROM t")
+                support.execute(db, "CREATE TABLE filled(r INT, g AS (r + 1))", "INSERT INTO filled SELECT x FROM t")
                 for number, select in enumerate(selects):
                     views.create(db, f"v{number}", select)
                     views.ask(db, f"v{number}")

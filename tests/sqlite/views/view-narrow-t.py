@@ -36,17 +36,14 @@ SELECTS = [
 
 def fill(db, values, rows=ROWS):
     """A table of x, which has the values one after the other, and y."""
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE t(x, y INT)")
+    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(x, y INT)")
     numbered = zip(range(rows), itertools.cycle(values))
     db.executemany("INSERT INTO t VALUES (?, ?)", ((x, i % 7) for i, x in numbered))
 
 
 def width(db, name="x"):
     """The bytes of a row's value in a column, and all that the column takes."""
-    return db.execute(
-        'SELECT width, bytes FROM clreduce_columns WHERE "column" = ?', (name,)
-    ).fetchone()
+    return db.execute('SELECT width, bytes FROM clreduce_columns WHERE "column" = ?', (name,)).fetchone()
 
 
 def check(db, batch, bounds, what):
@@ -187,8 +184,7 @@ def test_changes(values, changes):
         batch = support.Batch("changed by another connection" if others else "changed")
         check(db, batch, (3, 7), "at first")
         for change, bytes_each in changes:
-            writer.execute("BEGIN")
-            writer.execute("INSERT INTO t VALUES (-1, 1), (9223372036854775807, 2)")
+            support.execute(writer, "BEGIN", "INSERT INTO t VALUES (-1, 1), (9223372036854775807, 2)")
             if not others:
                 check(db, batch, (3, 7), "in a transaction")
             writer.execute("ROLLBACK")
@@ -255,8 +251,7 @@ def test_growing():
     for name, expression, bytes_each in growths[:: 2 if tap.QUICK else 1]:
         batch = support.Batch(f"growing: {name}")
         db = views.connect(FOLDER.new())
-        db.execute("PRAGMA synchronous = OFF")
-        db.execute("CREATE TABLE t(x, y INT)")
+        support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(x, y INT)")
         db.execute(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
             f" INSERT INTO t SELECT {expression}, i % 7 FROM n"

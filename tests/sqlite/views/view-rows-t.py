@@ -7,6 +7,7 @@ its columns are there.
 
 import sqlite3
 
+import support
 import tap
 import view_support as views
 from view_rows import FILL, FOLDER, KEYED, ON_VIRTUAL, PLAIN, SELECTS, VIRTUAL, Watch, fill
@@ -69,13 +70,7 @@ def test_own():
         ("virtual columns, OFF", VIRTUAL, "PRAGMA journal_mode = OFF", None, ON_VIRTUAL),
         ("virtual columns, TRUNCATE", VIRTUAL, "PRAGMA journal_mode = TRUNCATE", None, ON_VIRTUAL),
         ("exclusive", PLAIN, "PRAGMA locking_mode = EXCLUSIVE", None, SELECTS),
-        (
-            "exclusive, WAL",
-            PLAIN,
-            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL",
-            None,
-            SELECTS,
-        ),
+        ("exclusive, WAL", PLAIN, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL", None, SELECTS),
         ("in memory", PLAIN, "", ":memory:", SELECTS),
         ("in memory, virtual columns", VIRTUAL, "", ":memory:", ON_VIRTUAL),
         ("in memory, by a name", KEYED, "", "file:view_rows_own?mode=memory&cache=shared", SELECTS),
@@ -137,8 +132,7 @@ def test_elsewhere():
                 watch.unchanged("SELECT 'while another connection commits'")
                 db.execute("COMMIT")
                 watch.kept("after the snapshot")
-            for sql in ("DROP TABLE t", PLAIN.format(table="t"), FILL.format(table="t", rows=9)):
-                other.execute(sql)
+            support.execute(other, "DROP TABLE t", PLAIN.format(table="t"), FILL.format(table="t", rows=9))
             if not label:
                 for name in watch.selects:
                     watch.ask(name, "another table of that name")
@@ -147,8 +141,7 @@ def test_elsewhere():
 def test_late_columns(db):
     """Rows from before a column whose default is TEXT: the pages lack it."""
     fill(db, PLAIN)
-    db.execute("ALTER TABLE t ADD COLUMN d INT DEFAULT '12'")
-    db.execute("INSERT INTO t(a, d) VALUES (5, 7)")
+    support.execute(db, "ALTER TABLE t ADD COLUMN d INT DEFAULT '12'", "INSERT INTO t(a, d) VALUES (5, 7)")
     selects = {"late": "SELECT gpu_sum(a), count(d) FROM t WHERE a < 200"}
     watch = Watch(db, "a default that is TEXT", selects, {})
     line = watch.ask("late", "again")[-1]
@@ -274,8 +267,7 @@ def test_shared_cache():
             for end in ("ROLLBACK", "COMMIT"):
                 other = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
                 watch.run("SELECT 1", None, "the connection shares its cache")
-                other.execute("BEGIN")
-                other.execute("UPDATE t SET b = b + 1")
+                support.execute(other, "BEGIN", "UPDATE t SET b = b + 1")
                 for name in SELECTS:
                     watch.ask(name, "uncommitted elsewhere")
                 other.execute(end)
@@ -295,8 +287,7 @@ def test_without_journal():
         watch.run("UPDATE t SET a = a + 1", None, reason)
         watch.run("PRAGMA journal_mode = MEMORY")
         for sql in ("UPDATE t SET a = a + 1", "DELETE FROM t WHERE a < 9", "UPDATE t SET b = a"):
-            for step in ("PRAGMA journal_mode = OFF", "BEGIN", sql, "ROLLBACK"):
-                db.execute(step).fetchall()
+            support.execute(db, "PRAGMA journal_mode = OFF", "BEGIN", sql, "ROLLBACK")
             watch.run("PRAGMA journal_mode = MEMORY")
 
 

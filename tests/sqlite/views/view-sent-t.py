@@ -34,9 +34,7 @@ def row(rng, key):
 def make(rng, device):
     """A database, with views of it on a device."""
     db = views.connect(FOLDER.new(), device)
-    db.execute("PRAGMA journal_mode = WAL").fetchall()
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("PRAGMA wal_autocheckpoint = 0")
+    support.execute(db, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA wal_autocheckpoint = 0")
     db.execute(CREATE)
     db.executemany(INSERT, (row(rng, key) for key in range(1, ROWS + 1)))
     for i, select in enumerate(SELECTS):

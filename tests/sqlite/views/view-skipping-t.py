@@ -117,8 +117,7 @@ def test_changes(db, rng):
         views.agree(db, "v", select, (low, high), what)
 
     # A write-ahead log says what has changed since it was seen.
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.execute("UPDATE t SET m = m + 1 WHERE id = 9")
+    support.execute(db, "PRAGMA wal_checkpoint(TRUNCATE)", "UPDATE t SET m = m + 1 WHERE id = 9")
     check(5, 9, 199, "columns that were just loaded")
     db.execute("UPDATE t SET i = 7 WHERE id = ?", (rows // 2,))
     check(5, 9, 198, "a row in the middle")

@@ -112,8 +112,7 @@ def test_late(rng):
 
 def test_large(db, batch, rng):
     """A column of so many values that its dictionary lies far from a processor."""
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute("CREATE TABLE t(v, n INT)")
+    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(v, n INT)")
     db.execute(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
         " INSERT INTO t SELECT CASE i % 50 WHEN 0 THEN i % 3001 WHEN 1 THEN NULL WHEN 2 THEN i % 700 + 0.5"
@@ -155,8 +154,7 @@ def test_changes(rng, mode):
             connection.execute(change)
             for name, select in list(enumerate(SELECTS.values()))[(number + turn) % step :: step]:
                 batch.compare(views.ask(db, f"v{name}"), views.outcome(db, select), f"{change}: {select}")
-    db.execute("BEGIN")
-    db.execute("UPDATE t SET city = 'none'")
+    support.execute(db, "BEGIN", "UPDATE t SET city = 'none'")
     batch.compare(views.ask(db, "v0"), views.outcome(db, SELECTS["text"]), "uncommitted changes")
     db.execute("ROLLBACK")
     batch.compare(views.ask(db, "v0"), views.outcome(db, SELECTS["text"]), "rolled back")

@@ -66,9 +66,8 @@ def fill(db, rows=ROWS, table="t"):
     db.execute(f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 7")
     db.execute(f"ALTER TABLE {table} ADD COLUMN late REAL")
     db.execute(insert.format(rows * 2 // 3 + 1, rows, table))
-    db.execute(f"UPDATE {table} SET later = k, late = k WHERE k % 10 = 3")
-    db.execute(f"DELETE FROM {table} WHERE k % 17 = 5")
-    db.execute("COMMIT")
+    support.execute(db, f"UPDATE {table} SET later = k, late = k WHERE k % 10 = 3",
+                    f"DELETE FROM {table} WHERE k % 17 = 5", "COMMIT")
 
 
 def check(db, batch, name, select, what):
@@ -94,9 +93,8 @@ def test_forms():
     for page_size, auto_vacuum, mode in FORMS:
         batch = support.Batch(f"streams of pages of {page_size}, {auto_vacuum}, {mode}")
         db = views.connect(FOLDER.new())
-        db.execute(f"PRAGMA page_size = {page_size}")
-        db.execute(f"PRAGMA auto_vacuum = {auto_vacuum}")
-        db.execute(f"PRAGMA journal_mode = {mode}")
+        support.execute(db, f"PRAGMA page_size = {page_size}", f"PRAGMA auto_vacuum = {auto_vacuum}",
+                        f"PRAGMA journal_mode = {mode}")
         fill(db)
         for name, select in {**SELECTS, **UNSURE, **TOGETHER}.items():
             batch.check(views.create(db, name, select) is None, name)
@@ -200,8 +198,7 @@ def test_changes(mode):
     ask("resident, but the memory is less", "accelerated: host")
     db.execute("UPDATE t SET b = b + 1 WHERE k % 4 = 0")
     ask("next to no memory", STREAMS, STREAMS)
-    db.execute("BEGIN")
-    db.execute("UPDATE t SET a = a + 1")
+    support.execute(db, "BEGIN", "UPDATE t SET a = a + 1")
     ask("uncommitted changes", "row by row")
     db.execute("ROLLBACK")
     ask("rolled back", STREAMS)

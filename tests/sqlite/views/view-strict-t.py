@@ -58,8 +58,7 @@ def add_default(folder, kind, default, strict):
     """A column of that type is added with that default. None where SQLite does not allow it."""
     path = folder.new()
     db = views.connect(path)
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"CREATE TABLE t(b INT){' STRICT' if strict else ''}")
+    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(b INT){' STRICT' if strict else ''}")
     db.execute(
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
         " INSERT INTO t SELECT i % 7 FROM n", (ROWS,)

@@ -1,5 +1,6 @@
 """Subqueries in expressions when rights are refused and while another connection writes. tests/sql/subqueries.test has what they give."""
 
+import support
 import tap
 import view_support as views
 from domains import Subqueries, Texts, connect
@@ -59,9 +60,8 @@ def test_transaction(rng):
         db = connect(path, wait=0)
         db.execute(f"PRAGMA journal_mode = {mode}")
         Texts.create(db, rng)
-        db.execute("CREATE TABLE version(v INT)")
-        db.execute("INSERT INTO version VALUES(1)")
-        db.execute("UPDATE t SET n = 1, kind = CASE WHEN id % 100 = 7 THEN 1000 ELSE 1 END")
+        support.execute(db, "CREATE TABLE version(v INT)", "INSERT INTO version VALUES(1)",
+                        "UPDATE t SET n = 1, kind = CASE WHEN id % 100 = 7 THEN 1000 ELSE 1 END")
         writer = connect(path, wait=0)
         for name, select in (("groups", "SELECT n, count(*), (SELECT v FROM version) FROM t GROUP BY n HAVING n >= (SELECT v FROM version)"),
                              ("plain", "SELECT gpu_max(n), (SELECT v FROM version) FROM t"),

@@ -154,8 +154,7 @@ def test_explain(db):
     tap.is_equal(views.ask(db, "mine"), [(20,)], "a view of the temp schema over one of ours")
     for sql in ("temp.late", "late", "temp.late(1)", "late(1)"):
         for trusted in (0, 1):
-            db.execute(f"PRAGMA trusted_schema = {trusted}")
-            db.execute("DROP VIEW IF EXISTS main.stored")
+            support.execute(db, f"PRAGMA trusted_schema = {trusted}", "DROP VIEW IF EXISTS main.stored")
             views.outcome(db, f"CREATE VIEW main.stored AS SELECT * FROM {sql}")
             got = views.ask(db, "stored")
             tap.ok(isinstance(got, Failure), f"4. no view of the database reads {sql}: {got}")

@@ -304,15 +304,13 @@ def test_odd_text(encoding):
     db, other = views.connect(), views.connect()
     db.execute(f"PRAGMA encoding = '{encoding}'")
     for text in ("\uffff", "\ufffe", "\ufeffa", "\U0001f600\uffff", "a\0\uffff"):
-        db.execute("DROP TABLE IF EXISTS one")
-        db.execute("CREATE TABLE one(b)")
+        support.execute(db, "DROP TABLE IF EXISTS one", "CREATE TABLE one(b)")
         db.execute("INSERT INTO one VALUES(?)", (text.encode(encoding),))
         want = support.rows(db, "SELECT hex(b) FROM one")
         for call in ("gpu_min", "gpu_max", "gpu_mode"):
             got = support.rows(db, f"SELECT hex({call}(CAST(b AS TEXT))) FROM one")
             tap.is_equal(got, want, f"{encoding}: {call}() of {text!a}")
-        other.execute("DROP TABLE IF EXISTS one")
-        other.execute("CREATE TABLE one(b)")
+        support.execute(other, "DROP TABLE IF EXISTS one", "CREATE TABLE one(b)")
         other.execute("INSERT INTO one VALUES(?)", (text.encode(),))
         state = support.value(other, "SELECT gpu_max_state(CAST(b AS TEXT)) FROM one")
         tap.is_equal(support.rows(db, "SELECT hex(gpu_max_merge(?))", state), want, f"{encoding}: a state of {text!a}")

@@ -54,10 +54,8 @@ def compare(db, what, selects=SELECTS, repeat=2):
 def fill(path, long, journal="delete", rows=ROWS, declared="x TEXT"):
     """A table with one long value, in the middle."""
     db = views.connect(path)
-    db.execute(f"PRAGMA page_size = {PAGE}")
-    db.execute(f"PRAGMA journal_mode = {journal}")
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"CREATE TABLE t(k INT, {declared}, y INT)")
+    support.execute(db, f"PRAGMA page_size = {PAGE}", f"PRAGMA journal_mode = {journal}", "PRAGMA synchronous = OFF",
+                    f"CREATE TABLE t(k INT, {declared}, y INT)")
     db.execute(
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
         " INSERT INTO t SELECT i, CASE i WHEN ? / 2 THEN ? WHEN 5 THEN NULL ELSE 'a' || i END, i % 7"
@@ -156,8 +154,7 @@ NULL_SELECTS = SELECTS[:-1] + (
 def make_not_null(path, value, rows=ROWS, extra=""):
     """A NOT NULL column x with that value in one row, which the schema came to forbid later."""
     db = views.connect(path)
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"CREATE TABLE t(k INT, x INT{extra}, y INT)")
+    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(k INT, x INT{extra}, y INT)")
     db.execute(
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
         f" INSERT INTO t(k, x, y) SELECT i, CASE i WHEN ? / 2 THEN {value} ELSE i % 5 END, i % 7 FROM n",
@@ -193,10 +190,9 @@ def test_not_null_by_rows(folder):
         path = folder.new()
         make_not_null(path, value)
         db = views.connect(path)
-        db.execute("CREATE TABLE u(k INT, g INT AS (k + 0) VIRTUAL, x INT)")
-        db.execute("INSERT INTO u(k, x) SELECT k, x FROM t")
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute("UPDATE sqlite_master SET sql = replace(sql, ', x INT)', ', x INT NOT NULL)') WHERE name = 'u'")
+        support.execute(db, "CREATE TABLE u(k INT, g INT AS (k + 0) VIRTUAL, x INT)",
+                        "INSERT INTO u(k, x) SELECT k, x FROM t", "PRAGMA writable_schema = ON",
+                        "UPDATE sqlite_master SET sql = replace(sql, ', x INT)', ', x INT NOT NULL)') WHERE name = 'u'")
         db.close()
         db = views.connect(path)
         selects = ("SELECT sum(g), sum(x IS NULL), count(x) FROM u", "SELECT count(*), max(g) FROM u WHERE x IS NULL")
@@ -220,9 +216,8 @@ def test_not_null_later(folder):
     writer.execute("UPDATE sqlite_master SET sql = replace(sql, 'x INT NOT NULL', 'x INT')")
     writer.close()
     writer = views.connect(path)
-    writer.execute("UPDATE t SET x = NULL WHERE k = 7")
-    writer.execute("PRAGMA writable_schema = ON")
-    writer.execute("UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
+    support.execute(writer, "UPDATE t SET x = NULL WHERE k = 7", "PRAGMA writable_schema = ON",
+                    "UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
     writer.close()
     for what in ("after", "again"):
         views.agree(db, "v", "SELECT sum(x IS NULL), count(x), sum(k) FROM t", (), what)
