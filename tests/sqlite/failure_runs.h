@@ -2,6 +2,7 @@
 #ifndef CLR_TESTS_FAILURE_RUNS_H
 #define CLR_TESTS_FAILURE_RUNS_H
 
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
@@ -10,19 +11,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-enum { FAILURES_PATH = 300, FAILURES_THREADS = 3 };
-
-/* Makes an empty file for a database, with that word in its name, which the caller removes. */
-static inline void failures_make_file(char path[FAILURES_PATH], const char *word)
-{
-    const char *parent = getenv("TMPDIR");
-    int file;
-
-    snprintf(path, FAILURES_PATH, "%s/clreduce-%s-XXXXXX", parent != NULL ? parent : "/tmp", word);
-    file = mkstemp(path);
-    TAP_NEED(file >= 0, "no file %s", path);
-    close(file);
-}
+enum { FAILURES_THREADS = 3 };
 
 /* Has the device to test on begin at once with all that it can do. */
 static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)

@@ -6,12 +6,11 @@
 #ifndef CLR_TESTS_POOL_H
 #define CLR_TESTS_POOL_H
 
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
 
-#include <errno.h>
-#include <ftw.h>
 #include <unistd.h>
 
 /* Of sums, a filter, groups by text, ranks, texts, and of rows; view i is named v0, v1 and so on.
@@ -28,28 +27,17 @@ enum { POOL_VIEWS = sizeof pool_selects / sizeof pool_selects[0] };
 
 enum pool_answer { POOL_SAME, POOL_OTHER, POOL_BUSY, POOL_INTERRUPTED, POOL_NOMEM };
 
-static char pool_folder[200];
+static char pool_folder[SCRATCH_PATH];
 
 /* Makes the folder of the files; pool_end() removes it. */
 static inline void pool_begin(void)
 {
-    const char *parent = getenv("TMPDIR");
-
-    snprintf(pool_folder, sizeof pool_folder, "%s/clreduce-pool-XXXXXX",
-             parent != NULL ? parent : "/tmp");
-    TAP_NEED(mkdtemp(pool_folder) != NULL, "%s: %s", pool_folder, strerror(errno));
-}
-
-static inline int pool_remove(const char *path, const struct stat *status, int type,
-                              struct FTW *place)
-{
-    (void)status, (void)type, (void)place;
-    return remove(path);
+    scratch_folder(pool_folder, "pool");
 }
 
 static inline void pool_end(void)
 {
-    nftw(pool_folder, pool_remove, 16, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(pool_folder);
 }
 
 /* Opens file number `number`, with the extension, if that was registered. more: as for

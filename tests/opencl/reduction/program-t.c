@@ -5,15 +5,14 @@
  */
 #include "numeric/scans.h"
 #include "opencl/core/build.h"
-#include "opencl/core/kernels.h"
 #include "opencl/reduction/program.h"
 #include "opencl/scan/row_text.h"
+#include "scratch.h"
 
 #include "tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define CHECKER                                                                                    \
@@ -21,7 +20,7 @@
     "-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics "                                   \
     "-Werror"
 
-static char path[] = "/tmp/clreduce-program-XXXXXX";
+static char path[SCRATCH_PATH];
 static bool compiles;
 
 enum clr_code clr_build_kernels(const struct clr_build *build, cl_context context,
@@ -163,16 +162,14 @@ static void test_scan(const struct clr_device_info *info, bool queued)
            queued ? "with" : "without");
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     struct clr_device_info info = {.compute_units = 1};
-    int file, doubles, operation, element;
+    int doubles, operation, element;
 
     if (system("clang --version >/dev/null 2>&1") != 0)
         tap_skip_all("there is no clang");
-    file = mkstemp(path);
-    TAP_NEED(file >= 0, "no temporary file");
-    close(file);
+    scratch_file(path, "program");
     for (doubles = 0; doubles < 2; doubles++) {
         info.type = CLR_DEVICE_GPU;
         info.doubles = info.long_maxima = doubles;
@@ -184,5 +181,4 @@ int main(void)
         test_scan(&info, true);
     }
     unlink(path);
-    return tap_done();
 }

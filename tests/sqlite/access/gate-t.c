@@ -2,6 +2,7 @@
  * The gate: which statements it lets through, what it remembers of them, and that the accelerated
  * statement gives the plain one's rows.
  */
+#include "scratch.h"
 #include "sqlite/access/gate.h"
 #include "sqlite/database.h"
 #include "sqlite/nomem.h"
@@ -13,7 +14,7 @@
 
 enum { ROWS = 260000 };
 
-static char path[200];
+static char path[SCRATCH_PATH];
 static const struct clreduce_gate *gate;
 
 static void fill(void)
@@ -560,14 +561,12 @@ static void check_line(void *found, const struct clreduce_gate_line *line)
 
 int main(void)
 {
-    const char *parent = getenv("TMPDIR");
     int found = 0;
 
     nomem_replace_malloc();
     database_register();
     gate = clreduce_gate();
-    snprintf(path, sizeof path, "%s/clreduce-gate-%ld.db", parent != NULL ? parent : "/tmp",
-             (long)getpid());
+    scratch_file(path, "gate");
     fill();
     test_texts();
     test_ways();

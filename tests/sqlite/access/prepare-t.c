@@ -3,6 +3,7 @@
  * accelerated where that is possible; all else is what sqlite3_prepare_v2() prepares.
  */
 #include "base/memory.h"
+#include "scratch.h"
 #include "sqlite/database.h"
 #include "sqlite/nomem.h"
 
@@ -12,7 +13,7 @@
 
 enum { ROWS = 2000, MANY = 80 };
 
-static char path[200];
+static char path[SCRATCH_PATH];
 
 static sqlite3 *open_file(void)
 {
@@ -446,15 +447,11 @@ static void test_locked(void)
     }
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
-    const char *parent = getenv("TMPDIR");
-
-    random_start();
     nomem_replace_malloc();
     database_register();
-    snprintf(path, sizeof path, "%s/clreduce-prepare-%ld.db", parent != NULL ? parent : "/tmp",
-             (long)getpid());
+    scratch_file(path, "prepare");
     fill();
     test_selects();
     test_text();
@@ -465,5 +462,4 @@ int main(void)
     test_nomem(clr_memory_fail_after, "the extension", tap_is_quick() ? 3 : 1);
     test_nomem(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 30 : 4);
     unlink(path);
-    return tap_done();
 }

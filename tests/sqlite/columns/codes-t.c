@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include "scratch.h"
 #include "sqlite/database.h"
 #include "storage/image.h"
 
@@ -268,10 +269,10 @@ static void fill(const char *encoding)
 int main(void)
 {
     static const char *const encodings[] = {"UTF-8", "UTF-16le"};
-    char folder[] = "/tmp/clreduce-codes-XXXXXX", path[sizeof folder + 20];
+    char folder[SCRATCH_PATH], path[sizeof folder + 20];
     size_t i;
 
-    TAP_NEED(mkdtemp(folder) != NULL, "no folder");
+    scratch_folder(folder, "codes");
     database_register();
     for (i = 0; i < sizeof encodings / sizeof *encodings; i++) {
         snprintf(path, sizeof path, "%s/%zu", folder, i);

@@ -4,11 +4,11 @@
  * own (PoCL's), which is empty, so that the kernels are really compiled.
  */
 #include "child.h"
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
 
-#include <ftw.h>
 #include <pthread.h>
 
 enum {
@@ -167,19 +167,10 @@ static void make_database(void)
     child_ok(sqlite3_close(db) == SQLITE_OK, "the connection is closed");
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
 static void test(void (*work)(void), const char *name)
 {
-    char folders[AT_A_TIME][200];
+    char folders[AT_A_TIME][SCRATCH_PATH];
     pid_t children[AT_A_TIME];
-    const char *parent = getenv("TMPDIR");
     bool passed = true;
     double start, slowest = 0.0;
     int times = tap_is_quick() ? QUICK_TIMES : TIMES, i, j;
@@ -187,16 +178,14 @@ static void test(void (*work)(void), const char *name)
     for (i = 0; i < times; i += AT_A_TIME) {
         start = child_now();
         for (j = 0; j < AT_A_TIME; j++) {
-            snprintf(folders[j], sizeof folders[j], "%s/clreduce-exit-XXXXXX",
-                     parent != NULL ? parent : "/tmp");
-            TAP_NEED(mkdtemp(folders[j]) != NULL, "%s: %s", folders[j], strerror(errno));
+            scratch_folder(folders[j], "exit");
             setenv("POCL_CACHE_DIR", folders[j], 1);
             delay_ms = 20 + random_between(0, 100) * (i + j);
             children[j] = child_start(work, LIMIT_S);
         }
         for (j = 0; j < AT_A_TIME; j++) {
             passed = child_wait(children[j]) && passed;
-            nftw(folders[j], remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+            scratch_remove(folders[j]);
         }
         if (child_now() - start > slowest)
             slowest = child_now() - start;
@@ -206,18 +195,16 @@ static void test(void (*work)(void), const char *name)
 
 static void test_all_views(void)
 {
-    char folder[200], cache[220];
-    const char *parent = getenv("TMPDIR");
+    char folder[SCRATCH_PATH], cache[sizeof folder + 20];
 
-    snprintf(folder, sizeof folder, "%s/clreduce-exit-XXXXXX", parent != NULL ? parent : "/tmp");
-    TAP_NEED(mkdtemp(folder) != NULL, "%s: %s", folder, strerror(errno));
+    scratch_folder(folder, "exit");
     snprintf(cache, sizeof cache, "%s/cache", folder); /* one for all: uploads have to come about */
     setenv("POCL_CACHE_DIR", cache, 1);
     snprintf(view_path, sizeof view_path, "%s/view.db", folder);
     TAP_NEED(child_run(make_database, LIMIT_S), "no database");
     test_views(folder, "auto");
     test_views(folder, "cpu");
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    scratch_remove(folder);
 }
 
 int main(void)

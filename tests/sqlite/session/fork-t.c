@@ -6,6 +6,7 @@
 #include "child.h"
 #include "engine/worker/runtime.h"
 #include "engine/worker/worker.c"
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
@@ -178,7 +179,7 @@ static void test_during_start(void)
 
 #define VIEW_SELECT "SELECT gpu_sum(i), gpu_total(r), count(*) FROM t WHERE g > 1"
 
-static char view_path[] = "/tmp/clreduce-fork-XXXXXX";
+static char view_path[SCRATCH_PATH];
 
 static sqlite3 *open_view(const char *device)
 {
@@ -278,11 +279,9 @@ static void test_views(const char *device)
 static void make_view_database(void)
 {
     sqlite3 *view_db;
-    int file = mkstemp(view_path);
 
-    TAP_NEED(file >= 0 && sqlite3_open(view_path, &view_db) == SQLITE_OK, "no database in %s",
-             view_path);
-    close(file);
+    scratch_file(view_path, "fork");
+    TAP_NEED(sqlite3_open(view_path, &view_db) == SQLITE_OK, "no database in %s", view_path);
     database_run(view_db, "PRAGMA synchronous = OFF");
     database_fill(view_db, ROWS);
     sqlite3_close(view_db);

@@ -47,7 +47,7 @@ enum { VIEWS = sizeof views / sizeof views[0], FED = sizeof fed / sizeof fed[0] 
 
 /* The database, a connection that uses the device, and one that does not. */
 static struct {
-    char path[FAILURES_PATH];
+    char path[SCRATCH_PATH];
     sqlite3 *db, *plain;
     int differing, updates;
 } run_state;
@@ -73,7 +73,7 @@ static void make_database(void)
 {
     sqlite3 *db;
 
-    failures_make_file(run_state.path, "shortage");
+    scratch_file(run_state.path, "shortage");
     db = database_open_at(run_state.path, 0, NULL);
     database_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
     database_fill(db, ROWS);

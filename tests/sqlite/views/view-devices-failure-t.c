@@ -51,11 +51,11 @@ static int ask_until(sqlite3 *db, bool by_two)
 
 static int run(const char *device_timeout)
 {
-    char path[FAILURES_PATH], *devices;
+    char path[SCRATCH_PATH], *devices;
     int differing, i;
     sqlite3 *db;
 
-    failures_make_file(path, "devices");
+    scratch_file(path, "devices");
     db = database_open_at(path, 0, NULL);
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, ROWS);

@@ -69,11 +69,11 @@ static int run_view_rounds(sqlite3 *db)
 
 static int run(const char *device_timeout)
 {
-    char path[FAILURES_PATH];
+    char path[SCRATCH_PATH];
     sqlite3 *db;
     int i, differing;
 
-    failures_make_file(path, "failure");
+    scratch_file(path, "failure");
     db = database_open_at(path, 0, NULL);
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, ROWS);

@@ -5,13 +5,12 @@
  */
 #include "base/memory.h"
 #include "child.h"
+#include "scratch.h"
 #include "sqlite/database.h"
 #include "sqlite/lives.h"
 #include "sqlite/nomem.h"
 
 #include "tap.h"
-
-#include <ftw.h>
 
 /* How many allocations at most are passed from one that fails to the next, at random. */
 #ifdef __SANITIZE_THREAD__
@@ -103,7 +102,7 @@ static const struct place {
 
 enum { PLACES = sizeof places / sizeof places[0] };
 
-static char folder[200];
+static char folder[SCRATCH_PATH];
 
 static sqlite3 *open_file(int number)
 {
@@ -381,15 +380,8 @@ static void test_device(void)
     tap_ok(passed, "%d allocations while columns go to a device", DEVICE_CASES);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+TAP_TEST(all_tests)
 {
-    (void)status, (void)type, (void)place;
-    return remove(path);
-}
-
-int main(void)
-{
-    const char *parent = getenv("TMPDIR");
     sqlite3 *keepers[PLACES];
     int i, j;
 
@@ -397,8 +389,7 @@ int main(void)
     take(&lives[0]);
     nomem_replace_malloc();
     database_register();
-    snprintf(folder, sizeof folder, "%s/clreduce-nomem-XXXXXX", parent != NULL ? parent : "/tmp");
-    TAP_NEED(mkdtemp(folder) != NULL, "%s: %s", folder, strerror(errno));
+    scratch_folder(folder, "nomem");
     for (i = 0; i < PLACES; i++)
         keepers[i] = fill(i, ROWS);
     test_device(); /* before anything else: its children have runtimes of their own */
@@ -420,6 +411,5 @@ int main(void)
         }
         sqlite3_close(keepers[i]);
     }
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    return tap_done();
+    scratch_remove(folder);
 }

@@ -31,7 +31,7 @@ enum {
 /* ---- One run. */
 
 static struct {
-    char path[FAILURES_PATH];
+    char path[SCRATCH_PATH];
     sqlite3 *db;
     char *expected[VIEWS];
     int differing;
@@ -144,7 +144,7 @@ static void set_up(const char *devices)
     char sql[100];
     int i;
 
-    failures_make_file(run_state.path, "room");
+    scratch_file(run_state.path, "room");
     run_state.db = open_connection(devices);
     database_run(run_state.db,
                  "CREATE TABLE t(i INTEGER PRIMARY KEY, c0, c1, c2);"

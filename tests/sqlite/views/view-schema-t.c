@@ -3,6 +3,7 @@
  * connections change the schema: SQLite must not lose track of the view's table. If it does, the
  * connection cannot be closed, or memory that was freed is used, which a sanitizer shows.
  */
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
@@ -94,7 +95,7 @@ static const struct scenario {
      0},
 };
 
-static char path[200];
+static char path[SCRATCH_PATH];
 
 static void remove_files(void)
 {
@@ -235,12 +236,10 @@ static void test_moments(const char *const *steps, int count, int moments, const
 
 int main(void)
 {
-    const char *parent = getenv("TMPDIR");
     size_t i;
 
     database_register();
-    snprintf(path, sizeof path, "%s/clreduce-schema-%ld.db", parent != NULL ? parent : "/tmp",
-             (long)getpid());
+    scratch_file(path, "schema");
     for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         test(&scenarios[i]);
     test_moments(view_steps, sizeof view_steps / sizeof view_steps[0], MOST_CALLS, "views");

@@ -2,6 +2,7 @@
  * Accelerated views of a database whose VFS does not say what it is: one that answers no
  * SQLITE_FCNTL_LOCKSTATE. Its pages are left alone, and SQLite fills the columns.
  */
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
@@ -101,13 +102,11 @@ static void test(const char *path, const char *mode)
 
 int main(void)
 {
-    const char *parent = getenv("TMPDIR");
-    char path[200];
+    char path[SCRATCH_PATH];
 
     database_register();
     register_silent();
-    snprintf(path, sizeof path, "%s/clreduce-vfs-%ld.db", parent != NULL ? parent : "/tmp",
-             (long)getpid());
+    scratch_file(path, "vfs");
     test(path, "DELETE");
     test(path, "WAL");
     unlink(path);

@@ -5,16 +5,14 @@
  * the same read transaction, or, without one, what some snapshot since the query began would give.
  */
 #include "batch.h"
+#include "scratch.h"
 #include "sqlite/database.h"
 
 #include "tap.h"
 
-#include <errno.h>
-#include <ftw.h>
-
 enum { ROWS = 400, MOST_CALLS = 2000 };
 
-static char folder[200], path[sizeof folder + 20];
+static char folder[SCRATCH_PATH], path[sizeof folder + 20];
 
 /* ---- The other connection, and where its turn comes. */
 
@@ -384,22 +382,14 @@ static void test_deserialized(void)
     sqlite3_free(log.bytes);
 }
 
-static int remove_entry(const char *name, const struct stat *status, int type, struct FTW *place)
+TAP_TEST(all_tests)
 {
-    (void)status, (void)type, (void)place;
-    return remove(name);
-}
-
-int main(void)
-{
-    const char *parent = getenv("TMPDIR");
     sqlite3 *reader;
     int i;
 
     database_register();
     register_counted();
-    snprintf(folder, sizeof folder, "%s/clreduce-wal-XXXXXX", parent != NULL ? parent : "/tmp");
-    TAP_NEED(mkdtemp(folder) != NULL, "%s: %s", folder, strerror(errno));
+    scratch_folder(folder, "wal");
     snprintf(path, sizeof path, "%s/t.db", folder);
     other = open_with(NULL);
     fill(other);
@@ -415,6 +405,5 @@ int main(void)
     sqlite3_close(reader);
     sqlite3_close(other);
     test_deserialized();
-    nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    return tap_done();
+    scratch_remove(folder);
 }
