@@ -185,13 +185,20 @@ static inline void database_set(sqlite3 *db, const char *name, const char *value
     database_run(db, "SELECT clreduce_set(%Q, %Q)", name, value);
 }
 
+/* The same of several: names and values by turns. */
+#define DATABASE_SET(db, ...) database_set_all(db, (const char *const[]){__VA_ARGS__, NULL})
+static inline void database_set_all(sqlite3 *db, const char *const *settings)
+{
+    for (; *settings != NULL; settings += 2)
+        database_set(db, settings[0], settings[1]);
+}
+
 /* Opens a file for the host. Nothing of its columns is left when it is closed. */
 static inline sqlite3 *database_open_file(const char *path)
 {
     sqlite3 *db = database_open_at(path, 0, NULL);
 
-    database_set(db, "device", "host");
-    database_set(db, "column_retention", "0");
+    DATABASE_SET(db, "device", "host", "column_retention", "0");
     return db;
 }
 

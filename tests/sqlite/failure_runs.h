@@ -16,11 +16,8 @@ enum { FAILURES_THREADS = 3 };
 /* Has the device to test on begin at once with all that it can do. */
 static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)
 {
-    database_set(db, "host_threshold", "1");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "keep_answers", "off");
-    database_set(db, "start_after", "0");
-    database_set(db, "device_timeout", device_timeout);
+    DATABASE_SET(db, "host_threshold", "1", "view_threshold", "0", "keep_answers", "off",
+                 "start_after", "0", "device_timeout", device_timeout);
     database_use_device(db);
 }
 

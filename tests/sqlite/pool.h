@@ -73,9 +73,7 @@ static inline sqlite3 *pool_connect(int number, int more)
     sqlite3 *db = pool_open(number, more);
 
     sqlite3_busy_timeout(db, 2000);
-    database_set(db, "device", "host");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "keep_answers", "off");
+    DATABASE_SET(db, "device", "host", "view_threshold", "0", "keep_answers", "off");
     return db;
 }
 

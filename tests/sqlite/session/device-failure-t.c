@@ -49,10 +49,8 @@ static int run(const char *device_timeout)
     int differing;
 
     database_fill(db, ROWS);
-    database_set(db, "chunk_size", "100");
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
-    database_set(db, "device_timeout", device_timeout);
+    DATABASE_SET(db, "chunk_size", "100", "host_threshold", "1", "start_after", "0",
+                 "device_timeout", device_timeout);
     database_expect(db, expected);
     database_use_device(db);
     differing = run_queries(db, expected);

@@ -31,9 +31,7 @@ static sqlite3 *open_for_device(void)
     sqlite3 *db = database_open();
 
     database_use_device(db);
-    database_set(db, "chunk_size", "50");
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
+    DATABASE_SET(db, "chunk_size", "50", "host_threshold", "1", "start_after", "0");
     return db;
 }
 
@@ -120,9 +118,7 @@ static void leave_after_view(void)
         "SELECT gpu_sum(i), gpu_total(r), gpu_max(r * i) FROM t WHERE g > 0";
     sqlite3 *db = database_open_at(view_path, 0, NULL);
 
-    database_set(db, "device", view_device);
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
+    DATABASE_SET(db, "device", view_device, "host_threshold", "1", "start_after", "0");
     database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((%s))", select);
     do {
         child_ok(database_agrees(db, "SELECT * FROM v", select), "the view's answer");

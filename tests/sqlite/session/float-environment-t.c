@@ -293,8 +293,7 @@ static void create_views(sqlite3 *db)
 {
     int i;
 
-    database_set(db, "view_threshold", "1");
-    database_set(db, "keep_answers", "off");
+    DATABASE_SET(db, "view_threshold", "1", "keep_answers", "off");
     database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((" VALUES "))");
     database_run(db, "CREATE VIRTUAL TABLE temp.states USING clreduce((" STATES "))");
     for (i = 0; i < COMPUTING; i++)
@@ -373,8 +372,7 @@ int main(void)
         compare(db, &plain, expected, "after views made in another one");
     }
     /* The first use of a device, too, is in another environment: so are all its threads. */
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
+    DATABASE_SET(db, "host_threshold", "1", "start_after", "0");
     database_use_device(db);
     if (wait_for_device(db, &environments[4])) {
         served = database_stat(db, "chunks_to_device");

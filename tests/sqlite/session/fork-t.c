@@ -69,9 +69,7 @@ static void set_up(void)
     db = database_open_at(":memory:", SQLITE_OPEN_NOMUTEX, NULL);
     sqlite3_create_function(db, "fork_here", 1, SQLITE_UTF8, NULL, fork_here, NULL, NULL);
     database_fill(db, ROWS);
-    database_set(db, "chunk_size", "50");
-    database_set(db, "host_threshold", "1");
-    database_set(db, "chunks_in_flight", "64");
+    DATABASE_SET(db, "chunk_size", "50", "host_threshold", "1", "chunks_in_flight", "64");
     database_expect(db, expected);
     database_use_device(db);
     database_set(db, "start_after", "0");
@@ -186,11 +184,8 @@ static sqlite3 *open_view(const char *device)
     sqlite3 *view_db = database_open_at(view_path, SQLITE_OPEN_NOMUTEX, NULL);
 
     database_run(view_db, "CREATE VIRTUAL TABLE temp.v USING clreduce((" VIEW_SELECT "))");
-    database_set(view_db, "device", device);
-    database_set(view_db, "host_threshold", "1");
-    database_set(view_db, "view_threshold", "0");
-    database_set(view_db, "keep_answers", "off");
-    database_set(view_db, "start_after", "0");
+    DATABASE_SET(view_db, "device", device, "host_threshold", "1", "view_threshold", "0",
+                 "keep_answers", "off", "start_after", "0");
     return view_db;
 }
 

@@ -234,9 +234,7 @@ int main(void)
     sqlite3_create_function(db, "fail_at", 2, SQLITE_UTF8, NULL, fail_at, NULL, NULL);
     sqlite3_create_function(db, "interrupt_at", 2, SQLITE_UTF8, NULL, interrupt_at, NULL, NULL);
     database_fill(db, ROWS);
-    database_set(db, "chunk_size", "50");
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
+    DATABASE_SET(db, "chunk_size", "50", "host_threshold", "1", "start_after", "0");
     database_expect(db, expected);
     tap_diag("on the host");
     test_all();

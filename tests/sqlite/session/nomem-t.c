@@ -57,9 +57,7 @@ static sqlite3 *reconnect(void)
     sqlite3 *db = connect_to(shared, &rc);
 
     TAP_NEED(rc == SQLITE_OK, "no connection: %s", sqlite3_errmsg(db));
-    database_set(db, "device", "host");
-    database_set(db, "chunk_size", "32");
-    database_set(db, "host_threshold", "1");
+    DATABASE_SET(db, "device", "host", "chunk_size", "32", "host_threshold", "1");
     return db;
 }
 
@@ -216,9 +214,7 @@ static void run_with_device(void)
     int i = 0, rc;
 
     database_fill(db, ROWS);
-    database_set(db, "chunk_size", "32");
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
+    DATABASE_SET(db, "chunk_size", "32", "host_threshold", "1", "start_after", "0");
     database_expect(db, expected);
     database_use_device(db);
     clr_memory_fail_after(device_case);

@@ -52,8 +52,7 @@ static void *work(void *argument)
     int number = *(int *)argument, round;
     sqlite3 *db = copy_source();
 
-    database_set(db, "host_threshold", "1");
-    database_set(db, "start_after", "0");
+    DATABASE_SET(db, "host_threshold", "1", "start_after", "0");
     if (number == 0)
         database_set(db, "device", "host");
     else
@@ -69,8 +68,7 @@ static void *work(void *argument)
             sqlite3_close(db);
             db = copy_source();
             database_use_device(db);
-            database_set(db, "host_threshold", "1");
-            database_set(db, "start_after", "0");
+            DATABASE_SET(db, "host_threshold", "1", "start_after", "0");
         }
     }
     atomic_fetch_add(&served,

@@ -143,8 +143,7 @@ static sqlite3 *connect_to(int number)
 {
     sqlite3 *db = open_file(number);
 
-    database_set(db, "device", "host");
-    database_set(db, "view_threshold", "0");
+    DATABASE_SET(db, "device", "host", "view_threshold", "0");
     database_set(db, "column_memory", "0"); /* the process's, which another place has set */
     database_set(db, "column_retention", "0");
     if (places[number].prepare != NULL)
@@ -360,8 +359,7 @@ static void run_with_device(void)
     double start = child_now();
     bool failed, ended = false;
 
-    database_set(db, "host_threshold", "1");
-    database_set(db, "keep_answers", "off");
+    DATABASE_SET(db, "host_threshold", "1", "keep_answers", "off");
     expect(db, expected);
     database_set(db, "device", "cpu");
     while (!ended && child_now() - start < 20) {

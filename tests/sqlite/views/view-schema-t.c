@@ -113,8 +113,7 @@ static sqlite3 *open_database(int flags)
 {
     sqlite3 *db = database_open_at(path, flags, NULL);
 
-    database_set(db, "device", "host");
-    database_set(db, "view_threshold", "0");
+    DATABASE_SET(db, "device", "host", "view_threshold", "0");
     return db;
 }
 

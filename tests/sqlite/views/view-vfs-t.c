@@ -74,9 +74,7 @@ static void test(const char *path, const char *mode)
     sqlite3 *db = database_open_at(path, 0, "silent"), *other = database_open_at(path, 0, NULL);
     char what[80];
 
-    database_set(db, "device", "host");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "keep_answers", "off");
+    DATABASE_SET(db, "device", "host", "view_threshold", "0", "keep_answers", "off");
     database_run(db, "PRAGMA journal_mode = %s", mode);
     database_run(db, "DROP TABLE IF EXISTS t");
     database_run(db, "CREATE TABLE t(a INT, b REAL)");

@@ -333,9 +333,7 @@ static sqlite3 *open_kept(void)
     sqlite3 *db = open_with(NULL);
 
     sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    database_set(db, "device", "host");
-    database_set(db, "view_threshold", "0");
-    database_set(db, "keep_answers", "off");
+    DATABASE_SET(db, "device", "host", "view_threshold", "0", "keep_answers", "off");
     database_run(db, "CREATE VIRTUAL TABLE temp.first USING clreduce((%s))", first_select);
     return db;
 }
@@ -394,9 +392,7 @@ TAP_TEST(all_tests)
     other = open_with(NULL);
     fill(other);
     reader = open_with("turns");
-    database_set(reader, "device", "host");
-    database_set(reader, "view_threshold", "0");
-    database_set(reader, "keep_answers", "off");
+    DATABASE_SET(reader, "device", "host", "view_threshold", "0", "keep_answers", "off");
     database_run(reader, "CREATE VIRTUAL TABLE temp.first USING clreduce((%s))", first_select);
     database_run(reader, "CREATE VIRTUAL TABLE temp.second USING clreduce((%s))", second_select);
     for (i = 0; i < USES; i++)
