@@ -33,7 +33,7 @@ void tap_run_all(void)
 }
 
 /* Prints one result line, with the name's line breaks and '#' defused: TAP gives them a meaning. */
-static bool result(bool passed, const char *name, va_list arguments)
+static void result(bool passed, const char *name, va_list arguments)
 {
     char text[512];
     char *c;
@@ -50,23 +50,6 @@ static bool result(bool passed, const char *name, va_list arguments)
         tap_failed++;
     printf("%s %d - %s\n", passed ? "ok" : "not ok", tap_run, text);
     /* A later crash must not take the results so far with it. */
-    fflush(stdout);
-    return passed;
-}
-
-static void comment(const char *text, va_list arguments)
-{
-    char buffer[4096];
-    char *line = buffer;
-
-    vsnprintf(buffer, sizeof buffer, text, arguments);
-    while (line != NULL) {
-        char *end = strchr(line, '\n');
-        if (end != NULL)
-            *end++ = '\0';
-        printf("# %s\n", line);
-        line = end != NULL && *end != '\0' ? end : NULL;
-    }
     fflush(stdout);
 }
 
@@ -202,11 +185,21 @@ bool tap_is_quick(void)
 
 void tap_diag(const char *text, ...)
 {
+    char buffer[4096];
+    char *line = buffer;
     va_list arguments;
 
     va_start(arguments, text);
-    comment(text, arguments);
+    vsnprintf(buffer, sizeof buffer, text, arguments);
     va_end(arguments);
+    while (line != NULL) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end++ = '\0';
+        printf("# %s\n", line);
+        line = end != NULL && *end != '\0' ? end : NULL;
+    }
+    fflush(stdout);
 }
 
 int tap_done(void)

@@ -15,7 +15,6 @@
 #include "tap.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -2,7 +2,6 @@
 #ifndef CLR_TESTS_REDUCTIONS_H
 #define CLR_TESTS_REDUCTIONS_H
 
-#include "base/clock.h"
 #include "child.h"
 #include "engine/fake_catalog.h"
 #include "engine/fake_device.h"

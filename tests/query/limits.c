@@ -3,8 +3,6 @@
 
 #include "tap.h"
 
-#include <string.h>
-
 #define TOO_DEEP "the expressions are nested too deep to be accelerated"
 #define TOO_MANY(what) "too many " what " to be accelerated: make several views"
 #define WHERE "SELECT count(*) FROM t WHERE "

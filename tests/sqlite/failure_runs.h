@@ -9,7 +9,6 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <unistd.h>
 
 enum { FAILURES_THREADS = 3 };
 

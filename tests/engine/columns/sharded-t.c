@@ -48,7 +48,7 @@ static bool is_right(const struct clr_division *division, const struct clr_devic
            (devices->list[0].info->largest_buffer > 0 || greatest - least < 2048);
 }
 
-static void test_divisions(void)
+TAP_TEST(test_divisions)
 {
     static char places[CLR_DEVICES_LIMIT];
     struct clr_device_info info = {.largest_buffer = 0};
@@ -295,16 +295,13 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
     }
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     struct clr_device_info info;
 
-    random_start();
-    test_divisions();
     devices_each(test_one_shard, false);
     info = devices_choose();
     test_device(&info, false);
     if (info.shared_alignment > 0)
         test_device(&info, true);
-    return tap_done();
 }

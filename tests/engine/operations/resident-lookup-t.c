@@ -3,12 +3,10 @@
  * kinds, against the host's scan.
  */
 #include "engine/host/host_scan.h"
-#include "engine/operations/resident.h"
 #include "engine/shards.h"
 #include "numeric/scan_reference.h"
 #include "numeric/scans.h"
 #include "opencl/devices.h"
-#include "random.h"
 
 #include "tap.h"
 
@@ -250,9 +248,7 @@ static void test_device(const struct clr_device_info *info)
     close_columns();
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
-    random_start();
     devices_each(test_device, false);
-    return tap_done();
 }

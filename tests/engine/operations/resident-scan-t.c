@@ -2,18 +2,15 @@
  * Scans over columns in a device's memory, on every OpenCL device there is, against the
  * host's scan. A CPU device runs the code for GPUs as well, as in device-t.c.
  */
-#include "engine/operations/resident.h"
 
 #include "engine/host/host_scan.h"
 #include "engine/shards.h"
 #include "numeric/scan_reference.h"
 #include "opencl/devices.h"
-#include "random.h"
 
 #include "tap.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { SCANS = 6, QUICK_SCANS = 1 };
@@ -305,9 +302,7 @@ static void test_device(const struct clr_device_info *info)
     world_close(&world);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
-    random_start();
     devices_each(test_device, false);
-    return tap_done();
 }

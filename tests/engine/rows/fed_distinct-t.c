@@ -3,7 +3,6 @@
 
 #include "batch.h"
 #include "numeric/distinct/distinct.h"
-#include "random.h"
 
 #include "tap.h"
 

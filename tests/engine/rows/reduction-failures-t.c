@@ -145,12 +145,11 @@ static void test_memory(void)
     child_ok(after > 2, "several allocations have failed");
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     int i;
     bool passed = true;
 
-    random_start();
     run_case(test_no_device, "without a device");
     run_case(test_build_failure, "without a program");
     for (i = 0; i < 30; i++) {
@@ -161,5 +160,4 @@ int main(void)
     run_case(test_hang, "a device that hangs");
     run_case(test_fork, "fork() with chunks in flight");
     run_case(test_memory, "without memory");
-    return tap_done();
 }

@@ -233,9 +233,8 @@ static void test_many(void)
     clr_pool_free(&pool);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
-    random_start();
     run_case(test_host, "on the host");
     run_case(test_device, "on a device");
     run_case(test_counts, "which way chunks go");
@@ -246,5 +245,4 @@ int main(void)
     run_case(test_abort, "reductions that are aborted");
     run_case(test_reuse, "memory that is used again");
     run_case(test_many, "many reductions at a time");
-    return tap_done();
 }

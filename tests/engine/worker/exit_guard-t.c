@@ -69,7 +69,7 @@ static void run(void (*work)(void), const char *want, const char *name)
     tap_is_string(notes->note, want, "... in this order");
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     TAP_NEED(notes != MAP_FAILED, "no shared memory");
@@ -77,5 +77,4 @@ int main(void)
         tap_skip_all("this C library has no such means");
     run(guard_between_handlers, "ggle", "guards, then handlers");
     run(guard_from_thread, "tg", "from another thread");
-    return tap_done();
 }

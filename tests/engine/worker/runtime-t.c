@@ -355,7 +355,7 @@ static void nothing(void)
 {
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     int i;
     bool passed = true;
@@ -397,5 +397,4 @@ int main(void)
     for (i = 0; i < 50; i++)
         passed = child_run(exit_at_once, LIMIT_S) && passed;
     tap_ok(passed, "exit() right after the start, 50 times");
-    return tap_done();
 }

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fenv.h>
 #include <signal.h>
-#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
@@ -144,7 +143,7 @@ static void test_cancelled(void)
     pthread_mutex_unlock(&lock);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     clr_system_cond_init(&changed);
     test_cancelled();
@@ -152,5 +151,4 @@ int main(void)
     test_nanoseconds();
     test_deadline(0);
     test_deadline(50);
-    return tap_done();
 }

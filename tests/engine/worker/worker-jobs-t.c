@@ -1,6 +1,5 @@
 /* The jobs of a worker, on a made-up device that waits, fails and hangs. */
 #include "engine/jobs.h"
-#include "random.h"
 
 /* All slots are used; jobs come back in any order, and those not begun can be taken back. */
 TAP_TEST(test_queue)

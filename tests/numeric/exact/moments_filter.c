@@ -8,7 +8,6 @@
 #include "tap.h"
 
 #include <math.h>
-#include <string.h>
 
 struct state_operand {
     bool is_integer;

@@ -2,7 +2,6 @@
  * Operators against SQLite's own, on all pairs of values that are hard on them: one by one in
  * kernels/scan/values.cl, and as scans over columns of one type and of all types.
  */
-#include "base/memory.h"
 #include "batch.h"
 #include "numeric/operators.h"
 #include "numeric/scan/evaluate.h"
@@ -258,12 +257,11 @@ static void check_unknown(void)
     batch_end("values that are not known");
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     sqlite3 *db;
     int i;
 
-    random_start();
     TAP_NEED(sqlite3_open(":memory:", &db) == SQLITE_OK, "no database");
     make_hostile();
     table.a = clr_column_new(MOST_ROWS);
@@ -280,5 +278,4 @@ int main(void)
     clr_column_release(table.b);
     clr_column_release(table.row);
     sqlite3_close(db);
-    return tap_done();
 }

@@ -331,12 +331,11 @@ static void test_variant(bool doubles)
     clr_device_close(device);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     bool doubles;
 
     info = devices_choose();
-    random_start();
     most = tap_is_quick() ? QUICK_MOST : MOST;
     info.type = CLR_DEVICE_GPU;
     doubles = info.doubles;
@@ -345,5 +344,4 @@ int main(void)
         test_variant(true);
     else
         tap_skip(1, "the kernels for devices with doubles: this one has none");
-    return tap_done();
 }

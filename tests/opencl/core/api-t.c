@@ -36,7 +36,7 @@ static void test_threads(struct clr_status status[THREADS])
     tap_is_int64(same, THREADS, "all have the same outcome");
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     static const struct clr_opencl none;
     struct clr_status status[THREADS];
@@ -54,5 +54,4 @@ int main(void)
         tap_diag("%s", status[0].message);
         tap_ok(found == 0 && status[0].message[0] != '\0', "or none, and the reason is told");
     }
-    return tap_done();
 }

@@ -374,14 +374,12 @@ static void test_variant(bool doubles)
     clr_device_close(device);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     int doubles;
 
     info = devices_choose();
-    random_start();
     info.type = CLR_DEVICE_GPU;
     for (doubles = 0; doubles <= (int)info.fp64; doubles++)
         test_variant(doubles);
-    return tap_done();
 }

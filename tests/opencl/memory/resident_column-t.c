@@ -138,7 +138,7 @@ static void test_device(const struct clr_device_info *info)
     clr_device_close(device);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     struct clr_status status;
     void *create, *set;
@@ -154,5 +154,4 @@ int main(void)
     memcpy(&create_event, &create, sizeof create);
     memcpy(&set_event, &set, sizeof set);
     devices_each(test_device, false);
-    return tap_done();
 }

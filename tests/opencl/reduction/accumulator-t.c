@@ -4,14 +4,12 @@
  * carry; of values that go there for a while; and of what is no number. Expected is the host's sum,
  * to the bit.
  */
-#include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/memory/trial.h"
 #include "opencl/reduction/passes.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

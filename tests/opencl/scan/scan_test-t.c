@@ -10,7 +10,6 @@
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 #include "opencl/scan/scanner.h"
-#include "random.h"
 
 #include "tap.h"
 

@@ -559,7 +559,7 @@ static void check_line(void *found, const struct clreduce_gate_line *line)
         *bits |= line->reason != NULL && strstr(line->reason, "comes again") != NULL ? 4 : 0;
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     int found = 0;
 
@@ -585,5 +585,4 @@ int main(void)
     tap_ok(found == 7, "the report has every statement: %d", found);
     test_memories();
     unlink(path);
-    return tap_done();
 }

@@ -266,7 +266,7 @@ static void fill(const char *encoding)
                      " WHERE i < 70000) INSERT INTO many SELECT i %% 10, 'text ' || i FROM n");
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     static const char *const encodings[] = {"UTF-8", "UTF-16le"};
     char folder[SCRATCH_PATH], path[sizeof folder + 20];
@@ -294,5 +294,4 @@ int main(void)
         remove(path);
     }
     rmdir(folder);
-    return tap_done();
 }

@@ -158,7 +158,7 @@ static void test_loading(void)
                modes[file], i);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     if (!sqlite3_threadsafe())
         tap_skip_all("this SQLite is built for a single thread");
@@ -176,5 +176,4 @@ int main(void)
         tap_skip(10, "no read can be held, or no child can be left alone");
     }
     pool_end();
-    return tap_done();
 }

@@ -131,12 +131,11 @@ static void test(int file, int (*fail_after)(long), const char *whose, int most)
     sqlite3_close(other);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     const bool quick = tap_is_quick();
     int file;
 
-    random_start();
     nomem_replace_malloc();
     database_register();
     pool_begin();
@@ -146,5 +145,4 @@ int main(void)
         test(file, nomem_sqlite_fail_after, "SQLite", quick ? MOST_SKIPPED : MOST_SKIPPED_IN_FULL);
     }
     pool_end();
-    return tap_done();
 }

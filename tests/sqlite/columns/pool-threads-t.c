@@ -208,17 +208,15 @@ static void test(int file, const char *mode, int seconds)
     sqlite3_close(db);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     const int seconds = tap_is_quick() ? SECONDS : SECONDS_IN_FULL;
 
     if (!sqlite3_threadsafe())
         tap_skip_all("this SQLite is built for a single thread");
-    random_start();
     database_register();
     pool_begin();
     test(0, "WAL", seconds);
     test(1, "DELETE", seconds);
     pool_end();
-    return tap_done();
 }

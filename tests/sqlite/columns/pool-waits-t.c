@@ -517,7 +517,7 @@ static void run(void (*test)(int file), int file, int connections)
         TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "connection %d is still in use", i);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     int file;
 
@@ -546,5 +546,4 @@ int main(void)
         run(test_many, file, THREADS);
     }
     pool_end();
-    return tap_done();
 }

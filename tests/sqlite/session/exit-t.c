@@ -203,12 +203,11 @@ static void test_all_views(void)
     scratch_remove(folder);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
 #ifdef __SANITIZE_THREAD__
     tap_skip_all("drivers build for longer than exit waits, with every access to memory watched");
 #endif
-    random_start();
     database_register();
     test(leave_at_first_chunk, "right after the first chunk");
     test(leave_open, "with an open connection");
@@ -216,5 +215,4 @@ int main(void)
     test(exit_in_statement, "in the middle of a statement");
     test(use_in_thread, "after another thread's work");
     test_all_views();
-    return tap_done();
 }

@@ -333,7 +333,7 @@ static bool wait_for_device(sqlite3 *db, const struct environment *environment)
     return database_stat(db, "chunks_to_device") > 0;
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     char path[] = "float-environment-XXXXXX";
     char *expected[QUERIES];
@@ -341,7 +341,6 @@ int main(void)
     int64_t served;
     int i;
 
-    random_start();
     database_register();
     TAP_NEED(mkstemp(path) >= 0 && sqlite3_open(path, &db) == SQLITE_OK, "no database");
     fill(db);
@@ -389,5 +388,4 @@ int main(void)
         free(expected[i]);
     sqlite3_close(db);
     unlink(path);
-    return tap_done();
 }

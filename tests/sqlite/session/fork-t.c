@@ -282,9 +282,8 @@ static void make_view_database(void)
     sqlite3_close(view_db);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
-    random_start();
     database_register();
     set_up();
     test_before_start();
@@ -299,5 +298,4 @@ int main(void)
     unlink(view_path);
     database_free_expected(expected);
     sqlite3_close(db);
-    return tap_done();
 }

@@ -223,11 +223,10 @@ static void test_all(void)
     test_left();
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     sqlite3_int64 used;
 
-    random_start();
     database_register();
     used = sqlite3_memory_used();
     db = database_open();
@@ -248,5 +247,4 @@ int main(void)
     database_free_expected(expected);
     tap_is_int64(sqlite3_close(db), SQLITE_OK, "nothing is in use at the end");
     tap_is_int64(sqlite3_memory_used(), used, "and no memory of SQLite's");
-    return tap_done();
 }

@@ -242,12 +242,11 @@ static void test_device(void)
     tap_ok(passed, "%d allocations while a device starts", DEVICE_CASES);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     sqlite3 *keeper;
     int i, rc;
 
-    random_start();
     nomem_replace_malloc();
     database_register();
     test_device(); /* before anything else: its children have runtimes of their own */
@@ -269,5 +268,4 @@ int main(void)
     test_register_again(clr_memory_fail_after, "the extension");
     test_register_again(nomem_sqlite_fail_after, "SQLite");
     sqlite3_close(keeper);
-    return tap_done();
 }

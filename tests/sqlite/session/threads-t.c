@@ -102,14 +102,13 @@ static void *open_and_close(void *unused)
     return NULL;
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     pthread_t threads[WORKERS + OPENERS];
     int numbers[WORKERS + OPENERS], i;
 
     if (!sqlite3_threadsafe())
         tap_skip_all("this SQLite is built for a single thread");
-    random_start();
     database_register();
     devices_setting(); /* found before there are threads */
     source = database_open();
@@ -130,5 +129,4 @@ int main(void)
     tap_is_int64(database_compare(source, expected), 0, "and in the main thread afterwards");
     database_free_expected(expected);
     sqlite3_close(source);
-    return tap_done();
 }

@@ -32,7 +32,7 @@ static int load(int number, char **error)
     return rc;
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     static const int too_old[] = {3008000, 3031000, 3033000};
     const int linked = SQLITE_VERSION_NUMBER;
@@ -48,5 +48,4 @@ int main(void)
     tap_is_int64(load(linked, &error), SQLITE_OK, "%d will do", linked);
     tap_ok(error == NULL, "and no error is written");
     sqlite3_free(error);
-    return tap_done();
 }

@@ -383,7 +383,6 @@ TAP_TEST(all_tests)
     sqlite3 *keepers[PLACES];
     int i, j;
 
-    random_start();
     take(&lives[0]);
     nomem_replace_malloc();
     database_register();

@@ -233,7 +233,7 @@ static void test_moments(const char *const *steps, int count, int moments, const
     tap_ok(good && changes > moments, "%s: changes at %d moments", name, changes);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     size_t i;
 
@@ -245,5 +245,4 @@ int main(void)
     test_moments(access_steps, sizeof access_steps / sizeof access_steps[0],
                  tap_is_quick() ? MOST_CALLS : 4 * MOST_CALLS, "ways to views");
     remove_files();
-    return tap_done();
 }

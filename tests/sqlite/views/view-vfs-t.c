@@ -98,7 +98,7 @@ static void test(const char *path, const char *mode)
     tap_ok(sqlite3_close(db) == SQLITE_OK, "%s: closed", mode);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     char path[SCRATCH_PATH];
 
@@ -108,5 +108,4 @@ int main(void)
     test(path, "DELETE");
     test(path, "WAL");
     unlink(path);
-    return tap_done();
 }

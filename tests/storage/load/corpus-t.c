@@ -27,7 +27,7 @@ static void replay(const char *folder, const char *name)
     tap_ok(LLVMFuzzerTestOneInput(data, size) == 0 && size > 2, "%s, %d bytes", name, (int)size);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     const char *sources = getenv("CLREDUCE_SRCDIR");
     char folder[2048];
@@ -46,5 +46,4 @@ int main(void)
     }
     closedir(files);
     tap_ok(replayed >= LEAST, "%d files of the corpus, of %d at least", replayed, LEAST);
-    return tap_done();
 }

@@ -344,7 +344,7 @@ static void test_damages(int page_size, int auto_vacuum, int rows, int64_t damag
     sqlite3_free(sound.data);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     const char *text = getenv("CLREDUCE_DAMAGES");
     int64_t damages = tap_is_quick() ? 48000 : 300000;
@@ -355,12 +355,10 @@ int main(void)
     if (text != NULL)
         damages = strtoll(text, NULL, 10);
     damages /= 6;
-    random_start();
     test_damages(512, 0, 20, damages);
     test_damages(512, 0, 150, damages);
     test_damages(512, 1, 150, damages);
     test_damages(1024, 0, 300, damages);
     test_damages(4096, 0, 5, damages);
     test_damages(4096, 0, 300, damages);
-    return tap_done();
 }

@@ -2,8 +2,6 @@
 #include "storage/image.h"
 #include "storage/sound_codes.h"
 
-#include "base/memory.h"
-
 #include "random.h"
 
 #include <unistd.h>

@@ -155,14 +155,13 @@ static uint8_t random_kind(void)
     return random_below(3) == 0 ? CLR_TAG_MIXED : (uint8_t)random_below(3);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     static struct clr_row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
     struct clr_splice splice = {.old = old_runs, .fresh = fresh_runs};
     long in_place = 0, anew = 0, lent = 0;
     int i;
 
-    random_start();
     batch_begin();
     for (i = 0; i < 20000; i++) {
         size_t old_rows = random_below(MOST_ROWS / (1 + random_below(50)));
@@ -211,5 +210,4 @@ int main(void)
     batch_end("random splices");
     tap_ok(in_place > 1000 && anew > 1000 && lent > 200,
            "%ld in place, of which %ld had been lent, %ld into a new column", in_place, lent, anew);
-    return tap_done();
 }

@@ -228,7 +228,7 @@ static void test_keys(const struct table *table)
 }
 
 /* A level that is so wide that several threads take parts of it, whichever those are. */
-static void test_wide(void)
+TAP_TEST(test_wide)
 {
     struct table *table =
         new_table("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
@@ -282,7 +282,7 @@ static void test_pages(const struct table *table)
 }
 
 /* The schema as it grows. Its root, page 1, comes to have a child and no cell. */
-static void test_schema(void)
+TAP_TEST(test_schema)
 {
     char sql[2000] = "";
     bool has_empty = false, had_empty = false;
@@ -305,7 +305,7 @@ static void test_schema(void)
 }
 
 /* The b-tree of an index: all of its pages have rows, and each row is there once. */
-static void test_index(void)
+TAP_TEST(test_index)
 {
     enum { ROWS = 5000 };
     struct image_bytes bytes;
@@ -379,7 +379,7 @@ static struct clr_page_set *random_set(bool *model, uint32_t last)
 }
 
 /* What is done with sets, against arrays of truth values. */
-static void test_sets(void)
+TAP_TEST(test_sets)
 {
     const int rounds = tap_is_quick() ? 300 : 3000;
     int i, met = 0;
@@ -414,7 +414,7 @@ static void test_sets(void)
 }
 
 /* A file may say that it has any number of pages. */
-static void test_large_set(void)
+TAP_TEST(test_large_set)
 {
     enum { PAGES = 100, BYTES = 1 << 20 };
     struct clr_page_set *set = clr_page_set_new(UINT32_C(0xfffffffe)), *copy;
@@ -444,7 +444,7 @@ static void test_large_set(void)
     clr_page_set_free(set);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     static const char *const rowids[] = {"i", "-i", "i + (1 << 50)", "i * 1000"};
     static const char *const names[] = {"small rowids", "negative", "long", "apart"};
@@ -453,7 +453,6 @@ int main(void)
     char sql[1000];
     int i;
 
-    random_start();
     for (i = 0; i < 4; i++) {
         snprintf(sql, sizeof sql,
                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)"
@@ -477,13 +476,7 @@ int main(void)
     clr_get_varint(cell_at(table, table->lowest[0], 0) + 4, &least);
     tap_ok((int64_t)least == INT64_MIN, "the least of which is a key");
     free_table(table);
-    test_wide();
-    test_schema();
-    test_index();
-    test_sets();
-    test_large_set();
     table = new_table("INSERT INTO t VALUES (1)", "t");
     test_sound(table, "a table of one page");
     free_table(table);
-    return tap_done();
 }

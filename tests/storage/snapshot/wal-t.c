@@ -311,7 +311,7 @@ static void test_stop(struct files *files)
     clr_wal_map_free(&map);
 }
 
-int main(void)
+TAP_TEST(all_tests)
 {
     static const char *const steps[] = {
         "UPDATE t SET a = a + 1 WHERE rowid % 50 = 7",
@@ -342,7 +342,6 @@ int main(void)
         test_snapshot(db, &files, steps[i]);
     }
     test_refusals(&files);
-    random_start();
     test_extension(db, &files);
     test_failing_extension(db, &files);
     test_hostile_size(&files);
@@ -353,5 +352,4 @@ int main(void)
     close(files.database);
     unlink(path);
     rmdir(folder);
-    return tap_done();
 }
