@@ -492,13 +492,38 @@ sqlite3_stmt *sqlite3_next_stmt(sqlite3 *db, sqlite3_stmt *handle)
 
 /* ---- What is asked of the statement that runs. */
 
-/* arguments: with RUNNING for the handle. */
+struct running {
+    const struct clr_originals *originals;
+    sqlite3_stmt *statement;
+};
+
+static __attribute__((noinline)) struct running find_running(sqlite3_stmt *handle,
+                                                             const void *caller)
+{
+    return (struct running){originals_of(handle, caller), clr_statement_running(handle)};
+}
+
+/* Whether the program has one copy of SQLite, whose own statements alone run. */
+static inline bool is_plain(const struct clr_originals *first)
+{
+    return first != NULL && !atomic_load_explicit(&clr_originals_differ, memory_order_relaxed) &&
+           atomic_load_explicit(&clr_companion_count, memory_order_relaxed) == 0;
+}
+
+/* An application calls some of these several times for each row: most calls are but a jump.
+   arguments: with RUNNING for the handle. */
 #define OF_RUNNING(type, name, parameters, arguments)                                              \
     type sqlite3_##name parameters                                                                 \
     {                                                                                              \
-        return originals_of(handle, CALLER)->name arguments;                                       \
+        struct running running = {                                                                 \
+            atomic_load_explicit(&clr_first_originals, memory_order_acquire), handle};             \
+                                                                                                   \
+        if (__builtin_expect(is_plain(running.originals), 1))                                      \
+            return running.originals->name arguments;                                              \
+        running = find_running(handle, CALLER);                                                    \
+        return running.originals->name arguments;                                                  \
     }
-#define RUNNING clr_statement_running(handle)
+#define RUNNING running.statement
 
 OF_RUNNING(const void *, column_blob, (sqlite3_stmt * handle, int column), (RUNNING, column))
 OF_RUNNING(int, column_bytes, (sqlite3_stmt * handle, int column), (RUNNING, column))

@@ -183,15 +183,22 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 
     if (statement->steps == 0) {
         statement->interval = 1;
-        statement->longest = 0;
+        statement->longest = statement->untimed = 0;
     } else if (statement->steps == TIMED_STEPS) {
         statement->interval =
             choose_interval((statement->nanoseconds - statement->longest) / (TIMED_STEPS - 1));
+        statement->untimed =
+            (statement->interval - TIMED_STEPS % statement->interval) % statement->interval;
     }
+    statement->steps++;
     statement->is_in_step = true;
-    if (!statement->is_timed || statement->steps++ % statement->interval != 0) {
+    if (!statement->is_timed) {
+        rc = originals->step(running);
+    } else if (statement->untimed > 0) {
+        statement->untimed--;
         rc = originals->step(running);
     } else {
+        statement->untimed = statement->interval - 1;
         statement->begun = clr_clock_ns();
         rc = originals->step(running);
         taken = clr_clock_ns() - statement->begun;
@@ -482,27 +489,13 @@ static int end_plain(struct clr_statement *statement, int rc)
     return rc;
 }
 
-int clr_statement_step(struct clr_statement *statement)
+/* The same with the connection's mutex, of what runs or is to begin. */
+static __attribute__((noinline)) int step_locked(struct clr_statement *statement)
 {
-    struct clr_connected *connected = statement->connected;
-    const struct clr_originals *originals = connected->originals;
-    sqlite3_mutex *mutex;
+    const struct clr_originals *originals = statement->connected->originals;
+    sqlite3_mutex *mutex = lock(statement->connected);
     int rc;
 
-    /* Most steps of a plain statement take SQLite less time than what is below. */
-    if (statement->is_running &&
-        (!statement->is_timed ||
-         (statement->steps > TIMED_STEPS && statement->steps % statement->interval != 0))) {
-        statement->steps++;
-        rc = originals->step(statement->plain);
-        if (rc == SQLITE_ROW)
-            return rc;
-        mutex = lock(connected);
-        end_plain(statement, rc);
-        originals->mutex_leave(mutex);
-        return rc;
-    }
-    mutex = lock(connected);
     if (atomic_load(&statement->companion) != NULL && statement->has_ended)
         end_run(statement);
     if (atomic_load(&statement->companion) != NULL) {
@@ -515,6 +508,28 @@ int clr_statement_step(struct clr_statement *statement)
     }
     originals->mutex_leave(mutex);
     return rc;
+}
+
+static __attribute__((noinline)) int end_plain_locked(struct clr_statement *statement, int rc)
+{
+    const struct clr_originals *originals = statement->connected->originals;
+    sqlite3_mutex *mutex = lock(statement->connected);
+
+    end_plain(statement, rc);
+    originals->mutex_leave(mutex);
+    return rc;
+}
+
+/* Most steps of a plain statement take SQLite less time than a mutex, and a division. */
+int clr_statement_step(struct clr_statement *statement)
+{
+    int rc;
+
+    if (!statement->is_running || (statement->is_timed && statement->untimed == 0))
+        return step_locked(statement);
+    statement->untimed -= statement->is_timed;
+    rc = statement->connected->originals->step(statement->plain);
+    return rc == SQLITE_ROW ? rc : end_plain_locked(statement, rc);
 }
 
 int clr_statement_reset(struct clr_statement *statement)

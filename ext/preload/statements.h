@@ -74,8 +74,9 @@ struct clr_statement {
     /* Of the run: how many, how long, the longest one, which may have sorted all rows or waited for
        a disk, and one of how many is timed. */
     sqlite3_int64 steps, nanoseconds, longest, interval;
-    int is_timed;        /* the run */
-    sqlite3_int64 begun; /* when the step began that was timed last */
+    sqlite3_int64 untimed; /* so many steps until one is timed */
+    int is_timed;          /* the run */
+    sqlite3_int64 begun;   /* when the step began that was timed last */
     /* Of the first step: after how long the gate looks at it (0: never), and whether it was stopped
        then. */
     sqlite3_int64 patience;
