@@ -24,11 +24,24 @@ static sqlite3_mutex *lock(const struct clr_connected *connected)
     return mutex;
 }
 
+/* The memory of some statements, each with what the gate keeps of it behind. */
+enum { STATEMENTS_AT_ONCE = 16 };
+
+struct clr_statements_memory {
+    struct clr_statements_memory *next;
+    int64_t statements[];
+};
+
 void clr_connected_release(struct clr_connected *connected)
 {
+    struct clr_statements_memory *memory;
+
     if (atomic_fetch_sub(&connected->users, 1) != 1)
         return;
-    free(connected->spare);
+    while ((memory = connected->memory) != NULL) {
+        connected->memory = memory->next;
+        free(memory);
+    }
     free(connected);
 }
 
@@ -59,22 +72,35 @@ static bool has_witnesses(const struct clr_callbacks *callbacks)
            callbacks->has_rollback;
 }
 
+/* Keeps the memory of a statement for the next one. */
+static void keep_memory(struct clr_connected *connected, struct clr_statement *statement)
+{
+    statement->next = connected->spare;
+    connected->spare = statement;
+}
+
 /* Returns memory for a statement, or NULL. */
 static struct clr_statement *take_memory(struct clr_connected *connected)
 {
     struct clr_statement *statement = connected->spare;
+    struct clr_statements_memory *memory;
+    size_t words;
+    int i;
 
-    if (statement == NULL)
-        statement = malloc(sizeof *statement + atomic_load(&clr_gate)->watched_bytes);
-    connected->spare = NULL;
+    if (statement == NULL) {
+        words = (sizeof *statement + atomic_load(&clr_gate)->watched_bytes) / sizeof(int64_t) + 1;
+        memory = malloc(sizeof *memory + STATEMENTS_AT_ONCE * words * sizeof(int64_t));
+        if (memory == NULL)
+            return NULL;
+        memory->next = connected->memory;
+        connected->memory = memory;
+        for (i = STATEMENTS_AT_ONCE - 1; i >= 0; i--)
+            keep_memory(connected,
+                        (struct clr_statement *)(memory->statements + (size_t)i * words));
+        statement = connected->spare;
+    }
+    connected->spare = statement->next;
     return statement;
-}
-
-/* Keeps the memory for the next one. */
-static void keep_memory(struct clr_connected *connected, struct clr_statement *statement)
-{
-    free(connected->spare);
-    connected->spare = statement;
 }
 
 /* Has the gate look at a statement. Returns false if it is not to be watched. */

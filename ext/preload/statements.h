@@ -46,9 +46,10 @@ struct clr_callbacks {
 struct clr_connected {
     const struct clr_originals *originals;
     sqlite3 *db;
-    /* With the mutex of db: the statements that are watched, and one that was, whose memory serves
-       the next one; NULL: there is none. */
+    /* With the mutex of db: the statements that are watched, and those whose memory serves the next
+       ones; and that memory. */
     struct clr_statement *first, *spare;
+    struct clr_statements_memory *memory;
     _Atomic(int) users; /* those, and who knows the connection by db */
     bool is_served;     /* the extension is there */
     bool is_set;        /* and so are its settings; with the mutex of db */
