@@ -48,28 +48,20 @@ static bool is_current(struct clr_column_request *request)
     return current;
 }
 
-static struct clr_cache_place place_of(const struct clr_column_request *request,
-                                       struct clr_known_file *file)
+static enum clr_entry enter(struct clr_column_request *request)
 {
+    struct clr_known_file *file = request->is_filled ? NULL : request->snapshot.known;
     sqlite3 *db = request->connection->db;
-
-    return (struct clr_cache_place){
+    const struct clr_cache_place place = {
         .connection = request->connection,
         .file = file,
         .longest = file == NULL ? 0 : (uint32_t)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
         .schema = request->database->schema,
         .table = request->table->name,
         .is_filled = request->is_filled};
-}
+    const enum clr_entry entry = clr_cache_enter(
+        &place, request->table->root, &request->snapshot.token, request->watch, &request->image);
 
-static enum clr_entry enter(struct clr_column_request *request)
-{
-    const struct clr_cache_place place =
-        place_of(request, request->is_filled ? NULL : request->snapshot.known);
-    enum clr_entry entry;
-
-    entry = clr_cache_enter(&place, request->table->root, &request->snapshot.token, request->watch,
-                            &request->image);
     if (entry != CLR_ENTRY_FRESH && entry != CLR_ENTRY_STALE)
         request->image = NULL;
     request->is_stale = entry == CLR_ENTRY_STALE;
