@@ -123,7 +123,10 @@ for limit in {limits}:
             assert db.execute(query).fetchall() == answer, query
         except MemoryError:
             short += 1
-    db.execute("PRAGMA hard_heap_limit = %d" % limit).fetchall()
+    try:
+        db.execute("PRAGMA hard_heap_limit = %d" % limit).fetchall()
+    except MemoryError:  # SQLite 3.45 has none for the PRAGMA itself
+        short += 1
     if short > {most}:
         break
 print("short of memory", short, "times")
