@@ -515,7 +515,7 @@ static int end_plain(struct clr_statement *statement, int rc)
     return rc;
 }
 
-/* The same with the connection's mutex, of what runs or is to begin. */
+/* Steps what runs, or begins a run, with the connection's mutex. */
 static __attribute__((noinline)) int step_locked(struct clr_statement *statement)
 {
     const struct clr_originals *originals = statement->connected->originals;
@@ -536,6 +536,7 @@ static __attribute__((noinline)) int step_locked(struct clr_statement *statement
     return rc;
 }
 
+/* As end_plain(), with the connection's mutex. */
 static __attribute__((noinline)) int end_plain_locked(struct clr_statement *statement, int rc)
 {
     const struct clr_originals *originals = statement->connected->originals;
