@@ -134,8 +134,7 @@ def test_columns():
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
     db.execute("CREATE TABLE t(d DATE, \"odd\" \"a hidden type\", v VARCHAR(20) COLLATE NOCASE, z DECIMAL(10, 2))")
-    db.execute("INSERT INTO t VALUES ('2020-02-03', 1, 'A', 7)")
-    db.execute("CREATE VIEW w AS SELECT d, odd, v, z FROM t")
+    support.execute(db, "INSERT INTO t VALUES ('2020-02-03', 1, 'A', 7)", "CREATE VIEW w AS SELECT d, odd, v, z FROM t")
     db.execute("CREATE VIRTUAL TABLE temp.direct USING clreduce((SELECT * FROM main.w))")
     for column in ("d", "odd", "v", "z"):
         for condition in (f"{column} = 'a'", f"{column} = '7'", f"{column} < 'b'", f"{column} IN ('1', 'a')"):

@@ -132,8 +132,7 @@ def pattern_of(rng):
 def test_patterns(rng, encoding, kind):
     """LIKE of columns that hardly repeat, found as their pages are decoded; and of others than TEXT, which are SQLite's."""
     db = views.connect(FOLDER.new(), isolation_level=None)
-    db.execute(f"PRAGMA encoding = '{encoding}'")
-    db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, s {kind}, long TEXT)")
+    support.execute(db, f"PRAGMA encoding = '{encoding}'", f"CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, s {kind}, long TEXT)")
     texts = ("".join(rng.choice(PIECES) for _ in range(rng.randint(0, 9))) for _ in range(ROWS))
     db.executemany("INSERT INTO t VALUES(NULL, ?, ? || ?, ?)", ((i % 50, text, i, "x" * rng.choice((0, 3, 9_000))) for i, text in enumerate(texts)))
     first = accelerated = 0
@@ -172,8 +171,7 @@ def test_case_of_like(rng):
     for _ in range(3):
         views.agree(db, "v", select, (), "LIKE as it was")
     added = "SELECT count(*), count(added LIKE '%z%') FROM t WHERE added LIKE '%Y%' OR s LIKE '%b7%'"
-    db.execute("ALTER TABLE t ADD COLUMN added TEXT DEFAULT 'xyz'")
-    db.execute("INSERT INTO t(s, added) SELECT s, s || 'y' FROM t")
+    support.execute(db, "ALTER TABLE t ADD COLUMN added TEXT DEFAULT 'xyz'", "INSERT INTO t(s, added) SELECT s, s || 'y' FROM t")
     asked(db, added)
     db = views.connect(FOLDER.new(), isolation_level=None)
     db.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT)")
@@ -223,11 +221,9 @@ def test_rules(rng):
     ):
         parameters = (25,) if ":least" in select else ("ade",) if ":both" in select else ("1",) if ":k" in select else ()
         tap.is_equal(asked(db, select, 4, parameters), fast, "is accelerated" if fast else "is not")
-    other.execute("CREATE TABLE w(a TEXT PRIMARY KEY, b TEXT) WITHOUT ROWID")
-    other.execute("INSERT INTO w SELECT id, kind FROM t")
+    support.execute(other, "CREATE TABLE w(a TEXT PRIMARY KEY, b TEXT) WITHOUT ROWID", "INSERT INTO w SELECT id, kind FROM t")
     tap.ok(not asked(db, "SELECT count(*) FROM w WHERE a || b LIKE '1%'"), "there are none of a table WITHOUT ROWID")
-    db.execute("CREATE TABLE o(rowid TEXT, oid TEXT, _rowid_ TEXT)")
-    db.execute("INSERT INTO o SELECT id, kind, 2 FROM t")
+    support.execute(db, "CREATE TABLE o(rowid TEXT, oid TEXT, _rowid_ TEXT)", "INSERT INTO o SELECT id, kind, 2 FROM t")
     tap.ok(not asked(db, "SELECT count(*) FROM o WHERE rowid || oid LIKE '1%'"), "nor without a name of the rowid")
     db.execute("PRAGMA reverse_unordered_selects = 1")
     asked(db, "SELECT y, count(*) FROM t WHERE kind || country LIKE '%d%' GROUP BY y")

@@ -52,8 +52,7 @@ def test_lengths():
     """Rows that just fit into a page's part of theirs, and others that have overflow pages, with a value behind."""
     for size in (512, 1024, 4096):
         db = views.connect(FOLDER.new())
-        db.execute(f"PRAGMA page_size = {size}")
-        db.execute("CREATE TABLE t(k INT PRIMARY KEY, s TEXT, z INT) WITHOUT ROWID")
+        support.execute(db, f"PRAGMA page_size = {size}", "CREATE TABLE t(k INT PRIMARY KEY, s TEXT, z INT) WITHOUT ROWID")
         fits = (size - 12) * 64 // 255 - 23
         db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i, "x" * i, 2**40 + i) for i in range(fits - 40, fits + 20)))
         select = "SELECT gpu_sum(z), gpu_max(z), gpu_sum(k), count(s) FROM t"

@@ -22,8 +22,7 @@ SELECTS = {
 def fill(path, journal):
     """The table, and the connection that changes it."""
     db = views.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {journal}")
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, i INT, m, city TEXT)")
+    support.execute(db, f"PRAGMA journal_mode = {journal}", "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, i INT, m, city TEXT)")
     db.execute(
         "WITH RECURSIVE n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n WHERE k < ?)"
         " INSERT INTO t SELECT k, (k * 7919 % 65537) / 7.0, (k * 104729 % 4001 - 2000) << 50,"

@@ -50,8 +50,7 @@ TOGETHER = {
 
 def fill(db, rows=ROWS, table="t"):
     """A table with a column of each type, some in long rows, some rows without the last columns."""
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"CREATE TABLE {table}(k INTEGER PRIMARY KEY, a INT, b REAL, s, m, n, x INT)")
+    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE {table}(k INTEGER PRIMARY KEY, a INT, b REAL, s, m, n, x INT)")
     insert = (
         "WITH RECURSIVE n(i) AS (SELECT {0} UNION ALL SELECT i + 1 FROM n WHERE i < {1})"
         " INSERT INTO {2}(k, a, b, s, m, x) SELECT i, i * 7919 % 2003 - 999,"
@@ -63,8 +62,7 @@ def fill(db, rows=ROWS, table="t"):
     )
     db.execute("BEGIN")
     db.execute(insert.format(1, rows * 2 // 3, table))
-    db.execute(f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 7")
-    db.execute(f"ALTER TABLE {table} ADD COLUMN late REAL")
+    support.execute(db, f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 7", f"ALTER TABLE {table} ADD COLUMN late REAL")
     db.execute(insert.format(rows * 2 // 3 + 1, rows, table))
     support.execute(db, f"UPDATE {table} SET later = k, late = k WHERE k % 10 = 3",
                     f"DELETE FROM {table} WHERE k % 17 = 5", "COMMIT")

@@ -160,8 +160,7 @@ def make_not_null(path, value, rows=ROWS, extra=""):
         f" INSERT INTO t(k, x, y) SELECT i, CASE i WHEN ? / 2 THEN {value} ELSE i % 5 END, i % 7 FROM n",
         (rows, rows),
     )
-    db.execute("PRAGMA writable_schema = ON")
-    db.execute("UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
+    support.execute(db, "PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
     db.close()
 
 
