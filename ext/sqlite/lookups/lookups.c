@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "numeric/dictionary/dictionary.h"
-#include "numeric/scan/loops.h"
 #include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
@@ -193,11 +192,11 @@ static bool fails_term(const struct results *results, int count, uint32_t code)
     int i;
 
     for (i = 0; i < count; i++) {
-        const struct clr_lookup_results *shared = results[i].shared;
+        const uint8_t tag = results[i].shared->tags[code];
+        const int64_t bits = results[i].shared->values[code];
 
-        if (results[i].is_term &&
-            (shared->tags[code] == CLR_TAG_NULL ||
-             (shared->tags[code] == CLR_TAG_INTEGER && shared->values[code] == 0)))
+        if (results[i].is_term && (tag == CLR_TAG_NULL || (tag == CLR_TAG_INTEGER && bits == 0) ||
+                                   (tag == CLR_TAG_REAL && clr_real_of(bits) == 0.0)))
             return true;
     }
     return false;
@@ -581,38 +580,21 @@ static bool begin_results(const struct clr_lookup_statement *statement,
     return true;
 }
 
-/* Whether a row with an entry may pass the filter, as far as those of its terms tell that the memo
-   has the results of. */
-static bool may_pass(const struct clr_lookup_statement *statement,
-                     const struct clr_lookup_memo *memo, uint32_t code)
-{
-    int i;
-
-    for (i = 0; i < statement->count; i++) {
-        const struct clr_lookup *lookup = &memo->lookups[i];
-
-        if (statement->parts[i].is_term && (lookup->types & CLR_UNKNOWN_TYPES) == 0 &&
-            !clr_lookup_is_true(lookup, code))
-            return false;
-    }
-    return true;
-}
-
 /* Gives the entries whose rows do not pass the filter the result of one whose rows may: who reads
    none of such rows finds fewer different results, of which it has as many groups fewer. */
-static void narrow(const struct clr_lookup_statement *statement, const struct clr_lookup_memo *memo,
-                   uint32_t count, struct clr_lookup_results *results)
+static void narrow(const struct results *results, int part_count, uint32_t count,
+                   struct clr_lookup_results *narrowed)
 {
     uint32_t model = 0, code;
 
     while (model < count &&
-           (results->tags[model] == CLR_TAG_UNSURE || !may_pass(statement, memo, model)))
+           (narrowed->tags[model] == CLR_TAG_UNSURE || fails_term(results, part_count, model)))
         model++;
     for (code = 0; code < count && model < count; code++) {
-        if (may_pass(statement, memo, code))
+        if (!fails_term(results, part_count, code))
             continue;
-        results->tags[code] = results->tags[model];
-        results->values[code] = results->values[model];
+        narrowed->tags[code] = narrowed->tags[model];
+        narrowed->values[code] = narrowed->values[model];
     }
 }
 
@@ -623,18 +605,23 @@ static bool are_groups(const struct clr_lookup_part *part, const struct results 
     return part->is_key && results->distinct != NULL && results->distinct->count == count;
 }
 
-/* Gives the memo the results of all entries of the parts that are late, or of those that are not.
-   Returns SQLITE_OK or SQLITE_NOMEM. */
-static int take_parts(const struct clr_lookup_statement *statement, uint32_t count, bool are_late,
-                      struct results *results, struct clr_lookup_memo *memo)
+/* Gives the memo the results of all entries. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int take_results(const struct clr_lookup_statement *statement, uint32_t count,
+                        struct results *results, struct clr_lookup_memo *memo)
 {
     int rc = SQLITE_OK, i;
 
+    free_lookups(memo);
+    memo->lookups = clr_memory_alloc_zero((size_t)statement->count * sizeof *memo->lookups);
+    if (memo->lookups == NULL)
+        return SQLITE_NOMEM;
+    memo->count = statement->count;
+    /* As long as all results are here. */
+    for (i = 0; i < statement->count; i++) {
+        if (statement->parts[i].is_late && !are_groups(&statement->parts[i], &results[i], count))
+            narrow(results, statement->count, count, results[i].shared);
+    }
     for (i = 0; i < statement->count && rc == SQLITE_OK; i++) {
-        if (statement->parts[i].is_late != are_late)
-            continue;
-        if (are_late && !are_groups(&statement->parts[i], &results[i], count))
-            narrow(statement, memo, count, results[i].shared);
         if (results[i].distinct != NULL)
             rc = rank(&results[i], count, &memo->lookups[i]);
         if (rc == SQLITE_OK) {
@@ -642,23 +629,6 @@ static int take_parts(const struct clr_lookup_statement *statement, uint32_t cou
             results[i].shared = NULL;
         }
     }
-    return rc;
-}
-
-/* Gives the memo the results of all entries. */
-static int take_results(const struct clr_lookup_statement *statement, uint32_t count,
-                        struct results *results, struct clr_lookup_memo *memo)
-{
-    int rc;
-
-    free_lookups(memo);
-    memo->lookups = clr_memory_alloc_zero((size_t)statement->count * sizeof *memo->lookups);
-    if (memo->lookups == NULL)
-        return SQLITE_NOMEM;
-    memo->count = statement->count;
-    rc = take_parts(statement, count, false, results, memo);
-    if (rc == SQLITE_OK)
-        rc = take_parts(statement, count, true, results, memo);
     return rc;
 }
 
