@@ -420,10 +420,7 @@ static void fetch_entries(const struct clr_dictionary *dictionary, const struct 
         hashes[i] = clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size);
         clr_dictionary_fetch_slot(dictionary, hashes[i]);
     }
-    for (i = 0; i < count; i++)
-        clr_dictionary_fetch_entry(dictionary, hashes[i]);
-    for (i = 0; i < count; i++)
-        clr_dictionary_fetch_bytes(dictionary, hashes[i]);
+    clr_dictionary_fetch_entries(dictionary, hashes, count);
 }
 
 /* Adds some entries. */

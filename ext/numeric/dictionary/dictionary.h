@@ -87,11 +87,9 @@ static inline bool clr_dictionary_is_far(const struct clr_dictionary *dictionary
     return dictionary->slot_count > (size_t)1 << 15;
 }
 
-/*
- * Fetch the slot where a value is looked for first; the entry that is likely to be the value's; and
- * the bytes of that. Inlined in any case: GCC takes a function that fetches alone for one without
- * effects, and leaves out its calls.
- */
+/* Fetches the slot where a value is looked for first. This function, and the other one that
+   fetches, are inlined in any case: GCC takes one that does nothing else for one without effects,
+   and leaves out its calls. */
 static inline __attribute__((always_inline)) void
 clr_dictionary_fetch_slot(const struct clr_dictionary *dictionary, uint32_t hash)
 {
@@ -111,22 +109,25 @@ clr_dictionary_likely(const struct clr_dictionary *dictionary, uint32_t hash)
                                      : &dictionary->entries[(uint32_t)dictionary->slots[i] - 1];
 }
 
+/* Fetches the entries that are likely to have so many hashes, whose slots have been fetched, and
+   then their bytes. */
 static inline __attribute__((always_inline)) void
-clr_dictionary_fetch_entry(const struct clr_dictionary *dictionary, uint32_t hash)
+clr_dictionary_fetch_entries(const struct clr_dictionary *dictionary, const uint32_t *hashes,
+                             size_t count)
 {
-    const struct clr_scalar *entry = clr_dictionary_likely(dictionary, hash);
+    const struct clr_scalar *entry;
+    size_t i;
 
-    if (entry != NULL)
-        __builtin_prefetch(entry);
-}
-
-static inline __attribute__((always_inline)) void
-clr_dictionary_fetch_bytes(const struct clr_dictionary *dictionary, uint32_t hash)
-{
-    const struct clr_scalar *entry = clr_dictionary_likely(dictionary, hash);
-
-    if (entry != NULL && entry->tag == CLR_TAG_BYTES)
-        __builtin_prefetch((const void *)(uintptr_t)entry->bits);
+    for (i = 0; i < count; i++) {
+        entry = clr_dictionary_likely(dictionary, hashes[i]);
+        if (entry != NULL)
+            __builtin_prefetch(entry);
+    }
+    for (i = 0; i < count; i++) {
+        entry = clr_dictionary_likely(dictionary, hashes[i]);
+        if (entry != NULL && entry->tag == CLR_TAG_BYTES)
+            __builtin_prefetch((const void *)(uintptr_t)entry->bits);
+    }
 }
 
 /* Whether an entry is the TEXT or BLOB. */

@@ -548,10 +548,7 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
             clr_dictionary_hash(dictionary, kind, from, clr_serial_sizes[type]);
         clr_dictionary_fetch_slot(dictionary, unknown.hashes[unknown.count++]);
     }
-    for (i = 0; i < unknown.count; i++)
-        clr_dictionary_fetch_entry(dictionary, unknown.hashes[i]);
-    for (i = 0; i < unknown.count; i++)
-        clr_dictionary_fetch_bytes(dictionary, unknown.hashes[i]);
+    clr_dictionary_fetch_entries(dictionary, unknown.hashes, unknown.count);
     for (i = 0; i < unknown.count; i++) {
         const size_t cell = unknown.cells[i];
 

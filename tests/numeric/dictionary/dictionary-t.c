@@ -107,8 +107,7 @@ TAP_TEST(test_view)
         size = snprintf(text, sizeof text, "%u", (unsigned)i);
         hash = clr_dictionary_hash(view, CLR_KIND_TEXT, text, (size_t)size);
         clr_dictionary_fetch_slot(view, hash);
-        clr_dictionary_fetch_entry(view, hash);
-        clr_dictionary_fetch_bytes(view, hash);
+        clr_dictionary_fetch_entries(view, &hash, 1);
         batch_ok(clr_dictionary_find_hashed(view, CLR_KIND_TEXT, text, (size_t)size, hash, &code) ==
                          CLR_OK &&
                      code == i,
