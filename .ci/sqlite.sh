@@ -70,11 +70,11 @@ END
         ;;
     between)
         case $3 in
-            3.42) wheel pyproj==3.6.1 --python-version 310 --implementation cp --abi cp310 \
-                --platform manylinux_2_17_x86_64 ;;
-            3.46) wheel pyproj==3.7.0 --python-version 310 --implementation cp --abi cp310 \
-                --platform manylinux_2_17_x86_64 ;;
+            3.42) release=3.6.1 ;;
+            3.46) release=3.7.0 ;;
         esac
+        wheel "pyproj==$release" --python-version 310 --implementation cp --abi cp310 \
+            --platform manylinux_2_17_x86_64
         mv "$work"/pyproj.libs/libsqlite3-* "$folder"/libsqlite3.so.0
         ;;
     driver)

@@ -39,8 +39,8 @@ struct clr_connection {
        without SQLite telling the statements that were prepared before, which go on with those that
        they have; so may statements of our own, until another one is prepared. */
     unsigned prepared;
-    uint64_t
-        file; /* a hash of the name that main's file had at first; 0: nobody has asked for it */
+    /* A hash of the name that main's file had when it was first asked for; 0: it was not. */
+    uint64_t file;
     bool replaced; /* one of our functions was replaced by the application's */
     int overrides; /* how many of sum, total and avg are ours: see access/override.h */
 };
