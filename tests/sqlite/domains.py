@@ -577,11 +577,19 @@ class Zones(Domain):
         "few": ("", lambda rng, n: 2**53 + n // 3000 if n % 3000 else float(2**53 + n // 3000)),
         "zero": ("REAL", lambda rng, n: -0.0 if n % 2 else 0.0),
         "d": ("TEXT", lambda rng, n: f"2024-{n // 28 % 12 + 1:02}-{n % 28 + 1:02}"),
+        # Those of which whole blocks in order have one value, one type, or few values; and those that blocks may be too wide for.
+        "c": ("INTEGER", lambda rng, n: -(n // 2048) or None),
+        "f": ("TEXT", lambda rng, n: f"x{n // 1500}"),
+        "e": ("TEXT", lambda rng, n: f"2024-01-{n // 400 % 28 + 1:02}"),
+        "k": ("", lambda rng, n: n + 0.5 if n // 1024 % 3 == 1 else n),
+        "v": ("REAL", lambda rng, n: None if n % 90 == 3 else n / 7),
+        "w": ("REAL", lambda rng, n: n / 7 * 10.0 ** (n // 2000 % 8 * 35 if n % 3 == 0 else 0)),
     }
     numbers = (0, -0.0, 0.5, -1, 2**53, 2**53 + 1, 2.0**53, 2**53 + 2, 2**63 - 1, -(2**63), 2.0**63, 1e300, -1e300, None)
     words = {"day": [f"'2024-{month:02}-{day:02}'" for month in range(14) for day in range(1, 29)],
              "month": [f"'2024-{month:02}'" for month in range(14)]}
-    changes = ("INSERT INTO t(i, r, n, m, few, zero, d) SELECT i + 7, r, n, m, few, zero, d FROM t LIMIT 3",
+    changes = ("INSERT INTO t(i, r, n, m, few, zero, d, c, f, e, k, v, w)"
+               " SELECT i + 7, r, n, m, few, zero, d, c, f, e, k, v, w FROM t LIMIT 3",
                "UPDATE t SET i = -5, r = 1e6, n = NULL WHERE id = (SELECT max(id) / 2 FROM t)",
                "UPDATE t SET i = iif(typeof(i) = 'text', 17, 'not a number') WHERE id = 1030",
                "DELETE FROM t WHERE id BETWEEN 2000 AND 2010",

@@ -452,7 +452,7 @@ static void find_zones(void *argument, int part, const atomic_bool *stop)
 /* Makes the zones of a column, in threads. Returns whether it has them now. */
 static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
 {
-    struct zone_work work = {.column = column, .zones = clr_zones_new(column->rows)};
+    struct zone_work work = {.column = column, .zones = clr_zones_new(column, column->rows)};
     const int team = clr_team_size();
     size_t most;
     bool complete;
@@ -474,14 +474,13 @@ static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
     return true;
 }
 
-/* Returns whether all the zones are there that the scan wants. */
-static bool bring_zones(const struct clr_scan *scan, const struct clr_watch *watch, bool *made)
+/* Returns whether all the zones are there that are wanted of the scan's columns. */
+static bool bring_zones(const struct clr_scan *scan, const bool *wanted,
+                        const struct clr_watch *watch, bool *made)
 {
-    bool wanted[CLR_MOST_COLUMNS], all = true;
+    bool all = true;
     int i;
 
-    if (!clr_skipping_find_columns(scan, wanted))
-        return false;
     for (i = 0; i < scan->column_count; i++) {
         struct clr_column *column = scan->columns[i];
 
@@ -497,9 +496,90 @@ static bool bring_zones(const struct clr_scan *scan, const struct clr_watch *wat
 
 void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *made)
 {
+    bool wanted[CLR_MOST_COLUMNS];
+
     *made = false;
-    if (clr_zones_of(scan->rows) > 1 && bring_zones(scan, watch, made))
+    if (clr_zones_of(scan->rows) > 1 && clr_skipping_find_columns(scan, wanted) &&
+        bring_zones(scan, wanted, watch, made))
         clr_skipping_find_blocks(scan);
+}
+
+/* ---- Blocks that are taken as a whole. */
+
+/* Stores the columns of the scan's keys, and adds those that tallies sum up. Returns false if there
+   is a key or a tally for which zones won't do. */
+static bool find_summed(const struct clr_scan *scan, bool keys[CLR_MOST_COLUMNS],
+                        bool wanted[CLR_MOST_COLUMNS])
+{
+    const struct clr_instruction *instruction;
+    int i;
+
+    memset(keys, 0, CLR_MOST_COLUMNS * sizeof *keys);
+    for (i = 0; scan->grouping != NULL && i < scan->grouping->key_count; i++) {
+        instruction = &scan->instructions[scan->grouping->keys[i]];
+        if (instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP)
+            return false;
+        keys[instruction->a] = true;
+    }
+    memcpy(wanted, keys, CLR_MOST_COLUMNS * sizeof *wanted);
+    for (i = 0; i < scan->tally_count; i++) {
+        const struct clr_tally *tally = &scan->tallies[i];
+
+        if (tally->filter >= 0 || !clr_tally_takes_zones(tally))
+            return false;
+        if (tally->x < 0)
+            continue;
+        instruction = &scan->instructions[tally->x];
+        if (instruction->opcode != CLR_OP_COLUMN || scan->columns[instruction->a]->codes != NULL)
+            return false;
+        wanted[instruction->a] = true;
+    }
+    return true;
+}
+
+/* Whether a key seems to have one value alone in a block, by its least and its greatest one. */
+static bool has_one_value(const struct clr_scan *scan, int key, size_t block)
+{
+    const struct clr_instruction *instruction = &scan->instructions[key];
+    const struct clr_zone *zone = &clr_column_zones(scan->columns[instruction->a])->zones[block];
+
+    if (instruction->opcode == CLR_OP_LOOKUP)
+        return scan->lookups[instruction->b].values[zone->least] ==
+               scan->lookups[instruction->b].values[zone->greatest];
+    return zone->least == zone->greatest;
+}
+
+/* Whether of some of the scan's blocks a quarter at least are taken as a whole, as far as filter
+   and keys are concerned, which have zones. */
+static bool takes_many(const struct clr_scan *scan)
+{
+    enum { LOOKS = 64, FEW_PART = 4 };
+    const size_t all = clr_zones_of(scan->rows), looks = all < LOOKS ? all : LOOKS;
+    struct clr_filter_terms terms;
+    size_t taken = 0, i;
+    int key;
+
+    clr_terms_find(scan, &terms);
+    for (i = 0; i < looks; i++) {
+        const size_t place = all * i / looks;
+        const size_t block = scan->blocks != NULL ? scan->blocks[place] : place;
+        bool whole = clr_terms_pass_block(scan, &terms, block);
+
+        for (key = 0; scan->grouping != NULL && key < scan->grouping->key_count; key++)
+            whole = whole && has_one_value(scan, scan->grouping->keys[key], block);
+        taken += whole;
+    }
+    return taken > looks / FEW_PART;
+}
+
+void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *watch, bool *made)
+{
+    bool keys[CLR_MOST_COLUMNS], wanted[CLR_MOST_COLUMNS];
+
+    *made = false;
+    if (clr_zones_of(scan->rows) > 1 && find_summed(scan, keys, wanted) &&
+        bring_zones(scan, keys, watch, made) && takes_many(scan))
+        bring_zones(scan, wanted, watch, made);
 }
 
 /* ---- Where the first rows end. */

@@ -18,6 +18,13 @@ enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watc
  */
 void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *made);
 
+/*
+ * Has the columns of a scan get the sums of their blocks, where it is likely to take many blocks as
+ * a whole: if they pass its filter, and are of one group. It takes as long as a scan of these
+ * columns. watch and *made as above.
+ */
+void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *watch, bool *made);
+
 /* ---- Where the first rows end. */
 
 /*

@@ -436,6 +436,63 @@ void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
     spread_stages(scan, terms->stages);
 }
 
+/* ---- Blocks of which all rows pass. */
+
+/* Whether a lookup is true for all codes from least to greatest, which are few. */
+static bool is_all_true(const struct clr_lookup *lookup, uint32_t least, uint32_t greatest)
+{
+    enum { FEW = 64 };
+    uint32_t code = least;
+
+    if (greatest - least >= FEW)
+        return false;
+    while (code <= greatest && clr_lookup_is_true(lookup, code))
+        code++;
+    return code > greatest;
+}
+
+static bool passes_zone(const struct clr_scan *scan, const struct clr_filter_term *term,
+                        const struct clr_column *column, const struct clr_zone *zone)
+{
+    const double power = column->frame.power;
+
+    switch (term->kind) {
+    case CLR_TERM_INTEGERS:
+        return zone->types == CLR_TYPE(CLR_TAG_INTEGER) && zone->least >= term->least &&
+               zone->greatest <= term->greatest;
+    case CLR_TERM_REALS:
+        return zone->types == CLR_TYPE(CLR_TAG_REAL) &&
+               clr_real_of(zone->least) >= clr_real_of(term->least) &&
+               clr_real_of(zone->greatest) <= clr_real_of(term->greatest);
+    case CLR_TERM_DECIMALS:
+        return zone->types == CLR_TYPE(CLR_TAG_REAL) &&
+               clr_decimals_from(clr_real_of(zone->least), power) >= term->least &&
+               clr_decimals_from(clr_real_of(zone->greatest), power) <= term->greatest;
+    case CLR_TERM_LOOKUP:
+        return is_all_true(&scan->lookups[scan->instructions[term->number].b],
+                           (uint32_t)zone->least, (uint32_t)zone->greatest);
+    default:
+        return false;
+    }
+}
+
+bool clr_terms_pass_block(const struct clr_scan *scan, const struct clr_filter_terms *terms,
+                          size_t block)
+{
+    int i;
+
+    for (i = 0; i < terms->count; i++) {
+        const struct clr_filter_term *term = &terms->terms[i];
+        const struct clr_column *column = scan->columns[scan->instructions[term->number].a];
+        const struct clr_zones *zones =
+            term->kind < CLR_TERM_SURE ? clr_column_zones(column) : NULL;
+
+        if (zones == NULL || !passes_zone(scan, term, column, &zones->zones[block]))
+            return false;
+    }
+    return true;
+}
+
 /* ---- Blocks that are left out. */
 
 static bool is_below(int64_t a, int64_t b, bool real)

@@ -68,6 +68,10 @@ bool clr_terms_pass_few(const struct clr_scan *scan);
 /* Takes a scan's filter apart, by what its columns and lookups are now. */
 void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms);
 
+/* Whether all rows of a block of the scan's columns pass, as far as zones tell. */
+bool clr_terms_pass_block(const struct clr_scan *scan, const struct clr_filter_terms *terms,
+                          size_t block);
+
 /* ---- Which blocks of a scan's rows can be left out, by the zones of its columns. */
 
 /* Stores which types all zones have together, and the coarse zones, once each zone is there. */

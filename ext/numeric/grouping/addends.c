@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 static const int64_t zeros[CLR_BLOCK];
@@ -48,12 +49,14 @@ enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
     addends->doubts = doubts;
     addends->words = clr_memory_alloc(words * sizeof *addends->words);
     addends->own = clr_memory_alloc((words + 1) * CLR_BLOCK * sizeof *addends->own);
+    addends->of_zones = clr_memory_alloc(words * sizeof *addends->of_zones);
     if (addends->words != NULL)
         addends->words[0] = NULL;
     addends->list_count = plan->tally_count * CLR_LISTS;
     addends->lists =
         clr_memory_alloc_zero((size_t)addends->list_count * sizeof *addends->lists + 1);
-    return addends->words != NULL && addends->own != NULL && addends->lists != NULL
+    return addends->words != NULL && addends->own != NULL && addends->of_zones != NULL &&
+                   addends->lists != NULL
                ? CLR_SCAN_DONE
                : CLR_SCAN_FAILED;
 }
@@ -71,6 +74,7 @@ void clr_group_addends_free(struct clr_group_addends *addends)
     clr_memory_free(addends->spills.spills);
     addends->spills = (struct clr_group_spills){NULL, 0, 0};
     clr_memory_free(addends->lists);
+    clr_memory_free(addends->of_zones);
     clr_memory_free(addends->own);
     clr_memory_free(addends->words);
 }
@@ -462,4 +466,112 @@ enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
         outcome = take(&task);
     }
     return outcome;
+}
+
+/* ---- Whole blocks. */
+
+/* Stores the digits of a block's sum. Returns false if one of its REALs lies outside of the window,
+   as the sums of all may be too large then, or the digits are too few. */
+static bool find_digits(const struct clr_window *window, const struct clr_zone *zone,
+                        const struct clr_zone_sum *sum, int64_t *high, int64_t *low)
+{
+    const double most = ldexp(1.0, window->high_exponent + 50);
+    int64_t upper, lower;
+    int i;
+
+    *high = *low = 0;
+    if (!(clr_real_of(zone->least) > -window->limit && clr_real_of(zone->greatest) < window->limit))
+        return false;
+    for (i = 0; i < 2; i++) {
+        const double part = clr_real_of(sum->parts[i]);
+
+        if (!(fabs(part) < most) || !clr_window_split(window, part, &upper, &lower))
+            return false;
+        *high += upper;
+        *low += lower;
+    }
+    return true;
+}
+
+/* Stores what a block's numbers add to the sum of a tally. Returns false if that is not known. */
+static bool find_sum(const struct clr_group_tally *kept, const struct clr_zone *zone,
+                     const struct clr_zone_sum *sum, int64_t *words)
+{
+    const int64_t limit = kept->integer_limit;
+
+    if (zone->types & CLR_TYPE(CLR_TAG_REAL))
+        return kept->real_high >= 0 && find_digits(&kept->window, zone, sum,
+                                                   &words[kept->real_high], &words[kept->real_low]);
+    if (kept->integer < 0 || (limit != 0 && (zone->least < -limit || zone->greatest > limit)))
+        return false;
+    if (limit != 0) {
+        words[kept->integer] = (int64_t)((uint64_t)words[kept->integer] +
+                                         ((uint64_t)sum->parts[0] << kept->field.shift));
+    } else {
+        words[kept->integer] = sum->parts[0] & UINT32_MAX;
+        words[kept->integer_high] = sum->parts[0] >> 32;
+    }
+    return true;
+}
+
+/* Stores the words of a block's extremes. */
+static void find_ends(const struct clr_group_tally *kept, const struct clr_zone *zone,
+                      int64_t *words)
+{
+    const bool real = (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0;
+    const int *ends = kept->extremes + (real ? 2 : 0);
+
+    if (ends[0] >= 0)
+        words[ends[0]] =
+            (int64_t)clr_group_word_of_least(real ? clr_real_to_key(zone->least) : zone->least);
+    if (ends[1] >= 0)
+        words[ends[1]] = (int64_t)clr_group_word_of_greatest(real ? clr_real_to_key(zone->greatest)
+                                                                  : zone->greatest);
+}
+
+/* Stores what a block adds to the words of a tally. Returns false if zones do not tell. */
+static bool find_words(const struct clr_group_tally *kept, const struct clr_tally *tally,
+                       const struct clr_block *block, int64_t *words)
+{
+    const struct clr_zone_sum *sum;
+    const struct clr_zone *zone;
+
+    if (kept->filter >= 0 || kept->gathers || !clr_block_find_sum(block, tally, &sum))
+        return false;
+    if (sum == NULL)
+        return true;
+    zone = &clr_column_zones(clr_block_column(block, tally->x))->zones[block->first / CLR_BLOCK];
+    if (sum->numbers < block->count && kept->missing < 0)
+        return false;
+    if (kept->missing >= 0)
+        words[kept->missing] = (int64_t)(block->count - sum->numbers);
+    if (sum->numbers == 0)
+        return true;
+    if ((zone->types & ~(kept->x_types | CLR_TYPE(CLR_TAG_NULL))) != 0)
+        return false;
+    if (kept->others >= 0)
+        words[kept->others] =
+            (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0 ? (int64_t)sum->numbers : 0;
+    find_ends(kept, zone, words);
+    return !clr_tally_does(tally, CLR_SUM) || find_sum(kept, zone, sum, words);
+}
+
+bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
+                                 int64_t *record)
+{
+    const struct clr_group_plan *plan = addends->plan;
+    int64_t *words = addends->of_zones;
+    int i;
+
+    memset(words, 0, (size_t)plan->words * sizeof *words);
+    words[0] = (int64_t)block->count;
+    for (i = 0; i < plan->tally_count; i++)
+        if (!find_words(&plan->tallies[i], &plan->scan->tallies[i], block, words))
+            return false;
+    for (i = 0; i < plan->adds; i++)
+        record[i] = (int64_t)((uint64_t)record[i] + (uint64_t)words[i]);
+    for (; i < plan->words; i++)
+        if ((uint64_t)words[i] > (uint64_t)record[i])
+            record[i] = words[i];
+    return true;
 }

@@ -14,6 +14,7 @@ struct clr_group_addends {
     const int64_t **words;        /* for each word the values of a block's rows; of word 0 NULL, if
                                      they are 1 */
     int64_t *own;                 /* room for them, and for one more */
+    int64_t *of_zones;            /* for each word what a whole block adds to it */
     struct clr_group_list *lists; /* CLR_LISTS for each tally */
     int list_count;
     struct clr_group_spills spills;
@@ -38,5 +39,10 @@ void clr_group_addends_free(struct clr_group_addends *addends);
 enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
                                              struct clr_block *block, const uint64_t *selected,
                                              const uint32_t *numbers);
+
+/* Adds all rows of the block, which has not run and is of one group, to that group's record, as
+   zones tell of them. Returns false if they do not tell all; then the record stays as it is. */
+bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
+                                 int64_t *record);
 
 #endif

@@ -82,6 +82,17 @@ struct clr_group_loops {
    there are no more. */
 const struct clr_group_loops *clr_group_loops_choose(int skipped);
 
+/* The words that find_extremes() makes of a value. */
+static inline uint64_t clr_group_word_of_least(int64_t value)
+{
+    return ~((uint64_t)value ^ (uint64_t)1 << 63);
+}
+
+static inline uint64_t clr_group_word_of_greatest(int64_t value)
+{
+    return (uint64_t)value ^ (uint64_t)1 << 63;
+}
+
 /* The value of which find_extremes() made a word. */
 static inline int64_t clr_group_least_of(uint64_t word)
 {

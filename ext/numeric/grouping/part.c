@@ -198,6 +198,17 @@ static bool has_others(const struct clr_block *block, const struct clr_register 
     return false;
 }
 
+/* Adds the place of an INTEGER, or of NULL, to a word. Returns whether it has none. */
+static inline bool add_place(const struct clr_group_key *key, bool descending, bool is_null,
+                             int64_t value, uint64_t *word)
+{
+    const uint64_t distance = (uint64_t)value - (uint64_t)key->first;
+    const uint64_t place = is_null ? 0 : distance + 1;
+
+    *word += (descending ? key->size - 1 - place : place) * key->factor;
+    return !is_null && distance > key->size - 2;
+}
+
 /* Adds the places of a key whose rows may be NULL, or have no place, to words. Returns whether one
    of the rows has none. */
 static bool add_places(const struct clr_group_key *key, bool descending,
@@ -208,21 +219,76 @@ static bool add_places(const struct clr_group_key *key, bool descending,
     bool outside = false;
     size_t i;
 
-    for (i = 0; i < count; i++) {
-        const size_t row = rows[i];
-        uint64_t place = (uint64_t)values->values[row] - (uint64_t)key->first;
-
-        if (nulls && values->tags[row] == CLR_TAG_NULL) {
-            place = 0;
-        } else {
-            outside |= place > key->size - 2;
-            place++;
-        }
-        if (descending)
-            place = key->size - 1 - place;
-        words[row] += place * key->factor;
-    }
+    for (i = 0; i < count; i++)
+        outside |= add_place(key, descending, nulls && values->tags[rows[i]] == CLR_TAG_NULL,
+                             values->values[rows[i]], &words[rows[i]]);
     return outside;
+}
+
+/* Finds the value of a key that all rows of a block have, which has not run, as zones tell. Returns
+   false if there may be another one, or it is neither an INTEGER nor NULL. */
+static bool find_only_value(const struct clr_block *block, int key, struct clr_scalar *value)
+{
+    enum { FEW_CODES = 64 };
+    const struct clr_instruction *instruction = &block->scan->instructions[key];
+    const struct clr_zones *zones;
+    const struct clr_zone *zone;
+    const struct clr_lookup *lookup;
+    int64_t code;
+
+    if (instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP)
+        return false;
+    zones = clr_column_zones(clr_block_column(block, key));
+    if (zones == NULL)
+        return false;
+    zone = &zones->zones[block->first / CLR_BLOCK];
+    if (instruction->opcode == CLR_OP_COLUMN) {
+        const bool is_null = zone->types == CLR_TYPE(CLR_TAG_NULL);
+
+        *value = is_null ? (struct clr_scalar){.tag = CLR_TAG_NULL}
+                         : (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = zone->least};
+        return is_null ||
+               (zone->types == CLR_TYPE(CLR_TAG_INTEGER) && zone->least == zone->greatest);
+    }
+    lookup = &block->scan->lookups[instruction->b];
+    *value = (struct clr_scalar){clr_lookup_tag(lookup, (uint32_t)zone->least),
+                                 lookup->values[zone->least]};
+    if (zone->greatest - zone->least >= FEW_CODES ||
+        (value->tag != CLR_TAG_INTEGER && value->tag != CLR_TAG_NULL))
+        return false;
+    for (code = zone->least + 1; code <= zone->greatest; code++)
+        if (clr_lookup_tag(lookup, (uint32_t)code) != value->tag ||
+            lookup->values[code] != value->bits)
+            return false;
+    return true;
+}
+
+/* Stores the number of the group of which all rows of a block are, as zones tell. Returns false if
+   they do not, or numbers are not places. */
+static bool find_only_group(const struct clr_group_plan *plan, const struct clr_block *block,
+                            uint64_t *number)
+{
+    const struct clr_grouping *grouping = &plan->grouping;
+    const struct clr_zone *zone;
+    struct clr_scalar value;
+    int i;
+
+    *number = 0;
+    if (plan->numbering != CLR_NUMBERED_DIRECTLY)
+        return false;
+    for (i = 0; i < grouping->key_count; i++) {
+        if (!find_only_value(block, grouping->keys[i], &value) ||
+            (!plan->by_codes &&
+             add_place(&plan->keys[i], grouping->descending[i] && !grouping->by_first,
+                       value.tag == CLR_TAG_NULL, value.bits, number)))
+            return false;
+    }
+    if (!plan->by_codes)
+        return true;
+    zone = &clr_column_zones(clr_block_column(block, grouping->keys[0]))
+                ->zones[block->first / CLR_BLOCK];
+    *number = (uint64_t)zone->least;
+    return zone->least == zone->greatest;
 }
 
 /* Stores the places in words. Returns false if keys are not as planned. */
@@ -647,6 +713,19 @@ static enum clr_scan_outcome take_block(void *taker, struct clr_block *block,
     return CLR_SCAN_DONE;
 }
 
+static bool take_zones(void *taker, const struct clr_block *block)
+{
+    struct clr_group_part *part = taker;
+    uint64_t *first_rows = part->first_rows.start, number;
+
+    if (!find_only_group(part->plan, block, &number) ||
+        !clr_group_addends_add_zones(&part->addends, block, clr_group_part_record(part, number)))
+        return false;
+    if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
+        first_rows[number] = part->first + part->seen;
+    return true;
+}
+
 static void begin_block(void *taker, struct clr_block *block)
 {
     struct clr_group_part *part = taker;
@@ -662,6 +741,7 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
                          size_t last, const atomic_bool *stop)
 {
     const struct clr_taking taking = {.take = take_block,
+                                      .take_zones = take_zones,
                                       .begin = begin_block,
                                       .taker = part,
                                       .seen = &part->seen,

@@ -28,9 +28,10 @@ struct clr_window {
  */
 void clr_window_lay(struct clr_window *window, int top, int bottom, uint64_t rows);
 
-/* Cuts a number. Returns whether it lies within the window; if not, the digits are anything. */
+/* Cuts a number below 2^50 units of its upper digit, as a sum of numbers within the window may be.
+   Returns whether the digits have all of it. */
 static inline __attribute__((always_inline)) bool
-clr_window_cut(const struct clr_window *window, double x, int64_t *high, int64_t *low)
+clr_window_split(const struct clr_window *window, double x, int64_t *high, int64_t *low)
 {
     const double first = x + window->high;
     const double rest = x - (first - window->high);
@@ -44,7 +45,16 @@ clr_window_cut(const struct clr_window *window, double x, int64_t *high, int64_t
     memcpy(&bits, &second, sizeof bits);
     memcpy(&unit, &window->low, sizeof unit);
     *low = (int64_t)((uint64_t)bits - (uint64_t)unit);
-    return (fabs(x) < window->limit) & (lost == 0.0);
+    return lost == 0.0;
+}
+
+/* Cuts a number. Returns whether it lies within the window; if not, the digits are anything. */
+static inline __attribute__((always_inline)) bool
+clr_window_cut(const struct clr_window *window, double x, int64_t *high, int64_t *low)
+{
+    const bool has_all = clr_window_split(window, x, high, low);
+
+    return (fabs(x) < window->limit) & has_all;
 }
 
 /* Adds the sum of digits to the expansion of a sum whose terms are zero. */

@@ -669,6 +669,19 @@ bool clr_filter_select(struct clr_block *block, uint64_t *selected)
     return keep_true(block, &block->registers[filter], selected);
 }
 
+bool clr_block_find_sum(const struct clr_block *block, const struct clr_tally *tally,
+                        const struct clr_zone_sum **sum)
+{
+    *sum = NULL;
+    if (tally->x < 0)
+        return true;
+    if (!clr_tally_takes_zones(tally) ||
+        block->scan->instructions[tally->x].opcode != CLR_OP_COLUMN)
+        return false;
+    *sum = clr_column_zone_sum(clr_block_column(block, tally->x), block->first / CLR_BLOCK);
+    return *sum != NULL;
+}
+
 /* ---- Gathered rows. */
 
 /* Few rows of each of several blocks. */
@@ -813,6 +826,10 @@ static enum clr_scan_outcome take_block(struct driver *driver, size_t first, siz
     size_t count;
 
     clr_block_set_rows(block, first, rows);
+    if (taking->take_zones != NULL && (driver->gathered.count == 0 || !taking->in_order) &&
+        clr_terms_pass_block(block->scan, &block->terms, block->first / CLR_BLOCK) &&
+        taking->take_zones(taking->taker, block))
+        return CLR_SCAN_DONE;
     if (!clr_filter_select(block, selected))
         return CLR_SCAN_UNSURE;
     count = block->loops->count(selected);

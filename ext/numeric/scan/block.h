@@ -73,6 +73,30 @@ void clr_filter_select_all(const struct clr_block *block, uint64_t *selected);
    for all of them. */
 bool clr_filter_select(struct clr_block *block, uint64_t *selected);
 
+/* ---- Blocks of which all rows pass, by what the zones of their columns tell. */
+
+/* Returns the column that an instruction loads from, which is a column or a lookup. */
+static inline const struct clr_column *clr_block_column(const struct clr_block *block,
+                                                        int instruction)
+{
+    return block->columns[block->scan->instructions[instruction].a];
+}
+
+/* Whether the sums and the extremes of blocks are all that a tally needs of its argument. */
+static inline bool clr_tally_takes_zones(const struct clr_tally *tally)
+{
+    const unsigned known =
+        1u << CLR_SUM | 1u << CLR_EXTREMES | CLR_BOUNDS | CLR_LEAST | CLR_GREATEST;
+
+    return tally->y < 0 && (tally->operations & ~known) == 0;
+}
+
+/* Stores the sum of a tally's argument over the rows of a block, which has not run, or NULL without
+   argument. Returns false if zones do not tell all that the tally needs. Its filter is not asked.
+ */
+bool clr_block_find_sum(const struct clr_block *block, const struct clr_tally *tally,
+                        const struct clr_zone_sum **sum);
+
 /* ---- The rows of a scan, block by block. */
 
 /* What takes the rows that the scan's filter lets pass. */
@@ -81,6 +105,9 @@ struct clr_taking {
        tallies. Returns CLR_SCAN_DONE, or why no more are to be taken. */
     enum clr_scan_outcome (*take)(void *taker, struct clr_block *block, const uint64_t *selected,
                                   size_t count);
+    /* Takes all rows of a block, which has not run, by what zones tell of it. Returns false if they
+       do not tell enough; then it has taken nothing. May be NULL. */
+    bool (*take_zones)(void *taker, const struct clr_block *block);
     /* Is called before each block; may be NULL. */
     void (*begin)(void *taker, struct clr_block *block);
     void *taker;

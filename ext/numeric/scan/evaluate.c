@@ -416,6 +416,45 @@ static enum clr_scan_outcome count_whole(const struct whole *whole, size_t rows,
     return *reduces || clr_tally_takes_bytes(whole->tally) ? CLR_SCAN_DONE : CLR_SCAN_UNSURE;
 }
 
+/* Adds the numbers of a block, whose sum is known, to what a tally has found. */
+static void reduce_zone(const struct clr_tally *tally, const struct clr_column *column, size_t zone,
+                        struct clr_state *state)
+{
+    const struct clr_zone_sum *sum = clr_column_zone_sum(column, zone);
+    const struct clr_zone *ends = &clr_column_zones(column)->zones[zone];
+    const bool real = (ends->types & CLR_TYPE(CLR_TAG_REAL)) != 0;
+    struct clr_range *range = real ? &state->reals : &state->integers;
+
+    if (sum->numbers == 0)
+        return;
+    if ((tally->operations & OPERATION(CLR_SUM)) != 0 && real) {
+        clr_sum_add(&state->sum, clr_real_of(sum->parts[0]), 1);
+        clr_sum_add(&state->sum, clr_real_of(sum->parts[1]), 1);
+    } else if ((tally->operations & OPERATION(CLR_SUM)) != 0) {
+        clr_sum_add_integer(&state->sum, sum->parts[0], 1);
+    }
+    if ((tally->operations & OPERATION(CLR_EXTREMES)) != 0) {
+        clr_range_add(range, real ? clr_real_to_key(ends->least) : ends->least);
+        clr_range_add(range, real ? clr_real_to_key(ends->greatest) : ends->greatest);
+    }
+}
+
+/* The same as reduce_piece(), by what zones tell of the blocks from the piece's first row on. */
+static void reduce_blocks(const struct whole *whole, size_t first, size_t count)
+{
+    const struct clr_column *column = whole->arguments[0];
+    const size_t last = first + count;
+    size_t rows;
+
+    for (; first < last; first += rows) {
+        rows = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
+        if (clr_column_zone_sum(column, first / CLR_BLOCK) != NULL)
+            reduce_zone(whole->tally, column, first / CLR_BLOCK, whole->state);
+        else
+            reduce_piece(whole->tally, whole->arguments, first, rows, whole->state);
+    }
+}
+
 /* All of them piece by piece: one way through the memory, however many they are. */
 static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int count, size_t first,
                                             size_t last, const atomic_bool *stop)
@@ -428,8 +467,13 @@ static enum clr_scan_outcome reduce_columns(const struct whole *wholes, int coun
         if (atomic_load_explicit(stop, memory_order_relaxed))
             return CLR_SCAN_STOPPED;
         rows = last - first < piece ? last - first : piece;
-        for (i = 0; i < count; i++)
-            reduce_piece(wholes[i].tally, wholes[i].arguments, first, rows, wholes[i].state);
+        for (i = 0; i < count; i++) {
+            if (clr_tally_takes_zones(wholes[i].tally) &&
+                clr_column_zones(wholes[i].arguments[0]) != NULL)
+                reduce_blocks(&wholes[i], first, rows);
+            else
+                reduce_piece(wholes[i].tally, wholes[i].arguments, first, rows, wholes[i].state);
+        }
     }
     return CLR_SCAN_DONE;
 }
@@ -454,10 +498,39 @@ static enum clr_scan_outcome collect(void *taker, struct clr_block *block, const
     return outcome;
 }
 
+/* Takes all rows of the block into all tallies, as zones tell of it. Returns false if they do not.
+ */
+static bool collect_zones(void *taker, const struct clr_block *block)
+{
+    const struct collectors *collectors = taker;
+    const struct clr_zone_sum *sums[CLR_MOST_TALLIES];
+    const struct clr_column *column;
+    int i;
+
+    for (i = 0; i < collectors->count; i++)
+        if (collectors->all[i].tally->filter >= 0 ||
+            !clr_block_find_sum(block, collectors->all[i].tally, &sums[i]))
+            return false;
+    for (i = 0; i < collectors->count; i++) {
+        const struct collector *collector = &collectors->all[i];
+        struct clr_state *state = collector->state;
+
+        state->count += (int64_t)(sums[i] == NULL ? block->count : sums[i]->numbers);
+        if (sums[i] == NULL)
+            continue;
+        column = clr_block_column(block, collector->tally->x);
+        if (clr_column_zones(column)->zones[block->first / CLR_BLOCK].types &
+            CLR_TYPE(CLR_TAG_REAL))
+            state->non_integers += (int64_t)sums[i]->numbers;
+        reduce_zone(collector->tally, column, block->first / CLR_BLOCK, state);
+    }
+    return true;
+}
+
 static enum clr_scan_outcome run_blocks(const struct clr_scan *scan, size_t first, size_t last,
                                         struct collectors *collectors, const atomic_bool *stop)
 {
-    struct clr_taking taking = {.take = collect, .taker = collectors};
+    struct clr_taking taking = {.take = collect, .take_zones = collect_zones, .taker = collectors};
     enum clr_scan_outcome outcome = clr_blocks_take(scan, first, last, &taking, stop);
     int i;
 
@@ -527,24 +600,55 @@ static void find_codes(const struct clr_column *column, size_t first, size_t cou
     *zone = (struct clr_zone){.least = least, .greatest = greatest};
 }
 
-/* Finds the extremes of values of one type. */
-static void find_extremes(const int64_t *values, size_t count, enum clr_tag tag,
-                          struct clr_zone *zone)
+/* INTEGERs whose sizes are not above this have a sum of 64 bits in a block. */
+#define MOST_SUMMED (INT64_MAX / CLR_BLOCK)
+
+/* Finds the sum of REALs as two doubles, which is known unless they differ too much in size. */
+static void find_real_sum(const int64_t *values, size_t count, struct clr_zone_sum *sum)
+{
+    struct clr_state state;
+    double part;
+    int i;
+
+    clr_state_clear(&state);
+    clr_host_reduce_arrays(CLR_SUM, CLR_REAL, values, NULL, count, &state);
+    sum->is_known = !clr_sum_is_unusual(&state.sum);
+    for (i = 0; i < 2 && sum->is_known; i++) {
+        part = clr_sum_round(&state.sum, 1);
+        sum->parts[i] = clr_bits_of(part);
+        sum->is_known = isfinite(part);
+        clr_sum_add(&state.sum, part, -1);
+    }
+    sum->is_known = sum->is_known && clr_sum_round(&state.sum, 1) == 0.0;
+}
+
+/* Finds the extremes and the sum of values of one type. */
+static void find_numbers(const int64_t *values, size_t count, enum clr_tag tag,
+                         struct clr_zone *zone, struct clr_zone_sum *sum)
 {
     const bool real = tag == CLR_TAG_REAL;
     struct clr_state state;
     const struct clr_range *range = real ? &state.reals : &state.integers;
+    size_t i;
 
     clr_state_clear(&state);
     clr_host_reduce_arrays(CLR_EXTREMES, real ? CLR_REAL : CLR_INTEGER, values, NULL, count,
                            &state);
     zone->least = real ? clr_real_to_key(range->least) : range->least;
     zone->greatest = real ? clr_real_to_key(range->greatest) : range->greatest;
+    *sum = (struct clr_zone_sum){.numbers = (uint32_t)count};
+    if (real) {
+        find_real_sum(values, count, sum);
+        return;
+    }
+    sum->is_known = zone->least >= -MOST_SUMMED && zone->greatest <= MOST_SUMMED;
+    for (i = 0; i < count && sum->is_known; i++)
+        sum->parts[0] += values[i];
 }
 
 /* Finds what a register has, the only one of its block. */
 static void find_values(const struct clr_block *block, const struct clr_register *values,
-                        struct clr_zone *zone)
+                        struct clr_zone *zone, struct clr_zone_sum *sum)
 {
     const unsigned numbers = values->types & (CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL));
     const enum clr_tag tag = numbers & CLR_TYPE(CLR_TAG_REAL) ? CLR_TAG_REAL : CLR_TAG_INTEGER;
@@ -552,20 +656,22 @@ static void find_values(const struct clr_block *block, const struct clr_register
     int64_t gathered[CLR_BLOCK];
 
     *zone = (struct clr_zone){.types = (uint8_t)values->types};
+    *sum = (struct clr_zone_sum){.is_known = values->types == CLR_TYPE(CLR_TAG_NULL)};
     if (numbers != CLR_TYPE(tag))
         return;
     if (values->types == numbers) {
-        find_extremes(values->values, block->count, tag, zone);
+        find_numbers(values->values, block->count, tag, zone, sum);
         return;
     }
     clr_filter_select_all(block, all);
     clr_row_set_find(block->loops, values, tag, all, rows);
-    find_extremes(gathered, block->loops->gather(values->values, rows, gathered, values->values),
-                  tag, zone);
+    find_numbers(gathered, block->loops->gather(values->values, rows, gathered, values->values),
+                 tag, zone, sum);
+    sum->is_known = sum->is_known && (values->types & CLR_TYPE(CLR_TAG_BYTES)) == 0;
 }
 
 static bool find_zones_of_values(struct clr_column *column, size_t first, size_t count,
-                                 struct clr_zone *zones)
+                                 struct clr_zones *zones)
 {
     const struct clr_instruction load = {.opcode = CLR_OP_COLUMN};
     struct clr_tally tally = {.x = 0, .y = -1, .filter = -1};
@@ -582,12 +688,10 @@ static bool find_zones_of_values(struct clr_column *column, size_t first, size_t
 
     if (block == NULL)
         return false;
-    for (i = 0; i < count; i++) {
-        const size_t start = (first + i) * CLR_BLOCK, rest = column->rows - start;
-
-        clr_block_set_rows(block, start, rest < CLR_BLOCK ? rest : CLR_BLOCK);
+    for (i = first; i < first + count; i++) {
+        clr_block_set_rows(block, i * CLR_BLOCK, clr_zone_rows(column->rows, i));
         clr_block_run(block, CLR_STAGE_TALLIES);
-        find_values(block, &block->registers[0], &zones[i]);
+        find_values(block, &block->registers[0], &zones->zones[i], &zones->sums[i]);
     }
     clr_memory_free(block);
     return true;
@@ -599,11 +703,8 @@ bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count
     size_t i;
 
     if (column->codes == NULL)
-        return find_zones_of_values(column, first, count, zones->zones + first);
-    for (i = first; i < first + count; i++) {
-        const size_t start = i * CLR_BLOCK, rest = column->rows - start;
-
-        find_codes(column, start, rest < CLR_BLOCK ? rest : CLR_BLOCK, &zones->zones[i]);
-    }
+        return find_zones_of_values(column, first, count, zones);
+    for (i = first; i < first + count; i++)
+        find_codes(column, i * CLR_BLOCK, clr_zone_rows(column->rows, i), &zones->zones[i]);
     return true;
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Zones: the least and the greatest value of each block of a column's rows, by which a scan knows
-   of blocks that hold nothing for it. */
+   of blocks that hold nothing for it, and the sum, for blocks of which it takes all rows. */
 
 /* Rows of a zone, and zones that have a coarse one together. */
 enum { CLR_ZONE_ROWS = 1024, CLR_COARSE_ZONES = 64 };
@@ -31,11 +31,20 @@ struct clr_zone {
     uint8_t types; /* bits 1 << tag of the values there are; of a column of codes 0 */
 };
 
+/* The exact sum of the numbers of a block, which are all of one type. The other rows are NULL. */
+struct clr_zone_sum {
+    bool is_known;
+    uint32_t numbers; /* how many they are */
+    int64_t
+        parts[2]; /* the sum of INTEGERs; or the bits of two doubles, of which REALs' is the sum */
+};
+
 /* Constant from the time on that a column has them. */
 struct clr_zones {
-    uint8_t types;           /* those of all blocks together */
-    size_t count;            /* of blocks; the last one may have fewer rows */
-    struct clr_zone zones[]; /* of the blocks; behind them the coarse ones */
+    uint8_t types;             /* those of all blocks together */
+    size_t rows, count;        /* of the column; of blocks, the last of which may have fewer rows */
+    struct clr_zone_sum *sums; /* of the blocks, behind the zones; NULL for a column of codes */
+    struct clr_zone zones[];   /* of the blocks; behind them the coarse ones */
 };
 
 /* Returns how many zones so many rows have. */
@@ -50,9 +59,13 @@ static inline size_t clr_zones_coarse(size_t zones)
     return (zones + CLR_COARSE_ZONES - 1) / CLR_COARSE_ZONES;
 }
 
-/* Returns zones of so many rows, whose content is not set, or NULL without memory. Free with
-   clr_memory_free(). */
-struct clr_zones *clr_zones_new(size_t rows);
+/* Returns how many rows that zone of so many rows has. */
+static inline size_t clr_zone_rows(size_t rows, size_t zone)
+{
+    const size_t rest = rows - zone * CLR_ZONE_ROWS;
+
+    return rest < CLR_ZONE_ROWS ? rest : CLR_ZONE_ROWS;
+}
 
 /* Values, codes and tags begin at multiples of so many bytes, the largest pages that are common, so
    that a device can use them where they lie. */
@@ -187,6 +200,20 @@ static inline bool clr_column_is_free(const struct clr_column *column)
 static inline const struct clr_zones *clr_column_zones(const struct clr_column *column)
 {
     return atomic_load_explicit(&column->zones, memory_order_acquire);
+}
+
+/* Returns zones for a column of so many rows, whose content is not set, or NULL without memory.
+   Free with clr_memory_free(). */
+struct clr_zones *clr_zones_new(const struct clr_column *column, size_t rows);
+
+/* Returns the sum of a block of the column, or NULL if it is not known. */
+static inline const struct clr_zone_sum *clr_column_zone_sum(const struct clr_column *column,
+                                                             size_t zone)
+{
+    const struct clr_zones *zones = clr_column_zones(column);
+
+    return zones != NULL && zones->sums != NULL && zones->sums[zone].is_known ? &zones->sums[zone]
+                                                                              : NULL;
 }
 
 /* Gives a column whose rows do not change any more its zones, unless another thread was sooner:

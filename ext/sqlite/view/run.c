@@ -150,20 +150,49 @@ static bool is_for_devices(const struct clr_scan *scan)
     return true;
 }
 
-/* Has the scan leave out what zones tell, of the columns as they are now. */
-static void skip_blocks(struct clr_view_run *run)
+/* Takes note of the zones that the scan's columns have got. */
+static void measure_columns(const struct clr_view_run *run)
 {
-    struct clr_column_request *request = &run->request;
-    bool made;
+    const struct clr_column_request *request = &run->request;
     int i;
 
-    clr_host_skip(&run->scan, run->watch, &made);
-    if (!made)
-        return;
     clr_cache_lock();
     for (i = 0; i < run->scan.column_count; i++)
         clr_image_measure_column(request->image, request->found[i]);
     clr_cache_unlock();
+}
+
+/* Has the scan leave out what zones tell, of the columns as they are now. */
+static void skip_blocks(struct clr_view_run *run)
+{
+    bool made;
+
+    clr_host_skip(&run->scan, run->watch, &made);
+    if (made)
+        measure_columns(run);
+}
+
+/* Has the columns get sums for a scan of the host's, which takes as long as a scan of all rows: not
+   for the first one of a column, which need not have a second one, and not before scans like this
+   one have gone over as many rows. */
+static void sum_blocks(struct clr_view_run *run)
+{
+    const int64_t all = (int64_t)run->request.image->layout.rows;
+    bool are_used = true, made;
+    int64_t hits;
+    int i;
+
+    clr_cache_lock();
+    for (i = 0; i < run->scan.column_count; i++) {
+        hits = run->request.found[i]->hits;
+        are_used = are_used && hits > 1 && hits > all / ((int64_t)run->scan.rows + 1);
+    }
+    clr_cache_unlock();
+    if (!are_used)
+        return;
+    clr_host_sum_blocks(&run->scan, run->watch, &made);
+    if (made)
+        measure_columns(run);
 }
 
 /* A scan that devices are to do, and what it is done with. */
@@ -265,6 +294,8 @@ static enum clr_scan_outcome group(struct clr_view_run *run)
     const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run);
     enum clr_scan_outcome outcome;
 
+    if (!has_device)
+        sum_blocks(run);
     outcome = clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
     if (has_device) {
         note_device(&scan, device.outcome, &device.work, &device.status);
@@ -507,10 +538,12 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
         outcome = find_rows(run);
     if (outcome != CLR_SCAN_DONE)
         return outcome;
-    if (run->scan.grouping != NULL)
+    if (run->scan.grouping != NULL) {
         outcome = group(run);
-    else
+    } else {
+        sum_blocks(run);
         outcome = clr_host_scan(&run->scan, run->watch);
+    }
     if (outcome != CLR_SCAN_DONE || run->device != NULL)
         return outcome;
     connection->stats.scans_on_host++;

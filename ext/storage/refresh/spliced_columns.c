@@ -170,7 +170,7 @@ enum { MOST_ZONES = 64, MOST_ZONES_PART = 8 };
 static struct clr_zones *renew_zones(const struct clr_splice *splice,
                                      const struct clr_zones *before, struct clr_column *result)
 {
-    struct clr_zones *zones = before == NULL ? NULL : clr_zones_new(splice->rows);
+    struct clr_zones *zones = before == NULL ? NULL : clr_zones_new(result, splice->rows);
     size_t left, run = 0, i;
 
     if (zones == NULL)
@@ -178,16 +178,17 @@ static struct clr_zones *renew_zones(const struct clr_splice *splice,
     left = zones->count / MOST_ZONES_PART;
     left = left < MOST_ZONES ? MOST_ZONES : left;
     for (i = 0; i < zones->count; i++) {
-        const size_t first = i * CLR_ZONE_ROWS, rest = splice->rows - first;
-        const size_t rows = rest < CLR_ZONE_ROWS ? rest : CLR_ZONE_ROWS;
+        const size_t first = i * CLR_ZONE_ROWS, rows = clr_zone_rows(splice->rows, i);
         const struct clr_row_run *old;
 
         while (run < splice->old_count && splice->old[run].to + splice->old[run].rows <= first)
             run++;
         old = &splice->old[run];
         if (run < splice->old_count && old->to == old->from && old->to <= first &&
-            old->to + old->rows >= first + rows) {
+            old->to + old->rows >= first + rows && clr_zone_rows(before->rows, i) == rows) {
             zones->zones[i] = before->zones[i];
+            if (zones->sums != NULL)
+                zones->sums[i] = before->sums[i];
         } else if (left-- == 0 || !clr_column_find_zones(result, i, 1, zones)) {
             clr_memory_free(zones);
             return NULL;

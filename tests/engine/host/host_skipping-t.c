@@ -1,11 +1,15 @@
-/* Zones of blocks, when their making is stopped or has no memory.
-   tests/sqlite/views/view-skipping-t.py has which blocks are left out. */
+/* Zones of blocks, when their making is stopped or has no memory, and when blocks are taken by them
+   as a whole. tests/sqlite/views/view-skipping-t.py has which blocks are left out, and the answers.
+ */
+#include "engine/host/host_groups.h"
 #include "engine/host/host_scan.h"
 
 #include "base/memory.h"
 #include "numeric/scans.h"
 
 #include "tap.h"
+
+#include <math.h>
 
 enum { LARGE = 3000000, MANY = 6 << 20 };
 
@@ -36,6 +40,7 @@ static void make_scan(size_t rows)
                              .constants = constants,
                              .columns = &column,
                              .rows = rows,
+                             .values_memory = SIZE_MAX,
                              .tallies = &tally};
 }
 
@@ -152,5 +157,106 @@ TAP_TEST(test_nomem)
     }
     tap_ok(without > 1 && without == after - 1, "%ld allocations fail", without);
     tap_is_int64(run(3, 4, NULL, &made), 9, "and then none does");
+    clr_column_release(column);
+}
+
+/* Whether a scan takes all rows but those of so many blocks as a whole: it does not see that their
+   values are no longer those of which zones were made. */
+static bool takes_whole(size_t rows, size_t others, const struct clr_grouping *grouping)
+{
+    const size_t blocks = clr_zones_of(rows);
+    struct clr_group_device *const none = NULL;
+    struct clr_groups *groups = NULL;
+    struct clr_state state;
+    double changed;
+    size_t i;
+    bool right;
+
+    for (i = 0; i < blocks; i++)
+        column->values[i * CLR_ZONE_ROWS] += 1000000000;
+    scan.grouping = grouping;
+    if (grouping == NULL) {
+        right = clr_host_scan(&scan, NULL) == CLR_SCAN_DONE;
+        changed = right ? clr_sum_round(&tally.state.sum, 1) : 0;
+    } else {
+        right = clr_host_group(&scan, NULL, none, &groups) == CLR_SCAN_DONE;
+        for (changed = 0, i = 0; right && i < clr_groups_count(groups); i++) {
+            clr_groups_state(groups, i, 0, &state);
+            changed += clr_sum_round(&state.sum, 1);
+        }
+        clr_groups_free(groups);
+    }
+    for (i = 0; i < blocks; i++)
+        column->values[i * CLR_ZONE_ROWS] -= 1000000000;
+    for (i = 0; i < rows; i++)
+        changed -= (double)column->values[i];
+    scan.grouping = NULL;
+    return right && fabs(changed - (double)others * 1e9) < 1e6; /* which is rounded */
+}
+
+/* Sums of blocks are made where a scan takes many as a whole, and then it takes those. */
+TAP_TEST(test_whole)
+{
+    const struct clr_grouping grouping = {.key_count = 1, .keys = {1}};
+    const struct clr_instruction loads[] = {{CLR_OP_COLUMN, 0, -1, -1}, {CLR_OP_COLUMN, 1, -1, -1}};
+    const size_t rows = 100 * CLR_ZONE_ROWS + 5;
+    struct clr_column *keys = scans_new(CLR_TAG_INTEGER, rows), *columns[2];
+    bool made;
+    size_t i;
+
+    make_scan(rows);
+    scan.filter = -1;
+    columns[0] = column;
+    columns[1] = keys;
+    scan.columns = columns;
+    scan.column_count = scan.instruction_count = 2;
+    scan.instructions = loads;
+    for (i = 0; i < rows; i++)
+        keys->values[i] = (int64_t)(i % 1000);
+    scan.grouping = &grouping;
+    clr_host_sum_blocks(&scan, NULL, &made);
+    tap_ok(made && clr_column_zones(keys) != NULL && clr_column_zones(column) == NULL,
+           "no sums where each block has many groups");
+    clr_column_release(keys);
+    columns[1] = keys = scans_new(CLR_TAG_INTEGER, rows);
+    for (i = 0; i < rows; i++)
+        keys->values[i] = (int64_t)(i / 10000) + 1;
+    tap_ok(takes_whole(rows, 101, &grouping), "no block is taken as a whole without them");
+    scan.grouping = &grouping;
+    clr_host_sum_blocks(&scan, NULL, &made);
+    tap_ok(made && clr_column_zones(column) != NULL, "sums where blocks have one");
+    tap_ok(takes_whole(rows, 10, &grouping), "all blocks but those of two groups");
+    tap_ok(takes_whole(rows, 0, NULL), "all blocks of one group of all rows");
+    tally.filter = 1; /* which is true */
+    tap_ok(takes_whole(rows, 101, &grouping) && takes_whole(rows, 101, NULL),
+           "none where an aggregate has a filter of its own");
+    tally.filter = -1;
+    clr_column_release(column);
+    columns[0] = column = scans_new(CLR_TAG_INTEGER, rows);
+    for (i = 0; i < rows; i++)
+        column->values[i] = (int64_t)(i % 7);
+    column->values[CLR_ZONE_ROWS + 7] = INT64_C(1) << 46; /* of a block that no plan looks at */
+    scan.grouping = &grouping;
+    clr_host_sum_blocks(&scan, NULL, &made);
+    tap_ok(made && takes_whole(rows, 11, &grouping),
+           "all but those, and one that is too large for its part of a word");
+    clr_column_release(keys);
+    clr_column_release(column);
+}
+
+/* Without a sum of blocks that are too wide for it, their rows are taken. */
+TAP_TEST(test_wide)
+{
+    const size_t rows = 4 * CLR_ZONE_ROWS;
+    bool made;
+
+    make_scan(rows);
+    scan.filter = -1;
+    column->values[7] = INT64_MAX / 64;
+    clr_host_sum_blocks(&scan, NULL, &made);
+    tap_ok(made, "sums are made");
+    tap_ok(clr_column_zone_sum(column, 0) == NULL && clr_column_zone_sum(column, 1) != NULL,
+           "but of a block that is too wide");
+    tap_ok(takes_whole(rows, 1, NULL), "whose rows are taken");
     clr_column_release(column);
 }

@@ -74,6 +74,7 @@ def test_read_once():
         path = new(mode)
         first, *others = clients_of(path, 5)
         asked(batch, first, "at first", True)
+        asked(batch, first, "again", False)  # what is kept of blocks of rows comes with the second scan
         whole = size(first)
         for client in others:
             asked(batch, client, "others", False)
@@ -124,6 +125,7 @@ def test_memory(batch):
     path = new()
     one = pool.Client(path, "one", selects=SUMS)
     one.check(batch, "alone")
+    one.check(batch, "again")  # what is kept of blocks of rows comes with the second scan
     whole = size(one)
     clients = [one, *clients_of(path, 7)]
     for client in clients:

@@ -106,7 +106,7 @@ def test_least_recently_used(db, batch):
     selects["v_all"] = "SELECT gpu_sum(k), gpu_sum(a), gpu_sum(b), gpu_max(m) FROM t"
     for name, select in selects.items():
         views.create(db, name, select)
-    support.configure(db, column_memory=26 * ROWS)
+    support.configure(db, column_memory=27 * ROWS)
     for used, left in (
         ("k", "k"),
         ("a", "ak"),
@@ -120,12 +120,12 @@ def test_least_recently_used(db, batch):
     ):
         check(db, batch, f"v_{used}", selects[f"v_{used}"])
         batch.compare(names(db), list(left), f"after {used}")
-        batch.check(size(db) <= 26 * ROWS, f"{size(db)} bytes after {used}")
+        batch.check(size(db) <= 27 * ROWS, f"{size(db)} bytes after {used}")
         batch.check(views.accelerated(db, f"v_{used}"), f"{used} is accelerated")
     check(db, batch, "v_all", selects["v_all"])
     verdict = views.plan(db, "v_all")[0]
     batch.check("streaming" in verdict, f"there is no room for all four: {verdict}")
-    batch.check(size(db) <= 26 * ROWS, f"{size(db)} bytes after all four")
+    batch.check(size(db) <= 27 * ROWS, f"{size(db)} bytes after all four")
     support.configure(db, column_memory=20 * ROWS)
     for used in "kabkbkma":
         check(db, batch, f"v_{used}", selects[f"v_{used}"])
@@ -271,7 +271,9 @@ def test_device():
         there = {column for (_, column), row in kept(db).items() if row[6]}
         batch.check(ask_until(lambda: support.value(db, on_device) == 33 * ROWS, selects), "copies")
     batch.check(there >= set("kbm"), f"after a change of a there were copies of {sorted(there)}")
-    batch.compare(support.value(db, "SELECT clreduce_evict()"), 2 * 33 * ROWS, "evicted bytes")
+    # Of each column's two blocks of rows the host keeps the extremes, which it has of both together too, and the sums.
+    zones = 4 * (32 + 3 * 24 + 2 * 24)
+    batch.compare(support.value(db, "SELECT clreduce_evict()"), 2 * 33 * ROWS + zones, "evicted bytes")
     batch.compare(support.value(db, on_device), 0, "nothing is left")
     support.configure(db, column_memory=20 * ROWS)
     batch.check(ask_until(lambda: support.value(db, on_device) > 0, ["v_a"]), "a copy")

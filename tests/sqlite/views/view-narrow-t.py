@@ -260,8 +260,8 @@ def test_growing():
         batch.compare(width(db)[0], bytes_each, "width")
 
 
-#: What the least and the greatest values of each 1,024 rows take, and of each 64 times as many.
-ZONES = 16 + 24 * (-(-ROWS // 1024) + -(-ROWS // 65536))
+#: What the least and the greatest values of each 1,024 rows take, and of each 64 times as many, and the sums of the former.
+ZONES = 32 + 24 * (-(-ROWS // 1024) + -(-ROWS // 65536)) + 24 * -(-ROWS // 1024)
 
 
 def test_filled(db, batch):

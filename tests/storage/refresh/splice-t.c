@@ -103,40 +103,34 @@ static bool is_wanted(const struct clr_column *column, const struct clr_splice *
     return column->rows == splice->rows;
 }
 
-static int64_t key_of(int64_t bits, bool is_real)
-{
-    return is_real ? clr_real_to_key(bits) : bits;
-}
-
 static struct clr_zones *find_zones(struct clr_column *column)
 {
-    struct clr_zones *zones = clr_zones_new(column->rows);
+    struct clr_zones *zones = clr_zones_new(column, column->rows);
 
     TAP_NEED(zones != NULL && clr_column_find_zones(column, 0, zones->count, zones), "no memory");
     clr_zones_complete(zones);
     return zones;
 }
 
-/* Whether a column's zones are those of its rows, or hold them: the last one may be of more. */
+/* Whether a column's zones are those of its rows. */
 static bool has_zones(struct clr_column *column)
 {
     const struct clr_zones *zones = clr_column_zones(column);
     struct clr_zones *found = find_zones(column);
-    bool right = zones != NULL && zones->count == found->count;
+    bool right = zones != NULL && zones->count == found->count && zones->types == found->types;
     size_t i;
 
     for (i = 0; right && i < found->count; i++) {
         const struct clr_zone *own = &zones->zones[i], *rows = &found->zones[i];
-        const unsigned numbers = own->types & (1 << CLR_TAG_INTEGER | 1 << CLR_TAG_REAL);
-        const bool flip = numbers == 1 << CLR_TAG_REAL;
+        const struct clr_zone_sum *own_sum = clr_column_zone_sum(column, i);
+        const struct clr_zone_sum *sum =
+            found->sums == NULL || !found->sums[i].is_known ? NULL : &found->sums[i];
 
-        right = (rows->types & ~own->types) == 0 && (own->types & ~zones->types) == 0;
-        if ((rows->types & numbers) == 0 || (numbers & (numbers - 1)) != 0)
-            continue; /* without extremes */
-        right = right && key_of(own->least, flip) <= key_of(rows->least, flip) &&
-                key_of(own->greatest, flip) >= key_of(rows->greatest, flip);
-        right = right && (i + 1 == found->count ||
-                          (own->least == rows->least && own->greatest == rows->greatest));
+        right = own->types == rows->types && own->least == rows->least &&
+                own->greatest == rows->greatest && (own_sum == NULL) == (sum == NULL);
+        right = right && (sum == NULL ||
+                          (own_sum->numbers == sum->numbers && own_sum->parts[0] == sum->parts[0] &&
+                           own_sum->parts[1] == sum->parts[1]));
     }
     clr_memory_free(found);
     return right;
