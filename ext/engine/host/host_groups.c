@@ -1,6 +1,7 @@
 #include "engine/host/host_groups.h"
 
 #include "base/memory.h"
+#include "engine/host/host_scan.h"
 
 #include <string.h>
 
@@ -324,7 +325,7 @@ enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan,
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
                                      struct clr_group_device *device, struct clr_groups **groups)
 {
-    const size_t most = scan->rows / ROWS_PER_THREAD + 1;
+    const size_t most = clr_host_guess_loaded(scan) / ROWS_PER_THREAD + 1;
     const int size = clr_team_size();
     const struct clr_group_team threads =
         make_team(most < (size_t)size ? (int)most : size, scan->rows, watch);

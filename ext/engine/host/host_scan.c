@@ -393,7 +393,7 @@ static enum clr_scan_outcome run(struct work *work, struct clr_scan *scan,
 
 enum clr_scan_outcome clr_host_scan(struct clr_scan *scan, const struct clr_watch *watch)
 {
-    size_t most = scan->rows / ROWS_PER_THREAD + 1;
+    size_t most = clr_host_guess_loaded(scan) / ROWS_PER_THREAD + 1;
     int team = clr_team_size();
     struct work work = {.scan = scan, .parts = most < (size_t)team ? (int)most : team};
     size_t states = (size_t)work.parts * (size_t)scan->tally_count;
@@ -549,14 +549,14 @@ static bool has_one_value(const struct clr_scan *scan, int key, size_t block)
     return zone->least == zone->greatest;
 }
 
-/* Whether of some of the scan's blocks a quarter at least are taken as a whole, as far as filter
-   and keys are concerned, which have zones. */
-static bool takes_many(const struct clr_scan *scan)
+/* Returns about how many of the scan's rows are of blocks that are not taken as a whole, by a
+   sample of them, as far as filter and keys are concerned, which have zones. */
+static size_t guess_rest(const struct clr_scan *scan)
 {
-    enum { LOOKS = 64, FEW_PART = 4 };
+    enum { LOOKS = 64 };
     const size_t all = clr_zones_of(scan->rows), looks = all < LOOKS ? all : LOOKS;
     struct clr_filter_terms terms;
-    size_t taken = 0, i;
+    size_t rest = 0, i;
     int key;
 
     clr_terms_find(scan, &terms);
@@ -567,9 +567,9 @@ static bool takes_many(const struct clr_scan *scan)
 
         for (key = 0; scan->grouping != NULL && key < scan->grouping->key_count; key++)
             whole = whole && has_one_value(scan, scan->grouping->keys[key], block);
-        taken += whole;
+        rest += !whole;
     }
-    return taken > looks / FEW_PART;
+    return scan->rows / looks * rest;
 }
 
 void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *watch, bool *made)
@@ -578,8 +578,22 @@ void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *wa
 
     *made = false;
     if (clr_zones_of(scan->rows) > 1 && find_summed(scan, keys, wanted) &&
-        bring_zones(scan, keys, watch, made) && takes_many(scan))
+        bring_zones(scan, keys, watch, made) && guess_rest(scan) < scan->rows / 4 * 3)
         bring_zones(scan, wanted, watch, made);
+}
+
+size_t clr_host_guess_loaded(const struct clr_scan *scan)
+{
+    enum { WHOLE_PART = 64 }; /* of the time of a block whose rows are loaded */
+    bool keys[CLR_MOST_COLUMNS], wanted[CLR_MOST_COLUMNS];
+    int i;
+
+    if (scan->rows < ROWS_PER_THREAD || !find_summed(scan, keys, wanted))
+        return scan->rows;
+    for (i = 0; i < scan->column_count; i++)
+        if (wanted[i] && clr_column_zones(scan->columns[i]) == NULL)
+            return scan->rows;
+    return guess_rest(scan) + scan->rows / WHOLE_PART;
 }
 
 /* ---- Where the first rows end. */

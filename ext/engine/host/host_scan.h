@@ -25,6 +25,10 @@ void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *m
  */
 void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *watch, bool *made);
 
+/* Returns about how many rows the scan loads, by which threads are counted: all of them, or those
+   of a sample's blocks that are not taken as a whole. */
+size_t clr_host_guess_loaded(const struct clr_scan *scan);
+
 /* ---- Where the first rows end. */
 
 /*
