@@ -584,7 +584,7 @@ void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *wa
 
 size_t clr_host_guess_loaded(const struct clr_scan *scan)
 {
-    enum { WHOLE_PART = 64 }; /* of the time of a block whose rows are loaded */
+    enum { WHOLE_PART = 16 }; /* of the time of a block whose rows are loaded */
     bool keys[CLR_MOST_COLUMNS], wanted[CLR_MOST_COLUMNS];
     int i;
 
