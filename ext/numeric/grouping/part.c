@@ -269,7 +269,6 @@ static bool find_only_group(const struct clr_group_plan *plan, const struct clr_
                             uint64_t *number)
 {
     const struct clr_grouping *grouping = &plan->grouping;
-    const struct clr_zone *zone;
     struct clr_scalar value;
     int i;
 
@@ -283,12 +282,11 @@ static bool find_only_group(const struct clr_group_plan *plan, const struct clr_
                        value.tag == CLR_TAG_NULL, value.bits, number)))
             return false;
     }
-    if (!plan->by_codes)
-        return true;
-    zone = &clr_column_zones(clr_block_column(block, grouping->keys[0]))
-                ->zones[block->first / CLR_BLOCK];
-    *number = (uint64_t)zone->least;
-    return zone->least == zone->greatest;
+    if (plan->by_codes) /* all of the block's codes are of one group: any of them will do */
+        *number = (uint64_t)clr_column_zones(clr_block_column(block, grouping->keys[0]))
+                      ->zones[block->first / CLR_BLOCK]
+                      .least;
+    return true;
 }
 
 /* Stores the places in words. Returns false if keys are not as planned. */

@@ -323,39 +323,64 @@ static bool uses(const struct clr_scan *scan, int number)
     return used[number];
 }
 
-/* Whether no two codes have the same result. seen has a zero for each rank, and one for NULL. */
-static bool are_different(const struct clr_lookup *lookup, uint8_t *seen)
+/* Whether all results are ranks or NULL. Stores whether no two of them are the same. seen has a
+   zero for each rank, and one for NULL. */
+static bool are_ranks(const struct clr_lookup *lookup, uint8_t *seen, bool *are_different)
 {
     uint32_t code;
 
+    *are_different = true;
     for (code = 0; code < lookup->count; code++) {
         const uint8_t tag = clr_lookup_tag(lookup, code);
         const size_t rank =
             tag == CLR_TAG_NULL ? lookup->ranked_count : (size_t)lookup->values[code];
 
-        if ((tag != CLR_TAG_NULL && tag != CLR_TAG_INTEGER) || seen[rank]++ != 0)
+        if (tag != CLR_TAG_NULL && tag != CLR_TAG_INTEGER)
             return false;
+        *are_different = *are_different && !seen[rank];
+        seen[rank] = true;
     }
     return true;
 }
 
-/* Whether the scan's only key is a lookup whose results are ranks, or NULL, and all different.
-   Nothing else may use it. Without memory to find that out it is said not to be. */
+/* Whether the rows of a block have few codes beside each other, as the hours of a table in the
+   order of time, by the zones of some blocks. */
+static bool are_close(const struct clr_column *column)
+{
+    enum { LOOKS = 64, FEW_CODES = 64 };
+    const struct clr_zones *zones = clr_column_zones(column);
+    const size_t looks = zones == NULL ? 0 : zones->count < LOOKS ? zones->count : LOOKS;
+    size_t close = 0, i;
+
+    for (i = 0; i < looks; i++) {
+        const struct clr_zone *zone = &zones->zones[zones->count * i / looks];
+
+        close += zone->greatest - zone->least < FEW_CODES;
+    }
+    return close > looks / 2;
+}
+
+/*
+ * Whether the scan's only key is a lookup whose results are ranks, or NULL. Nothing else may use
+ * it. They are all different, or else the codes that a block has are close, so that their records
+ * are, and become one in the end. Without memory to find that out it is said not to be.
+ */
 static bool codes_will_do(const struct clr_scan *scan)
 {
+    const int key = scan->grouping->keys[0];
     const struct clr_lookup *lookup;
+    bool will, are_different;
     uint8_t *seen;
-    bool will;
 
-    if (scan->grouping->key_count != 1 ||
-        scan->instructions[scan->grouping->keys[0]].opcode != CLR_OP_LOOKUP ||
-        uses(scan, scan->grouping->keys[0]))
+    if (scan->grouping->key_count != 1 || scan->instructions[key].opcode != CLR_OP_LOOKUP ||
+        uses(scan, key))
         return false;
     lookup = clr_group_codes_lookup(scan);
     if (lookup->ranked == NULL || lookup->count == 0 || lookup->ranked_count > lookup->count)
         return false;
     seen = clr_memory_alloc_zero(lookup->ranked_count + 1);
-    will = seen != NULL && are_different(lookup, seen);
+    will = seen != NULL && are_ranks(lookup, seen, &are_different) &&
+           (are_different || are_close(scan->columns[scan->instructions[key].a]));
     clr_memory_free(seen);
     return will;
 }
@@ -390,7 +415,9 @@ static void plan_keys(const struct planner *planner)
                           ? CLR_NUMBERED_DIRECTLY
                           : CLR_NUMBERED_BY_PLACE;
     if (planner->runner == CLR_GROUPS_OF_COLUMNS && plan->numbering == CLR_NUMBERED_DIRECTLY &&
-        codes_will_do(scan)) {
+        codes_will_do(scan) &&
+        clr_group_codes_lookup(scan)->count * plan->stride * sizeof(int64_t) <=
+            scan->values_memory / 4) {
         plan->by_codes = true;
         plan->places = clr_group_codes_lookup(scan)->count;
     }

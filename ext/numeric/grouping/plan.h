@@ -98,8 +98,8 @@ struct clr_group_plan {
     uint64_t seed; /* of hashes */
     enum clr_group_numbering numbering;
     struct clr_group_key keys[CLR_MOST_KEYS];
-    bool by_codes;   /* places are the codes of the only key, which is a lookup: each is a group of
-                        its   own, and rows need no look at what the codes stand for */
+    bool by_codes; /* places are the codes of the only key, which is a lookup: rows need no look at
+                      what the codes stand for, and those of one group come together in the end */
     uint64_t places; /* how many there may be */
     int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows, */
     struct clr_group_field count; /* here */

@@ -722,38 +722,58 @@ static void order_by_first_rows(void *argument, int worker, const atomic_bool *s
         places[n] = ordering->items[n].number;
 }
 
-/* Stores the rank of each code plus 1, or 0 for NULL; and the codes in the order of the groups,
-   ranked_count + 1 of them, where some may be NO_CODE. */
-static void order_by_ranks(const struct clr_scan *scan, uint32_t *ranks, uint32_t *codes)
+/* Adds the record of a code to that of another one of the same group. */
+static void join_codes(const struct clr_groups *groups, uint32_t code, uint32_t kept)
 {
+    uint64_t *first_rows = groups->parts[0]->first_rows.start;
+
+    add_record(&groups->plan, clr_group_part_record(groups->parts[0], code),
+               clr_group_part_record(groups->parts[0], kept));
+    if (first_rows != NULL && first_rows[code] < first_rows[kept])
+        first_rows[kept] = first_rows[code];
+}
+
+/* Stores the rank of each code plus 1, or 0 for NULL; and one code of each group, which has all of
+   its rows, in the order of the groups, ranked_count + 1 of them, where some are NO_CODE. */
+static void order_by_ranks(const struct clr_groups *groups, uint32_t *codes)
+{
+    const struct clr_scan *scan = groups->plan.scan;
     const struct clr_lookup *lookup = clr_group_codes_lookup(scan);
     const bool descends = scan->grouping->descending[0] && !scan->grouping->by_first;
-    uint32_t code, number;
+    uint32_t *ranks = groups->ranks.start, code, number, *kept;
 
     memset(codes, -1, (lookup->ranked_count + 1) * sizeof *codes);
     for (code = 0; code < lookup->count; code++) {
         number =
             clr_lookup_tag(lookup, code) == CLR_TAG_NULL ? 0 : (uint32_t)lookup->values[code] + 1;
         ranks[code] = number;
-        codes[descends ? lookup->ranked_count - number : number] = code;
+        if (clr_group_part_record(groups->parts[0], code)[0] == 0)
+            continue;
+        kept = &codes[descends ? lookup->ranked_count - number : number];
+        if (*kept == NO_CODE)
+            *kept = code;
+        else
+            join_codes(groups, code, *kept);
     }
 }
 
-/* Lists the codes that have rows, all of the places, again. */
+/* Lists one code of each group, in the place of all that have rows. */
 static void list_codes(void *argument, int worker, const atomic_bool *stop)
 {
     struct ordering *ordering = argument;
-    const struct clr_groups *groups = ordering->groups;
-    uint32_t *places = groups->places.start, *end = places + groups->count;
-    const uint32_t *code = ordering->codes;
+    struct clr_groups *groups = ordering->groups;
+    const size_t most = clr_group_codes_lookup(groups->plan.scan)->ranked_count + 1;
+    uint32_t *places = groups->places.start;
+    size_t i;
 
     (void)worker;
-    order_by_ranks(groups->plan.scan, groups->ranks.start, ordering->codes);
-    for (; places < end; code++) {
-        if ((code - ordering->codes) % PIECE == 0 && clr_portion_stops(stop))
+    order_by_ranks(groups, ordering->codes);
+    groups->count = 0;
+    for (i = 0; i < most; i++) {
+        if (i % PIECE == 0 && clr_portion_stops(stop))
             return;
-        if (*code != NO_CODE && clr_group_part_record(groups->parts[0], *code)[0] != 0)
-            *places++ = *code;
+        if (ordering->codes[i] != NO_CODE)
+            places[groups->count++] = ordering->codes[i];
     }
 }
 
@@ -776,25 +796,42 @@ static enum clr_scan_outcome order_codes(struct ordering *ordering,
     return outcome;
 }
 
+/* Stores of which group, by its number, each place is. Of codes all those of one rank are of one.
+ */
+static enum clr_scan_outcome map_places(struct clr_groups *groups)
+{
+    const uint32_t *places = groups->places.start, *ranks = groups->ranks.start;
+    struct clr_room of_ranks = {NULL, 0, NULL, NULL};
+    enum clr_scan_outcome outcome = clr_room_make(&groups->finals, &groups->memory,
+                                                  (size_t)groups->plan.places * sizeof(uint32_t));
+    uint32_t *finals = groups->finals.start, *numbers = finals;
+    size_t n;
+
+    if (outcome == CLR_SCAN_DONE && groups->plan.by_codes) {
+        outcome = clr_room_make(&of_ranks, &groups->memory,
+                                (clr_group_codes_lookup(groups->plan.scan)->ranked_count + 1) *
+                                    sizeof(uint32_t));
+        numbers = of_ranks.start;
+    }
+    for (n = 0; n < groups->count && outcome == CLR_SCAN_DONE; n++)
+        numbers[groups->plan.by_codes ? ranks[places[n]] : places[n]] = (uint32_t)n;
+    for (n = 0; n < groups->plan.places && outcome == CLR_SCAN_DONE && groups->plan.by_codes; n++)
+        finals[n] = numbers[ranks[n]];
+    clr_room_free(&of_ranks, &groups->memory);
+    return outcome;
+}
+
 static enum clr_scan_outcome order_places(struct clr_groups *groups, bool maps,
                                           const struct clr_group_team *team)
 {
     struct ordering ordering = {.groups = groups};
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    const uint32_t *places = groups->places.start;
-    size_t n;
 
     if (groups->plan.by_codes)
         outcome = order_codes(&ordering, team);
     if (outcome == CLR_SCAN_DONE && groups->plan.grouping.by_first)
         outcome = sort_alone(&ordering, order_by_first_rows, NULL, team);
-    if (outcome != CLR_SCAN_DONE || !maps)
-        return outcome;
-    outcome = clr_room_make(&groups->finals, &groups->memory,
-                            (size_t)groups->plan.places * sizeof(uint32_t));
-    for (n = 0; n < groups->count && outcome == CLR_SCAN_DONE; n++)
-        ((uint32_t *)groups->finals.start)[places[n]] = (uint32_t)n;
-    return outcome;
+    return outcome == CLR_SCAN_DONE && maps ? map_places(groups) : outcome;
 }
 
 /* ---- All. */
