@@ -2,8 +2,9 @@
 
 #include "base/memory.h"
 
-/* From this size on, in bytes, memory comes from the system, in large pages where it has them. */
-enum { LARGE = 1 << 20, LINE = 64 };
+/* From this size on, in bytes, memory comes from the system, in large pages where it has them. What
+   is less is sooner set to zero where it was used before than new pages are. */
+enum { LARGE = 4 << 20, LINE = 64 };
 
 enum { FIRST_CAPACITY = 64 };
 
