@@ -27,6 +27,7 @@
     make bench BENCH=star              views of joins, with the program tpchgen-cli of PyPI;
     make bench BENCH=time              views of TEXT that hardly repeats, timestamps and URLs;
                                        likewise
+    make bench BENCH=columnar          the queries of sqlite-columnar's benchmark, over a table of 6 GB;
     make bench BENCH=shapes            45 SELECTs as applications write them, in Python processes
                                        that nobody changed; with a tenth of the rows
 
@@ -44,6 +45,7 @@ import time
 
 from measuring import accuracy
 from measuring import changes
+from measuring import columnar
 from measuring import feed
 from measuring import gate
 from measuring import groups
@@ -73,13 +75,14 @@ ON_DEVICES = ("bandwidth", "kernel", "transfer", "devices", "ladder")
 #: The parts that are a module each, whose measure(tools, machine) returns results and what failed.
 MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accuracy,
            "changes": changes, "statistics": stats, "text": text, "groups": groups,
-           "pool": pool, "gate": gate, "star": star, "time": times, "shapes": shapes}
+           "pool": pool, "gate": gate, "star": star, "time": times,
+           "columnar": columnar, "shapes": shapes}
 #: The scale that the targets are about.
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
 #: What takes longer than all others, and is measured when it is asked for.
-APART = ("pool", "star", "time", "shapes")
+APART = ("pool", "star", "time", "columnar", "shapes")
 
 
 def device_part(tools, part):

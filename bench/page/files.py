@@ -13,11 +13,11 @@ from page import tables_sql
 from page.tables_groups import groups
 from page.tables_pool import pool
 from page.tables_statistics import statistics
-from page.tables_times import joins, times_of_events
+from page.tables_times import columnar, joins, times_of_events
 
 #: The raw tables: a section, and the name of the picture that goes with it.
 TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (tables_sql.text, None),
-          (groups, None), (pool, None), (times_of_events, None), (joins, None), (statistics, "statistics"),
+          (groups, None), (pool, None), (times_of_events, None), (joins, None), (columnar, None), (statistics, "statistics"),
           (tables_pictures.scale, None), (tables_pictures.queries, None),
           (tables_pictures.accuracy, None), (tables_pictures.exponents, None),
           (tables_pictures.changes, None), (tables_sql.first, None), (tables_sql.peers, None),

@@ -1,4 +1,5 @@
-"""The raw tables of views of times and of joins, as Markdown; None where they were not measured."""
+"""The raw tables of views of times, of joins and of sqlite-columnar's queries, as Markdown; None where they were not
+measured."""
 
 from page import found
 from page.words import duration, same, table, times, times_as_fast
@@ -46,3 +47,20 @@ def times_of_events(results):
             "to the bit, and DuckDB's with SQLite's, but for the rounding of sums.\n\n"
             + table(("question", "device", "columns", "time:", "SQLite:", "speed:", "wanted:", "DuckDB, TIMESTAMP:",
                      "speed:", "wanted:", "DuckDB, text:", "speed:", "plan", "result"), rows_of(part)))
+
+
+def columnar(results):
+    """Views with the queries of sqlite-columnar's benchmark."""
+    part = results["parts"].get("columnar")
+    if not part:
+        return None
+    lines = ((row["name"], row["device"], found.view_state(row), times(row["time_ns"]), duration(row["sqlite_ns"]),
+              times_as_fast(row["speed"]), times_as_fast(row["published_speed"]), duration(row["published_ns"]),
+              *((duration(row["duckdb_ns"]["median"]), times_as_fast(row["duckdb_speed"])) if "duckdb_ns" in row else ("", "")),
+              row["plan"], same(row["same"])) for row in part["results"])
+    return ("### sqlite-columnar's queries\n\n"
+            f"{part['rows']:,} rows of the shape of its benchmark. What it says of itself was measured on another machine,\n"
+            "with functions of its own, over a copy of the table, which took it 133 s to make. SQLite runs each SELECT once.\n"
+            "DuckDB has the columns in memory, and all threads.\n\n"
+            + table(("question", "device", "columns", "time:", "SQLite:", "speed:", "sqlite-columnar's speed:", "its time:",
+                     "DuckDB:", "speed:", "plan", "result"), lines))
