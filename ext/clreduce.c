@@ -2,9 +2,6 @@
 
 #include "base/lock.h"
 #include "engine/worker/runtime.h"
-#include "query/syntax/blank.h"
-#include "query/syntax/word.h"
-#include "sqlite/access/rewrite.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/api.h"
 #include "sqlite/inspect/inspect.h"
@@ -97,51 +94,4 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         return rc;
     }
     return INIT_DONE;
-}
-
-__attribute__((visibility("default"))) int clreduce_prepare_v3(sqlite3 *db, const char *sql,
-                                                               int bytes, unsigned flags,
-                                                               sqlite3_stmt **statement,
-                                                               const char **tail)
-{
-    struct clr_connection *connection;
-    sqlite3_stmt *accelerated;
-    char *message;
-    int rc;
-
-#ifndef SQLITE_CORE
-    if (sqlite3_api == NULL)
-        return SQLITE_MISUSE;
-#endif
-    connection = clr_connection_of(db);
-    if (connection == NULL || (flags & SQLITE_PREPARE_NO_VTAB) != 0)
-        return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    sqlite3_mutex_enter(sqlite3_db_mutex(db));
-    rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
-    if (rc == SQLITE_OK && *statement != NULL &&
-        (sqlite3_stmt_readonly(*statement) ||
-         clr_word_may_select(clr_blank_skip(sqlite3_sql(*statement))))) {
-        if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
-                SQLITE_OK &&
-            clr_have_equal_columns(accelerated, *statement, sqlite3_column_decltype) &&
-            clr_has_columns_of_now(*statement)) {
-            sqlite3_stmt *plain = *statement;
-
-            *statement = accelerated;
-            accelerated = plain;
-        }
-        sqlite3_finalize(accelerated);
-        sqlite3_free(message);
-        /* Whatever went wrong on the way is no error of this call. */
-        sqlite3_exec(db, "", NULL, NULL, NULL);
-    }
-    sqlite3_mutex_leave(sqlite3_db_mutex(db));
-    return rc;
-}
-
-__attribute__((visibility("default"))) int clreduce_prepare_v2(sqlite3 *db, const char *sql,
-                                                               int bytes, sqlite3_stmt **statement,
-                                                               const char **tail)
-{
-    return clreduce_prepare_v3(db, sql, bytes, 0, statement, tail);
 }

@@ -13,6 +13,7 @@
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/sole_writer.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/age.h"

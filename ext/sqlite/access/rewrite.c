@@ -1,5 +1,6 @@
 #include "sqlite/access/rewrite.h"
 
+#include "clreduce.h"
 #include "query/query.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
@@ -101,35 +102,6 @@ static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *select,
     return sqlite3_str_finish(text);
 }
 
-static bool are_equal(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
-                            const char *(*tell)(sqlite3_stmt *, int))
-{
-    const int count = sqlite3_column_count(a);
-    bool same = sqlite3_column_count(b) == count;
-    int i;
-
-    for (i = 0; i < count && same; i++)
-        same = are_equal(tell(a, i), tell(b, i));
-    return same;
-}
-
-bool clr_has_columns_of_now(sqlite3_stmt *statement)
-{
-    sqlite3_stmt *now;
-    bool same = clr_statement_make(sqlite3_db_handle(statement), sqlite3_sql(statement), 0, &now) ==
-                SQLITE_OK;
-
-    same = same && clr_have_equal_columns(now, statement, sqlite3_column_name) &&
-           clr_have_equal_columns(now, statement, sqlite3_column_decltype);
-    sqlite3_finalize(now);
-    return same;
-}
-
 /* Whether two statements have the same columns, by name, and the same parameters, by name and
    number. */
 static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
@@ -140,7 +112,7 @@ static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
     int i;
 
     for (i = 1; i <= parameters && same; i++)
-        same = are_equal(sqlite3_bind_parameter_name(a, i), sqlite3_bind_parameter_name(b, i));
+        same = strcmp(parameter(a, i), parameter(b, i)) == 0;
     return same;
 }
 
@@ -395,6 +367,60 @@ int clr_accelerated_prepare(struct clr_connection *connection, sqlite3_stmt *pla
     return rc;
 }
 
+/* Whether an application may get an accelerated statement as the plain one: its columns have the
+   same declared types, and are those of now. */
+static bool can_stand_for(sqlite3_stmt *accelerated, sqlite3_stmt *plain)
+{
+    return clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype) &&
+           clr_has_columns_of_now(plain);
+}
+
+__attribute__((visibility("default"))) int clreduce_prepare_v3(sqlite3 *db, const char *sql,
+                                                               int bytes, unsigned flags,
+                                                               sqlite3_stmt **statement,
+                                                               const char **tail)
+{
+    struct clr_connection *connection;
+    sqlite3_stmt *accelerated;
+    char *message;
+    int rc;
+
+#ifndef SQLITE_CORE
+    if (sqlite3_api == NULL)
+        return SQLITE_MISUSE;
+#endif
+    connection = clr_connection_of(db);
+    if (connection == NULL || (flags & SQLITE_PREPARE_NO_VTAB) != 0)
+        return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
+    sqlite3_mutex_enter(sqlite3_db_mutex(db));
+    rc = sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);
+    if (rc == SQLITE_OK && *statement != NULL &&
+        (sqlite3_stmt_readonly(*statement) ||
+         clr_word_may_select(clr_blank_skip(sqlite3_sql(*statement))))) {
+        if (clr_accelerated_prepare(connection, *statement, flags, &accelerated, &message) ==
+                SQLITE_OK &&
+            can_stand_for(accelerated, *statement)) {
+            sqlite3_stmt *plain = *statement;
+
+            *statement = accelerated;
+            accelerated = plain;
+        }
+        sqlite3_finalize(accelerated);
+        sqlite3_free(message);
+        /* Whatever went wrong on the way is no error of this call. */
+        sqlite3_exec(db, "", NULL, NULL, NULL);
+    }
+    sqlite3_mutex_leave(sqlite3_db_mutex(db));
+    return rc;
+}
+
+__attribute__((visibility("default"))) int clreduce_prepare_v2(sqlite3 *db, const char *sql,
+                                                               int bytes, sqlite3_stmt **statement,
+                                                               const char **tail)
+{
+    return clreduce_prepare_v3(db, sql, bytes, 0, statement, tail);
+}
+
 /* Returns how an accelerated view goes over its table, as a line of EXPLAIN QUERY PLAN says it for
    people, to be freed with sqlite3_free(); NULL if it is not accelerated now, or without memory. */
 static char *describe(struct clr_connection *connection, const char *name)
@@ -488,9 +514,7 @@ static int rewrite_text(struct clr_connection *connection, const char *sql, sqli
         rc = sqlite3_prepare_v2(connection->db, trimmed, -1, &plain, NULL);
     if (rc == SQLITE_OK && plain != NULL)
         rc = prepare_accelerated(connection, plain, trimmed, 0, lines, &accelerated, &message);
-    if (accelerated != NULL &&
-        clr_have_equal_columns(accelerated, plain, sqlite3_column_decltype) &&
-        clr_has_columns_of_now(plain))
+    if (accelerated != NULL && can_stand_for(accelerated, plain))
         *text = sqlite3_mprintf("%s", sqlite3_sql(accelerated));
     sqlite3_finalize(accelerated);
     sqlite3_finalize(plain);

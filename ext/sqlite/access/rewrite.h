@@ -5,17 +5,6 @@
 
 #include "sqlite/session/connection.h"
 
-#include <stdbool.h>
-
-/* Whether two statements have the same columns, by what SQLite's function tells of each: its name,
-   or its declared type. */
-bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
-                            const char *(*tell)(sqlite3_stmt *, int));
-
-/* Whether a statement has the columns of one that is prepared now. Else SQLite has not seen yet
-   that its schema is over. */
-bool clr_has_columns_of_now(sqlite3_stmt *statement);
-
 /*
  * Prepares the accelerated statement that can run in the place of a plain one: it has the same
  * parameters and columns, but declared types of expressions that have none may be others. Returns

@@ -1,6 +1,5 @@
 #include "sqlite/schema/select_columns.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* ---- Names. */
@@ -137,6 +136,35 @@ int clr_column_names_read(sqlite3_stmt *select, struct clr_names *names)
         rc = copy_names(select, table, names);
     sqlite3_free(table);
     return rc;
+}
+
+static bool are_equal(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+bool clr_have_equal_columns(sqlite3_stmt *a, sqlite3_stmt *b,
+                            const char *(*tell)(sqlite3_stmt *, int))
+{
+    const int count = sqlite3_column_count(a);
+    bool same = sqlite3_column_count(b) == count;
+    int i;
+
+    for (i = 0; i < count && same; i++)
+        same = are_equal(tell(a, i), tell(b, i));
+    return same;
+}
+
+bool clr_has_columns_of_now(sqlite3_stmt *statement)
+{
+    sqlite3_stmt *now;
+    bool same = clr_statement_make(sqlite3_db_handle(statement), sqlite3_sql(statement), 0, &now) ==
+                SQLITE_OK;
+
+    same = same && clr_have_equal_columns(now, statement, sqlite3_column_name) &&
+           clr_have_equal_columns(now, statement, sqlite3_column_decltype);
+    sqlite3_finalize(now);
+    return same;
 }
 
 /* ---- Comparisons. */
