@@ -1,21 +1,17 @@
-#include "sqlite/access/gate.h"
-
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "clreduce.h"
-#include "query/syntax/blank.h"
-#include "query/syntax/word.h"
+#include "numeric/values/bytes.h"
+#include "sqlite/access/forecast.h"
+#include "sqlite/access/gate.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/functions.h"
-#include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/schema/sole_writer.h"
-#include "sqlite/schema/table_info.h"
 #include "sqlite/session/age.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
@@ -33,8 +29,8 @@
  */
 enum { WORTH_NS = 2000000, SURE_NS = 10000000, PATIENCE_NS = 1000000 };
 
-/* SQLite goes over no table faster, and usually so: from a row to the next, by its own count. */
-enum { LEAST_ROW_NS = 10, USUAL_ROW_NS = 80 };
+/* SQLite goes over no table faster: from a row to the next. */
+enum { LEAST_ROW_NS = 10 };
 
 /* What was refused, or was no quicker, is tried again after a minute, and each time after twice
    that. */
@@ -141,101 +137,6 @@ static void refuse(struct memory *memory, char *reason)
     memory->state = RUN_BY_SQLITE;
     memory->pause_end = clr_clock_ns() + (PAUSE_NS << memory->doublings);
     memory->doublings += memory->doublings < MOST_DOUBLINGS;
-}
-
-/* ---- Texts. */
-
-/* The FNV-1a hash of 64 bits (Fowler, Noll and Vo). */
-#define HASH_OF_NOTHING ((uint64_t)0xcbf29ce484222325u)
-
-static uint64_t hash_add(uint64_t hash, char c)
-{
-    return (hash ^ (unsigned char)c) * (uint64_t)0x100000001b3u;
-}
-
-/* Adds a text, which may be NULL. */
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text != NULL && *text != '\0'; text++)
-        hash = hash_add(hash, *text);
-    return hash;
-}
-
-/* What a text is about. */
-struct text_kind {
-    uint64_t fingerprint; /* of all texts that differ in numbers and strings alone */
-    bool computes;        /* it has a call, or DISTINCT or GROUP BY */
-    bool finds;           /* it has a condition, or ORDER BY and LIMIT */
-    bool orders;          /* it has ORDER BY */
-    bool matches;         /* it has LIKE or GLOB */
-    bool reads;           /* it has FROM */
-    int selects;          /* so many */
-};
-
-/* Takes note of what a word of a text says. */
-static void note_word(const char *word, struct text_kind *kind)
-{
-    switch (*word | ' ') {
-    case 's':
-        kind->selects += clr_word_is(word, "select");
-        break;
-    case 'w':
-        kind->finds |= clr_word_is(word, "where");
-        break;
-    case 'f':
-        kind->reads |= clr_word_is(word, "from");
-        break;
-    case 'd':
-        kind->computes |= clr_word_is(word, "distinct");
-        break;
-    case 'g':
-        kind->computes |= clr_word_is(word, "group");
-        kind->matches |= clr_word_is(word, "glob");
-        break;
-    case 'o':
-        kind->orders |= clr_word_is(word, "order");
-        break;
-    case 'l':
-        kind->finds |= kind->orders && clr_word_is(word, "limit");
-        kind->matches |= clr_word_is(word, "like");
-        break;
-    default:
-        break;
-    }
-}
-
-/* Reads a text once. Returns false for that of no SELECT, nor of one with one in it. */
-static bool read_text(const char *sql, struct text_kind *kind)
-{
-    uint64_t hash = HASH_OF_NOTHING;
-    char c;
-
-    *kind = (struct text_kind){.fingerprint = 0};
-    sql = clr_blank_skip(sql);
-    if (!clr_word_may_select(sql))
-        return false;
-    while ((c = *sql) != '\0') {
-        if (clr_is_letter(c)) {
-            note_word(sql, kind);
-            for (; clr_is_word(c); c = *++sql)
-                hash = hash_add(hash, c);
-            continue;
-        }
-        if (c == '\'') {
-            sql = clr_string_end(sql);
-            c = '?';
-        } else if (clr_is_word(c)) {
-            while (clr_is_word(*sql) || *sql == '.')
-                sql++;
-            c = '?';
-        } else {
-            kind->computes = kind->computes || c == '(';
-            sql++;
-        }
-        hash = hash_add(hash, c);
-    }
-    kind->fingerprint = hash;
-    return kind->selects > 0;
 }
 
 /* ---- Accelerated statements, which a connection keeps for the next statement of the same text. */
@@ -391,127 +292,6 @@ static struct companion *make_companion(struct clr_connection *connection,
     return add_companion(companions, sql, accelerated);
 }
 
-/* ---- How long SQLite takes. */
-
-/* What is worth beginning anew in another way. */
-enum { LONG_NS = 20000000 };
-
-/* Names that are longer are not looked up. */
-enum { LONGEST_NAME = 64 };
-
-/* Stores the name that a text begins with, without quotes. Returns whether there is one. */
-static bool read_name(const char *sql, char name[LONGEST_NAME])
-{
-    const char quote = *sql == '"' || *sql == '`' ? *sql : '\0';
-    size_t length;
-
-    sql += quote != '\0';
-    for (length = 0; quote == '\0' ? clr_is_word(sql[length]) : sql[length] != quote; length++) {
-        if (sql[length] == '\0' || length == LONGEST_NAME - 1)
-            return false;
-    }
-    memcpy(name, sql, length);
-    name[length] = '\0';
-    return length > 0;
-}
-
-/* Returns the text behind the first of these words, outside of parentheses or anywhere; NULL: there
-   is none. */
-static const char *find_word(const char *sql, const char *word, bool is_outside)
-{
-    int depth = 0;
-
-    while (*sql != '\0') {
-        const bool is_it = clr_word_is(sql, word) && (depth == 0 || !is_outside);
-
-        if (*sql == '\'') {
-            sql = clr_string_end(sql);
-        } else if (clr_is_word(*sql)) {
-            sql = clr_word_end(sql);
-        } else {
-            depth += (*sql == '(') - (*sql == ')');
-            sql++;
-        }
-        if (is_it)
-            return sql;
-    }
-    return NULL;
-}
-
-/* Stores the name behind the first FROM of a text that has one, outside of parentheses or anywhere.
-   Returns whether there is one: it may be another thing's than a table's. */
-static bool find_table(const char *sql, bool is_outside, char name[LONGEST_NAME])
-{
-    while ((sql = find_word(sql, "from", is_outside)) != NULL) {
-        if (read_name(clr_blank_skip(sql), name))
-            return true;
-    }
-    return false;
-}
-
-/* Whether SQLite goes over a table, or an index, from one end to the other, and calls nothing of
-   the application's for its rows, which could tell that a run began twice. Where it goes over
-   several in one statement of several SELECTs, one of these may be accelerated by itself. */
-static bool is_whole(struct clr_connection *connection, const char *sql, bool has_several)
-{
-    struct clr_bytecode program = {.operations = NULL};
-    struct clr_walk walk;
-    bool is = false;
-
-    if (clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK) {
-        walk = clr_bytecode_walk(&program);
-        is = (walk.kind == CLR_WALK_UNKNOWN ? has_several
-                                            : walk.kind == CLR_WALK_TREE && walk.is_whole) &&
-             !walk.ends_early && clr_functions_are_sqlites(connection, &program);
-    }
-    clr_bytecode_free(&program);
-    return is;
-}
-
-/* A view of a view is looked for, and so on, so many times. */
-enum { MOST_VIEWS = 8 };
-
-/* Returns about how many rows the table has that a SELECT begins with, outside of parentheses or
-   anywhere, where it is a table of main, or a view of one. 0: that is not known. SQLite would go
-   over all rows of a view to find the greatest of its rowids, which it has not. */
-static int64_t count_rows(sqlite3 *db, const char *sql, bool is_outside)
-{
-    char name[LONGEST_NAME], *view = NULL, *next;
-    int64_t rows = 0;
-    int i;
-
-    for (i = 0; i < MOST_VIEWS && sql != NULL && find_table(sql, is_outside, name); i++) {
-        if (sqlite3_table_column_metadata(db, "main", name, NULL, NULL, NULL, NULL, NULL, NULL) ==
-            SQLITE_OK) {
-            rows = clr_last_rowid(db, "main", name);
-            break;
-        }
-        clr_view_text_read(db, "main", name, NULL, &next);
-        sqlite3_free(view);
-        sql = view = next;
-    }
-    sqlite3_free(view);
-    return rows;
-}
-
-/*
- * Whether a SELECT, by its text and by SQLite's code for it, goes over all of a table of main from
- * one end to the other, and will take SQLite LONG_NS for the rows that are left, if it has walked
- * over some, at least one, in so many nanoseconds; and whether nobody could tell that it was begun
- * twice. Stores about how many rows the table has, if that is so. The caller has the connection's
- * mutex, and may be amid a step of the SELECT.
- */
-static bool is_long_scan(struct clr_connection *connection, const char *sql, bool has_several,
-                         int64_t walked, int64_t nanoseconds, int64_t *rows)
-{
-    /* A CTE's name is that of no table. */
-    *rows = count_rows(connection->db, sql, true);
-    if (*rows == 0)
-        *rows = count_rows(connection->db, sql, false);
-    return (double)(*rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
-           is_whole(connection, sql, has_several);
-}
-
 /* ---- Watched statements. */
 
 struct clreduce_watched {
@@ -542,18 +322,6 @@ static struct memory *memory_of(struct clreduce_watched *watched, const char *sq
     if (watched->memory == NULL || watched->memory->key != watched->key)
         watched->memory = find_memory(watched->key, sql);
     return watched->memory;
-}
-
-/* Returns the statement that a text explains, or the text itself. */
-static const char *skip_explain(const char *sql)
-{
-    sql = clr_blank_skip(sql);
-    if (!clr_word_is(sql, "explain"))
-        return sql;
-    sql = clr_blank_skip(sql + strlen("EXPLAIN"));
-    if (clr_word_is(sql, "query"))
-        sql = clr_blank_skip(clr_blank_skip(sql + strlen("QUERY")) + strlen("PLAN"));
-    return sql;
 }
 
 /* Whether SQLite is going to prepare the plain statement again, maybe for another reason than its
@@ -660,18 +428,6 @@ static bool is_timed(const struct memory *memory)
            memory->runs % TIMED_OF_QUICK == 0;
 }
 
-/* Whether SQLite is expected to take long for a statement of that text, or for the SELECT whose
-   rows one writes. Stores about how many rows its table has, if that is so. */
-static bool will_take_long(const struct clreduce_watched *watched, const char *sql, int64_t *rows)
-{
-    const char *behind = watched->writes ? find_word(sql, "select", true) : NULL;
-
-    if (watched->writes && behind == NULL)
-        return false;
-    return is_long_scan(watched->connection, behind == NULL ? sql : behind - strlen("SELECT"),
-                        watched->has_several, 1, USUAL_ROW_NS, rows);
-}
-
 /* Takes the companion that is wanted, unless it is there, and takes note of how that went. */
 static void take(struct clreduce_watched *watched)
 {
@@ -713,8 +469,8 @@ static void look_early(struct clreduce_watched *watched)
     wanted = wanted || (!is_new && is_worth_it(memory));
     give_lock();
     if (!wanted && is_new)
-        wanted = watched->is_long =
-            will_take_long(watched, sqlite3_sql(watched->plain), &watched->rows);
+        wanted = watched->is_long = clr_scan_is_long(connection, sqlite3_sql(watched->plain), true,
+                                                     watched->has_several, 0, 0, &watched->rows);
     if (wanted)
         take(watched);
     watched->is_long = watched->is_long && watched->companion != NULL;
@@ -725,8 +481,13 @@ static void look_early(struct clreduce_watched *watched)
 /* Returns a hash of the name of main's file: which statements are one is a guess. */
 static uint64_t hash_file(struct clr_connection *connection)
 {
-    if (connection->file == 0)
-        connection->file = hash_text(HASH_OF_NOTHING, sqlite3_db_filename(connection->db, "main"));
+    const char *name = sqlite3_db_filename(connection->db, "main");
+    struct clr_value text = {.kind = CLR_KIND_TEXT, .bytes = name};
+
+    if (connection->file == 0) {
+        text.as.size = name == NULL ? 0 : strlen(name);
+        connection->file = clr_bytes_hash(&text, 1);
+    }
     return connection->file;
 }
 
@@ -736,10 +497,9 @@ static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unse
     const bool writes = !sqlite3_stmt_readonly(plain),
                explains = sqlite3_stmt_isexplain(plain) != 0;
     struct clr_connection *connection;
-    struct text_kind kind;
+    struct clr_statement_text text;
 
-    if (!read_text(skip_explain(sqlite3_sql(plain)), &kind) || !kind.reads ||
-        (!kind.computes && !kind.finds) ||
+    if (!clr_statement_text_read(sqlite3_sql(plain), &text) ||
         (writes && !explains) == (sqlite3_column_count(plain) > 0))
         return false;
     connection = clr_connection_of(db);
@@ -749,12 +509,12 @@ static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unse
     /* The same text means another statement in another database. */
     *watched = (struct clreduce_watched){.connection = connection,
                                          .plain = plain,
-                                         .key = kind.fingerprint ^ hash_file(connection),
+                                         .key = text.fingerprint ^ hash_file(connection),
                                          .explains = sqlite3_stmt_isexplain(plain),
-                                         .computes = kind.computes,
-                                         .has_several = kind.selects > 1,
+                                         .computes = text.computes,
+                                         .has_several = text.selects > 1,
                                          .writes = writes,
-                                         .age = kind.matches ? read_age(connection) : 0};
+                                         .age = text.matches ? read_age(connection) : 0};
     watched->next_age = watched->age;
     if (writes && !explains && unseen && may_make(db, NULL))
         look_early(watched);
@@ -796,23 +556,25 @@ static sqlite3_stmt *prepare_explanation(struct clr_connection *connection, cons
 static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
 {
     struct clr_connection *connection = watched->connection;
-    const char *sql = skip_explain(sqlite3_sql(watched->plain));
     struct companions *companions = clr_connection_attach(connection, &companions_kind);
     const struct memory *memory;
+    struct clr_statement_text text;
     sqlite3_stmt *explanation;
     bool wanted = connection->settings.view_threshold == 0, is_new;
     int64_t rows;
 
+    clr_statement_text_read(sqlite3_sql(watched->plain), &text);
     take_lock();
     memory = memory_of(watched, NULL);
     is_new = memory == NULL;
     wanted = wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory));
     give_lock();
     if (!wanted && is_new)
-        wanted = watched->computes && will_take_long(watched, sql, &rows);
+        wanted = watched->computes && clr_scan_is_long(connection, text.statement, watched->writes,
+                                                       watched->has_several, 0, 0, &rows);
     if (!wanted || companions == NULL || !may_make(connection->db, NULL))
         return NULL;
-    explanation = prepare_explanation(connection, sql, watched->plain);
+    explanation = prepare_explanation(connection, text.statement, watched->plain);
     if (explanation != NULL)
         watched->companion = add_companion(companions, NULL, explanation);
     return watched->companion == NULL ? NULL : explanation;
@@ -905,8 +667,8 @@ static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
 
     watched->is_long = walked > 0 && sqlite3_stmt_busy(watched->plain) &&
                        may_make(connection->db, watched->plain) &&
-                       is_long_scan(connection, sqlite3_sql(watched->plain), watched->has_several,
-                                    walked, nanoseconds, &watched->rows);
+                       clr_scan_is_long(connection, sqlite3_sql(watched->plain), false,
+                                        watched->has_several, walked, nanoseconds, &watched->rows);
     return watched->is_long || (!was_outdated && clr_statement_is_outdated(watched->plain));
 }
 
