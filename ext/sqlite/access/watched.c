@@ -1,10 +1,9 @@
-#include "base/clock.h"
-#include "base/lock.h"
-#include "base/memory.h"
+#include "sqlite/access/gate.h"
+
 #include "clreduce.h"
 #include "numeric/values/bytes.h"
 #include "sqlite/access/forecast.h"
-#include "sqlite/access/gate.h"
+#include "sqlite/access/past_runs.h"
 #include "sqlite/access/rewrite.h"
 #include "sqlite/api.h"
 #include "sqlite/database/snapshot.h"
@@ -21,123 +20,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * A statement is tried when a run of the plain one has taken SURE_NS, or each of several has taken
- * WORTH_NS: one alone may have waited for the processor. The first run of one that computes
- * something is looked at after PATIENCE_NS, which is much to what a look takes, and little to what
- * the rest has to take to be begun anew.
- */
-enum { WORTH_NS = 2000000, SURE_NS = 10000000, PATIENCE_NS = 1000000 };
-
-/* SQLite goes over no table faster: from a row to the next. */
-enum { LEAST_ROW_NS = 10 };
-
-/* What was refused, or was no quicker, is tried again after a minute, and each time after twice
-   that. */
-#define PAUSE_NS ((int64_t)60000000000)
-enum { MOST_DOUBLINGS = 6 };
-
-/* Runs of which the best counts, before the accelerated statement is held to be slower. */
-enum { FAIR_RUNS = 3 };
-
-/* A reading of a clock takes 30 ns to 500 ns by the machine, and a run takes four: so of a
-   statement that takes SQLite less than QUICK_NS one run of so many is timed. A run of
-   STEPS_TO_TIME steps of SQLite's virtual machine, which take 100 microseconds or so, has the next
-   one timed. */
-enum { QUICK_NS = 100000, TIMED_OF_QUICK = 16, STEPS_TO_TIME = 5000 };
-
-/* ---- What is remembered of statements, by all connections of the process. */
-
-enum memory_state {
-    NEVER_LOOKED_AT, /* zeros */
-    RUN_BY_SQLITE,   /* until a plain run takes long, and the pause is over */
-    ACCELERATED
-};
-
-/* Texts that differ in numbers and strings alone are one statement. */
-struct memory {
-    uint64_t key;
-    char *sql;    /* the first of its texts; NULL: there was no memory for it */
-    char *reason; /* why SQLite runs it; NULL: it is too quick for another way */
-    enum memory_state state;
-    int doublings;
-    uint64_t used;                              /* by a number that grows */
-    int64_t pause_end;                          /* by the clock */
-    int64_t plain_ns, accelerated_ns, total_ns; /* 0: not known */
-    int64_t runs, accelerated_runs;
-    int64_t rows; /* of the table, about; 0: not known */
-    bool is_to_be_timed;
-};
-
-/* What is known lies side by side, in the order in which it came: a page that is touched first
-   costs microseconds, and one that is not touched costs nothing. A statement is found by its number
-   + 1, in one of WAYS places. Where all are taken it takes the one that was not used for longest.
- */
-enum { MOST_MEMORIES = 4096, WAYS = 16 };
-
-static struct memory memories[MOST_MEMORIES];
-static size_t memory_count;
-static uint64_t uses;
-static uint16_t numbers[MOST_MEMORIES / WAYS][WAYS];
-CLR_LOCK(lock)
-
-/* Returns what is known of a statement; with the lock, until it is given back. sql: to be kept
-   where nothing is known; NULL: it is not to be known then, and the result may be NULL. */
-static struct memory *find_memory(uint64_t key, const char *sql)
-{
-    uint16_t *number = numbers[(key >> 32) % (MOST_MEMORIES / WAYS)];
-    struct memory *memory, *oldest = NULL;
-    size_t bytes;
-    int i;
-
-    for (i = 0; i < WAYS && number[i] != 0; i++) {
-        memory = &memories[number[i] - 1];
-        if (memory->key == key)
-            return memory;
-        if (oldest == NULL || memory->used < oldest->used)
-            oldest = memory;
-    }
-    if (sql == NULL)
-        return NULL;
-    if (i < WAYS) {
-        oldest = &memories[memory_count++];
-        number[i] = (uint16_t)memory_count;
-    }
-    clr_memory_free(oldest->sql);
-    sqlite3_free(oldest->reason);
-    bytes = strlen(sql) + 1;
-    *oldest = (struct memory){.key = key, .sql = clr_memory_alloc(bytes)};
-    if (oldest->sql != NULL)
-        memcpy(oldest->sql, sql, bytes);
-    return oldest;
-}
-
-/* Touches the pages that the first statements of a process need, when it loads the extension. */
-static void touch_memories(void)
-{
-    enum { PAGE = 4096, FIRST_BYTES = 8 * PAGE };
-    volatile char *bytes = (volatile char *)numbers;
-    size_t i;
-
-    take_lock();
-    for (i = 0; i < sizeof numbers; i += PAGE)
-        bytes[i] = bytes[i];
-    bytes = (volatile char *)memories;
-    for (i = 0; i < FIRST_BYTES; i += PAGE)
-        bytes[i] = bytes[i];
-    give_lock();
-}
-
-/* Takes note that SQLite is to run the statement; the reason, which may be NULL, is the memory's.
- */
-static void refuse(struct memory *memory, char *reason)
-{
-    sqlite3_free(memory->reason);
-    memory->reason = reason;
-    memory->state = RUN_BY_SQLITE;
-    memory->pause_end = clr_clock_ns() + (PAUSE_NS << memory->doublings);
-    memory->doublings += memory->doublings < MOST_DOUBLINGS;
-}
+/* The first run of a statement that computes something is looked at after so long, which is much to
+   what a look takes, and little to what the rest has to take to be begun anew. */
+enum { PATIENCE_NS = 1000000 };
 
 /* ---- Accelerated statements, which a connection keeps for the next statement of the same text. */
 
@@ -297,15 +182,14 @@ static struct companion *make_companion(struct clr_connection *connection,
 struct clreduce_watched {
     struct clr_connection *connection;
     sqlite3_stmt *plain;
-    uint64_t key;
-    struct memory *memory; /* where it was last; NULL: nowhere. Another one may have its place */
-    int explains;          /* as sqlite3_stmt_isexplain(): the key is that of what is explained */
-    bool computes;         /* its text has a call, or DISTINCT or GROUP BY */
-    bool has_several;      /* SELECTs */
-    bool writes;           /* it is no SELECT, and has one */
-    int was_autocommit;    /* before the companion's run, as sqlite3_get_autocommit() */
-    bool is_long;          /* its run was stopped, for it is sure to take long */
-    int64_t rows;          /* then: of the table, about */
+    struct clr_past past;
+    int explains;       /* as sqlite3_stmt_isexplain(): the past is that of what is explained */
+    bool computes;      /* its text has a call, or DISTINCT or GROUP BY */
+    bool has_several;   /* SELECTs */
+    bool writes;        /* it is no SELECT, and has one */
+    int was_autocommit; /* before the companion's run, as sqlite3_get_autocommit() */
+    bool is_long;       /* its run was stopped, for it is sure to take long */
+    int64_t rows;       /* then: of the table, about */
     /* By which age of the connection the plain statement is right, and will be once SQLite has run
        it. */
     uint64_t age, next_age;
@@ -315,14 +199,6 @@ struct clreduce_watched {
     int steps;                                  /* of the plain statement, before the run */
     bool is_loaded;                             /* a run of the companion has ended */
 };
-
-/* As find_memory(), for a statement that is watched. */
-static struct memory *memory_of(struct clreduce_watched *watched, const char *sql)
-{
-    if (watched->memory == NULL || watched->memory->key != watched->key)
-        watched->memory = find_memory(watched->key, sql);
-    return watched->memory;
-}
 
 /* Whether SQLite is going to prepare the plain statement again, maybe for another reason than its
    parameters: the application then has to see what it is by then, its columns' names among it. */
@@ -403,35 +279,9 @@ static int64_t count_scans(const struct clr_connection *connection)
     return connection->stats.scans_on_device + connection->stats.scans_on_host;
 }
 
-/* Whether plain runs take so long that another way is worth a try. */
-static bool takes_long(const struct memory *memory)
-{
-    return memory->plain_ns >= (memory->runs > 1 ? WORTH_NS : SURE_NS);
-}
-
-/* Whether the accelerated statement should run now, by what is known; with the lock. */
-static bool is_worth_it(const struct memory *memory)
-{
-    if (memory->state == ACCELERATED)
-        /* The time of the plain one decides, unless no run could be that quick. */
-        return memory->plain_ns > 0 || memory->accelerated_runs <= FAIR_RUNS ||
-               memory->accelerated_ns < memory->rows * LEAST_ROW_NS;
-    return memory->state == RUN_BY_SQLITE && takes_long(memory) &&
-           clr_clock_ns() >= memory->pause_end;
-}
-
-/* Whether a run of the plain statement is to be timed; with the lock. */
-static bool is_timed(const struct memory *memory)
-{
-    return memory->state != RUN_BY_SQLITE || memory->runs <= FAIR_RUNS || memory->plain_ns == 0 ||
-           memory->plain_ns >= QUICK_NS || memory->is_to_be_timed ||
-           memory->runs % TIMED_OF_QUICK == 0;
-}
-
 /* Takes the companion that is wanted, unless it is there, and takes note of how that went. */
 static void take(struct clreduce_watched *watched)
 {
-    struct memory *memory;
     bool is_refused = false;
     char *reason = NULL;
 
@@ -441,15 +291,10 @@ static void take(struct clreduce_watched *watched)
         if (watched->companion != NULL && clr_statement_is_outdated(watched->plain))
             watched->age = watched->next_age = read_age(watched->connection);
     }
-    if (!is_refused && watched->companion == NULL)
-        return;
-    take_lock();
-    memory = memory_of(watched, sqlite3_sql(watched->plain));
     if (is_refused)
-        refuse(memory, reason);
-    else
-        memory->state = ACCELERATED;
-    give_lock();
+        clr_past_refuse(&watched->past, sqlite3_sql(watched->plain), reason);
+    else if (watched->companion != NULL)
+        clr_past_accelerate(&watched->past, sqlite3_sql(watched->plain));
 }
 
 /*
@@ -460,15 +305,11 @@ static void take(struct clreduce_watched *watched)
 static void look_early(struct clreduce_watched *watched)
 {
     struct clr_connection *connection = watched->connection;
-    const struct memory *memory;
-    bool wanted = connection->settings.view_threshold == 0, is_new;
+    bool is_known, is_accelerated;
+    bool wanted = clr_past_look(&watched->past, &is_known, &is_accelerated) ||
+                  connection->settings.view_threshold == 0;
 
-    take_lock();
-    memory = memory_of(watched, NULL);
-    is_new = memory == NULL || memory->state == NEVER_LOOKED_AT;
-    wanted = wanted || (!is_new && is_worth_it(memory));
-    give_lock();
-    if (!wanted && is_new)
+    if (!wanted && !is_known)
         wanted = watched->is_long = clr_scan_is_long(connection, sqlite3_sql(watched->plain), true,
                                                      watched->has_several, 0, 0, &watched->rows);
     if (wanted)
@@ -509,7 +350,7 @@ static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unse
     /* The same text means another statement in another database. */
     *watched = (struct clreduce_watched){.connection = connection,
                                          .plain = plain,
-                                         .key = text.fingerprint ^ hash_file(connection),
+                                         .past.key = text.fingerprint ^ hash_file(connection),
                                          .explains = sqlite3_stmt_isexplain(plain),
                                          .computes = text.computes,
                                          .has_several = text.selects > 1,
@@ -557,19 +398,15 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
 {
     struct clr_connection *connection = watched->connection;
     struct companions *companions = clr_connection_attach(connection, &companions_kind);
-    const struct memory *memory;
     struct clr_statement_text text;
     sqlite3_stmt *explanation;
-    bool wanted = connection->settings.view_threshold == 0, is_new;
+    bool is_known, is_accelerated;
+    bool wanted = (clr_past_look(&watched->past, &is_known, &is_accelerated) && is_accelerated) ||
+                  connection->settings.view_threshold == 0;
     int64_t rows;
 
     clr_statement_text_read(sqlite3_sql(watched->plain), &text);
-    take_lock();
-    memory = memory_of(watched, NULL);
-    is_new = memory == NULL;
-    wanted = wanted || (!is_new && memory->state == ACCELERATED && is_worth_it(memory));
-    give_lock();
-    if (!wanted && is_new)
+    if (!wanted && !is_known)
         wanted = watched->computes && clr_scan_is_long(connection, text.statement, watched->writes,
                                                        watched->has_several, 0, 0, &rows);
     if (!wanted || companions == NULL || !may_make(connection->db, NULL))
@@ -600,10 +437,8 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     sqlite3 *db = connection->db;
     /* Every SELECT goes through its view, for tests: as in a view itself. */
     const bool always = connection->settings.view_threshold == 0;
-    const char *sql = sqlite3_sql(watched->plain);
-    struct memory *memory;
     const bool is_long = watched->is_long;
-    bool wanted, is_new;
+    bool wanted, is_new, is_to_be_timed;
 
     *patience = 0;
     *timed = true;
@@ -621,17 +456,9 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
         return NULL;
     if (watched->explains != 0)
         return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
-    take_lock();
-    memory = memory_of(watched, sql);
-    memory->used = ++uses;
-    is_new = memory->state == NEVER_LOOKED_AT;
-    if (is_new)
-        memory->state = RUN_BY_SQLITE;
-    if (is_long)
-        memory->rows = watched->rows;
-    wanted = always || is_long || is_worth_it(memory);
-    *timed = is_timed(memory);
-    give_lock();
+    wanted = clr_past_begin(&watched->past, sqlite3_sql(watched->plain),
+                            is_long ? watched->rows : 0, &is_new, &is_to_be_timed) ||
+             always || is_long;
     if (wanted)
         take(watched);
     else
@@ -642,9 +469,10 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     watched->selects_postponed = connection->selects_postponed;
     watched->scans = count_scans(connection);
     watched->steps = count_steps(watched);
-    if (watched->companion == NULL)
+    if (watched->companion == NULL) {
+        *timed = is_to_be_timed;
         return NULL;
-    *timed = true;
+    }
     /* One that writes sees the newest snapshot, and must find no transaction that it could not have
        waited for. */
     if (!watched->writes || sqlite3_get_autocommit(db))
@@ -685,38 +513,28 @@ static int is_final(const struct clreduce_watched *watched)
 
 static void failed(struct clreduce_watched *watched)
 {
-    struct memory *memory;
-
     let_go(watched, false);
     if (watched->writes)
         clr_sole_writer_promise(watched->connection, NULL);
-    if (watched->explains != 0)
-        return;
-    take_lock();
-    memory = memory_of(watched, NULL);
-    if (memory != NULL)
-        refuse(memory, sqlite3_mprintf("it failed, and SQLite ran it"));
-    give_lock();
-}
-
-/* The mean of a time, of which the latest count most; a quicker one counts at once. */
-static int64_t mean(int64_t old, int64_t latest)
-{
-    return old == 0 || latest < old ? latest : (old * 3 + latest) / 4;
+    if (watched->explains == 0)
+        clr_past_refuse(&watched->past, NULL, sqlite3_mprintf("it failed, and SQLite ran it"));
 }
 
 static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
                 int complete)
 {
     const struct clr_connection *connection = watched->connection;
-    /* Of several units some may be scanned. */
-    const bool by_rows = connection->stats.selects_by_rows != watched->selects_by_rows &&
-                         count_scans(connection) == watched->scans;
-    /* By rows this time alone. */
-    const bool is_postponed = connection->selects_postponed != watched->selects_postponed;
-    const bool always = connection->settings.view_threshold == 0;
-    struct memory *memory;
-    bool is_refused = false;
+    const struct clr_past_run run = {
+        .nanoseconds = nanoseconds,
+        .steps = count_steps(watched) - watched->steps,
+        .is_complete = complete,
+        .is_accelerated = accelerated,
+        /* Of several units some may be scanned. */
+        .is_by_rows = connection->stats.selects_by_rows != watched->selects_by_rows &&
+                      count_scans(connection) == watched->scans,
+        .is_postponed = connection->selects_postponed != watched->selects_postponed,
+        .is_loaded = watched->is_loaded,
+    };
 
     if (watched->explains != 0) {
         let_go(watched, false);
@@ -726,42 +544,10 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
         clr_sole_writer_promise(watched->connection, NULL);
     if (!accelerated && complete)
         watched->age = watched->next_age;
-    take_lock();
-    memory = memory_of(watched, NULL);
-    if (memory != NULL) {
-        memory->runs++;
-        memory->total_ns += nanoseconds < 0 ? memory->plain_ns : nanoseconds;
-        memory->is_to_be_timed = !accelerated && nanoseconds < 0 &&
-                                 count_steps(watched) - watched->steps >= STEPS_TO_TIME;
-        if (nanoseconds < 0) {
-            /* It was quick, and is taken to be still so. */
-        } else if (!accelerated) {
-            if (complete || nanoseconds > memory->plain_ns)
-                memory->plain_ns = mean(memory->plain_ns, nanoseconds);
-        } else if (by_rows) {
-            if (complete)
-                memory->plain_ns = mean(memory->plain_ns, nanoseconds);
-            is_refused = !is_postponed;
-            if (is_refused)
-                refuse(memory, sqlite3_mprintf("SQLite ran it, which was quicker or the only way"));
-        } else {
-            memory->accelerated_runs++;
-            if (watched->is_loaded || memory->accelerated_runs > 1)
-                memory->accelerated_ns = mean(memory->accelerated_ns, nanoseconds);
-            if (memory->plain_ns > 0 && memory->accelerated_runs > FAIR_RUNS &&
-                memory->accelerated_ns > memory->plain_ns) {
-                refuse(memory, sqlite3_mprintf("SQLite is quicker"));
-                is_refused = true;
-            }
-        }
-    }
-    give_lock();
     watched->is_loaded = watched->is_loaded || accelerated;
-    if (is_refused && !always)
-        let_go(watched, !by_rows);
+    if (clr_past_end(&watched->past, &run) && connection->settings.view_threshold != 0)
+        let_go(watched, !run.is_by_rows);
 }
-
-/* ---- Connections, and what people are told. */
 
 static void closing(sqlite3 *db)
 {
@@ -771,32 +557,6 @@ static void closing(sqlite3 *db)
         return;
     free_companions(clr_connection_of(db), companions);
     clr_views_end(clr_connection_of(db));
-}
-
-static void report(void (*line)(void *argument, const struct clreduce_gate_line *), void *argument)
-{
-    size_t i;
-
-    take_lock();
-    for (i = 0; i < memory_count; i++) {
-        const struct memory *memory = &memories[i];
-        const struct clreduce_gate_line told = {
-            memory->sql == NULL ? "" : memory->sql,
-            memory->state == ACCELERATED ? NULL
-            : memory->reason != NULL     ? memory->reason
-            : takes_long(memory)         ? "another way is tried when it comes again"
-                                         : "it takes SQLite no time",
-            memory->runs,
-            memory->accelerated_runs,
-            memory->total_ns,
-            memory->plain_ns,
-            memory->accelerated_ns,
-        };
-
-        if (memory->runs > 0)
-            line(argument, &told);
-    }
-    give_lock();
 }
 
 __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate(void)
@@ -812,8 +572,8 @@ __attribute__((visibility("default"))) const struct clreduce_gate *clreduce_gate
                                               end,
                                               unwatch,
                                               closing,
-                                              report};
+                                              clr_past_runs_tell};
 
-    touch_memories();
+    clr_past_runs_touch();
     return &gate;
 }

@@ -1,0 +1,60 @@
+/*
+ * What is remembered of statements' runs, by all connections of the process, and which way is the
+ * quicker one by that. Texts that differ in numbers and strings alone are one statement. All
+ * functions can be called by several threads.
+ */
+#ifndef CLR_SQLITE_PAST_RUNS_H
+#define CLR_SQLITE_PAST_RUNS_H
+
+#include "sqlite/access/gate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A statement, by its key. */
+struct clr_past {
+    uint64_t key;
+    struct clr_memory
+        *memory; /* where it was last; NULL: nowhere. Another one may have its place */
+};
+
+/* A run that has ended. */
+struct clr_past_run {
+    int64_t nanoseconds; /* of its steps; below 0: they were not timed */
+    int steps;           /* of SQLite's virtual machine, that the plain statement has taken */
+    bool is_complete;    /* it came to the end of the rows */
+    bool is_accelerated; /* it was the accelerated statement's */
+    bool is_by_rows;     /* then: SQLite ran all SELECTs in it */
+    bool is_postponed;   /* then: but this time alone */
+    bool is_loaded;      /* then: it was not the first one, which may have loaded columns */
+};
+
+/* Returns whether the accelerated statement should run, by what is known; and whether anything is,
+   and whether it was the latest choice. */
+bool clr_past_look(struct clr_past *past, bool *is_known, bool *is_accelerated);
+
+/* Takes note that a statement is about to run. rows: of its table, about; 0: not known. Returns as
+   clr_past_look() does; and whether it is seen for the first time, and whether a run of the plain
+   one is to be timed. */
+bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *is_new,
+                    bool *is_to_be_timed);
+
+/* Takes note that there is an accelerated statement to run. */
+void clr_past_accelerate(struct clr_past *past, const char *sql);
+
+/* Takes note that SQLite is to run the statement, for a while; the reason, which may be NULL, is
+   sqlite3_free()d. sql: NULL if the statement is not to be remembered for that. */
+void clr_past_refuse(struct clr_past *past, const char *sql, char *reason);
+
+/* Takes note of a run. Returns whether the accelerated statement is not to run again for a while.
+ */
+bool clr_past_end(struct clr_past *past, const struct clr_past_run *run);
+
+/* Calls line(argument, ...) for each statement that has run. */
+void clr_past_runs_tell(void (*line)(void *argument, const struct clreduce_gate_line *),
+                        void *argument);
+
+/* Touches the pages that the first statements of a process need, when it loads the extension. */
+void clr_past_runs_touch(void);
+
+#endif
