@@ -340,6 +340,35 @@ int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int c
     return rc;
 }
 
+bool clr_values_are_same(sqlite3_value *a, sqlite3_value *b)
+{
+    const int type = sqlite3_value_type(a);
+    const void *x_bytes, *y_bytes;
+    double x, y;
+    int size;
+
+    if (type != sqlite3_value_type(b))
+        return false;
+    switch (type) {
+    case SQLITE_NULL:
+        return true;
+    case SQLITE_INTEGER:
+        return sqlite3_value_int64(a) == sqlite3_value_int64(b);
+    case SQLITE_FLOAT:
+        x = sqlite3_value_double(a);
+        y = sqlite3_value_double(b);
+        return memcmp(&x, &y, sizeof x) == 0;
+    default:
+        break;
+    }
+    /* The bytes as they are, without a conversion: asked for before their number. */
+    x_bytes = sqlite3_value_blob(a);
+    y_bytes = sqlite3_value_blob(b);
+    size = sqlite3_value_bytes(a);
+    return sqlite3_value_bytes(b) == size &&
+           (size == 0 || memcmp(x_bytes, y_bytes, (size_t)size) == 0);
+}
+
 void clr_scalar_set(sqlite3_context *context, const struct clr_scalar *scalar, int encoding,
                     sqlite3_destructor_type release)
 {

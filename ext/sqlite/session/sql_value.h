@@ -41,6 +41,9 @@ void clr_output_set(sqlite3_context *context, const struct clr_output *output);
    code. */
 int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int count);
 
+/* Whether two values are of one type, and the same; of TEXT and BLOBs all bytes. */
+bool clr_values_are_same(sqlite3_value *a, sqlite3_value *b);
+
 /*
  * Sets a scalar as the result of a function or of a column; BYTES are those at the address that it
  * has, TEXT in the encoding (SQLITE_UTF8, ...). release: SQLITE_STATIC or SQLITE_TRANSIENT.
