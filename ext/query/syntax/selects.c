@@ -15,6 +15,7 @@ struct scan {
     bool has_failed;
 };
 
+/* The text ends there to who reads on. */
 static void fail(struct scan *scan)
 {
     scan->has_failed = true;
@@ -91,12 +92,16 @@ static bool begins_select(const struct scan *scan)
 static void read_select(struct scan *scan, enum clr_select_place place, int around, int with,
                         int cte);
 
-/* Passes parentheses. in_from: tables, and no values, stand there. */
-static void read_parentheses(struct scan *scan, int around, int with, bool in_from)
+/* Passes a token, or all that stands in parentheses. in_from: tables, and no values, stand there.
+ */
+static void read_on(struct scan *scan, int around, int with, bool in_from)
 {
+    const bool opens = scan->token.kind == CLR_T_LP;
     const struct clr_token before = scan->before;
 
-    pass(scan, CLR_T_LP);
+    advance(scan);
+    if (!opens)
+        return;
     if (++scan->depth > DEEPEST)
         fail(scan);
     if (begins_select(scan)) {
@@ -107,7 +112,7 @@ static void read_parentheses(struct scan *scan, int around, int with, bool in_fr
                                                  : CLR_PLACE_VALUE,
                     around, with, -1);
     }
-    while (!scan->has_failed && scan->token.kind != CLR_T_RP && scan->token.kind != 0) {
+    while (scan->token.kind != CLR_T_RP && scan->token.kind != 0) {
         const bool is_table =
             in_from && (scan->before.kind == CLR_T_LP || scan->before.kind == CLR_T_COMMA ||
                         is_word(&scan->before, "JOIN"));
@@ -116,10 +121,7 @@ static void read_parentheses(struct scan *scan, int around, int with, bool in_fr
             scan->selects->list[around].sources++;
         if (is_table || is_word(&scan->before, "IN"))
             note_source(scan);
-        if (scan->token.kind == CLR_T_LP)
-            read_parentheses(scan, around, with, is_table);
-        else
-            advance(scan);
+        read_on(scan, around, with, is_table);
     }
     scan->depth--;
     pass(scan, CLR_T_RP);
@@ -150,7 +152,7 @@ static void read_arm(struct scan *scan, int number, int with)
     struct clr_stood *arm = &scan->selects->list[number];
     bool in_from = false, follows;
 
-    while (!scan->has_failed && !ends_arm(scan) && !begins_upsert(scan, in_from)) {
+    while (!ends_arm(scan) && !begins_upsert(scan, in_from)) {
         /* IS DISTINCT FROM is an operator. */
         if (is_now(scan, "FROM") && !is_word(&scan->before, "DISTINCT")) {
             in_from = true;
@@ -165,10 +167,7 @@ static void read_arm(struct scan *scan, int number, int with)
                               is_word(&scan->before, "JOIN"));
         if (follows || is_word(&scan->before, "IN"))
             note_source(scan);
-        if (scan->token.kind == CLR_T_LP)
-            read_parentheses(scan, number, with, follows);
-        else
-            advance(scan);
+        read_on(scan, number, with, follows);
     }
 }
 
@@ -200,7 +199,7 @@ static int read_with(struct scan *scan, int around, int outer)
         cte->definition.text = scan->token.text;
         advance(scan);
         if (scan->token.kind == CLR_T_LP)
-            read_parentheses(scan, around, number, false);
+            read_on(scan, around, number, false);
         if (!is_now(scan, "AS"))
             fail(scan);
         advance(scan);
@@ -241,7 +240,7 @@ static void read_end(struct scan *scan, int number, int with)
 {
     struct clr_stood *stood = &scan->selects->list[number];
 
-    while (!scan->has_failed && scan->token.kind != 0 && scan->token.kind != CLR_T_RP &&
+    while (scan->token.kind != 0 && scan->token.kind != CLR_T_RP &&
            scan->token.kind != CLR_T_SEMI && !begins_upsert(scan, false)) {
         stood->is_limited = stood->is_limited || is_now(scan, "LIMIT");
         if (!stood->is_limited) {
@@ -252,10 +251,7 @@ static void read_end(struct scan *scan, int number, int with)
                               (scan->token.kind != CLR_T_NUMBER &&
                                (scan->before.kind == CLR_T_COMMA || is_word(&scan->before, "BY")));
         }
-        if (scan->token.kind == CLR_T_LP)
-            read_parentheses(scan, number, with, false);
-        else
-            advance(scan);
+        read_on(scan, number, with, false);
     }
 }
 
@@ -285,7 +281,7 @@ static int read_arms(struct scan *scan, int first, int with)
     int arm, last = -1;
     bool is_all;
 
-    while (!scan->has_failed && begins_arm(scan)) {
+    while (begins_arm(scan)) {
         advance(scan);
         is_all = is_now(scan, "ALL");
         if (is_all)
@@ -314,15 +310,11 @@ static void read_writing(struct scan *scan, int number, int with)
         if (!is_now(scan, "TABLE"))
             fail(scan);
     }
-    while (takes_rows && !scan->has_failed && scan->token.kind != 0 && !begins_rows(scan)) {
-        if (scan->token.kind == CLR_T_LP)
-            read_parentheses(scan, number, with, false);
-        else
-            advance(scan);
-    }
+    while (takes_rows && scan->token.kind != 0 && !begins_rows(scan))
+        read_on(scan, number, with, false);
     if (takes_rows && begins_rows(scan))
         read_select(scan, CLR_PLACE_WRITTEN, number, with, -1);
-    while (!scan->has_failed && scan->token.kind != 0 && scan->token.kind != CLR_T_SEMI) {
+    while (scan->token.kind != 0 && scan->token.kind != CLR_T_SEMI) {
         if (begins_arm(scan) || scan->token.kind == CLR_T_RP)
             fail(scan);
         if (begins_upsert(scan, false))
