@@ -22,14 +22,12 @@ static struct names begin_names(const struct clr_node *subquery)
 /* Goes on to the next name. Returns false if there is none. */
 static bool find_name(struct names *names)
 {
-    struct clr_reason reason;
-
     do {
         names->last = names->token;
         names->token = names->next;
         names->next = (struct clr_token){.kind = 0};
         if (names->at < names->end)
-            clr_lexer_next_raw(&names->at, &names->next, &reason);
+            clr_token_next(&names->at, &names->next);
         if (names->token.kind == CLR_T_ID)
             return true;
     } while (names->token.kind != 0 || names->next.kind != 0);
@@ -172,9 +170,8 @@ static bool may_follow_order(const struct clr_node *subquery)
     const struct clr_token *all = &subquery->names[0];
     const char *at = all->text + 1, *end = all->text + all->length;
     struct clr_token token;
-    struct clr_reason reason;
 
-    while (at < end && clr_lexer_next_raw(&at, &token, &reason) == CLR_OK) {
+    while (at < end && clr_token_next(&at, &token)) {
         if (token.kind == CLR_T_LP || clr_token_is(&token, "LIMIT") ||
             clr_token_is(&token, "GROUP"))
             return true;

@@ -319,6 +319,13 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
                : code;
 }
 
+bool clr_token_next(const char **at, struct clr_token *token)
+{
+    struct clr_reason reason;
+
+    return clr_lexer_next_raw(at, token, &reason) == CLR_OK && token->kind != 0;
+}
+
 char *clr_token_unquote(const struct clr_token *token, char *name)
 {
     const char *at = token->text, *end = at + token->length;
@@ -408,13 +415,10 @@ static bool may_be_time(const struct clr_token *token, bool in_call)
 int clr_instants_count(const char *text, size_t length)
 {
     const char *at = text;
-    struct clr_token token = {.kind = CLR_T_ID},
-                     before[3] = {{.kind = 0}, {.kind = 0}, {.kind = 0}};
-    struct clr_reason reason;
+    struct clr_token token, before[3] = {{.kind = 0}, {.kind = 0}, {.kind = 0}};
     int count = 0, depth = 0, call_depth = 0;
 
-    while (token.kind != 0 && clr_lexer_next_raw(&at, &token, &reason) == CLR_OK &&
-           token.text < text + length) {
+    while (clr_token_next(&at, &token) && token.text < text + length) {
         depth += token.kind == CLR_T_LP;
         if (token.kind == CLR_T_LP && call_depth == 0 && may_name_time(&before[0]))
             call_depth = depth;

@@ -25,6 +25,9 @@ enum clr_code clr_lexer_next(const char **at, struct clr_token *token, struct cl
 enum clr_code clr_lexer_next_raw(const char **at, struct clr_token *token,
                                  struct clr_reason *reason);
 
+/* Reads a token of such text. Returns false at its end, or where it can't be read. */
+bool clr_token_next(const char **at, struct clr_token *token);
+
 /* Writes a token without its quotes, with a 0 behind it. There must be room for length + 1 bytes.
    Returns what is behind the 0. */
 char *clr_token_unquote(const struct clr_token *token, char *name);

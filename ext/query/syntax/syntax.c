@@ -1254,10 +1254,9 @@ static bool opens_subquery(const struct clr_syntax *syntax, const char *at)
 {
     static const char *const words[] = {"SELECT", "WITH", "VALUES"};
     struct clr_token token;
-    struct clr_reason reason;
 
     return syntax->last_kinds[0] == CLR_T_LP && !opens_table(syntax) &&
-           clr_lexer_next_raw(&at, &token, &reason) == CLR_OK &&
+           clr_token_next(&at, &token) &&
            clr_token_is_among(&token, words, sizeof words / sizeof words[0]);
 }
 

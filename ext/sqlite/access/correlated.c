@@ -31,12 +31,10 @@ static struct reader read_part(struct clr_written part)
 static bool next(struct reader *reader)
 {
     const struct clr_token *token = &reader->token;
-    struct clr_reason reason;
 
     reader->depth += token->kind == CLR_T_LP || clr_token_is(token, "CASE");
     reader->before = *token;
-    if (reader->at >= reader->end ||
-        clr_lexer_next_raw(&reader->at, &reader->token, &reason) != CLR_OK || token->kind == 0 ||
+    if (reader->at >= reader->end || !clr_token_next(&reader->at, &reader->token) ||
         token->text >= reader->end)
         return false;
     reader->depth -= token->kind == CLR_T_RP || clr_token_is(token, "END");

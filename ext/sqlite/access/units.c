@@ -58,9 +58,8 @@ static bool is_table(const struct clr_stood *stood)
 bool clr_text_has_truth(const char *text)
 {
     struct clr_token token;
-    struct clr_reason reason;
 
-    while (clr_lexer_next_raw(&text, &token, &reason) == CLR_OK && token.kind != 0) {
+    while (clr_token_next(&text, &token)) {
         if (clr_token_is(&token, "TRUE") || clr_token_is(&token, "FALSE"))
             return true;
     }
@@ -70,13 +69,11 @@ bool clr_text_has_truth(const char *text)
 /* Adds the functions that a text may call. Returns false without memory. */
 static bool add_functions(const char *text, const char *end, struct clr_functions *functions)
 {
-    struct clr_token token = {.kind = CLR_T_ID}, before = {.kind = 0};
-    struct clr_reason reason;
+    struct clr_token token, before = {.kind = 0};
     char *name;
     bool is_added;
 
-    while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK &&
-           token.text < end) {
+    while (clr_token_next(&text, &token) && token.text < end) {
         const bool is_call = token.kind == CLR_T_LP && before.kind == CLR_T_ID;
         const struct clr_token called = is_call ? before : token;
 
@@ -240,12 +237,11 @@ void clr_text_append_names(sqlite3_str *text, const struct clr_written *written)
 {
     const char *at = written->text, *end = at + written->length, *behind, *c;
     struct clr_token token;
-    struct clr_reason reason;
     char *name;
 
     while (at < end) {
         behind = at;
-        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK) {
+        if (!clr_token_next(&at, &token)) {
             sqlite3_str_append(text, behind, (int)(end - behind));
             return;
         }
@@ -321,11 +317,10 @@ static bool has_plain_parameters(sqlite3_stmt *select, const char *text, size_t 
 {
     const char *const unit = text + ctes_length;
     const int count = sqlite3_bind_parameter_count(select);
-    struct clr_token token = {.kind = CLR_T_ID};
-    struct clr_reason reason;
+    struct clr_token token;
     int unnamed = 0, i;
 
-    while (token.kind != 0 && clr_lexer_next_raw(&text, &token, &reason) == CLR_OK) {
+    while (clr_token_next(&text, &token)) {
         if (token.kind != CLR_T_VARIABLE)
             continue;
         if (token.length > 1 ? !is_own_name(select, &token) : token.text < unit)
@@ -907,10 +902,9 @@ int clr_units_write(struct clr_connection *connection, const char *sql, sqlite3_
    added. */
 static bool has_numbers(const char *sql)
 {
-    struct clr_token token = {.kind = CLR_T_ID};
-    struct clr_reason reason;
+    struct clr_token token;
 
-    while (token.kind != 0 && clr_lexer_next_raw(&sql, &token, &reason) == CLR_OK) {
+    while (clr_token_next(&sql, &token)) {
         if (token.kind == CLR_T_VARIABLE && *token.text == '?' && token.length > 1)
             return true;
     }

@@ -71,12 +71,10 @@ int clr_schema_has(sqlite3 *db, const char *schema, unsigned kinds, int column, 
 static const char *find_select(const char *sql, const char **columns)
 {
     struct clr_token token;
-    struct clr_reason reason;
     int number, depth = 0;
 
     *columns = NULL;
-    for (number = 0; clr_lexer_next_raw(&sql, &token, &reason) == CLR_OK && token.kind != 0;
-         number++) {
+    for (number = 0; clr_token_next(&sql, &token); number++) {
         depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
         if (number < 2 && !clr_token_is(&token, number == 0 ? "CREATE" : "VIEW"))
             return NULL;
