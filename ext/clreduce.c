@@ -82,7 +82,7 @@ sqlite3_clreduce_init(sqlite3 *db, char **error, const struct sqlite3_api_routin
         return SQLITE_NOMEM;
     rc = clr_aggregates_register(connection);
     if (rc == SQLITE_OK)
-        rc = clr_functions_register(connection, CLREDUCE_VERSION);
+        rc = clr_functions_register(connection);
     if (rc == SQLITE_OK)
         rc = clr_tables_register(connection);
     if (rc == SQLITE_OK)

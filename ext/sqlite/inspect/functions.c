@@ -1,5 +1,6 @@
 #include "sqlite/inspect/inspect.h"
 
+#include "clreduce.h"
 #include "engine/worker/runtime.h"
 #include "opencl/core/catalog.h"
 #include "sqlite/access/rewrite.h"
@@ -131,7 +132,7 @@ static void version(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     (void)values;
-    sqlite3_result_text(context, sqlite3_user_data(context), -1, SQLITE_STATIC);
+    sqlite3_result_text(context, CLREDUCE_VERSION, -1, SQLITE_STATIC);
 }
 
 /* A misspelt device would silently mean the host: names are checked, and so waited for. */
@@ -242,7 +243,7 @@ static int register_list(struct clr_connection *connection,
     return rc;
 }
 
-int clr_functions_register(struct clr_connection *connection, const char *library_version)
+int clr_functions_register(struct clr_connection *connection)
 {
     static const struct clr_sql_function own[] = {
         {"clreduce_evict", 0, SQLITE_DIRECTONLY, evict, NULL},
@@ -256,8 +257,8 @@ int clr_functions_register(struct clr_connection *connection, const char *librar
                                                     clr_few_rows_functions,
                                                     clr_rewrite_functions};
     int rc = sqlite3_create_function_v2(connection->db, "clreduce_version", 0,
-                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-                                        (void *)library_version, version, NULL, NULL, NULL);
+                                        SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                        version, NULL, NULL, NULL);
     size_t i;
 
     for (i = 0; i < sizeof lists / sizeof lists[0] && rc == SQLITE_OK; i++)

@@ -8,10 +8,8 @@
 
 #include "sqlite/session/connection.h"
 
-/* Registers the scalar functions. library_version is a constant. Returns SQLite's result code. */
-int clr_functions_register(struct clr_connection *connection, const char *library_version);
-
-/* Registers the tables. Returns SQLite's result code. */
+/* Register the functions and the tables. Return SQLite's result code. */
+int clr_functions_register(struct clr_connection *connection);
 int clr_tables_register(struct clr_connection *connection);
 
 #endif

@@ -10,6 +10,7 @@
 #include "sqlite/cache/cache.h"
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/schema/schema_lock.h"
+#include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/session/virtual_table.h"
 #include "sqlite/view/module.h"
@@ -22,17 +23,8 @@
  * The rows of a table as they were when a statement began to read them: their cells, row by row.
  * All zeros at first. After an error, for which rc is SQLite's code, cells may be missing.
  */
-struct cell {
-    int type; /* SQLITE_NULL, SQLITE_INTEGER, SQLITE_FLOAT or SQLITE_TEXT */
-    union {
-        sqlite3_int64 integer;
-        double real;
-        char *text; /* memory of SQLite's */
-    } as;
-};
-
 struct cells {
-    struct cell *all;
+    struct clr_value *all; /* with TEXT in memory of SQLite's */
     size_t count, room;
     int rc;
     char *error; /* a message, memory of SQLite's; or NULL */
@@ -48,16 +40,15 @@ struct table {
     void (*fill)(struct clr_connection *connection, const char *argument, struct cells *cells);
 };
 
-static void add(struct cells *cells, struct cell cell)
+static void add(struct cells *cells, struct clr_value cell)
 {
     if (cells->count == cells->room) {
         const size_t room = cells->room == 0 ? 64 : 2 * cells->room;
-        struct cell *larger = sqlite3_realloc64(cells->all, room * sizeof *larger);
+        struct clr_value *larger = sqlite3_realloc64(cells->all, room * sizeof *larger);
 
         if (larger == NULL) {
             cells->rc = SQLITE_NOMEM;
-            if (cell.type == SQLITE_TEXT)
-                sqlite3_free(cell.as.text);
+            sqlite3_free((void *)cell.bytes);
             return;
         }
         cells->all = larger;
@@ -68,17 +59,17 @@ static void add(struct cells *cells, struct cell cell)
 
 static void add_null(struct cells *cells)
 {
-    add(cells, (struct cell){.type = SQLITE_NULL});
+    add(cells, (struct clr_value){.kind = CLR_KIND_NONE});
 }
 
 static void add_integer(struct cells *cells, int64_t integer)
 {
-    add(cells, (struct cell){.type = SQLITE_INTEGER, .as.integer = integer});
+    add(cells, (struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = integer});
 }
 
 static void add_real(struct cells *cells, double real)
 {
-    add(cells, (struct cell){.type = SQLITE_FLOAT, .as.real = real});
+    add(cells, (struct clr_value){.kind = CLR_KIND_REAL, .as.real = real});
 }
 
 /* Adds the text, which becomes the cells': memory of SQLite's, or NULL if there was none. */
@@ -87,7 +78,7 @@ static void add_own_text(struct cells *cells, char *text)
     if (text == NULL)
         cells->rc = SQLITE_NOMEM;
     else
-        add(cells, (struct cell){.type = SQLITE_TEXT, .as.text = text});
+        add(cells, (struct clr_value){CLR_KIND_TEXT, {.size = strlen(text)}, text});
 }
 
 static void add_text(struct cells *cells, const char *text)
@@ -97,12 +88,8 @@ static void add_text(struct cells *cells, const char *text)
 
 static void drop_cells(struct cells *cells)
 {
-    while (cells->count > 0) {
-        const struct cell *cell = &cells->all[--cells->count];
-
-        if (cell->type == SQLITE_TEXT)
-            sqlite3_free(cell->as.text);
-    }
+    while (cells->count > 0)
+        sqlite3_free((void *)cells->all[--cells->count].bytes);
     sqlite3_free(cells->all);
     memset(cells, 0, sizeof *cells);
 }
@@ -354,29 +341,19 @@ static const struct row {
 #undef HOST
 };
 
-/* Returns the worker of the device that the connection uses, or NULL: it has not been started. */
-static struct clr_worker *find_worker(const struct clr_connection *connection)
+/* Fills in what is known of the device that the connection uses. */
+static void get_report(const struct clr_connection *connection, struct clr_worker_report *report)
 {
     const struct clr_catalog *catalog = clr_runtime_known_catalog();
     const int chosen =
         catalog == NULL ? -1 : clr_catalog_choose(catalog, connection->settings.device);
-
-    return chosen >= 0 ? clr_runtime_started_worker((size_t)chosen) : NULL;
-}
-
-/* Fills in what is known of that device. */
-static void get_report(const struct clr_connection *connection, struct clr_worker_report *report)
-{
-    const struct clr_catalog *catalog = clr_runtime_known_catalog();
-    struct clr_worker *worker = find_worker(connection);
+    struct clr_worker *worker = chosen < 0 ? NULL : clr_runtime_started_worker((size_t)chosen);
 
     memset(report, 0, sizeof *report);
-    if (catalog == NULL)
-        return;
     if (worker != NULL)
         clr_worker_report(worker, report);
-    report->startup_time += catalog->time;
-    if (report->status.code == CLR_OK)
+    report->startup_time += catalog == NULL ? 0 : catalog->time;
+    if (catalog != NULL && report->status.code == CLR_OK)
         report->status = catalog->status;
 }
 
@@ -660,21 +637,11 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int numbe
 {
     const struct cursor *cursor = (struct cursor *)base;
     const size_t columns = (size_t)binding_of(base)->table->columns;
-    const struct cell *cell = &cursor->cells.all[cursor->row * columns + (size_t)number];
+    struct clr_output output;
 
-    switch (cell->type) {
-    case SQLITE_INTEGER:
-        sqlite3_result_int64(context, cell->as.integer);
-        break;
-    case SQLITE_FLOAT:
-        sqlite3_result_double(context, cell->as.real);
-        break;
-    case SQLITE_TEXT:
-        sqlite3_result_text(context, cell->as.text, -1, SQLITE_TRANSIENT);
-        break;
-    default:
-        break;
-    }
+    clr_output_init(&output);
+    output.value = cursor->cells.all[cursor->row * columns + (size_t)number];
+    clr_output_set(context, &output);
     return SQLITE_OK;
 }
 

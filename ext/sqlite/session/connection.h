@@ -42,7 +42,7 @@ struct clr_connection {
     /* A hash of the name that main's file had when it was first asked for; 0: it was not. */
     uint64_t file;
     bool replaced; /* one of our functions was replaced by the application's */
-    int overrides; /* how many of sum, total and avg are ours: see access/override.h */
+    int overrides; /* how many of sum, total and avg are ours: see inspect/functions.c */
 };
 
 /* A part has one, a constant: the size of its structure in bytes, and what is freed with it before
