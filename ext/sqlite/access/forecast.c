@@ -1,6 +1,8 @@
 #include "sqlite/access/forecast.h"
 
 #include "query/syntax/blank.h"
+#include "query/syntax/grammar.h"
+#include "query/syntax/lexer.h"
 #include "query/syntax/word.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/row_order.h"
@@ -105,52 +107,34 @@ enum { USUAL_ROW_NS = 80 };
 /* Names that are longer are not looked up. */
 enum { LONGEST_NAME = 64 };
 
-/* Stores the name that a text begins with, without quotes. Returns whether there is one. */
-static bool read_name(const char *sql, char name[LONGEST_NAME])
+/* Goes on behind the first of these words, outside of parentheses or anywhere. Returns whether
+   there is one. */
+static bool pass_word(const char **sql, const char *word, bool is_outside)
 {
-    const char quote = *sql == '"' || *sql == '`' ? *sql : '\0';
-    size_t length;
-
-    sql += quote != '\0';
-    for (length = 0; quote == '\0' ? clr_is_word(sql[length]) : sql[length] != quote; length++) {
-        if (sql[length] == '\0' || length == LONGEST_NAME - 1)
-            return false;
-    }
-    memcpy(name, sql, length);
-    name[length] = '\0';
-    return length > 0;
-}
-
-/* Returns the text behind the first of these words, outside of parentheses or anywhere; NULL: there
-   is none. */
-static const char *find_word(const char *sql, const char *word, bool is_outside)
-{
+    struct clr_token token = {.kind = 0};
     int depth = 0;
 
-    while (*sql != '\0') {
-        const bool is_it = clr_word_is(sql, word) && (depth == 0 || !is_outside);
-
-        if (*sql == '\'') {
-            sql = clr_string_end(sql);
-        } else if (clr_is_word(*sql)) {
-            sql = clr_word_end(sql);
-        } else {
-            depth += (*sql == '(') - (*sql == ')');
-            sql++;
-        }
-        if (is_it)
-            return sql;
+    while (clr_token_next(sql, &token)) {
+        if (clr_token_is(&token, word) && (depth == 0 || !is_outside))
+            return true;
+        depth += (token.kind == CLR_T_LP) - (token.kind == CLR_T_RP);
     }
-    return NULL;
+    return false;
 }
 
 /* Stores the name behind the first FROM of a text that has one, outside of parentheses or anywhere.
    Returns whether there is one: it may be another thing's than a table's. */
 static bool find_table(const char *sql, bool is_outside, char name[LONGEST_NAME])
 {
-    while ((sql = find_word(sql, "from", is_outside)) != NULL) {
-        if (read_name(clr_blank_skip(sql), name))
+    struct clr_token token;
+    const char *at;
+
+    while (pass_word(&sql, "FROM", is_outside)) {
+        at = sql;
+        if (clr_token_next(&at, &token) && token.kind == CLR_T_ID && token.length < LONGEST_NAME) {
+            clr_token_unquote(&token, name);
             return true;
+        }
     }
     return false;
 }
@@ -200,23 +184,26 @@ static int64_t count_rows(sqlite3 *db, const char *sql, bool is_outside)
     return rows;
 }
 
-bool clr_scan_is_long(struct clr_connection *connection, const char *sql, bool writes,
-                      bool has_several, int64_t walked, int64_t nanoseconds, int64_t *rows)
+int64_t clr_long_scan_rows(struct clr_connection *connection, const char *sql, bool writes,
+                           bool has_several, int64_t walked, int64_t nanoseconds)
 {
-    const char *behind = writes ? find_word(sql, "select", true) : NULL;
+    int64_t rows;
 
-    if (writes && behind == NULL)
-        return false;
-    if (behind != NULL)
-        sql = behind - strlen("SELECT");
+    if (writes) {
+        if (!pass_word(&sql, "SELECT", true))
+            return 0;
+        sql -= strlen("SELECT");
+    }
     if (walked == 0) {
         walked = 1;
         nanoseconds = USUAL_ROW_NS;
     }
     /* A CTE's name is that of no table. */
-    *rows = count_rows(connection->db, sql, true);
-    if (*rows == 0)
-        *rows = count_rows(connection->db, sql, false);
-    return (double)(*rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
-           is_whole(connection, sql, has_several);
+    rows = count_rows(connection->db, sql, true);
+    if (rows == 0)
+        rows = count_rows(connection->db, sql, false);
+    return (double)(rows - walked) * (double)nanoseconds >= (double)LONG_NS * (double)walked &&
+                   is_whole(connection, sql, has_several)
+               ? rows
+               : 0;
 }

@@ -28,14 +28,13 @@ struct clr_statement_text {
 bool clr_statement_text_read(const char *sql, struct clr_statement_text *text);
 
 /*
- * Whether a SELECT, or that whose rows a statement writes, goes over all of a table of main from
- * one end to the other, by its text and by SQLite's code for it, and will take SQLite long for the
- * rows that are left, if it has walked over some in so many nanoseconds, or 0: over none yet; and
- * whether nobody could tell that it was begun twice. has_several: SELECTs. Stores about how many
- * rows the table has, if that is so. The caller has the connection's mutex, and may be amid a step
- * of the SELECT.
+ * Returns about how many rows the table has that a SELECT, or that whose rows a statement writes,
+ * goes over from one end to the other, by its text and by SQLite's code for it. 0: that is not
+ * known; or for the rows that are left SQLite will not take long, if it has walked over some in so
+ * many nanoseconds, or 0: over none yet; or somebody could tell that it was begun twice.
+ * has_several: SELECTs. The caller has the connection's mutex, and may be amid a step of it.
  */
-bool clr_scan_is_long(struct clr_connection *connection, const char *sql, bool writes,
-                      bool has_several, int64_t walked, int64_t nanoseconds, int64_t *rows);
+int64_t clr_long_scan_rows(struct clr_connection *connection, const char *sql, bool writes,
+                           bool has_several, int64_t walked, int64_t nanoseconds);
 
 #endif

@@ -188,8 +188,7 @@ struct clreduce_watched {
     bool has_several;   /* SELECTs */
     bool writes;        /* it is no SELECT, and has one */
     int was_autocommit; /* before the companion's run, as sqlite3_get_autocommit() */
-    bool is_long;       /* its run was stopped, for it is sure to take long */
-    int64_t rows;       /* then: of the table, about */
+    int64_t long_rows;  /* of the table, about, if the next run is sure to take long; else 0 */
     /* By which age of the connection the plain statement is right, and will be once SQLite has run
        it. */
     uint64_t age, next_age;
@@ -310,11 +309,12 @@ static void look_early(struct clreduce_watched *watched)
                   connection->settings.view_threshold == 0;
 
     if (!wanted && !is_known)
-        wanted = watched->is_long = clr_scan_is_long(connection, sqlite3_sql(watched->plain), true,
-                                                     watched->has_several, 0, 0, &watched->rows);
+        wanted = (watched->long_rows = clr_long_scan_rows(connection, sqlite3_sql(watched->plain),
+                                                          true, watched->has_several, 0, 0)) > 0;
     if (wanted)
         take(watched);
-    watched->is_long = watched->is_long && watched->companion != NULL;
+    if (watched->companion == NULL)
+        watched->long_rows = 0;
     /* As SQLite left it. */
     sqlite3_exec(connection->db, "", NULL, NULL, NULL);
 }
@@ -403,12 +403,12 @@ static sqlite3_stmt *begin_explanation(struct clreduce_watched *watched)
     bool is_known, is_accelerated;
     bool wanted = (clr_past_look(&watched->past, &is_known, &is_accelerated) && is_accelerated) ||
                   connection->settings.view_threshold == 0;
-    int64_t rows;
 
     clr_statement_text_read(sqlite3_sql(watched->plain), &text);
     if (!wanted && !is_known)
-        wanted = watched->computes && clr_scan_is_long(connection, text.statement, watched->writes,
-                                                       watched->has_several, 0, 0, &rows);
+        wanted =
+            watched->computes && clr_long_scan_rows(connection, text.statement, watched->writes,
+                                                    watched->has_several, 0, 0) > 0;
     if (!wanted || companions == NULL || !may_make(connection->db, NULL))
         return NULL;
     explanation = prepare_explanation(connection, text.statement, watched->plain);
@@ -437,12 +437,12 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     sqlite3 *db = connection->db;
     /* Every SELECT goes through its view, for tests: as in a view itself. */
     const bool always = connection->settings.view_threshold == 0;
-    const bool is_long = watched->is_long;
+    const int64_t rows = watched->long_rows;
     bool wanted, is_new, is_to_be_timed;
 
     *patience = 0;
     *timed = true;
-    watched->is_long = false;
+    watched->long_rows = 0;
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
     if (has_aged(watched) || (watched->companion != NULL && clr_schema_may_go(db))) {
         let_go(watched, false);
@@ -456,9 +456,9 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
         return NULL;
     if (watched->explains != 0)
         return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
-    wanted = clr_past_begin(&watched->past, sqlite3_sql(watched->plain),
-                            is_long ? watched->rows : 0, &is_new, &is_to_be_timed) ||
-             always || is_long;
+    wanted = clr_past_begin(&watched->past, sqlite3_sql(watched->plain), rows, &is_new,
+                            &is_to_be_timed) ||
+             always || rows > 0;
     if (wanted)
         take(watched);
     else
@@ -493,11 +493,12 @@ static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
     const int walked = sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
     const bool was_outdated = clr_statement_is_outdated(watched->plain);
 
-    watched->is_long = walked > 0 && sqlite3_stmt_busy(watched->plain) &&
-                       may_make(connection->db, watched->plain) &&
-                       clr_scan_is_long(connection, sqlite3_sql(watched->plain), false,
-                                        watched->has_several, walked, nanoseconds, &watched->rows);
-    return watched->is_long || (!was_outdated && clr_statement_is_outdated(watched->plain));
+    watched->long_rows =
+        walked > 0 && sqlite3_stmt_busy(watched->plain) && may_make(connection->db, watched->plain)
+            ? clr_long_scan_rows(connection, sqlite3_sql(watched->plain), false,
+                                 watched->has_several, walked, nanoseconds)
+            : 0;
+    return watched->long_rows > 0 || (!was_outdated && clr_statement_is_outdated(watched->plain));
 }
 
 /* A statement that can't be prepared anew has written nothing, or all of it is undone; but where
