@@ -1,10 +1,17 @@
-#include "sqlite/access/correlated.h"
+/*
+ * Rows with aggregates of another table in subqueries, as a join:
+ *
+ *     SELECT u.*, (SELECT count(*) FROM orders AS o WHERE o.user_id = u.id) FROM users AS u
+ *
+ * goes to the orders of each user. As a join, which has the same rows, its groups are made before
+ * it: see clr_eager_find().
+ */
+#include "sqlite/access/units.h"
 
 #include "base/memory.h"
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
-#include "sqlite/access/units.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/row_order.h"
 #include "sqlite/schema/schema_entries.h"

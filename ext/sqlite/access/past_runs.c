@@ -169,23 +169,18 @@ bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *
     return is_worth;
 }
 
-void clr_past_accelerate(struct clr_past *past, const char *sql)
-{
-    take_lock();
-    memory_of(past, sql)->state = ACCELERATED;
-    give_lock();
-}
-
-void clr_past_refuse(struct clr_past *past, const char *sql, char *reason)
+void clr_past_choose(struct clr_past *past, const char *sql, bool is_refused, char *reason)
 {
     struct clr_memory *memory;
 
     take_lock();
     memory = memory_of(past, sql);
-    if (memory != NULL)
+    if (memory == NULL)
+        sqlite3_free(reason);
+    else if (is_refused)
         refuse(memory, reason);
     else
-        sqlite3_free(reason);
+        memory->state = ACCELERATED;
     give_lock();
 }
 

@@ -39,12 +39,10 @@ bool clr_past_look(struct clr_past *past, bool *is_known, bool *is_accelerated);
 bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *is_new,
                     bool *is_to_be_timed);
 
-/* Takes note that there is an accelerated statement to run. */
-void clr_past_accelerate(struct clr_past *past, const char *sql);
-
-/* Takes note that SQLite is to run the statement, for a while; the reason, which may be NULL, is
-   sqlite3_free()d. sql: NULL if the statement is not to be remembered for that. */
-void clr_past_refuse(struct clr_past *past, const char *sql, char *reason);
+/* Takes note that there is an accelerated statement to run; or that SQLite is to run the statement,
+   for a while, with the reason, which may be NULL and is sqlite3_free()d. sql: NULL if it is not to
+   be remembered for that. */
+void clr_past_choose(struct clr_past *past, const char *sql, bool is_refused, char *reason);
 
 /* Takes note of a run. Returns whether the accelerated statement is not to run again for a while.
  */

@@ -4,7 +4,6 @@
 #include "query/query.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
-#include "sqlite/access/correlated.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/access/ordinary_views.h"
 #include "sqlite/access/units.h"

@@ -290,10 +290,8 @@ static void take(struct clreduce_watched *watched)
         if (watched->companion != NULL && clr_statement_is_outdated(watched->plain))
             watched->age = watched->next_age = read_age(watched->connection);
     }
-    if (is_refused)
-        clr_past_refuse(&watched->past, sqlite3_sql(watched->plain), reason);
-    else if (watched->companion != NULL)
-        clr_past_accelerate(&watched->past, sqlite3_sql(watched->plain));
+    if (is_refused || watched->companion != NULL)
+        clr_past_choose(&watched->past, sqlite3_sql(watched->plain), is_refused, reason);
 }
 
 /*
@@ -518,7 +516,8 @@ static void failed(struct clreduce_watched *watched)
     if (watched->writes)
         clr_sole_writer_promise(watched->connection, NULL);
     if (watched->explains == 0)
-        clr_past_refuse(&watched->past, NULL, sqlite3_mprintf("it failed, and SQLite ran it"));
+        clr_past_choose(&watched->past, NULL, true,
+                        sqlite3_mprintf("it failed, and SQLite ran it"));
 }
 
 static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,

@@ -90,33 +90,22 @@ static struct clr_cached_table *retain_table(struct clr_cached_table *table)
     return table;
 }
 
-static void free_many_values(struct clr_many_values *note)
+static void release_table(struct clr_cached_table *table)
 {
-    struct clr_many_values *next;
+    struct clr_kept_dictionary *kept;
+    struct clr_many_values *note;
 
-    for (; note != NULL; note = next) {
-        next = note->next;
-        clr_memory_free(note);
-    }
-}
-
-static void free_dictionaries(struct clr_kept_dictionary *kept)
-{
-    struct clr_kept_dictionary *next;
-
-    for (; kept != NULL; kept = next) {
-        next = kept->next;
+    if (--table->references > 0)
+        return;
+    while ((kept = table->dictionaries) != NULL) {
+        table->dictionaries = kept->next;
         clr_dictionary_release(kept->dictionary);
         clr_memory_free(kept);
     }
-}
-
-static void release_table(struct clr_cached_table *table)
-{
-    if (--table->references > 0)
-        return;
-    free_dictionaries(table->dictionaries);
-    free_many_values(table->many_values);
+    while ((note = table->many_values) != NULL) {
+        table->many_values = note->next;
+        clr_memory_free(note);
+    }
     clr_known_file_release(table->file);
     sqlite3_free(table->schema);
     sqlite3_free(table->name);

@@ -505,11 +505,11 @@ static int next_generation(const struct clr_connection *connection)
 /* Returns the version of the database's schema, or -1. */
 static sqlite3_int64 read_schema_version(const struct clr_database *database)
 {
-    sqlite3_stmt *statement =
-        prepare_text(database->connection->db,
-                     sqlite3_mprintf("PRAGMA \"%w\".schema_version", database->schema));
+    sqlite3_stmt *statement;
     sqlite3_int64 version = -1;
 
+    clr_statement_prepare(database->connection->db, &statement, "PRAGMA \"%w\".schema_version",
+                          database->schema);
     if (statement != NULL && sqlite3_step(statement) == SQLITE_ROW)
         version = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);

@@ -269,7 +269,7 @@ static bool file_reads_in_parallel(sqlite3 *db, const char *schema)
  * if SQLite has all of that mapped (PRAGMA mmap_size); else NULL. The file is one of which the
  * above is true, so that its xFetch is that of SQLite's own VFS for unix, which has one mapping and
  * keeps it as it is until xUnfetch has been called. A read transaction has to be open from before
- * this call until file_unmap(), which gives the pages back: to begin one may end the mapping.
+ * this call until xUnfetch(), which gives the pages back: to begin one may end the mapping.
  */
 static const unsigned char *file_map(sqlite3_file *file, uint32_t page_size, uint32_t count)
 {
@@ -286,11 +286,6 @@ static const unsigned char *file_map(sqlite3_file *file, uint32_t page_size, uin
         return first;
     methods->xUnfetch(file, 0, first);
     return NULL;
-}
-
-static void file_unmap(sqlite3_file *file, const unsigned char *mapped)
-{
-    file->pMethods->xUnfetch(file, 0, (void *)mapped);
 }
 
 /* ---- The snapshot. */
@@ -660,7 +655,7 @@ void clr_snapshot_end(struct clr_database *database, struct clr_snapshot *snapsh
 {
     snapshot->source.log = NULL;
     if (snapshot->source.mapped != NULL)
-        file_unmap(snapshot->file, snapshot->source.mapped);
+        snapshot->file->pMethods->xUnfetch(snapshot->file, 0, (void *)snapshot->source.mapped);
     snapshot->source.mapped = NULL;
     clr_database_release(database);
 }
