@@ -1,5 +1,7 @@
 #include "query/names/tables.h"
 
+#include "query/syntax/word.h"
+
 #include <string.h>
 
 bool clr_tables_name_rowid(const char *name)
@@ -166,13 +168,6 @@ static const char *last_name(const struct clr_node *column)
     return column->names[column->name_count - 1].name;
 }
 
-static bool is_word(const char *name)
-{
-    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-
-    return name[strspn(name, word)] == '\0';
-}
-
 /* Returns what SQLite calls an item that is a column, or has AS; else NULL. */
 static const char *find_name(const struct clr_binder *binder, const struct clr_node *item)
 {
@@ -207,7 +202,7 @@ static bool may_have_name(const struct clr_binder *binder, const struct clr_node
     if (x->kind == CLR_N_COLUMN)
         return x->source == 0 || may_name_rowid(binder, x, name);
     return x->kind == CLR_N_LITERAL || x->kind == CLR_N_HINT || x->kind == CLR_N_COLLATE ||
-           !is_word(name);
+           *clr_word_end(name) != '\0';
 }
 
 static enum finding find_item(const struct clr_binder *binder, const struct clr_select_tree *tree,

@@ -420,33 +420,24 @@ static struct clr_node *collate(struct clr_syntax *syntax, struct clr_node *oper
     return node;
 }
 
-/* What a type's name makes of a cast, by SQLite's rules: "INT" goes before all, and of the others
-   the last one wins that may. */
-static enum clr_cast find_cast(const char *name, size_t length)
+enum clr_cast clr_cast_of(const char *type, size_t length)
 {
     static const struct {
         char part[5];
         enum clr_cast cast;
-    } rules[] = {{"CHAR", CLR_CAST_TO_TEXT}, {"CLOB", CLR_CAST_TO_TEXT}, {"TEXT", CLR_CAST_TO_TEXT},
-                 {"BLOB", CLR_CAST_TO_BLOB}, {"REAL", CLR_CAST_TO_REAL}, {"FLOA", CLR_CAST_TO_REAL},
-                 {"DOUB", CLR_CAST_TO_REAL}};
-    enum clr_cast cast = CLR_CAST_TO_NUMERIC;
+    } rules[] = {{"INT", CLR_CAST_TO_INTEGER}, {"CHAR", CLR_CAST_TO_TEXT},
+                 {"CLOB", CLR_CAST_TO_TEXT},   {"TEXT", CLR_CAST_TO_TEXT},
+                 {"BLOB", CLR_CAST_TO_BLOB},   {"REAL", CLR_CAST_TO_REAL},
+                 {"FLOA", CLR_CAST_TO_REAL},   {"DOUB", CLR_CAST_TO_REAL}};
     size_t i, k;
 
-    for (i = 0; i < length; i++) {
-        if (clr_name_begins(name + i, length - i, "INT"))
-            return CLR_CAST_TO_INTEGER;
-    }
-    for (i = 0; i < length; i++) {
-        for (k = 0; k < sizeof rules / sizeof rules[0]; k++) {
-            if (!clr_name_begins(name + i, length - i, rules[k].part))
-                continue;
-            if (rules[k].cast == CLR_CAST_TO_TEXT || cast == CLR_CAST_TO_NUMERIC ||
-                (rules[k].cast == CLR_CAST_TO_BLOB && cast == CLR_CAST_TO_REAL))
-                cast = rules[k].cast;
+    for (k = 0; k < sizeof rules / sizeof rules[0]; k++) {
+        for (i = 0; i < length; i++) {
+            if (clr_name_begins(type + i, length - i, rules[k].part))
+                return rules[k].cast;
         }
     }
-    return cast;
+    return CLR_CAST_TO_NUMERIC;
 }
 
 /* Whether a type is more than words: SQLite takes what is in it for a part of the name, comments
@@ -473,7 +464,7 @@ static struct clr_node *cast(struct clr_syntax *syntax, struct clr_node *operand
         clr_refuse(syntax, CLR_WHY_TYPE);
     node = clr_syntax_node(syntax, CLR_N_CAST, &type, one(operand));
     if (node != NULL)
-        node->cast = find_cast(type.text, type.length);
+        node->cast = clr_cast_of(type.text, type.length);
     return node;
 }
 

@@ -67,6 +67,10 @@ enum clr_cast {
     CLR_CAST_TO_NUMERIC
 };
 
+/* Returns what a type's name of so many bytes makes of a cast, or of a column, by the parts that it
+   has: of several the first one of SQLite's rules counts (https://sqlite.org/datatype3.html). */
+enum clr_cast clr_cast_of(const char *type, size_t length);
+
 /* NULLS FIRST or NULLS LAST behind a term. */
 enum clr_nulls { CLR_NULLS_ANYWHERE, CLR_NULLS_FIRST, CLR_NULLS_LAST };
 

@@ -1,5 +1,6 @@
 #include "sqlite/schema/table_info.h"
 
+#include "query/names/tables.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/schema_entries.h"
@@ -12,27 +13,17 @@
 
 enum clr_affinity clr_affinity_of(const char *type)
 {
-    static const struct {
-        const char *part;
-        enum clr_affinity affinity;
-    } rules[] = {{"INT", CLR_AFFINITY_INTEGER}, {"CHAR", CLR_AFFINITY_TEXT},
-                 {"CLOB", CLR_AFFINITY_TEXT},   {"TEXT", CLR_AFFINITY_TEXT},
-                 {"BLOB", CLR_AFFINITY_BLOB},   {"REAL", CLR_AFFINITY_REAL},
-                 {"FLOA", CLR_AFFINITY_REAL},   {"DOUB", CLR_AFFINITY_REAL}};
-    const char *at;
-    size_t i;
+    static const enum clr_affinity affinities[] = {[CLR_CAST_TO_BLOB] = CLR_AFFINITY_BLOB,
+                                                   [CLR_CAST_TO_TEXT] = CLR_AFFINITY_TEXT,
+                                                   [CLR_CAST_TO_INTEGER] = CLR_AFFINITY_INTEGER,
+                                                   [CLR_CAST_TO_REAL] = CLR_AFFINITY_REAL,
+                                                   [CLR_CAST_TO_NUMERIC] = CLR_AFFINITY_NUMERIC};
 
     if (type == NULL)
         return CLR_AFFINITY_BLOB;
     if (sqlite3_stricmp(type, "ANY") == 0)
         return CLR_AFFINITY_ANY;
-    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        for (at = type; *at != '\0'; at++) {
-            if (sqlite3_strnicmp(at, rules[i].part, (int)strlen(rules[i].part)) == 0)
-                return rules[i].affinity;
-        }
-    }
-    return CLR_AFFINITY_NUMERIC;
+    return affinities[clr_cast_of(type, strlen(type))];
 }
 
 const char *clr_affinity_declaration(enum clr_affinity affinity)
@@ -457,10 +448,7 @@ int clr_table_info_find(const struct clr_table_info *info, const char *name)
         if (sqlite3_stricmp(info->columns[i].name, name) == 0)
             return i;
     }
-    if (sqlite3_stricmp(name, "rowid") == 0 || sqlite3_stricmp(name, "_rowid_") == 0 ||
-        sqlite3_stricmp(name, "oid") == 0)
-        return info->column_count;
-    return -1;
+    return clr_tables_name_rowid(name) ? info->column_count : -1;
 }
 
 sqlite3_int64 clr_last_rowid(sqlite3 *db, const char *schema, const char *name)
