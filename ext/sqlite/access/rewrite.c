@@ -101,18 +101,27 @@ static char *write_select(sqlite3_stmt *plain, sqlite3_stmt *select,
     return sqlite3_str_finish(text);
 }
 
-/* Whether two statements have the same columns, by name, and the same parameters, by name and
-   number. */
-static bool agree(sqlite3_stmt *a, sqlite3_stmt *b)
+/* Prepares a text, which may be NULL. Returns NULL if that can't be, or if it has not the plain
+   statement's columns, by name, and its parameters, by name and number. */
+static sqlite3_stmt *make_alike(sqlite3_stmt *plain, const char *text, unsigned flags)
 {
-    const int parameters = sqlite3_bind_parameter_count(a);
-    bool same = clr_have_equal_columns(a, b, sqlite3_column_name) &&
-                sqlite3_bind_parameter_count(b) == parameters;
+    const int parameters = sqlite3_bind_parameter_count(plain);
+    sqlite3_stmt *statement = NULL;
+    bool same;
     int i;
 
+    if (text != NULL)
+        clr_statement_make(sqlite3_db_handle(plain), text, flags, &statement);
+    if (statement == NULL)
+        return NULL;
+    same = clr_have_equal_columns(statement, plain, sqlite3_column_name) &&
+           sqlite3_bind_parameter_count(statement) == parameters;
     for (i = 1; i <= parameters && same; i++)
-        same = strcmp(parameter(a, i), parameter(b, i)) == 0;
-    return same;
+        same = strcmp(parameter(statement, i), parameter(plain, i)) == 0;
+    if (same)
+        return statement;
+    sqlite3_finalize(statement);
+    return NULL;
 }
 
 /* Prepares the SELECT from the view, whose own SELECT is the plain one, or what was lifted from is;
@@ -122,22 +131,18 @@ static sqlite3_stmt *prepare_view(sqlite3_stmt *plain, sqlite3_stmt *select,
 {
     sqlite3 *db = sqlite3_db_handle(plain);
     struct clr_names names = {.list = NULL};
-    sqlite3_stmt *statement = NULL, *columns;
+    sqlite3_stmt *statement, *columns;
     char *text = NULL;
 
     if (clr_statement_prepare(db, &columns, "SELECT * FROM temp.\"%w\"", view) == SQLITE_OK &&
         clr_column_names_read(columns, &names) == SQLITE_OK &&
         names.count == sqlite3_column_count(plain))
         text = write_select(plain, select, lifted, &names, view);
-    if (text != NULL)
-        clr_statement_make(db, text, flags, &statement);
+    statement = make_alike(plain, text, flags);
     sqlite3_free(text);
     clr_names_free(&names);
     sqlite3_finalize(columns);
-    if (statement == NULL || agree(statement, plain))
-        return statement;
-    sqlite3_finalize(statement);
-    return NULL;
+    return statement;
 }
 
 /* Writes a SELECT that gives the columns of another one the names of the plain one's. */
@@ -166,36 +171,26 @@ static int prepare_units(struct clr_connection *connection, sqlite3_stmt *plain,
     char *text, *named;
     int rc = clr_units_write(connection, trimmed, lines, &text);
 
-    if (rc == SQLITE_OK &&
-        clr_statement_make(connection->db, text, flags, accelerated) != SQLITE_OK)
-        rc = SQLITE_NOTFOUND;
-    if (rc == SQLITE_OK && !clr_have_equal_columns(*accelerated, plain, sqlite3_column_name)) {
-        sqlite3_finalize(*accelerated);
-        *accelerated = NULL;
+    if (rc == SQLITE_OK)
+        *accelerated = make_alike(plain, text, flags);
+    if (rc == SQLITE_OK && *accelerated == NULL) {
         named = write_names(plain, text);
-        rc = named == NULL ? SQLITE_NOMEM
-                           : clr_statement_make(connection->db, named, flags, accelerated);
+        *accelerated = make_alike(plain, named, flags);
+        rc = named == NULL ? SQLITE_NOMEM : *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
         sqlite3_free(named);
-        if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
-            rc = SQLITE_NOTFOUND;
     }
     sqlite3_free(text);
-    if (rc == SQLITE_OK && !agree(*accelerated, plain)) {
-        sqlite3_finalize(*accelerated);
-        *accelerated = NULL;
-        rc = SQLITE_NOTFOUND;
-    }
     return rc;
 }
 
-/* Adds the lines of a view, for people. */
+/* Adds the lines of a view, for people; lines may be NULL. */
 static void tell_view(struct clr_connection *connection, const char *name, sqlite3_str *lines)
 {
     struct clr_acceleration *acceleration = clr_view_find(connection, name)->acceleration;
     const char *line;
     int i;
 
-    for (i = 0; (line = clr_acceleration_explain(acceleration, i)) != NULL; i++)
+    for (i = 0; lines != NULL && (line = clr_acceleration_explain(acceleration, i)) != NULL; i++)
         sqlite3_str_appendf(lines, "%s\n", line);
 }
 
@@ -255,7 +250,7 @@ static int prepare_joined(struct clr_connection *connection, sqlite3_stmt *plain
         if (plan != NULL && plan->query->eager != NULL)
             *accelerated = prepare_view(plain, plain, NULL, flags, name);
     }
-    if (*accelerated != NULL && lines != NULL)
+    if (*accelerated != NULL)
         tell_view(connection, name, lines);
     sqlite3_free(message);
     sqlite3_free(text);
@@ -317,8 +312,7 @@ static int prepare_select(struct clr_connection *connection, sqlite3_stmt *plain
     }
     if (rc != SQLITE_OK)
         return rc;
-    if (lines != NULL)
-        tell_view(connection, name, lines);
+    tell_view(connection, name, lines);
     *accelerated = prepare_view(plain, plain, NULL, flags, name);
     return *accelerated == NULL ? SQLITE_NOTFOUND : SQLITE_OK;
 }
