@@ -239,10 +239,9 @@ static sqlite3_stmt *prepare(struct source *source, char *sql)
     return statement;
 }
 
-static void finish(struct source *source, sqlite3_stmt *statement)
+/* Takes note of how something has ended. */
+static void finish(struct source *source, int rc)
 {
-    int rc = sqlite3_finalize(statement);
-
     if (rc == SQLITE_NOMEM)
         source->nomem = true;
     else if (rc != SQLITE_OK)
@@ -274,7 +273,7 @@ static bool find_in(struct source *source, const char *schema, const char *name,
         if (info->schema == NULL || info->name == NULL)
             source->nomem = true;
     }
-    finish(source, statement);
+    finish(source, sqlite3_finalize(statement));
     return found || source->nomem || source->failed;
 }
 
@@ -295,7 +294,7 @@ static bool find_key_index(struct source *source, const struct clr_table_info *i
         *name = sqlite3_mprintf("%s", sqlite3_column_text(statement, 1));
     if (found && statement != NULL && *name == NULL)
         source->nomem = true;
-    finish(source, statement);
+    finish(source, sqlite3_finalize(statement));
     return found;
 }
 
@@ -338,10 +337,7 @@ static const char *find_type(struct source *source, const struct clr_table_info 
         return type;
     rc = sqlite3_table_column_metadata(source->db, info->schema, info->name, column, &type, NULL,
                                        NULL, NULL, NULL);
-    if (rc == SQLITE_NOMEM)
-        source->nomem = true;
-    else if (rc != SQLITE_OK)
-        source->failed = true;
+    finish(source, rc);
     return rc == SQLITE_OK ? type : NULL;
 }
 
@@ -383,7 +379,7 @@ static void read_columns(struct source *source, struct clr_table_info *info)
                 type != NULL && sqlite3_stricmp(type, "INTEGER") == 0 ? info->column_count - 1 : -1;
         }
     }
-    finish(source, statement);
+    finish(source, sqlite3_finalize(statement));
     if (keys > 0 && !find_key_index(source, info, &key_index) && keys == 1 && key >= 0)
         info->columns[key].field.index = CLR_FIELD_ROWID;
     if (info->column_count == 0) {
