@@ -22,31 +22,10 @@ struct results {
     bool may_lack;                   /* entries that fail a term, which get another one's */
 };
 
-/* SQLite's type of an entry. */
-static int type_of(const struct clr_scalar *entry)
+/* The value of an entry or a result; of kind NONE where that is NULL. */
+static struct clr_value value_of(const struct clr_scalar *scalar)
 {
-    switch (entry->tag) {
-    case CLR_TAG_NULL:
-        return SQLITE_NULL;
-    case CLR_TAG_INTEGER:
-        return SQLITE_INTEGER;
-    case CLR_TAG_REAL:
-        return SQLITE_FLOAT;
-    default:
-        return clr_bytes_value(entry->bits).kind == CLR_KIND_TEXT ? SQLITE_TEXT : SQLITE_BLOB;
-    }
-}
-
-/* Whether an entry is TEXT that SQLite's versions treat differently: UTF-16 of an odd number of
-   bytes. */
-static bool is_doubtful(const struct clr_scalar *entry, int encoding)
-{
-    struct clr_value value;
-
-    if (entry->tag != CLR_TAG_BYTES || encoding == SQLITE_UTF8)
-        return false;
-    value = clr_bytes_value(entry->bits);
-    return value.kind == CLR_KIND_TEXT && value.as.size % 2 != 0;
+    return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
 }
 
 /* Whether the result in a column is in UTF-8, in which it is kept, what it is in the database's
@@ -129,12 +108,18 @@ static bool fails_term(const struct results *results, int count, uint32_t code)
 static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *input, uint32_t code,
                     struct results *results, int count)
 {
-    const struct clr_scalar *entry = &input->dictionary->entries[code];
+    static const int types[] = {[CLR_KIND_NONE] = SQLITE_NULL,
+                                [CLR_KIND_INTEGER] = SQLITE_INTEGER,
+                                [CLR_KIND_REAL] = SQLITE_FLOAT,
+                                [CLR_KIND_TEXT] = SQLITE_TEXT,
+                                [CLR_KIND_BLOB] = SQLITE_BLOB};
+    const struct clr_value entry = value_of(&input->dictionary->entries[code]);
     int rc = SQLITE_OK, i;
 
-    if (sqlite3_column_type(statement, count) != type_of(entry))
+    if (sqlite3_column_type(statement, count) != types[entry.kind])
         return SQLITE_AUTH;
-    if (is_doubtful(entry, input->encoding))
+    /* SQLite's versions treat UTF-16 of an odd number of bytes differently. */
+    if (input->encoding != SQLITE_UTF8 && entry.kind == CLR_KIND_TEXT && entry.as.size % 2 != 0)
         return SQLITE_OK;
     for (i = 0; i < count && rc == SQLITE_OK; i++) {
         if (!results[i].may_lack)
@@ -261,11 +246,6 @@ struct ranked {
     struct clr_value value;
     struct clr_scalar *from;
 };
-
-static struct clr_value value_of(const struct clr_scalar *scalar)
-{
-    return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
-}
 
 /* A total order, in which what SQL takes for equal is together: 0, -0.0 and 0.0 are three values
    here. */
