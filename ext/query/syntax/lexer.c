@@ -326,10 +326,16 @@ bool clr_token_next(const char **at, struct clr_token *token)
     return clr_lexer_next_raw(at, token, &reason) == CLR_OK && token->kind != 0;
 }
 
+/* Returns the quote that a token begins with, or 0. */
+static char quote_of(const struct clr_token *token)
+{
+    return token->length > 0 && strchr("\"`['", *token->text) != NULL ? *token->text : '\0';
+}
+
 char *clr_token_unquote(const struct clr_token *token, char *name)
 {
     const char *at = token->text, *end = at + token->length;
-    const char quote = token->length > 0 && strchr("\"`['", *at) != NULL ? *at : '\0';
+    const char quote = quote_of(token);
 
     if (quote != '\0')
         at++, end--;
@@ -340,6 +346,19 @@ char *clr_token_unquote(const struct clr_token *token, char *name)
     }
     *name++ = '\0';
     return name;
+}
+
+bool clr_token_is_same_name(const struct clr_token *a, const struct clr_token *b)
+{
+    const char p = quote_of(a), q = quote_of(b);
+    const char *x = a->text + (p != '\0'), *x_end = a->text + a->length - (p != '\0');
+    const char *y = b->text + (q != '\0'), *y_end = b->text + b->length - (q != '\0');
+
+    for (; x < x_end && y < y_end && upper(*x) == upper(*y); x++, y++) {
+        x += p != '[' && *x == p;
+        y += q != '[' && *y == q;
+    }
+    return x >= x_end && y >= y_end;
 }
 
 bool clr_token_is(const struct clr_token *token, const char *word)

@@ -32,6 +32,9 @@ bool clr_token_next(const char **at, struct clr_token *token);
    Returns what is behind the 0. */
 char *clr_token_unquote(const struct clr_token *token, char *name);
 
+/* Whether two names, in quotes or not, are the same, without regard to ASCII case. */
+bool clr_token_is_same_name(const struct clr_token *a, const struct clr_token *b);
+
 /* Whether text of so many bytes begins with a word in capitals, without regard to ASCII case. */
 bool clr_name_begins(const char *text, size_t length, const char *word);
 

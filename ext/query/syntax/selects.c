@@ -4,8 +4,8 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/word.h"
 
-/* How deep parentheses are followed, and names that are longer are not compared. */
-enum { DEEPEST = 64, LONGEST_NAME = 128 };
+/* How deep parentheses are followed. */
+enum { DEEPEST = 64 };
 
 struct scan {
     struct clr_selects *selects;
@@ -382,29 +382,18 @@ bool clr_selects_find(const char *sql, struct clr_selects *selects)
     return !scan.has_failed && scan.token.kind == 0;
 }
 
-static bool are_same(const struct clr_written *a, const struct clr_written *b)
-{
-    struct clr_token x = {.text = a->text, .length = a->length};
-    struct clr_token y = {.text = b->text, .length = b->length};
-    char first[LONGEST_NAME], second[LONGEST_NAME];
-
-    if (a->length >= LONGEST_NAME || b->length >= LONGEST_NAME)
-        return true;
-    clr_token_unquote(&x, first);
-    clr_token_unquote(&y, second);
-    return clr_name_equal(first, second);
-}
-
 bool clr_select_reads(const struct clr_selects *selects, const struct clr_written *text,
                       const struct clr_cte *cte)
 {
+    const struct clr_token name = {.text = cte->name.text, .length = cte->name.length};
     int i;
 
     for (i = 0; i < selects->source_count; i++) {
-        const struct clr_written *source = &selects->sources[i];
+        const struct clr_token source = {.text = selects->sources[i].text,
+                                         .length = selects->sources[i].length};
 
-        if (source->text >= text->text && source->text < text->text + text->length &&
-            are_same(source, &cte->name))
+        if (source.text >= text->text && source.text < text->text + text->length &&
+            clr_token_is_same_name(&source, &name))
             return true;
     }
     return false;

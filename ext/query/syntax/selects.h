@@ -72,8 +72,7 @@ struct clr_selects {
    or has too many of something, too deep parentheses, or a token that is not read. */
 bool clr_selects_find(const char *sql, struct clr_selects *selects);
 
-/* Whether a CTE's name is that of a table in a part of the text; true also for names that are too
-   long to be compared. */
+/* Whether a CTE's name is that of a table in a part of the text. */
 bool clr_select_reads(const struct clr_selects *selects, const struct clr_written *text,
                       const struct clr_cte *cte);
 

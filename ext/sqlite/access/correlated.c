@@ -70,22 +70,6 @@ struct name {
     struct clr_token table, column;
 };
 
-/* Returns a name without its quotes. */
-static struct clr_written bare(const struct clr_token *name)
-{
-    const bool is_quoted = strchr("\"`[", *name->text) != NULL;
-
-    return (struct clr_written){name->text + is_quoted, name->length - 2 * is_quoted};
-}
-
-/* Whether two names, in quotes or not, are the same. */
-static bool is_same(const struct clr_token *a, const struct clr_token *b)
-{
-    const struct clr_written x = bare(a), y = bare(b);
-
-    return x.length == y.length && sqlite3_strnicmp(x.text, y.text, (int)x.length) == 0;
-}
-
 /* Reads a name, perhaps in parentheses, behind the token that was read. The one that follows it is
    read, too; *ends: there is none. */
 static bool take_name(struct reader *reader, struct name *name, bool *ends)
@@ -192,8 +176,8 @@ static bool take_link(struct clr_written term, const struct clauses *inner,
     for (i = 0; i < 2; i++) {
         const struct name *own = &names[i], *other = &names[1 - i];
 
-        if ((own->table.kind == 0 || is_same(&own->table, &inner->table)) &&
-            other->table.kind != 0 && is_same(&other->table, &outer->table)) {
+        if ((own->table.kind == 0 || clr_token_is_same_name(&own->table, &inner->table)) &&
+            other->table.kind != 0 && clr_token_is_same_name(&other->table, &outer->table)) {
             *link = (struct link){*own, *other};
             return true;
         }
@@ -287,7 +271,7 @@ static bool groups_by(struct clr_written rest, const struct link *link, bool *is
         return false;
     *is_fine = clr_token_is(&reader.token, "GROUP") && next(&reader) &&
                clr_token_is(&reader.token, "BY") && take_name(&reader, &name, &ends) && ends &&
-               is_same(&name.column, &link->inner.column);
+               clr_token_is_same_name(&name.column, &link->inner.column);
     return *is_fine;
 }
 
@@ -347,7 +331,7 @@ static bool is_column(const struct reader *reader, const struct clr_names *colum
         const struct clr_token column = {.text = columns->list[i],
                                          .length = strlen(columns->list[i])};
 
-        if (is_same(&column, &reader->token))
+        if (clr_token_is_same_name(&column, &reader->token))
             return true;
     }
     return false;
@@ -360,7 +344,7 @@ static bool is_no_alias(const struct joined *joined, const struct clr_token *nam
     struct reader reader = read_part(joined->outer.items), behind;
 
     while (next(&reader)) {
-        if (reader.token.kind != CLR_T_ID || !is_same(&reader.token, name))
+        if (reader.token.kind != CLR_T_ID || !clr_token_is_same_name(&reader.token, name))
             continue;
         behind = reader;
         if ((reader.before.kind != 0 && reader.before.kind != CLR_T_COMMA &&
@@ -476,7 +460,8 @@ static int take_subquery(struct joined *joined, const struct clr_stood *stood)
     int rc = SQLITE_OK;
 
     if (joined->count == MOST_JOINED || !find_value(joined, stood, &replaced->text) ||
-        !take_clauses(stood->text, &inner) || is_same(&inner.table, &joined->outer.table) ||
+        !take_clauses(stood->text, &inner) ||
+        clr_token_is_same_name(&inner.table, &joined->outer.table) ||
         !find_link(inner.where, &inner, &joined->outer, &link))
         return SQLITE_NOTFOUND;
     is_null = groups_by(inner.rest, &link, &is_fine);
@@ -620,18 +605,19 @@ static char *write_plain(sqlite3_stmt *plain, const char *sql)
 static int find_order(struct joined *joined, const char *sql, const struct clr_token *table)
 {
     sqlite3 *db = joined->connection->db;
-    const struct clr_written written = bare(table);
-    char *name = sqlite3_mprintf("%.*s", (int)written.length, written.text);
+    char *name = sqlite3_malloc64(table->length + 1);
     struct clr_bytecode program = {.count = 0};
     sqlite3_stmt *entries;
     uint32_t root = 0;
     int rc = SQLITE_NOTFOUND;
 
-    if (name != NULL && clr_schema_entries(db, "main", &entries) == SQLITE_OK &&
+    if (name == NULL)
+        return rc;
+    clr_token_unquote(table, name);
+    if (clr_schema_entries(db, "main", &entries) == SQLITE_OK &&
         clr_schema_entries_next(entries, CLR_SCHEMA_TABLE, CLR_SCHEMA_NAME, name))
         root = (uint32_t)sqlite3_column_int64(entries, CLR_SCHEMA_ROOT);
-    if (name != NULL)
-        sqlite3_finalize(entries);
+    sqlite3_finalize(entries);
     if (root != 0 && clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK)
         rc = clr_row_order_find(db, &program, name, root, &joined->outer.table, &joined->order);
     clr_bytecode_free(&program);
