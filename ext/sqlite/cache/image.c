@@ -129,11 +129,10 @@ static struct clr_image_column *find_any(const struct clr_image *image,
    with codes, by whose dictionary it is. */
 static bool has_bytes(const struct clr_column *column)
 {
-    if (column->codes != NULL)
+    if (column->codes != NULL || column->with_bytes || column->rows == 0)
         return true;
-    if (column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_MIXED)
-        return column->with_bytes || column->rows == 0 || column->kind != CLR_TAG_BYTES;
-    return memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL;
+    return column->kind == CLR_TAG_MIXED ? memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL
+                                         : column->kind != CLR_TAG_BYTES;
 }
 
 struct clr_image_column *clr_image_find(const struct clr_image *image,

@@ -200,17 +200,6 @@ static struct clr_column *new_column(const struct clr_field *field, size_t rows,
     return column;
 }
 
-/* Has a column's values take no more bytes than they need. */
-static void narrow_values(struct clr_column **column)
-{
-    struct clr_column *narrow = clr_column_new_narrow(*column);
-
-    if (narrow == NULL)
-        return;
-    clr_column_release(*column);
-    *column = narrow;
-}
-
 /* Completes a column that was filled: values and codes take no more bytes than they need,
    unless values stay wide. Returns false without memory. */
 static bool finish(struct clr_column **column, bool stays_wide)
@@ -221,8 +210,11 @@ static bool finish(struct clr_column **column, bool stays_wide)
 
     wide->bytes.left = NULL;
     if (dictionary == NULL) {
-        if (!stays_wide)
-            narrow_values(column);
+        narrow = stays_wide ? NULL : clr_column_new_narrow(wide);
+        if (narrow != NULL) {
+            clr_column_release(wide);
+            *column = narrow;
+        }
         return true;
     }
     dictionary->bytes.left = NULL;

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "query/syntax/print.h"
 #include "query/syntax/syntax.h"
+#include "query/syntax/word.h"
 #include "sqlite/session/statement.h"
 
 #include <stdbool.h>
@@ -576,7 +577,6 @@ static int compare_index(sqlite3 *db, const struct clr_walk *walk,
    leaves it open what is a sign or a comma. */
 static int find_directions(const struct clr_vdbe_op *sorter, int *count)
 {
-    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
     enum { MOST_KEYS = 30 };
     const char *at = sorter->p4;
     char *end;
@@ -588,8 +588,7 @@ static int find_directions(const struct clr_vdbe_op *sorter, int *count)
     for (i = 0, at = end; i < *count && *count <= MOST_KEYS && *at == ','; i++) {
         at++;
         directions |= (*at == '-') << i;
-        at += *at == '-';
-        at += strspn(at, word);
+        at = clr_word_end(at + (*at == '-'));
     }
     return i == *count && i > 0 && strcmp(at, ")") == 0 ? directions : -1;
 }
