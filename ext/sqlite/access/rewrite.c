@@ -10,7 +10,6 @@
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/select_columns.h"
-#include "sqlite/schema/sole_writer.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"

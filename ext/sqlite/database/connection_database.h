@@ -96,7 +96,7 @@ struct clr_database {
     int handle_generation;
 
     /* Amid a run: the connection writes to the database, and to nothing that the run reads, of
-       which all is committed (clr_bytecode_spares()). */
+       which all is committed (clr_sole_writer_spares()). */
     bool is_spared;
 
     /* In WAL mode the latest snapshot that was proved, if any (see snapshot.h): its header, and

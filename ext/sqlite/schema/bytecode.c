@@ -251,6 +251,8 @@ int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
     return count;
 }
 
+/* ---- What a statement that writes leaves alone. */
+
 /* Whether a program writes to the b-tree with that root page in a database, by its number: to its
    rows, or by taking all of them away. */
 static bool writes_to(const struct clr_bytecode *program, int database, uint32_t root)
@@ -301,8 +303,14 @@ static bool writes_otherwise(const struct clr_bytecode *program)
     return false;
 }
 
-bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
-                         const uint32_t *roots, int count)
+/*
+ * Whether a program that writes leaves alone the b-trees that another one reads, and those of main
+ * with these root pages, count of them: it may write rows of the b-trees that it opens, in its
+ * triggers and by foreign keys too, and make a table. False for one that may write in other ways,
+ * or leave rows behind where it fails, and if the other one reads a virtual table.
+ */
+static bool spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
+                   const uint32_t *roots, int count)
 {
     const struct clr_vdbe_op *operation;
     int i;
@@ -320,6 +328,73 @@ bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_by
     }
     return true;
 }
+
+/* What a connection was promised. */
+struct promise {
+    struct clr_attachment attachment;
+    char *sql;   /* NULL: nothing */
+    int changes; /* sqlite3_total_changes() then */
+};
+
+static void free_promise(struct clr_connection *connection, void *promise)
+{
+    (void)connection;
+    sqlite3_free(((struct promise *)promise)->sql);
+}
+
+static const struct clr_attachment_kind promise_kind = {sizeof(struct promise), free_promise};
+
+/* Whether the transaction had written nothing before the statement of that text, which runs. */
+static bool is_first(const struct clr_connection *connection, const char *sql)
+{
+    const struct promise *promise = clr_connection_find(connection, &promise_kind);
+
+    if (promise == NULL || promise->sql == NULL || strcmp(promise->sql, sql) != 0)
+        return sqlite3_get_autocommit(connection->db);
+    return promise->changes == sqlite3_total_changes(connection->db);
+}
+
+/* Returns the text of the statement that writes, if it is all that the transaction has written by;
+   NULL if that is not known. */
+static const char *find_writer(const struct clr_connection *connection)
+{
+    sqlite3 *db = connection->db;
+    sqlite3_stmt *writer = clr_next_writing(db, NULL);
+    /* A blob handle is a statement without a text. */
+    const char *sql = writer == NULL ? NULL : sqlite3_sql(writer);
+
+    if (sql == NULL || sqlite3_column_count(writer) > 0 || clr_next_writing(db, writer) != NULL)
+        return NULL;
+    return is_first(connection, sql) ? sql : NULL;
+}
+
+bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
+                            const uint32_t *roots, int count)
+{
+    struct clr_bytecode writing = {.count = 0}, reading = {.count = 0};
+    const char *writer = find_writer(connection);
+    bool spared = writer != NULL &&
+                  clr_bytecode_read(connection->db, &writing, "%s", writer) == SQLITE_OK &&
+                  clr_bytecode_read(connection->db, &reading, "%s", select) == SQLITE_OK &&
+                  spares(&writing, &reading, roots, count);
+
+    clr_bytecode_free(&writing);
+    clr_bytecode_free(&reading);
+    return spared;
+}
+
+void clr_sole_writer_promise(struct clr_connection *connection, const char *sql)
+{
+    struct promise *promise = clr_connection_attach(connection, &promise_kind);
+
+    if (promise == NULL)
+        return;
+    sqlite3_free(promise->sql);
+    promise->sql = sql == NULL ? NULL : sqlite3_mprintf("%s", sql);
+    promise->changes = sqlite3_total_changes(connection->db);
+}
+
+/* ---- Whether rows stay in their order when SELECTs are read from elsewhere. */
 
 /* Whether an operation moves a cursor, or has a subquery give its next row. */
 static bool moves(const struct clr_vdbe_op *operation)
@@ -400,8 +475,6 @@ static bool sets_are_binary(const struct clr_bytecode *program)
     }
     return true;
 }
-
-/* ---- Whether rows stay in their order when SELECTs are read from elsewhere. */
 
 /* The b-trees that programs open, by their databases and root pages. What sorts has none: sorters,
    and ephemeral tables of keys, are 0, and indexes for a run -1. */
@@ -523,7 +596,7 @@ int clr_same_order(sqlite3 *db, const char *plain, const char *changed,
         rc = add_trees(&other, &after);
     for (i = 0; i < replaced->count && rc == SQLITE_OK; i++) {
         rc = clr_bytecode_read(db, &own, "%s", replaced->selects[i]);
-        if (rc == SQLITE_OK && replaced->are_written && !clr_bytecode_spares(&other, &own, NULL, 0))
+        if (rc == SQLITE_OK && replaced->are_written && !spares(&other, &own, NULL, 0))
             rc = SQLITE_NOTFOUND;
         if (rc == SQLITE_OK)
             rc = add_trees(&own, &after);

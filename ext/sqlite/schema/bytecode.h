@@ -7,7 +7,7 @@
 #define CLR_SQLITE_BYTECODE_H
 
 #include "query/syntax/selects.h"
-#include "sqlite/api.h"
+#include "sqlite/session/connection.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,14 +91,26 @@ bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *opco
 enum { CLR_SEQUENCE_NAME = 20 };
 bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQUENCE_NAME]);
 
+/* ---- SELECTs within a statement that writes, such as INSERT INTO t SELECT ... FROM v. */
+
 /*
- * Whether a program that writes leaves alone the b-trees that another one reads, and those of main
- * with these root pages, count of them: it may write rows of the b-trees that it opens, in its
- * triggers and by foreign keys too, and make a table. False for one that may write in other ways,
- * or leave rows behind where it fails, and if the other one reads a virtual table.
+ * Whether the connection's transaction has changed, and changes, none of the tables of main that a
+ * SELECT reads, nor the b-trees with these root pages, count of them, although it writes to main.
+ *
+ * The proof. One statement alone runs that writes, it gives no rows and so runs in one step, and
+ * before it the transaction had written nothing: it is not within BEGIN, or that was promised. All
+ * that it writes is what its code writes. What its functions and virtual tables have SQLite write
+ * meanwhile, a query that runs already need not see (https://sqlite.org/isolation.html). False also
+ * where that is not known, and where nothing writes.
  */
-bool clr_bytecode_spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
-                         const uint32_t *roots, int count);
+bool clr_sole_writer_spares(struct clr_connection *connection, const char *select,
+                            const uint32_t *roots, int count);
+
+/* Takes note that a statement of that text is the next one to write, and that its transaction has
+   written nothing before it; NULL: that is over. */
+void clr_sole_writer_promise(struct clr_connection *connection, const char *sql);
+
+/* ---- SELECTs that are read from elsewhere. */
 
 /* The SELECTs that are read from virtual tables, and where one of them may stand. */
 struct clr_replaced {
