@@ -151,8 +151,8 @@ bool clr_query_calls(const struct clr_query *query, const char *function)
     const struct clr_node *node;
 
     for (node = query->syntax->nodes; node != NULL; node = node->allocated) {
-        if (node->function != NULL && (node->has & CLR_HAS_AGGREGATE) == 0 &&
-            strcmp(node->function, function) == 0)
+        if (node->function != NULL && strcmp(node->function, function) == 0 &&
+            (query->results != NULL || (node->has & CLR_HAS_AGGREGATE) == 0))
             return true;
     }
     return false;
@@ -201,12 +201,14 @@ void clr_query_free(struct clr_query *query)
         clr_memory_free(query->columns[i].derived);
     for (i = 0; i < query->dimension_count; i++)
         clr_memory_free(query->dimensions[i].key);
+    clr_query_free(query->results);
     if (query->eager != NULL) {
         clr_memory_free(query->eager->order);
         clr_memory_free(query->eager->whole);
     }
     clr_memory_free(query->eager);
-    free_syntax(query->syntax);
+    if (query->syntax != NULL)
+        free_syntax(query->syntax);
     clr_memory_free(query->probes);
     clr_memory_free(query->answer);
     clr_memory_free(query->subqueries);

@@ -298,9 +298,15 @@ struct clr_query {
      * it reads the table, that the rowid is the key of such a row.
      */
     char *answer;
-    /* Where answer makes nothing of a key or a call in any of its columns, and a row of every
-       group, in their order, which key, or call after the last key, each of them is. Else there are
-       0. */
+    /*
+     * Of groups: what computes the expressions of keys and calls in the select list, where a scan
+     * can. It is a query without a table, parameters and syntax. Its columns' numbers are those of
+     * keys, and of calls after the last key, and each tally has an expression as its x. Else NULL.
+     */
+    struct clr_query *results;
+    /* Where answer makes no more than that of keys and calls, and a row of every group, in their
+       order, which key, call after the last key, or result after the last call, each of its columns
+       is. Else there are 0. */
     int plain_count;
     uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
     char *probes; /* the caller's, to be freed with clr_memory_free() */
@@ -367,13 +373,17 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
    CLR_OK or CLR_NOMEM. */
 enum clr_code clr_query_write(struct clr_query *query);
 
+/* Whether the SELECT leaves all groups, or the one row, as they are, but for their order by keys.
+ */
+bool clr_query_gives_groups(const struct clr_query *query);
+
 /* Writes the SELECT itself, once it is bound, with the schema that it means its table in: a view's
    SELECT may have none. There must be no subqueries in expressions, whose tables would need one,
    too. To be freed with clr_memory_free(); NULL without memory. */
 char *clr_query_write_select(const struct clr_query *query);
 
-/* Whether there is a call, but not around aggregates, of a function that scans compute and that is
-   none of them. It is named as in SQLite. */
+/* Whether there is a call of a function that scans compute and that is no aggregate; around
+   aggregates only if there are results. It is named as in SQLite. */
 bool clr_query_calls(const struct clr_query *query, const char *function);
 
 /* Frees the texts of a lookup's plan; zeros are fine. */

@@ -2,6 +2,7 @@
 #include "query/query.h"
 
 #include "base/memory.h"
+#include "query/names/names.h"
 #include "query/syntax/print.h"
 #include "query/syntax/syntax.h"
 
@@ -301,23 +302,30 @@ static bool is_distinct(const struct clr_query *query)
     return select->distinct && select->keys.first != NULL;
 }
 
-/* Notes which keys or calls the items are, if they are no more than that. */
-static void note_plain(struct clr_query *query, bool sorts_keys)
+bool clr_query_gives_groups(const struct clr_query *query)
 {
     const struct clr_select_tree *select = &query->syntax->select;
-    const struct clr_node *item = select->items.first;
-    const bool is_plain = !sorts_keys && !is_distinct(query) && select->having == NULL &&
-                          select->terms.first == NULL && select->limit == NULL;
+
+    return !is_distinct(query) && select->having == NULL && select->terms.first == NULL &&
+           select->limit == NULL;
+}
+
+/* Notes which keys, calls or results the items are, if they are no more than that. */
+static void note_plain(struct clr_query *query, bool sorts_keys)
+{
+    const struct clr_node *item = query->syntax->select.items.first;
+    const bool is_plain = !sorts_keys && clr_query_gives_groups(query);
 
     query->plain_count = 0;
     for (; item != NULL && is_plain; item = item->next) {
-        const struct clr_node *node = item->first;
+        int column = clr_names_group_column(query, item->first);
 
-        if (node->item != NULL || query->plain_count == CLR_MOST_KEYS + CLR_MOST_CALLS ||
-            (node->key == 0 && (node->kind != CLR_N_AGGREGATE || is_json(node))))
+        if (column < 0 && query->results != NULL)
+            column = query->grouping.key_count + query->call_count + item->number - 1;
+        if (column < 0 || item->first->item != NULL ||
+            query->plain_count == CLR_MOST_KEYS + CLR_MOST_CALLS)
             break;
-        query->plain_columns[query->plain_count++] =
-            (uint16_t)(node->key != 0 ? node->key - 1 : query->grouping.key_count + node->number);
+        query->plain_columns[query->plain_count++] = (uint16_t)column;
     }
     if (item != NULL)
         query->plain_count = 0;

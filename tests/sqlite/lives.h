@@ -119,7 +119,9 @@ static const struct viewed derived[] = {
      "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r "
      "LIKE '%t 1%' GROUP BY 1",
      {NULL}},
-    {"abba", "SELECT s || ? || i % 2 AS g, gpu_sum(r) FROM t GROUP BY g", {"'a'", "'b'"}},
+    {"abba",
+     "SELECT s || ? || i % 2 AS g, gpu_sum(r), gpu_sum(r) / count(*) FROM t GROUP BY g",
+     {"'a'", "'b'"}},
     {"aaea",
      "SELECT substr(s, 1, 1) AS c, i % 3 AS m, max(r), k FROM t GROUP BY c, m ORDER BY 1, 2",
      {NULL}}};

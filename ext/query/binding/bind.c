@@ -801,13 +801,62 @@ static bool check_instants(struct clr_binder *binder)
     return clr_refuse(binder->syntax, CLR_WHY_TWO_INSTANTS) >= 0;
 }
 
+/* ---- Items that are computed of groups. */
+
+/* Lowers the items that are no key and no call by themselves. Returns false if one of them can't be
+   lowered. */
+static bool lower_results(struct clr_binder *binder)
+{
+    struct clr_query *results = binder->query;
+    struct clr_node *item;
+
+    for (item = binder->syntax->select.items.first; item != NULL; item = item->next) {
+        if (clr_names_group_column(binder->groups, item->first) >= 0)
+            continue;
+        if (is_momentary(item->first) || results->tally_count == CLR_MOST_TALLIES)
+            return false;
+        results->tallies[results->tally_count] =
+            (struct clr_tally_plan){.x = clr_lower(binder, item->first), .y = -1, .filter = -1};
+        item->number = ++results->tally_count;
+    }
+    return is_fine(binder);
+}
+
+/* Has the items of a bound query computed that are expressions of keys and calls, where that can be
+   done of all. Returns false without memory. */
+static bool bind_results(const struct clr_binder *binder)
+{
+    struct clr_syntax *syntax = binder->syntax;
+    const struct clr_reason earlier = *syntax->reason;
+    struct clr_binder of_groups = *binder;
+    struct clr_query *results;
+
+    if (!binder->query->is_grouped || binder->query->eager != NULL ||
+        !clr_query_gives_groups(binder->query))
+        return true;
+    results = of_groups.query = clr_memory_alloc_zero(sizeof *results);
+    if (results == NULL)
+        return clr_syntax_no_memory(syntax) >= 0;
+    results->filter = -1;
+    of_groups.groups = binder->query;
+    if (lower_results(&of_groups) && results->tally_count > 0)
+        binder->query->results = results;
+    else
+        clr_query_free(results);
+    if (syntax->code == CLR_INVALID) {
+        syntax->code = CLR_OK;
+        *syntax->reason = earlier;
+    }
+    return is_fine(binder);
+}
+
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason)
 {
     struct clr_syntax *syntax = query->syntax;
     struct clr_environment groups = *environment;
     struct clr_binder binder = {query, syntax, environment, clr_select_join(&syntax->select),
-                                false, NULL};
+                                false, NULL,   NULL};
     bool is_bound;
 
     query->is_utf8 = environment->is_utf8;
@@ -824,7 +873,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
     if (syntax->code != CLR_OK || (query->eager == NULL && !clr_star_find(&binder)) ||
         !clr_names_resolve(&binder) || !clr_subqueries_resolve(&binder))
         return syntax->code;
-    is_bound = bind_any(&binder) && check_instants(&binder);
+    is_bound = bind_any(&binder) && check_instants(&binder) && bind_results(&binder);
     query->scanned = query->eager != NULL ? query->eager->whole->source_count - 1 : query->fact;
     query->has_derived = has_derived(query);
     query->computes = computes(query);

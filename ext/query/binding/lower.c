@@ -233,6 +233,9 @@ static int lower_compared(struct clr_binder *binder, struct clr_node *node)
 {
     if (clr_content_is_subquery(node) && !(node->kind == CLR_N_SUBQUERY && is_computed(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
+    if (binder->groups != NULL)
+        return clr_content_is_text(node) ? refuse(binder, CLR_WHY_TWO_COLUMNS)
+                                         : lower(binder, node);
     if ((node->is_foreign || node->is_momentary) &&
         (clr_content_is_text(node) || clr_content_is_signed_column(node)))
         return refuse(binder, CLR_WHY_TWO_COLUMNS);
@@ -334,7 +337,7 @@ static int lower_choice(struct clr_binder *binder, struct clr_node *base, int *v
 {
     const int reads = clr_content_together(base->reads, choice->reads);
 
-    if ((base->is_foreign || choice->is_foreign) && reads >= 0 &&
+    if ((base->is_foreign || choice->is_foreign) && reads >= 0 && binder->groups == NULL &&
         ((base->has | choice->has) & CLR_HAS_COLLATE) == 0)
         return clr_lookup_emit(binder, (struct clr_node *[]){base, choice}, 2, "=", false);
     if (*value < 0)
@@ -546,24 +549,11 @@ static bool is_divided(const struct clr_binder *binder, const struct clr_node *n
            clr_times_unit(node) == CLR_TIME_NONE;
 }
 
-static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
+/* An expression by its operator, whose operands are lowered for themselves. */
+static int lower_operator(struct clr_binder *binder, struct clr_node *node)
 {
     int zero;
 
-    if (node->is_momentary)
-        return clr_emit_null(binder, clr_place_operand(binder, node));
-    if (compare_times(node))
-        return lower_times(binder, node);
-    if (!node->is_foreign && clr_times_number(node) != CLR_TIME_NO_NUMBER)
-        return lower_time_number(binder, node, clr_times_number(node));
-    /* The largest expression over one column that has something foreign. A column by itself is
-       none: as TEXT it would be of use to no one. */
-    if (node->is_foreign && !clr_content_is_signed_column(node) && !joins_times(node)) {
-        if (node->reads >= 0 && !is_divided(binder, node))
-            return clr_lookup_emit(binder, &node, 1, NULL, false);
-        if (node->reads == CLR_READS_NONE)
-            return refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
-    }
     switch (node->kind) {
     case CLR_N_COLUMN:
         return node->column.is_text ? clr_refuse_name(binder->syntax, CLR_WHY_TEXT_COLUMN,
@@ -582,7 +572,7 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
         /* Any column will do where no more is asked than whether a value is NULL. */
         return clr_emit(binder, node->opcode,
                         (node->opcode == CLR_OP_IS_NULL || node->opcode == CLR_OP_NOT_NULL) &&
-                                clr_node_is_scanned(node->first)
+                                clr_node_is_scanned(node->first) && binder->groups == NULL
                             ? clr_emit_any(binder, node->first)
                             : lower(binder, node->first),
                         0, 0);
@@ -615,6 +605,47 @@ static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
     return refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
 }
 
+static int lower_as_is(struct clr_binder *binder, struct clr_node *node)
+{
+    if (node->is_momentary)
+        return clr_emit_null(binder, clr_place_operand(binder, node));
+    if (compare_times(node))
+        return lower_times(binder, node);
+    if (!node->is_foreign && clr_times_number(node) != CLR_TIME_NO_NUMBER)
+        return lower_time_number(binder, node, clr_times_number(node));
+    /* The largest expression over one column that has something foreign. A column by itself is
+       none: as TEXT it would be of use to no one. */
+    if (node->is_foreign && !clr_content_is_signed_column(node) && !joins_times(node)) {
+        if (node->reads >= 0 && !is_divided(binder, node))
+            return clr_lookup_emit(binder, &node, 1, NULL, false);
+        if (node->reads == CLR_READS_NONE)
+            return refuse(binder, CLR_WHY_NO_COLUMN_IN_IT);
+    }
+    return lower_operator(binder, node);
+}
+
+/* Whether an application may have a function of its own in the place of one that lower_operator()
+   has, while all else is accelerated: around aggregates it is for SQLite to call. */
+static bool may_be_own(const struct clr_node *node)
+{
+    return node->function != NULL && node->opcode != CLR_OP_COALESCE &&
+           node->opcode != CLR_OP_LEAST && node->opcode != CLR_OP_GREATEST &&
+           node->opcode != CLR_OP_ABSOLUTE;
+}
+
+/* An expression over keys and calls of groups. */
+static int lower_of_group(struct clr_binder *binder, struct clr_node *node)
+{
+    const int column = clr_names_group_column(binder->groups, node);
+
+    if (column >= 0)
+        return clr_emit_column(binder, column, false);
+    if (node->item != NULL || may_be_own(node) || node->kind == CLR_N_COLUMN ||
+        node->kind == CLR_N_PARAMETER)
+        return refuse(binder, CLR_WHY_AGGREGATE_IN_EXPRESSION);
+    return lower_operator(binder, node);
+}
+
 /* The smallest expressions that give numbers are derived, where they have to be: what is around
    them a scan computes. */
 static int lower(struct clr_binder *binder, struct clr_node *node)
@@ -624,6 +655,8 @@ static int lower(struct clr_binder *binder, struct clr_node *node)
 
     if (binder->syntax->code != CLR_OK)
         return -1;
+    if (binder->groups != NULL)
+        return lower_of_group(binder, node);
     value = lower_as_is(binder, node);
     if (!clr_derive_gives_numbers(node))
         return value;

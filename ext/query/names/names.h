@@ -39,6 +39,17 @@ bool clr_names_resolve(struct clr_binder *binder);
    select list. */
 struct clr_node *clr_names_keys(const struct clr_syntax *syntax);
 
+/* Returns which of the keys of a query's groups an expression is, or, behind the last key, which
+   call; -1: it is neither, or JSON, which is more than its value. */
+static inline int clr_names_group_column(const struct clr_query *query, const struct clr_node *node)
+{
+    if (node->key != 0)
+        return node->key - 1;
+    return node->kind == CLR_N_AGGREGATE && !clr_aggregate_gives_json(node->aggregate, node->form)
+               ? query->grouping.key_count + node->number
+               : -1;
+}
+
 /* Returns what two expressions read together: as struct clr_node has it for one. */
 int clr_content_together(int reads, int other);
 

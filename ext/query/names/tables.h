@@ -17,6 +17,9 @@ struct clr_binder {
     bool derives;                       /* columns may be derived */
     const struct clr_node *entry; /* what a lookup's entries are that is being written, if it is no
                                      column; else NULL */
+    /* Where the query is the results of another one, that one: columns are its keys and calls, and
+       SQLite evaluates nothing. Else NULL. */
+    const struct clr_query *groups;
 };
 
 /* The table that is scanned. */

@@ -58,7 +58,7 @@ static bool is_probe(const struct clr_group_values *values)
 static bool is_before(const struct clr_group_values *values, size_t group, int64_t number)
 {
     const struct clr_value wanted = {CLR_KIND_INTEGER, {.integer = number}, NULL};
-    const size_t place = group * (size_t)(values->key_count + values->call_count);
+    const size_t place = group * (size_t)values->column_count;
     struct clr_value real;
 
     if (values->tags[place] != CLR_TAG_REAL)
@@ -71,7 +71,7 @@ static bool is_before(const struct clr_group_values *values, size_t group, int64
 /* Whether there is a group with that first key. */
 static bool has_key(const struct clr_group_values *values, size_t group, int64_t number)
 {
-    const size_t place = group * (size_t)(values->key_count + values->call_count);
+    const size_t place = group * (size_t)values->column_count;
 
     return group < values->rows && values->tags[place] == CLR_TAG_INTEGER &&
            values->bits[place] == number;
@@ -289,6 +289,13 @@ static bool are_different(const struct clr_finish_input *input, struct clr_finis
 
 /* ---- Answers. */
 
+/* Whether the values are the rows: in another floating-point environment SQLite computes other
+   results. */
+static bool are_rows(const struct clr_group_values *values, bool is_default)
+{
+    return values->plain_count > 0 && (is_default || !clr_group_values_have_results(values));
+}
+
 /* Takes the statement that makes the rows, and binds the parameters and the values. */
 static int begin_rows(const struct clr_finish_input *input, struct clr_finisher *finisher,
                       struct clr_answer *answer, struct clr_reason *reason)
@@ -333,7 +340,7 @@ int clr_answer_make(const struct clr_finish_input *input, struct clr_finisher *f
             rc = make_values(input, answer, reason);
     }
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
-        are_different(input, finisher, answer, reason) && answer->values->plain_count == 0)
+        are_different(input, finisher, answer, reason) && !are_rows(answer->values, is_default))
         rc = begin_rows(input, finisher, answer, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         clr_answer_free(finisher, answer);

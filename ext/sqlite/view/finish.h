@@ -1,8 +1,8 @@
 /*
  * The end of a query: from what a scan has found to the SELECT's rows. SQLite runs HAVING, ORDER
- * BY, LIMIT and the expressions of keys and aggregates over the table of groups, as the
- * rows are asked for. One row of all rows is a group without keys. Where the SELECT asks for keys
- * and aggregates as they are, the groups are the rows.
+ * BY, LIMIT and expressions of keys and aggregates over the table of groups, as the rows are asked
+ * for. One row of all rows is a group without keys. Where the SELECT asks for keys, aggregates and
+ * results that are computed of them, the groups are the rows.
  */
 #ifndef CLR_SQLITE_FINISH_H
 #define CLR_SQLITE_FINISH_H

@@ -1,6 +1,7 @@
 #include "sqlite/view/groups.h"
 
 #include "base/memory.h"
+#include "numeric/scan/block.h"
 #include "numeric/states/aggregate_table.h"
 #include "sqlite/session/sql_value.h"
 
@@ -9,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* GROUPS_PER_LOOK: that are finished between two looks at whether to stop. WORTH: that are worth a
-   thread. AHEAD: how many groups ahead records and bytes are fetched, which lie anywhere. */
-enum { GROUPS_PER_LOOK = 512, WORTH = 2048, AHEAD = 8 };
+/* WORTH: groups that are worth a thread. WORTH_RESULTS: of fewer it is quicker to have SQLite
+   compute results. AHEAD: how many groups ahead records and bytes are fetched, which lie anywhere.
+ */
+enum { WORTH = 2048, WORTH_RESULTS = 256, AHEAD = 8 };
 
 struct clr_group_values *clr_group_values_retain(struct clr_group_values *values)
 {
@@ -34,7 +36,7 @@ void clr_group_values_release(struct clr_group_values *values)
 void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
                           sqlite3_context *result)
 {
-    const size_t count = (size_t)(values->key_count + values->call_count);
+    const size_t count = (size_t)values->column_count;
     const size_t place = group * count + (size_t)column, ahead = place + AHEAD * count;
     struct clr_scalar scalar;
 
@@ -59,10 +61,20 @@ void clr_group_values_set(const struct clr_group_values *values, size_t group, i
     }
 }
 
+/* Returns how many columns so many groups have: with results, or without. */
+static int count_columns(const struct clr_query *query, size_t rows)
+{
+    const int count = query->grouping.key_count + query->call_count;
+
+    return query->results != NULL && query->plain_count > 0 && rows >= WORTH_RESULTS
+               ? count + query->results->tally_count
+               : count;
+}
+
 /* Makes room for the values: the tags behind all bits. Returns NULL without memory. */
 static struct clr_group_values *new_values(const struct clr_query *query, size_t rows)
 {
-    const size_t count = (size_t)(query->grouping.key_count + query->call_count) * rows;
+    const size_t count = (size_t)count_columns(query, rows) * rows;
     struct clr_group_values *values = clr_memory_alloc_zero(sizeof *values);
 
     if (values == NULL)
@@ -71,7 +83,9 @@ static struct clr_group_values *new_values(const struct clr_query *query, size_t
     values->rows = rows;
     values->key_count = query->grouping.key_count;
     values->call_count = query->call_count;
-    values->plain_count = query->plain_count;
+    values->column_count = count_columns(query, rows);
+    if (query->results == NULL || clr_group_values_have_results(values))
+        values->plain_count = query->plain_count;
     memcpy(values->plain_columns, query->plain_columns, sizeof values->plain_columns);
     values->bits = clr_memory_alloc(count * (sizeof *values->bits + 1) + 1);
     if (values->bits == NULL) {
@@ -120,6 +134,7 @@ struct filling {
     atomic_int_least64_t *known[CLR_MOST_KEYS];
     atomic_int_least64_t left; /* bytes */
     atomic_size_t next;        /* group */
+    atomic_bool is_unsure;     /* of a result: then SQLite computes all of them */
     /* Of the scan's columns, whether they may have a -0.0: 1 or 0, and 2 as well if that is known.
      */
     atomic_int negative_zeros[CLR_MOST_COLUMNS];
@@ -129,6 +144,7 @@ struct filling {
         struct clr_query_run *run;      /* with states of its own, unless there is one worker */
         size_t taken[CLR_MOST_TALLIES]; /* of which group + 1 each state is; 0: of none yet */
         struct clr_bytes bytes;
+        struct results *results; /* NULL: there are none to be computed */
         enum clr_scan_outcome outcome;
         const struct clr_call *unsure; /* of CLR_SCAN_UNSURE */
     } workers[];
@@ -603,13 +619,109 @@ static bool set_number(const struct filling *filling, int number, size_t group, 
     return true;
 }
 
+/* ---- Results: a scan of a block of groups, whose columns are keys and calls. */
+
+struct results {
+    struct clr_query_run *run;
+    struct clr_scan scan;
+    struct clr_block *block;
+    struct clr_column own[CLR_MOST_COLUMNS], *columns[CLR_MOST_COLUMNS];
+    int64_t memory[]; /* the values of each column, and its tags */
+};
+
+/* What a column takes in the memory, in INTEGERs. */
+enum { COLUMN_ROOM = CLR_BLOCK + CLR_BLOCK / sizeof(int64_t) };
+
+static void free_results(struct results *results)
+{
+    if (results == NULL)
+        return;
+    clr_memory_free(results->block);
+    clr_query_run_free(results->run);
+    clr_memory_free(results);
+}
+
+/* Returns what computes the results of a query; NULL without memory. */
+static struct results *new_results(const struct clr_query *query)
+{
+    const size_t room = (size_t)query->column_count * COLUMN_ROOM * sizeof(int64_t);
+    struct results *results = clr_memory_alloc_zero(sizeof *results + room);
+    struct clr_reason reason; /* there are no parameters, which would be refused */
+    int i;
+
+    for (i = 0; i < query->column_count && results != NULL; i++) {
+        results->columns[i] = &results->own[i];
+        results->own[i].kind = CLR_TAG_MIXED;
+        results->own[i].values = results->memory + (size_t)i * COLUMN_ROOM;
+        results->own[i].tags = (uint8_t *)(results->own[i].values + CLR_BLOCK);
+    }
+    if (results != NULL && clr_query_run_begin(query, NULL, &results->run, &reason) == CLR_OK) {
+        results->scan = clr_query_run_scan(results->run);
+        results->scan.columns = results->columns;
+        results->scan.rows = CLR_BLOCK;
+        results->block = clr_block_new(&results->scan);
+    }
+    if (results == NULL || results->block != NULL)
+        return results;
+    free_results(results);
+    return NULL;
+}
+
+/* Takes a key or a call of groups as a column of the scan. */
+static void take_column(const struct clr_group_values *values, size_t first, size_t count,
+                        int number, struct clr_column *column)
+{
+    size_t place = first * (size_t)values->column_count + (size_t)number, i;
+
+    for (i = 0; i < count; i++, place += (size_t)values->column_count) {
+        const uint8_t tag = values->tags[place];
+
+        column->values[i] = values->bits[place];
+        column->tags[i] = tag == CLR_GROUP_TEXT ? CLR_TAG_BYTES : tag;
+    }
+}
+
+/* Sets a result of groups. */
+static void set_results(struct clr_group_values *values, size_t first, size_t count, int number,
+                        const struct clr_register *result)
+{
+    size_t place = first * (size_t)values->column_count + (size_t)number, i;
+
+    for (i = 0; i < count; i++, place += (size_t)values->column_count) {
+        values->bits[place] = result->values[i];
+        values->tags[place] = result->tags[i];
+    }
+}
+
+/* Computes the results of groups whose keys and calls are there, a block at most. Returns whether
+   all are numbers, or NULL, and sure. */
+static bool fill_results(struct clr_group_values *values, struct results *results, size_t first,
+                         size_t count)
+{
+    const struct clr_query *query = results->run->query;
+    int number = values->key_count + values->call_count, i;
+
+    for (i = 0; i < query->column_count; i++)
+        take_column(values, first, count, query->columns[i].number, results->columns[i]);
+    clr_block_set_rows(results->block, 0, count);
+    clr_block_run(results->block, CLR_STAGE_TALLIES);
+    for (i = 0; i < query->tally_count; i++) {
+        const struct clr_register *result = &results->block->registers[query->tallies[i].x];
+
+        if ((result->types & CLR_UNKNOWN_TYPES) != 0)
+            return false;
+        set_results(values, first, count, number++, result);
+    }
+    return true;
+}
+
 /* ---- All. */
 
 static enum clr_scan_outcome fill_group(struct filling *filling, struct worker *worker,
                                         size_t group)
 {
     const struct clr_group_values *values = filling->values;
-    size_t place = group * (size_t)(values->key_count + values->call_count);
+    size_t place = group * (size_t)values->column_count;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
@@ -622,6 +734,18 @@ static enum clr_scan_outcome fill_group(struct filling *filling, struct worker *
         if (!set_number(filling, i, group, place))
             outcome = finish_call(filling, worker, i, group, place);
     return outcome;
+}
+
+static void fill_block(struct filling *filling, struct worker *worker, size_t first, size_t count)
+{
+    size_t group;
+
+    for (group = first; group < first + count && worker->outcome == CLR_SCAN_DONE; group++)
+        worker->outcome = fill_group(filling, worker, group);
+    if (worker->outcome == CLR_SCAN_DONE && worker->results != NULL &&
+        !atomic_load_explicit(&filling->is_unsure, memory_order_relaxed) &&
+        !fill_results(filling->values, worker->results, first, count))
+        atomic_store(&filling->is_unsure, true);
 }
 
 /* Returns a run that has states and answers of its own; NULL without memory. Of what is large only
@@ -645,21 +769,22 @@ static void fill_some(void *argument, int number, const atomic_bool *stop)
 {
     struct filling *filling = argument;
     struct worker *worker = &filling->workers[number];
-    const size_t rows = filling->values->rows;
-    size_t group, end;
+    const struct clr_group_values *values = filling->values;
+    const size_t rows = values->rows;
+    size_t first;
 
     worker->run = filling->run;
     if (filling->worker_count > 1)
         worker->run = copy_run(filling->run);
-    if (worker->run == NULL)
+    if (clr_group_values_have_results(values))
+        worker->results = new_results(filling->run->query->results);
+    if (worker->run == NULL || (clr_group_values_have_results(values) && worker->results == NULL))
         worker->outcome = CLR_SCAN_FAILED;
     while (worker->outcome == CLR_SCAN_DONE) {
-        group = atomic_fetch_add(&filling->next, GROUPS_PER_LOOK);
-        if (group >= rows || atomic_load_explicit(stop, memory_order_relaxed))
+        first = atomic_fetch_add(&filling->next, CLR_BLOCK);
+        if (first >= rows || atomic_load_explicit(stop, memory_order_relaxed))
             break;
-        end = rows - group < GROUPS_PER_LOOK ? rows : group + GROUPS_PER_LOOK;
-        for (; group < end && worker->outcome == CLR_SCAN_DONE; group++)
-            worker->outcome = fill_group(filling, worker, group);
+        fill_block(filling, worker, first, rows - first < CLR_BLOCK ? rows - first : CLR_BLOCK);
     }
     if (worker->outcome != CLR_SCAN_DONE)
         atomic_store(&filling->next, rows);
@@ -667,6 +792,7 @@ static void fill_some(void *argument, int number, const atomic_bool *stop)
         worker->outcome = CLR_SCAN_LIMIT;
     if (worker->run != filling->run)
         clr_memory_free(worker->run);
+    free_results(worker->results);
 }
 
 /* Bins are counted in the run's own memory. */
@@ -707,6 +833,8 @@ static enum clr_scan_outcome run_workers(struct filling *filling, const struct c
         clr_bytes_free(&filling->workers[i].bytes);
     }
     bytes->left = NULL;
+    if (atomic_load(&filling->is_unsure))
+        filling->values->plain_count = 0;
     return outcome;
 }
 
@@ -745,7 +873,7 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
 {
     const struct clr_query *query = run->query;
     const size_t rows = groups == NULL ? 1 : clr_groups_count(groups);
-    const uint64_t row = (uint64_t)(query->grouping.key_count + query->call_count) * 9;
+    const uint64_t row = (uint64_t)count_columns(query, rows) * 9;
     struct clr_group_values *values;
     enum clr_scan_outcome outcome;
 

@@ -1,6 +1,7 @@
 /*
  * The rows that a scan's query has before SQLite makes the SELECT's of them: one for each group,
- * with the values of its keys and calls, or one of all rows, a group without keys.
+ * with the values of its keys and calls, or one of all rows, a group without keys. Of many groups
+ * results, which are expressions of keys and calls, are computed here, a block of groups at a time.
  */
 #ifndef CLR_SQLITE_GROUPS_H
 #define CLR_SQLITE_GROUPS_H
@@ -18,13 +19,14 @@ struct clr_group_values {
     int references; /* of answers, and of the view that keeps it: all of one connection */
     size_t rows;    /* groups */
     int key_count, call_count;
-    /* Of each group together: those of keys, and then those of calls. A tag is INTEGER, REAL, NULL,
-       CLR_GROUP_TEXT, or BYTES, whose bits are an address in bytes. */
+    int column_count; /* of those, and of the query's results, where they are computed */
+    /* Of each group together: those of keys, of calls, and then of results. A tag is INTEGER, REAL,
+       NULL, CLR_GROUP_TEXT, or BYTES, whose bits are an address in bytes. */
     int64_t *bits;
     uint8_t *tags;          /* in the memory behind bits */
     struct clr_bytes bytes; /* of TEXT, in UTF-8, and of BLOBs */
     /* As the query has them: where there are any, the answer's rows are these, and no statement
-       need run. */
+       need run. There are none if a result is not sure. */
     int plain_count;
     uint16_t plain_columns[CLR_MOST_KEYS + CLR_MOST_CALLS];
 };
@@ -43,8 +45,15 @@ enum clr_scan_outcome clr_group_values_make(struct clr_query_run *run,
                                             struct clr_group_values **values,
                                             const struct clr_call **unsure);
 
+/* Whether there are results among the values. */
+static inline bool clr_group_values_have_results(const struct clr_group_values *values)
+{
+    return values->column_count > values->key_count + values->call_count;
+}
+
 /* Sets the value of a column, a key or, behind the keys, a call, as the result of a virtual table's
-   column. Of a number behind the calls it stays NULL. SQLite gets copies of bytes. */
+   column; behind the calls it is a result. Of a number behind these it stays NULL. SQLite gets
+   copies of bytes. */
 void clr_group_values_set(const struct clr_group_values *values, size_t group, int column,
                           sqlite3_context *result);
 

@@ -78,9 +78,8 @@ struct clr_answer_key clr_answer_key_make(const struct clr_database_version *ver
 /* Returns how many bytes they take. */
 static size_t find_size(const struct clr_group_values *values)
 {
-    const size_t columns = (size_t)(values->key_count + values->call_count);
-
-    return columns * values->rows * (sizeof *values->bits + sizeof *values->tags) +
+    return (size_t)values->column_count * values->rows *
+               (sizeof *values->bits + sizeof *values->tags) +
            values->bytes.size;
 }
 

@@ -191,6 +191,7 @@ static const char *const computing[] = {
     "SELECT gpu_sum(x), count(*) FROM t WHERE d > 0",
     "SELECT count(*), gpu_sum(i) FROM t WHERE y + m < 0.1",
     "SELECT gpu_avg(y) / 3, gpu_sum(m) FROM t",
+    "SELECT rowid, gpu_avg(y) / 3, gpu_sum(d) * 0.5, -gpu_max(z) FROM t GROUP BY rowid",
     "SELECT avg(g), total(g), min(z), max(d), count(g) FROM t",
     "SELECT gpu_sum(v), count(*) FROM t WHERE x IS NOT NULL",
     "SELECT gpu_histogram(y, -1.1, 0.7, 9), gpu_percentile_cont(y, 0.3) FROM t",

@@ -90,6 +90,26 @@ def test_own_rounding():
     db.close()
 
 
+def test_around():
+    """Functions around aggregates of groups, which are computed together: another one of the name, and one that an authorizer turns into NULL."""
+    db = views.connect(FOLDER.new())
+    db.execute("CREATE TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) SELECT i % 1000 AS k, i FROM c")
+    selects = [f"SELECT k, {call} FROM n GROUP BY k" for call in ("coalesce(max(i), 0)", "abs(min(i))", "max(max(i), k)", "sign(max(i)) + round(min(i))")]
+    for number, select in enumerate(selects if has_mathematics(db) else selects[:3]):
+        views.create(db, f"v{number}", select)
+        views.agree(db, f"v{number}", select, (), f"SQLite's: {select}")
+        tap.ok(views.accelerated(db, f"v{number}"), "by a scan")
+        db.set_authorizer(lambda action, first, name, *rest: 2 if action == 31 and name in ("abs", "coalesce", "max", "sign") else 0)
+        views.agree(db, f"v{number}", select, (), f"turned into NULL: {select}")
+        db.set_authorizer(None)
+    for name, count in (("coalesce", 2), ("abs", 1), ("max", 2), ("round", 1)):
+        db.create_function(name, count, lambda *values: 7)
+    for number, select in enumerate(selects if has_mathematics(db) else selects[:3]):
+        views.agree(db, f"v{number}", select, (), f"the application's: {select}")
+        views.agree(db, f"v{number}", select, (), f"and again: {select}")
+    db.close()
+
+
 def test_added():
     """A function that goes before another one of its name, of which SQLite tells no statement that is there. The view's SELECT
     is kept for the next run of a statement, but not for one that is prepared since, whoever is amid the view then."""

@@ -64,6 +64,50 @@ def test_families(db, batch, rng):
                       f"{rows} rows", False)
 
 
+def expression(rng, leaves, depth=2):
+    """An expression of keys and aggregates."""
+    if depth == 0 or rng.random() < 0.1:
+        return rng.choice(leaves)
+    a, b, c = (expression(rng, leaves, depth - 1) for _ in range(3))
+    return rng.choice((f"({a} {rng.choice('+-*/%')} {b})", f"({a} {rng.choice('+-*/%')} {b})", f"({a} {rng.choice('&|')} {b})", f"-{a}",
+                       f"CAST({a} AS {rng.choice(('INTEGER', 'REAL', 'NUMERIC'))})", f"CASE WHEN {a} < {b} THEN {b} ELSE {c} END",
+                       f"({a} IS {b})", f"CASE {a} WHEN {b} THEN {c} END", f"({a} IS NULL)", f"coalesce({a}, {b})", f"max({a}, {b})", f"abs({a})",
+                       f"({a} = {b} OR NOT {c})", f"({a} IN ({b}, {c}))"))
+
+
+def test_results(db, batch, rng):
+    """Expressions of keys and aggregates, of each sort of keys and of values, in groups enough for several blocks."""
+    db.execute(f"CREATE TABLE t({', '.join(FAMILIES)})")
+    db.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(FAMILIES))})", [[draw(rng) for draw in FAMILIES.values()] for _ in range(4_000)])
+    for key in FAMILIES:
+        for value in rng.sample(tuple(FAMILIES), 4) if tap.QUICK else FAMILIES:
+            leaves = (key, key, "rowid / 3", f"min({value})", f"max({value})", f"count({value})", f"gpu_total({value})", f"gpu_avg({value})",
+                      f"avg({value})", "0", "1", "2.5", "NULL", "1e308", str(INT_MAX), "-9223372036854775808")
+            for width in (1, 4):
+                results = ", ".join(expression(rng, leaves) for _ in range(width))
+                agree(db, batch, f"SELECT {results} FROM t GROUP BY rowid / 3, {key}", "results", False)
+
+
+def steps(db, select):
+    """How often SQLite comes past where it could be interrupted, as it reads a view."""
+    made = []
+    views.create(db, "stepped", select)
+    views.ask(db, "stepped")
+    db.set_progress_handler(lambda: made.append(0), 1)
+    views.ask(db, "stepped")
+    db.set_progress_handler(None, 1)
+    return len(made)
+
+
+def test_steps(db):
+    """Rows with expressions take as little as rows without: no statement makes them, unless one alone has to."""
+    numbers(db, "i / 3 AS k, 'x' || (i / 9) AS s, i % 9 - 4 AS n", 9_000)
+    for key, items in (("k", "k, max(n) - min(n)"), ("s", "s, CASE WHEN max(n) > 0 THEN 1.5 * max(n) ELSE -count(*) + 3 END"), ("k", "1, sum(n) / k")):
+        plain, made = (steps(db, f"SELECT {each} FROM t GROUP BY {key}") for each in (f"{key}, max(n)", items))
+        tap.ok(made < 1.2 * plain, f"{items}: {made} steps, and {plain} as they are")
+    tap.ok(steps(db, "SELECT k, 'n' || max(n) FROM t GROUP BY k") > 1.2 * plain, "a statement")
+
+
 def test_packed(db, batch):
     """Sums in parts of words, up to the most that these hold and beyond it in rows that the sample does not have."""
     for sort in range(30 if tap.QUICK else 60):
