@@ -589,15 +589,10 @@ _Static_assert((int)CLR_ZONE_ROWS == (int)CLR_BLOCK, "a zone is one of a scan's 
 static void find_codes(const struct clr_column *column, size_t first, size_t count,
                        struct clr_zone *zone)
 {
-    uint32_t least = UINT32_MAX, greatest = 0;
-    size_t i;
+    const struct clr_frame frame = {.bytes = column->code_bytes};
 
-    for (i = first; i < first + count; i++) {
-        const uint32_t code = clr_column_code(column, i);
-        least = code < least ? code : least;
-        greatest = code > greatest ? code : greatest;
-    }
-    *zone = (struct clr_zone){.least = least, .greatest = greatest};
+    *zone = (struct clr_zone){.types = 0};
+    clr_frame_range(&frame, column->codes, first, count, &zone->least, &zone->greatest);
 }
 
 /* INTEGERs whose sizes are not above this have a sum of 64 bits in a block. */
@@ -670,6 +665,40 @@ static void find_values(const struct clr_block *block, const struct clr_register
     sum->is_known = sum->is_known && (values->types & CLR_TYPE(CLR_TAG_BYTES)) == 0;
 }
 
+/* Whether the values of a column, as they are kept, tell the sum of a block. */
+static bool has_words(const struct clr_column *column)
+{
+    return column->words != NULL &&
+           ((column->kind == CLR_TAG_INTEGER && column->frame.power == 0.0) ||
+            (column->kind == CLR_TAG_REAL && has_short_decimals(column)));
+}
+
+/* Finds the extremes and the sum of a block of such a column. */
+static void find_words(const struct clr_column *column, size_t first, size_t count,
+                       struct clr_zone *zone, struct clr_zone_sum *sum)
+{
+    const struct clr_frame *frame = &column->frame;
+    int64_t room[CLR_DECIMALS_SUMMED];
+    double parts[2];
+
+    *zone = (struct clr_zone){.types = CLR_TYPE(column->kind)};
+    *sum = (struct clr_zone_sum){.is_known = true, .numbers = (uint32_t)count};
+    clr_frame_range(frame, column->words, first, count, &zone->least, &zone->greatest);
+    if (frame->power == 0.0) {
+        sum->is_known = zone->least >= -MOST_SUMMED && zone->greatest <= MOST_SUMMED;
+        if (sum->is_known)
+            sum->parts[0] = frame->least * (int64_t)count + (int64_t)clr_frame_choose_loops(0)->sum(
+                                                                frame, column->words, first, count);
+        return;
+    }
+    zone->least = clr_decimal_bits(zone->least, frame->power);
+    zone->greatest = clr_decimal_bits(zone->greatest, frame->power);
+    clr_frame_widen(frame, column->words, first, count, room);
+    clr_decimals_choose_loops(0)->sum(frame->power, room, count, parts);
+    sum->parts[0] = clr_bits_of(parts[0]);
+    sum->parts[1] = clr_bits_of(parts[1]);
+}
+
 static bool find_zones_of_values(struct clr_column *column, size_t first, size_t count,
                                  struct clr_zones *zones)
 {
@@ -702,9 +731,15 @@ bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count
 {
     size_t i;
 
-    if (column->codes == NULL)
+    if (column->codes == NULL && !has_words(column))
         return find_zones_of_values(column, first, count, zones);
-    for (i = first; i < first + count; i++)
-        find_codes(column, i * CLR_BLOCK, clr_zone_rows(column->rows, i), &zones->zones[i]);
+    for (i = first; i < first + count; i++) {
+        const size_t rows = clr_zone_rows(column->rows, i);
+
+        if (column->codes != NULL)
+            find_codes(column, i * CLR_BLOCK, rows, &zones->zones[i]);
+        else
+            find_words(column, i * CLR_BLOCK, rows, &zones->zones[i], &zones->sums[i]);
+    }
     return true;
 }
