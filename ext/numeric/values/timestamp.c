@@ -121,12 +121,30 @@ static inline bool read_end(const struct shape *shape, const unsigned char *text
                                : memcmp(text + shape->end, behind, sizeof behind - 1) == 0);
 }
 
-/* Whether the numbers are those of a time. */
-static inline bool are_in_range(const struct parts *parts)
+/* Takes "00 00:00", the end of a date and the beginning of a time. */
+static inline uint64_t take_middle(const unsigned char *text, bool has_t, uint64_t *is_wrong)
 {
-    return parts->month - 1 < 12 && parts->day - 1 < 31 && parts->hour < 24 && parts->minute < 60 &&
-           parts->second < 60 &&
-           (parts->day <= 28 || parts->day <= length_of_month(parts->year, parts->month));
+    return take_pattern(text + 8, UINT64_C(0x30302030303a3030) ^ (has_t ? UINT64_C(0x74) << 40 : 0),
+                        UINT64_C(0x76767f76767f7676), is_wrong);
+}
+
+/* Reads what is behind the date of a timestamp, which is one. Returns whether it is a time. */
+static inline bool read_time(const struct shape *shape, const unsigned char *text, bool has_t,
+                             struct parts *parts)
+{
+    const bool has_seconds = shape->end > 16;
+    uint64_t wrong = 0, time;
+
+    if (has_seconds) /* "00:00:00" */
+        time = take_pattern(text + 11, UINT64_C(0x30303a30303a3030), UINT64_C(0x76767f76767f7676),
+                            &wrong);
+    else
+        time = take_middle(text, has_t, &wrong);
+    parts->hour = number_at(time, has_seconds ? 6 : 3);
+    parts->minute = number_at(time, has_seconds ? 3 : 0);
+    parts->second = has_seconds ? number_at(time, 0) : 0;
+    return wrong == 0 && parts->hour < 24 && parts->minute < 60 && parts->second < 60 &&
+           read_end(shape, text, parts);
 }
 
 /* Returns the format, or 0. */
@@ -135,56 +153,52 @@ static inline clr_time_format read_parts(const unsigned char *text, size_t size,
 {
     const uint8_t number = size > CLR_TIMESTAMP_MOST ? 0 : shapes_by_size[size];
     const struct shape *shape = &shapes[number - (number > 0)];
-    uint64_t wrong = 0, date, time;
+    uint64_t wrong = 0, date;
     bool has_t;
 
     if (number == 0)
         return 0;
     has_t = text[10] == 'T';
-    /* "0000-00-", "00 00:00" and "00:00:00" */
+    /* "0000-00-" */
     date = take_pattern(text, UINT64_C(0x303030302d30302d), UINT64_C(0x767676767f76767f), &wrong);
-    time = take_pattern(text + 8, UINT64_C(0x30302030303a3030) ^ (has_t ? UINT64_C(0x74) << 40 : 0),
-                        UINT64_C(0x76767f76767f7676), &wrong);
     *parts = (struct parts){.year = number_at(date, 6) * 100 + number_at(date, 4),
                             .month = number_at(date, 1),
-                            .day = number_at(time, 6),
-                            .hour = number_at(time, 3),
-                            .minute = number_at(time, 0)};
-    if (shape->end > 16) {
-        time = take_pattern(text + 11, UINT64_C(0x30303a30303a3030), UINT64_C(0x76767f76767f7676),
-                            &wrong);
-        parts->second = number_at(time, 0);
-    }
-    if (wrong != 0 || !are_in_range(parts) || !read_end(shape, text, parts))
+                            .day = number_at(take_middle(text, has_t, &wrong), 6)};
+    if (wrong != 0 || parts->month - 1 >= 12 || parts->day - 1 >= 31 ||
+        (parts->day > 28 && parts->day > length_of_month(parts->year, parts->month)) ||
+        !read_time(shape, text, has_t, parts))
         return 0;
     return (clr_time_format)(2 * number - 1 + has_t);
+}
+
+/* Returns the count of a time of that day. */
+static inline int64_t count_of(const struct shape *shape, int64_t day, const struct parts *parts)
+{
+    const int64_t minutes = day * 1440 + parts->hour * 60 + parts->minute;
+
+    switch (shape->end) {
+    case 16:
+        return minutes;
+    case 19:
+        return minutes * 60 + parts->second;
+    case 23:
+        return (minutes * 60 + parts->second) * 1000 + parts->fraction;
+    default:
+        return (minutes * 60 + parts->second) * 1000000 + parts->fraction;
+    }
 }
 
 clr_time_format clr_timestamp_read(const unsigned char *text, size_t size, int64_t *count)
 {
     struct parts parts;
     const clr_time_format format = read_parts(text, size, &parts);
-    int64_t minutes, day;
+    int64_t day;
 
     if (format == 0)
         return 0;
     day = days_before_year(parts.year) + days_before_month[parts.month] +
           (parts.month > 2 && is_leap(parts.year)) + parts.day - 1;
-    minutes = day * 1440 + parts.hour * 60 + parts.minute;
-    switch (shape_of(format)->end) {
-    case 16:
-        *count = minutes;
-        break;
-    case 19:
-        *count = minutes * 60 + parts.second;
-        break;
-    case 23:
-        *count = (minutes * 60 + parts.second) * 1000 + parts.fraction;
-        break;
-    default:
-        *count = (minutes * 60 + parts.second) * 1000000 + parts.fraction;
-        break;
-    }
+    *count = count_of(shape_of(format), day, &parts);
     return format;
 }
 
@@ -194,6 +208,30 @@ bool clr_timestamp_count(clr_time_format format, const unsigned char *text, size
     if (size > 0)
         return clr_timestamp_read(text, size, count) == format;
     *count = CLR_TIMESTAMP_EMPTY;
+    return true;
+}
+
+bool clr_timestamp_next(clr_time_format format, const unsigned char *text, size_t size,
+                        struct clr_timestamp_date *date, int64_t *count)
+{
+    enum { BEHIND_DATE = 11 };
+    const struct shape *shape = shape_of(format);
+    struct clr_timestamp_date read = {.number = 0};
+    struct parts parts;
+
+    if (size != (size_t)shape->end + shape->behind)
+        return clr_timestamp_count(format, text, size, count);
+    memcpy(&read.words[0], text, sizeof(uint64_t));
+    memcpy(&read.words[1], text + BEHIND_DATE - sizeof(uint64_t), sizeof(uint64_t));
+    if (date->number != 0 && read.words[0] == date->words[0] && read.words[1] == date->words[1] &&
+        read_time(shape, text, text[BEHIND_DATE - 1] == 'T', &parts)) {
+        *count = count_of(shape, date->number - 1, &parts);
+        return true;
+    }
+    if (!clr_timestamp_count(format, text, size, count))
+        return false;
+    read.number = *count / shape->steps + 1;
+    *date = read;
     return true;
 }
 

@@ -40,6 +40,18 @@ enum { CLR_TIMESTAMP_EMPTY = -1, CLR_TIMESTAMP_NEVER = -2 };
 bool clr_timestamp_count(clr_time_format format, const unsigned char *text, size_t size,
                          int64_t *count);
 
+/* The date of a timestamp that was read: the next one is often of the same. Zeros: there is none.
+ */
+struct clr_timestamp_date {
+    uint64_t words[2]; /* its first eight bytes, and the eight that end behind its space or T */
+    int64_t number;    /* days since 0000-01-01, plus 1 */
+};
+
+/* The same as clr_timestamp_count(), but sooner if it is of that date, which afterwards is the one
+   of the timestamp. All that a date is used for are of one format. */
+bool clr_timestamp_next(clr_time_format format, const unsigned char *text, size_t size,
+                        struct clr_timestamp_date *date, int64_t *count);
+
 /* Writes the timestamp of that format and count, which some TEXT has, and returns its size. */
 size_t clr_timestamp_write(clr_time_format format, int64_t count,
                            unsigned char text[CLR_TIMESTAMP_MOST]);

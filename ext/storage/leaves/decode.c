@@ -273,7 +273,7 @@ static void put_made(struct clr_target *target, size_t row, const struct clr_fie
     if (field->pattern_size > 0)
         made.bits =
             clr_text_is_like(field->derived + field->pattern_at, field->pattern_size, text, size);
-    else if (!clr_timestamp_count(field->times, text, size, &made.bits))
+    else if (!clr_timestamp_next(field->times, text, size, &target->date, &made.bits))
         target->code = CLR_INVALID;
     target_put(target, row, made);
 }

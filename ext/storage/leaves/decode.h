@@ -22,6 +22,7 @@ struct clr_target {
     struct clr_code_cache *cache;      /* the same */
     enum clr_code code; /* CLR_OK, or why a row has no code; INVALID: it has another value than
                            a time of the field's format, or TEXT where a pattern is asked for */
+    struct clr_timestamp_date date; /* of the last of such times */
 };
 
 /* Returns the target for rows of a column from that one on. Codes, with the column's dictionary,

@@ -53,6 +53,43 @@ TAP_TEST(test_formats)
     batch_end("timestamps of all formats, and such with a byte changed");
 }
 
+/* Timestamps and such with a byte changed, one after the other: of a day or the next one, and of
+   any. What is read is the same as of each by itself. */
+TAP_TEST(test_next)
+{
+    static const char odd[] = "0123456789-:. TtZz+9\0\x80\xff/;";
+    unsigned char text[CLR_TIMESTAMP_MOST + 1];
+    clr_time_format format;
+    int i, round;
+
+    batch_begin();
+    for (format = 1; format <= FORMATS; format++) {
+        const int64_t steps = clr_timestamp_steps(format), days = clr_timestamp_all(format) / steps;
+        struct clr_timestamp_date date = {{0, 0}, 0};
+
+        for (round = 0; round < TIMES; round++) {
+            const int64_t day = round % 20 == 0 ? 0 : (int64_t)random_below((uint64_t)days - 1);
+
+            for (i = 0; i < 5; i++) {
+                int64_t count = -7, next = -7, time = (int64_t)random_below(2 * (uint64_t)steps);
+                size_t size = clr_timestamp_write(format, day * steps + time, text);
+                bool is_one;
+
+                if (random_below(4) == 0)
+                    text[random_below(size)] = (unsigned char)odd[random_below(sizeof odd - 1)];
+                size -= random_below(8) == 0 ? random_below(3) : 0;
+                size = random_below(50) == 0 ? 0 : size;
+                is_one = clr_timestamp_count(format, text, size, &count);
+                batch_ok(clr_timestamp_next(format, text, size, &date, &next) == is_one &&
+                             (!is_one || next == count),
+                         "%.*s of format %d: %lld", (int)size, (const char *)text, format,
+                         (long long)next);
+            }
+        }
+    }
+    batch_end("timestamps after others of the same day");
+}
+
 TAP_TEST(test_refused)
 {
     static const char *const texts[] = {
