@@ -211,16 +211,20 @@ bool clr_timestamp_count(clr_time_format format, const unsigned char *text, size
     return true;
 }
 
-bool clr_timestamp_next(clr_time_format format, const unsigned char *text, size_t size,
-                        struct clr_timestamp_date *date, int64_t *count)
+size_t clr_timestamp_size(clr_time_format format)
+{
+    return (size_t)shape_of(format)->end + shape_of(format)->behind;
+}
+
+/* Reads TEXT of the format's size. */
+static inline bool read_next(clr_time_format format, const struct shape *shape,
+                             const unsigned char *text, struct clr_timestamp_date *date,
+                             int64_t *count)
 {
     enum { BEHIND_DATE = 11 };
-    const struct shape *shape = shape_of(format);
     struct clr_timestamp_date read = {.number = 0};
     struct parts parts;
 
-    if (size != (size_t)shape->end + shape->behind)
-        return clr_timestamp_count(format, text, size, count);
     memcpy(&read.words[0], text, sizeof(uint64_t));
     memcpy(&read.words[1], text + BEHIND_DATE - sizeof(uint64_t), sizeof(uint64_t));
     if (date->number != 0 && read.words[0] == date->words[0] && read.words[1] == date->words[1] &&
@@ -228,11 +232,33 @@ bool clr_timestamp_next(clr_time_format format, const unsigned char *text, size_
         *count = count_of(shape, date->number - 1, &parts);
         return true;
     }
-    if (!clr_timestamp_count(format, text, size, count))
+    if (!clr_timestamp_count(format, text, clr_timestamp_size(format), count))
         return false;
     read.number = *count / shape->steps + 1;
     *date = read;
     return true;
+}
+
+bool clr_timestamp_next(clr_time_format format, const unsigned char *text, size_t size,
+                        struct clr_timestamp_date *date, int64_t *count)
+{
+    return size == clr_timestamp_size(format)
+               ? read_next(format, shape_of(format), text, date, count)
+               : clr_timestamp_count(format, text, size, count);
+}
+
+bool clr_timestamps_read(clr_time_format format, const unsigned char *const *texts, size_t count,
+                         struct clr_timestamp_date *date, int64_t *counts)
+{
+    const struct shape shape = *shape_of(format);
+    struct clr_timestamp_date last = *date;
+    bool are_times = true;
+    size_t i;
+
+    for (i = 0; i < count && are_times; i++)
+        are_times = read_next(format, &shape, texts[i], &last, &counts[i]);
+    *date = last;
+    return are_times;
 }
 
 /* ---- Writing. */

@@ -52,6 +52,14 @@ struct clr_timestamp_date {
 bool clr_timestamp_next(clr_time_format format, const unsigned char *text, size_t size,
                         struct clr_timestamp_date *date, int64_t *count);
 
+/* Returns the size of a format's timestamps, in bytes. */
+size_t clr_timestamp_size(clr_time_format format);
+
+/* The same as clr_timestamp_next() for so many TEXTs of the format's size. Returns whether all are
+   timestamps. */
+bool clr_timestamps_read(clr_time_format format, const unsigned char *const *texts, size_t count,
+                         struct clr_timestamp_date *date, int64_t *counts);
+
 /* Writes the timestamp of that format and count, which some TEXT has, and returns its size. */
 size_t clr_timestamp_write(clr_time_format format, int64_t count,
                            unsigned char text[CLR_TIMESTAMP_MOST]);

@@ -573,6 +573,31 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
     }
 }
 
+/* Takes the timestamps of a page all of whose values are TEXT of the format's size, while the
+   target has no others. Returns false if it is not so; then nothing is taken. */
+static bool take_times(const struct clr_cells *cells, const struct clr_field *field,
+                       const struct clr_place *places, struct clr_target *target, size_t row)
+{
+    const uint32_t type = 13 + 2 * (uint32_t)clr_timestamp_size(field->times);
+    const unsigned char *texts[CLR_CELLS_MOST];
+    size_t i;
+
+    if (row > 0 && target->kind != CLR_TAG_INTEGER)
+        return false;
+    for (i = 0; i < cells->rows; i++) {
+        const struct clr_place place = places[cells->slots[i]];
+
+        if (place.type != type)
+            return false;
+        texts[i] = cells->page + cells->payloads[i] + place.at;
+    }
+    if (!clr_timestamps_read(field->times, texts, cells->rows, &target->date, target->values + row))
+        target->code = CLR_INVALID;
+    if (cells->rows > 0)
+        target->kind = CLR_TAG_INTEGER;
+    return true;
+}
+
 /* Takes the units of a field, or the numbers that are made of its TEXT. */
 static __attribute__((noinline)) void take_made(const struct clr_cells *cells,
                                                 const struct clr_field *field,
@@ -581,6 +606,8 @@ static __attribute__((noinline)) void take_made(const struct clr_cells *cells,
 {
     size_t i;
 
+    if (field->times != 0 && take_times(cells, field, places, target, row))
+        return;
     for (i = 0; i < cells->rows; i++) {
         const struct clr_place place = places[cells->slots[i]];
         const unsigned char *from = cells->page + cells->payloads[i] + place.at;

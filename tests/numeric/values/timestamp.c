@@ -58,33 +58,45 @@ TAP_TEST(test_formats)
 TAP_TEST(test_next)
 {
     static const char odd[] = "0123456789-:. TtZz+9\0\x80\xff/;";
-    unsigned char text[CLR_TIMESTAMP_MOST + 1];
+    enum { TOGETHER = 5 };
+    unsigned char texts[TOGETHER][CLR_TIMESTAMP_MOST];
+    const unsigned char *whole[TOGETHER];
+    int64_t count, next, counts[TOGETHER], read[TOGETHER];
     clr_time_format format;
     int i, round;
 
     batch_begin();
     for (format = 1; format <= FORMATS; format++) {
         const int64_t steps = clr_timestamp_steps(format), days = clr_timestamp_all(format) / steps;
-        struct clr_timestamp_date date = {{0, 0}, 0};
+        struct clr_timestamp_date date = {{0, 0}, 0}, other = date;
 
         for (round = 0; round < TIMES; round++) {
             const int64_t day = round % 20 == 0 ? 0 : (int64_t)random_below((uint64_t)days - 1);
+            bool are_all = true, right;
 
-            for (i = 0; i < 5; i++) {
-                int64_t count = -7, next = -7, time = (int64_t)random_below(2 * (uint64_t)steps);
-                size_t size = clr_timestamp_write(format, day * steps + time, text);
+            for (i = 0; i < TOGETHER; i++) {
+                const int64_t time = (int64_t)random_below(2 * (uint64_t)steps);
+                size_t size = clr_timestamp_write(format, day * steps + time, texts[i]);
                 bool is_one;
 
-                if (random_below(4) == 0)
-                    text[random_below(size)] = (unsigned char)odd[random_below(sizeof odd - 1)];
+                whole[i] = texts[i];
+                if (random_below(8) == 0)
+                    texts[i][random_below(size)] = (unsigned char)odd[random_below(sizeof odd - 1)];
+                counts[i] = -7;
+                are_all = clr_timestamp_count(format, texts[i], size, &counts[i]) && are_all;
                 size -= random_below(8) == 0 ? random_below(3) : 0;
                 size = random_below(50) == 0 ? 0 : size;
-                is_one = clr_timestamp_count(format, text, size, &count);
-                batch_ok(clr_timestamp_next(format, text, size, &date, &next) == is_one &&
+                count = next = -7;
+                is_one = clr_timestamp_count(format, texts[i], size, &count);
+                batch_ok(clr_timestamp_next(format, texts[i], size, &date, &next) == is_one &&
                              (!is_one || next == count),
-                         "%.*s of format %d: %lld", (int)size, (const char *)text, format,
+                         "%.*s of format %d: %lld", (int)size, (const char *)texts[i], format,
                          (long long)next);
             }
+            right = clr_timestamps_read(format, whole, TOGETHER, &other, read) == are_all &&
+                    (!are_all || memcmp(read, counts, sizeof read) == 0);
+            batch_ok(right, "several of format %d, the last one %.*s", format,
+                     (int)clr_timestamp_size(format), (const char *)texts[TOGETHER - 1]);
         }
     }
     batch_end("timestamps after others of the same day");
