@@ -681,7 +681,7 @@ static void find_words(const struct clr_column *column, size_t first, size_t cou
     int64_t room[CLR_DECIMALS_SUMMED];
     double parts[2];
 
-    *zone = (struct clr_zone){.types = CLR_TYPE(column->kind)};
+    *zone = (struct clr_zone){.types = (uint8_t)CLR_TYPE(column->kind)};
     *sum = (struct clr_zone_sum){.is_known = true, .numbers = (uint32_t)count};
     clr_frame_range(frame, column->words, first, count, &zone->least, &zone->greatest);
     if (frame->power == 0.0) {
