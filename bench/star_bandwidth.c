@@ -218,8 +218,8 @@ static void make_case(struct star_case *one, struct star *star, int query)
     for (i = 0; i < queries[query].key_count; i++)
         one->grouping.keys[i] = add_lookup(one, queries[query].keys[i]);
     one->grouping.key_count = queries[query].key_count;
-    x = add(one, CLR_OP_COLUMN, queries[query].x, NONE);
-    y = queries[query].y == COLUMNS ? NONE : add(one, CLR_OP_COLUMN, queries[query].y, NONE);
+    x = add(one, CLR_OP_COLUMN, (int)queries[query].x, NONE);
+    y = queries[query].y == COLUMNS ? NONE : add(one, CLR_OP_COLUMN, (int)queries[query].y, NONE);
     one->tally = (struct clr_tally){.x = x, .y = NONE, .filter = NONE, .operations = 1u << CLR_SUM};
     if (y >= 0 && one->grouping.key_count > 0)
         one->tally.x = add(one, CLR_OP_SUBTRACT, x, y);
@@ -376,7 +376,7 @@ static void measure_query(const struct bench_options *options, struct bench_plai
 
 void bench_part_star(const struct bench_options *options)
 {
-    struct star star = {NULL};
+    struct star star = {.rows = 0};
     struct bench_target target;
     struct bench_plain plain;
     struct clr_status status;
