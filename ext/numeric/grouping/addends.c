@@ -568,10 +568,6 @@ bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct
     for (i = 0; i < plan->tally_count; i++)
         if (!find_words(&plan->tallies[i], &plan->scan->tallies[i], block, words))
             return false;
-    for (i = 0; i < plan->adds; i++)
-        record[i] = (int64_t)((uint64_t)record[i] + (uint64_t)words[i]);
-    for (; i < plan->words; i++)
-        if ((uint64_t)words[i] > (uint64_t)record[i])
-            record[i] = words[i];
+    clr_group_record_add(plan, words, record);
     return true;
 }

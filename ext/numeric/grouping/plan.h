@@ -138,6 +138,19 @@ static inline int64_t clr_group_field_get(const struct clr_group_field *field, i
     return (int64_t)(bits << above) >> above;
 }
 
+/* Adds a record of a group to another one. */
+static inline void clr_group_record_add(const struct clr_group_plan *plan,
+                                        const int64_t *restrict from, int64_t *restrict to)
+{
+    int w;
+
+    for (w = 0; w < plan->adds; w++)
+        to[w] = (int64_t)((uint64_t)to[w] + (uint64_t)from[w]);
+    for (; w < plan->words; w++)
+        if ((uint64_t)from[w] > (uint64_t)to[w])
+            to[w] = from[w];
+}
+
 /* Whether groups come together by sorting their places, and not by looking for equal keys. */
 static inline bool clr_group_plan_sorts(const struct clr_group_plan *plan)
 {

@@ -81,21 +81,6 @@ enum clr_scan_outcome clr_group_sort(struct clr_group_item *items, struct clr_gr
     return CLR_SCAN_DONE;
 }
 
-/* ---- Records. */
-
-/* Adds a record of a group to another one. */
-static void add_record(const struct clr_group_plan *plan, const int64_t *restrict from,
-                       int64_t *restrict to)
-{
-    int w;
-
-    for (w = 0; w < plan->adds; w++)
-        to[w] = (int64_t)((uint64_t)to[w] + (uint64_t)from[w]);
-    for (; w < plan->words; w++)
-        if ((uint64_t)from[w] > (uint64_t)to[w])
-            to[w] = from[w];
-}
-
 /* ---- Places that are the groups' numbers: each worker has some. */
 
 /* What the workers share. */
@@ -126,7 +111,7 @@ static void merge_some_places(const struct clr_groups *groups, int part, size_t 
 
         if (other[0] == 0)
             continue;
-        add_record(&groups->plan, other, clr_group_part_record(groups->parts[0], i));
+        clr_group_record_add(&groups->plan, other, clr_group_part_record(groups->parts[0], i));
         if (others != NULL && others[i] < first_rows[i])
             first_rows[i] = others[i];
     }
@@ -396,7 +381,8 @@ static void fold_buckets(void *argument, int worker, const atomic_bool *stop)
             if (begins_group(folding, first, item))
                 entries[next++] = entry_of(folding, item);
             else
-                add_record(&groups->plan, record_of(folding, item), entries[next - 1].record);
+                clr_group_record_add(&groups->plan, record_of(folding, item),
+                                     entries[next - 1].record);
             if (folding->maps)
                 ((uint32_t *)groups->merged[item->part].start)[item->number] = next - 1;
         }
@@ -727,8 +713,8 @@ static void join_codes(const struct clr_groups *groups, uint32_t code, uint32_t 
 {
     uint64_t *first_rows = groups->parts[0]->first_rows.start;
 
-    add_record(&groups->plan, clr_group_part_record(groups->parts[0], code),
-               clr_group_part_record(groups->parts[0], kept));
+    clr_group_record_add(&groups->plan, clr_group_part_record(groups->parts[0], code),
+                         clr_group_part_record(groups->parts[0], kept));
     if (first_rows != NULL && first_rows[code] < first_rows[kept])
         first_rows[kept] = first_rows[code];
 }
