@@ -3,23 +3,24 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-/* Returns the size of zones without sums. */
-static size_t find_size(size_t count)
+static size_t find_size(size_t count, bool has_sums)
 {
-    return sizeof(struct clr_zones) + (count + clr_zones_coarse(count)) * sizeof(struct clr_zone);
+    return sizeof(struct clr_zones) + (count + clr_zones_coarse(count)) * sizeof(struct clr_zone) +
+           (has_sums ? count * sizeof(struct clr_zone_sum) : 0);
 }
 
 struct clr_zones *clr_zones_new(const struct clr_column *column, size_t rows)
 {
-    const size_t count = clr_zones_of(rows), size = find_size(count);
-    const size_t sums = column->codes != NULL ? 0 : count * sizeof(struct clr_zone_sum);
-    struct clr_zones *zones = clr_memory_alloc(size + sums);
+    const bool has_sums = column->codes == NULL;
+    const size_t count = clr_zones_of(rows);
+    struct clr_zones *zones = clr_memory_alloc(find_size(count, has_sums));
 
     if (zones == NULL)
         return NULL;
     zones->rows = rows;
     zones->count = count;
-    zones->sums = sums == 0 ? NULL : (struct clr_zone_sum *)(void *)((char *)zones + size);
+    zones->sums =
+        has_sums ? (struct clr_zone_sum *)(void *)((char *)zones + find_size(count, false)) : NULL;
     return zones;
 }
 
@@ -203,10 +204,7 @@ void clr_column_set_zones(struct clr_column *column, struct clr_zones *zones)
 size_t clr_column_size(const struct clr_column *column)
 {
     const struct clr_zones *found = clr_column_zones(column);
-    const size_t zones = found == NULL
-                             ? 0
-                             : find_size(found->count) +
-                                   (found->sums == NULL ? 0 : found->count * sizeof *found->sums);
+    const size_t zones = found == NULL ? 0 : find_size(found->count, found->sums != NULL);
 
     if (column->codes != NULL)
         return zones + column->rows * column->code_bytes +
