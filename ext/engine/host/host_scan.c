@@ -572,13 +572,24 @@ static size_t guess_rest(const struct clr_scan *scan)
     return scan->rows / looks * rest;
 }
 
+static bool have_zones(const struct clr_scan *scan, const bool *wanted)
+{
+    int i;
+
+    for (i = 0; i < scan->column_count; i++)
+        if (wanted[i] && clr_column_zones(scan->columns[i]) == NULL)
+            return false;
+    return true;
+}
+
 void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *watch, bool *made)
 {
     bool keys[CLR_MOST_COLUMNS], wanted[CLR_MOST_COLUMNS];
 
     *made = false;
     if (clr_zones_of(scan->rows) > 1 && find_summed(scan, keys, wanted) &&
-        bring_zones(scan, keys, watch, made) && guess_rest(scan) < scan->rows / 4 * 3)
+        !have_zones(scan, wanted) && bring_zones(scan, keys, watch, made) &&
+        guess_rest(scan) < scan->rows / 4 * 3)
         bring_zones(scan, wanted, watch, made);
 }
 
@@ -586,13 +597,10 @@ size_t clr_host_guess_loaded(const struct clr_scan *scan)
 {
     enum { WHOLE_PART = 16 }; /* of the time of a block whose rows are loaded */
     bool keys[CLR_MOST_COLUMNS], wanted[CLR_MOST_COLUMNS];
-    int i;
 
-    if (scan->rows < ROWS_PER_THREAD || !find_summed(scan, keys, wanted))
+    if (scan->rows < ROWS_PER_THREAD || !find_summed(scan, keys, wanted) ||
+        !have_zones(scan, wanted))
         return scan->rows;
-    for (i = 0; i < scan->column_count; i++)
-        if (wanted[i] && clr_column_zones(scan->columns[i]) == NULL)
-            return scan->rows;
     return guess_rest(scan) + scan->rows / WHOLE_PART;
 }
 
