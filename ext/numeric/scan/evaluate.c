@@ -292,6 +292,15 @@ static bool takes_words(enum clr_operation operation, enum clr_element element,
     return operation != CLR_DOT && element == CLR_INTEGER;
 }
 
+/* Returns the sum of what is kept of a column's values as integers. */
+static clr_i128 sum_words(const struct clr_column *column, size_t first, size_t count)
+{
+    const struct clr_frame *frame = &column->frame;
+
+    return (clr_i128)frame->least * (int64_t)count +
+           (clr_i128)clr_frame_choose_loops(0)->sum(frame, column->words, first, count);
+}
+
 /* Adds such values: their sum, or their extremes. */
 static void reduce_words(enum clr_operation operation, const struct clr_column *column,
                          size_t first, size_t count, struct clr_state *state)
@@ -301,11 +310,7 @@ static void reduce_words(enum clr_operation operation, const struct clr_column *
     int64_t least, greatest;
 
     if (operation == CLR_SUM) {
-        clr_sum_add_integer(
-            &state->sum,
-            (clr_i128)frame->least * (int64_t)count +
-                (clr_i128)clr_frame_choose_loops(0)->sum(frame, column->words, first, count),
-            1);
+        clr_sum_add_integer(&state->sum, sum_words(column, first, count), 1);
         return;
     }
     clr_frame_range(frame, column->words, first, count, &least, &greatest);
@@ -332,17 +337,25 @@ static bool has_short_decimals(const struct clr_column *column)
            column->frame.known_greatest <= CLR_DECIMALS_MOST_SUMMED;
 }
 
+/* Stores two doubles whose sum is that of up to CLR_DECIMALS_SUMMED of them. */
+static void sum_decimals(const struct clr_column *column, size_t first, size_t count,
+                         double parts[2])
+{
+    int64_t room[CLR_DECIMALS_SUMMED];
+
+    clr_frame_widen(&column->frame, column->words, first, count, room);
+    clr_decimals_choose_loops(0)->sum(column->frame.power, room, count, parts);
+}
+
 static void add_decimals(const struct clr_column *column, size_t first, size_t count,
                          struct clr_sum *sum)
 {
-    int64_t room[CLR_DECIMALS_SUMMED];
     const size_t end = first + count;
     double parts[2];
 
     for (; first < end; first += count) {
         count = end - first < CLR_DECIMALS_SUMMED ? end - first : CLR_DECIMALS_SUMMED;
-        clr_frame_widen(&column->frame, column->words, first, count, room);
-        clr_decimals_choose_loops(0)->sum(column->frame.power, room, count, parts);
+        sum_decimals(column, first, count, parts);
         clr_sum_add(sum, parts[0], 1);
         clr_sum_add(sum, parts[1], 1);
     }
@@ -678,7 +691,6 @@ static void find_words(const struct clr_column *column, size_t first, size_t cou
                        struct clr_zone *zone, struct clr_zone_sum *sum)
 {
     const struct clr_frame *frame = &column->frame;
-    int64_t room[CLR_DECIMALS_SUMMED];
     double parts[2];
 
     *zone = (struct clr_zone){.types = (uint8_t)CLR_TYPE(column->kind)};
@@ -687,14 +699,12 @@ static void find_words(const struct clr_column *column, size_t first, size_t cou
     if (frame->power == 0.0) {
         sum->is_known = zone->least >= -MOST_SUMMED && zone->greatest <= MOST_SUMMED;
         if (sum->is_known)
-            sum->parts[0] = frame->least * (int64_t)count + (int64_t)clr_frame_choose_loops(0)->sum(
-                                                                frame, column->words, first, count);
+            sum->parts[0] = (int64_t)sum_words(column, first, count);
         return;
     }
     zone->least = clr_decimal_bits(zone->least, frame->power);
     zone->greatest = clr_decimal_bits(zone->greatest, frame->power);
-    clr_frame_widen(frame, column->words, first, count, room);
-    clr_decimals_choose_loops(0)->sum(frame->power, room, count, parts);
+    sum_decimals(column, first, count, parts);
     sum->parts[0] = clr_bits_of(parts[0]);
     sum->parts[1] = clr_bits_of(parts[1]);
 }
