@@ -7,17 +7,11 @@ SQL, over the table itself, and DuckDB has it in memory without the two columns 
 """
 
 import collections
-import contextlib
-import os
-import sqlite3
-import zlib
 
 from measuring import groups
-from measuring import method
 from measuring import peers
 from measuring import times
 from measuring import views
-from measuring.tools import read_back
 
 #: The columns that queries read by the row's number i, in what SQLite and DuckDB both understand, and the others.
 READ = (("ts", "INTEGER", "i"), ("id1", "INTEGER", "i % 100"), ("id2", "INTEGER", "i % 1000"), ("id3", "INTEGER", "i % 10000"),
@@ -48,30 +42,10 @@ def listed(columns):
     return ", ".join(f"{value} AS {name}" for name, _, value in columns)
 
 
-def fill(path, rows, version):
-    """Makes the database, and at last gives it that version."""
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(path)
-    columns = READ + OTHERS
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as made:
-        made.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            f"CREATE TABLE r({', '.join(f'{name} {kind}' for name, kind, _ in columns)});"
-            f"WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers LIMIT {rows})"
-            f" INSERT INTO r SELECT {listed(columns)} FROM numbers; PRAGMA user_version = {version}")
-
-
 def database(tools):
     """The path of the database, made unless it is there with as many rows."""
-    path = os.path.join(tools.output, "columnar.db")
-    version = zlib.crc32(f"{listed(READ + OTHERS)} {tools.rows}".encode()) >> 1
-    with contextlib.closing(sqlite3.connect(path)) as found:
-        is_there = found.execute("PRAGMA user_version").fetchone()[0] == version
-    if not is_there:
-        method.say(f"making {path} with {tools.rows} rows of 600 bytes")
-        fill(path, tools.rows, version)
-    read_back(path)
-    return path
+    columns = ", ".join(f"{name} {kind}" for name, kind, _ in READ + OTHERS)
+    return tools.numbered_database("columnar.db", f"r({columns})", listed(READ + OTHERS))
 
 
 def duckdb_table(duckdb, machine, rows):

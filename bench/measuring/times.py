@@ -10,15 +10,12 @@ import collections
 import contextlib
 import datetime
 import math
-import os
 import sqlite3
-import zlib
 
 from measuring import groups
 from measuring import method
 from measuring import peers
 from measuring import views
-from measuring.tools import read_back
 
 YEARS, DAY = 5, 86400
 #: The columns by the row's number i, in what SQLite and DuckDB both understand, but for the division of integers. The
@@ -82,34 +79,11 @@ def source_of(rows, division, time):
     return ", ".join(f"{value} AS {name}" for value, name in listed)
 
 
-def fill(path, rows, version):
-    """Makes the database, and at last gives it that version."""
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(path)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as made:
-        made.executescript(
-            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-            "CREATE TABLE events(id INTEGER PRIMARY KEY, ts TEXT, "
-            f"{', '.join(f'{name} {kind}' for name, kind, _ in COLUMNS)});"
-            f"WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers LIMIT {rows})"
-            f" INSERT INTO events SELECT i, {source_of(rows, '/', SQLITE_TIME)} FROM numbers;"
-            f" PRAGMA user_version = {version}")
-
-
 def database(tools):
     """The path of the database, made unless it is there with as many rows and of this day."""
-    path = os.path.join(tools.output, "times.db")
-    if path in tools.made:
-        return path
-    version = zlib.crc32(source_of(tools.rows, "/", SQLITE_TIME).encode()) >> 1
-    with contextlib.closing(sqlite3.connect(path)) as found:
-        is_there = found.execute("PRAGMA user_version").fetchone()[0] == version
-    if not is_there:
-        method.say(f"making {path} with {tools.rows} rows")
-        fill(path, tools.rows, version)
-        read_back(path)
-    tools.made.add(path)
-    return path
+    columns = ", ".join(f"{name} {kind}" for name, kind, _ in COLUMNS)
+    return tools.numbered_database("times.db", f"events(id INTEGER PRIMARY KEY, ts TEXT, {columns})",
+                                   f"i, {source_of(tools.rows, '/', SQLITE_TIME)}")
 
 
 def duckdb_table(duckdb, rows):

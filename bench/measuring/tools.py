@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
+import zlib
 
 from measuring import method
 
@@ -83,6 +84,28 @@ class Tools:
                 fill(source, path, rows)
             read_back(path)
             self.made.add(path)
+        return path
+
+    def numbered_database(self, name, table, select):
+        """The path of a database with a table, of a name and columns in parentheses, which has what the list of a SELECT
+        makes of each number i up to the rows. It is made unless it is there already, made the same way."""
+        path = os.path.join(self.output, name)
+        if path in self.made:
+            return path
+        statements = (f"CREATE TABLE {table};"
+                      f"WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers LIMIT {self.rows})"
+                      f" INSERT INTO {table.partition('(')[0]} SELECT {select} FROM numbers;")
+        version = zlib.crc32(statements.encode()) >> 1
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            is_there = database.execute("PRAGMA user_version").fetchone()[0] == version
+        if not is_there:
+            method.say(f"making {path} with {self.rows} rows")
+            os.remove(path)
+            with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+                database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                                       f"{statements} PRAGMA user_version = {version}")
+        read_back(path)
+        self.made.add(path)
         return path
 
     def large_database(self, rows):
