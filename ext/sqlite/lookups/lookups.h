@@ -95,19 +95,4 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
 /* Finalizes and frees what it holds; zeros are fine. */
 void clr_lookup_memo_free(struct clr_lookup_memo *memo);
 
-/* ---- evaluation.c: what clr_lookup_memo_bring() has SQLite evaluate. */
-
-/*
- * Evaluates the statement that the memo has prepared, and gives it the results of all entries; the
- * first ones' are known. Where a unit's times have to be alike, and nobody has checked that, it
- * does first. Returns SQLITE_OK, with the lookups complete, or with a reason; SQLITE_NOMEM or
- * SQLITE_INTERRUPT: without them the memo is to be freed.
- */
-int clr_lookups_evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
-                         const struct clr_lookup_input *input, uint32_t known,
-                         struct clr_lookup_memo *memo, struct clr_reason *reason);
-
-/* Frees a memo's lookups, if it has any. */
-void clr_lookups_free(struct clr_lookup_memo *memo);
-
 #endif
