@@ -89,22 +89,20 @@ static int64_t sum(void *argument)
                             .columns = &shards->column,
                             .rows = shards->column->rows,
                             .tallies = &shards->tally};
-    struct clr_device_work work = {0};
+    struct clr_device_scan asked = {
+        .division = &shards->division, .copies = &shards->copy, .timeout_ms = TIMEOUT_MS};
     enum clr_scan_outcome outcome;
-    struct clr_status status;
     int64_t start;
 
     shards->tally = (struct clr_tally){.operations = 1u << CLR_SUM, .x = 0, .y = -1, .filter = -1};
-    clr_status_clear(&status);
     do {
         start = clr_clock_ns();
-        outcome = clr_resident_scan(&shards->division, &scan, &shards->copy, TIMEOUT_MS, NULL,
-                                    &work, &status);
+        outcome = clr_resident_scan(&asked, &scan);
         if (outcome == CLR_SCAN_NOT_NOW)
             wait_briefly();
     } while (outcome == CLR_SCAN_NOT_NOW);
     if (outcome != CLR_SCAN_DONE)
-        bench_die("%s", status.message);
+        bench_die("%s", asked.status.message);
     return clr_clock_ns() - start;
 }
 

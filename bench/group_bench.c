@@ -151,7 +151,7 @@ static void measure(const char *name, const struct clr_scan *scan)
         const double start = milliseconds(CLOCK_MONOTONIC);
         const double used = milliseconds(CLOCK_PROCESS_CPUTIME_ID);
         struct clr_groups *groups;
-        struct clr_group_device device = {
+        struct clr_device_scan device = {
             .division = &division, .copies = copies, .timeout_ms = 60000};
         double wall, cpu;
 

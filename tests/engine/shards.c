@@ -92,14 +92,15 @@ struct clr_sharded *shards_copy(struct clr_worker *worker, struct clr_column *co
 enum clr_scan_outcome shards_scan_once(struct clr_scan *scan, struct clr_sharded *const *copies,
                                        struct clr_device_work *work)
 {
-    enum clr_scan_outcome outcome;
-    struct clr_status status;
+    struct clr_device_scan asked = {.division = clr_sharded_division(copies[0]),
+                                    .copies = copies,
+                                    .timeout_ms = SHARDS_TIMEOUT_MS,
+                                    .work = *work};
+    const enum clr_scan_outcome outcome = clr_resident_scan(&asked, scan);
 
-    clr_status_clear(&status);
-    outcome = clr_resident_scan(clr_sharded_division(copies[0]), scan, copies, SHARDS_TIMEOUT_MS,
-                                NULL, work, &status);
+    *work = asked.work;
     if (outcome == CLR_SCAN_FAILED)
-        tap_diag("%s", status.message);
+        tap_diag("%s", asked.status.message);
     return outcome;
 }
 

@@ -251,8 +251,7 @@ static struct clr_group_team make_team(int size, size_t rows, const struct clr_w
 
 /* Has devices fill the parts. Returns whether they have, or know that the plan will not do; else
    threads are to do it. */
-static bool group_on_device(struct clr_group_device *device, const struct clr_watch *watch,
-                            struct clr_groups *groups)
+static bool group_on_device(struct clr_device_scan *device, struct clr_groups *groups)
 {
     const struct clr_division *division = device->division;
     struct clr_group_part *const *parts = groups->parts;
@@ -265,9 +264,7 @@ static bool group_on_device(struct clr_group_device *device, const struct clr_wa
     device->outcome = open_parts(groups, division->count, ends);
     if (device->outcome != CLR_SCAN_DONE)
         return false;
-    clr_status_clear(&device->status);
-    device->outcome = clr_resident_group(division, device->copies, parts, device->timeout_ms, watch,
-                                         &device->work, &device->status);
+    clr_resident_group(device, parts);
     for (i = 0; i < division->count; i++) {
         parts[i]->outcome = device->outcome;
         has_doubts = has_doubts || parts[i]->doubts.any;
@@ -279,7 +276,7 @@ static bool group_on_device(struct clr_group_device *device, const struct clr_wa
 /* Returns CLR_SCAN_NOT_NOW if the plan will not do. */
 static enum clr_scan_outcome attempt(const struct clr_scan *scan,
                                      const struct clr_group_team *threads,
-                                     const struct clr_watch *watch, struct clr_group_device *device,
+                                     struct clr_device_scan *device,
                                      struct clr_group_doubts *doubts, struct clr_groups **groups)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_LIMIT;
@@ -291,7 +288,7 @@ static enum clr_scan_outcome attempt(const struct clr_scan *scan,
         outcome = plan_groups(scan, scan->rows,
                               device != NULL ? CLR_GROUPS_ON_DEVICE : CLR_GROUPS_OF_COLUMNS, doubts,
                               groups);
-    if (outcome == CLR_SCAN_DONE && (device == NULL || !group_on_device(device, watch, *groups)))
+    if (outcome == CLR_SCAN_DONE && (device == NULL || !group_on_device(device, *groups)))
         outcome = run_parts(*groups, threads);
     if (outcome == CLR_SCAN_DONE)
         outcome = end(*groups, threads, doubts);
@@ -304,8 +301,7 @@ static enum clr_scan_outcome attempt(const struct clr_scan *scan,
 
 enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan,
                                      const struct clr_group_team *threads,
-                                     const struct clr_watch *watch, struct clr_group_device *device,
-                                     struct clr_groups **groups)
+                                     struct clr_device_scan *device, struct clr_groups **groups)
 {
     enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
     struct clr_group_doubts doubts;
@@ -317,20 +313,20 @@ enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan,
     for (i = 0; i <= DOUBTFUL && outcome == CLR_SCAN_NOT_NOW; i++) {
         if (i == DOUBTFUL)
             clr_group_doubt_all(&doubts);
-        outcome = attempt(scan, threads, watch, device, &doubts, groups);
+        outcome = attempt(scan, threads, device, &doubts, groups);
     }
     return outcome;
 }
 
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
-                                     struct clr_group_device *device, struct clr_groups **groups)
+                                     struct clr_device_scan *device, struct clr_groups **groups)
 {
     const size_t most = clr_host_guess_loaded(scan) / ROWS_PER_THREAD + 1;
     const int size = clr_team_size();
     const struct clr_group_team threads =
         make_team(most < (size_t)size ? (int)most : size, scan->rows, watch);
 
-    return clr_group_scan(scan, &threads, watch, device, groups);
+    return clr_group_scan(scan, &threads, device, groups);
 }
 
 /* ---- In portions. */

@@ -6,31 +6,20 @@
 #include "engine/worker/team.h"
 #include "numeric/groups/group_scan.h"
 
-/* Devices that may group the rows, as they have copies of the columns: see clr_resident_group(). */
-struct clr_group_device {
-    const struct clr_division *division;
-    struct clr_sharded *const *copies;
-    int64_t timeout_ms;
-    /* What comes of it. */
-    struct clr_device_work work;   /* increased by what was done */
-    struct clr_status status;      /* why they failed, if they have */
-    enum clr_scan_outcome outcome; /* CLR_SCAN_NOT_NOW: threads have done it, or none */
-};
-
 /*
- * Runs a scan that has a grouping. device may be NULL. Returns
- * CLR_SCAN_DONE with *groups, the caller's to free; CLR_SCAN_UNSURE; CLR_SCAN_LIMIT if they, and
- * what is kept for questions, take more than scan->values_memory; CLR_SCAN_STOPPED as the watch
- * asked, which may be NULL; or CLR_SCAN_FAILED without memory.
+ * Runs a scan that has a grouping. device: devices that may group the rows; its outcome is
+ * CLR_SCAN_NOT_NOW where threads have done it, or none; NULL: there are none. Returns CLR_SCAN_DONE
+ * with *groups, the caller's to free; CLR_SCAN_UNSURE; CLR_SCAN_LIMIT if they, and what is kept for
+ * questions, take more than scan->values_memory; CLR_SCAN_STOPPED as the watch asked, which may be
+ * NULL; or CLR_SCAN_FAILED without memory.
  */
 enum clr_scan_outcome clr_host_group(const struct clr_scan *scan, const struct clr_watch *watch,
-                                     struct clr_group_device *device, struct clr_groups **groups);
+                                     struct clr_device_scan *device, struct clr_groups **groups);
 
 /* The same by these threads, which are at least as many as are worth it. */
 enum clr_scan_outcome clr_group_scan(const struct clr_scan *scan,
                                      const struct clr_group_team *threads,
-                                     const struct clr_watch *watch, struct clr_group_device *device,
-                                     struct clr_groups **groups);
+                                     struct clr_device_scan *device, struct clr_groups **groups);
 
 /* ---- In portions. */
 

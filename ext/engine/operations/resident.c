@@ -13,17 +13,16 @@
 
 /* What is asked of all shards. */
 struct question {
-    const struct clr_division *division;
+    struct clr_device_scan *asked;
     /* Makes the request of a shard, which is not begun yet. Returns NULL with why there is none in
-     *outcome, and in status if that is CLR_SCAN_FAILED. */
+     *outcome, and in the status if that is CLR_SCAN_FAILED. */
     struct clr_request *(*make)(const struct question *question, int shard,
-                                enum clr_scan_outcome *outcome, struct clr_status *status);
+                                enum clr_scan_outcome *outcome);
     /* Takes what a shard's request has found. */
     enum clr_scan_outcome (*take)(const struct question *question, int shard,
                                   struct clr_request *done);
     /* What differs. */
     struct clr_scan *scan;
-    struct clr_sharded *const *copies; /* of the scan's columns, or of a histogram's alone */
     struct clr_group_part *const *parts;
     const struct clr_bins *bins;
     uint64_t *counts;
@@ -31,12 +30,12 @@ struct question {
 
 /* Begins a shard's request, or returns NULL with why there is none in *outcome. */
 static struct clr_request *begin(const struct question *question, int shard,
-                                 enum clr_scan_outcome *outcome, struct clr_status *status)
+                                 enum clr_scan_outcome *outcome)
 {
     struct clr_request *made;
 
     *outcome = CLR_SCAN_FAILED;
-    made = question->make(question, shard, outcome, status);
+    made = question->make(question, shard, outcome);
     if (made == NULL)
         return NULL;
     *outcome = CLR_SCAN_DONE;
@@ -48,16 +47,14 @@ static struct clr_request *begin(const struct question *question, int shard,
 }
 
 /*
- * Waits for a shard's request as clr_worker_await() does. Increases work by what was done. Returns
- * CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker builds something first, and CLR_SCAN_STOPPED, after
- * both of which it may still be under way; CLR_SCAN_FAILED with the status; or another outcome that
- * the step has set.
+ * Waits for a shard's request. Returns CLR_SCAN_DONE; CLR_SCAN_NOT_NOW if the worker builds
+ * something first, and CLR_SCAN_STOPPED, after both of which it may still be under way;
+ * CLR_SCAN_FAILED; or another outcome that the step has set.
  */
-static enum clr_scan_outcome await(struct clr_request *request, int64_t timeout_ms,
-                                   const struct clr_watch *watch, struct clr_device_work *work,
-                                   struct clr_status *status)
+static enum clr_scan_outcome await(struct clr_request *request, struct clr_device_scan *asked)
 {
-    switch (clr_worker_await(request->worker, &request->task, timeout_ms, watch, status)) {
+    switch (clr_worker_await(request->worker, &request->task, asked->timeout_ms, asked->watch,
+                             &asked->status)) {
     case CLR_TASK_DONE:
         break;
     case CLR_TASK_PENDING:
@@ -67,33 +64,34 @@ static enum clr_scan_outcome await(struct clr_request *request, int64_t timeout_
     default:
         return CLR_SCAN_FAILED;
     }
-    clr_device_work_add(work, &request->work);
+    clr_device_work_add(&asked->work, &request->work);
     return request->outcome;
 }
 
-static enum clr_scan_outcome on_each_shard(const struct question *question, int64_t timeout_ms,
-                                           const struct clr_watch *watch,
-                                           struct clr_device_work *work, struct clr_status *status)
+static enum clr_scan_outcome on_each_shard(const struct question *question)
 {
+    struct clr_device_scan *asked = question->asked;
     struct clr_request *begun[CLR_MOST_SHARDS];
     enum clr_scan_outcome outcome = CLR_SCAN_DONE, one;
     int s;
 
+    clr_status_clear(&asked->status);
     /* All of them, so that after the first query all devices are building what they need. */
-    for (s = 0; s < question->division->count; s++) {
-        begun[s] = begin(question, s, &one, status);
+    for (s = 0; s < asked->division->count; s++) {
+        begun[s] = begin(question, s, &one);
         if (outcome != CLR_SCAN_FAILED && one != CLR_SCAN_DONE)
             outcome = one;
     }
-    for (s = 0; s < question->division->count; s++) {
+    for (s = 0; s < asked->division->count; s++) {
         if (begun[s] == NULL)
             continue;
         if (outcome == CLR_SCAN_DONE)
-            outcome = await(begun[s], timeout_ms, watch, work, status);
+            outcome = await(begun[s], asked);
         if (outcome == CLR_SCAN_DONE)
             outcome = question->take(question, s, begun[s]);
         clr_request_release(begun[s]);
     }
+    asked->outcome = outcome;
     return outcome;
 }
 
@@ -121,8 +119,8 @@ static struct clr_scan scan_of_shard(const struct question *question, int shard)
 {
     struct clr_scan part = *question->scan;
 
-    if (question->division->count > 1) {
-        part.rows = question->division->shards[shard].rows;
+    if (question->asked->division->count > 1) {
+        part.rows = question->asked->division->shards[shard].rows;
         part.blocks = NULL;
     }
     return part;
@@ -143,7 +141,7 @@ static void copy_scan(struct scan_copy *copy, const struct question *question,
     for (i = 0; i < scan->tally_count; i++)
         copy->tallies[i] = scan->tallies[i];
     for (i = 0; i < scan->column_count; i++) {
-        struct clr_resident *resident = clr_sharded_resident(question->copies[i], shard);
+        struct clr_resident *resident = clr_sharded_resident(question->asked->copies[i], shard);
 
         copy->residents[i] = clr_task_retain(&resident->task);
         copy->columns[i] = resident->copy;
@@ -226,9 +224,9 @@ static bool is_ready(struct clr_worker *worker, const struct clr_scan_plan *plan
 }
 
 static struct clr_request *make_scan(const struct question *question, int shard,
-                                     enum clr_scan_outcome *outcome, struct clr_status *status)
+                                     enum clr_scan_outcome *outcome)
 {
-    struct clr_worker *worker = question->division->shards[shard].device.worker;
+    struct clr_worker *worker = question->asked->division->shards[shard].device.worker;
     const struct clr_scan part = scan_of_shard(question, shard);
     uint8_t kinds[CLR_MOST_COLUMNS];
     struct clr_scan_plan plan;
@@ -239,12 +237,12 @@ static struct clr_request *make_scan(const struct question *question, int shard,
     if (!clr_scan_plan_fits(&part))
         return NULL;
     for (i = 0; i < part.column_count; i++)
-        kinds[i] = clr_sharded_resident(question->copies[i], shard)->kind;
+        kinds[i] = clr_sharded_resident(question->asked->copies[i], shard)->kind;
     clr_scan_plan(&part, kinds, &plan);
     if (!is_ready(worker, &plan))
         return NULL;
     *outcome = CLR_SCAN_FAILED;
-    made = clr_request_new(&scan_kind, sizeof *made, worker, NULL, status);
+    made = clr_request_new(&scan_kind, sizeof *made, worker, NULL, &question->asked->status);
     if (made == NULL)
         return NULL;
     /* Each step has a result of each range. */
@@ -272,15 +270,12 @@ static enum clr_scan_outcome take_scan(const struct question *question, int shar
     return CLR_SCAN_DONE;
 }
 
-static enum clr_scan_outcome scan_alone(const struct clr_division *division, struct clr_scan *scan,
-                                        struct clr_sharded *const *copies, int64_t timeout_ms,
-                                        const struct clr_watch *watch, struct clr_device_work *work,
-                                        struct clr_status *status)
+static enum clr_scan_outcome scan_alone(struct clr_device_scan *asked, struct clr_scan *scan)
 {
     const struct question question = {
-        .division = division, .make = make_scan, .take = take_scan, .scan = scan, .copies = copies};
+        .asked = asked, .make = make_scan, .take = take_scan, .scan = scan};
 
-    return on_each_shard(&question, timeout_ms, watch, work, status);
+    return on_each_shard(&question);
 }
 
 /* ---- Groups. */
@@ -318,9 +313,9 @@ static const struct clr_request_kind group_kind = {
     .what = "groups", .turn = CLR_TASK_URGENT, .step = step_group, .clear = clear_group};
 
 static struct clr_request *make_group(const struct question *question, int shard,
-                                      enum clr_scan_outcome *outcome, struct clr_status *status)
+                                      enum clr_scan_outcome *outcome)
 {
-    const struct clr_chosen_device *device = &question->division->shards[shard].device;
+    const struct clr_chosen_device *device = &question->asked->division->shards[shard].device;
     const struct clr_group_plan *plan = question->parts[0]->plan;
     const struct clr_scan part = scan_of_shard(question, shard);
     struct group_request *made;
@@ -329,7 +324,8 @@ static struct clr_request *make_group(const struct question *question, int shard
         *outcome = CLR_SCAN_NOT_NOW;
         return NULL;
     }
-    made = clr_request_new(&group_kind, sizeof *made, device->worker, NULL, status);
+    made =
+        clr_request_new(&group_kind, sizeof *made, device->worker, NULL, &question->asked->status);
     if (made == NULL)
         return NULL;
     copy_scan(&made->copy, question, &part, shard, CLR_MOST_LAUNCHED_RANGES);
@@ -341,7 +337,7 @@ static struct clr_request *make_group(const struct question *question, int shard
         clr_memory_alloc((size_t)plan->places * plan->stride * sizeof *made->result.records);
     if (made->result.records != NULL)
         return &made->request;
-    clr_status_set(status, CLR_NOMEM, 0, "no memory for groups");
+    clr_status_set(&question->asked->status, CLR_NOMEM, 0, "no memory for groups");
     clr_request_release(&made->request);
     return NULL;
 }
@@ -366,21 +362,14 @@ static enum clr_scan_outcome take_group(const struct question *question, int sha
     return outcome;
 }
 
-enum clr_scan_outcome clr_resident_group(const struct clr_division *division,
-                                         struct clr_sharded *const *copies,
-                                         struct clr_group_part *const *parts, int64_t timeout_ms,
-                                         const struct clr_watch *watch,
-                                         struct clr_device_work *work, struct clr_status *status)
+enum clr_scan_outcome clr_resident_group(struct clr_device_scan *asked,
+                                         struct clr_group_part *const *parts)
 {
     struct clr_scan scan = *parts[0]->plan->scan;
-    const struct question question = {.division = division,
-                                      .make = make_group,
-                                      .take = take_group,
-                                      .scan = &scan,
-                                      .copies = copies,
-                                      .parts = parts};
+    const struct question question = {
+        .asked = asked, .make = make_group, .take = take_group, .scan = &scan, .parts = parts};
 
-    return on_each_shard(&question, timeout_ms, watch, work, status);
+    return on_each_shard(&question);
 }
 
 /* ---- Bins. */
@@ -416,30 +405,31 @@ size_t clr_resident_bins_memory(const struct clr_bins *bins)
 }
 
 static struct clr_request *make_bins(const struct question *question, int shard,
-                                     enum clr_scan_outcome *outcome, struct clr_status *status)
+                                     enum clr_scan_outcome *outcome)
 {
-    struct clr_resident *resident = clr_sharded_resident(question->copies[0], shard);
+    struct clr_resident *resident = clr_sharded_resident(question->asked->copies[0], shard);
     const size_t counts_size = ((size_t)question->bins->count + 2) * sizeof(uint64_t);
     const uint8_t kind = clr_kind_wide(resident->kind);
     struct bins_request *made;
 
     if (kind != CLR_TAG_INTEGER && kind != CLR_TAG_REAL) {
-        clr_status_set(status, CLR_INVALID, 0, "the column is not of one type of numbers");
+        clr_status_set(&question->asked->status, CLR_INVALID, 0,
+                       "the column is not of one type of numbers");
         return NULL;
     }
-    if (clr_sharded_state(question->copies[0]) != CLR_RESIDENT_READY) {
+    if (clr_sharded_state(question->asked->copies[0]) != CLR_RESIDENT_READY) {
         *outcome = CLR_SCAN_NOT_NOW;
         return NULL;
     }
-    made =
-        clr_request_new(&bins_kind, sizeof *made + counts_size,
-                        question->division->shards[shard].device.worker, &resident->task, status);
+    made = clr_request_new(&bins_kind, sizeof *made + counts_size,
+                           question->asked->division->shards[shard].device.worker, &resident->task,
+                           &question->asked->status);
     if (made == NULL)
         return NULL;
     if (clr_bin_bounds_init(&made->bounds, question->bins,
                             kind == CLR_TAG_REAL ? CLR_KIND_REAL : CLR_KIND_INTEGER))
         return &made->request;
-    clr_status_set(status, CLR_NOMEM, 0, "no memory for %s", bins_kind.what);
+    clr_status_set(&question->asked->status, CLR_NOMEM, 0, "no memory for %s", bins_kind.what);
     clr_request_release(&made->request);
     return NULL;
 }
@@ -456,21 +446,14 @@ static enum clr_scan_outcome take_bins(const struct question *question, int shar
     return CLR_SCAN_DONE;
 }
 
-enum clr_scan_outcome clr_resident_bins(const struct clr_sharded *copy, const struct clr_bins *bins,
-                                        uint64_t *counts, int64_t timeout_ms,
-                                        const struct clr_watch *watch, struct clr_device_work *work,
-                                        struct clr_status *status)
+enum clr_scan_outcome clr_resident_bins(struct clr_device_scan *asked, const struct clr_bins *bins,
+                                        uint64_t *counts)
 {
-    struct clr_sharded *const copies[] = {(struct clr_sharded *)(uintptr_t)copy};
-    const struct question question = {.division = clr_sharded_division(copy),
-                                      .make = make_bins,
-                                      .take = take_bins,
-                                      .copies = copies,
-                                      .bins = bins,
-                                      .counts = counts};
+    const struct question question = {
+        .asked = asked, .make = make_bins, .take = take_bins, .bins = bins, .counts = counts};
 
     memset(counts, 0, ((size_t)bins->count + 2) * sizeof *counts);
-    return on_each_shard(&question, timeout_ms, watch, work, status);
+    return on_each_shard(&question);
 }
 
 /* Returns the kind of all shards of a copy, with all bytes, or CLR_TAG_MIXED if they are of
@@ -487,16 +470,16 @@ static uint8_t kind_of(const struct clr_sharded *copy)
     return clr_kind_wide(kind);
 }
 
-/* Finds the copies whose rows are all the values of each question, in one type. Returns false if
+/* Finds the columns whose rows are all the values of each question, in one type. Returns false if
    there are none, or the bins are for the host. */
-static bool find_copies(const struct clr_division *division, const struct clr_scan *scan,
-                        struct clr_sharded *const *copies, const struct clr_sharded **found)
+static bool find_counted(const struct clr_device_scan *asked, const struct clr_scan *scan,
+                         int *found)
 {
     uint8_t kinds[CLR_MOST_COLUMNS];
     int columns[2], i;
 
     for (i = 0; i < scan->column_count; i++)
-        kinds[i] = kind_of(copies[i]);
+        kinds[i] = kind_of(asked->copies[i]);
     for (i = 0; i < scan->question_count; i++) {
         const struct clr_question *question = &scan->questions[i];
 
@@ -507,19 +490,16 @@ static bool find_copies(const struct clr_division *division, const struct clr_sc
            memory for the host as well, it is the host that says so. */
         if ((uint64_t)question->bins.count > scan->rows ||
             clr_resident_bins_memory(&question->bins) >
-                scan->values_memory / (uint64_t)division->count)
+                scan->values_memory / (uint64_t)asked->division->count)
             return false;
-        found[i] = copies[columns[0]];
+        found[i] = columns[0];
     }
     return true;
 }
 
 /* The tallies alone, for which nothing need be kept. */
-static enum clr_scan_outcome scan_tallies(const struct clr_division *division,
-                                          const struct clr_scan *scan,
-                                          struct clr_sharded *const *copies, int64_t timeout_ms,
-                                          const struct clr_watch *watch,
-                                          struct clr_device_work *work, struct clr_status *status)
+static enum clr_scan_outcome scan_tallies(struct clr_device_scan *asked,
+                                          const struct clr_scan *scan)
 {
     struct clr_scan tallies_only = *scan;
     enum clr_scan_outcome outcome;
@@ -529,14 +509,14 @@ static enum clr_scan_outcome scan_tallies(const struct clr_division *division,
     tallies_only.tallies =
         clr_memory_alloc((size_t)scan->tally_count * sizeof *tallies_only.tallies);
     if (tallies_only.tallies == NULL) {
-        clr_status_set(status, CLR_NOMEM, 0, "no memory for a scan");
+        clr_status_set(&asked->status, CLR_NOMEM, 0, "no memory for a scan");
         return CLR_SCAN_FAILED;
     }
     for (i = 0; i < scan->tally_count; i++) {
         tallies_only.tallies[i] = scan->tallies[i];
         tallies_only.tallies[i].operations &= ~(CLR_KEEP | CLR_BYTES);
     }
-    outcome = scan_alone(division, &tallies_only, copies, timeout_ms, watch, work, status);
+    outcome = scan_alone(asked, &tallies_only);
     for (i = 0; i < scan->tally_count && outcome == CLR_SCAN_DONE; i++)
         scan->tallies[i].state = tallies_only.tallies[i].state;
     clr_memory_free(tallies_only.tallies);
@@ -544,32 +524,25 @@ static enum clr_scan_outcome scan_tallies(const struct clr_division *division,
 }
 
 /* For a scan whose questions are all CLR_ASK_BINS. */
-static enum clr_scan_outcome scan_and_count(const struct clr_division *division,
-                                            struct clr_scan *scan,
-                                            struct clr_sharded *const *copies, int64_t timeout_ms,
-                                            const struct clr_watch *watch,
-                                            struct clr_device_work *work, struct clr_status *status)
+static enum clr_scan_outcome scan_and_count(struct clr_device_scan *asked, struct clr_scan *scan)
 {
-    const struct clr_sharded *found[CLR_MOST_QUESTIONS];
+    struct clr_sharded *const *const copies = asked->copies;
+    int found[CLR_MOST_QUESTIONS], i;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
-    int i;
 
-    if (!find_copies(division, scan, copies, found))
+    if (!find_counted(asked, scan, found))
         return CLR_SCAN_NOT_NOW;
-    for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++)
-        outcome = clr_resident_bins(found[i], &scan->questions[i].bins, scan->questions[i].counts,
-                                    timeout_ms, watch, work, status);
-    return outcome == CLR_SCAN_DONE
-               ? scan_tallies(division, scan, copies, timeout_ms, watch, work, status)
-               : outcome;
+    for (i = 0; i < scan->question_count && outcome == CLR_SCAN_DONE; i++) {
+        asked->copies = copies + found[i];
+        outcome = clr_resident_bins(asked, &scan->questions[i].bins, scan->questions[i].counts);
+    }
+    asked->copies = copies;
+    return outcome == CLR_SCAN_DONE ? scan_tallies(asked, scan) : outcome;
 }
 
-enum clr_scan_outcome clr_resident_scan(const struct clr_division *division, struct clr_scan *scan,
-                                        struct clr_sharded *const *copies, int64_t timeout_ms,
-                                        const struct clr_watch *watch, struct clr_device_work *work,
-                                        struct clr_status *status)
+enum clr_scan_outcome clr_resident_scan(struct clr_device_scan *asked, struct clr_scan *scan)
 {
-    return scan->question_count > 0
-               ? scan_and_count(division, scan, copies, timeout_ms, watch, work, status)
-               : scan_alone(division, scan, copies, timeout_ms, watch, work, status);
+    asked->outcome =
+        scan->question_count > 0 ? scan_and_count(asked, scan) : scan_alone(asked, scan);
+    return asked->outcome;
 }

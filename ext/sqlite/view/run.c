@@ -195,24 +195,29 @@ static void sum_blocks(struct clr_view_run *run)
         measure_columns(run);
 }
 
-/* A scan that devices are to do, and what it is done with. */
-struct device_scan {
-    struct clr_view_run *run;
+/* Devices that are to do a scan. */
+struct devices {
     struct clr_division division;
     struct clr_sharded *copies[CLR_MOST_COLUMNS];
+    struct clr_device_scan asked;
 };
 
 /* Chooses the devices for a scan. Returns whether there are some that have the columns; then
-   leave_device() is due. For few rows it is the host that does it. */
-static bool find_device(struct device_scan *scan, struct clr_view_run *run)
+   leave_devices() is due. For few rows it is the host that does it. */
+static bool find_devices(const struct clr_view_run *run, struct devices *devices)
 {
     const size_t rows = run->request.image->layout.rows;
-    struct clr_devices devices;
+    const struct clr_settings *settings = &run->request.connection->settings;
+    struct clr_devices chosen;
 
-    scan->run = run;
-    if (!clr_choose_devices(&run->request.connection->settings, run->scan.rows, rows, &devices) ||
+    devices->asked = (struct clr_device_scan){.division = &devices->division,
+                                              .copies = devices->copies,
+                                              .timeout_ms = settings->device_timeout,
+                                              .watch = run->watch};
+    if (!is_for_devices(&run->scan) ||
+        !clr_choose_devices(settings, run->scan.rows, rows, &chosen) ||
         !clr_cache_copies(run->request.connection, run->request.found, run->scan.column_count, rows,
-                          &devices, &scan->division, scan->copies))
+                          &chosen, &devices->division, devices->copies))
         return false;
     clr_column_memory_trim(INT64_MAX, 0);
     return true;
@@ -224,83 +229,44 @@ static void note_skipped(struct clr_view_run *run)
         (int64_t)(clr_zones_of(run->request.image->layout.rows) - clr_zones_of(run->scan.rows));
 }
 
-/* Gives up the copies. */
-static void leave_device(struct device_scan *scan)
+/* Takes note of what devices have done, or why they have not, and gives up the copies. */
+static void leave_devices(struct clr_view_run *run, const struct devices *devices)
 {
+    const struct clr_device_scan *asked = &devices->asked;
+    struct clr_stats *stats = &run->request.connection->stats;
     int i;
 
-    for (i = 0; i < scan->run->scan.column_count; i++)
-        clr_sharded_release(scan->copies[i]);
-}
-
-/* Takes note of what devices have done, or why they have not. */
-static void note_device(const struct device_scan *device, enum clr_scan_outcome outcome,
-                        const struct clr_device_work *work, const struct clr_status *status)
-{
-    struct clr_view_run *run = device->run;
-    struct clr_connection *connection = run->request.connection;
-
-    if (outcome == CLR_SCAN_DONE) {
-        connection->stats.bytes_to_device += work->bytes;
-        connection->stats.kernels_launched += work->kernels;
-        connection->stats.passes += work->passes;
-        connection->stats.kernel_time += work->kernel_time;
-        connection->stats.scans_on_device++;
-        if (device->division.count == 1)
+    if (asked->outcome == CLR_SCAN_DONE) {
+        stats->bytes_to_device += asked->work.bytes;
+        stats->kernels_launched += asked->work.kernels;
+        stats->passes += asked->work.passes;
+        stats->kernel_time += asked->work.kernel_time;
+        stats->scans_on_device++;
+        if (devices->division.count == 1)
             note_skipped(run);
-        run->device = device->division.shards[0].device.info->name;
-        run->device_count = clr_division_devices(&device->division);
-    } else if (outcome == CLR_SCAN_FAILED) {
-        clr_stats_note_failure(&connection->stats, status);
+        run->device = devices->division.shards[0].device.info->name;
+        run->device_count = clr_division_devices(&devices->division);
+    } else if (asked->outcome == CLR_SCAN_FAILED) {
+        clr_stats_note_failure(stats, &asked->status);
     }
-}
-
-static enum clr_scan_outcome run_on_device(struct device_scan *device)
-{
-    struct clr_view_run *run = device->run;
-    const int64_t timeout = run->request.connection->settings.device_timeout;
-    struct clr_device_work work = {0, 0, 0, 0, 0};
-    enum clr_scan_outcome outcome;
-    struct clr_status status;
-
-    clr_status_clear(&status);
-    outcome = clr_resident_scan(&device->division, &run->scan, device->copies, timeout, run->watch,
-                                &work, &status);
-    note_device(device, outcome, &work, &status);
-    return outcome;
-}
-
-static enum clr_scan_outcome scan_on_device(struct clr_view_run *run)
-{
-    enum clr_scan_outcome outcome;
-    struct device_scan device;
-
-    if (!find_device(&device, run))
-        return CLR_SCAN_NOT_NOW;
-    outcome = run_on_device(&device);
-    leave_device(&device);
-    return outcome;
+    for (i = 0; i < run->scan.column_count; i++)
+        clr_sharded_release(devices->copies[i]);
 }
 
 /* Groups the rows: devices that have copies of the columns may do it, and where they fail, threads
    do. */
 static enum clr_scan_outcome group(struct clr_view_run *run)
 {
-    struct device_scan scan;
-    struct clr_group_device device = {.division = &scan.division,
-                                      .copies = scan.copies,
-                                      .timeout_ms =
-                                          run->request.connection->settings.device_timeout};
-    const bool has_device = is_for_devices(&run->scan) && find_device(&scan, run);
+    struct devices devices;
+    const bool has_devices = find_devices(run, &devices);
     enum clr_scan_outcome outcome;
 
-    if (!has_device)
+    if (!has_devices)
         sum_blocks(run);
-    outcome = clr_host_group(&run->scan, run->watch, has_device ? &device : NULL, &run->groups);
-    if (has_device) {
-        note_device(&scan, device.outcome, &device.work, &device.status);
-        leave_device(&scan);
-    }
+    outcome =
+        clr_host_group(&run->scan, run->watch, has_devices ? &devices.asked : NULL, &run->groups);
+    if (has_devices)
+        leave_devices(run, &devices);
     return outcome;
 }
 
@@ -551,13 +517,16 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
     return outcome;
 }
 
-/* On a device, or else on the host. */
+/* On devices, or else on the host. */
 static enum clr_scan_outcome scan_anywhere(struct clr_view_run *run)
 {
-    const enum clr_scan_outcome outcome = run->scan.grouping == NULL && is_for_devices(&run->scan)
-                                              ? scan_on_device(run)
-                                              : CLR_SCAN_NOT_NOW;
+    enum clr_scan_outcome outcome = CLR_SCAN_NOT_NOW;
+    struct devices devices;
 
+    if (run->scan.grouping == NULL && find_devices(run, &devices)) {
+        outcome = clr_resident_scan(&devices.asked, &run->scan);
+        leave_devices(run, &devices);
+    }
     return outcome == CLR_SCAN_NOT_NOW || outcome == CLR_SCAN_FAILED ? scan_on_host(run) : outcome;
 }
 

@@ -187,10 +187,10 @@ static void test_bins(struct clr_column *column, struct clr_sharded *copy)
     const struct clr_value low = {.kind = CLR_KIND_INTEGER, .as.integer = -100},
                            high = {.kind = CLR_KIND_INTEGER, .as.integer = 100};
     struct clr_question question = {.kind = CLR_ASK_BINS, .counts = counts};
+    struct clr_device_scan asked = {
+        .division = clr_sharded_division(copy), .copies = &copy, .timeout_ms = SHARDS_TIMEOUT_MS};
     const int64_t start = clr_clock_ns();
-    struct clr_device_work work = {0};
     enum clr_scan_outcome outcome;
-    struct clr_status status;
     struct scans_made made;
     int i;
 
@@ -204,9 +204,7 @@ static void test_bins(struct clr_column *column, struct clr_sharded *copy)
         made.scan.values_memory =
             cases[i].is_poor ? clr_resident_bins_memory(&question.bins) - 1 : UINT64_MAX;
         do {
-            clr_status_clear(&status);
-            outcome = clr_resident_scan(clr_sharded_division(copy), &made.scan, &copy,
-                                        SHARDS_TIMEOUT_MS, NULL, &work, &status);
+            outcome = clr_resident_scan(&asked, &made.scan);
         } while (outcome == CLR_SCAN_NOT_NOW && i == 0 && !shards_late(start));
         tap_is_int64(outcome, i == 0 ? CLR_SCAN_DONE : CLR_SCAN_NOT_NOW, "histogram %d", i);
     }

@@ -100,7 +100,7 @@ static enum clr_scan_outcome scan(int parts, struct clr_groups **groups)
     const struct clr_group_team team = {.size = parts, .run = run_serially, .context = NULL};
 
     *groups = NULL;
-    return parts > 0 ? clr_group_scan(&made.scan, &team, NULL, NULL, groups)
+    return parts > 0 ? clr_group_scan(&made.scan, &team, NULL, groups)
                      : clr_host_group(&made.scan, NULL, NULL, groups);
 }
 

@@ -165,7 +165,7 @@ TAP_TEST(test_nomem)
 static bool takes_whole(size_t rows, size_t others, const struct clr_grouping *grouping)
 {
     const size_t blocks = clr_zones_of(rows);
-    struct clr_group_device *const none = NULL;
+    struct clr_device_scan *const none = NULL;
     struct clr_groups *groups = NULL;
     struct clr_state state;
     double changed;

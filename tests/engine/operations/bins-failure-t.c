@@ -34,22 +34,24 @@ static bool are_right(const uint64_t *counts, const struct clr_bins *bins,
 
 /* Asks until there is an answer, or there will be none, since the device or what builds has failed.
  */
-static enum clr_scan_outcome ask(struct clr_worker *worker, const struct clr_sharded *copy,
+static enum clr_scan_outcome ask(struct clr_worker *worker, struct clr_sharded *copy,
                                  const struct clr_bins *bins, uint64_t *counts,
                                  struct clr_status *status)
 {
-    struct clr_device_work work = {0};
+    struct clr_sharded *const copies[] = {copy};
+    struct clr_device_scan asked = {
+        .division = clr_sharded_division(copy), .copies = copies, .timeout_ms = SHARDS_TIMEOUT_MS};
     int64_t start = clr_clock_ns();
     enum clr_scan_outcome outcome;
     struct clr_worker_report report;
 
-    clr_status_clear(status);
     do {
-        outcome = clr_resident_bins(copy, bins, counts, SHARDS_TIMEOUT_MS, NULL, &work, status);
+        outcome = clr_resident_bins(&asked, bins, counts);
         clr_worker_report(worker, &report);
         if (outcome == CLR_SCAN_NOT_NOW)
             usleep(1000);
     } while (outcome == CLR_SCAN_NOT_NOW && report.status.code == CLR_OK && !shards_late(start));
+    *status = asked.status;
     return outcome;
 }
 
