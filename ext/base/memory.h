@@ -59,4 +59,15 @@ void clr_budget_hand_over(struct clr_budget *budget, size_t size);
    it is 0. */
 uint64_t clr_budget_limit(int64_t setting);
 
+/* Takes an item out of a list that has it: first, an lvalue, and the items' members `next` lead to
+   the items, one after the other. */
+#define CLR_UNLINK(first, item)                                                                    \
+    do {                                                                                           \
+        __typeof__(item) *link_ = &(first);                                                        \
+                                                                                                   \
+        while (*link_ != (item))                                                                   \
+            link_ = &(*link_)->next;                                                               \
+        *link_ = (item)->next;                                                                     \
+    } while (0)
+
 #endif

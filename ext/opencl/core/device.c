@@ -61,11 +61,7 @@ void *clr_device_attach(struct clr_device *device, const struct clr_device_part_
 
 void clr_device_detach(struct clr_device *device, struct clr_device_part *attachment)
 {
-    struct clr_device_part **link = &device->attachments;
-
-    while (*link != attachment)
-        link = &(*link)->next;
-    *link = attachment->next;
+    CLR_UNLINK(device->attachments, attachment);
     attachment->kind->release(attachment);
     clr_memory_free(attachment);
 }

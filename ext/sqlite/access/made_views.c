@@ -67,20 +67,11 @@ static int check(struct clr_connection *connection, const struct made *made)
     return view == NULL ? SQLITE_MISMATCH : clr_select_check_now(connection->db, &view->select);
 }
 
-static void forget(struct made_views *views, struct made *made)
-{
-    struct made **link = &views->first;
-
-    while (*link != made)
-        link = &(*link)->next;
-    *link = made->next;
-    free_made(made);
-}
-
 static void drop(sqlite3 *db, struct made_views *views, struct made *made)
 {
     sqlite3_create_module_v2(db, made->name, NULL, NULL, NULL);
-    forget(views, made);
+    CLR_UNLINK(views->first, made);
+    free_made(made);
 }
 
 void clr_made_view_drop(struct clr_connection *connection, const char *name)

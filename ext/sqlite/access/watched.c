@@ -117,11 +117,8 @@ static void give_companion(struct clr_connection *connection, struct companion *
                            bool can_serve)
 {
     struct companions *companions = clr_connection_find(connection, &companions_kind);
-    struct companion **link = &companions->first;
 
-    while (*link != companion)
-        link = &(*link)->next;
-    *link = companion->next;
+    CLR_UNLINK(companions->first, companion);
     if (!can_serve) {
         free_companion(companion);
         return;

@@ -146,14 +146,10 @@ static bool is_alone(const struct clr_image *image)
 /* Drops references to an image. Returns it if it is to be freed, and in no list then; else NULL. */
 static struct clr_image *release_image(struct clr_image *image, int references)
 {
-    struct clr_image **link = &image->table->images;
-
     image->references -= references;
     if (image->references > 0)
         return NULL;
-    while (*link != image)
-        link = &(*link)->next;
-    *link = image->next;
+    CLR_UNLINK(image->table->images, image);
     return image;
 }
 
@@ -226,12 +222,9 @@ static struct clr_cached_table *get_table(const struct clr_cache_place *place)
 
 void clr_cache_drop_table(struct clr_cached_table *table)
 {
-    struct clr_cached_table **link = &tables;
     struct clr_image *image = table->images;
 
-    while (*link != table)
-        link = &(*link)->next;
-    *link = table->next;
+    CLR_UNLINK(tables, table);
     table->is_dropped = true;
     if (image != NULL && release_image(image, 1) != NULL)
         free_image(image);

@@ -185,13 +185,9 @@ static struct clr_known_file *locked_find_file(const struct clr_file_facts *pinn
  */
 static struct clr_known_file *locked_release(struct clr_known_file *file)
 {
-    struct clr_known_file **link = &files;
-
     if (--file->references > 0)
         return NULL;
-    while (*link != file)
-        link = &(*link)->next;
-    *link = file->next;
+    CLR_UNLINK(files, file);
     return file;
 }
 
@@ -235,13 +231,11 @@ static int close_handle(sqlite3_file *handle)
 {
     void (*closed)(struct clr_known_file * file) = NULL;
     const sqlite3_io_methods *methods;
-    struct clr_open_file *open, **link;
+    struct clr_open_file *open;
 
     pthread_mutex_lock(&lock);
     open = locked_find_handle(handle);
-    for (link = &handles; *link != open; link = &(*link)->next)
-        ;
-    *link = open->next;
+    CLR_UNLINK(handles, open);
     methods = open->methods;
     if (locked_let_go(open))
         closed = on_close;

@@ -96,15 +96,13 @@ struct clr_connection *clr_connection_retain(struct clr_connection *connection)
 
 void clr_connection_release(void *pointer)
 {
-    struct clr_connection *connection = pointer, **link = &list;
+    struct clr_connection *connection = pointer;
     struct clr_attachment *attachment;
 
     if (--connection->references > 0)
         return;
     take_lock();
-    while (*link != connection)
-        link = &(*link)->next;
-    *link = connection->next;
+    CLR_UNLINK(list, connection);
     give_lock();
     clr_runtime_rest();
     while ((attachment = connection->attachments) != NULL) {
