@@ -172,44 +172,39 @@ static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation
     return hash;
 }
 
-uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
+/* Hashes all operations, or those that open and move cursors. Of a b-tree that is opened p2 is the
+   root page; by p3 it names the database, which has another number in another connection. */
+static uint64_t hash_program(sqlite3 *db, const char *sql, sqlite3_value *const *values, int count,
+                             bool moves_alone)
 {
     struct clr_bytecode program;
-    uint64_t hash = read_bound(db, &program, sql, NULL, 0) == SQLITE_OK ? 1 : 0;
-    int i;
+    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program.count; i++) {
-        const struct clr_vdbe_op *operation = &program.operations[i];
-        /* By p3 it names the database, which has another number in another connection. */
-        const int p3 = clr_vdbe_op_is(operation, "OpenRead") ? 0 : operation->p3;
-        const int numbers[] = {operation->p1, operation->p2, p3, operation->p5};
+    for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
+        const bool opens = clr_vdbe_op_is(operation, "OpenRead");
+        const int numbers[] = {operation->p1, opens || !moves_alone ? operation->p2 : 0,
+                               opens || moves_alone ? 0 : operation->p3, operation->p5};
 
-        if (!clr_vdbe_op_is(operation, "Transaction"))
+        if (moves_alone ? CLR_VDBE_OP_IN(operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS, "OpenEphemeral",
+                                         "OpenDup", "VOpen", "IdxGE", "IdxGT", "IdxLE", "IdxLT",
+                                         "VNext", "VFilter", "SorterNext")
+                        : !clr_vdbe_op_is(operation, "Transaction"))
             hash = add_operation(hash, operation, numbers);
     }
     clr_bytecode_free(&program);
     return hash;
 }
 
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
+{
+    return hash_program(db, sql, NULL, 0, false);
+}
+
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count)
 {
-    struct clr_bytecode program;
-    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
-    int i;
-
-    for (i = 0; i < program.count; i++) {
-        const struct clr_vdbe_op *operation = &program.operations[i];
-        const int root = clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0;
-        const int numbers[] = {operation->p1, root, 0, operation->p5};
-
-        if (CLR_VDBE_OP_IN(operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS, "OpenEphemeral", "OpenDup",
-                           "VOpen", "IdxGE", "IdxGT", "IdxLE", "IdxLT", "VNext", "VFilter",
-                           "SorterNext"))
-            hash = add_operation(hash, operation, numbers);
-    }
-    clr_bytecode_free(&program);
-    return hash;
+    return hash_program(db, sql, values, count, true);
 }
 
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode)
