@@ -563,13 +563,11 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
 
     *run = (struct clr_view_run){.watch = watch,
                                  .plan = plan,
-                                 .parameters = asking->parameters,
                                  .memos = acceleration->memos,
                                  .kept =
                                      connection->settings.keep_answers ? &acceleration->kept : NULL,
                                  .dimensions = &acceleration->dimensions,
                                  .lookups = lookups,
-                                 .parameter_count = acceleration->select->parameter_count,
                                  .request = {.connection = connection,
                                              .database = plan->database,
                                              .table = &plan->table,
@@ -581,8 +579,9 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
                                              .deriving = &acceleration->deriving,
                                              .refused_column = -1,
                                              .no_pages = acceleration->no_pages}};
-    rc = evaluate_operands(connection->db, plan->query, asking->parameters, run->parameter_count,
-                           &run->operands, &run->request.reason);
+    rc = evaluate_operands(connection->db, plan->query, asking->parameters,
+                           acceleration->select->parameter_count, &run->operands,
+                           &run->request.reason);
     if (rc != SQLITE_OK || run->request.reason.code != CLR_WHY_NONE)
         return rc;
     rc = read_constants(&run->operands, plan->query, values);
@@ -782,7 +781,7 @@ static int make_answer(struct clr_acceleration *acceleration, struct clr_view_ru
                                            .kept = run->is_kept ? acceleration->kept.values : NULL,
                                            .run = run->query_run,
                                            .groups = run->groups,
-                                           .parameters = run->parameters,
+                                           .parameters = run->operands.values,
                                            .memory = run->scan.values_memory,
                                            .watch = &watch,
                                            .environment = environment};

@@ -874,7 +874,7 @@ int clr_view_run_answer(struct clr_view_run *run)
         rc = scan_image(run);
     if (goes_on(run, rc))
         rc = clr_finish_subqueries_check(request->connection->db, run->plan->query,
-                                         run->parameter_count, NULL, &request->reason);
+                                         run->operands.first, NULL, &request->reason);
     run->is_answered =
         goes_on(run, rc) && (request->has_columns || request->reading.kind == CLR_READ_STREAMED);
     clr_column_request_end(request);

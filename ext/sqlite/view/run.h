@@ -25,9 +25,7 @@ struct clr_view_run {
     struct clr_query_run *query_run;
     struct clr_scan scan; /* that of query_run */
     const struct clr_plan *plan;
-    sqlite3_value *const *parameters; /* the SELECT's, from ?1 on */
-    int parameter_count;
-    struct clr_operands operands;          /* these, and those that SQLite evaluates */
+    struct clr_operands operands;
     struct clr_lookup_memo *memos;         /* of the plan's statements of lookups, the view's */
     struct clr_tables_version *dimensions; /* which these were made of; the view's */
     struct clr_lookup *lookups;            /* room for theirs, as the scan has them */
