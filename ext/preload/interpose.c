@@ -448,37 +448,21 @@ int sqlite3_step(sqlite3_stmt *handle)
     return rc;
 }
 
-int sqlite3_reset(sqlite3_stmt *handle)
-{
-    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
+/* arguments: of SQLite's function; own: the call for a statement that is watched. */
+#define OF_WATCHED(type, name, parameters, arguments, own)                                         \
+    type sqlite3_##name parameters                                                                 \
+    {                                                                                              \
+        struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);          \
+                                                                                                   \
+        return statement == NULL ? originals_of(handle, CALLER)->name arguments : own;             \
+    }
 
-    return statement == NULL ? originals_of(handle, CALLER)->reset(handle)
-                             : clr_statement_reset(statement);
-}
-
-int sqlite3_finalize(sqlite3_stmt *handle)
-{
-    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
-
-    return statement == NULL ? originals_of(handle, CALLER)->finalize(handle)
-                             : clr_statement_finalize(statement);
-}
-
-char *sqlite3_expanded_sql(sqlite3_stmt *handle)
-{
-    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
-
-    return statement == NULL ? originals_of(handle, CALLER)->expanded_sql(handle)
-                             : clr_statement_expanded_sql(statement);
-}
-
-int sqlite3_stmt_status(sqlite3_stmt *handle, int operation, int reset)
-{
-    struct clr_statement *statement = clr_statement_find(&clr_watched_count, handle);
-
-    return statement == NULL ? originals_of(handle, CALLER)->stmt_status(handle, operation, reset)
-                             : clr_statement_status(statement, operation, reset);
-}
+OF_WATCHED(int, reset, (sqlite3_stmt * handle), (handle), clr_statement_reset(statement))
+OF_WATCHED(int, finalize, (sqlite3_stmt * handle), (handle), clr_statement_finalize(statement))
+OF_WATCHED(char *, expanded_sql, (sqlite3_stmt * handle), (handle),
+           clr_statement_expanded_sql(statement))
+OF_WATCHED(int, stmt_status, (sqlite3_stmt * handle, int operation, int reset),
+           (handle, operation, reset), clr_statement_status(statement, operation, reset))
 
 sqlite3_stmt *sqlite3_next_stmt(sqlite3 *db, sqlite3_stmt *handle)
 {

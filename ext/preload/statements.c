@@ -218,10 +218,8 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
     }
     statement->steps++;
     statement->is_in_step = true;
-    if (!statement->is_timed) {
-        rc = originals->step(running);
-    } else if (statement->untimed > 0) {
-        statement->untimed--;
+    if (!statement->is_timed || statement->untimed > 0) {
+        statement->untimed -= statement->is_timed;
         rc = originals->step(running);
     } else {
         statement->untimed = statement->interval - 1;
@@ -563,11 +561,10 @@ int clr_statement_reset(struct clr_statement *statement)
 {
     struct clr_connected *connected = statement->connected;
     const struct clr_originals *originals = connected->originals;
-    sqlite3_mutex *mutex;
+    sqlite3_mutex *mutex = lock(connected);
     sqlite3_stmt *plain = statement->plain;
     int rc, plain_rc = SQLITE_OK;
 
-    mutex = lock(connected);
     if (statement->is_in_step) {
         /* SQLite itself resets a statement that it prepares anew, or begins again. */
         rc = originals->reset(plain);
@@ -588,11 +585,10 @@ int clr_statement_finalize(struct clr_statement *statement)
 {
     struct clr_connected *connected = statement->connected;
     const struct clr_originals *originals = connected->originals;
-    sqlite3_mutex *mutex;
+    sqlite3_mutex *mutex = lock(connected);
     sqlite3_stmt *plain = statement->plain;
     int rc, plain_rc;
 
-    mutex = lock(connected);
     rc = end_run(statement);
     let_go(statement);
     originals->mutex_leave(mutex);
@@ -605,12 +601,10 @@ char *clr_statement_expanded_sql(struct clr_statement *statement)
 {
     struct clr_connected *connected = statement->connected;
     const struct clr_originals *originals = connected->originals;
-    sqlite3_mutex *mutex;
-    sqlite3_stmt *companion;
+    sqlite3_mutex *mutex = lock(connected);
+    sqlite3_stmt *companion = atomic_load(&statement->companion);
     char *sql;
 
-    mutex = lock(connected);
-    companion = atomic_load(&statement->companion);
     if (companion != NULL && originals->transfer_bindings != NULL)
         originals->transfer_bindings(companion, statement->plain);
     sql = originals->expanded_sql(statement->plain);
@@ -624,11 +618,10 @@ int clr_statement_status(struct clr_statement *statement, int operation, int res
 {
     struct clr_connected *connected = statement->connected;
     const struct clr_originals *originals = connected->originals;
-    sqlite3_mutex *mutex;
+    sqlite3_mutex *mutex = lock(connected);
     sqlite3_stmt *companion;
     int value;
 
-    mutex = lock(connected);
     value = originals->stmt_status(statement->plain, operation, reset);
     if (operation > 0 && operation < CLR_COUNTERS) {
         companion = atomic_load(&statement->companion);
