@@ -220,9 +220,7 @@ static bool are_few(const struct clr_groups *groups)
     return count <= FEW_GROUPS;
 }
 
-/* Completes the groups when the parts have run, or one of them would not go on. Returns as
-   clr_host_group() does, or CLR_SCAN_NOT_NOW if the plan will not do, with doubts to begin again
-   with. */
+/* Completes the groups when the parts have run, as clr_host_groups_end() does. */
 static enum clr_scan_outcome end(struct clr_groups *groups, const struct clr_group_team *team,
                                  struct clr_group_doubts *doubts)
 {

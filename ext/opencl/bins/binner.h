@@ -1,8 +1,4 @@
-/*
- * A device's counting of the values of columns by bins, see kernels/columns/histogram.cl. As for
- * all of a device, one thread at a time calls these. Errors of OpenCL are final, as in
- * opencl/core/device.h.
- */
+/* A device's counting of the values of columns by bins, see kernels/columns/histogram.cl. */
 #ifndef CLR_OPENCL_BINNER_H
 #define CLR_OPENCL_BINNER_H
 

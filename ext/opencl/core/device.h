@@ -1,6 +1,7 @@
 /*
  * An opened device: its context, and what the parts of this floor keep with it. All functions on
- * one device are called by one thread at a time: that of its worker.
+ * one device, and on what is on it, are called by one thread at a time: that of its worker. Errors
+ * of OpenCL are final, see clr_device_unless_lost(): the device is not even closed then.
  */
 #ifndef CLR_OPENCL_DEVICE_H
 #define CLR_OPENCL_DEVICE_H

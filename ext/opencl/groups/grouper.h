@@ -1,7 +1,4 @@
-/*
- * Groups of rows whose columns are in a device's memory. As for all of a device, one thread at a
- * time calls these. Errors of OpenCL are final, as in opencl/core/device.h.
- */
+/* Groups of rows whose columns are in a device's memory. */
 #ifndef CLR_OPENCL_GROUPER_H
 #define CLR_OPENCL_GROUPER_H
 

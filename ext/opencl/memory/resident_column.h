@@ -1,7 +1,4 @@
-/*
- * Columns in a device's memory. As for all of a device, one thread at a time calls these, except
- * for clr_resident_column_size(). Errors of OpenCL are final, as in opencl/core/device.h.
- */
+/* Columns in a device's memory. Any thread may call clr_resident_column_size(). */
 #ifndef CLR_OPENCL_RESIDENT_COLUMN_H
 #define CLR_OPENCL_RESIDENT_COLUMN_H
 

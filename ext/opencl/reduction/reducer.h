@@ -1,7 +1,6 @@
 /*
  * The reduction of chunks on a device. There are several slots, each with its own in-order queue
- * and buffers, so that one chunk's staging buffer is filled while another's kernels run. As for all
- * of a device, one thread at a time calls these.
+ * and buffers, so that one chunk's staging buffer is filled while another's kernels run.
  */
 #ifndef CLR_OPENCL_REDUCER_H
 #define CLR_OPENCL_REDUCER_H

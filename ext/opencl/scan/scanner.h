@@ -1,7 +1,4 @@
-/*
- * Scans over columns in a device's memory. As for all of a device, one thread at a time calls
- * these. Errors of OpenCL are final, as in opencl/core/device.h.
- */
+/* Scans over columns in a device's memory. */
 #ifndef CLR_OPENCL_SCANNER_H
 #define CLR_OPENCL_SCANNER_H
 

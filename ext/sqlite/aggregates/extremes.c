@@ -1,5 +1,5 @@
 /*
- * gpu_min and gpu_max. The contract whose numbers are cited here is in aggregates.h.
+ * gpu_min and gpu_max.
  *
  * In a window values leave in the order in which they came, and SQLite does not say beforehand
  * whether some will. So all values that may still become the extreme when others have left go to a

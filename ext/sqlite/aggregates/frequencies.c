@@ -1,5 +1,5 @@
 /*
- * gpu_mode and gpu_count_distinct. The contract whose numbers are cited here is in aggregates.h.
+ * gpu_mode and gpu_count_distinct.
  *
  * Numbers go to a batch first, TEXT and BLOB straight to the collection. The batch goes to the
  * collection, or is kept to be counted with others, when it is full, when a row leaves and when a

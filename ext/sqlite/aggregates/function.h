@@ -1,4 +1,5 @@
-/* What a registered aggregate function knows of itself, and what all of them do alike. */
+/* What a registered aggregate function knows of itself, and what all of them do alike. The clauses
+   that are cited by their numbers are those of aggregates.h. */
 #ifndef CLR_SQLITE_FUNCTION_H
 #define CLR_SQLITE_FUNCTION_H
 

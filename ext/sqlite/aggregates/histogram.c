@@ -1,7 +1,4 @@
-/*
- * gpu_histogram. The contract whose numbers are cited here is in aggregates.h. Values go straight
- * to the counters (numeric/bins/bins.h).
- */
+/* gpu_histogram. Values go straight to the counters (numeric/bins/bins.h). */
 #include "base/memory.h"
 #include "numeric/states/state_format.h"
 #include "sqlite/aggregates/function.h"

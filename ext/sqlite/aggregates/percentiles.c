@@ -1,6 +1,5 @@
 /*
- * gpu_median, gpu_percentile, gpu_percentile_cont and gpu_percentile_disc. The contract whose
- * numbers are cited here is in aggregates.h.
+ * gpu_median, gpu_percentile, gpu_percentile_cont and gpu_percentile_disc.
  *
  * The values are kept as they come, and the ranks that are sought selected from them. In a window
  * rows leave and a value is asked for after every row: once a second one is, the values go to a

@@ -1,7 +1,4 @@
-/*
- * The aggregates whose states are exact sums: gpu_sum, gpu_total, gpu_avg, gpu_dot and the moments.
- * The contract whose numbers are cited here is in aggregates.h.
- */
+/* The aggregates that are exact sums: gpu_sum, gpu_total, gpu_avg, gpu_dot and the moments. */
 #include "sqlite/aggregates/function.h"
 
 /*
