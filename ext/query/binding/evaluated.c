@@ -127,26 +127,31 @@ static bool check_time(struct clr_binder *binder, const struct clr_node *node, b
     return true;
 }
 
-/* Checks the arguments of a function of times: (time, modifiers...), strftime(format, time,
-   modifiers...), timediff(time, time). */
+/* Returns the first time among the arguments of a function of times: (time, modifiers...),
+   strftime(format, time, modifiers...), timediff(time, time). NULL: it is the present one. */
+static const struct clr_node *first_time(const struct clr_node *function)
+{
+    const struct clr_node *first = function->first;
+
+    return first != NULL && strcmp(function->names[0].name, "strftime") == 0 ? first->next : first;
+}
+
+/* Whether another argument behind the first time is a time, too, and does not change it. */
+static bool takes_times(const struct clr_node *function)
+{
+    return strcmp(function->names[0].name, "timediff") == 0;
+}
+
+/* Checks the arguments of a function of times. */
 static bool check_times(struct clr_binder *binder, const struct clr_node *node)
 {
-    const char *name = node->names[0].name;
-    const struct clr_node *argument = node->first;
-    const bool is_difference = strcmp(name, "timediff") == 0;
-    bool is_value = true;
+    const struct clr_node *first = first_time(node), *argument;
 
-    if (argument != NULL && strcmp(name, "strftime") == 0)
-        argument = argument->next;
-    /* Without a time it is the present one. */
-    if (argument == NULL)
-        return refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
-    for (; argument != NULL; argument = argument->next) {
-        if (!check_time(binder, argument, is_value))
+    for (argument = first; argument != NULL; argument = argument->next) {
+        if (!check_time(binder, argument, argument == first || takes_times(node)))
             return false;
-        is_value = is_difference;
     }
-    return true;
+    return first != NULL || refuse_lookup(binder, CLR_WHY_PRESENT_TIME);
 }
 
 /* Returns the number, from 0, that an expression has among the parts of a key, or -1. */
@@ -524,27 +529,18 @@ static bool is_fixed_time(const struct clr_node *node, bool is_value)
     }
 }
 
-/* Whether a function of times, if it is one, has times that are fixed: (time, modifiers...),
-   strftime(format, time, modifiers...), timediff(time, time). */
+/* Whether a function of times, if it is one, has times that are fixed. */
 static bool has_fixed_times(const struct clr_node *node)
 {
-    const char *name = node->names[0].name;
-    const bool is_difference = strcmp(name, "timediff") == 0;
-    const struct clr_node *argument = node->first;
-    bool is_value = true;
+    const struct clr_node *first = first_time(node), *argument;
 
-    if (!clr_times_is_function(name))
+    if (!clr_times_is_function(node->names[0].name))
         return true;
-    if (argument != NULL && strcmp(name, "strftime") == 0)
-        argument = argument->next;
-    if (argument == NULL)
-        return false;
-    for (; argument != NULL; argument = argument->next) {
-        if (!is_fixed_time(argument, is_value))
+    for (argument = first; argument != NULL; argument = argument->next) {
+        if (!is_fixed_time(argument, argument == first || takes_times(node)))
             return false;
-        is_value = is_difference;
     }
-    return true;
+    return first != NULL;
 }
 
 /* Whether a node is a column of the table that is scanned which SQLite has in its rows. */
