@@ -143,11 +143,9 @@ static int find_number(sqlite3 *db, const char *schema, int *number)
 /* Whether a program reads b-trees of that database alone. */
 static bool reads_database(const struct clr_bytecode *program, int number)
 {
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
         if (clr_vdbe_op_is(operation, "VOpen") ||
             (clr_vdbe_op_is(operation, "OpenRead") && operation->p3 != number))
             return false;
@@ -167,10 +165,9 @@ static bool search_rows(const struct clr_bytecode *program)
    of arguments. Returns false without memory. */
 static bool add_functions(const struct clr_bytecode *program, struct clr_functions *functions)
 {
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
         const char *end = strrchr(operation->p4, '(');
         bool is_added;
         char *name;

@@ -129,22 +129,21 @@ void clr_bytecode_free(struct clr_bytecode *program)
 int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const char *format, ...)
 {
     struct clr_bytecode program;
+    const struct clr_vdbe_op *operation;
     va_list arguments;
-    int rc, i;
+    int rc;
 
     va_start(arguments, format);
     rc = read_formatted(db, &program, format, arguments);
     va_end(arguments);
     *read = (struct clr_databases_read){.last = -1};
-    for (i = 0; i < program.count; i++) {
-        const int number = program.operations[i].p1;
-
-        if (!clr_vdbe_op_is(&program.operations[i], "Transaction"))
+    for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
+        if (!clr_vdbe_op_is(operation, "Transaction"))
             continue;
-        read->has_main = read->has_main || number == 0;
-        read->attached += number > 1;
-        if (number > read->last)
-            read->last = number;
+        read->has_main = read->has_main || operation->p1 == 0;
+        read->attached += operation->p1 > 1;
+        if (operation->p1 > read->last)
+            read->last = operation->p1;
     }
     clr_bytecode_free(&program);
     return rc;
@@ -488,15 +487,13 @@ static int compare_trees(const void *a, const void *b)
 /* Adds the b-trees of a program. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int add_trees(const struct clr_bytecode *program, struct trees *trees)
 {
+    const struct clr_vdbe_op *operation = program->operations;
     int64_t *grown;
-    int i;
 
     grown = sqlite3_realloc64(trees->list,
                               (sqlite3_uint64)(trees->count + program->count + 1) * sizeof *grown);
-    for (i = 0; i < program->count && grown != NULL; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
-        if (clr_vdbe_op_is(operation, "OpenRead") || clr_vdbe_op_is(operation, "ReopenIdx"))
+    for (; operation < clr_bytecode_end(program) && grown != NULL; operation++) {
+        if (CLR_VDBE_OP_IN(operation, "OpenRead", "ReopenIdx"))
             grown[trees->count++] = ((int64_t)operation->p3 << 32) + operation->p2;
         else if (clr_vdbe_op_is(operation, "OpenAutoindex"))
             grown[trees->count++] = -1;

@@ -30,12 +30,10 @@ static const struct clr_vdbe_op *find_open(const struct clr_bytecode *program, i
 static bool is_in_loop(const struct clr_bytecode *program, const struct clr_vdbe_op *operation)
 {
     const int address = (int)(operation - program->operations);
-    int i;
+    const struct clr_vdbe_op *next;
 
-    for (i = address + 1; i < program->count; i++) {
-        const struct clr_vdbe_op *next = &program->operations[i];
-
-        if (next->p2 <= address && (clr_vdbe_op_is(next, "Next") || clr_vdbe_op_is(next, "Prev")))
+    for (next = operation + 1; next < clr_bytecode_end(program); next++) {
+        if (next->p2 <= address && CLR_VDBE_OP_IN(next, "Next", "Prev"))
             return true;
     }
     return false;
@@ -63,32 +61,36 @@ static bool is_of_result(const struct clr_vdbe_op *open)
 /* Whether ORDER BY brings what a cursor has into its order. */
 static bool is_sorted(const struct clr_bytecode *program, int cursor)
 {
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        if (program->operations[i].p1 == cursor && clr_vdbe_op_is(&program->operations[i], "Sort"))
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+        if (operation->p1 == cursor && clr_vdbe_op_is(operation, "Sort"))
             return true;
     }
     return false;
 }
 
+/* Whether a loop, by the operation at its end, compares keys. */
+static bool compares(const struct clr_bytecode *program, const struct clr_vdbe_op *next)
+{
+    const struct clr_vdbe_op *operation = program->operations + next->p2;
+
+    while (operation < next && !clr_vdbe_op_is(operation, "Compare"))
+        operation++;
+    return operation < next;
+}
+
 /* The sorter that has equal keys compared as rows leave it. Stores whether there are several. */
 static const struct clr_vdbe_op *find_sorter(const struct clr_bytecode *program, bool *are_several)
 {
-    const struct clr_vdbe_op *found = NULL;
-    int i, k;
+    const struct clr_vdbe_op *found = NULL, *next, *open;
 
     *are_several = false;
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *next = &program->operations[i], *open;
-        bool compares = false;
-
-        if (next->runs_once || !clr_vdbe_op_is(next, "SorterNext") || next->p2 < 0)
+    for (next = program->operations; next < clr_bytecode_end(program); next++) {
+        if (next->runs_once || !clr_vdbe_op_is(next, "SorterNext") || !compares(program, next))
             continue;
-        for (k = next->p2; k < i && !compares; k++)
-            compares = clr_vdbe_op_is(&program->operations[k], "Compare");
         open = find_open(program, next->p1);
-        if (!compares || open == NULL || is_in_loop(program, open))
+        if (open == NULL || is_in_loop(program, open))
             continue;
         *are_several = *are_several || found != NULL;
         found = open;
@@ -142,13 +144,10 @@ static struct loops find_loops(const struct clr_bytecode *program)
 /* Whether an operation leads to the next different value of an index's first columns, which are
    gone over in order, from one end on, where a search asks for others: a skip-scan
    (https://sqlite.org/optoverview.html). */
-static bool skips(const struct clr_bytecode *program, int address)
+static bool skips(const struct clr_bytecode *program, const struct clr_vdbe_op *operation)
 {
-    const struct clr_vdbe_op *operation = &program->operations[address];
-
-    return address > 1 && clr_vdbe_op_is(operation - 1, "Goto") &&
-           operation[-2].p1 == operation->p1 &&
-           (clr_vdbe_op_is(operation - 2, "Rewind") || clr_vdbe_op_is(operation - 2, "Last"));
+    return operation - program->operations > 1 && clr_vdbe_op_is(operation - 1, "Goto") &&
+           operation[-2].p1 == operation->p1 && CLR_VDBE_OP_IN(operation - 2, "Rewind", "Last");
 }
 
 /* Counts the searches in b-trees of the table but for those within a loop, in which each row's
@@ -163,7 +162,7 @@ static int count_searches(const struct clr_bytecode *program, const struct clr_v
         const bool is_inside = loop != NULL && i >= loop->p2 && operation < loop;
 
         if (operation->runs_once || is_inside || !CLR_VDBE_OP_IN(operation, CLR_VDBE_SEARCHES) ||
-            skips(program, i) || !is_of_table(program, find_open(program, operation->p1)))
+            skips(program, operation) || !is_of_table(program, find_open(program, operation->p1)))
             continue;
         *search = i;
         count++;
@@ -173,10 +172,10 @@ static int count_searches(const struct clr_bytecode *program, const struct clr_v
 
 static bool has(const struct clr_bytecode *program, const char *opcode)
 {
-    int i;
+    const struct clr_vdbe_op *operation;
 
-    for (i = 0; i < program->count; i++) {
-        if (!program->operations[i].runs_once && clr_vdbe_op_is(&program->operations[i], opcode))
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+        if (!operation->runs_once && clr_vdbe_op_is(operation, opcode))
             return true;
     }
     return false;
@@ -248,11 +247,9 @@ static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *progr
                                                 const struct loops *loops,
                                                 const struct clr_vdbe_op **open)
 {
-    int i;
+    const struct clr_vdbe_op *first = program->operations;
 
-    for (i = 0; i < program->count && loops->are_known; i++) {
-        const struct clr_vdbe_op *first = &program->operations[i];
-
+    for (; first < clr_bytecode_end(program) && loops->are_known; first++) {
         if (first->runs_once || !CLR_VDBE_OP_IN(first, "Rewind", "Last", CLR_VDBE_SEARCHES))
             continue;
         *open = find_open(program, first->p1);
@@ -312,33 +309,29 @@ static uint32_t find_grouping_root(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
-    bool are_several, compares = false;
-    int i, k;
+    const struct clr_vdbe_op *next;
+    bool are_several;
 
     if (first == NULL || !CLR_VDBE_OP_IN(first, "Rewind", "SeekGE", "SeekGT") ||
         !is_before_lists(program, &loops, first) || find_sorter(program, &are_several) != NULL ||
         are_several)
         return 0;
-    for (i = 0; i < program->count && !compares; i++) {
-        const struct clr_vdbe_op *next = &program->operations[i];
-
-        if (!clr_vdbe_op_is(next, "Next") || next->p1 != first->p1)
-            continue;
-        for (k = next->p2; k < i && !compares; k++)
-            compares = clr_vdbe_op_is(&program->operations[k], "Compare");
+    for (next = program->operations; next < clr_bytecode_end(program); next++) {
+        if (next->p1 == first->p1 && clr_vdbe_op_is(next, "Next") && compares(program, next))
+            return (uint32_t)open->p2;
     }
-    return compares ? (uint32_t)open->p2 : 0;
+    return 0;
 }
 
 /* Returns the loop around an operation in which a list's values are gone over from the least one
    on, if it is the only loop around it that no coroutine has; else NULL. */
-static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *program, int address)
+static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *program,
+                                                const struct clr_vdbe_op *operation)
 {
-    const struct clr_vdbe_op *found = NULL;
-    int i;
+    const int address = (int)(operation - program->operations);
+    const struct clr_vdbe_op *found = NULL, *next;
 
-    for (i = address + 1; i < program->count; i++) {
-        const struct clr_vdbe_op *next = &program->operations[i];
+    for (next = operation + 1; next < clr_bytecode_end(program); next++) {
         const bool ascends = clr_vdbe_op_is(next, "Next");
 
         if (next->p2 > address || !(ascends || clr_vdbe_op_is(next, "Prev")))
@@ -381,7 +374,7 @@ static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bo
     if (!are_listed)
         return clr_vdbe_op_is(place, "Rewind");
     return (clr_vdbe_op_is(place, "SeekRowid") || clr_vdbe_op_is(place, "NotExists")) &&
-           find_list_loop(program, (int)(place - program->operations)) != NULL;
+           find_list_loop(program, place) != NULL;
 }
 
 /* Returns the root page of the index whose rows a program goes over, all of them from the first one
@@ -389,12 +382,10 @@ static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bo
    not. */
 static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t root)
 {
-    const struct clr_vdbe_op *index = NULL;
-    int table = -1, rewinds = 0, i;
+    const struct clr_vdbe_op *index = NULL, *operation;
+    int table = -1, rewinds = 0;
 
-    for (i = 0; i < program->count; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
-
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
         if (!clr_vdbe_op_is(operation, "OpenRead"))
             continue;
         if (operation->runs_once)
@@ -406,8 +397,8 @@ static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t 
         else
             return 0;
     }
-    for (i = 0; i < program->count && index != NULL; i++) {
-        const struct clr_vdbe_op *operation = &program->operations[i];
+    for (operation = program->operations; operation < clr_bytecode_end(program) && index != NULL;
+         operation++) {
         const bool rewinds_it = clr_vdbe_op_is(operation, "Rewind");
 
         if (operation->p1 != index->p1 && operation->p1 != table)
