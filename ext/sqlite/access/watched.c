@@ -10,7 +10,6 @@
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/schema/select_columns.h"
-#include "sqlite/session/age.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"

@@ -4,7 +4,6 @@
 #include "query/syntax/syntax.h"
 #include "sqlite/columns/row_loader.h"
 #include "sqlite/schema/row_order.h"
-#include "sqlite/session/age.h"
 #include "sqlite/session/statement.h"
 #include "storage/format/page_set.h"
 #include "storage/refresh/refresh.h"

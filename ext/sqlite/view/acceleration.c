@@ -9,7 +9,6 @@
 #include "query/syntax/grammar.h"
 #include "query/syntax/print.h"
 #include "sqlite/cache/cache.h"
-#include "sqlite/session/age.h"
 #include "sqlite/session/sql_value.h"
 
 #include <string.h>
