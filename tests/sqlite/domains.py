@@ -80,8 +80,7 @@ class Domain:
 
     def insert(self, table, rows):
         """Rows, which are tuples."""
-        rows = list(rows)
-        self.db.executemany(f"INSERT INTO {table} VALUES({', '.join('?' * len(rows[0]))})", rows)
+        support.insert(self.db, table, rows)
 
     def close(self):
         """Ends the connection."""
@@ -234,11 +233,9 @@ class Affinities(Domain):
         words = ("5", "5.0", "-1", "0", "a", "5x", "1e1", "", "2.5")
         values = {"r": (0.0, 1.0, 2.5, 5.0, -1.0), "i": (0, 1, 2, 5, 10, -1), "m": (0, 1, 5, -1), "s": words, "c": words,
                   "a": (0.5, 1.0, 2.5, 5.0, 7.5), "b": (0, 5.5, "5", b"5", b"a")}
-        db.execute(f"CREATE TABLE t({', '.join(f'{name} {kind}' for name, kind in cls.columns.items())}, x REAL)")
-        db.executemany("INSERT INTO t VALUES(?, ?, ?, ?, ?, ?, ?, ?)", (
+        support.table(db, f"t({', '.join(f'{name} {kind}' for name, kind in cls.columns.items())}, x REAL)", (
             (*(None if rng.random() < 0.05 else rng.choice(values[name]) for name in cls.columns), i / 8) for i in range(800)))
-        db.execute(f"CREATE TABLE o({', '.join(cls.inner)})")
-        db.executemany("INSERT INTO o VALUES(?, ?, ?, ?, ?, ?, ?)", (
+        support.table(db, f"o({', '.join(cls.inner)})", (
             ("5", 5, 5.0, 5, 5, b"5", "A"), ("5.0", 0, 2.5, 5.0, 2.5, 5, "5"), ("a", 10, None, "5", 0, None, "a"),
             ("1e1", -1, 0.5, 2, 10, b"a", "0"), (None, 1, 1, -1, -1, 1, "1")))
 
@@ -256,8 +253,7 @@ class Json(Domain):
         """The table in any database."""
         for name in ("tagged", "passed"):
             db.create_function(name, 1, lambda text: text, deterministic=True)
-        db.execute("CREATE TABLE t(j TEXT, n INTEGER)")
-        db.executemany("INSERT INTO t VALUES(?, ?)", ((f'{{"a": [{i % 7}]}}', i % 7) for i in range(1000)))
+        support.table(db, "t(j TEXT, n INTEGER)", ((f'{{"a": [{i % 7}]}}', i % 7) for i in range(1000)))
 
     def fill(self, rng):
         self.create(self.db)
@@ -272,9 +268,8 @@ class Collations(Domain):
     @classmethod
     def create(cls, db, rng):
         """The table in any database."""
-        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, code TEXT COLLATE NOCASE, trimmed TEXT COLLATE RTRIM, x REAL)")
-        db.executemany("INSERT INTO t VALUES(NULL, ?, ?, ?, ?)", (
-            (*(rng.choice(cls.texts) for _ in range(3)), rng.randint(-99, 99) / 8) for _ in range(3_000)))
+        support.table(db, "t(id INTEGER PRIMARY KEY, city TEXT, code TEXT COLLATE NOCASE, trimmed TEXT COLLATE RTRIM, x REAL)", (
+            (None, *(rng.choice(cls.texts) for _ in range(3)), rng.randint(-99, 99) / 8) for _ in range(3_000)))
 
     def fill(self, rng):
         self.create(self.db, rng)
@@ -401,10 +396,9 @@ class DeviceGroups(Domain):
     @classmethod
     def create(cls, db, rng, rows):
         """The table in any database."""
-        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER,"
-                   " big INTEGER, x REAL, mixed, wide REAL, wild REAL)")
-        db.executemany("INSERT INTO t VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ((
-            rng.choice(cls.cities), f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
+        support.table(db, "t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER, big INTEGER, x REAL,"
+                          " mixed, wide REAL, wild REAL)", ((
+            None, rng.choice(cls.cities), f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
             rng.randint(-2, 3) if rng.random() > 0.1 else None, rng.randint(0, rows), rng.randint(-99, 99),
             rng.choice((2**62, -(2**62), 2**40, 1, -1)), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 7, 0.5, -2.25)),
             rng.random() * 100 if rng.random() > 0.002 else 1e-30, rng.choice(cls.spread)) for _ in range(rows)))

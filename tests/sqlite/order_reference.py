@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+import support
 from reference import INT_MAX, INT_MIN
 
 
@@ -159,9 +160,7 @@ NUMBERS = (small, limits, hard, alike, clusters)
 
 
 def fill(db, values):
-    db.execute("DROP TABLE IF EXISTS t")
-    db.execute("CREATE TABLE t(x)")
-    db.executemany("INSERT INTO t VALUES (?)", [(value,) for value in values])
+    support.table(db, "t(x)", ((value,) for value in values))
 
 
 def present(values):

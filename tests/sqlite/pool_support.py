@@ -21,11 +21,7 @@ SELECTS = {
     "rows": "SELECT k, a, c FROM {t} WHERE a % 50 = 7 ORDER BY k",
 }
 TABLE = "CREATE TABLE {t}(k INTEGER PRIMARY KEY, a INT, b REAL, c TEXT)"
-FILL = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
-    " INSERT INTO {t} SELECT i, i * {factor} % 1000, i * 0.25 * {factor}, 'name ' || (i * {factor} % 7)"
-    " FROM n"
-)
+FILL = support.numbered("{t}", "{rows}", "i, i * {factor} % 1000, i * 0.25 * {factor}, 'name ' || (i * {factor} % 7)")
 
 
 #: All answers of this process's clients, and how many of them were accelerated.

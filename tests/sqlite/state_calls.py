@@ -46,8 +46,7 @@ def numbered(parts, rows):
 
 def fill(db, rows):
     """The table t(part, x, y)."""
-    support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(part, x, y)")
-    db.executemany("INSERT INTO t VALUES (?, ?, ?)", rows)
+    support.table(db, "t(part, x, y)", rows)
 
 
 def keep_states(db):

@@ -66,6 +66,12 @@ def execute(db, *statements):
         db.execute(sql).fetchall()
 
 
+def numbered(into, rows, values, first=1):
+    """A statement that inserts so many rows of expressions of a number i, which counts from the first one on."""
+    return (f"INSERT INTO {into} WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n LIMIT {rows})"
+            f" SELECT {values} FROM n")
+
+
 def rows(db, sql, *parameters):
     """All rows of a query; an error that SQLite reports for it as a Failure instead."""
     try:
@@ -90,10 +96,23 @@ def call(function, x="x", y="y"):
     return f"{function}({x}, {y})" if function.endswith("dot") else f"{function}({x})"
 
 
-def fill(db, pairs, table="t"):
-    """A new table of (x, y) with just these rows in this order; no affinity changes a value."""
-    execute(db, f"DROP TABLE IF EXISTS {table}", f"CREATE TABLE {table}(x, y)")
-    db.executemany(f"INSERT INTO {table} VALUES (?, ?)", pairs)
+def insert(db, name, rows):
+    """Adds rows to a table."""
+    rows = iter(rows)
+    for first in rows:
+        db.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(first))})", itertools.chain([first], rows))
+
+
+def table(db, declared, rows):
+    """A new table, in the place of an older one, as CREATE TABLE declares it, with these rows in this order."""
+    name = declared.partition("(")[0]
+    execute(db, f"DROP TABLE IF EXISTS {name}", f"CREATE TABLE {declared}")
+    insert(db, name, rows)
+
+
+def fill(db, pairs, name="t"):
+    """A new table of (x, y) with just these rows; no affinity changes a value."""
+    table(db, f"{name}(x, y)", pairs)
 
 
 def lingering(chunks):

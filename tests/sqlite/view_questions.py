@@ -10,16 +10,11 @@ import csv
 import datetime
 import os
 
+import support
 import tap
 
 #: What the visits begin with, one of their users, and one of their pages.
 START, USER, PAGE = datetime.datetime(2013, 7, 1), 3 * 10**18 + 7, "http://shop.test/50"
-
-
-def create(db, table, columns, rows):
-    """A table, its columns as SQL declares them, and its rows."""
-    db.execute(f"CREATE TABLE {table}({columns})")
-    db.executemany(f"INSERT INTO {table} VALUES({', '.join('?' * len(columns.split(',')))})", rows)
 
 
 def h2oai(db, rng, rows=20_000):
@@ -29,8 +24,8 @@ def h2oai(db, rng, rows=20_000):
                 f"id{rng.randint(1, rows // 20):010}", rng.randint(1, 20), rng.randint(1, 20),
                 rng.randint(1, rows // 20), rng.randint(1, 5), rng.randint(1, 15),
                 round(rng.random() * 100, 6))
-    create(db, "h2o", "id1 TEXT, id2 TEXT, id3 TEXT, id4 INTEGER, id5 INTEGER, id6 INTEGER,"
-           " v1 INTEGER, v2 INTEGER, v3 REAL", (row() for _ in range(rows)))
+    support.table(db, "h2o(id1 TEXT, id2 TEXT, id3 TEXT, id4 INTEGER, id5 INTEGER, id6 INTEGER,"
+                  " v1 INTEGER, v2 INTEGER, v3 REAL)", (row() for _ in range(rows)))
 
 
 def lineitem(db, rng, rows=10_000):
@@ -41,8 +36,8 @@ def lineitem(db, rng, rows=10_000):
         return (float(quantity), round(quantity * rng.uniform(900, 2_000), 2),
                 rng.randint(0, 10) / 100, rng.randint(0, 8) / 100,
                 rng.choice("ANR"), rng.choice("FO"), str(day))
-    create(db, "lineitem", "l_quantity REAL, l_extendedprice REAL, l_discount REAL, l_tax REAL,"
-           " l_returnflag TEXT, l_linestatus TEXT, l_shipdate TEXT", (row() for _ in range(rows)))
+    support.table(db, "lineitem(l_quantity REAL, l_extendedprice REAL, l_discount REAL, l_tax REAL,"
+                  " l_returnflag TEXT, l_linestatus TEXT, l_shipdate TEXT)", (row() for _ in range(rows)))
 
 
 #: The columns of the table of a web site's visits.
@@ -85,8 +80,8 @@ def hits(db, rng, rows=16_000):
                 f"model {phone}" if phone else "", rng.choice((1024, 1366, 1920)),
                 rng.randint(30, 120) * 10, rng.randint(30, 90) * 10, rng.randint(0, 1),
                 rng.randint(0, 1), often(0.1, 1), often(0.1, 1), hash_of(url), hash_of(referer))
-    create(db, "hits", ", ".join(f"{name} {kind}" for name, kind in HITS.items()),
-           (row(number) for number in range(rows)))
+    support.table(db, f"hits({', '.join(f'{name} {kind}' for name, kind in HITS.items())})",
+                  (row(number) for number in range(rows)))
 
 
 def hash_of(text):
@@ -99,8 +94,7 @@ def flights(db):
     that leave in the same minute."""
     with open(os.path.join(tap.SRCDIR, "tests", "data", "flights.csv"), newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if row[0] != "date"][::5] * 5
-    create(db, "flights", "date TEXT, delay INTEGER, distance INTEGER, origin TEXT,"
-           " destination TEXT", rows)
+    support.table(db, "flights(date TEXT, delay INTEGER, distance INTEGER, origin TEXT, destination TEXT)", rows)
 
 
 H2OAI = {

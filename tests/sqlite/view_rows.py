@@ -8,11 +8,8 @@ import view_support as views
 FOLDER = views.Folder()
 ROWS = 300
 LATER, FILLED, KEPT = "will be kept when asked", "rows through SQLite", "all columns are resident"
-FILL = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
-    " INSERT INTO {table}(a, b, c) SELECT i, i * 0.25,"
-    " CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN i WHEN 2 THEN i * 0.5 ELSE 'text ' || i END FROM n"
-)
+FILL = support.numbered("{table}(a, b, c)", "{rows}", "i, i * 0.25,"
+                        " CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN i WHEN 2 THEN i * 0.5 ELSE 'text ' || i END")
 PLAIN = "CREATE TABLE {table}(a INT, b REAL, c)"
 KEYED = "CREATE TABLE {table}(a INT, b REAL, c, PRIMARY KEY (a)) WITHOUT ROWID"
 VIRTUAL = (

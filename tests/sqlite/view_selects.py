@@ -1,5 +1,6 @@
 """Tables and SELECTs for the contract of accelerated views."""
 
+import support
 import view_support as views
 
 TABLES = """
@@ -30,6 +31,5 @@ def opened(device="host"):
 def with_numbers(folder):
     """A connection to a file with a table n."""
     db = views.connect(folder.new())
-    db.execute("CREATE TABLE n(k INT, x REAL)")
-    db.executemany("INSERT INTO n VALUES (?, ?)", ((i, i / 8) for i in range(100)))
+    support.table(db, "n(k INT, x REAL)", ((i, i / 8) for i in range(100)))
     return db

@@ -16,10 +16,8 @@ ROWS = 3_000
 
 def fill(db, table, factor=1):
     """A table of numbers and a few words."""
-    support.execute(db, "BEGIN", f"CREATE TABLE {table}(x INTEGER, r REAL, s TEXT COLLATE NOCASE, d DATE, n)")
     rows = ((factor * (i % 97), i / 8, f"S{i % 7}", f"2020-01-0{i % 9 + 1}", i % 5 or "none") for i in range(ROWS))
-    db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", rows)
-    db.execute("COMMIT")
+    support.table(db, f"{table}(x INTEGER, r REAL, s TEXT COLLATE NOCASE, d DATE, n)", rows)
 
 
 def open_database(path=None, **options):
@@ -175,14 +173,11 @@ def test_groups(batch):
     """Views of several rows: whatever is accelerated of them compares as before."""
     path = FOLDER.new()
     db = views.connect(path, isolation_level=None)
-    support.execute(db, "BEGIN", "CREATE TABLE g(v VARCHAR(9), d DATE, i INT, r REAL, n)")
     rows = ((f"v{i % 5}", f"2020-0{i % 9 + 1}-01", i % 7, i / 8, i % 4 or None) for i in range(ROWS))
-    db.executemany("INSERT INTO g VALUES (?, ?, ?, ?, ?)", rows)
-    db.execute("CREATE TABLE word(k TEXT, m INT)")
-    db.execute("INSERT INTO word VALUES ('v1', 3), ('V2 ', 7), ('600', 1), ('5', 5), ('3.0', 375)")
+    support.table(db, "g(v VARCHAR(9), d DATE, i INT, r REAL, n)", rows)
+    support.table(db, "word(k TEXT, m INT)", (("v1", 3), ("V2 ", 7), ("600", 1), ("5", 5), ("3.0", 375)))
     for name, select in GROUPED.items():
         db.execute(f"CREATE VIEW {name} AS {select}")
-    db.execute("COMMIT")
     plain = views.connect(path, isolation_level=None)
     tap.diag(f"{accelerate(db)} of {len(GROUPED)} are accelerated")
     for name in GROUPED:

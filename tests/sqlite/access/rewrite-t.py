@@ -19,12 +19,8 @@ MOST = 32
 def open_database(_):
     """A connection that converts values by their declared types and by the columns' names."""
     db = views.connect(FOLDER.new(), isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
-    db.execute("BEGIN")
-    db.execute("CREATE TABLE t(d DATE, x INTEGER, s VARCHAR(10), k \"primary key\", c \"int collate nocase, e\","
-               " h \"int hidden\")")
-    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)",
-                   ((f"2001-02-{i % 9 + 10}", i % 97, f"s{i % 7}", i % 5, i % 3, i % 4) for i in range(ROWS)))
-    db.execute("COMMIT")
+    support.table(db, "t(d DATE, x INTEGER, s VARCHAR(10), k \"primary key\", c \"int collate nocase, e\", h \"int hidden\")",
+                  ((f"2001-02-{i % 9 + 10}", i % 97, f"s{i % 7}", i % 5, i % 3, i % 4) for i in range(ROWS)))
     return db
 
 
@@ -175,10 +171,9 @@ def test_writing(path):
                     db = views.connect(fresh, isolation_level=None)
                     db.create_function("own", 1, lambda value: value * 2)
                     support.execute(db, f"PRAGMA journal_mode = {journal}",
-                                    "CREATE TABLE t(x INTEGER, k INTEGER, s TEXT)", "CREATE TABLE log(a, b, c)")
-                    db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
-                               " SELECT i % 97, i % 5, 's' || i % 7 FROM n")
-                    db.execute("INSERT INTO log VALUES (1, 96, 0), (2, 5, 0), (3, 96, 1)")
+                                    "CREATE TABLE t(x INTEGER, k INTEGER, s TEXT)", "CREATE TABLE log(a, b, c)",
+                                    support.numbered("t", 3_000, "i % 97, i % 5, 's' || i % 7", 0),
+                                    "INSERT INTO log VALUES (1, 96, 0), (2, 5, 0), (3, 96, 1)")
                     text = sql
                     if rewriting:
                         text = support.value(db, "SELECT clreduce_rewrite(?, ?)", sql, how == "promised") or sql
@@ -203,7 +198,7 @@ def test_writers(path):
     """Other statements of the connection that write, and blob handles."""
     db = views.connect(path, isolation_level=None)
     support.execute(db, "CREATE TABLE t(x INTEGER, b BLOB)", "CREATE TABLE log(n)",
-                    "INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999) SELECT i, zeroblob(8) FROM n")
+                    support.numbered("t", 3_000, "i, zeroblob(8)", 0))
     writing = "INSERT INTO log SELECT count(DISTINCT b) FROM t"
     text, sums, counts = (rewritten(db, sql) for sql in (writing, "SELECT sum(x), 1 FROM t", "SELECT count(DISTINCT b) FROM t"))
     half = db.execute("UPDATE t SET x = x + 1 WHERE x < 10 RETURNING x")
@@ -303,9 +298,8 @@ def test_few(path):
 def test_changes(path):
     """Tables that change between one call and the next, by this connection and by another."""
     db, other = (views.connect(path, isolation_level=None) for _ in range(2))
-    db.execute("CREATE TABLE t(x INTEGER, r REAL, s TEXT)")
-    db.execute("INSERT INTO t WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 2999)"
-               " SELECT i % 97, i / 8.0, 's' || i % 7 FROM n")
+    support.execute(db, "CREATE TABLE t(x INTEGER, r REAL, s TEXT)",
+                    support.numbered("t", 3_000, "i % 97, i / 8.0, 's' || i % 7", 0))
     select = "SELECT * FROM t WHERE r < 1"
     rewritten(db, select)
     for who, change in (
@@ -334,7 +328,7 @@ def test_hidden(path):
     db = views.connect(path, isolation_level=None)
     support.execute(db, "SELECT clreduce_set('view_threshold', 1000)",
                     "CREATE TABLE t(k INTEGER PRIMARY KEY, n INTEGER)", "CREATE INDEX by_n ON t(n)",
-                    "INSERT INTO t WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, i % 1000 FROM n")
+                    support.numbered("t", 20_000, "i, i % 1000"))
     select = "SELECT count(*), max(k) FROM t WHERE n = 7"
     text = rewritten(db, select)
     tap.is_equal(db.execute(text).fetchall(), [(20, 19007)], "few rows")

@@ -92,12 +92,9 @@ def explained(data, squares, total):
 def create(db, table, data, scaled):
     """A table of the columns: doubles, or whole numbers; gives the scales by column."""
     scales = {name: data.scale(name) if scaled else 1 for name in data.columns}
-    support.execute(db, f"DROP TABLE IF EXISTS {table}", f"CREATE TABLE {table}({', '.join(data.columns)})")
     kind = int if scaled else float
-    db.executemany(
-        f"INSERT INTO {table} VALUES ({', '.join('?' * len(data.columns))})",
-        (tuple(kind(value * scales[name]) for name, value in zip(data.columns, row)) for row in data.rows),
-    )
+    support.table(db, f"{table}({', '.join(data.columns)})",
+                  (tuple(kind(value * scales[name]) for name, value in zip(data.columns, row)) for row in data.rows))
     return scales
 
 

@@ -29,8 +29,7 @@ def test_windows(rng, db):
     calls = NUMERIC[:4] + NUMERIC[8:12] + NUMERIC[-7:-4]
     for kind, calls in [(kind, calls + ANY) for kind in NUMBERS] + [(texts, ANY)]:
         values = [kind(rng) for _ in range(rows)]
-        support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
-        db.executemany("INSERT INTO t VALUES (?, ?)", enumerate(values))
+        support.table(db, "t(id INTEGER PRIMARY KEY, x)", enumerate(values))
         batch = support.Batch(f"windows over {kind.__name__} values")
         for frame in FRAMES:
             for filtered in ("", "FILTER (WHERE id % 4 <> 1)"):
@@ -47,8 +46,7 @@ def test_long_windows(rng, db):
     """Frames of thousands of rows: quick, and right after all those that have left."""
     rows, length = (4_000, 700) if tap.QUICK else (25_001, 7_000)
     values = [rng.choice((rng.randint(0, 300), rng.random() * 300)) for _ in range(rows)]
-    support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
-    db.executemany("INSERT INTO t VALUES (?, ?)", enumerate(values))
+    support.table(db, "t(id INTEGER PRIMARY KEY, x)", enumerate(values))
     got = db.execute(
         "SELECT gpu_median(x) OVER w, gpu_mode(CAST(x AS INT)) OVER w, gpu_mode('m' || CAST(x AS INT))"
         f" OVER w, gpu_count_distinct(x) OVER w FROM t WINDOW w AS (ORDER BY id ROWS {length - 1}"
@@ -84,8 +82,7 @@ def test_growing_windows(rng):
     db = support.connect(host_threshold=1)
     values = [(row // 10_000, rng.choice((row, row + 0.5, -row))) for row in range(60_000)]
     values += [(6, values[at][1]) for at in (30_000, 30_000, 50, 50, 50_000)]
-    db.execute("CREATE TABLE growing(k, x)")
-    db.executemany("INSERT INTO growing VALUES (?, ?)", values)
+    support.table(db, "growing(k, x)", values)
     got = db.execute(
         "SELECT DISTINCT k, gpu_mode(x) OVER w, gpu_count_distinct(x) OVER w FROM growing"
         " WINDOW w AS (ORDER BY k)"
@@ -100,8 +97,7 @@ def test_growing_windows(rng):
 def test_late_leavers(db):
     """Rows begin to leave only after far more than a batch: how often each is there is known still."""
     rows, length = 45_000, 30_000
-    support.execute(db, "DROP TABLE IF EXISTS t", "CREATE TABLE t(x)")
-    db.executemany("INSERT INTO t VALUES (?)", [(i / 2,) for i in range(rows)])
+    support.table(db, "t(x)", ((i / 2,) for i in range(rows)))
     frame = f"OVER (ROWS BETWEEN CURRENT ROW AND {length - 1} FOLLOWING)"
     got = db.execute(f"SELECT gpu_count_distinct(x) {frame}, gpu_count_distinct(CAST(x / 8 AS INT)) {frame} FROM t")
     batch = support.Batch(f"rows that leave after {length} have come")

@@ -21,8 +21,7 @@ def test_groups(rng, runs):
     table = [(number, y, x) for number, (_, rows) in enumerate(groups) for y, x in rows]
     for label, db in runs:
         for order in ("as they are", "shuffled"):
-            support.execute(db, "DROP TABLE IF EXISTS g", "CREATE TABLE g(number INTEGER, y, x)")
-            db.executemany("INSERT INTO g VALUES (?, ?, ?)", table)
+            support.table(db, "g(number INTEGER, y, x)", table)
             got = db.execute(f"SELECT number, {CALLS} FROM g GROUP BY number").fetchall()
             found = {row[0]: row[1:] for row in got}
             for kind in GROUPS:

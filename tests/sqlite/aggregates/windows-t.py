@@ -77,8 +77,7 @@ class Table:
         rng.shuffle(self.rows)
         self.name = kind.__name__
         for db in db_list:
-            db.execute(f"CREATE TABLE {self.name}(id, g, o, f, x, y)")
-            db.executemany(f"INSERT INTO {self.name} VALUES (?, ?, ?, ?, ?, ?)", self.rows)
+            support.table(db, f"{self.name}(id, g, o, f, x, y)", self.rows)
 
     def frames(self, db, over, filtered):
         """The ids in the frame of each row, as SQLite lists them."""
@@ -325,11 +324,7 @@ def test_new_names(modes):
     count = 1000 if tap.QUICK else 40_001
     for mode in modes:
         db = support.connect(mode, **support.SMALL)
-        db.execute("SELECT clreduce_set('start_after', 0)")
-        db.execute(
-            f"""CREATE TABLE t AS WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n
-                WHERE i < {count}) SELECT i > 1 AS g, i FROM n"""
-        )
+        support.execute(db, "SELECT clreduce_set('start_after', 0)", "CREATE TABLE t(g, i)", support.numbered("t", count, "i > 1, i"))
         for call, want in TAILS.items():
             db.executescript(
                 f"""CREATE VIEW v AS SELECT i, {call} OVER w AS n FROM t WINDOW w AS

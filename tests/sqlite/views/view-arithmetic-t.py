@@ -73,20 +73,16 @@ SPREAD = ("all exponents", "rising through all exponents", "two sizes", "a rare 
 
 def fill(db, rng, kind, rows):
     """A table of so many rows, of which a few have NULLs."""
-    db.execute("CREATE TABLE t(x REAL, y REAL, n INTEGER, m, k INTEGER)")
-    db.executemany(
-        "INSERT INTO t VALUES(?, ?, ?, ?, ?)",
+    support.table(db, "t(x REAL, y REAL, n INTEGER, m, k INTEGER)", (
         (
-            (
-                KINDS[kind](rng, i) if i % 50 != 49 else None,
-                rng.randint(-999, 999) / 8,
-                rng.choice((3, -7, 15, 2**53 + 1, 2**62, -(2**63), 2**63 - 1)) if i % 40 != 39 else None,
-                rng.choice((None, 1, 2, 0.5, -2.25, 2**53 + 1)),
-                rng.randint(-(2**53), 2**53),
-            )
-            for i in range(rows)
-        ),
-    )
+            KINDS[kind](rng, i) if i % 50 != 49 else None,
+            rng.randint(-999, 999) / 8,
+            rng.choice((3, -7, 15, 2**53 + 1, 2**62, -(2**63), 2**63 - 1)) if i % 40 != 39 else None,
+            rng.choice((None, 1, 2, 0.5, -2.25, 2**53 + 1)),
+            rng.randint(-(2**53), 2**53),
+        )
+        for i in range(rows)
+    ))
 
 
 def check(host, device, select, what, by_device=True):

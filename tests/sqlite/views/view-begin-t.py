@@ -27,7 +27,7 @@ def begin(mode):
     path = FOLDER.new()
     other = sqlite3.connect(path, isolation_level=None)
     support.execute(other, f"PRAGMA journal_mode = {mode}", "CREATE TABLE t(a INT, b INT)",
-                    "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, i FROM n")
+                    support.numbered("t", 2_000, "i, i"))
     return views.connect(path), other
 
 

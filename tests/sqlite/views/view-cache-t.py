@@ -17,18 +17,14 @@ os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 ROWS = 2000
 FOLDER = views.Folder()
 COLUMNS = 'SELECT "database", "table", "column", type, rows, bytes, device_bytes, hits'
-FILL = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
-    " INSERT INTO {table} SELECT i << 33, (i * {factor}) << 33, i / 3.0,"
-    " CASE i % 3 WHEN 0 THEN i WHEN 1 THEN i * 0.5 END, NULL, 'text ' || i FROM n"
-)
 
 
 def fill(db, table="t", rows=ROWS, factor=3):
     """A new table: an INTEGER PRIMARY KEY, and columns of each type that is kept."""
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(f"CREATE TABLE {table}(k INTEGER PRIMARY KEY, a INT, b REAL, m, n INT, s TEXT)")
-    db.execute(FILL.format(table=table, rows=rows, factor=factor))
+    support.execute(db, "PRAGMA synchronous = OFF",
+                    f"CREATE TABLE {table}(k INTEGER PRIMARY KEY, a INT, b REAL, m, n INT, s TEXT)",
+                    support.numbered(table, rows, f"i << 33, (i * {factor}) << 33, i / 3.0,"
+                                     " CASE i % 3 WHEN 0 THEN i WHEN 1 THEN i * 0.5 END, NULL, 'text ' || i"))
 
 
 def kept(db):
@@ -222,7 +218,7 @@ def test_schema(db, batch):
         rows = {row[4] for row in kept(db).values()}
         batch.compare(rows, {ROWS // factor}, "only the new table's columns are kept")
     support.execute(db, "DROP TABLE t", "CREATE TABLE t(b INT, x, k REAL, a TEXT, y INT)",
-                    f"INSERT INTO t SELECT value, value, value, value, 1 FROM {numbers()}")
+                    support.numbered("t", 1500, "i, i, i, i, 1"))
     for name, select in selects.items():
         check(db, batch, name, select)
     for name in selects:
@@ -232,12 +228,6 @@ def test_schema(db, batch):
     batch.compare(support.value(db, "SELECT clreduce_evict()"), left, "evicted in the end")
     batch.compare(kept(db), {}, "of a table that is gone nothing is kept")
     batch.compare(support.value(db, "SELECT clreduce_evict()"), 0, "nor is anything left to free")
-
-
-def numbers():
-    """A table of 1500 numbers."""
-    rows = "SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 1500"
-    return f"(WITH RECURSIVE n(value) AS ({rows}) SELECT value FROM n)"
 
 
 def test_device():

@@ -278,9 +278,8 @@ def ask_sparse(path, mode):
     signal.alarm(LIMIT)
     db = sqlite3.connect(path, isolation_level=None)
     support.execute(db, f"PRAGMA page_size = {SPARSE_SIZE}", f"PRAGMA journal_mode = {mode}",
-                    "CREATE TABLE t(x INT, s TEXT)")
-    db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO t"
-               " SELECT i, iif(i % 100, i % 7, printf('%.*c', 900, 'a')) FROM n")
+                    "CREATE TABLE t(x INT, s TEXT)",
+                    support.numbered("t", 20_000, "i, iif(i % 100, i % 7, printf('%.*c', 900, 'a'))"))
     db.close()
     with open(path, "r+b") as file:
         file.seek(28)

@@ -160,8 +160,7 @@ def test_patterns(rng, encoding, kind):
 def test_case_of_like(rng):
     """A LIKE that the application has, limits, and columns that were added."""
     db = views.connect(FOLDER.new(), isolation_level=None)
-    db.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT)")
-    db.executemany("INSERT INTO t(s) VALUES(?)", ((f"Ab{i}",) for i in range(ROWS)))
+    support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"Ab{i}") for i in range(ROWS)))
     select = "SELECT count(*) FROM t WHERE s LIKE '%aB1%'"
     tap.ok(asked(db, select, 1), "it is accelerated when it is first asked")
     db.execute("PRAGMA case_sensitive_like = 1")
@@ -174,8 +173,7 @@ def test_case_of_like(rng):
     support.execute(db, "ALTER TABLE t ADD COLUMN added TEXT DEFAULT 'xyz'", "INSERT INTO t(s, added) SELECT s, s || 'y' FROM t")
     asked(db, added)
     db = views.connect(FOLDER.new(), isolation_level=None)
-    db.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT)")
-    db.executemany("INSERT INTO t(s) VALUES(?)", ((f"Ab{i}",) for i in range(ROWS)))
+    support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"Ab{i}") for i in range(ROWS)))
     if hasattr(db, "setlimit"):
         db.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 3)
         views.create(db, "v", select)

@@ -21,26 +21,22 @@ ROWS = 5_001
 
 def fill(db, rng, rows=ROWS):
     """Columns of all kinds: INTEGERs wide and narrow, REALs, NULLs, types that mix, text."""
-    db.execute(
-        "CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, few INTEGER, n INTEGER, big INTEGER, x REAL, y REAL,"
-        " mixed, late, none)"
-    )
-    db.executemany(
-        "INSERT INTO t(city, few, n, big, x, y, mixed, late) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+    declared = "t(id INTEGER PRIMARY KEY, city TEXT, few INTEGER, n INTEGER, big INTEGER, x REAL, y REAL, mixed, late, none)"
+    support.table(db, declared, (
         (
-            (
-                rng.choice(["ORD", "LAX", "Zürich", "", None]),
-                rng.randint(-2, 9),
-                rng.randint(-99, 99),
-                rng.choice([2**62, -(2**62), 1, 0]) + i,
-                rng.random() * 10 ** rng.randint(-300, 300),
-                rng.randint(-9999, 9999) / 8 if i % 5 else None,
-                rng.choice([None, 1, -7, 0.5]),
-                1 if i < rows - 3 else 0.25,
-            )
-            for i in range(rows)
-        ),
-    )
+            None,
+            rng.choice(["ORD", "LAX", "Zürich", "", None]),
+            rng.randint(-2, 9),
+            rng.randint(-99, 99),
+            rng.choice([2**62, -(2**62), 1, 0]) + i,
+            rng.random() * 10 ** rng.randint(-300, 300),
+            rng.randint(-9999, 9999) / 8 if i % 5 else None,
+            rng.choice([None, 1, -7, 0.5]),
+            1 if i < rows - 3 else 0.25,
+            None,
+        )
+        for i in range(rows)
+    ))
 
 
 SCANS = (

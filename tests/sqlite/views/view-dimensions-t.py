@@ -30,10 +30,8 @@ class Case:
         self.db.create_function("seen", 1, self.see, deterministic=True)
         support.execute(self.db, f"CREATE TABLE d(id INTEGER PRIMARY KEY, kind INT, name TEXT){layout}",
                         "CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)", "CREATE INDEX by_n ON t(n)",
-                        "CREATE TABLE other(a)")
-        count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)"
-        self.db.execute(f"{count} INSERT OR IGNORE INTO d SELECT i * 7919 % 10007, i % 5, 'n' || i % 40 FROM c", (KEYS,))
-        self.db.execute(f"{count} INSERT INTO t SELECT i, (i * 31 % {KEYS} + 1) * 7919 % 10007, i % 90 FROM c", (ROWS,))
+                        "CREATE TABLE other(a)", support.numbered("d", KEYS, "i * 7919 % 10007, i % 5, 'n' || i % 40"),
+                        support.numbered("t", ROWS, f"i, (i * 31 % {KEYS} + 1) * 7919 % 10007, i % 90"))
         tap.is_equal(views.create(self.db, "v", SELECT), None, f"a view, {mode}{layout}")
 
     def see(self, value):
@@ -117,10 +115,9 @@ def test_many_keys(mode):
     db = views.connect(path, isolation_level=None)
     support.execute(db, f"PRAGMA journal_mode = {mode}", "PRAGMA synchronous = OFF",
                     "CREATE TABLE d(id INTEGER PRIMARY KEY, kind TEXT, weight REAL)",
-                    "CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)")
-    count = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < ?)"
-    db.execute(f"{count} INSERT INTO d SELECT i, 'k' || (i % 7), i / 8.0 FROM c WHERE i % 50", (MANY,))
-    db.execute(f"{count} INSERT INTO t SELECT i, nullif(i * 7919 % {MANY}, 3), i % 90 FROM c", (MANY * 3 // 2,))
+                    "CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)",
+                    support.numbered("d", MANY, "i, 'k' || (i % 7), i / 8.0") + " WHERE i % 50",
+                    support.numbered("t", MANY * 3 // 2, f"i, nullif(i * 7919 % {MANY}, 3), i % 90"))
     watch = views.Watch(db, f"many keys, {mode}", MANY_SELECTS, {})
     for step in ("", "UPDATE d SET kind = 'other' WHERE id < 900", "INSERT INTO t(did, n) SELECT id + 1, 7 FROM d LIMIT 999",
                  f"UPDATE t SET did = did + {MANY} WHERE id % 4000 = 5", "DELETE FROM d WHERE id % 3 = 0"):

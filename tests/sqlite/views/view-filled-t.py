@@ -10,20 +10,15 @@ import time
 import support
 import tap
 import view_support as views
-from view_rows import (FILL, FILLED, FOLDER, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch, fill)
+from view_rows import FILLED, FOLDER, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch, fill
 
 
 def test_functions():
     """Generated columns of functions: SQLite's own, replaced ones, and the application's."""
     say = "may follow from more than its row"
     db = views.connect()
-    db.execute("CREATE TABLE t(a INT, b AS (abs(a) + coalesce(a, 0, 1)), c AS (a LIKE '1%'))")
-    db.execute(
-        FILL.format(table="u", rows=ROWS)
-        .replace("INSERT INTO u(a, b, c)", "INSERT INTO t")
-        .split(" SELECT i, i * 0.25")[0]
-        + "(a) SELECT i - 50 FROM n"
-    )
+    support.execute(db, "CREATE TABLE t(a INT, b AS (abs(a) + coalesce(a, 0, 1)), c AS (a LIKE '1%'))",
+                    support.numbered("t(a)", ROWS, "i - 50"))
     selects = {"b": "SELECT gpu_sum(b), gpu_max(a) FROM t", "c": "SELECT gpu_sum(c) FROM t"}
     watch = Watch(db, "generated columns of functions", selects, {})
     db.create_function("unrelated", 1, lambda x: x)

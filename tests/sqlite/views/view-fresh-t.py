@@ -24,18 +24,14 @@ SELECTS = {
     "ids": "SELECT gpu_sum(rowid), count(b) FROM t WHERE b < 100.5",
 }
 PARAMETERS = {"part": (10,)}
-FILL = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
-    " INSERT INTO {table} SELECT i * {factor}, i * 0.25, 'padding ' || i FROM n"
-)
+FILL = support.numbered("{table}", "{rows}", "i * {factor}, i * 0.25, 'padding ' || i")
 TABLE = "CREATE TABLE {table}(a INT, b REAL, c TEXT)"
 
 
 def fill(db, table="t", factor=1, rows=ROWS):
     """A new table with rows. Nothing here depends on what the disk has when the power fails."""
-    db.execute("PRAGMA synchronous = OFF")
-    db.execute(TABLE.format(table=table))
-    db.execute(FILL.format(table=table, factor=factor, rows=rows))
+    support.execute(db, "PRAGMA synchronous = OFF", TABLE.format(table=table),
+                    FILL.format(table=table, factor=factor, rows=rows))
 
 
 class Watch(views.Watch):

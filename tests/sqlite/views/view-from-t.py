@@ -14,8 +14,7 @@ ROWS = 3_000
 
 def fill(db):
     """A table of numbers and a few words."""
-    db.execute("CREATE TABLE t(x INTEGER, r REAL, s TEXT)")
-    db.executemany("INSERT INTO t VALUES (?, ?, ?)", ((i % 97, i / 8, f"s{i % 7}") for i in range(ROWS)))
+    support.table(db, "t(x INTEGER, r REAL, s TEXT)", ((i % 97, i / 8, f"s{i % 7}") for i in range(ROWS)))
 
 
 def compare(batch, db, select, parameters=()):

@@ -131,8 +131,7 @@ def test_added():
 
 def test_values_memory(db):
     """What the setting does not allow gives the function's own error, and only then (clause 1)."""
-    db.execute("CREATE TABLE q(i INT, r REAL)")
-    db.execute("WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 50000) INSERT INTO q SELECT k % 41 - 20, k * 0.1 FROM n")
+    support.execute(db, "CREATE TABLE q(i INT, r REAL)", support.numbered("q", 50_000, "i % 41 - 20, i * 0.1"))
     support.configure(db, values_memory=100_000)
     for select in (
         "SELECT gpu_median(r) FROM q",

@@ -52,8 +52,7 @@ def test_families(db, batch, rng):
     db.execute(f"CREATE TABLE t({', '.join(FAMILIES)})")
     for rows in (3_100, 30):
         db.execute("DELETE FROM t")
-        db.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(FAMILIES))})",
-                       [[draw(rng) for draw in FAMILIES.values()] for _ in range(rows)])
+        support.insert(db, "t", [[draw(rng) for draw in FAMILIES.values()] for _ in range(rows)])
         for number, key in enumerate(("few", "some", "wide", "quarters", "holes", "few, holes", "some DESC, few")):
             keys = key.replace(" DESC", "")
             for value in FAMILIES:
@@ -77,8 +76,7 @@ def expression(rng, leaves, depth=2):
 
 def test_results(db, batch, rng):
     """Expressions of keys and aggregates, of each sort of keys and of values, in groups enough for several blocks."""
-    db.execute(f"CREATE TABLE t({', '.join(FAMILIES)})")
-    db.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(FAMILIES))})", [[draw(rng) for draw in FAMILIES.values()] for _ in range(4_000)])
+    support.table(db, f"t({', '.join(FAMILIES)})", ([draw(rng) for draw in FAMILIES.values()] for _ in range(4_000)))
     for key in FAMILIES:
         for value in rng.sample(tuple(FAMILIES), 4) if tap.QUICK else FAMILIES:
             leaves = (key, key, "rowid / 3", f"min({value})", f"max({value})", f"count({value})", f"gpu_total({value})", f"gpu_avg({value})",

@@ -7,6 +7,7 @@ window, and tables that change so that a plan will not do.
 
 import os
 
+import support
 import tap
 import view_support as views
 from domains import DeviceGroups
@@ -98,14 +99,13 @@ def test_many(device, rng):
     """Many groups, with NULL among their keys, of values that spill and that are NULL, with conditions."""
     for count in COUNTS:
         db = views.connect(FOLDER.new(), device)
-        db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER, n INTEGER, x REAL, wide REAL)")
-        db.execute(
-            "WITH RECURSIVE i(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM i WHERE i < ?)"
-            " INSERT INTO t SELECT i, CASE WHEN i % 997 > 0 THEN abs(random() % ?) - 40 END, random() % 100,"
+        values = (
+            f"i, CASE WHEN i % 997 > 0 THEN abs(random() % {count}) - 40 END, random() % 100,"
             " CASE WHEN i % 13 > 0 THEN random() % 100000 / 8.0 END,"
-            " CASE WHEN i % 501 > 0 THEN random() % 1000000 / 7e4 ELSE 1e-30 * i END FROM i",
-            (max(50_000, count * 6 // 10) + rng.randint(0, 5_000), count),
+            " CASE WHEN i % 501 > 0 THEN random() % 1000000 / 7e4 ELSE 1e-30 * i END"
         )
+        support.execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER, n INTEGER, x REAL, wide REAL)",
+                        support.numbered("t", max(50_000, count * 6 // 10) + rng.randint(0, 5_000), values))
         selects = (
             "SELECT k, gpu_sum(x) FROM t GROUP BY k",
             "SELECT k, count(*), gpu_sum(n), gpu_avg(wide) FROM t WHERE n <> 7 GROUP BY k ORDER BY k DESC",

@@ -30,8 +30,7 @@ def test_indexes(rng):
                    "id INT, a TEXT, b INT, x REAL, PRIMARY KEY(a DESC, id)"):
         without = " WITHOUT ROWID" if "id)" in schema else ""
         db = connect(FOLDER.new())
-        db.execute(f"CREATE TABLE t({schema}){without}")
-        db.executemany("INSERT INTO t VALUES(?, ?, ?, ?)", (
+        support.table(db, f"t({schema}){without}", (
             (i, rng.choice(("x", "Y", "zz", "", "x1")), rng.randint(1, 9), i / 8) for i in range(3_000)))
         batch = support.Batch(f"{schema}{without}: the order of the rows with indexes")
         tally = views.Tally()
@@ -168,8 +167,7 @@ def test_kept_values(rng):
 def test_reading():
     """Rows that are read while the table changes."""
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE z (k, n INTEGER)")
-    db.execute("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 60000) INSERT INTO z SELECT 'a' || n % 9, n FROM c")
+    support.execute(db, "CREATE TABLE z (k, n INTEGER)", support.numbered("z", 60_000, "'a' || i % 9, i"))
     select = "SELECT k, count(*) FROM z GROUP BY k"
     want = db.execute(select).fetchall()
     views.create(db, "p", select)

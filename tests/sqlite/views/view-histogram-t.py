@@ -48,8 +48,7 @@ def rows(rng):
 def fill(path, rng):
     """The table, in a database of its own."""
     db = views.connect(path)
-    db.execute("CREATE TABLE t(x REAL, i INT, z REAL, same INT, holes INT, mixed, infinite REAL)")
-    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?)", rows(rng))
+    support.table(db, "t(x REAL, i INT, z REAL, same INT, holes INT, mixed, infinite REAL)", rows(rng))
     db.close()
 
 

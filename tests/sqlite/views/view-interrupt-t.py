@@ -36,12 +36,8 @@ LITTLE = 10_000
 def make(path):
     """The database with a large table."""
     db = sqlite3.connect(path, isolation_level=None)
-    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(a INT, b REAL, c TEXT)", "CREATE TABLE other(x)")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
-        " INSERT INTO t SELECT i, i * 0.25, 'text ' || i FROM n",
-        (ROWS,),
-    )
+    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(a INT, b REAL, c TEXT)", "CREATE TABLE other(x)",
+                    support.numbered("t", ROWS, "i, i * 0.25, 'text ' || i"))
     db.close()
 
 
@@ -168,8 +164,7 @@ def test_progress(path, way):
 def test_function(folder):
     """A function of the application's that interrupts the statement which calls it, over text that UTF-16 does not keep."""
     db = views.connect(folder.new())
-    db.execute("CREATE TABLE t(s TEXT)")
-    db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO t SELECT 'a' || char(65535) || (i % 3) FROM n")
+    support.execute(db, "CREATE TABLE t(s TEXT)", support.numbered("t", 60, "'a' || char(65535) || (i % 3)"))
     db.create_function("stop", 1, lambda text: db.interrupt() or text, deterministic=True)
     for select in ("SELECT DISTINCT s || char(65535) FROM t WHERE stop(s) <> 'b'", "SELECT max(stop(s)), max(s || 'b') FROM t"):
         tap.ok(is_interrupted(views.outcome(db, select)) and is_interrupted(views.through_view(db, select)), f"interrupted: {select}")

@@ -11,6 +11,7 @@ import sys
 import support
 import tap
 import view_support as views
+from support import insert
 
 sys.path.insert(0, os.path.join(tap.SRCDIR, "bench"))
 from measuring import star_queries  # noqa: E402
@@ -21,12 +22,6 @@ NATIONS = {"AFRICA": ["KENYA", "MOROCCO"], "AMERICA": ["BRAZIL", "UNITED STATES"
 PLACES = [(nation, region) for region, nations in NATIONS.items() for nation in nations]
 ORDERS, PARTS, SUPPLIERS, CUSTOMERS = 3_000, 400, 40, 300
 START = datetime.date(1992, 1, 1)
-
-
-def insert(db, table, rows):
-    """Adds rows to a table."""
-    rows = list(rows)
-    db.executemany(f"INSERT INTO {table} VALUES({', '.join('?' * len(rows[0]))})", rows)
 
 
 def star(db, rng):

@@ -23,12 +23,9 @@ def make(encoding="UTF-8", journal="WAL"):
                     f"PRAGMA journal_mode = {journal}",
                     "CREATE TABLE t(k INT, x REAL, s TEXT, many TEXT, city TEXT COLLATE NOCASE, ts TEXT, d INT)",
                     "CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT)",
-                    "INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c')")
-    db.execute(f"""
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})
-        INSERT INTO t SELECT i % 7, i * 0.25, 's' || (i % 5), 'm' || (i % 700), 'C' || (i % 3),
-            datetime(1e9 + i * 60, 'unixepoch'), i % 4 FROM n
-    """)
+                    "INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c')",
+                    support.numbered("t", ROWS, "i % 7, i * 0.25, 's' || (i % 5), 'm' || (i % 700), 'C' || (i % 3),"
+                                     " datetime(1e9 + i * 60, 'unixepoch'), i % 4"))
     return db, path
 
 

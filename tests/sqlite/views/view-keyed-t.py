@@ -17,12 +17,8 @@ FOLDER = views.Folder()
 
 def large(db, rows=20_000, table="t"):
     """A table with interior pages."""
-    db.execute(f"CREATE TABLE {table}(k INT, name TEXT, x REAL, PRIMARY KEY (name DESC, k)) WITHOUT ROWID")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
-        f" INSERT INTO {table} SELECT i * 7919 % 100003, 'name ' || (i % 997), i / 4.0 FROM n",
-        (rows,),
-    )
+    support.execute(db, f"CREATE TABLE {table}(k INT, name TEXT, x REAL, PRIMARY KEY (name DESC, k)) WITHOUT ROWID",
+                    support.numbered(table, rows, "i * 7919 % 100003, 'name ' || (i % 997), i / 4.0"))
 
 
 SELECT = "SELECT gpu_sum(k), gpu_total(x), count(DISTINCT name), count(*) FROM t"
@@ -52,9 +48,10 @@ def test_lengths():
     """Rows that just fit into a page's part of theirs, and others that have overflow pages, with a value behind."""
     for size in (512, 1024, 4096):
         db = views.connect(FOLDER.new())
-        support.execute(db, f"PRAGMA page_size = {size}", "CREATE TABLE t(k INT PRIMARY KEY, s TEXT, z INT) WITHOUT ROWID")
+        db.execute(f"PRAGMA page_size = {size}")
         fits = (size - 12) * 64 // 255 - 23
-        db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i, "x" * i, 2**40 + i) for i in range(fits - 40, fits + 20)))
+        support.table(db, "t(k INT PRIMARY KEY, s TEXT, z INT) WITHOUT ROWID",
+                      ((i, "x" * i, 2**40 + i) for i in range(fits - 40, fits + 20)))
         select = "SELECT gpu_sum(z), gpu_max(z), gpu_sum(k), count(s) FROM t"
         views.is_fast(db, select)
 
@@ -99,9 +96,7 @@ def test_other_indexes(db):
     """An index that has a column too, in another place, is not taken for the table."""
     support.execute(db, "CREATE TABLE t(a INT, b INT, c INT, PRIMARY KEY (c, a)) WITHOUT ROWID",
                     "CREATE INDEX t_b ON t(b)", "CREATE INDEX t_a ON t(a) WHERE a > 7",
-                    "CREATE INDEX t_e ON t(a + b, b DESC)")
-    db.execute("WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 900)"
-               " INSERT INTO t SELECT i, i * 10, i * 100 FROM n")
+                    "CREATE INDEX t_e ON t(a + b, b DESC)", support.numbered("t", 900, "i, i * 10, i * 100"))
     select = "SELECT gpu_sum(a), gpu_sum(b), gpu_sum(c) FROM t"
     views.create(db, "v", select)
     views.agree(db, "v", select, (), "three columns, three indexes")

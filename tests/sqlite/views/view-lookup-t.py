@@ -158,8 +158,8 @@ def test_large(device, rng):
     """Codes of four bytes; a lookup that is kept, extended, and replaced for other parameters."""
     db = views.connect(FOLDER.new(), device)
     fill(db, rng, 0)
-    db.execute(f"WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {LARGE_ROWS - 1}) INSERT INTO t(x, city)"
-               f" SELECT iif(i % 101 = 7, NULL, (i * 7919 % 1999 - 999) / 8.0), 'city ' || (i * {LARGE_VALUES} / {LARGE_ROWS}) FROM n")
+    values = f"iif(i % 101 = 7, NULL, (i * 7919 % 1999 - 999) / 8.0), 'city ' || (i * {LARGE_VALUES} / {LARGE_ROWS})"
+    db.execute(support.numbered("t(x, city)", LARGE_ROWS, values, 0))
     select = "SELECT gpu_sum(x), count(*), gpu_sum(length(city)) FROM t WHERE city LIKE ?1 OR abs(x) < 0"
     views.create(db, "large", select)
     for value in ("%1", "%1", "%77%", "none", "%1"):
@@ -176,8 +176,8 @@ def test_large(device, rng):
 def test_filled(device, rng):
     """Codes that come through SQLite, as the table has no pages to be read."""
     db = views.connect(FOLDER.new(), device)
-    db.execute("CREATE TABLE w(id INTEGER PRIMARY KEY, x REAL, city TEXT) WITHOUT ROWID")
-    db.executemany("INSERT INTO w VALUES(?, ?, ?)", ((i, i / 8, rng.choice(CITIES)) for i in range(ROWS)))
+    rows = ((i, i / 8, rng.choice(CITIES)) for i in range(ROWS))
+    support.table(db, "w(id INTEGER PRIMARY KEY, x REAL, city TEXT) WITHOUT ROWID", rows)
     select = "SELECT gpu_sum(x), count(*), gpu_max(city) FROM w WHERE city LIKE '%R%'"
     views.create(db, "filled", select)
     for _ in range(2):
@@ -192,8 +192,7 @@ def test_filled(device, rng):
 def test_errors(device, rng):
     """An expression that fails for a value is an error if a row has it."""
     db = views.connect(FOLDER.new(), device)
-    db.execute("CREATE TABLE j(id INTEGER PRIMARY KEY, x INT, doc TEXT)")
-    db.executemany("INSERT INTO j(x, doc) VALUES(?, ?)", ((i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
+    support.table(db, "j(id INTEGER PRIMARY KEY, x INT, doc TEXT)", ((None, i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     views.create(db, "js", select)
     views.given_by_device(db, "js", select)

@@ -22,13 +22,8 @@ SELECTS = (
 
 def add(db, rows):
     """More rows: of several shapes, and some with overflow pages."""
-    db.execute(
-        "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ?)"
-        " INSERT INTO t(price, part, name, pad)"
-        " SELECT i * 7919 % 100000 / 100.0, i % 11 / 100.0, 'name ' || i % 25,"
-        " zeroblob(iif(i % 500, 60 + i % 90, 9000)) FROM n",
-        (rows,),
-    )
+    values = "i * 7919 % 100000 / 100.0, i % 11 / 100.0, 'name ' || i % 25, zeroblob(iif(i % 500, 60 + i % 90, 9000))"
+    db.execute(support.numbered("t(price, part, name, pad)", rows, values))
 
 
 def is_mapped(path):

@@ -13,10 +13,6 @@ import view_support as views
 
 ROWS = 2000
 FOLDER = views.Folder()
-FILL = (
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})"
-    " INSERT INTO {table} SELECT i * {factor} FROM n"
-)
 
 
 def connect(path=":memory:", **options):
@@ -39,8 +35,7 @@ class Odd:
 
 def make(batch, db, selects):
     """The table, and views of the SELECTs."""
-    db.execute("CREATE TABLE t(x)")
-    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    support.execute(db, "CREATE TABLE t(x)", support.numbered("t", ROWS, "i"))
     for name, select in selects.items():
         problem = views.create(db, name, select)
         batch.check(problem is None, f"{name}: {problem}")
@@ -139,11 +134,10 @@ def test_types(batch):
         quoted = declared.replace('"', '""')
         path = FOLDER.new()
         db = connect(path)
-        db.execute(f'CREATE TABLE t(x INT, z "{quoted}", "7" "{quoted}" DEFAULT \'5\')')
-        db.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
-                   " INSERT INTO t SELECT i, iif(i % 5, '' || i % 7, 'a'), i % 3 FROM n")
-        db.execute("CREATE VIEW ordinary AS SELECT x, z FROM t WHERE z = '5'")
-        db.execute("CREATE VIEW grouped AS SELECT z, count(*), max(x) FROM t GROUP BY z")
+        support.execute(db, f'CREATE TABLE t(x INT, z "{quoted}", "7" "{quoted}" DEFAULT \'5\')',
+                        support.numbered("t", 500, "i, iif(i % 5, '' || i % 7, 'a'), i % 3"),
+                        "CREATE VIEW ordinary AS SELECT x, z FROM t WHERE z = '5'",
+                        "CREATE VIEW grouped AS SELECT z, count(*), max(x) FROM t GROUP BY z")
         kept = f"\"{quoted}\"" if "hidden" not in declared.lower() else affinity
         plain = connect()
         plain.execute(f"CREATE TABLE t(x INT, z {kept}, y {kept})")
@@ -234,8 +228,7 @@ def test_writing():
     """A statement that writes what its view reads does not see that; one that reads gets rows as
     they come, also in a transaction that writes."""
     db = connect()
-    db.execute("CREATE TABLE t(x)")
-    db.execute(FILL.format(table="t", factor=1, rows=ROWS))
+    support.execute(db, "CREATE TABLE t(x)", support.numbered("t", ROWS, "i"))
     calls = []
     db.create_function("seen", 1, lambda x: calls.append(x) or x)
     views.create(db, "v", "SELECT seen(x) AS x FROM t")
@@ -279,9 +272,8 @@ def test_hidden():
         path, other = FOLDER.new(), FOLDER.new()
         for number, file in enumerate((path, other)):
             db = views.connect(file)
-            db.execute(f"CREATE TABLE {'tu'[number]}(x)")
-            db.execute(FILL.format(table="tu"[number], factor=number + 3, rows=ROWS))
-            db.execute("CREATE VIEW held AS SELECT gpu_sum(x) AS s FROM t")
+            support.execute(db, f"CREATE TABLE {'tu'[number]}(x)", support.numbered("tu"[number], ROWS, f"i * {number + 3}"),
+                            "CREATE VIEW held AS SELECT gpu_sum(x) AS s FROM t")
         selects = ("SELECT gpu_sum(x), count(*) FROM t", "SELECT gpu_max(x) FROM u")
         for is_late in (False, True):
             db = views.connect(path)
@@ -311,8 +303,7 @@ def test_interrupted(batch):
     and the next answer is right."""
     path, other, sql = FOLDER.new(), FOLDER.new(), "SELECT gpu_sum(x), count(*) FROM u WHERE x > 2"
     db = views.connect(other)
-    db.execute("CREATE TABLE u(x)")
-    db.execute(FILL.format(table="u", factor=3, rows=20))
+    support.execute(db, "CREATE TABLE u(x)", support.numbered("u", 20, "i * 3"))
     want = views.outcome(db, sql)
     db.close()
     left = 0
@@ -353,8 +344,7 @@ def test_column_names():
     )
     for made_by in ((0, 1), (1, 1), (1, 0), (0, 0)):
         db = views.connect()
-        db.execute('CREATE TABLE t(x INT, y TEXT, "a b" INT)')
-        db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i % 40, str(i % 3), i) for i in range(ROWS)))
+        support.table(db, 't(x INT, y TEXT, "a b" INT)', ((i % 40, str(i % 3), i) for i in range(ROWS)))
         plain = [[column[0] for column in db.execute(f"SELECT * FROM ({select}\n)").description] for select in selects]
         db.execute("CREATE VIEW ordinary AS SELECT t.x, count(*) FROM t GROUP BY x")
 
@@ -446,8 +436,7 @@ def test_limits():
         for limit, values in limits.items():
             for value in values:
                 db = views.connect(cached_statements=0 if reconnects else 128)
-                db.execute("CREATE TABLE t(x INT, s TEXT, n INT)")
-                db.executemany("INSERT INTO t VALUES(?, ?, ?)", ((i % 10, str(i % 3), i) for i in range(ROWS)))
+                support.table(db, "t(x INT, s TEXT, n INT)", ((i % 10, str(i % 3), i) for i in range(ROWS)))
                 support.execute(db, "CREATE TABLE filled(r INT, g AS (r + 1))", "INSERT INTO filled SELECT x FROM t")
                 for number, select in enumerate(selects):
                     views.create(db, f"v{number}", select)

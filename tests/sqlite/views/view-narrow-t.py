@@ -36,9 +36,8 @@ SELECTS = [
 
 def fill(db, values, rows=ROWS):
     """A table of x, which has the values one after the other, and y."""
-    support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(x, y INT)")
-    numbered = zip(range(rows), itertools.cycle(values))
-    db.executemany("INSERT INTO t VALUES (?, ?)", ((x, i % 7) for i, x in numbered))
+    db.execute("PRAGMA synchronous = OFF")
+    support.table(db, "t(x, y INT)", ((x, i % 7) for i, x in zip(range(rows), itertools.cycle(values))))
 
 
 def width(db, name="x"):
@@ -251,11 +250,8 @@ def test_growing():
     for name, expression, bytes_each in growths[:: 2 if tap.QUICK else 1]:
         batch = support.Batch(f"growing: {name}")
         db = views.connect(FOLDER.new())
-        support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(x, y INT)")
-        db.execute(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
-            f" INSERT INTO t SELECT {expression}, i % 7 FROM n"
-        )
+        support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(x, y INT)",
+                        support.numbered("t", 70_000, f"{expression}, i % 7"))
         check(db, batch, (256, 100000), name)
         batch.compare(width(db)[0], bytes_each, "width")
 
@@ -266,8 +262,8 @@ ZONES = 32 + 24 * (-(-ROWS // 1024) + -(-ROWS // 65536)) + 24 * -(-ROWS // 1024)
 
 def test_filled(db, batch):
     """Columns that SQLite has filled are narrow too."""
-    db.execute("CREATE TABLE t(k INTEGER PRIMARY KEY, x INT, y INT, z TEXT, UNIQUE(z, k)) WITHOUT ROWID")
-    db.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", ((i, i % 1000 - 500, i % 7, "z") for i in range(ROWS)))
+    support.table(db, "t(k INTEGER PRIMARY KEY, x INT, y INT, z TEXT, UNIQUE(z, k)) WITHOUT ROWID",
+                  ((i, i % 1000 - 500, i % 7, "z") for i in range(ROWS)))
     for _ in range(2):
         check(db, batch, (-3, 400), "filled")
     batch.compare(width(db), (2, 2 * ROWS + ZONES), "bytes")

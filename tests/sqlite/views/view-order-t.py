@@ -50,11 +50,8 @@ TOGETHER = (
 def fill(path, rng):
     """The table."""
     db = views.connect(path)
-    db.execute(f"CREATE TABLE t(id INTEGER PRIMARY KEY, {', '.join(COLUMNS)})")
-    db.executemany(
-        f"INSERT INTO t VALUES ({', '.join('?' * (len(COLUMNS) + 1))})",
-        ((k, *(value(rng, k) for value in COLUMNS.values())) for k in range(1, ROWS + 1)),
-    )
+    support.table(db, f"t(id INTEGER PRIMARY KEY, {', '.join(COLUMNS)})",
+                  ((k, *(value(rng, k) for value in COLUMNS.values())) for k in range(1, ROWS + 1)))
     db.close()
 
 

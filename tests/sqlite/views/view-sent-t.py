@@ -20,8 +20,7 @@ SELECTS = (
     "SELECT gpu_total(mixed), count(mixed), gpu_sum(k) FROM t",
     "SELECT word, count(*), gpu_sum(n) FROM t GROUP BY word",
 )
-CREATE = "CREATE TABLE t(k INTEGER PRIMARY KEY, n INT, big INT, x REAL, y REAL, mixed, word TEXT, unused)"
-INSERT = "INSERT INTO t VALUES(?, ?, ?, ?, ?, ?, ?, ?)"
+TABLE = "t(k INTEGER PRIMARY KEY, n INT, big INT, x REAL, y REAL, mixed, word TEXT, unused)"
 
 
 def row(rng, key):
@@ -64,7 +63,7 @@ def update(db, rng, assignment):
 def append(db, rng):
     """Adds rows at the end."""
     key = support.value(db, "SELECT max(k) FROM t")
-    db.executemany(INSERT, (row(rng, key + i) for i in range(1, rng.randint(2, 300))))
+    support.insert(db, "t", (row(rng, key + i) for i in range(1, rng.randint(2, 300))))
 
 
 #: What changes, and whether the rows of other leaf pages stay where they are, and values in their form.

@@ -22,13 +22,9 @@ SELECTS = {
 def fill(path, journal):
     """The table, and the connection that changes it."""
     db = views.connect(path, isolation_level=None)
-    support.execute(db, f"PRAGMA journal_mode = {journal}", "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, i INT, m, city TEXT)")
-    db.execute(
-        "WITH RECURSIVE n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n WHERE k < ?)"
-        " INSERT INTO t SELECT k, (k * 7919 % 65537) / 7.0, (k * 104729 % 4001 - 2000) << 50,"
-        " CASE k % 3 WHEN 0 THEN NULL WHEN 1 THEN k ELSE k / 3.0 END, 'c' || (k % 150) FROM n",
-        (ROWS,),
-    )
+    support.execute(db, f"PRAGMA journal_mode = {journal}", "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, i INT, m, city TEXT)",
+                    support.numbered("t", ROWS, "i, (i * 7919 % 65537) / 7.0, (i * 104729 % 4001 - 2000) << 50,"
+                                     " CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN i ELSE i / 3.0 END, 'c' || (i % 150)"))
     return db
 
 

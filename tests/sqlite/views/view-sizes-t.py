@@ -26,12 +26,9 @@ SELECT = "SELECT gpu_sum(a), count(*), gpu_max(b), count(b) FROM t"
 def make(path):
     """The bytes of a small database, and of its log with a commit."""
     db = sqlite3.connect(path, isolation_level=None)
-    support.execute(db, f"PRAGMA page_size = {PAGE}", "PRAGMA journal_mode = WAL", "CREATE TABLE t(a INT, b REAL)")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 500)"
-        " INSERT INTO t SELECT i, i / 4.0 FROM n"
-    )
-    support.execute(db, "PRAGMA wal_checkpoint(TRUNCATE)", "UPDATE t SET a = a + 1 WHERE rowid < 20")
+    support.execute(db, f"PRAGMA page_size = {PAGE}", "PRAGMA journal_mode = WAL", "CREATE TABLE t(a INT, b REAL)",
+                    support.numbered("t", 500, "i, i / 4.0"), "PRAGMA wal_checkpoint(TRUNCATE)",
+                    "UPDATE t SET a = a + 1 WHERE rowid < 20")
     images = []
     for suffix in ("", "-wal"):
         with open(path + suffix, "rb") as file:

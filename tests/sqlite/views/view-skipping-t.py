@@ -85,12 +85,8 @@ def test_kinds(db, rng):
 def test_texts(db):
     """Dates in order, which are codes."""
     rows = 10 * BLOCK
-    db.execute("CREATE TABLE t(d TEXT, x REAL)")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)"
-        " INSERT INTO t SELECT date('2020-01-01', (i / 20) || ' days'), i * 0.5 FROM n",
-        (rows,),
-    )
+    support.execute(db, "CREATE TABLE t(d TEXT, x REAL)",
+                    support.numbered("t", rows, "date('2020-01-01', (i / 20) || ' days'), i * 0.5", 0))
     for condition, parameters, blocks in (
         ("d = ?1", ("2020-01-05",), 9),
         ("d BETWEEN ?1 AND ?2", ("2020-01-05", "2020-01-09"), 9),
@@ -202,12 +198,8 @@ def test_ranges(device):
     which there are few or many, as well."""
     db = views.connect(FOLDER.new(), device)
     rows = 1300 * BLOCK
-    db.execute("CREATE TABLE t(i INTEGER, few INTEGER, many INTEGER, r REAL)")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1 - 1)"
-        " INSERT INTO t SELECT i, i % 7, i * 37 % 30011, i * 0.37 FROM n",
-        (rows,),
-    )
+    support.execute(db, "CREATE TABLE t(i INTEGER, few INTEGER, many INTEGER, r REAL)",
+                    support.numbered("t", rows, "i, i % 7, i * 37 % 30011, i * 0.37", 0))
     apart = "i BETWEEN ?1 AND ?2 OR i > ?3"
     for keys in ("", "few", "many"):
         for condition, parameters, blocks, ranges in (

@@ -51,20 +51,18 @@ TOGETHER = {
 def fill(db, rows=ROWS, table="t"):
     """A table with a column of each type, some in long rows, some rows without the last columns."""
     support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE {table}(k INTEGER PRIMARY KEY, a INT, b REAL, s, m, n, x INT)")
-    insert = (
-        "WITH RECURSIVE n(i) AS (SELECT {0} UNION ALL SELECT i + 1 FROM n WHERE i < {1})"
-        " INSERT INTO {2}(k, a, b, s, m, x) SELECT i, i * 7919 % 2003 - 999,"
-        " i * 37 % 1009 / 7.0 + (i % 13) * 1e15,"
+    into, before = f"{table}(k, a, b, s, m, x)", rows * 2 // 3
+    values = (
+        "i, i * 7919 % 2003 - 999, i * 37 % 1009 / 7.0 + (i % 13) * 1e15,"
         " CASE i % 11 WHEN 0 THEN zeroblob(i * 31 % 6000) ELSE 'text ' || i END,"
         " CASE i / 300 % 4 WHEN 0 THEN i % 90 WHEN 1 THEN i * 0.5 WHEN 2 THEN NULL"
         " ELSE CASE i % 3 WHEN 0 THEN i WHEN 1 THEN i * 0.25 END END,"
-        " CASE i WHEN {1} THEN -9223372036854775808 ELSE i END FROM n"
+        f" CASE WHEN i IN ({before}, {rows}) THEN -9223372036854775808 ELSE i END"
     )
-    db.execute("BEGIN")
-    db.execute(insert.format(1, rows * 2 // 3, table))
-    support.execute(db, f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 7", f"ALTER TABLE {table} ADD COLUMN late REAL")
-    db.execute(insert.format(rows * 2 // 3 + 1, rows, table))
-    support.execute(db, f"UPDATE {table} SET later = k, late = k WHERE k % 10 = 3",
+    support.execute(db, "BEGIN", support.numbered(into, before, values),
+                    f"ALTER TABLE {table} ADD COLUMN later INT DEFAULT 7", f"ALTER TABLE {table} ADD COLUMN late REAL",
+                    support.numbered(into, rows - before, values, before + 1),
+                    f"UPDATE {table} SET later = k, late = k WHERE k % 10 = 3",
                     f"DELETE FROM {table} WHERE k % 17 = 5", "COMMIT")
 
 
@@ -263,15 +261,9 @@ def test_memory():
         return
     path, rows = FOLDER.new(), 600_000
     db = views.connect(path)
-    db.execute("PRAGMA synchronous = OFF")
     columns = [f"c{i}" for i in range(8)]
-    db.execute(f"CREATE TABLE t({', '.join(columns)})")
-    values = ", ".join(f"(i * {i + 3} % 1001) << 32" for i in range(8))
-    db.execute(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
-        f" INSERT INTO t SELECT {values} FROM n",
-        (rows,),
-    )
+    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t({', '.join(columns)})",
+                    support.numbered("t", rows, ", ".join(f"(i * {i + 3} % 1001) << 32" for i in range(8))))
     db.close()
     select = f"SELECT {', '.join(f'gpu_sum({name})' for name in columns)} FROM t"
     # Beside the columns: each thread's pages, its sums, and what the C library keeps for it.

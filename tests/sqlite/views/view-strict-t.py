@@ -58,11 +58,8 @@ def add_default(folder, kind, default, strict):
     """A column of that type is added with that default. None where SQLite does not allow it."""
     path = folder.new()
     db = views.connect(path)
-    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(b INT){' STRICT' if strict else ''}")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
-        " INSERT INTO t SELECT i % 7 FROM n", (ROWS,)
-    )
+    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(b INT){' STRICT' if strict else ''}",
+                    support.numbered("t", ROWS, "i % 7"))
     try:
         db.execute(f"ALTER TABLE t ADD COLUMN a {kind} DEFAULT {default}")
     except sqlite3.Error:
@@ -112,11 +109,7 @@ def test_keys(folder):
         if options and "STRICT" in options and not HAS_STRICT:
             continue
         db = views.connect(folder.new())
-        db.execute(f"{sql} {options or ''}")
-        db.execute(
-            "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
-            " INSERT INTO t(a, b) SELECT 3 * i, i % 7 FROM n", (ROWS,)
-        )
+        support.execute(db, f"{sql} {options or ''}", support.numbered("t(a, b)", ROWS, "3 * i, i % 7"))
         wrong = []
         names = ["a", "b", "rowid", "_rowid_", "oid"] + (["c"] if " c ANY" in sql or "(c " in sql else [])
         for name, call in itertools.product(names, ("sum", "max", "count")):

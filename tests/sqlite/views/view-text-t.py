@@ -168,11 +168,8 @@ def test_nested(rng):
 def test_kept(rng):
     """Results of a large dictionary are kept, as long as everything is the same, and extended."""
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, s TEXT, d TEXT)")
-    db.executemany(
-        "INSERT INTO t(x, s, d) VALUES(?, ?, ?)",
-        ((i % 7, f"value {i % 900}", DAYS[i % 40] + f" 0{i % 10}:{i % 60:02}") for i in range(9_000)),
-    )
+    support.table(db, "t(id INTEGER PRIMARY KEY, x REAL, s TEXT, d TEXT)",
+                  ((None, i % 7, f"value {i % 900}", DAYS[i % 40] + f" 0{i % 10}:{i % 60:02}") for i in range(9_000)))
     calls = []
 
     def spy(value, other=0):
@@ -229,8 +226,7 @@ def test_kept(rng):
 def test_present():
     """TEXT that is 'now' to SQLite, which reads no further than a NUL, is so at each time anew."""
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, s TEXT)")
-    db.executemany("INSERT INTO t(s) VALUES(?)", ((f"2001-01-{i % 28 + 1:02} 00:{i % 59:02}",) for i in range(9_000)))
+    support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"2001-01-{i % 28 + 1:02} 00:{i % 59:02}") for i in range(9_000)))
     for number, (value, call) in enumerate((
         ("now", "julianday(s)"),
         ("now\0x", "julianday(s)"),
@@ -251,8 +247,7 @@ def test_present():
 def test_errors(rng):
     """An expression fails for a value: the SELECT's error if a row has it, else nothing."""
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE j(id INTEGER PRIMARY KEY, x INT, doc TEXT)")
-    db.executemany("INSERT INTO j(x, doc) VALUES(?, ?)", ((i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
+    support.table(db, "j(id INTEGER PRIMARY KEY, x INT, doc TEXT)", ((None, i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     is_fast(db, select, name="js")
     db.execute("UPDATE j SET doc = 'no JSON' WHERE id = 77")
@@ -280,9 +275,8 @@ def test_rights(rng):
 def test_rounded(rng):
     """round(x, n) has the digits of the SQLite that runs, which says them once for each value."""
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(x REAL)")
     values = [rng.choice((1.005, 2.675, 0.5, 1e15 / 3, 5e-324)) * rng.randint(1, 99) / rng.choice((1, 8, 1_000)) for _ in range(300)]
-    db.executemany("INSERT INTO t VALUES(?)", ((rng.choice(values + [None]),) for _ in range(3_000)))
+    support.table(db, "t(x REAL)", ((rng.choice(values + [None]),) for _ in range(3_000)))
     for digits in (-1, 0, 1, 2, 3, 15, 30, 400):
         is_fast(db, f"SELECT gpu_sum(round(x, {digits})), max(round(x, {digits})), count(*) FROM t")
     is_fast(db, "SELECT round(x, ?1), count(*) FROM t GROUP BY round(x, ?1)", (2,))
@@ -291,8 +285,7 @@ def test_rounded(rng):
 def test_many_values(rng):
     """A column that hardly repeats is SQLite's."""
     db = connect(FOLDER.new())
-    db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, url TEXT)")
-    db.executemany("INSERT INTO t(x, url) VALUES(?, ?)", ((i, f"http://{i}.org") for i in range(5_000)))
+    support.table(db, "t(id INTEGER PRIMARY KEY, x REAL, url TEXT)", ((None, i, f"http://{i}.org") for i in range(5_000)))
     select = "SELECT url, count(*), gpu_sum(x) FROM t GROUP BY url LIMIT 3"
     tap.is_equal(views.through_view(db, select), views.outcome(db, select), "many values")
     tap.ok("url" in views.plan(db, "view_of_it")[0], "as the plan says")

@@ -56,12 +56,8 @@ def fill(path, long, journal="delete", rows=ROWS, declared="x TEXT"):
     db = views.connect(path)
     support.execute(db, f"PRAGMA page_size = {PAGE}", f"PRAGMA journal_mode = {journal}", "PRAGMA synchronous = OFF",
                     f"CREATE TABLE t(k INT, {declared}, y INT)")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
-        " INSERT INTO t SELECT i, CASE i WHEN ? / 2 THEN ? WHEN 5 THEN NULL ELSE 'a' || i END, i % 7"
-        " FROM n",
-        (rows, rows, "z" * long),
-    )
+    values = f"i, CASE i WHEN {rows // 2} THEN ? WHEN 5 THEN NULL ELSE 'a' || i END, i % 7"
+    db.execute(support.numbered("t", rows, values), ("z" * long,))
     return db
 
 
@@ -154,13 +150,9 @@ NULL_SELECTS = SELECTS[:-1] + (
 def make_not_null(path, value, rows=ROWS, extra=""):
     """A NOT NULL column x with that value in one row, which the schema came to forbid later."""
     db = views.connect(path)
-    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(k INT, x INT{extra}, y INT)")
-    db.execute(
-        "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT ?)"
-        f" INSERT INTO t(k, x, y) SELECT i, CASE i WHEN ? / 2 THEN {value} ELSE i % 5 END, i % 7 FROM n",
-        (rows, rows),
-    )
-    support.execute(db, "PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
+    support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(k INT, x INT{extra}, y INT)",
+                    support.numbered("t(k, x, y)", rows, f"i, CASE i WHEN {rows // 2} THEN {value} ELSE i % 5 END, i % 7"),
+                    "PRAGMA writable_schema = ON", "UPDATE sqlite_master SET sql = replace(sql, 'x INT', 'x INT NOT NULL')")
     db.close()
 
 
