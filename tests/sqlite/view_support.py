@@ -103,6 +103,12 @@ def create(db, name, select):
     return None
 
 
+def create_all(db, selects):
+    """Views of the SELECTs, by their names; those of a list are v0, v1, and so on."""
+    for name, select in selects.items() if isinstance(selects, dict) else enumerate(selects):
+        create(db, f"v{name}" if isinstance(name, int) else name, select)
+
+
 def ask(db, name, parameters=()):
     """What a view gives for parameters in their order."""
     marks = f"({', '.join('?' * len(parameters))})" if parameters else ""
@@ -115,11 +121,15 @@ def through_view(db, select, parameters=(), name="view_of_it"):
     return problem if problem else ask(db, name, parameters)
 
 
-def agree(db, name, select, parameters, what):
-    """One check: an existing view and its SELECT, asked one after the other."""
-    want = outcome(db, select, parameters)
-    got = ask(db, name, parameters)
-    return tap.is_equal(got, want, what)
+def agree(db, name, select, parameters, what, times=1, anew=False):
+    """So many checks: a view, which may be made first, and its SELECT, asked one after the other."""
+    results = []
+    if anew:
+        create(db, name, select)
+    for _ in range(times):
+        want = outcome(db, select, parameters)
+        results.append(tap.is_equal(ask(db, name, parameters), want, what))
+    return all(results)
 
 
 def fails(result, *fragments):
@@ -198,8 +208,10 @@ def ask_device(db, name, parameters=(), judge=None):
     return False
 
 
-def given_by_device(db, name, select, parameters=(), what=None):
-    """Two checks: all that a view gives is what the SELECT gives, and in the end a device gives it."""
+def given_by_device(db, name, select, parameters=(), what=None, anew=False):
+    """Two checks: all that a view, which may be made first, gives is what the SELECT gives, and in the end a device gives it."""
+    if anew:
+        create(db, name, select)
     want = repr(outcome(db, select, parameters))
     wrong = []
 

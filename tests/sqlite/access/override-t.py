@@ -102,8 +102,7 @@ def test_views(db, rng):
         "mixed": "SELECT sum(x) FILTER (WHERE i > 3), gpu_sum(x), max(x), min(i) FROM t WHERE i < :most",
         "text": "SELECT sum(s), avg(m), sum(x) FROM t",
     }
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
     tap.is_equal(support.value(db, "SELECT clreduce_accelerate()"), 1, "an ordinary view")
     for name, select in selects.items():
         views.agree(db, name, select, (50,) if ":" in select else (), f"off: {name}")

@@ -73,8 +73,7 @@ def test_begun_by_others():
         if sql:
             other.execute("UPDATE t SET a = a + 10")
         views.agree(db, "v", SELECT, (), f"begun by a SELECT, after {sql}")
-        views.create(db, "w", OTHER)
-        views.agree(db, "w", OTHER, (), f"... and a new view, after {sql}")
+        views.agree(db, "w", OTHER, (), f"... and a new view, after {sql}", anew=True)
         db.execute("COMMIT")
 
 

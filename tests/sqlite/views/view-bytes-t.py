@@ -168,8 +168,7 @@ def test_changes(db, batch, rng):
         "b": "SELECT gpu_count_distinct(state), gpu_mode(state) FROM t WHERE k % 2",
         "c": "SELECT gpu_count_distinct(n), gpu_mode(n) FROM t",
     }
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
     changes = (
         "UPDATE t SET s = 'new ' || k, l = zeroblob(k % 900) WHERE k BETWEEN ?1 AND ?1 + 5",
         "UPDATE t SET state = (SELECT gpu_max_state(?1 % 9)) WHERE k = ?1",

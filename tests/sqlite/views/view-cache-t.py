@@ -57,8 +57,7 @@ def test_list(db, batch):
         "w": "SELECT gpu_max(b), count(m), count(n), count(s), gpu_sum(k) FROM t",
     }
     tap.is_equal(kept(db), {}, "nothing is kept at first")
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
     tap.is_equal(kept(db), {}, "nor for views that were not asked")
     check(db, batch, "v", selects["v"])
     tap.is_equal(
@@ -100,8 +99,7 @@ def test_least_recently_used(db, batch):
     fill(db)
     selects = {f"v_{name}": f"SELECT gpu_sum({name}) FROM t" for name in "kabm"}
     selects["v_all"] = "SELECT gpu_sum(k), gpu_sum(a), gpu_sum(b), gpu_max(m) FROM t"
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
     support.configure(db, column_memory=27 * ROWS)
     for used, left in (
         ("k", "k"),
@@ -240,8 +238,7 @@ def test_device():
     fill(db)
     batch = support.Batch(f"columns on {kinds[0]}")
     selects = {f"v_{name}": f"SELECT gpu_sum({name}), gpu_max({name}) FROM t" for name in "kabm"}
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
 
     def ask_until(wanted, asked):
         for _ in range(600):

@@ -163,8 +163,6 @@ def test_steps(page_size, auto_vacuum):
     db.execute("DELETE FROM t WHERE k > 100")
     for name in SELECTS:
         changes.batch.compare(views.ask(db, name), views.outcome(db, SELECTS[name]), "few rows")
-    other.close()
-    db.close()
 
 
 @tap.each((512, ""), (512, " WITHOUT ROWID"), (1024, ""))
@@ -199,7 +197,6 @@ def test_bytes(page_size, without):
             k = 3000 if writer is db else 4000
             writer.execute(f"UPDATE t SET s = printf('%.*c', {page_size // 5}, 'x') WHERE k = {k}")
             pages("a leaf that is divided", 100 if without else 6)
-    db.close()
 
 
 def test_chains():
@@ -233,7 +230,6 @@ def test_chains():
     db.execute("UPDATE u SET z = 3 WHERE k = 1")
     found = PARTLY.fullmatch(changes.look("a row without a chain")[1])
     changes.batch.check(found and int(found[2]) == 1, "one leaf is read")
-    db.close()
 
 
 def test_further_columns():
@@ -264,7 +260,6 @@ def test_further_columns():
     changes.wholly("WAL again")
     db.execute("UPDATE t SET a = a + 1 WHERE k = 5")
     changes.partly("and in it", 1, 1)
-    db.close()
 
 
 def test_kept_columns():
@@ -307,7 +302,6 @@ def test_kept_columns():
     changes.batch.compare(support.stats(db)["bytes_decoded"], before, "they are resident")
     db.execute("UPDATE t SET a = 5, z = 6 WHERE k = 700")
     changes.partly("and refreshed together", 1, 1)
-    db.close()
 
 
 class Elsewhere:
@@ -411,8 +405,7 @@ class Reader:
         self.rng, self.selects = rng, selects
         self.db = views.connect(path, device)
         self.is_held = False
-        for name, select in selects.items():
-            views.create(self.db, name, select)
+        views.create_all(self.db, selects)
 
     def step(self):
         """Begins a snapshot, or ends it, or does neither."""

@@ -288,8 +288,7 @@ def ask_sparse(path, mode):
     db = views.connect(path, isolation_level=None)
     selects = ("SELECT gpu_sum(x), count(*) FROM t", "SELECT gpu_count_distinct(s), gpu_max(x) FROM t WHERE x > 7")
     problems = []
-    for number, select in enumerate(selects):
-        views.create(db, f"v{number}", select)
+    views.create_all(db, selects)
     views.outcome(db, selects[0])
     before = peak()
     for turn in range(4):

@@ -89,8 +89,7 @@ def test_random(rng, mode, encoding):
     for turn in range(12 if tap.QUICK else 60):
         selects = [select_of(rng) for _ in range(4)]
         for db in connections:
-            for i, select in enumerate(selects):
-                views.create(db, f"v{i}", select)
+            views.create_all(db, selects)
         for ask in range(24):
             db, i = rng.choice(connections), rng.randrange(len(selects))
             parameters = (rng.choice(("ade", "a", 3, "1 hours", None)),) if ":p" in selects[i] else ()
@@ -107,9 +106,7 @@ def test_random(rng, mode, encoding):
 
 def asked(db, select, times=3, parameters=()):
     """Whether a view is accelerated in the end; all that it gives is checked."""
-    views.create(db, "v", select)
-    for _ in range(times):
-        views.agree(db, "v", select, parameters, select)
+    views.agree(db, "v", select, parameters, select, times=times, anew=True)
     return views.accelerated(db, "v")
 
 
@@ -154,7 +151,6 @@ def test_patterns(rng, encoding, kind):
             db.execute(f"INSERT INTO t VALUES(NULL, 7, {rng.choice(OTHERS)}, '')")
     if encoding == "UTF-8":
         tap.ok(min(first, accelerated) > turns // 4, f"{kind}: of {turns} {first} were accelerated when they were first asked, {accelerated} later")
-    db.close()
 
 
 def test_case_of_like(rng):
@@ -164,11 +160,9 @@ def test_case_of_like(rng):
     select = "SELECT count(*) FROM t WHERE s LIKE '%aB1%'"
     tap.ok(asked(db, select, 1), "it is accelerated when it is first asked")
     db.execute("PRAGMA case_sensitive_like = 1")
-    for _ in range(3):
-        views.agree(db, "v", select, (), "another LIKE")
+    views.agree(db, "v", select, (), "another LIKE", times=3)
     db.execute("PRAGMA case_sensitive_like = 0")
-    for _ in range(3):
-        views.agree(db, "v", select, (), "LIKE as it was")
+    views.agree(db, "v", select, (), "LIKE as it was", times=3)
     added = "SELECT count(*), count(added LIKE '%z%') FROM t WHERE added LIKE '%Y%' OR s LIKE '%b7%'"
     support.execute(db, "ALTER TABLE t ADD COLUMN added TEXT DEFAULT 'xyz'", "INSERT INTO t(s, added) SELECT s, s || 'y' FROM t")
     asked(db, added)
@@ -176,10 +170,7 @@ def test_case_of_like(rng):
     support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"Ab{i}") for i in range(ROWS)))
     if hasattr(db, "setlimit"):
         db.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 3)
-        views.create(db, "v", select)
-        for _ in range(3):
-            views.agree(db, "v", select, (), "a pattern that is too long")
-    db.close()
+        views.agree(db, "v", select, (), "a pattern that is too long", times=3, anew=True)
 
 
 def test_rules(rng):
@@ -251,8 +242,7 @@ def test_own_functions(rng):
     other.execute("UPDATE t SET y = 1 WHERE id = 0")
     for place, each in enumerate((db, other)):
         register(each, place)
-        for i, select in enumerate(selects):
-            views.create(each, f"v{i}", select)
+        views.create_all(each, selects)
     tap.ok(loaded(db, range(3), "one connection") > 0, "columns are made")
     columns = kept()
     tap.is_equal(loaded(db, range(3), "once more"), 0, "and are kept")
@@ -277,7 +267,6 @@ def test_own_functions(rng):
     loaded(db, (0, 2), "a function that fails for a row")
     db.create_function("own", 1, lambda text: text)
     tap.is_equal(loaded(db, (), "a function that is not deterministic"), 0, "it has no column")
-    db.close()
 
 
 def test_errors(rng):
@@ -306,8 +295,7 @@ def test_refreshed(rng, length):
     selects = {"v0": "SELECT count(*), gpu_sum(instr(url, kind)) FROM t WHERE kind || country LIKE 'a%'",
                "v1": "SELECT substr(kind || doc, -3) AS k, count(*) FROM t GROUP BY k ORDER BY k",
                "v2": "SELECT gpu_sum(length(doc) + length(url)), gpu_sum(instr(url, kind)) FROM t"}
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
 
     def evaluated(step):
         """How many rows SQLite has evaluated for all views, which are accelerated."""
@@ -318,8 +306,7 @@ def test_refreshed(rng, length):
         return support.stats(db)["rows_loaded"] - before
 
     for name, select in selects.items():
-        for _ in range(5):
-            views.agree(db, name, select, (), f"{length}: {select}")
+        views.agree(db, name, select, (), f"{length}: {select}", times=5)
     tap.is_equal(evaluated("at first"), 0, f"{length}: all columns are there")
     for step in ("UPDATE t SET kind = 'q' WHERE id = 14000", "UPDATE t SET y = y + 1 WHERE id IN (50, 20000)",
                  "DELETE FROM t WHERE id = 15000", "INSERT INTO t SELECT id + 5, kind, country, url, doc, y, x, mail FROM t WHERE id = 16000",
@@ -331,7 +318,6 @@ def test_refreshed(rng, length):
         tap.ok(0 < rows < 2000, f"{length}, {step}: {rows} rows were evaluated")
     other.execute("CREATE TABLE u(x)")
     other.close()
-    db.close()
 
 
 SELECTS = ("SELECT count(*), gpu_sum(instr(url, kind)) FROM t WHERE kind || country LIKE 'a%'",
@@ -353,8 +339,7 @@ def test_trust(rng):
     connections = [views.connect(path, isolation_level=None) for _ in range(2)]
     db, other = connections
     for each in connections:
-        for i, select in enumerate(SELECTS):
-            views.create(each, f"v{i}", select)
+        views.create_all(each, SELECTS)
     both_agree(connections)
     tap.ok(views.accelerated(db, "v0") and views.accelerated(other, "v1"), "both are accelerated")
 
@@ -388,12 +373,9 @@ def test_trust(rng):
     tap.ok(views.accelerated(db, "v1"), "a column with an application's function is the connection's own")
     if hasattr(other, "setlimit"):
         other.execute(f"UPDATE t SET kind = '{'b' * 60}' WHERE id = 50")
-        views.create(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'")
-        for _ in range(3):
-            views.agree(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'", (), "a long pattern")
+        views.agree(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'", (), "a long pattern", times=3, anew=True)
         other.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 20)
-        for _ in range(3):
-            views.agree(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'", (), "one that is too long")
+        views.agree(other, "v2", "SELECT count(*) FROM t WHERE url LIKE kind || '%'", (), "one that is too long", times=3)
 
 
 def test_times(rng):

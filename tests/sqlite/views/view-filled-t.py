@@ -33,7 +33,6 @@ def test_functions():
     for value in (1, 2):
         db.create_function("abs", 1, lambda x, value=value: value, deterministic=True)
         watch.settle(f"abs() is {value}")
-    db.close()
 
     db = views.connect()
     state = [1]
@@ -166,8 +165,7 @@ def test_memory_limit():
     # Two tables, and room for one of them.
     fill(db, KEYED, "u")
     watch.selects = {"t1": "SELECT gpu_sum(a), gpu_sum(b) FROM t", "u1": "SELECT gpu_sum(a), gpu_total(b) FROM u"}
-    for name, select in watch.selects.items():
-        views.create(db, name, select)
+    views.create_all(db, watch.selects)
     support.configure(db, column_memory=9 * ROWS * 3)
     loaded, turns = support.stats(db)["rows_loaded"], 64
     for turn in range(turns):

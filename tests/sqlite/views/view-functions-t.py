@@ -84,10 +84,8 @@ def test_own_rounding():
         ("SELECT gpu_sum(round(x)) FROM n", False),
         ("SELECT gpu_sum(x) FROM n WHERE round(x) = 7", False),
     ):
-        views.create(db, "v", select)
-        views.agree(db, "v", select, (), f"with another round(): {select}")
+        views.agree(db, "v", select, (), f"with another round(): {select}", anew=True)
         tap.is_equal(views.accelerated(db, "v"), fast, f"... by {'a scan' if fast else 'SQLite'}")
-    db.close()
 
 
 def test_around():
@@ -96,8 +94,7 @@ def test_around():
     db.execute("CREATE TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) SELECT i % 1000 AS k, i FROM c")
     selects = [f"SELECT k, {call} FROM n GROUP BY k" for call in ("coalesce(max(i), 0)", "abs(min(i))", "max(max(i), k)", "sign(max(i)) + round(min(i))")]
     for number, select in enumerate(selects if has_mathematics(db) else selects[:3]):
-        views.create(db, f"v{number}", select)
-        views.agree(db, f"v{number}", select, (), f"SQLite's: {select}")
+        views.agree(db, f"v{number}", select, (), f"SQLite's: {select}", anew=True)
         tap.ok(views.accelerated(db, f"v{number}"), "by a scan")
         db.set_authorizer(lambda action, first, name, *rest: 2 if action == 31 and name in ("abs", "coalesce", "max", "sign") else 0)
         views.agree(db, f"v{number}", select, (), f"turned into NULL: {select}")
@@ -107,7 +104,6 @@ def test_around():
     for number, select in enumerate(selects if has_mathematics(db) else selects[:3]):
         views.agree(db, f"v{number}", select, (), f"the application's: {select}")
         views.agree(db, f"v{number}", select, (), f"and again: {select}")
-    db.close()
 
 
 def test_added():
@@ -126,7 +122,6 @@ def test_added():
     tap.is_equal(amid.fetchall(), [("any",)], "and the other one in a run that goes on")
     tap.is_equal(db.execute(asked + " LIMIT 3").fetchall(), [("one",)] * 2, "and again")
     tap.is_equal(db.execute(asked + " LIMIT 4").fetchall(), [("one",)] * 2, "and in another statement")
-    db.close()
 
 
 def test_values_memory(db):

@@ -68,8 +68,7 @@ def test_changes(device, rng):
     db = views.connect(FOLDER.new(), device)
     DeviceGroups.create(db, rng, ROWS)
     select = "SELECT few, city, count(*), gpu_sum(mixed), gpu_sum(x), gpu_sum(n), max(n) FROM t GROUP BY few, city"
-    views.create(db, "changing", select)
-    views.given_by_device(db, "changing", select)
+    views.given_by_device(db, "changing", select, anew=True)
     for change in (
         "INSERT INTO t(few, city, n, x, mixed) VALUES(70, 'new', 5, 0.5, NULL)",
         "UPDATE t SET few = 2000 WHERE id = 17",

@@ -78,8 +78,7 @@ def test_device(path, device):
         counted_there = ask_until_counted(db, f"w{number}", want, batch)
         tap.ok(counted_there, f"... at last from the {device}: {verdict(db, f'w{number}')}")
     for number, select in enumerate(OTHERS):
-        views.create(db, f"o{number}", select)
-        views.agree(db, f"o{number}", select, (), f"{device}, for the host: {select}")
+        views.agree(db, f"o{number}", select, (), f"{device}, for the host: {select}", anew=True)
     db.execute("INSERT INTO t(x, i, z) VALUES (1.5, 99, 0.5)")
     for number, select in enumerate(WHOLE):
         views.agree(db, f"w{number}", select, (), f"{device}, after a change: {select}")

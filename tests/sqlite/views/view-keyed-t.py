@@ -85,8 +85,7 @@ def test_stream(db):
         "SELECT k % 7, count(*), gpu_sum(k), gpu_max(x) FROM t GROUP BY k % 7 ORDER BY 1",
         "SELECT gpu_sum(k), count(*) FROM t WHERE name LIKE '%7'",
     ):
-        views.create(db, "v", select)
-        views.agree(db, "v", select, (), f"streamed: {select}")
+        views.agree(db, "v", select, (), f"streamed: {select}", anew=True)
         tap.is_equal(views.plan(db, "v")[0], "accelerated: host, streaming the table", "which is accelerated")
     tap.ok(support.stats(db)["scans_streamed"] >= 3, "streams")
     support.configure(db, column_memory=0)
@@ -98,14 +97,12 @@ def test_other_indexes(db):
                     "CREATE INDEX t_b ON t(b)", "CREATE INDEX t_a ON t(a) WHERE a > 7",
                     "CREATE INDEX t_e ON t(a + b, b DESC)", support.numbered("t", 900, "i, i * 10, i * 100"))
     select = "SELECT gpu_sum(a), gpu_sum(b), gpu_sum(c) FROM t"
-    views.create(db, "v", select)
-    views.agree(db, "v", select, (), "three columns, three indexes")
+    views.agree(db, "v", select, (), "three columns, three indexes", anew=True)
     tap.is_equal(views.plan(db, "v")[0], "accelerated: host", "which is accelerated")
     db.execute("ATTACH ? AS side", (FOLDER.new(),))
     large(db, 3000, "side.t")
     select = SELECT.replace("FROM t", "FROM side.t")
-    views.create(db, "w", select)
-    views.agree(db, "w", select, (), "an attached database")
+    views.agree(db, "w", select, (), "an attached database", anew=True)
     tap.is_equal(views.plan(db, "w")[0], "accelerated: host", "which is accelerated")
 
 
@@ -117,9 +114,7 @@ def test_order(db):
         "SELECT k FROM t WHERE x = 12.5",
         "SELECT name, count(*) FROM t GROUP BY name",
     ):
-        views.create(db, "v", select)
-        for _ in range(3):
-            views.agree(db, "v", select, (), select)
+        views.agree(db, "v", select, (), select, times=3, anew=True)
 
 
 def test_rowid(db):
@@ -132,8 +127,7 @@ def test_rowid(db):
         ("SELECT k FROM t WHERE x = 12.5", "row by row: rows of a WITHOUT ROWID table, or of one whose rowid has no name, are not accelerated:"
          " groups and aggregates are"),
     ):
-        views.create(db, "v", select)
-        views.agree(db, "v", select, (), select)
+        views.agree(db, "v", select, (), select, anew=True)
         tap.is_equal(views.plan(db, "v")[0], why, "... and the plan")
 
 
@@ -143,8 +137,7 @@ def test_devices():
         db = views.connect(FOLDER.new(), device)
         large(db)
         select = "SELECT gpu_sum(k), gpu_total(x), count(*) FROM t WHERE x > 7"
-        views.create(db, "v", select)
-        views.given_by_device(db, "v", select)
+        views.given_by_device(db, "v", select, anew=True)
 
 
 views.run(globals())

@@ -129,8 +129,7 @@ def test_growth(device, rng, mode):
         "a": "SELECT count(*), gpu_sum(x) FROM t WHERE city LIKE '%new%' OR city = 'ORD'",
         "b": "SELECT gpu_sum(length(city)), gpu_max(city), gpu_sum(n) FROM t WHERE city > 'M'",
     }
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
 
     def check(what):
         for name, select in selects.items():
@@ -179,13 +178,10 @@ def test_filled(device, rng):
     rows = ((i, i / 8, rng.choice(CITIES)) for i in range(ROWS))
     support.table(db, "w(id INTEGER PRIMARY KEY, x REAL, city TEXT) WITHOUT ROWID", rows)
     select = "SELECT gpu_sum(x), count(*), gpu_max(city) FROM w WHERE city LIKE '%R%'"
-    views.create(db, "filled", select)
-    for _ in range(2):
-        views.agree(db, "filled", select, (), "filled when asked again")
+    views.agree(db, "filled", select, (), "filled when asked again", times=2, anew=True)
     views.given_by_device(db, "filled", select)
     db.execute("UPDATE w SET city = 'R' || (id % 300) WHERE id % 2 = 0")
-    for _ in range(2):
-        views.agree(db, "filled", select, (), "after a change")
+    views.agree(db, "filled", select, (), "after a change", times=2)
     views.given_by_device(db, "filled", select, (), "and again")
 
 
@@ -194,8 +190,7 @@ def test_errors(device, rng):
     db = views.connect(FOLDER.new(), device)
     support.table(db, "j(id INTEGER PRIMARY KEY, x INT, doc TEXT)", ((None, i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
-    views.create(db, "js", select)
-    views.given_by_device(db, "js", select)
+    views.given_by_device(db, "js", select, anew=True)
     db.execute("UPDATE j SET doc = 'no JSON' WHERE id = 77")
     for _ in range(3):
         views.ask_device(db, "js")
@@ -214,8 +209,7 @@ def test_limit(device, rng):
     fill(db, rng, 2_000)
     db.execute("UPDATE t SET city = ? WHERE id = 7", ("long" * 5_000,))
     select = "SELECT gpu_sum(x), gpu_sum(length(city)) FROM t WHERE n > 0 OR city <> 'x'"
-    views.create(db, "limited", select)
-    views.given_by_device(db, "limited", select)
+    views.given_by_device(db, "limited", select, anew=True)
     before = db.setlimit(0, 10_000)
     views.agree(db, "limited", select, (), "a limit")
     db.setlimit(0, before)

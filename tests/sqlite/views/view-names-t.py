@@ -279,8 +279,7 @@ def test_hidden():
             db = views.connect(path)
             db.execute("ATTACH ? AS b", (other,))
             if is_late:
-                for number, select in enumerate(selects):
-                    views.create(db, f"v{number}", select)
+                views.create_all(db, selects)
             db.set_authorizer(hiding(answer, wanted[name]))
             for number, select in enumerate(selects):
                 made = None if is_late else views.create(db, f"v{number}", select)
@@ -383,8 +382,7 @@ def test_views_anew(batch):
     db.executescript(f"""
         PRAGMA journal_mode = WAL;
         CREATE TABLE t(a INT, b INT);
-        {FILL.format(rows=ROWS, table="t(a)", factor=1)};
-        UPDATE t SET a = a % 5, b = a % 7;
+        {support.numbered("t", ROWS, "i % 5, i % 7")};
         CREATE VIEW v AS SELECT a AS k FROM t;
         CREATE VIEW u AS SELECT k AS z FROM v;""")
     selects = {
@@ -392,8 +390,7 @@ def test_views_anew(batch):
         "w1": "SELECT z, count(*) FROM u WHERE z > 1 GROUP BY z",
         "w2": "WITH s AS (SELECT * FROM u) SELECT z, count(*) FROM s GROUP BY 1",
     }
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
     changes = (
         (other, "DROP VIEW v; CREATE VIEW v AS SELECT b AS k FROM t WHERE a < 3"),
         (db, "DROP VIEW v; CREATE VIEW v(x, k) AS SELECT b, a + b FROM t"),

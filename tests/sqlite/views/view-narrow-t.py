@@ -299,8 +299,7 @@ def test_device():
             asked = ON_DEVICE if mixed or device == "cpu" else [*ON_DEVICE, HISTOGRAM]
             # In quick runs half of them: each is compiled for each width.
             for i, select in enumerate(asked[turn % 2 :: 2] if tap.QUICK else asked):
-                views.create(db, f"v{i}", select)
-                views.given_by_device(db, f"v{i}", select, (), f"{device}: {name}: {select}")
+                views.given_by_device(db, f"v{i}", select, (), f"{device}: {name}: {select}", anew=True)
             tags = ROWS if mixed else 0
             tap.is_equal(on_device(db), [(bytes_each * ROWS + tags,), (ROWS,)], "bytes there")
 
@@ -313,8 +312,7 @@ def test_device_changes():
     for device, (values, changes, asked) in itertools.product(views.devices()[1:], (integers, decimals)):
         db = views.connect(FOLDER.new(), device=device)
         fill(db, values)
-        for i, select in enumerate(asked):
-            views.create(db, f"v{i}", select)
+        views.create_all(db, asked)
         for change, _ in [("SELECT 1", 1)] + changes[:: 3 if tap.QUICK else 1]:
             db.execute(change)
             for i, select in enumerate(asked):

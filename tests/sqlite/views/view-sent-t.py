@@ -34,10 +34,8 @@ def make(rng, device):
     """A database, with views of it on a device."""
     db = views.connect(FOLDER.new(), device)
     support.execute(db, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA wal_autocheckpoint = 0")
-    db.execute(CREATE)
-    db.executemany(INSERT, (row(rng, key) for key in range(1, ROWS + 1)))
-    for i, select in enumerate(SELECTS):
-        views.create(db, f"v{i}", select)
+    support.table(db, TABLE, (row(rng, key) for key in range(1, ROWS + 1)))
+    views.create_all(db, SELECTS)
     return db
 
 
@@ -116,8 +114,7 @@ def test_mixed(device, rng):
     ask(db, f"{device}, at first")
     path = support.value(db, "SELECT file FROM pragma_database_list WHERE name = 'main'")
     reader, writer = views.connect(path, device), views.connect(path, "host")
-    for i, select in enumerate(SELECTS):
-        views.create(reader, f"v{i}", select)
+    views.create_all(reader, SELECTS)
     for step in range(6 if tap.QUICK else 12):
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM t").fetchone()

@@ -31,8 +31,7 @@ def fill(path, journal):
 def open_views(path, device):
     """A connection with the views."""
     db = views.connect(path, device=device, isolation_level=None)
-    for name, select in SELECTS.items():
-        views.create(db, name, select)
+    views.create_all(db, SELECTS)
     return db
 
 
@@ -83,7 +82,6 @@ def test_nothing_copied(device):
     batch.compare([there for _, there in kept.values()], [0] * 4, "bytes there")
     batch.check(any("shared with the device" in line for line in views.plan(db, "sums")), "the plan says so")
     batch.compare(support.value(db, "SELECT clreduce_evict()"), sum(here for here, _ in kept.values()), "evicted bytes")
-    db.close()
 
 
 @tap.each("delete", "wal")
@@ -139,7 +137,6 @@ def test_memory(device):
             views.ask_device(db, "sums")
         views.evict(db)
         batch.compare(columns(db), {}, "evicted")
-    db.close()
 
 
 # CPU devices have no other memory; of the rest nobody can say.

@@ -137,8 +137,7 @@ def test_changes(rng, mode):
     fill(db, rng)
     support.configure(db, column_memory=SOME if mode == "WAL" else LITTLE)
     batch = support.Batch(f"streams of a table that changes, {mode}")
-    for name, select in enumerate(SELECTS.values()):
-        views.create(db, f"v{name}", select)
+    views.create_all(db, SELECTS.values())
     changes = (
         "SELECT 1",
         "INSERT INTO t(city, day, n, x) SELECT 'other ' || n, '1999-12-31', n, x FROM t WHERE k % 97 = 0",

@@ -48,9 +48,7 @@ def test_failing(device):
     """Errors are the SELECT's (clause 1), also when a view is asked again."""
     db = opened(device)
     for select in FAILING:
-        views.create(db, "v", select)
-        for _ in range(2):
-            views.agree(db, "v", select, (), f"1. error, {device}: {select}")
+        views.agree(db, "v", select, (), f"1. error, {device}: {select}", times=2, anew=True)
 
 
 def test_many_parameters(db):
@@ -128,8 +126,7 @@ def test_authorizer():
     for denied in ("round", "nullif", "iif"):
         for answer in (1, 2):
             db = with_numbers(folder)
-            views.create(db, "v", select)
-            views.agree(db, "v", select, (), "every function is allowed")
+            views.agree(db, "v", select, (), "every function is allowed", anew=True)
             tap.ok(views.accelerated(db, "v"), "... and computed by a scan")
             db.set_authorizer(refusing(denied, answer))
             views.agree(db, "v", select, (), f"{denied}() is {'denied' if answer == 1 else 'NULL'}")

@@ -65,8 +65,7 @@ def test_growth(rng):
         }
         batch = support.Batch(f"{mode}: values come and go")
         tally = views.Tally()
-        for name, select in selects.items():
-            views.create(db, name, select)
+        views.create_all(db, selects)
         for i in range(15 if tap.QUICK else 80):
             writer = rng.choice((db, other))
             kind = rng.randrange(4)
@@ -125,16 +124,14 @@ def test_functions(rng):
     tap.ok("any_time" in views.plan(db, "view_of_it")[0], "which the plan says")
 
     select = "SELECT count(*) FROM t WHERE city LIKE 'ord'"
-    views.create(db, "liked", select)
-    views.agree(db, "liked", select, (), "LIKE")
+    views.agree(db, "liked", select, (), "LIKE", anew=True)
     db.execute("PRAGMA case_sensitive_like = 1")
     views.agree(db, "liked", select, (), "LIKE that is case sensitive")
     db.execute("PRAGMA case_sensitive_like = 0")
     views.agree(db, "liked", select, (), "and not again")
 
     select = "SELECT count(*) FROM t WHERE city < 'LAX' COLLATE backwards"
-    views.create(db, "sorted", select)
-    views.agree(db, "sorted", select, (), "a collation of the application's")
+    views.agree(db, "sorted", select, (), "a collation of the application's", anew=True)
     db.create_collation("backwards", lambda a, b: (a > b) - (a < b))
     views.agree(db, "sorted", select, (), "which is replaced")
     db.create_collation("backwards", None)
@@ -158,9 +155,7 @@ def test_nested(rng):
 
     db.create_function("ask", 1, ask, deterministic=True)
     select = "SELECT count(*), ask(count(*)) FROM t WHERE ask(city) > 0"
-    views.create(db, "nested", select)
-    for _ in range(3):
-        views.agree(db, "nested", select, (), "a view within itself")
+    views.agree(db, "nested", select, (), "a view within itself", times=3, anew=True)
     db.create_function("ask", 1, lambda value: db.execute("DROP TABLE nested") and 1, deterministic=True)
     tap.ok(isinstance(views.ask(db, "nested"), views.Failure), "it can't be dropped meanwhile")
 
@@ -183,8 +178,7 @@ def test_kept(rng):
         "c": "SELECT count(*) FROM t WHERE strftime('%w', d) = '0'",
         "e": "SELECT count(*) FROM t WHERE s < 'value 3' COLLATE backwards",
     }
-    for name, select in selects.items():
-        views.create(db, name, select)
+    views.create_all(db, selects)
 
     def agree(what, fast=False):
         for name, select in selects.items():
