@@ -4,6 +4,8 @@ A mode is a value of the setting `device`. Every test runs on the host; where Op
 that the extension would use it runs there too, and elsewhere says that it skipped that.
 """
 
+import contextlib
+import itertools
 import os
 import random
 import sqlite3
@@ -170,6 +172,15 @@ def _unusable():
     finally:
         db.close()
     return None
+
+
+@contextlib.contextmanager
+def stopped(db, calls, instructions):
+    """What runs within is interrupted by the progress handler, after so many calls of it, one each so many instructions."""
+    left = iter(range(calls))
+    db.set_progress_handler(lambda: next(left, None) is None, instructions)
+    yield
+    db.set_progress_handler(None, 0)
 
 
 def skip_device(count, what):

@@ -31,11 +31,11 @@ def fill(db, kind, table="t", rows=ROWS):
 
 
 class Watch(views.Watch):
-    """A connection whose views' plans are looked at, too."""
+    """A connection whose views' plans are looked at, too; of which none has columns at first if there is a reason."""
 
-    def __init__(self, db, label, selects=SELECTS, parameters=PARAMETERS):
+    def __init__(self, db, label, selects=SELECTS, parameters=PARAMETERS, reason=None):
         super().__init__(db, f"filled by SQLite: {label}", selects, parameters)
-        self.kept("at first")
+        self.look("at first", reason)
 
     def settle(self, step):
         """Asks each view until its columns are there, or it is clear that they won't be."""
@@ -67,6 +67,13 @@ class Watch(views.Watch):
             told = lines[0].startswith("row by row") and reason in lines[0]
             self.batch.check(told, f"{step}: {name} is not by rows for '{reason}': {lines}")
 
+    def look(self, step, reason):
+        """Columns are kept, or rows are SQLite's for that reason."""
+        if reason is None:
+            self.kept(step)
+        else:
+            self.by_rows(step, reason)
+
     def run(self, sql, db=None, reason=None):
         """A statement, here or elsewhere, after which columns are kept again, or by rows why."""
         step = sql if db is None else f"elsewhere: {sql}"
@@ -74,10 +81,7 @@ class Watch(views.Watch):
             (db or self.db).execute(sql).fetchall()
         except sqlite3.Error as error:
             step += f" -- {error}"
-        if reason is None:
-            self.kept(step)
-        else:
-            self.by_rows(step, reason)
+        self.look(step, reason)
 
     def unchanged(self, sql):
         """A statement that changes nothing: the columns stay."""

@@ -197,10 +197,8 @@ def test_names():
     fill(db, '"b b".t', 7)
     fill(db, '"b b".only', -3)
     select = "SELECT gpu_sum(x) AS x, count(*) AS n FROM"
-    db.execute(f"CREATE VIEW main.v AS {select} t")
-    db.execute(f"CREATE VIEW \"b b\".v AS {select} t")
-    db.execute(f"CREATE VIEW \"b b\".u AS {select} t")
-    db.execute(f"CREATE VIEW \"b b\".o AS {select} only")
+    support.execute(db, f"CREATE VIEW main.v AS {select} t", f"CREATE VIEW \"b b\".v AS {select} t")
+    support.execute(db, f"CREATE VIEW \"b b\".u AS {select} t", f"CREATE VIEW \"b b\".o AS {select} only")
     db.execute(f"CREATE VIEW main.missing AS {select} only")
     tap.is_equal(accelerate(db), 3, "one of a name, and none that is an error")
     wanted = {name: described(db, f"SELECT * FROM {schema}.{name}")

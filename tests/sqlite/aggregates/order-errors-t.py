@@ -120,10 +120,8 @@ def test_interrupted(db):
     for over in ("", " OVER (ROWS 1000 PRECEDING)"):
         for call in calls:
             for _ in range(20):
-                steps = [60]
-                db.set_progress_handler(lambda s=steps: s.__setitem__(0, s[0] - 1) or s[0] < 0, 1000)
-                got = support.rows(db, f"SELECT {call}{over} FROM t")
-                db.set_progress_handler(None, 0)
+                with support.stopped(db, 60, 1000):
+                    got = support.rows(db, f"SELECT {call}{over} FROM t")
                 if not isinstance(got, Failure):
                     tap.ok(False, f"{call}{over} was not interrupted")
             if over:

@@ -224,10 +224,8 @@ def test_progress_handler():
         for query, want in queries.items():
             done = 0
             for steps in range(1, 4000, 37):
-                calls = iter(range(steps, -1, -1))
-                db.set_progress_handler(lambda calls=calls: next(calls, 0) == 0, 10)
-                got = support.rows(db, query)
-                db.set_progress_handler(None, 0)
+                with support.stopped(db, steps, 10):
+                    got = support.rows(db, query)
                 stopped = isinstance(got, support.Failure) and got.message == "interrupted"
                 batch.check(stopped or tap.is_same(got, want), f"{query} after {steps * 10} steps: {got}")
                 done += not stopped

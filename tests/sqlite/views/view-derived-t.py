@@ -50,6 +50,13 @@ def fill(path, rng, mode="WAL", rows=ROWS, encoding="UTF-8"):
     db.close()
 
 
+def opened(rng, count=1, **options):
+    """So many connections to a new database."""
+    path = FOLDER.new()
+    fill(path, rng, **options)
+    return [views.connect(path, isolation_level=None) for _ in range(count)]
+
+
 def register(db, place, count=1):
     """Has the connection a function of its own: which part of a text, by the place."""
     db.create_function("own", count, lambda text, *others: None if text is None else str(text)[7 - place * 3:9 - place * 3], deterministic=True)
@@ -80,9 +87,7 @@ CHANGES = (
 @tap.each(("WAL", "UTF-8"), ("DELETE", "UTF-8"), ("WAL", "UTF-16le"), ("WAL", "UTF-16be"))
 def test_random(rng, mode, encoding):
     """Two connections ask, and change rows between."""
-    path = FOLDER.new()
-    fill(path, rng, mode, encoding=encoding)
-    connections = [views.connect(path, isolation_level=None) for _ in range(2)]
+    connections = opened(rng, 2, mode=mode, encoding=encoding)
     for place, db in enumerate(connections):
         register(db, place)
     tally = views.Tally()
@@ -175,9 +180,7 @@ def test_case_of_like(rng):
 
 def test_rules(rng):
     """When a column is made, what of, and who is told of it."""
-    path = FOLDER.new()
-    fill(path, rng)
-    db, other = views.connect(path, isolation_level=None), views.connect(path, isolation_level=None)
+    db, other = opened(rng, 2)
     select = "SELECT count(*) FROM t WHERE url || '' LIKE '%checkout%'"
     tap.ok(not asked(db, select, 1), "SQLite runs the first query")
     tap.ok("asked again" in views.plan(db, "v")[0], "the plan says when that ends")
@@ -220,9 +223,7 @@ def test_rules(rng):
 
 def test_own_functions(rng):
     """Columns with functions of the application's are one connection's, as long as these are the same."""
-    path = FOLDER.new()
-    fill(path, rng)
-    db, other = views.connect(path, isolation_level=None), views.connect(path, isolation_level=None)
+    db, other = opened(rng, 2)
     selects = ("SELECT own(url), count(*) FROM t GROUP BY 1", "SELECT gpu_sum(length(own(doc))), count(*) FROM t WHERE own(url) > 'h'",
                "SELECT count(*) FROM t WHERE own(mail) = :user OR own(kind || mail) BETWEEN 'a' AND :user")
 
@@ -271,9 +272,7 @@ def test_own_functions(rng):
 
 def test_errors(rng):
     """A row's error is the SELECT's."""
-    path = FOLDER.new()
-    fill(path, rng)
-    db = views.connect(path, isolation_level=None)
+    (db,) = opened(rng)
     db.execute("UPDATE t SET doc = '{' WHERE id = 700")
     for select in ("SELECT gpu_sum(json_extract(doc, '$.k')) FROM t", "SELECT json_extract(doc, '$.k') k, count(*) FROM t GROUP BY k",
                    "SELECT count(*) FROM t WHERE id <> 700 AND json_extract(doc, '$.k') = 1"):
@@ -334,10 +333,7 @@ def both_agree(connections, times=3):
 
 def test_trust(rng):
     """Functions, rights and limits are a connection's own: they change between runs."""
-    path = FOLDER.new()
-    fill(path, rng)
-    connections = [views.connect(path, isolation_level=None) for _ in range(2)]
-    db, other = connections
+    db, other = connections = opened(rng, 2)
     for each in connections:
         views.create_all(each, SELECTS)
     both_agree(connections)
@@ -380,9 +376,7 @@ def test_trust(rng):
 
 def test_times(rng):
     """Local times are those of the time zone that there is; nothing is kept of the present time."""
-    path = FOLDER.new()
-    fill(path, rng)
-    db = views.connect(path, isolation_level=None)
+    (db,) = opened(rng)
     db.execute("UPDATE t SET y = id * 1000")
     select = "SELECT date(y, 'unixepoch', 'localtime') AS day, count(*), min(time(y, 'unixepoch', 'localtime')) FROM t GROUP BY day"
     known = os.environ.get("TZ")
@@ -403,24 +397,14 @@ def test_times(rng):
 
 def test_interrupted(rng):
     """Interrupted wherever it is, the next query is right."""
-    path = FOLDER.new()
-    fill(path, rng)
-    db = views.connect(path, isolation_level=None)
-    other = views.connect(path, isolation_level=None)
+    db, other = opened(rng, 2)
     told = 0
     for turn in range(30):
         views.create(db, "v", SELECTS[turn % 2])
         want = views.outcome(db, SELECTS[turn % 2])
         views.ask(db, "v")
-        left = [turn * 3]
-
-        def stop():
-            left[0] -= 1
-            return left[0] < 0
-
-        db.set_progress_handler(stop, 400)
-        got = views.ask(db, "v")
-        db.set_progress_handler(None, 0)
+        with support.stopped(db, turn * 3, 400):
+            got = views.ask(db, "v")
         told += got != want
         if got != want:
             tap.ok("interrupted" in str(got), f"interrupted after {turn * 3}: {got!r:.100}")

@@ -44,11 +44,7 @@ def test_functions():
     )
     db.execute("INSERT INTO t(a, c) VALUES (1, 'a'), (2, 'K'), (3, 'z')")
     selects = {name: f"SELECT gpu_sum({name}), count(*) FROM t" for name in "bdef"}
-    watch = Watch.__new__(Watch)
-    watch.db, watch.selects, watch.parameters = db, selects, {}
-    watch.batch = support.Batch("functions and collations of the application's")
-    for name, select in selects.items():
-        watch.batch.check(views.create(db, name, select) is None, name)
+    watch = Watch(db, "functions and collations of the application's", selects, {}, "the virtual generated column")
     for state[0] in (1, 2, 3):
         watch.by_rows(f"state {state[0]}", "the virtual generated column")
 
@@ -227,10 +223,8 @@ def test_interrupt():
             views.evict(db)
             batch.compare(views.ask(db, "v"), want, f"turn {turn}: by rows")
             if turn % 2:
-                left = iter(range(rng.randrange(1, rows // 40)))
-                db.set_progress_handler(lambda left=left: next(left, None) is None, 100)
-                got = views.ask(db, "v")
-                db.set_progress_handler(None, 0)
+                with support.stopped(db, rng.randrange(1, rows // 40), 100):
+                    got = views.ask(db, "v")
             else:
                 timer = threading.Timer(rng.random() * 0.03, db.interrupt)
                 timer.start()
@@ -266,10 +260,8 @@ def test_interrupt_anywhere():
         place += 1
         views.evict(db)
         batch.compare(views.ask(db, "v"), want, f"place {place}: by rows")
-        left = iter(range(place))
-        db.set_progress_handler(lambda left=left: next(left, None) is None, 1)
-        got = views.ask(db, "v")
-        db.set_progress_handler(None, 0)
+        with support.stopped(db, place, 1):
+            got = views.ask(db, "v")
         stopped = got != want
         batch.check(not stopped or views.fails(got, "SQLITE_INTERRUPT: interrupted"), f"place {place}: {got}")
         for _ in range(2):

@@ -362,8 +362,7 @@ def test_crash():
         made = sqlite3.connect(path, isolation_level=None)
         made.execute(f"PRAGMA journal_mode = {mode}")
         fill(made)
-        made.execute("PRAGMA cache_size = 1")
-        support.execute(made, "BEGIN", "UPDATE t SET a = a + 100, c = c || c")
+        support.execute(made, "PRAGMA cache_size = 1", "BEGIN", "UPDATE t SET a = a + 100, c = c || c")
         if mode == "WAL":
             support.execute(made, "COMMIT", "BEGIN", "UPDATE t SET a = a + 1000")
         for suffix in ("", "-wal", "-journal"):

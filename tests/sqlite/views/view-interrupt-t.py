@@ -145,18 +145,15 @@ def test_progress(path, way):
     db = opened(path, device, memory)
     for sql in ENDLESS:
         for calls in (1, 2, 5, 20):
-            left = iter(range(calls, 0, -1))
-            db.set_progress_handler(lambda left=left: next(left, None) is None, 100)
             start = time.monotonic()
-            got = views.outcome(db, sql)
-            db.set_progress_handler(None, 0)
+            with support.stopped(db, calls, 100):
+                got = views.outcome(db, sql)
             batch.check(is_interrupted(got), f"{sql}: {got}")
             took = time.monotonic() - start
             batch.check(took < PROMPT, f"{sql}: stopped after {took:.2f} s")
         usable(batch, db, path, sql)
-    db.set_progress_handler(lambda: 1, 1)
-    got = views.ask(db, "sums", (0,))
-    db.set_progress_handler(None, 0)
+    with support.stopped(db, 0, 1):
+        got = views.ask(db, "sums", (0,))
     batch.check(is_interrupted(got), f"at once: {got}")
     usable(batch, db, path, "at once")
 
