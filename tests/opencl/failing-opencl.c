@@ -17,19 +17,13 @@
  * What releases an object always does, and returns the error afterwards; "any" leaves it alone.
  * The first time that a rule of the environment acts it says so on the standard error stream.
  *
- * failing_opencl_room() limits the bytes of the buffers that a context may have: failing_room.h.
+ * failing_opencl_room() limits the bytes of the buffers that a context may have.
  *
- * CLR_DELAYS=SEED in the environment has calls wait now and then: failing_delays.h.
+ * CLR_DELAYS=SEED in the environment has calls wait now and then.
  */
-#include "opencl/failing_delays.h"
-#include "opencl/failing_next.h"
-#include "opencl/failing_room.h"
-#include "opencl/failing_rule.h"
+#include "opencl/failing_parts.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST_SOURCES = 16 };
 
@@ -54,32 +48,23 @@ static void made(enum object kind, const void *object)
 
 /* ---- The functions. */
 
-/* A function that returns its error. */
-#define STATUS_FUNCTION(function, formal, actual)                                                  \
+/* One that returns its error, and stores a command's event in *event_ if that is not NULL. */
+#define COMMAND_FUNCTION(function, formal, actual, event_)                                         \
     EXPORTED cl_int function formal                                                                \
     {                                                                                              \
         cl_int(*next) formal;                                                                      \
-        cl_int error_ = failing_rule_intercept(#function);                                         \
-        if (error_ != CL_SUCCESS)                                                                  \
-            return error_;                                                                         \
-        FAILING_NEXT(function);                                                                    \
-        return next actual;                                                                        \
-    }
-
-/* One that enqueues a command, and stores its event in *event. */
-#define ENQUEUE_FUNCTION(function, formal, actual)                                                 \
-    EXPORTED cl_int function formal                                                                \
-    {                                                                                              \
-        cl_int(*next) formal;                                                                      \
+        cl_event *const made_ = event_;                                                            \
         cl_int error_ = failing_rule_intercept(#function);                                         \
         if (error_ != CL_SUCCESS)                                                                  \
             return error_;                                                                         \
         FAILING_NEXT(function);                                                                    \
         error_ = next actual;                                                                      \
-        if (error_ == CL_SUCCESS && event != NULL)                                                 \
-            made(EVENTS, *event);                                                                  \
+        if (error_ == CL_SUCCESS && made_ != NULL)                                                 \
+            made(EVENTS, *made_);                                                                  \
         return error_;                                                                             \
     }
+#define STATUS_FUNCTION(function, formal, actual) COMMAND_FUNCTION(function, formal, actual, NULL)
+#define ENQUEUE_FUNCTION(function, formal, actual) COMMAND_FUNCTION(function, formal, actual, event)
 
 /* One that releases an object. */
 #define RELEASE_FUNCTION(function, type, kind)                                                     \

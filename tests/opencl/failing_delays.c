@@ -1,6 +1,4 @@
-#include "opencl/failing_delays.h"
-
-#include "opencl/failing_next.h"
+#include "opencl/failing_parts.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

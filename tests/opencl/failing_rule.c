@@ -1,12 +1,6 @@
-#include "opencl/failing_rule.h"
-
-#include "opencl/failing_delays.h"
-#include "opencl/failing_next.h"
+#include "opencl/failing_parts.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct {
     atomic_flag lock;
