@@ -11,8 +11,6 @@
 #include "engine/worker/worker.h"
 #include "opencl/failing_runs.h"
 
-#include "tap.h"
-
 /* ---- One run, with whatever OpenCL the environment gives it. */
 
 /* A device that the build's PoCL or a driver has, taken for a GPU with memory of its own: that is

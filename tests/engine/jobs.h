@@ -6,8 +6,6 @@
 #include "engine/fake_device.h"
 #include "engine/rows/reduction.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 enum { CAPACITY = 64, LONG_MS = 20000, SHORT_MS = 100 };

@@ -10,8 +10,6 @@
 #include "numeric/data.h"
 #include "random.h"
 
-#include "tap.h"
-
 enum { LIMIT_S = 60, CHUNK = 100 };
 
 static struct clr_settings settings;

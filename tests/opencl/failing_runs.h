@@ -8,8 +8,6 @@
 
 #include "child.h"
 
-#include "tap.h"
-
 #include <fcntl.h>
 
 enum { FAILURES_LIMIT_S = 120, FAILURES_OUTPUT = 8192 };

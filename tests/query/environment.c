@@ -4,8 +4,6 @@
 #include "batch.h"
 #include "numeric/operators.h"
 
-#include "tap.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

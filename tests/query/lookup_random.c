@@ -5,8 +5,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

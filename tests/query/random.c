@@ -4,8 +4,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <string.h>
 
 /* Whether all operands are there, and come before what uses them. */

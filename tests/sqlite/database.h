@@ -9,8 +9,6 @@
 #include "opencl/devices.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,8 +9,6 @@
 #include "scratch.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 /* Of sums, a filter, groups by text, ranks, texts, and of rows; view i is named v0, v1 and so on.

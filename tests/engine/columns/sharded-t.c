@@ -14,8 +14,6 @@
 #include "opencl/devices.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 enum { ROWS = 20011, DIVISIONS = 2000, LARGEST = 4096 * 8 };

@@ -11,8 +11,6 @@
 #include "numeric/scans.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 
 enum family { FEW, FEW_OR_NULL, SPREAD, ANY, QUARTERS, DECIMALS, REALS, FAMILIES };

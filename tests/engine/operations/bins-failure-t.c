@@ -8,8 +8,6 @@
 #include "engine/shards.h"
 #include "numeric/bins_data.h"
 
-#include "tap.h"
-
 #include <string.h>
 
 /* More slots than there is room for at first. */

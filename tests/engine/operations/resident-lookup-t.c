@@ -8,8 +8,6 @@
 #include "numeric/scans.h"
 #include "opencl/devices.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 enum { ROWS = 20011, COLUMNS = 5, CODES = 2, MANY = 200 };

@@ -8,8 +8,6 @@
 #include "numeric/scan_reference.h"
 #include "opencl/devices.h"
 
-#include "tap.h"
-
 #include <pthread.h>
 #include <unistd.h>
 

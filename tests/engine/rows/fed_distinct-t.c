@@ -4,8 +4,6 @@
 #include "batch.h"
 #include "numeric/distinct/distinct.h"
 
-#include "tap.h"
-
 static struct clr_settings settings;
 static struct clr_budget budget;
 

@@ -3,8 +3,6 @@
 
 #include "child.h"
 
-#include "tap.h"
-
 #include <pthread.h>
 #include <sys/mman.h>
 

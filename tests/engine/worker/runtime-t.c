@@ -10,8 +10,6 @@
 #include "engine/fake_catalog.h"
 #include "engine/fake_device.h"
 
-#include "tap.h"
-
 #include <stdatomic.h>
 #include <sys/mman.h>
 

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "engine/fake_device.h"
 
-#include "tap.h"
-
 #include <stdatomic.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
 #include "batch.h"
 #include "numeric/bins_data.h"
 
-#include "tap.h"
-
 #include <math.h>
 
 /* Cases at the ends, and where doubles mislead. */

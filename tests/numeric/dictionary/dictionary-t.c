@@ -6,8 +6,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,8 +6,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <stdlib.h>
 
 static int compare_integers(const void *a, const void *b)

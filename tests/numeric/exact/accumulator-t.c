@@ -6,8 +6,6 @@
 #include "numeric/bigint.h"
 #include "random.h"
 
-#include "tap.h"
-
 /* An accumulator and the number that it should hold. */
 struct pair {
     struct clr_accumulator sum;

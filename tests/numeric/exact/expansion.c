@@ -5,8 +5,6 @@
 #include "numeric/bigint.h"
 #include "random.h"
 
-#include "tap.h"
-
 static double exact_sum(const double *x, size_t count)
 {
     struct bigint sum;

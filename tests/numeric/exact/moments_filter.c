@@ -5,8 +5,6 @@
 #include "numeric/state_probe.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 
 struct state_operand {

@@ -5,8 +5,6 @@
 #include "numeric/bigint.h"
 #include "random.h"
 
-#include "tap.h"
-
 /* A sum and the number that it should have. */
 struct pair {
     struct clr_sum sum;

@@ -4,8 +4,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <stdlib.h>
 
 static int64_t values[CLR_BLOCK], others[CLR_BLOCK], masks[CLR_BLOCK];

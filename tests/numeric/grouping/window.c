@@ -11,8 +11,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 /* A number of the window: some bits between its ends. */
 static double draw(int top, int bottom)
 {

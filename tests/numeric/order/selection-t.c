@@ -10,8 +10,6 @@
 #include "numeric/order/portions.h"
 #include "random.h"
 
-#include "tap.h"
-
 enum { MOST_VALUES = 300000 };
 
 static int64_t integers[MOST_VALUES];

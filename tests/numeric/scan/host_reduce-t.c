@@ -10,8 +10,6 @@
 #include "numeric/data.h"
 #include "random.h"
 
-#include "tap.h"
-
 enum { MOST = 20000, PAIRED = 2 * MOST };
 
 static double reals[PAIRED];

@@ -5,8 +5,6 @@
 #include "numeric/scan_reference.h"
 #include "random.h"
 
-#include "tap.h"
-
 static int64_t a[CLR_BLOCK], b[CLR_BLOCK], result[CLR_BLOCK];
 static uint8_t a_tags[CLR_BLOCK], b_tags[CLR_BLOCK], result_tags[CLR_BLOCK];
 

@@ -6,8 +6,6 @@
 #include "numeric/exact/operation.h"
 #include "random.h"
 
-#include "tap.h"
-
 static int64_t key_of(double real)
 {
     int64_t bits;

@@ -5,8 +5,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <dirent.h>
 #include <stdio.h>
 

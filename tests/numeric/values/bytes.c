@@ -6,8 +6,6 @@
 #include "numeric/distinct/distinct_counting.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <stdlib.h>
 
 enum { MOST_VALUES = 60000, LONGEST = 300000, MOST_PORTIONS = 5 };

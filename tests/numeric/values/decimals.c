@@ -6,8 +6,6 @@
 #include "numeric/exact/sum.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 #include "numeric/bigint.h"
 #include "random.h"
 
-#include "tap.h"
-
 /* The value as the tests' own big number. */
 static struct bigint show(const struct clr_int192 *value)
 {

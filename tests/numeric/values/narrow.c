@@ -5,8 +5,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <string.h>
 
 enum { MOST = 5000 };

@@ -10,8 +10,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 
 enum { ROUNDS = 1000000 };

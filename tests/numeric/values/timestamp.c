@@ -4,8 +4,6 @@
 #include "batch.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
 #include "numeric/bigint.h"
 #include "random.h"
 
-#include "tap.h"
-
 #define INTEGER(x) ((struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = (x)})
 #define REAL(x) ((struct clr_value){.kind = CLR_KIND_REAL, .as.real = (x)})
 #define TEXT(x) ((struct clr_value){.kind = CLR_KIND_TEXT, .as.size = sizeof(x) - 1, .bytes = (x)})

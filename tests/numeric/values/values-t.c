@@ -8,8 +8,6 @@
 #include "numeric/scan_reference.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>

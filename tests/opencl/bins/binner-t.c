@@ -12,8 +12,6 @@
 #include "opencl/devices.h"
 #include "random.h"
 
-#include "tap.h"
-
 #include <math.h>
 
 enum { MOST = 400000, QUICK_MOST = 50000 };

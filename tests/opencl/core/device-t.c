@@ -18,8 +18,6 @@
 #include "opencl/reduction/reducer.h"
 #include "random.h"
 
-#include "tap.h"
-
 enum { MOST = 1000000, DEEP = 9000000 };
 
 static const char *const operation_names[CLR_OPERATIONS] = {"sum", "dot", "extremes"};

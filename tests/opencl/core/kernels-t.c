@@ -16,8 +16,6 @@
 #include "opencl/scan/scanner.h"
 #include "random.h"
 
-#include "tap.h"
-
 enum { ROWS = 64, SHARED_ALIGNMENT = 64 };
 
 static const char *wanted; /* a kind, or NULL: all */

@@ -16,8 +16,6 @@
 #include "opencl/reduction/reducer.h"
 #include "opencl/scan/row_programs.h"
 
-#include "tap.h"
-
 enum { ROWS = 3000, OBJECT_KINDS = 6, MOST_CALLS = 200, LOST = -12, SHORT = -5 };
 
 /* Copies a column to the device and back. Returns whether all is as it was, unless status says

@@ -7,8 +7,6 @@
 #include "opencl/core/device.h"
 #include "opencl/devices.h"
 
-#include "tap.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -9,8 +9,6 @@
 #include "opencl/scan/row_text.h"
 #include "scratch.h"
 
-#include "tap.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -11,8 +11,6 @@
 #include "opencl/devices.h"
 #include "opencl/scan/scanner.h"
 
-#include "tap.h"
-
 enum { ROWS = 64, SCANS = 60, PROGRAMS = 3, QUICK_PROGRAMS = 1 };
 
 static struct clr_device *device;

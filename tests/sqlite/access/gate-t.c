@@ -7,8 +7,6 @@
 #include "sqlite/database.h"
 #include "sqlite/nomem.h"
 
-#include "tap.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 

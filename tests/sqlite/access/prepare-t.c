@@ -7,8 +7,6 @@
 #include "sqlite/database.h"
 #include "sqlite/nomem.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 enum { ROWS = 2000, MANY = 80 };

@@ -6,8 +6,6 @@
 
 #include "opencl/core/api.h"
 
-#include "tap.h"
-
 enum { ROWS = 2000 };
 
 /* ---- One run. */

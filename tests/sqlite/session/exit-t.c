@@ -7,8 +7,6 @@
 #include "scratch.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 #include <pthread.h>
 
 enum {

@@ -7,8 +7,6 @@
 #include "child.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 #include <fenv.h>
 
 enum { ROWS = 1500 };

@@ -9,8 +9,6 @@
 #include "scratch.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 /*
  * The address sanitizer's allocator has locks that fork() knows nothing of: where a thread of the
  * driver holds one, the child waits for it for ever. That says nothing about the extension.

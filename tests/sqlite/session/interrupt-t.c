@@ -5,8 +5,6 @@
 #include "child.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 #include <pthread.h>
 
 enum { ROWS = 3000 };

@@ -8,8 +8,6 @@
 #include "sqlite/database.h"
 #include "sqlite/nomem.h"
 
-#include "tap.h"
-
 enum { ROWS = 600, LIMIT_S = 100, DEVICE_CASES = 12 };
 
 /* What reads the extension's own tables and settings allocates too. */

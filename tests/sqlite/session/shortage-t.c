@@ -15,8 +15,6 @@
 #include "opencl/failing_library.h"
 #include "sqlite/failures.h"
 
-#include "tap.h"
-
 /* Kinds of objects. Of events uploads keep those of their two stages until they are next used. The
    second slot's buffers are made when two chunks come at a time, which may be late. */
 enum {

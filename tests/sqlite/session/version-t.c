@@ -4,8 +4,6 @@
  */
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 static int version;
 static char version_name[] = "3.33.0";
 

@@ -6,8 +6,6 @@
 #include "opencl/failing_library.h"
 #include "sqlite/failures.h"
 
-#include "tap.h"
-
 enum { ROWS = 4000, LIMIT_S = 60 };
 
 /* ---- One run: until two devices answer, and then, one of them lost, until the other one does. */

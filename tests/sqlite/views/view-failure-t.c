@@ -3,8 +3,6 @@
  */
 #include "sqlite/failures.h"
 
-#include "tap.h"
-
 enum { ROWS = 2000 };
 
 /* ---- One run. */

@@ -13,8 +13,6 @@
 #include "opencl/failing_library.h"
 #include "sqlite/failures.h"
 
-#include "tap.h"
-
 /* REALs that take 8 bytes each. */
 enum {
     ROWS = 40000,

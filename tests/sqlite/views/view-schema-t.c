@@ -6,8 +6,6 @@
 #include "scratch.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 enum { MOST_STEPS = 14, REPEATS = 3, MOST_CALLS = 90 };

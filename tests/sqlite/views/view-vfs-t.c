@@ -5,8 +5,6 @@
 #include "scratch.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 #include <unistd.h>
 
 enum { ROWS = 500 };

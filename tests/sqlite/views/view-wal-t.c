@@ -8,8 +8,6 @@
 #include "scratch.h"
 #include "sqlite/database.h"
 
-#include "tap.h"
-
 enum { ROWS = 400, MOST_CALLS = 2000 };
 
 static char folder[SCRATCH_PATH], path[sizeof folder + 20];
