@@ -194,13 +194,12 @@ static void test_environment(void)
 static void refuses(const char *name, const char *value, const char *message)
 {
     struct clr_settings settings, before;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
     /* Cleared first, so that padding can be compared as well. */
     memset(&settings, 0, sizeof settings);
     clr_settings_init(&settings);
     before = settings;
-    clr_status_clear(&status);
     tap_ok(clr_settings_set(&settings, name, value, &status) == CLR_INVALID &&
                status.code == CLR_INVALID && memcmp(&settings, &before, sizeof before) == 0,
            "'%s' for %s is refused, and changes nothing", value, name);
@@ -245,11 +244,10 @@ static void test_refusals(void)
 static void test_changes(void)
 {
     struct clr_settings settings;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     char text[CLR_SETTING_TEXT_SIZE + 1];
 
     clr_settings_init(&settings);
-    clr_status_clear(&status);
     tap_ok(clr_settings_set(&settings, "chunk_size", "16", &status) == CLR_OK &&
                settings.chunk_size == 16,
            "the least chunk_size");

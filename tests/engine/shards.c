@@ -23,12 +23,11 @@ static void workers_end(void)
 
 struct clr_worker *workers_start(const struct clr_device_info *info)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     struct clr_worker *worker;
 
     if (workers_count == 0)
         clr_system_guard_exit(workers_end);
-    clr_status_clear(&status);
     worker = workers_count < WORKERS_MOST ? clr_worker_start(info, &status) : NULL;
     TAP_NEED(worker != NULL, "no worker: %s", status.message);
     workers[workers_count++] = worker;

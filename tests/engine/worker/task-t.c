@@ -80,11 +80,10 @@ static struct probe *new_probe(enum clr_task_kind kind, int wanted)
 
 static struct clr_worker *start(void)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     struct clr_worker *worker;
 
     atomic_store(&destroyed, 0);
-    clr_status_clear(&status);
     worker = clr_worker_start(&info, &status);
     TAP_NEED(worker != NULL, "%s", status.message);
     clr_worker_rest(worker, LONG_MS);
@@ -153,14 +152,13 @@ TAP_TEST(test_watch)
     struct clr_worker *worker = start();
     struct probe *held = new_probe(CLR_TASK_URGENT, 1);
     const int before = atomic_load(&destroyed);
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     atomic_bool hold = true;
     int asked = 0;
     const struct clr_watch watch = {stop_third_time, &asked};
 
     held->hold = &hold;
     clr_worker_post(worker, &held->task);
-    clr_status_clear(&status);
     tap_ok(clr_worker_await(worker, &held->task, LONG_MS, &watch, &status) == CLR_TASK_PENDING,
            "a wait can be stopped");
     tap_is_int64(asked, 3, "... when the watch wants it");

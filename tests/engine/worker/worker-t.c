@@ -188,11 +188,10 @@ TAP_TEST(test_stop)
 TAP_TEST(test_memory)
 {
     struct clr_worker_report report;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     struct clr_worker *worker;
 
     clr_memory_fail_after(0);
-    clr_status_clear(&status);
     tap_ok(clr_worker_start(&info, &status) == NULL && status.code == CLR_NOMEM,
            "no worker without memory");
     clr_memory_fail_after(-1);

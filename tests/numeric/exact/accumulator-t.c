@@ -12,10 +12,13 @@ struct pair {
     struct bigint exact;
 };
 
-static void pair_clear(struct pair *pair)
+static struct pair new_pair(void)
 {
-    clr_accumulator_clear(&pair->sum);
-    bigint_clear(&pair->exact);
+    struct pair pair;
+
+    clr_accumulator_clear(&pair.sum);
+    bigint_clear(&pair.exact);
+    return pair;
 }
 
 static void pair_add(struct pair *pair, double x)
@@ -52,11 +55,10 @@ static uint64_t any_divisor(void)
 
 TAP_TEST(test_products)
 {
-    struct pair pair;
+    struct pair pair = new_pair();
     int i;
 
     batch_begin();
-    pair_clear(&pair);
     pair_add_product(&pair, 0x1p-1074, 0x1p-1074);
     pair_check(&pair, 1, "the smallest product");
     pair_add(&pair, 0x1p-1074);
@@ -106,8 +108,7 @@ TAP_TEST(test_ties)
             double top = random_compose(i & 1, 1023, tops[i / 2]);
             int shift = exponent < -1022 ? -1074 : exponent - 52;
             for (sign = -1; sign <= 1; sign++) {
-                struct pair pair;
-                pair_clear(&pair);
+                struct pair pair = new_pair();
                 /* top * 2^exponent may be no double: the product of two doubles is exact. */
                 pair_add_product(&pair, top, ldexp(1.0, exponent < -1074 ? -1074 : exponent));
                 pair_add_product(&pair, 0.5, ldexp(1.0, shift));
@@ -131,8 +132,7 @@ TAP_TEST(test_single_bits)
     for (position = 0; position < 32; position++) {
         for (distance = 54; distance < 200; distance++) {
             for (sign = -1; sign <= 1; sign += 2) {
-                struct pair pair;
-                pair_clear(&pair);
+                struct pair pair = new_pair();
                 pair_add(&pair, ldexp(1.0, position));
                 pair_add(&pair, ldexp(1.0, position - 53));
                 pair_add(&pair, sign * ldexp(1.0, position - distance));
@@ -155,8 +155,7 @@ TAP_TEST(test_full_digit)
     batch_begin();
     for (exponent = -960; exponent <= 960; exponent += 32) {
         for (sign = -1; sign <= 1; sign += 2) {
-            struct pair pair;
-            pair_clear(&pair);
+            struct pair pair = new_pair();
             pair_add(&pair, sign * ldexp(0xffffffff, exponent));
             for (halves = 0; halves < 6; halves++) {
                 pair_check(&pair, 1, "a digit that is full");
@@ -171,10 +170,9 @@ TAP_TEST(test_full_digit)
 TAP_TEST(test_overflow)
 {
     const double largest = 0x1.fffffffffffffp1023;
-    struct pair pair;
+    struct pair pair = new_pair();
 
     batch_begin();
-    pair_clear(&pair);
     pair_add(&pair, largest);
     pair_add(&pair, 0x1p969);
     pair_check(&pair, 1, "just below the tie with 2^1024");
@@ -205,12 +203,11 @@ TAP_TEST(test_divide)
 
     batch_begin();
     for (round = 0; round < batch_rounds(4000); round++) {
-        struct pair pair;
+        struct pair pair = new_pair();
         uint64_t divisor = (random_bits() >> random_below(63)) | 1;
         double quotient = random_hard(1023 - 10, 1023 + 10);
         double half = ldexp(quotient < 0 ? -1 : 1, ilogb(quotient) - 53);
 
-        pair_clear(&pair);
         /* divisor as two doubles, times (quotient + half a unit of its last place) */
         pair_add_product(&pair, (double)(divisor >> 32) * 0x1p32, quotient);
         pair_add_product(&pair, (double)(divisor & 0xffffffff), quotient);
@@ -225,8 +222,7 @@ TAP_TEST(test_divide)
 
     batch_begin();
     for (round = 0; round < batch_rounds(4000); round++) {
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         pair_add_product(&pair, random_hard(0, 60), random_hard(960, 1023));
         pair_check(&pair, any_divisor(), "a subnormal quotient");
         pair_check(&pair, UINT64_MAX, "a subnormal quotient");
@@ -243,10 +239,9 @@ TAP_TEST(test_digits)
     batch_begin();
     for (round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS];
-        struct pair pair;
+        struct pair pair = new_pair();
         int count = random_between(1, 3);
 
-        pair_clear(&pair);
         pair_add(&pair, random_finite());
         while (count-- > 0) {
             int low = random_between(1, 130), high = random_between(low, 130);
@@ -281,9 +276,8 @@ TAP_TEST(test_pending)
     batch_begin();
     for (round = 0; round < batch_rounds(200); round++) {
         for (sign = -1; sign <= 1; sign += 2) {
-            struct pair pair;
+            struct pair pair = new_pair();
             int first = random_between(2, 120), last = first + random_between(0, 10);
-            pair_clear(&pair);
             for (i = first; i <= last; i++) {
                 struct bigint digit;
                 int64_t full = ((int64_t)limit - 3) * (int64_t)UINT32_MAX;

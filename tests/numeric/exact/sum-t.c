@@ -11,10 +11,13 @@ struct pair {
     struct bigint exact;
 };
 
-static void pair_clear(struct pair *pair)
+static struct pair new_pair(void)
 {
-    clr_sum_clear(&pair->sum);
-    bigint_clear(&pair->exact);
+    struct pair pair;
+
+    clr_sum_clear(&pair.sum);
+    bigint_clear(&pair.exact);
+    return pair;
 }
 
 static void pair_add(struct pair *pair, double x)
@@ -92,8 +95,7 @@ TAP_TEST(test_random)
     batch_begin();
     for (round = 0; round < batch_rounds(500); round++) {
         int low = random_between(0, 2046), high = random_between(low, 2046);
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         for (i = 0; i < 20; i++) {
             switch (round % 5) {
             case 0:
@@ -139,9 +141,8 @@ TAP_TEST(test_average_ties)
         int exponent = round < 200 ? random_between(-100, 100) : random_between(-1070, 800);
         for (i = 0; i < COUNTS; i++) {
             clr_u128 product = (clr_u128)quotient * counts[i];
-            struct pair pair;
+            struct pair pair = new_pair();
             int part;
-            pair_clear(&pair);
             for (part = 0; part < 4; part++) {
                 uint64_t digit = (uint64_t)(product >> (32 * part)) & 0xffffffff;
                 pair_add_product(&pair, (double)digit, ldexp(1, 32 * part + exponent), 1);
@@ -158,8 +159,7 @@ TAP_TEST(test_average_ties)
     for (round = 0; round < batch_rounds(20000); round++) {
         double head = random_hard(1023, 1030), tail = ldexp(head, -random_between(40, 110));
         uint64_t count = random_below(1000) + 1;
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         pair_add(&pair, head);
         pair_add(&pair, round & 1 ? tail : -tail);
         pair_check(&pair, count, "two terms");
@@ -168,8 +168,7 @@ TAP_TEST(test_average_ties)
 
     batch_begin();
     for (round = 0; round < batch_rounds(2000); round++) {
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         pair_add(&pair, random_hard(0, 140)); /* near the limit below which expansions give up */
         pair_add(&pair, random_hard(0, 90));
         pair_check(&pair, any_count(), "small averages");
@@ -218,9 +217,8 @@ TAP_TEST(test_products)
     for (round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         double x[15], y[15];
-        struct pair pair;
+        struct pair pair = new_pair();
 
-        pair_clear(&pair);
         for (i = 0; i < 15; i++) {
             x[i] = random_below(12) == 0 ? -0.0 : random_hard(range[0], range[1]);
             y[i] = random_below(12) == 0 ? 0.0 : random_hard(range[0], range[1]);
@@ -239,8 +237,7 @@ TAP_TEST(test_products)
     batch_begin();
     for (round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         for (i = 0; i < 15; i++) {
             double x = random_hard(range[0], range[1]), y = random_hard(range[0], range[1]);
             if (!isfinite(x * y))
@@ -255,8 +252,7 @@ TAP_TEST(test_products)
 
     batch_begin();
     for (round = 0; round < batch_rounds(500); round++) { /* one factor tiny, the other huge */
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         for (i = 0; i < 10; i++) {
             pair_add_product(&pair, random_hard(0, 10), random_hard(2000, 2046), 1);
             pair_add_product(&pair, random_hard(2000, 2046), random_hard(0, 10), -1);
@@ -276,8 +272,7 @@ TAP_TEST(test_leaving)
     for (round = 0; round < batch_rounds(400); round++) {
         double x[30];
         int64_t integers[30];
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         for (i = 0; i < 30; i++) {
             x[i] = round & 1 ? random_finite() : random_hard(1000, 1040);
             integers[i] = random_integer();
@@ -367,10 +362,10 @@ TAP_TEST(test_merge)
     for (round = 0; round < batch_rounds(500); round++) {
         struct pair whole, part;
         int parts = random_between(1, 6);
-        pair_clear(&whole);
+        whole = new_pair();
         while (parts-- > 0) {
             double before;
-            pair_clear(&part);
+            part = new_pair();
             for (i = random_between(0, 12); i > 0; i--) {
                 switch (random_below(4)) {
                 case 0:
@@ -419,8 +414,7 @@ TAP_TEST(test_device_parts)
     for (round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
         double terms[CLR_EXPANSION_TERMS];
-        struct pair pair;
-        pair_clear(&pair);
+        struct pair pair = new_pair();
         for (i = 0; i < CLR_EXPANSION_TERMS; i++) {
             terms[i] = round % 3 == 0 ? random_finite() : random_hard(1000, 1100);
             bigint_add_double(&pair.exact, terms[i]);

@@ -135,14 +135,13 @@ static void compare(const struct clr_bins *bins, int family, enum clr_kind kind,
     struct clr_device_work work = {0};
     struct clr_resident_column *column;
     struct clr_bin_bounds bounds;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
     TAP_NEED(clr_bin_bounds_init(&bounds, bins, kind), "no memory");
     fill(&bounds, family, count, which);
     expect(bins, kind, count);
     column = devices_upload(device, kind == CLR_KIND_REAL ? CLR_TAG_REAL : CLR_TAG_INTEGER, values,
                             count);
-    clr_status_clear(&status);
     memset(found, 0, ((size_t)bins->count + 2) * sizeof *found);
     count_values(device, column, &bounds, found, &work, &status);
     devices_bail_on(&status, "count_values");
@@ -312,11 +311,10 @@ static void make_binner(void)
 /* All tests of the kernels' variant with or without doubles. */
 static void test_variant(bool doubles)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
     tap_diag("the kernels for a device with%s doubles", doubles ? "" : "out");
     info.doubles = doubles;
-    clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     make_binner();

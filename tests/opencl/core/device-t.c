@@ -81,18 +81,16 @@ static bool same_state(struct clr_state *a, struct clr_state *b)
 
 static void begin(int slot, const struct clr_chunk *chunk, unsigned elements)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
-    clr_status_clear(&status);
     clr_reducer_begin(device, slot, chunk, elements, &status);
     devices_bail_on(&status, "clr_reducer_begin");
 }
 
 static void finish(int slot, struct clr_state *state, struct clr_device_work *work)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
-    clr_status_clear(&status);
     memset(work, 0, sizeof *work);
     clr_state_clear(state);
     clr_reducer_finish(device, slot, state, work, &status);
@@ -134,10 +132,9 @@ static void test_programs(void)
 
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         for (element = 0; element < CLR_ELEMENTS; element++) {
-            struct clr_status status;
+            struct clr_status status = {.code = CLR_OK};
             char *log = NULL;
             enum clr_code code;
-            clr_status_clear(&status);
             code = clr_reducer_build(device, (enum clr_operation)operation,
                                      (enum clr_element)element, &log, &status);
             if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
@@ -240,12 +237,11 @@ static void test_adding(void)
     struct clr_chunk *chunk = new_chunk(CLR_SUM);
     struct clr_device_work work = {0};
     struct clr_state state;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     int i;
 
     fill(chunk, CLR_INTEGER, 1000, DATA_ANY);
     clr_state_clear(&state);
-    clr_status_clear(&status);
     for (i = 0; i < 5; i++) {
         begin(i % CLR_REDUCER_SLOTS, chunk, 1u << CLR_INTEGER);
         clr_reducer_finish(device, i % CLR_REDUCER_SLOTS, &state, &work, &status);
@@ -267,12 +263,11 @@ static void test_groups(void)
     struct clr_chunk *chunk = clr_chunk_new(CLR_SUM, DEEP);
     struct clr_state host, found;
     struct clr_device_work work;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     char *log;
 
     TAP_NEED(chunk != NULL, "no memory");
     info.compute_units = 2000;
-    clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
@@ -349,12 +344,11 @@ static void test_open(void)
 /* All tests of the kernels' variant with doubles, or by integers alone. */
 static void test_variant(bool doubles)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     int operation, element;
 
     tap_diag("the kernels for a device with%s doubles", doubles ? "" : "out");
     info.doubles = doubles;
-    clr_status_clear(&status);
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     test_programs();

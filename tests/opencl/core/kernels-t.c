@@ -222,11 +222,10 @@ static void test_views(struct clr_column *const *columns)
         const int64_t start = clr_clock_ns();
         bool requested;
         struct clr_scan_plan plan;
-        struct clr_status status;
+        struct clr_status status = {.code = CLR_OK};
         struct scans_made made;
         char *log = NULL;
 
-        clr_status_clear(&status);
         make_scan(&made, &views[view], columns);
         find_kinds(&views[view], columns, kinds);
         clr_scan_plan(&made.scan, kinds, &plan);
@@ -314,13 +313,12 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
         struct clr_device_work work = {0};
         enum clr_scan_outcome outcome;
         struct clr_grouping grouping;
-        struct clr_status status;
+        struct clr_status status = {.code = CLR_OK};
         struct scans_made made;
         uint8_t kinds[COLUMNS];
         char *log = NULL;
         bool requested;
 
-        clr_status_clear(&status);
         make_plan(&made, &groups[i], &grouping, columns, &plan);
         memcpy(view.narrow, groups[i].narrow, sizeof view.narrow);
         find_kinds(&view, columns, kinds);
@@ -340,7 +338,7 @@ static void test_as(const struct clr_device_info *info, bool doubles,
                     struct clr_column *const *columns)
 {
     enum clr_scan_outcome outcome;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     bool requested;
     char *log = NULL;
     int64_t start;
@@ -355,7 +353,6 @@ static void test_as(const struct clr_device_info *info, bool doubles,
     if (wanted != NULL && !is_wanted("scan"))
         other.shared_alignment = SHARED_ALIGNMENT;
     as = doubles ? "device with doubles" : "device without doubles";
-    clr_status_clear(&status);
     clr_device_open(&other, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     test_operation("sum", CLR_SUM);

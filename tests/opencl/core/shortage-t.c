@@ -108,13 +108,12 @@ static const char *try_call(const struct clr_device_info *info,
                             int call, bool *acted)
 {
     struct clr_device *device = NULL;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     char rule[60], *log = NULL;
     const char *wrong = NULL;
     long told;
     int i;
 
-    clr_status_clear(&status);
     if (clr_device_open(info, &device, &status) != CLR_OK ||
         clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status) != CLR_OK)
         return "the device can't be opened";
@@ -148,11 +147,10 @@ static const char *try_measuring(const struct clr_device_info *info, const char 
     struct clr_arithmetic_times times;
     struct clr_device *device = NULL;
     const char *wrong = NULL;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     long told;
     int i;
 
-    clr_status_clear(&status);
     if (clr_device_open(info, &device, &status) != CLR_OK)
         return "the device can't be opened";
     set_rule(rule);

@@ -66,12 +66,11 @@ static void test_change(struct clr_device *device, struct clr_resident_column *o
                         const char *name)
 {
     struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, rows);
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     pthread_t thread;
     cl_int error;
     bool was_open;
 
-    clr_status_clear(&status);
     gate = create_event(device->context, &error);
     TAP_NEED(column != NULL && error == CL_SUCCESS, "no event: %d", (int)error);
     atomic_store(&is_open, false);
@@ -94,11 +93,10 @@ static void test_take(struct clr_device *device, int64_t *values, size_t rows)
     static const struct clr_row_ranges fresh = {2, {{5, 3}, {KEPT - 1, ROWS - KEPT + 1}}};
     struct clr_resident_column *other = devices_upload(device, CLR_TAG_INTEGER, values, rows);
     struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, ROWS);
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     int i;
 
     TAP_NEED(column != NULL, "no memory");
-    clr_status_clear(&status);
     for (i = 5; i < 8; i++)
         values[i] += i;
     values[KEPT - 1]++;
@@ -117,11 +115,10 @@ static void test_device(const struct clr_device_info *info)
     struct clr_resident_column *other;
     static int64_t values[ROWS];
     struct clr_device *device;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     int i;
 
     tap_diag("%s, as a device of type %s", info->name, clr_device_type_name(info->type));
-    clr_status_clear(&status);
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     for (i = 0; i < ROWS; i++)
@@ -138,10 +135,9 @@ static void test_device(const struct clr_device_info *info)
 
 TAP_TEST(all_tests)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     void *create, *set;
 
-    clr_status_clear(&status);
     if (clr_opencl_load(&status) != CLR_OK)
         tap_skip_all("%s", status.message);
     copy_buffer = clr_cl.EnqueueCopyBuffer;

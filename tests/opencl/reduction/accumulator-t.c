@@ -80,10 +80,9 @@ static void test_values(struct reduction *reduction, const char *what)
     const size_t count = reduction->operation == CLR_DOT ? PAIRS : VALUES;
     struct clr_state expected, found;
     struct clr_device_work work = {.kernels = 0};
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     int round;
 
-    clr_status_clear(&status);
     clr_state_clear(&expected);
     clr_host_reduce_arrays(reduction->operation, CLR_REAL, values, values + PAIRS, count,
                            &expected);
@@ -108,11 +107,10 @@ static void test_values(struct reduction *reduction, const char *what)
 static void test_operation(struct clr_device *device, enum clr_operation operation)
 {
     struct reduction reduction = {.device = device, .operation = operation};
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     cl_int error;
     char *log;
 
-    clr_status_clear(&status);
     if (clr_program_build(&reduction.program, device->context, &device->info,
                           &(struct clr_step_kind){operation, CLR_REAL}, 1, NULL, &log,
                           &status) != CLR_OK)
@@ -145,11 +143,10 @@ static void test_operation(struct clr_device *device, enum clr_operation operati
 static void test_device(const struct clr_device_info *info)
 {
     const uint64_t local[] = {info->local_memory, 4096, 0};
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     struct clr_device *device;
     int i, integers;
 
-    clr_status_clear(&status);
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "the device opens");
     for (i = 0; i < (info->type == CLR_DEVICE_CPU ? 1 : 3); i++) {

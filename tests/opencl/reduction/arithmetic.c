@@ -26,10 +26,9 @@ static void test_device(const struct clr_device_info *info)
 {
     struct clr_arithmetic_times times;
     struct clr_settings settings;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     struct clr_device *device;
 
-    clr_status_clear(&status);
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "the device opens");
     clr_arithmetic_measure(device, &times, &status);

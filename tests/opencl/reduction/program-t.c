@@ -58,10 +58,9 @@ static void test_reduction(const struct clr_device_info *info, enum clr_operatio
                            enum clr_element element)
 {
     struct clr_program program;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     char *log;
 
-    clr_status_clear(&status);
     clr_program_build(&program, NULL, info, &(struct clr_step_kind){operation, element}, 1, NULL,
                       &log, &status);
     tap_ok(compiles == (!info->doubles || operation == CLR_EXTREMES || element == CLR_INTEGER),
@@ -110,7 +109,7 @@ static void test_scan(const struct clr_device_info *info, bool queued)
     cl_kernel group_kernels[CLR_GROUP_KERNELS];
     size_t group_size;
     struct clr_program program;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     char *log;
 
     scan.filter = add_operators(&scan, instructions);
@@ -119,7 +118,6 @@ static void test_scan(const struct clr_device_info *info, bool queued)
     tap_is_int64(plan.count, bundle.count, "sums, extremes and products of INTEGERs and REALs");
     clr_scan_key(&key, &plan, &bundle);
     clr_scan_text(&text, &key);
-    clr_status_clear(&status);
     clr_program_build(&program, NULL, info, key.steps, key.step_count, text.text, &log, &status);
     tap_ok(text.complete && compiles == !info->doubles,
            "a scan with all operators, %s doubles, %s a queue", info->doubles ? "with" : "without",

@@ -217,12 +217,11 @@ static void test_programs(struct clr_column *const *columns)
 static void test_device(const struct clr_device_info *info)
 {
     struct clr_column *columns[SCANS_COLUMNS];
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     int i;
 
     tap_diag("%s, as %s, %s doubles", info->name, info->type == CLR_DEVICE_CPU ? "cpu" : "gpu",
              info->doubles ? "with" : "without");
-    clr_status_clear(&status);
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     scans_columns(columns, ROWS);
