@@ -1,7 +1,6 @@
 #include "tap.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,21 +62,13 @@ static uint64_t double_bits(double value)
 
 bool tap_ok(bool passed, const char *name, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, name);
-    result(passed, name, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(name, result(passed, name, arguments));
     return passed;
 }
 
 bool tap_is_int64(int64_t got, int64_t want, const char *name, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, name);
-    result(got == want, name, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(name, result(got == want, name, arguments));
     if (got != want)
         tap_diag(" got: %" PRId64 "\nwant: %" PRId64, got, want);
     return got == want;
@@ -85,11 +76,7 @@ bool tap_is_int64(int64_t got, int64_t want, const char *name, ...)
 
 bool tap_is_uint64(uint64_t got, uint64_t want, const char *name, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, name);
-    result(got == want, name, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(name, result(got == want, name, arguments));
     if (got != want) {
         tap_diag(" got: %" PRIu64 " (0x%016" PRIx64 ")\nwant: %" PRIu64 " (0x%016" PRIx64 ")", got,
                  got, want, want);
@@ -100,11 +87,8 @@ bool tap_is_uint64(uint64_t got, uint64_t want, const char *name, ...)
 bool tap_is_string(const char *got, const char *want, const char *name, ...)
 {
     bool same = got == want || (got != NULL && want != NULL && strcmp(got, want) == 0);
-    va_list arguments;
 
-    va_start(arguments, name);
-    result(same, name, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(name, result(same, name, arguments));
     if (!same) {
         tap_diag(" got: %s", got != NULL ? got : "(NULL)");
         tap_diag("want: %s", want != NULL ? want : "(NULL)");
@@ -116,11 +100,8 @@ bool tap_is_double(double got, double want, const char *name, ...)
 {
     bool both_nan = got != got && want != want;
     bool same = both_nan || double_bits(got) == double_bits(want);
-    va_list arguments;
 
-    va_start(arguments, name);
-    result(same, name, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(name, result(same, name, arguments));
     if (!same) {
         tap_diag(" got: %.17g %a (0x%016" PRIx64 ")\nwant: %.17g %a (0x%016" PRIx64 ")", got, got,
                  double_bits(got), want, want, double_bits(want));
@@ -131,11 +112,8 @@ bool tap_is_double(double got, double want, const char *name, ...)
 void tap_skip(int count, const char *reason, ...)
 {
     char text[256];
-    va_list arguments;
 
-    va_start(arguments, reason);
-    vsnprintf(text, sizeof text, reason, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(reason, vsnprintf(text, sizeof text, reason, arguments));
     while (count-- > 0)
         printf("ok %d # SKIP %s\n", ++tap_run, text);
     fflush(stdout);
@@ -143,24 +121,16 @@ void tap_skip(int count, const char *reason, ...)
 
 void tap_skip_all(const char *reason, ...)
 {
-    va_list arguments;
-
     printf("1..0 # SKIP ");
-    va_start(arguments, reason);
-    vprintf(reason, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(reason, vprintf(reason, arguments));
     printf("\n");
     exit(0);
 }
 
 void tap_bail(const char *reason, ...)
 {
-    va_list arguments;
-
     printf("Bail out! ");
-    va_start(arguments, reason);
-    vprintf(reason, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(reason, vprintf(reason, arguments));
     printf("\n");
     exit(1);
 }
@@ -187,11 +157,8 @@ void tap_diag(const char *text, ...)
 {
     char buffer[4096];
     char *line = buffer;
-    va_list arguments;
 
-    va_start(arguments, text);
-    vsnprintf(buffer, sizeof buffer, text, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(text, vsnprintf(buffer, sizeof buffer, text, arguments));
     while (line != NULL) {
         char *end = strchr(line, '\n');
         if (end != NULL)

@@ -15,6 +15,7 @@
 #ifndef CLR_TESTS_TAP_H
 #define CLR_TESTS_TAP_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,18 @@
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
+
+/* Makes a call with `arguments`, which are those behind a function's last named one. */
+#define TAP_WITH_ARGUMENTS(last, call)                                                             \
+    do {                                                                                           \
+        va_list arguments;                                                                         \
+        va_start(arguments, last);                                                                 \
+        call;                                                                                      \
+        va_end(arguments);                                                                         \
+    } while (0)
+
+/* The head of a loop over an array's indexes. */
+#define TAP_EACH(i, array) for (size_t i = 0; i < sizeof(array) / sizeof(array)[0]; i++)
 
 /* A test: the head of its function, in whose place the name alone stands. */
 #define TAP_TEST(name)                                                                             \

@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -219,11 +218,8 @@ size_t dumped;
 
 void print(const char *format, ...)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped, format, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(format, dumped += (size_t)vsnprintf(dump + dumped, sizeof dump - dumped,
+                                                           format, arguments));
     TAP_NEED(dumped < sizeof dump, "a dump of more than %d characters", LONGEST_DUMP);
 }
 

@@ -10,7 +10,6 @@
 #include "random.h"
 
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,12 +42,9 @@ static inline sqlite3 *database_open(void)
 /* For what must not fail. The text is in the format of sqlite3_mprintf(). */
 static inline void database_run(sqlite3 *db, const char *format, ...)
 {
-    va_list arguments;
     char *sql;
 
-    va_start(arguments, format);
-    sql = sqlite3_vmprintf(format, arguments);
-    va_end(arguments);
+    TAP_WITH_ARGUMENTS(format, sql = sqlite3_vmprintf(format, arguments));
     TAP_NEED(sql != NULL && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK, "%s: %s",
              sql != NULL ? sql : "no memory", sqlite3_errmsg(db));
     sqlite3_free(sql);
