@@ -1,6 +1,5 @@
 #include "batch.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,11 +15,6 @@ static bool batch_count(bool passed)
     return !passed && batch_failures <= BATCH_SHOWN;
 }
 
-void batch_begin(void)
-{
-    batch_checks = batch_failures = 0;
-}
-
 int batch_rounds(int rounds)
 {
     return tap_is_quick() ? rounds / 5 : rounds;
@@ -29,12 +23,9 @@ int batch_rounds(int rounds)
 bool batch_ok(bool passed, const char *format, ...)
 {
     char text[512];
-    va_list arguments;
 
     if (batch_count(passed)) {
-        va_start(arguments, format);
-        vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
+        TAP_WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
         tap_diag("%s", text);
     }
     return passed;
@@ -44,12 +35,9 @@ bool batch_double(double got, double want, const char *format, ...)
 {
     bool passed = (got != got && want != want) || memcmp(&got, &want, sizeof got) == 0;
     char text[512];
-    va_list arguments;
 
     if (batch_count(passed)) {
-        va_start(arguments, format);
-        vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
+        TAP_WITH_ARGUMENTS(format, vsnprintf(text, sizeof text, format, arguments));
         tap_diag("%s\n got: %.17g %a\nwant: %.17g %a", text, got, got, want, want);
     }
     return passed;
@@ -57,15 +45,13 @@ bool batch_double(double got, double want, const char *format, ...)
 
 bool batch_end(const char *name, ...)
 {
+    const long checks = batch_checks, failures = batch_failures;
     char text[256];
-    va_list arguments;
 
-    va_start(arguments, name);
-    vsnprintf(text, sizeof text, name, arguments);
-    va_end(arguments);
-    if (batch_failures > BATCH_SHOWN)
-        tap_diag("... %ld of %ld failed", batch_failures, batch_checks);
+    TAP_WITH_ARGUMENTS(name, vsnprintf(text, sizeof text, name, arguments));
+    batch_checks = batch_failures = 0;
+    if (failures > BATCH_SHOWN)
+        tap_diag("... %ld of %ld failed", failures, checks);
     /* No comparison at all would be a mistake in the test. */
-    return tap_ok(batch_failures == 0 && batch_checks > 0, "%s (%ld comparisons)", text,
-                  batch_checks);
+    return tap_ok(failures == 0 && checks > 0, "%s (%ld comparisons)", text, checks);
 }

@@ -1,7 +1,7 @@
 /*
- * Many comparisons under one line of TAP. The first ones that fail are shown in the log.
+ * Many comparisons under one line of TAP: those since the last one's end. The first ones that fail
+ * are shown in the log.
  *
- *     batch_begin();
  *     for (...)
  *         batch_double(got, want, "value %d", i);
  *     batch_end("all of them");
@@ -13,8 +13,6 @@
 
 #include <inttypes.h>
 #include <stdint.h>
-
-void batch_begin(void);
 
 /* How many rounds of random cases a batch gets that has so many in long runs; quick ones have a
    fifth of them. */

@@ -187,7 +187,6 @@ void fail_allocations(const char *sql, long least)
     bool failed = true;
     long after;
 
-    batch_begin();
     for (after = 0; failed; after++) {
         struct clr_reason reason = {.code = CLR_WHY_NONE};
         struct clr_query *query;

@@ -142,7 +142,6 @@ TAP_TEST(test_random)
 
     open_database();
     fill_table();
-    batch_begin();
     for (round = 0; round < batch_rounds(20000); round++) {
         sqlite3_str *text = sqlite3_str_new(database);
         struct clr_reason reason = {.code = CLR_WHY_NONE};

@@ -68,7 +68,6 @@ TAP_TEST(test_soup)
     long round, taken = 0;
 
     open_database();
-    batch_begin();
     for (round = 0; round < 200000; round++) {
         struct clr_reason reason = {.code = CLR_WHY_NONE};
         sqlite3_stmt *statement;
@@ -135,7 +134,6 @@ TAP_TEST(test_precedence)
                  "WITH v(v) AS (VALUES (NULL), (0), (1), (2), (-1), (2.5), (0.5))"
                  "INSERT INTO t(a, b, c, d) SELECT w.v, x.v, y.v, z.v FROM v w, v x, v y, v z",
                  NULL, NULL, NULL);
-    batch_begin();
     for (round = 0; round < batch_rounds(20000); round++) {
         char expression[400] = "", *sql;
         struct clr_reason reason;

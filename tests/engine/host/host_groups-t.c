@@ -134,7 +134,6 @@ TAP_TEST(test_parts)
     struct clr_groups *whole, *groups;
     int key, i;
 
-    batch_begin();
     for (key = 0; key < FAMILIES; key++) {
         for (i = FIRST_ROUND; i < ROUNDS; i++) {
             const int parts = i < ROUNDS - 1 ? 2 + i % 6 : 0;
@@ -162,7 +161,6 @@ TAP_TEST(test_memory)
     static const enum family keys[] = {FEW, ANY, QUARTERS, SPREAD};
     int key, after, failures;
 
-    batch_begin();
     for (key = 0; key < 12; key++) {
         bool failed = true;
 
@@ -197,7 +195,6 @@ TAP_TEST(test_questions)
     bool failed = true;
     int kind, after;
 
-    batch_begin();
     for (kind = 0; kind <= CLR_ASK_BINS; kind++, failed = true) {
         struct clr_value low = {.kind = CLR_KIND_INTEGER, .as.integer = 0};
         struct clr_value high = {.kind = CLR_KIND_INTEGER, .as.integer = 90};

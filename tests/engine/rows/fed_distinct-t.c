@@ -126,7 +126,6 @@ static void test_limits(bool typed)
     uint64_t limit;
     size_t i;
 
-    batch_begin();
     for (i = 0; i < sizeof different / sizeof different[0]; i++) {
         for (limit = 100000; limit < 12000000; limit += limit / 5) {
             bool suffices = can_count(limit, typed, false, different[i]);

@@ -49,7 +49,6 @@ TAP_TEST(test_guesses)
     struct clr_bins bins;
     size_t i, j;
 
-    batch_begin();
     for (i = 0; i < 4; i++) {
         for (j = 0; j < sizeof counts / sizeof counts[0]; j++) {
             clr_bins_init(&bins, &ends[i / 2 * 2], &ends[i / 2 * 2 + 1], counts[j]);

@@ -85,7 +85,6 @@ TAP_TEST(test_view)
     char text[20];
     int size;
 
-    batch_begin();
     for (i = 0; i < 50000; i++) {
         size = snprintf(text, sizeof text, "%u", (unsigned)i);
         hash = clr_dictionary_hash(dictionary, CLR_KIND_TEXT, text, (size_t)size);

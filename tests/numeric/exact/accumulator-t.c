@@ -58,7 +58,6 @@ TAP_TEST(test_products)
     struct pair pair = new_pair();
     int i;
 
-    batch_begin();
     pair_add_product(&pair, 0x1p-1074, 0x1p-1074);
     pair_check(&pair, 1, "the smallest product");
     pair_add(&pair, 0x1p-1074);
@@ -99,7 +98,6 @@ TAP_TEST(test_ties)
 {
     int exponent, i, sign;
 
-    batch_begin();
     for (exponent = -1076; exponent <= 1023;
          exponent += exponent < -1015 || exponent > 1015 ? 1 : 37) {
         for (i = 0; i < 12; i++) {
@@ -128,7 +126,6 @@ TAP_TEST(test_single_bits)
 {
     int position, distance, sign;
 
-    batch_begin();
     for (position = 0; position < 32; position++) {
         for (distance = 54; distance < 200; distance++) {
             for (sign = -1; sign <= 1; sign += 2) {
@@ -152,7 +149,6 @@ TAP_TEST(test_full_digit)
 {
     int sign, exponent, halves;
 
-    batch_begin();
     for (exponent = -960; exponent <= 960; exponent += 32) {
         for (sign = -1; sign <= 1; sign += 2) {
             struct pair pair = new_pair();
@@ -172,7 +168,6 @@ TAP_TEST(test_overflow)
     const double largest = 0x1.fffffffffffffp1023;
     struct pair pair = new_pair();
 
-    batch_begin();
     pair_add(&pair, largest);
     pair_add(&pair, 0x1p969);
     pair_check(&pair, 1, "just below the tie with 2^1024");
@@ -201,7 +196,6 @@ TAP_TEST(test_divide)
 {
     int round;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(4000); round++) {
         struct pair pair = new_pair();
         uint64_t divisor = (random_bits() >> random_below(63)) | 1;
@@ -220,7 +214,6 @@ TAP_TEST(test_divide)
     }
     batch_end("quotients that are ties");
 
-    batch_begin();
     for (round = 0; round < batch_rounds(4000); round++) {
         struct pair pair = new_pair();
         pair_add_product(&pair, random_hard(0, 60), random_hard(960, 1023));
@@ -236,7 +229,6 @@ TAP_TEST(test_digits)
 {
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS];
         struct pair pair = new_pair();
@@ -273,7 +265,6 @@ TAP_TEST(test_pending)
     const uint32_t limit = (uint32_t)1 << 30;
     int round, i, sign;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(200); round++) {
         for (sign = -1; sign <= 1; sign += 2) {
             struct pair pair = new_pair();

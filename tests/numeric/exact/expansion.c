@@ -21,7 +21,6 @@ TAP_TEST(test_reference)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < batch_rounds(3000); i++) {
         double x = random_finite(), y = random_hard(600, 1400), z = random_hard(600, 1400);
         uint64_t divisor = random_bits() >> 11 >> random_below(53);
@@ -52,7 +51,6 @@ TAP_TEST(test_two_sum)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < batch_rounds(5000); i++) {
         double x = random_hard(0, 2045), error, sum;
         double y = i % 2 ? random_hard(0, 2045) : ldexp(x, random_between(-60, 0)) * 1.5;
@@ -75,7 +73,6 @@ TAP_TEST(test_add)
 {
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(1500); round++) {
         double term[CLR_EXPANSION_TERMS] = {0, 0, 0};
         struct bigint rest;
@@ -126,7 +123,6 @@ TAP_TEST(test_ties)
     enum { SIGNIFICANDS = 8, DISTANCES = 13, EXPONENTS = 6 };
     int i, j, k, l, m, sign;
 
-    batch_begin();
     for (i = 0; i < SIGNIFICANDS; i++) {
         for (j = 0; j < EXPONENTS; j++) {
             double a = random_compose(0, exponents[j], significands[i]);
@@ -152,7 +148,6 @@ TAP_TEST(test_round)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < batch_rounds(2000); i++) {
         int exponent = random_between(0, 2000);
         int near = exponent > 60 ? exponent - 60 : 0;
@@ -162,7 +157,6 @@ TAP_TEST(test_round)
     }
     batch_end("any three terms");
 
-    batch_begin();
     for (i = 0; i < batch_rounds(2000); i++) {
         double a = random_hard(200, 2000), b = -a, c;
         uint64_t bits;
@@ -177,7 +171,6 @@ TAP_TEST(test_round)
     }
     batch_end("cancellation");
 
-    batch_begin();
     for (i = 0; i < batch_rounds(2000); i++)
         check_orders(random_hard(0, 2), random_hard(0, 2), random_hard(0, 1));
     batch_end("subnormals");
@@ -200,7 +193,6 @@ TAP_TEST(test_to_odd)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < batch_rounds(20000); i++) {
         double a = random_hard(1, 2000), error, sum;
         double b = i % 2 ? random_hard(1, 2000) : ldexp(a, -random_between(0, 60)) * -1.25;

@@ -156,7 +156,6 @@ static void test_against_exact(enum clr_state_kind kind)
     int rounds = tap_is_quick() ? 20000 : 100000, round, i;
     long usual = 0, settled = 0, refused = 0;
 
-    batch_begin();
     for (round = 0; round < rounds; round++) {
         enum state_flavour flavour = (enum state_flavour)(round % STATE_FLAVOURS);
         struct clr_sums sums;

@@ -92,7 +92,6 @@ TAP_TEST(test_random)
 {
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(500); round++) {
         int low = random_between(0, 2046), high = random_between(low, 2046);
         struct pair pair = new_pair();
@@ -134,7 +133,6 @@ TAP_TEST(test_average_ties)
     enum { COUNTS = sizeof counts / sizeof counts[0] };
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(400); round++) {
         /* quotient: 54 bits, the last one set: a tie between two doubles */
         uint64_t quotient = (random_bits() >> 10) | (UINT64_C(1) << 53) | 1;
@@ -155,7 +153,6 @@ TAP_TEST(test_average_ties)
     batch_end("averages that are ties");
 
     /* Two terms, as window and GROUP BY averages have them. */
-    batch_begin();
     for (round = 0; round < batch_rounds(20000); round++) {
         double head = random_hard(1023, 1030), tail = ldexp(head, -random_between(40, 110));
         uint64_t count = random_below(1000) + 1;
@@ -166,7 +163,6 @@ TAP_TEST(test_average_ties)
     }
     batch_end("averages of two terms");
 
-    batch_begin();
     for (round = 0; round < batch_rounds(2000); round++) {
         struct pair pair = new_pair();
         pair_add(&pair, random_hard(0, 140)); /* near the limit below which expansions give up */
@@ -213,7 +209,6 @@ TAP_TEST(test_products)
     enum { RANGES = sizeof ranges / sizeof ranges[0] };
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         double x[15], y[15];
@@ -234,7 +229,6 @@ TAP_TEST(test_products)
     batch_end("products");
 
     /* What rounding takes from each product is all that is left, so that none of it may be lost. */
-    batch_begin();
     for (round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         struct pair pair = new_pair();
@@ -250,7 +244,6 @@ TAP_TEST(test_products)
     }
     batch_end("errors of products");
 
-    batch_begin();
     for (round = 0; round < batch_rounds(500); round++) { /* one factor tiny, the other huge */
         struct pair pair = new_pair();
         for (i = 0; i < 10; i++) {
@@ -268,7 +261,6 @@ TAP_TEST(test_leaving)
     struct clr_sum sum;
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(400); round++) {
         double x[30];
         int64_t integers[30];
@@ -358,7 +350,6 @@ TAP_TEST(test_merge)
 {
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(500); round++) {
         struct pair whole, part;
         int parts = random_between(1, 6);
@@ -410,7 +401,6 @@ TAP_TEST(test_device_parts)
 {
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
         double terms[CLR_EXPANSION_TERMS];

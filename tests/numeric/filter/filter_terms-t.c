@@ -86,7 +86,6 @@ TAP_TEST(test_random)
     struct clr_row_ranges ranges;
     int round, several = 0;
 
-    batch_begin();
     for (round = 0; round < rounds; round++) {
         const size_t all = random_below(MOST_BLOCKS) + 1, gap = random_below(30) + 1;
         const size_t rows = list_blocks(all, random_below(CLR_ZONE_ROWS) + 1);
@@ -241,7 +240,6 @@ TAP_TEST(test_bounds)
     int64_t least, greatest;
     int round, i, some = 0;
 
-    batch_begin();
     for (round = 0; round < rounds; round++) {
         const bool decimals = random_below(2) == 0;
 

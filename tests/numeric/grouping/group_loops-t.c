@@ -240,7 +240,6 @@ TAP_TEST(test_loops)
     int skipped, round;
 
     for (skipped = 0; (loops = clr_group_loops_choose(skipped)) != NULL; skipped++) {
-        batch_begin();
         for (round = 0; round < batch_rounds(1000); round++) {
             test_cut(loops, round % 3);
             test_integers(loops, round % 3);

@@ -144,7 +144,6 @@ static void test_bits(void)
     long within = 0, outside = 0;
     int round, i;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(50000); round++) {
         const int bottom = random_between(-1100, 950);
         struct clr_window window;
@@ -170,7 +169,6 @@ TAP_TEST(test_window)
 {
     int round;
 
-    batch_begin();
     for (round = 0; round < batch_rounds(50000); round++)
         test_sums(round);
     batch_end("sums of digits");

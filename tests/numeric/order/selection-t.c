@@ -220,7 +220,6 @@ TAP_TEST(test_no_memory)
 
     make_hard(&portions);
     for (what = 0; what < 3; what++) {
-        batch_begin();
         for (after = 0, failures = 0, failed = true; failed; after++) {
             clr_memory_fail_after(after);
             code = do_all(&portions, what);

@@ -219,7 +219,6 @@ TAP_TEST(test_reals)
     int kind, other;
 
     for (kind = 0; kind < DATA_REALS; kind++) {
-        batch_begin();
         data_fill_reals(reals, PAIRED, (enum data_reals)kind);
         test_lengths(check_sum_of_reals);
         test_lengths(check_dot_of_reals);
@@ -238,7 +237,6 @@ TAP_TEST(test_integers)
     int kind;
 
     for (kind = 0; kind < DATA_INTEGERS; kind++) {
-        batch_begin();
         data_fill_integers(integers, PAIRED, (enum data_integers)kind);
         test_lengths(check_sum_of_integers);
         test_lengths(check_extremes_of_integers);
@@ -251,7 +249,6 @@ TAP_TEST(test_backoff)
 {
     size_t i, block, wild;
 
-    batch_begin();
     for (wild = 1; wild <= 12; wild++) {
         for (i = 0; i < PAIRED; i++) {
             block = i / BLOCK;
@@ -263,7 +260,6 @@ TAP_TEST(test_backoff)
     batch_end("wild blocks among tame ones");
 
     /* Then terms that a far value takes are given back. */
-    batch_begin();
     for (i = 0; i < PAIRED; i++)
         reals[i] = i % (5 * BLOCK) == 77 ? random_hard(100, 1300) : random_finite();
     check_sum_of_reals(0, MOST);
@@ -275,7 +271,6 @@ TAP_TEST(test_backoff)
     check_dot_of_reals(0, MOST / 4);
     batch_end("single values that are far from all others");
 
-    batch_begin();
     for (i = 0; i < PAIRED; i++)
         reals[i] = random_hard(1020, 1026);
     reals[BLOCK - 1] = NAN;
@@ -294,7 +289,6 @@ TAP_TEST(test_chunks)
     int operation, element;
     size_t i, count = 5003;
 
-    batch_begin();
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         for (element = 0; element < CLR_ELEMENTS; element++) {
             struct clr_chunk *chunk = clr_chunk_new((enum clr_operation)operation, 6000);

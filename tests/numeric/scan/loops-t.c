@@ -210,7 +210,6 @@ TAP_TEST(test_loops)
     size_t i;
 
     for (skipped = 0; (loops = clr_loops_choose(skipped)) != NULL; skipped++) {
-        batch_begin();
         check_operators(loops);
         check_division(loops);
         for (round = 0; round < 50; round++) {

@@ -104,7 +104,6 @@ TAP_TEST(test_merge)
     enum { PARTS = 8 };
     int round, i, j, step;
 
-    batch_begin();
     for (round = 0; round < 500; round++) {
         struct clr_state whole, chain, part[PARTS];
         uint64_t before;

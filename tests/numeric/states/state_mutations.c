@@ -98,7 +98,6 @@ TAP_TEST(test_mutations)
 
     read_seeds();
     tap_ok(seed_count >= 10, "%d states of the corpus", seed_count);
-    batch_begin();
     for (round = 0; round < MUTATIONS; round++) {
         enum clr_state_fault fault;
         unsigned char *copy;

@@ -35,7 +35,6 @@ static void test_values(void)
     struct clr_bytes bytes = {0}, more = {0};
     size_t i;
 
-    batch_begin();
     for (i = 0; i < 3000; i++) {
         struct clr_bytes *to = i < 1500 ? &bytes : &more;
 
@@ -194,7 +193,6 @@ TAP_TEST(test_bytes)
 
     test_values();
     test_limit();
-    batch_begin();
     for (round = 0; round < 100; round++)
         test_distinct(random_below(random_below(5) == 0 ? MOST_VALUES : 2000),
                       varieties[round % 5]);

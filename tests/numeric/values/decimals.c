@@ -157,7 +157,6 @@ static void test_powers(void)
 {
     int i, digits;
 
-    batch_begin();
     for (i = 0; i < 3000; i++) {
         const int64_t k = random_k() >> 31;
 
@@ -182,7 +181,6 @@ static void test_from(void)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < 20000; i++) {
         const double power = power_of((int)random_below(MOST_DIGITS + 1));
         const int64_t k = random_k();
@@ -215,7 +213,6 @@ TAP_TEST(test_decimals)
     test_powers();
     test_from();
     for (skipped = 0; (loops = clr_decimals_choose_loops(skipped)) != NULL; skipped++) {
-        batch_begin();
         for (i = 0; i < 2000; i++) {
             const int digits = i % (MOST_DIGITS + 1);
             const size_t count = 1 + random_below(random_below(4) == 0 ? 400 : 100);

@@ -54,7 +54,6 @@ static void test_choice(void)
     struct clr_frame frame;
     size_t i;
 
-    batch_begin();
     for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         frame = choose(cases[i].least, cases[i].greatest, 1);
         batch_ok(frame.bytes == cases[i].bytes && frame.least == cases[i].begins,
@@ -117,7 +116,6 @@ static void test_has(void)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < 100000; i++) {
         const int64_t a = random_integer() >> (1 + random_below(59)),
                       b = a + random_between(0, 70000);
@@ -201,7 +199,6 @@ static void test_powers(void)
     struct clr_frame ten = clr_frame_find(NULL, tenths, 2);
     struct clr_frame frame;
 
-    batch_begin();
     batch_ok(nothing.power == 0.0 && hundred.power == 100.0 && ten.power == 10.0, "powers");
     batch_ok(clr_frame_find(NULL, wide, 2).power == 0.0, "more than decimals have");
     frame = clr_frame_choose(&hundred, 2);
@@ -232,12 +229,10 @@ TAP_TEST(test_narrow)
     test_choice();
     test_has();
     test_powers();
-    batch_begin();
     for (skipped = 0; skipped < 20000; skipped++)
         check_decimals(random_below(70), 2 + random_below(random_below(4) == 0 ? 3000 : 100));
     batch_end("decimals in frames");
     for (skipped = 0; (loops = clr_frame_choose_loops(skipped)) != NULL; skipped++) {
-        batch_begin();
         for (i = 0; i < 3000; i++)
             check(loops, random_below(70), 1 + random_below(random_below(4) == 0 ? 4000 : 200));
         batch_end("values in frames");

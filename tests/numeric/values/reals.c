@@ -66,14 +66,12 @@ TAP_TEST(test_reals)
     int64_t x, y;
     int i, j;
 
-    batch_begin();
     for (i = 0; i < 2 * SPECIALS; i++) {
         for (j = 0; j < 2 * SPECIALS; j++)
             compare((int64_t)(specials[i / 2] | (uint64_t)i << 63),
                     (int64_t)(specials[j / 2] | (uint64_t)j << 63));
     }
     batch_end("numbers at the edges of formats");
-    batch_begin();
     for (i = 0; i < batch_rounds(ROUNDS); i++) {
         x = draw_near(random_finite());
         /* One for sums; one whose product with x is about subnormal; one for quotients of any size;

@@ -34,7 +34,6 @@ TAP_TEST(test_formats)
     size_t size;
     int i;
 
-    batch_begin();
     for (format = 1; format <= FORMATS; format++) {
         for (i = 0; i < TIMES; i++) {
             count = i == 0 ? 0 : i == 1 ? clr_timestamp_all(format) - 1 : random_count(format);
@@ -63,7 +62,6 @@ TAP_TEST(test_next)
     clr_time_format format;
     int i, round;
 
-    batch_begin();
     for (format = 1; format <= FORMATS; format++) {
         const int64_t steps = clr_timestamp_steps(format), days = clr_timestamp_all(format) / steps;
         struct clr_timestamp_date date = {{0, 0}, 0}, other = date;
@@ -114,7 +112,6 @@ TAP_TEST(test_refused)
     int64_t count;
     size_t i;
 
-    batch_begin();
     for (i = 0; i < sizeof texts / sizeof texts[0]; i++)
         batch_ok(clr_timestamp_read((const unsigned char *)texts[i], strlen(texts[i]), &count) == 0,
                  "\"%s\" is one", texts[i]);
@@ -129,7 +126,6 @@ TAP_TEST(test_calendar)
     unsigned char text[CLR_TIMESTAMP_MOST];
     char expected[40];
 
-    batch_begin();
     for (i = 0; i < DAYS; i++) {
         const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
@@ -162,7 +158,6 @@ TAP_TEST(test_bounds)
     int64_t below;
     size_t i, size;
 
-    batch_begin();
     for (format = 1; format <= FORMATS; format++) {
         for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
             below = clr_timestamp_below(format, (const unsigned char *)texts[i], strlen(texts[i]));
@@ -191,7 +186,6 @@ TAP_TEST(test_text_units)
     size_t size;
     int i, unit;
 
-    batch_begin();
     for (format = 1; format <= FORMATS; format++) {
         for (i = 0; i < TIMES; i++) {
             unit = random_between(CLR_TIME_MINUTE, CLR_TIME_DAY);

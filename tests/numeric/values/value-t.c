@@ -108,14 +108,12 @@ TAP_TEST(test_numbers)
     static struct clr_value numbers[1000];
     size_t count = fill_numbers(numbers), i, j;
 
-    batch_begin();
     for (i = 0; i < count; i++) {
         for (j = 0; j < count; j++)
             check_numbers(&numbers[i], &numbers[j]);
     }
     batch_end("numbers around the limits, each against each");
 
-    batch_begin();
     for (i = 0; i < 5000; i++) {
         int64_t integer = random_integer();
         double near = (double)integer;
@@ -142,7 +140,6 @@ TAP_TEST(test_ladder)
     enum { STEPS = sizeof ladder / sizeof ladder[0] };
     int i, j;
 
-    batch_begin();
     for (i = 0; i < STEPS; i++) {
         for (j = 0; j < STEPS; j++) {
             int want = (i > j) - (i < j);
@@ -167,7 +164,6 @@ TAP_TEST(test_keys)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < 20000; i++) {
         double x = random_hard(0, 2047), y = i & 1 ? random_hard(0, 2047) : -x;
         int64_t x_bits, y_bits, x_key, y_key;

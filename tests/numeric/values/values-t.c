@@ -203,7 +203,6 @@ static void check_operator(sqlite3 *db, const struct operator* operator)
     }
     TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
              sqlite3_errmsg(db));
-    batch_begin();
     for (i = 0; i < sizeof types / sizeof types[0]; i++) {
         for (j = 0; j < sizeof types / sizeof types[0]; j++) {
             check_types(operator, statement, types[i], types[j], scalar_integer(0));
@@ -235,7 +234,6 @@ static void check_unknown(void)
     const scalar null = scalar_of(VALUE_NULL, 0), one = scalar_integer(1);
     int i;
 
-    batch_begin();
     for (i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
         enum clr_opcode opcode = (enum clr_opcode)i;
         bool tests = opcode == CLR_OP_IS_NULL || opcode == CLR_OP_NOT_NULL;

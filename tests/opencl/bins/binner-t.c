@@ -169,7 +169,6 @@ static void test_sizes(void)
 {
     size_t count;
 
-    batch_begin();
     for (count = 0; count < 3000; count += 1 + random_below(tap_is_quick() ? 300 : 10))
         compare_any(count, 3000);
     batch_end("sizes up to 3000");
@@ -180,7 +179,6 @@ static void test_kinds(void)
     int family, which;
     struct clr_bins bins;
 
-    batch_begin();
     for (family = 0; family < BINS_FAMILIES; family++) {
         for (which = 0; which < VALUES_KINDS; which++) {
             bins_make(&bins, family, 3000);
@@ -199,7 +197,6 @@ static void test_bins(void)
     struct clr_bins bins;
     size_t i, j;
 
-    batch_begin();
     for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         for (j = 0; j < VALUES_KINDS; j++) {
             clr_bins_init(&bins, &low, &high, counts[i]);
@@ -219,7 +216,6 @@ static void test_group_sizes(void)
     const struct clr_binner usual = *binner;
     size_t i, j;
 
-    batch_begin();
     for (i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= usual.group_size;
          i += tap_is_quick() ? 3 : 1) {
         for (j = 0; j < 12; j++) {
@@ -244,7 +240,6 @@ static void test_large(void)
 {
     int i;
 
-    batch_begin();
     for (i = 0; i < 6; i++)
         compare_any(most - (size_t)random_below(1000), i < 3 ? 20 : CLR_BINS_LIMIT);
     batch_end("up to %zu values", most);
@@ -257,7 +252,6 @@ static void test_again(void)
     struct clr_bins bins;
     int i;
 
-    batch_begin();
     for (i = 0; i < 12; i++) {
         high = bins_real(i % 3 ? 10.0 : 11.0);
         clr_bins_init(&bins, &low, &high, i % 4 ? 10 : 11);

@@ -160,7 +160,6 @@ static void test_reductions(enum clr_operation operation, enum clr_element eleme
     struct clr_chunk *chunk = new_chunk(operation);
     int i, kind;
 
-    batch_begin();
     for (i = 0; i < LENGTHS; i++) {
         for (kind = 0; kind < kinds; kind++) {
             const char *name =
@@ -185,7 +184,6 @@ static void test_places(enum clr_operation operation, enum clr_element element)
     struct clr_chunk *chunk = new_chunk(operation);
     size_t i, j, operand;
 
-    batch_begin();
     for (i = 0; i < LENGTHS; i++) {
         for (j = 0; j < 12; j++) {
             size_t place = j == 0 ? 0 : j == 1 ? lengths[i] - 1 : random_below(lengths[i]), k;
@@ -211,7 +209,6 @@ static void test_slots(void)
     struct clr_device_work work;
     int round, slot;
 
-    batch_begin();
     for (round = 0; round < 60; round++) {
         for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
@@ -292,7 +289,6 @@ static void test_group_sizes(void)
     size_t i, j, first;
     int operation, element;
 
-    batch_begin();
     for (operation = 0; operation < CLR_OPERATIONS; operation++) {
         struct clr_chunk *chunk = new_chunk((enum clr_operation)operation);
         for (element = 0; element < CLR_ELEMENTS; element++) {

@@ -244,7 +244,6 @@ static void test_again(sqlite3 *reader)
 
     refill(other, reader, &situations[4]);
     had_turn = true;
-    batch_begin();
     for (number = 0; had_turn && number < MOST_CALLS; number++) {
         free(database_query(reader, "SELECT * FROM first"));
         earliest = database_query(other, first_select);
@@ -273,7 +272,6 @@ static void test(const struct use *use, sqlite3 *reader)
     int64_t kept = database_stat(reader, "leaves_kept");
     int situation, i, number, most = 0;
 
-    batch_begin();
     for (situation = 0; situation < SITUATIONS; situation++) {
         for (i = 0; i < TURNS; i++) {
             had_turn = true;

@@ -246,7 +246,6 @@ static void test(const char *pragmas, bool has_chains, bool with_codes)
     if (has_chains)
         image_add_bytes(&image, "c", 2);
     source = image_store(db, &before);
-    batch_begin();
     batch_ok(image_load(&image, &source, root) == CLR_LOAD_DONE, "loaded");
     for (i = 0; i < 60; i++) {
         /* A column with another reference stays as it is. */

@@ -156,7 +156,6 @@ TAP_TEST(all_tests)
     long in_place = 0, anew = 0, lent = 0;
     int i;
 
-    batch_begin();
     for (i = 0; i < 20000; i++) {
         size_t old_rows = random_below(MOST_ROWS / (1 + random_below(50)));
         size_t fresh_rows = random_below(MOST_ROWS / (1 + random_below(50)));

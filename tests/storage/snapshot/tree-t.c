@@ -384,7 +384,6 @@ TAP_TEST(test_sets)
     const int rounds = tap_is_quick() ? 300 : 3000;
     int i, met = 0;
 
-    batch_begin();
     for (i = 0; i < rounds; i++) {
         const uint32_t last = (uint32_t)random_below(MODEL_PAGES - 1),
                        least = (uint32_t)random_below(last + UINT64_C(1));

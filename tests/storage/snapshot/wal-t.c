@@ -167,7 +167,6 @@ static void test_extension(sqlite3 *db, struct files *files)
     struct clr_wal_map kept = {0};
     int rounds = tap_is_quick() ? 100 : 400, i, extended = 0, anew = 0;
 
-    batch_begin();
     for (i = 0; i < rounds; i++) {
         struct clr_wal_map fresh = {0};
         struct snapshot snapshot;
