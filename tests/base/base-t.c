@@ -391,9 +391,8 @@ static const struct {
 TAP_TEST(utf8_tests)
 {
     char text[64];
-    size_t i;
 
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TAP_EACH (i, cases) {
         memcpy(text, cases[i].text, strlen(cases[i].text) + 1);
         clr_utf8_repair(text);
         tap_is_string(text, cases[i].want, "%s", cases[i].what);

@@ -169,13 +169,12 @@ static inline void failing_test_functions(const char *without_failure)
         {"clEnqueueWriteBuffer", "-5"},      {"clEnqueueMapBuffer", "-12"},
     };
     struct failures_attempt run;
-    size_t i;
 
     if (!tap_ok(failures_attempt(&run, "nothing", "run") &&
                     failures_shows(&run, "status \nreport \ndevice usable"),
                 "%s", without_failure))
         tap_bail("%s", run.text);
-    for (i = 0; i < sizeof failures / sizeof failures[0]; i++)
+    TAP_EACH (i, failures)
         failing_test_function(failures[i].function, failures[i].action);
 }
 

@@ -35,11 +35,10 @@ static const struct {
 
 TAP_TEST(test_limit)
 {
-    size_t i;
     int k;
 
     open_database();
-    for (i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    TAP_EACH (i, limits) {
         sqlite3_str *text = sqlite3_str_new(NULL);
         struct clr_reason reason = {.code = CLR_WHY_NONE};
         struct clr_query *query;

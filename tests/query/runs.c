@@ -76,10 +76,9 @@ TAP_TEST(test_arguments)
     };
     struct clr_query_run *run;
     struct clr_query *query;
-    size_t i;
 
     open_database();
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TAP_EACH (i, cases) {
         char *sql = sqlite3_mprintf("SELECT %s FROM t", cases[i].call);
         enum clr_code code = begin(sql, cases[i].value, &query, &run);
         tap_is_int64(code, cases[i].valid ? CLR_OK : CLR_INVALID, "argument %d of %s", (int)i,

@@ -287,10 +287,10 @@ enum { DATABASE_QUERIES = sizeof database_queries / sizeof database_queries[0] }
 /* All results of those queries as the host has them. */
 static inline void database_expect(sqlite3 *db, char *expected[DATABASE_QUERIES])
 {
-    int i, rc;
+    int rc;
 
     database_set(db, "device", "host");
-    for (i = 0; i < DATABASE_QUERIES; i++) {
+    TAP_EACH (i, database_queries) {
         expected[i] = database_query_rc(db, database_queries[i], &rc);
         TAP_NEED(rc == SQLITE_OK, "%s: %s", database_queries[i], expected[i]);
     }
@@ -298,17 +298,16 @@ static inline void database_expect(sqlite3 *db, char *expected[DATABASE_QUERIES]
 
 static inline void database_free_expected(char *expected[DATABASE_QUERIES])
 {
-    int i;
-    for (i = 0; i < DATABASE_QUERIES; i++)
+    TAP_EACH (i, database_queries)
         free(expected[i]);
 }
 
 /* Runs all of them; returns how many gave something else, and says which. */
 static inline int database_compare(sqlite3 *db, char *const expected[DATABASE_QUERIES])
 {
-    int i, differing = 0;
+    int differing = 0;
 
-    for (i = 0; i < DATABASE_QUERIES; i++)
+    TAP_EACH (i, database_queries)
         differing += !database_gives(db, database_queries[i], expected[i]);
     return differing;
 }

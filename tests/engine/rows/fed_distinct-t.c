@@ -124,9 +124,8 @@ static void test_limits(bool typed)
     static const int64_t different[] = {20000, 30000, 60000, 120000};
     int enough = 0, too_little = 0;
     uint64_t limit;
-    size_t i;
 
-    for (i = 0; i < sizeof different / sizeof different[0]; i++) {
+    TAP_EACH (i, different) {
         for (limit = 100000; limit < 12000000; limit += limit / 5) {
             bool suffices = can_count(limit, typed, false, different[i]);
             enough += suffices;

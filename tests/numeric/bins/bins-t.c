@@ -30,9 +30,8 @@ TAP_TEST(test_few)
         {bins_integer(INT64_MIN), bins_integer(INT64_MAX), 2, bins_integer(0), 1},
         {bins_real(0.0), bins_real(0x1p53), 1, bins_integer(((int64_t)1 << 53) + 1), 1},
     };
-    size_t i;
 
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TAP_EACH (i, cases) {
         struct clr_bins bins;
         clr_bins_init(&bins, &cases[i].low, &cases[i].high, cases[i].count);
         tap_is_int64(clr_bins_find(&bins, &cases[i].x), cases[i].bin, "case %zu", i);
@@ -47,10 +46,10 @@ TAP_TEST(test_guesses)
                                      bins_integer(1000003)};
     struct clr_bin_bounds bounds;
     struct clr_bins bins;
-    size_t i, j;
+    size_t i;
 
     for (i = 0; i < 4; i++) {
-        for (j = 0; j < sizeof counts / sizeof counts[0]; j++) {
+        TAP_EACH (j, counts) {
             clr_bins_init(&bins, &ends[i / 2 * 2], &ends[i / 2 * 2 + 1], counts[j]);
             TAP_NEED(clr_bin_bounds_init(&bounds, &bins, i % 2 ? CLR_KIND_REAL : CLR_KIND_INTEGER),
                      "no memory");

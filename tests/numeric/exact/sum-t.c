@@ -130,14 +130,13 @@ TAP_TEST(test_average_ties)
     static const uint64_t counts[] =
         TAP_LIST(1, 2, 3, 5, 6, 7, 10, 49, 1000, 4097, 1000003, (1ull << 53) - 1, 1ull << 53,
                  (1ull << 53) + 1, INT64_MAX);
-    enum { COUNTS = sizeof counts / sizeof counts[0] };
-    int round, i;
+    int round;
 
     for (round = 0; round < batch_rounds(400); round++) {
         /* quotient: 54 bits, the last one set: a tie between two doubles */
         uint64_t quotient = (random_bits() >> 10) | (UINT64_C(1) << 53) | 1;
         int exponent = round < 200 ? random_between(-100, 100) : random_between(-1070, 800);
-        for (i = 0; i < COUNTS; i++) {
+        TAP_EACH (i, counts) {
             clr_u128 product = (clr_u128)quotient * counts[i];
             struct pair pair = new_pair();
             int part;

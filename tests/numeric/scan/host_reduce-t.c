@@ -34,9 +34,7 @@ static int variant_count;
 
 TAP_TEST(find_variants)
 {
-    int i;
-
-    for (i = 0; i < MOST_VARIANTS; i++) {
+    TAP_EACH (i, all_variants) {
         bool runs = true;
 #if defined(__x86_64__)
         if (all_variants[i].loops == &avx2_loops)
@@ -55,10 +53,9 @@ TAP_TEST(find_variants)
 TAP_TEST(test_choice)
 {
     static const size_t counts[] = {0, 1, BLOCK - 1, BLOCK, 65536};
-    size_t i;
     int j;
 
-    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    TAP_EACH (i, counts) {
         const struct loops *chosen = choose_loops();
         for (j = 0; j < variant_count && variants[j].loops != chosen; j++)
             ;

@@ -31,10 +31,9 @@ static const struct {
 
 TAP_TEST(test_kinds)
 {
-    size_t i;
     uint32_t j;
 
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TAP_EACH (i, cases) {
         struct clr_lookup_results *results = clr_lookup_results_new(cases[i].count);
         struct clr_lookup lookup = {.ranked_count = 5};
         unsigned types = 0;

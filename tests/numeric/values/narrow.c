@@ -52,9 +52,8 @@ static void test_choice(void)
     };
     const struct clr_frame none = clr_frame_choose(&CLR_FRAME_OF_NONE, 1);
     struct clr_frame frame;
-    size_t i;
 
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TAP_EACH (i, cases) {
         frame = choose(cases[i].least, cases[i].greatest, 1);
         batch_ok(frame.bytes == cases[i].bytes && frame.least == cases[i].begins,
                  "%lld to %lld: %d bytes from %lld", (long long)cases[i].least,

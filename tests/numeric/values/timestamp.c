@@ -110,9 +110,8 @@ TAP_TEST(test_refused)
         " 024-01-01 00:00",       "2024-01-01 00:00:00.00000", "",
     };
     int64_t count;
-    size_t i;
 
-    for (i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    TAP_EACH (i, texts)
         batch_ok(clr_timestamp_read((const unsigned char *)texts[i], strlen(texts[i]), &count) == 0,
                  "\"%s\" is one", texts[i]);
     batch_end("what is nearly a timestamp is none");
@@ -156,10 +155,10 @@ TAP_TEST(test_bounds)
     unsigned char text[CLR_TIMESTAMP_MOST];
     clr_time_format format;
     int64_t below;
-    size_t i, size;
+    size_t size;
 
     for (format = 1; format <= FORMATS; format++) {
-        for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        TAP_EACH (i, texts) {
             below = clr_timestamp_below(format, (const unsigned char *)texts[i], strlen(texts[i]));
             size = clr_timestamp_write(format, below <= 0 ? 0 : below - 1, text);
             batch_ok((below < 0) == (texts[i][0] == '\0'), "empty TEXT and \"%s\"", texts[i]);

@@ -137,15 +137,13 @@ TAP_TEST(test_ladder)
         TEXT("a\0b"),    TEXT("ab"),         TEXT("b"),     TEXT("\x7f"),   TEXT("\xc3\xa4"),
         TEXT("\xff"),    BLOB(""),           BLOB("\0"),    BLOB("\0\xff"), BLOB("a"),
         BLOB("\xff"),    BLOB("\xff\xff")};
-    enum { STEPS = sizeof ladder / sizeof ladder[0] };
-    int i, j;
 
-    for (i = 0; i < STEPS; i++) {
-        for (j = 0; j < STEPS; j++) {
+    TAP_EACH (i, ladder) {
+        TAP_EACH (j, ladder) {
             int want = (i > j) - (i < j);
             batch_ok(sign_of(clr_value_compare(&ladder[i], &ladder[j], 1)) == want &&
                          sign_of(clr_value_compare(&ladder[i], &ladder[j], -1)) == want,
-                     "step %d against step %d", i, j);
+                     "step %zu against step %zu", i, j);
         }
     }
     batch_end("numbers before TEXT before BLOB");

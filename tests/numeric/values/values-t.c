@@ -38,12 +38,11 @@ static void make_hostile(void)
                  -0x1p52 - 1.0, 1.0, -1.0, 2.5, -7.0, 1e308, -1e308, 0x1p-1074, -0x1p-1074,
                  INFINITY, -INFINITY, 0x1p63, -0x1p63, 0x1.fffffffffffffp62, -0x1.0000000000001p63,
                  0x1p53, 0x1p53 + 2, -0x1p53 + 1.0, 1e19, 4294967296.5);
-    size_t i;
 
     add_hostile(scalar_of(VALUE_NULL, 0));
-    for (i = 0; i < sizeof integers / sizeof integers[0]; i++)
+    TAP_EACH (i, integers)
         add_hostile(scalar_integer(integers[i]));
-    for (i = 0; i < sizeof reals / sizeof reals[0]; i++)
+    TAP_EACH (i, reals)
         add_hostile(scalar_of(VALUE_REAL, value_bits_of(reals[i])));
 }
 
@@ -194,7 +193,7 @@ static void check_operator(sqlite3 *db, const struct operator* operator)
     sqlite3_stmt *statement;
     char sql[128] = "SELECT ";
     const char *from;
-    size_t i, j;
+    size_t i;
 
     for (from = operator->sql, i = strlen(sql); *from != '\0'; from++) {
         if (*from >= '1' && *from <= '3')
@@ -204,7 +203,7 @@ static void check_operator(sqlite3 *db, const struct operator* operator)
     TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
              sqlite3_errmsg(db));
     for (i = 0; i < sizeof types / sizeof types[0]; i++) {
-        for (j = 0; j < sizeof types / sizeof types[0]; j++) {
+        TAP_EACH (j, types) {
             check_types(operator, statement, types[i], types[j], scalar_integer(0));
             if (takes(operator, '3')) {
                 check_types(operator, statement, types[i], types[j],

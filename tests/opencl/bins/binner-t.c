@@ -195,9 +195,9 @@ static void test_bins(void)
     static const int64_t counts[] = {1, 2, 100, 128, 129, 1000, 2047, 4095, 4096, 5000, 70000};
     const struct clr_value low = bins_real(-9.5), high = bins_integer(9);
     struct clr_bins bins;
-    size_t i, j;
+    size_t j;
 
-    for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    TAP_EACH (i, counts) {
         for (j = 0; j < VALUES_KINDS; j++) {
             clr_bins_init(&bins, &low, &high, counts[i]);
             compare(&bins, 7, j % 2 ? CLR_KIND_REAL : CLR_KIND_INTEGER, 30011, (enum values)j);

@@ -73,11 +73,10 @@ TAP_TEST(test_keywords)
 {
     static const char *const keywords[] = {"auto", "gpu", "accelerator", "cpu", "host", "HoSt"};
     static const char *const names[] = {"", "other", "autos", "g", "h200", "pocl"};
-    size_t i;
 
-    for (i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+    TAP_EACH (i, keywords)
         tap_ok(clr_catalog_is_keyword(keywords[i]), "'%s' is a keyword", keywords[i]);
-    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+    TAP_EACH (i, names)
         tap_ok(!clr_catalog_is_keyword(names[i]), "'%s' is none", names[i]);
     tap_is_string(clr_device_type_name(CLR_DEVICE_GPU), "gpu", "a type's name");
     tap_is_string(clr_device_type_name(CLR_DEVICE_ACCELERATOR), "accelerator", "a type's name");

@@ -39,9 +39,7 @@ static const struct {
 
 TAP_TEST(test_error_names)
 {
-    size_t i;
-
-    for (i = 0; i < sizeof errors / sizeof errors[0]; i++)
+    TAP_EACH (i, errors)
         tap_is_string(clr_opencl_error_name(errors[i].number), errors[i].name, "%d",
                       errors[i].number);
     tap_is_string(clr_opencl_error_name(-1001), "CL_PLATFORM_NOT_FOUND_KHR",

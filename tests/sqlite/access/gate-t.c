@@ -161,9 +161,8 @@ static void test_texts(void)
     };
     sqlite3 *db = database_open_file(path);
     struct watched of;
-    size_t i;
 
-    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    TAP_EACH (i, texts) {
         of = prepare(db, texts[i].sql);
         tap_ok((of.watched != NULL) == texts[i].is_watched, "%s: %s",
                texts[i].is_watched ? "watched" : "not watched", texts[i].sql);
@@ -216,7 +215,6 @@ static void test_scans(void)
     };
     sqlite3 *db = database_open_file(path);
     int calls = 0;
-    size_t i;
 
     database_run(db, "CREATE TEMP TABLE nosuch AS SELECT 1 AS k;"
                      "CREATE TABLE keyed(k INTEGER PRIMARY KEY, n INT);"
@@ -226,7 +224,7 @@ static void test_scans(void)
                      "CREATE VIEW view_of_few AS SELECT * FROM large WHERE k BETWEEN 3 AND 9");
     sqlite3_create_function(db, "counted", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, &calls, count,
                             NULL, NULL);
-    for (i = 0; i < sizeof selects / sizeof selects[0]; i++)
+    TAP_EACH (i, selects)
         tap_ok(gives(db, selects[i].sql, selects[i].sum, selects[i].is_scan, 2000), "%s: %s",
                selects[i].is_scan ? "a scan" : "no scan", selects[i].sql);
     tap_ok(calls == ROWS, "a function of the application's is called once for each row: %d", calls);
@@ -514,9 +512,8 @@ static void test_explain(void)
     static const char *const wanted[] = {
         "SCAN large BY clreduce (not run yet, columns not resident)", "VFilter", NULL};
     sqlite3 *db = database_open_file(path);
-    size_t i;
 
-    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    TAP_EACH (i, texts) {
         struct watched of = prepare(db, texts[i]);
         sqlite3_int64 patience;
         sqlite3_stmt *companion = gate->begin(of.watched, &patience, &of.timed);

@@ -101,9 +101,8 @@ static const struct {
 static void test_selects(void)
 {
     sqlite3 *db = open_file();
-    size_t i;
 
-    for (i = 0; i < sizeof selects / sizeof selects[0]; i++) {
+    TAP_EACH (i, selects) {
         struct database_text got = {NULL, 0, 0}, want = {NULL, 0, 0};
         sqlite3_stmt *ours = NULL, *plain = NULL;
         const char *our_tail = NULL, *plain_tail = NULL;
@@ -202,11 +201,10 @@ static void test_kept(void)
         "SELECT max(n) FROM (SELECT count(*) AS n FROM clreduce_settings GROUP BY name)"};
     sqlite3 *db = open_file();
     sqlite3_stmt *kept, *statement;
-    size_t i;
 
     database_run(db, "CREATE TABLE IF NOT EXISTS u(n)");
     sqlite3_prepare_v2(db, "INSERT INTO u VALUES (1)", -1, &kept, NULL);
-    for (i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    TAP_EACH (i, refused) {
         clreduce_prepare_v2(db, refused[i], -1, &statement, NULL);
         tap_ok(!is_ours(statement), "refused: %s", refused[i]);
         sqlite3_finalize(statement);
@@ -387,7 +385,6 @@ static void test_locked(void)
     sqlite3_stmt *known;
     bool rewritten;
     int waits = 0, rc;
-    size_t i;
 
     database_run(db, "CREATE TEMP TABLE few(i)");
     database_run(db, "ATTACH ':memory:' AS attached");
@@ -400,7 +397,7 @@ static void test_locked(void)
     rc = sqlite3_step(known);
     tap_ok(rc == SQLITE_BUSY && waits == 1, "locked: its result is %d after %d waits", rc, waits);
     sqlite3_reset(known);
-    for (i = 0; i < sizeof of_locked / sizeof of_locked[0]; i++) {
+    TAP_EACH (i, of_locked) {
         const bool fails = of_locked[i].reads_main;
         sqlite3_stmt *statement;
 
@@ -417,13 +414,13 @@ static void test_locked(void)
         sqlite3_finalize(statement);
     }
     database_run(other, "COMMIT");
-    for (i = 0; i < sizeof of_locked / sizeof of_locked[0]; i++) {
+    TAP_EACH (i, of_locked) {
         rc = rewrite(db, of_locked[i].sql, &rewritten);
         tap_ok(rc == SQLITE_OK && rewritten == of_locked[i].ours, "without the lock: %s",
                of_locked[i].sql);
     }
     /* In a transaction main has a snapshot from when a statement reads it, and not before. */
-    for (i = 0; i < sizeof of_locked / sizeof of_locked[0]; i++) {
+    TAP_EACH (i, of_locked) {
         database_run(db, "BEGIN");
         rc = rewrite(db, of_locked[i].sql, &rewritten);
         tap_ok(rc == SQLITE_OK && (of_locked[i].reads_main || sqlite3_txn_state(db, "main") == 0),
@@ -438,7 +435,7 @@ static void test_locked(void)
     sqlite3_close(other);
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
     /* Nor is it kept open by what made no view. */
-    for (i = 0; i < sizeof selects / sizeof selects[0]; i++) {
+    TAP_EACH (i, selects) {
         db = open_file();
         rc = rewrite(db, selects[i].sql, &rewritten);
         tap_ok(rc == SQLITE_OK && sqlite3_close(db) == SQLITE_OK, "and after '%s'", selects[i].sql);

@@ -270,11 +270,10 @@ TAP_TEST(all_tests)
 {
     static const char *const encodings[] = {"UTF-8", "UTF-16le"};
     char folder[SCRATCH_PATH], path[sizeof folder + 20];
-    size_t i;
 
     scratch_folder(folder, "codes");
     database_register();
-    for (i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+    TAP_EACH (i, encodings) {
         snprintf(path, sizeof path, "%s/%zu", folder, i);
         TAP_NEED(sqlite3_open(path, &db) == SQLITE_OK, "no database");
         connection = clr_connection_new(db);

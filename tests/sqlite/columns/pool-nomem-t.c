@@ -47,8 +47,6 @@ static const struct step {
     {0, RUN, "SELECT * FROM clreduce_columns"},
 };
 
-enum { STEPS = sizeof steps / sizeof steps[0] };
-
 static enum pool_answer do_step(sqlite3 *db, const struct step *step)
 {
     enum pool_answer answer = POOL_SAME;
@@ -69,11 +67,11 @@ static enum pool_answer do_step(sqlite3 *db, const struct step *step)
 static int run_steps(sqlite3 *const db[2], int (*fail_after)(long), long after, bool *failed)
 {
     enum pool_answer answer;
-    int i, told = 0;
+    int told = 0;
 
     *failed = false;
     fail_after(after);
-    for (i = 0; i < STEPS; i++) {
+    TAP_EACH (i, steps) {
         answer = do_step(db[steps[i].connection], &steps[i]);
         if (answer == POOL_NOMEM) {
             told++;
@@ -81,7 +79,7 @@ static int run_steps(sqlite3 *const db[2], int (*fail_after)(long), long after, 
             answer = do_step(db[steps[i].connection], &steps[i]);
         }
         if (answer != POOL_SAME)
-            tap_ok(false, "allocation %ld: step %d gives %d", after, i, answer);
+            tap_ok(false, "allocation %ld: step %zu gives %d", after, i, answer);
     }
     *failed = fail_after(-1) || *failed;
     return told;

@@ -69,10 +69,9 @@ static void test_all_known(void)
         CLR_OPENCL_FUNCTIONS(NAME)
 #undef NAME
     };
-    size_t i;
     int j, unknown = 0;
 
-    for (i = 0; i < sizeof called / sizeof called[0]; i++) {
+    TAP_EACH (i, called) {
         for (j = 0; j < FAILURES_FUNCTIONS && strcmp(failures_functions[j].name, called[i]) != 0;
              j++)
             ;

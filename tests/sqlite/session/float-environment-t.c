@@ -196,8 +196,6 @@ static const char *const computing[] = {
     "SELECT gpu_sum(y) FILTER (WHERE i % 7 = 3), gpu_sum(0.1) FROM t",
 };
 
-enum { COMPUTING = sizeof computing / sizeof computing[0] };
-
 /* ---- The table: reals of all sizes in x, of one size in y, subnormal ones in d, both types in m,
    few values in z. */
 static double hard_value(int column)
@@ -252,10 +250,10 @@ static void fill(sqlite3 *db)
 static void compare(sqlite3 *db, const struct environment *environment, char *const *expected,
                     const char *where)
 {
-    int i, differing = 0;
+    int differing = 0;
 
     not_restored = 0;
-    for (i = 0; i < QUERIES; i++) {
+    TAP_EACH (i, queries) {
         char *found = query_in(db, environment, queries[i]);
         if (strcmp(found, expected[i]) != 0) {
             differing++;
@@ -270,10 +268,10 @@ static void compare(sqlite3 *db, const struct environment *environment, char *co
 /* Views are what their SELECTs are in the same environment. */
 static void compare_views(sqlite3 *db, const struct environment *environment)
 {
-    int i, differing = 0;
+    int differing = 0;
 
-    for (i = 0; i < COMPUTING; i++) {
-        char *sql = sqlite3_mprintf("SELECT * FROM c%d", i), *found, *expected;
+    TAP_EACH (i, computing) {
+        char *sql = sqlite3_mprintf("SELECT * FROM c%d", (int)i), *found, *expected;
 
         expected = query_in(db, environment, computing[i]);
         found = query_in(db, environment, sql);
@@ -290,22 +288,19 @@ static void compare_views(sqlite3 *db, const struct environment *environment)
 
 static void create_views(sqlite3 *db)
 {
-    int i;
-
     DATABASE_SET(db, "view_threshold", "1", "keep_answers", "off");
     database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((" VALUES "))");
     database_run(db, "CREATE VIRTUAL TABLE temp.states USING clreduce((" STATES "))");
-    for (i = 0; i < COMPUTING; i++)
-        database_run(db, "CREATE VIRTUAL TABLE temp.c%d USING clreduce((%s))", i, computing[i]);
+    TAP_EACH (i, computing)
+        database_run(db, "CREATE VIRTUAL TABLE temp.c%d USING clreduce((%s))", (int)i,
+                     computing[i]);
 }
 
 static void drop_views(sqlite3 *db)
 {
-    int i;
-
     database_run(db, "DROP TABLE v; DROP TABLE states");
-    for (i = 0; i < COMPUTING; i++)
-        database_run(db, "DROP TABLE c%d", i);
+    TAP_EACH (i, computing)
+        database_run(db, "DROP TABLE c%d", (int)i);
 }
 
 /* Returns how many scans the views of queries[] took. */

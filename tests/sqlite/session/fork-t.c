@@ -135,12 +135,11 @@ static void test_statements(bool runtime_started, const char *when)
 {
     static const int rows[] = {0, 49, 50, 51, 777, ROWS / 2, ROWS - 1};
     bool passed;
-    size_t i, j;
 
-    for (i = 0; i < STATEMENTS; i++) {
+    TAP_EACH (i, statements) {
         char *want = database_query(db, statements[i].sql); /* nobody forks yet */
         passed = true;
-        for (j = 0; j < sizeof rows / sizeof rows[0]; j++)
+        TAP_EACH (j, rows)
             passed = forked_query(statements[i].sql, want, rows[j], runtime_started) && passed;
         tap_ok(passed, "%s, %s", statements[i].name, when);
         free(want);

@@ -23,8 +23,6 @@ static const char *const endless[] = {
     ENDLESS "SELECT sum(x) FROM (SELECT gpu_sum(i) AS x FROM n GROUP BY i / 100000)",
 };
 
-enum { ENDLESS_QUERIES = sizeof endless / sizeof endless[0] };
-
 static sqlite3 *db;
 static char *expected[DATABASE_QUERIES];
 
@@ -84,9 +82,9 @@ static void check_stopped(int rc, int want, const char *what)
 
 static void test_interrupt(void)
 {
-    int i, rc;
+    int rc;
 
-    for (i = 0; i < ENDLESS_QUERIES; i++) {
+    TAP_EACH (i, endless) {
         pthread_t thread;
         TAP_NEED(pthread_create(&thread, NULL, interrupt_later, NULL) == 0, "no thread");
         free(database_query_rc(db, endless[i], &rc));
@@ -97,9 +95,9 @@ static void test_interrupt(void)
 
 static void test_progress_handler(void)
 {
-    int i, rc, calls;
+    int rc, calls;
 
-    for (i = 0; i < ENDLESS_QUERIES; i++) {
+    TAP_EACH (i, endless) {
         calls = 50;
         sqlite3_progress_handler(db, 1000, abort_after, &calls);
         free(database_query_rc(db, endless[i], &rc));
@@ -113,10 +111,9 @@ static void test_rows(void)
 {
     static const int rows[] = {1, 2, 49, 50, 51, 52, 100, 101, 5000};
     char sql[300];
-    size_t i;
     int rc, wrong = 0;
 
-    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    TAP_EACH (i, rows) {
         snprintf(sql, sizeof sql,
                  ENDLESS "SELECT gpu_sum(interrupt_at(i, %d) * 0.5), gpu_max(i) FROM n", rows[i]);
         free(database_query_rc(db, sql, &rc));
@@ -142,10 +139,9 @@ static void test_left(void)
         "SELECT gpu_sum(i) OVER w, gpu_min(m) OVER w FROM t WINDOW w AS (ROWS 40 PRECEDING)",
         "SELECT (SELECT gpu_dot(r, i) FROM t AS u WHERE u.g = t.g) FROM t",
     };
-    size_t i;
     int steps, wrong = 0;
 
-    for (i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+    TAP_EACH (i, queries) {
         for (steps = 0; steps < 4; steps++) {
             sqlite3_stmt *query = NULL;
             int j;

@@ -17,8 +17,6 @@ static const char *const other_queries[] = {
     "SELECT clreduce_set('chunk_size', 32), clreduce_version()",
 };
 
-enum { OTHER_QUERIES = sizeof other_queries / sizeof other_queries[0] };
-
 /* What keeps its values allocates as they come, and again when they are put in order for a window.
  */
 static const char *const keeping_queries[] = {
@@ -33,8 +31,6 @@ static const char *const keeping_queries[] = {
     " gpu_count_distinct('text ' || i) OVER w AS b, gpu_mode('text ' || i % 7) OVER w AS c FROM t"
     " WINDOW w AS (ROWS 400 PRECEDING))",
 };
-
-enum { KEEPING_QUERIES = sizeof keeping_queries / sizeof keeping_queries[0] };
 
 /* ---- Connections to one database, each with none of the memory that another has kept. */
 
@@ -243,7 +239,7 @@ static void test_device(void)
 TAP_TEST(all_tests)
 {
     sqlite3 *keeper;
-    int i, rc;
+    int rc;
 
     nomem_replace_malloc();
     database_register();
@@ -251,15 +247,15 @@ TAP_TEST(all_tests)
     keeper = connect_to(shared, &rc);
     TAP_NEED(rc == SQLITE_OK, "no database");
     database_fill(keeper, ROWS);
-    for (i = 0; i < DATABASE_QUERIES; i++) {
+    TAP_EACH (i, database_queries) {
         check_query(database_queries[i], clr_memory_fail_after, true);
         check_query(database_queries[i], nomem_sqlite_fail_after, false);
     }
-    for (i = 0; i < KEEPING_QUERIES; i++) {
+    TAP_EACH (i, keeping_queries) {
         check_query(keeping_queries[i], clr_memory_fail_after, true);
         check_query(keeping_queries[i], nomem_sqlite_fail_after, false);
     }
-    for (i = 0; i < OTHER_QUERIES; i++)
+    TAP_EACH (i, other_queries)
         check_query(other_queries[i], nomem_sqlite_fail_after, false);
     test_open(clr_memory_fail_after, "the extension");
     test_open(nomem_sqlite_fail_after, "SQLite");

@@ -35,9 +35,8 @@ TAP_TEST(all_tests)
     static const int too_old[] = {3008000, 3031000, 3033000};
     const int linked = SQLITE_VERSION_NUMBER;
     char *error;
-    size_t i;
 
-    for (i = 0; i < sizeof too_old / sizeof *too_old; i++) {
+    TAP_EACH (i, too_old) {
         tap_is_int64(load(too_old[i], &error), SQLITE_ERROR, "%d is refused", too_old[i]);
         tap_is_string(error, "clreduce needs SQLite 3.34 or later, and this is 3.33.0",
                       "and both versions are named");

@@ -116,10 +116,9 @@ static void test_late(void)
                                         "clWaitForEvents:-14", "clEnqueueWriteBuffer:-5"};
     struct failures_attempt attempt;
     char rule[100];
-    size_t i;
     int call;
 
-    for (i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    TAP_EACH (i, rules) {
         setenv("CLREDUCE_DEVICE_COLUMNS", i % 2 == 0 ? "auto" : "copied", 1);
         /* Quick runs take an early call of one function, and a late one of the next. */
         for (call = tap_is_quick() && i % 2 == 1 ? 240 : 8; call < 5000;

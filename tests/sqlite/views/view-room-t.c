@@ -262,7 +262,6 @@ static void check(const char *what, bool may_lack)
         {"last: devices served most most most, 0 bytes copied", "and all stay"},
     };
     struct failures_attempt attempt;
-    size_t i;
 
     failures_attempt(&attempt, "nothing", what);
     if (may_lack && !failures_shows(&attempt, "2 devices\n")) {
@@ -270,7 +269,7 @@ static void check(const char *what, bool may_lack)
         return;
     }
     failures_conclude(&attempt, attempt.passed, "the host's results");
-    for (i = 0; i < sizeof shown / sizeof shown[0]; i++)
+    TAP_EACH (i, shown)
         tap_ok(failures_shows(&attempt, shown[i][0]), "%s: %s", what, shown[i][1]);
     tap_diag("%s\n%s", what, attempt.text);
 }

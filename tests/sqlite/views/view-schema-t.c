@@ -99,9 +99,8 @@ static void remove_files(void)
 {
     static const char *const ends[] = {"", "-wal", "-shm", "-journal", "-attached"};
     char name[240];
-    size_t i;
 
-    for (i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    TAP_EACH (i, ends) {
         snprintf(name, sizeof name, "%s%s", path, ends[i]);
         unlink(name);
     }
@@ -233,11 +232,9 @@ static void test_moments(const char *const *steps, int count, int moments, const
 
 TAP_TEST(all_tests)
 {
-    size_t i;
-
     database_register();
     scratch_file(path, "schema");
-    for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+    TAP_EACH (i, scenarios)
         test(&scenarios[i]);
     test_moments(view_steps, sizeof view_steps / sizeof view_steps[0], MOST_CALLS, "views");
     test_moments(access_steps, sizeof access_steps / sizeof access_steps[0],

@@ -164,8 +164,6 @@ static const struct use {
     {"within another view's transaction", "BEGIN; SELECT * FROM second", true},
 };
 
-enum { USES = sizeof uses / sizeof *uses };
-
 static sqlite3 *open_with(const char *vfs)
 {
     sqlite3 *db = database_open_at(path, 0, vfs);
@@ -379,7 +377,6 @@ static void test_deserialized(void)
 TAP_TEST(all_tests)
 {
     sqlite3 *reader;
-    int i;
 
     database_register();
     register_counted();
@@ -391,7 +388,7 @@ TAP_TEST(all_tests)
     DATABASE_SET(reader, "device", "host", "view_threshold", "0", "keep_answers", "off");
     database_run(reader, "CREATE VIRTUAL TABLE temp.first USING clreduce((%s))", first_select);
     database_run(reader, "CREATE VIRTUAL TABLE temp.second USING clreduce((%s))", second_select);
-    for (i = 0; i < USES; i++)
+    TAP_EACH (i, uses)
         test(&uses[i], reader);
     test_again(reader);
     sqlite3_close(reader);

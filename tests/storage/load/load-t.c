@@ -328,9 +328,8 @@ TAP_TEST(test_many_codes)
         {65537, 300000, false}, {300000, 300000, true}, {100000, 300000, true},
     };
     char sql[300], name[100];
-    size_t i;
 
-    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+    TAP_EACH (i, cases) {
         sqlite3 *db = open_form(&form);
         struct image image = {0};
         struct image_bytes bytes;

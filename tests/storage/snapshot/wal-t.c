@@ -322,7 +322,6 @@ TAP_TEST(all_tests)
     char folder[] = "wal-t-XXXXXX";
     struct files files;
     sqlite3 *db;
-    size_t i;
 
     TAP_NEED(mkdtemp(folder) != NULL, "no folder");
     snprintf(path, sizeof path, "%s/t.db", folder);
@@ -336,7 +335,7 @@ TAP_TEST(all_tests)
     files.database = open(path, O_RDONLY);
     files.log = open(log_path, O_RDONLY);
     test_snapshot(db, &files, "all in the log");
-    for (i = 0; i < sizeof steps / sizeof *steps; i++) {
+    TAP_EACH (i, steps) {
         image_sql(db, steps[i]);
         test_snapshot(db, &files, steps[i]);
     }
