@@ -152,9 +152,19 @@ static inline void make_ready(enum clr_operation operation)
     memset(&stats, 0, sizeof stats);
 }
 
+/* A test, whose pool is freed after it. */
+static void (*run_test)(void);
+
+static inline void run_and_free(void)
+{
+    run_test();
+    clr_pool_free(&pool);
+}
+
 static inline void run_case(void (*test)(void), const char *name)
 {
-    tap_ok(child_run(test, LIMIT_S), "%s", name);
+    run_test = test;
+    tap_ok(child_run(run_and_free, LIMIT_S), "%s", name);
 }
 
 #endif

@@ -8,7 +8,6 @@ static void test_no_device(void)
     whole(CLR_SUM, 10 * CHUNK);
     child_ok(stats.on_host[CLR_HOST_NO_DEVICE] > 0 && stats.on_host[CLR_HOST_STARTING] == 0,
              "there is no accelerator");
-    clr_pool_free(&pool);
 }
 
 static void test_build_failure(void)
@@ -22,7 +21,6 @@ static void test_build_failure(void)
     child_ok(stats.on_host[CLR_HOST_FAILED] > 0 && stats.chunks_to_device == 0,
              "a program that can't be built");
     child_ok(stats.device_errors == 0, "is no chunk's error");
-    clr_pool_free(&pool);
 }
 
 /* From an error on the host does everything: what had been handed over, and what comes. */
@@ -73,7 +71,6 @@ static void test_hang(void)
     fake_set(hold_finish, false); /* late answers find nobody, and are dropped */
     usleep(50000);
     whole(CLR_SUM, 30 * CHUNK);
-    clr_pool_free(&pool);
 }
 
 static struct run forked_run;
@@ -105,7 +102,6 @@ static void test_fork(void)
         end(&forked_run, "the state in the parent");
     }
     child_ok(stats.on_host[CLR_HOST_FORKED] == 0, "the parent did not fork");
-    clr_pool_free(&pool);
 }
 
 /* Every allocation fails once; what was fed before is not lost, and nothing leaks. */

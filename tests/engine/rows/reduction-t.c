@@ -32,7 +32,6 @@ static void test_host(void)
                      host_chunks(),
              "the setting is the reason");
     child_ok(!clr_runtime_started(), "no runtime is started for that");
-    clr_pool_free(&pool);
 }
 
 static void test_device(void)
@@ -53,7 +52,6 @@ static void test_device(void)
                  "the host has done what is left");
         child_ok(stats.device_errors == 0, "and there was no error");
     }
-    clr_pool_free(&pool);
 }
 
 /* With a count of the chunks: each goes one way, and one way only. */
@@ -83,7 +81,6 @@ static void test_counts(void)
     settings.host_threshold = CHUNK + 1;
     whole(CLR_SUM, 20 * CHUNK);
     child_ok(stats.on_host[CLR_HOST_BELOW_THRESHOLD] > 10, "no chunk reaches the threshold");
-    clr_pool_free(&pool);
 }
 
 static void test_early(void)
@@ -104,7 +101,6 @@ static void test_early(void)
     child_ok(clr_runtime_started() && stats.on_host[CLR_HOST_EARLY] == 9,
              "and starts one for more");
     end(&run, "the sum meanwhile");
-    clr_pool_free(&pool);
 }
 
 static void test_named_device_starts_at_once(void)
@@ -114,7 +110,6 @@ static void test_named_device_starts_at_once(void)
     whole(CLR_SUM, 3 * CHUNK);
     child_ok(clr_runtime_started() && stats.on_host[CLR_HOST_EARLY] == 0,
              "who names a device gets it started");
-    clr_pool_free(&pool);
 }
 
 static void test_starting(void)
@@ -133,7 +128,6 @@ static void test_starting(void)
     child_ok(stats.chunks_to_device == 0, "nor for a build");
     fake_set(hold_build, false);
     make_ready(CLR_DOT);
-    clr_pool_free(&pool);
 }
 
 /* The device holds no more than it may; the host does the rest, and takes back what was not begun.
@@ -160,7 +154,6 @@ static void test_busy(void)
     child_ok(stats.chunks_to_device + stats.on_host[CLR_HOST_BUSY] == 19 &&
                  stats.on_host[CLR_HOST_REMAINDER] == 1,
              "each chunk went one way");
-    clr_pool_free(&pool);
 }
 
 /* A statement that is aborted: nothing is launched, nothing is lost, and the next one works. */
@@ -184,7 +177,6 @@ static void test_abort(void)
                  "nothing new is launched");
         whole(CLR_SUM, 3 * CHUNK);
     }
-    clr_pool_free(&pool);
 }
 
 /* Groups hand their memory on: a million of them must not allocate a million times. */
@@ -211,7 +203,6 @@ static void test_reuse(void)
     settings.chunk_size = 5000;
     whole(CLR_SUM, 100);
     whole(CLR_DOT, 10000);
-    clr_pool_free(&pool);
 }
 
 /* More reductions at a time than a pool keeps, ended in another order. */
@@ -230,7 +221,6 @@ static void test_many(void)
         add_any(&runs[random_below(MANY)], random_below(CHUNK));
     for (i = 0; i < MANY; i++)
         end(&runs[i * 7 % MANY], "one of many");
-    clr_pool_free(&pool);
 }
 
 TAP_TEST(all_tests)
