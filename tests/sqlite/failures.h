@@ -4,8 +4,7 @@
  *
  *     PROGRAM DEVICE-TIMEOUT     is one of those runs
  *
- * failure_runs.h has what these processes do. There is one
- * program for each kind of work that calls OpenCL in its own way.
+ * There is one program for each kind of work that calls OpenCL in its own way.
  */
 #ifndef CLR_TESTS_FAILURES_H
 #define CLR_TESTS_FAILURES_H
@@ -14,9 +13,53 @@
 #include "opencl/core/calls.h"
 #include "opencl/devices.h"
 #include "opencl/failing_runs.h"
-#include "sqlite/failure_runs.h"
+#include "scratch.h"
+#include "sqlite/database.h"
 
-#include "tap.h"
+#include <pthread.h>
+#include <stdint.h>
+
+/* ---- One of the runs, with whatever OpenCL the environment gives it. */
+
+enum { FAILURES_THREADS = 3 };
+
+/* Has the device to test on begin at once with all that it can do. */
+static inline void failures_use_devices(sqlite3 *db, const char *device_timeout)
+{
+    DATABASE_SET(db, "host_threshold", "1", "view_threshold", "0", "keep_answers", "off",
+                 "start_after", "0", "device_timeout", device_timeout);
+    database_use_device(db);
+}
+
+/* Runs FAILURES_THREADS threads, each given its number as a pointer. Returns the sum of the numbers
+   that they return so: how many results differ. */
+static inline int failures_run_threads(void *(*work)(void *))
+{
+    pthread_t threads[FAILURES_THREADS];
+    int differing = 0;
+    intptr_t i;
+    void *result;
+
+    for (i = 0; i < FAILURES_THREADS; i++)
+        TAP_NEED(pthread_create(&threads[i], NULL, work, (void *)i) == 0, "no thread");
+    for (i = 0; i < FAILURES_THREADS; i++) {
+        pthread_join(threads[i], &result);
+        differing += (int)(intptr_t)result;
+    }
+    return differing;
+}
+
+/* What has gone wrong as far as a user can see. */
+static inline void failures_print(sqlite3 *db, int differing)
+{
+    printf("%d results differ\n", differing);
+    printf("chunks_to_device %s\n", database_stat_text(db, "chunks_to_device"));
+    printf("scans_on_device %s\n", database_stat_text(db, "scans_on_device"));
+    printf("last_error %s\n", database_stat_text(db, "last_error"));
+    printf("build_log %s\n", database_stat_text(db, "build_log"));
+}
+
+/* ---- The test. */
 
 enum { FAILURES_AT_A_TIME = 2 };
 
@@ -30,6 +73,21 @@ static inline bool failures_conclude(const struct failures_attempt *attempt, boo
     if (!passed)
         tap_diag("%s", attempt->text);
     return passed;
+}
+
+/* What the run has to have said. */
+static inline bool failures_expect(const struct failures_attempt *attempt, const char *text,
+                                   const char *name)
+{
+    return failures_conclude(attempt, failures_shows(attempt, text), name);
+}
+
+/* One run in which the rule has to act, to the host's results. */
+static inline void failures_act(struct failures_attempt *attempt, const char *rule,
+                                const char *argument)
+{
+    failures_attempt(attempt, rule, argument);
+    failures_conclude(attempt, attempt->passed && failures_acted(attempt), "the host's results");
 }
 
 /* What the extension calls: what becomes of a failure, and an error that the function may give. */
@@ -150,7 +208,18 @@ static inline void failures_test_success(const char *unserved)
                            "the host's results"))
         tap_bail("without any failure");
     failures_conclude(&attempt, !failures_shows(&attempt, unserved), "by a device");
-    failures_conclude(&attempt, failures_shows(&attempt, "last_error \n"), "without an error");
+    failures_expect(&attempt, "last_error \n", "without an error");
+}
+
+/* Kernels that do not do their work are found out, which `noticed` says, before their results are
+   believed. */
+static inline void failures_test_wrong_results(const char *unserved, const char *noticed)
+{
+    struct failures_attempt attempt;
+
+    failures_act(&attempt, "clEnqueueNDRangeKernel:skip:1", "10000");
+    failures_expect(&attempt, noticed, "the self-test has noticed");
+    failures_expect(&attempt, unserved, "nothing came from a device");
 }
 
 /* There has to be a device that could serve without a failure. */

@@ -96,19 +96,6 @@ static int run(const char *device_timeout)
 
 /* ---- The test. */
 
-/* Kernels that do not do their work are found out before their results are believed. */
-static void test_wrong_results(void)
-{
-    struct failures_attempt attempt;
-
-    failures_attempt(&attempt, "clEnqueueNDRangeKernel:skip:1", "10000");
-    failures_conclude(&attempt, attempt.passed && failures_acted(&attempt), "the host's results");
-    failures_conclude(&attempt, failures_shows(&attempt, "last_error self-test: the device's "),
-                      "the self-test has noticed");
-    failures_conclude(&attempt, failures_shows(&attempt, "scans_on_device 0\n"),
-                      "nothing came from a device");
-}
-
 /* Failures that come when more and more has been built, tested and answered. */
 static void test_late(void)
 {
@@ -143,7 +130,7 @@ static void test(void)
     setenv("CLREDUCE_DEVICE_COLUMNS", "copied", 1);
     failures_test_functions(FAILURES_VIEWS, calls);
     test_late();
-    test_wrong_results();
+    failures_test_wrong_results("scans_on_device 0\n", "last_error self-test: the device's ");
 }
 
 int main(int count, char **arguments)
