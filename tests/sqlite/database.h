@@ -50,6 +50,16 @@ static inline void database_run(sqlite3 *db, const char *format, ...)
     sqlite3_free(sql);
 }
 
+/* Returns a statement, which the caller finalizes, of what must not fail. */
+static inline sqlite3_stmt *database_prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+
+    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+             sqlite3_errmsg(db));
+    return statement;
+}
+
 /* A text that grows. Its memory is the C library's, and so outlives SQLite's failing ones. */
 struct database_text {
     char *text;
@@ -200,12 +210,9 @@ static inline sqlite3 *database_open_file(const char *path)
 static inline const char *database_stat_text(sqlite3 *db, const char *name)
 {
     static char text[4096];
-    sqlite3_stmt *query = NULL;
+    sqlite3_stmt *query = database_prepare(db, "SELECT value FROM clreduce_stats WHERE name = ?");
     const char *found;
 
-    if (sqlite3_prepare_v2(db, "SELECT value FROM clreduce_stats WHERE name = ?", -1, &query,
-                           NULL) != SQLITE_OK)
-        tap_bail("%s", sqlite3_errmsg(db));
     sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
     TAP_NEED(sqlite3_step(query) == SQLITE_ROW, "there is no figure %s", name);
     found = (const char *)sqlite3_column_text(query, 0);
@@ -225,14 +232,11 @@ static inline int64_t database_stat(sqlite3 *db, const char *name)
  */
 static inline void database_fill(sqlite3 *db, int rows)
 {
-    sqlite3_stmt *insert = NULL;
+    sqlite3_stmt *insert;
     int row, column;
 
-    database_run(db, "CREATE TABLE t(g, i, r, y, m, s)");
-    database_run(db, "BEGIN");
-    if (sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", -1, &insert, NULL) !=
-        SQLITE_OK)
-        tap_bail("%s", sqlite3_errmsg(db));
+    database_run(db, "CREATE TABLE t(g, i, r, y, m, s); BEGIN");
+    insert = database_prepare(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)");
     for (row = 0; row < rows; row++) {
         char text[32];
         snprintf(text, sizeof text, "text %d", random_between(0, 999));

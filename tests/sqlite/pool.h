@@ -53,8 +53,7 @@ static inline void pool_make(int number, const char *mode, int rows)
 {
     sqlite3 *db = pool_open(number, 0);
 
-    database_run(db, "PRAGMA page_size = 1024");
-    database_run(db, "PRAGMA synchronous = OFF");
+    database_run(db, "PRAGMA page_size = 1024; PRAGMA synchronous = OFF");
     database_run(db, "PRAGMA journal_mode = %s", mode);
     database_run(db, "CREATE TABLE t(k INTEGER PRIMARY KEY, a INT, b REAL, c TEXT)");
     database_run(db,

@@ -39,11 +39,8 @@ struct watched {
 
 static struct watched prepare(sqlite3 *db, const char *sql)
 {
-    struct watched result = {NULL, NULL, true};
+    struct watched result = {database_prepare(db, sql), malloc(gate->watched_bytes), true};
 
-    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &result.plain, NULL) == SQLITE_OK, "%s: %s", sql,
-             sqlite3_errmsg(db));
-    result.watched = malloc(gate->watched_bytes);
     TAP_NEED(result.watched != NULL, "memory");
     if (!gate->watch(result.watched, result.plain, 1)) {
         free(result.watched);
@@ -58,6 +55,12 @@ static void finalize(struct watched *of)
         gate->unwatch(of->watched);
     free(of->watched);
     sqlite3_finalize(of->plain);
+}
+
+static void close_watched(sqlite3 *db, const char *name)
+{
+    gate->closing(db);
+    tap_ok(sqlite3_close(db) == SQLITE_OK, "%s", name);
 }
 
 /* A progress handler: the rows that were walked are said to have taken 100 nanoseconds each. */
@@ -168,8 +171,7 @@ static void test_texts(void)
                texts[i].is_watched ? "watched" : "not watched", texts[i].sql);
         finalize(&of);
     }
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 static const sqlite3_int64 sum_of_keys = (sqlite3_int64)ROWS * (ROWS + 1) / 2;
@@ -228,8 +230,7 @@ static void test_scans(void)
         tap_ok(gives(db, selects[i].sql, selects[i].sum, selects[i].is_scan, 2000), "%s: %s",
                selects[i].is_scan ? "a scan" : "no scan", selects[i].sql);
     tap_ok(calls == ROWS, "a function of the application's is called once for each row: %d", calls);
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 /* A statement that is accelerated stays so amid a transaction that another one has begun. */
@@ -274,8 +275,7 @@ static void test_memories(void)
     tap_ok(right && gives(db, sql, 2, false, 5000000) && gives(db, sql, 2, false, 5000000) &&
                gives(db, sql, 2, true, 1000),
            "thousands more, of which the last is known");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 static void test_ways(void)
@@ -291,16 +291,14 @@ static void test_ways(void)
     other = database_open_file(path);
     tap_ok(gives(other, "SELECT sum(k) FROM large", sum_of_keys, true, 1000000),
            "another connection knows it");
-    gate->closing(other);
-    tap_ok(sqlite3_close(other) == SQLITE_OK, "and can be closed");
+    close_watched(other, "and can be closed");
     database_run(db, "BEGIN; INSERT INTO small VALUES (3, 4)");
     tap_ok(gives(db, "SELECT sum(k) FROM large", sum_of_keys, false, 9000000),
            "while a transaction writes");
     database_run(db, "ROLLBACK");
     database_set(db, "view_threshold", "0");
     tap_ok(gives(db, "SELECT sum(i) FROM small", 2, true, 2000), "everything, for tests");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 /* What the application's own runs take decides. */
@@ -324,8 +322,7 @@ static void test_times(void)
     tap_ok(gives(db, slow, 9973, true, 900000000), "and the slow one");
     tap_ok(gives(db, slow, 9973, false, 1000000), "which is given up");
     tap_ok(gives(db, slow, 9973, false, 1000000), "for a while");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 /* The companion has the bindings, and is known. */
@@ -353,8 +350,7 @@ static void test_companion(void)
     finalize(&of);
     finalize(&second);
     tap_ok(sqlite3_next_stmt(db, NULL) != NULL, "it waits for the next of the same text");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "until the connection is closed");
+    close_watched(db, "until the connection is closed");
 }
 
 /* What SQLite runs once, to see whether it comes again, is no reason to refuse a statement. */
@@ -369,8 +365,7 @@ static void test_postponed(void)
         right &= gives(db, sql, (ROWS - 3) / 7 + 1, true, 1000000);
     tap_ok(right, "a derived column is made in the second run");
     tap_ok(database_stat(db, "selects_by_rows") == 1, "and serves the third one");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 static int allow(void *unused, int action, const char *a, const char *b, const char *c,
@@ -405,8 +400,7 @@ static void test_timed(void)
     run(&of, 1000, &was_accelerated);
     tap_ok(was_accelerated, "and the next one is accelerated");
     finalize(&of);
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 /* A parameter may outdate a statement, which stays what it is to the application. */
@@ -427,8 +421,7 @@ static void test_outdated(void)
     tap_ok(!was_accelerated[2] && was_accelerated[3] && was_accelerated[4],
            "what outdates all statements has SQLite prepare the plain one");
     finalize(&of);
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 /* Without memory SQLite runs the statement, and nothing is left that keeps the connection. */
@@ -496,8 +489,7 @@ static void test_deserialize(void)
     finalize(&of);
     tap_ok(gives(db, sql, 6, false, 900000000) && gives(db, sql, 6, false, 900000000),
            "and the same again");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
     sqlite3_close(small);
 }
 
@@ -535,8 +527,7 @@ static void test_explain(void)
     }
     tap_ok(gives(db, "SELECT sum(k) FROM large WHERE s <> 'x'", sum_of_keys, true, 1000),
            "and that runs");
-    gate->closing(db);
-    tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
+    close_watched(db, "the connection can be closed");
 }
 
 static void check_line(void *found, const struct clreduce_gate_line *line)

@@ -246,8 +246,7 @@ static void test_places(void)
     sqlite3_finalize(insert);
     database_run(db, "PRAGMA query_only = 1");
     tap_ok(counts(db, "SELECT count(k) FROM t", ROWS, true), "query_only");
-    database_run(db, "PRAGMA query_only = 0");
-    database_run(db, "CREATE TEMP TABLE t(i, r)");
+    database_run(db, "PRAGMA query_only = 0; CREATE TEMP TABLE t(i, r)");
     tap_ok(counts(db, first, 0, true), "a name means what it means now");
     sqlite3_close(db);
     sqlite3_reset_auto_extension();
@@ -386,8 +385,7 @@ static void test_locked(void)
     bool rewritten;
     int waits = 0, rc;
 
-    database_run(db, "CREATE TEMP TABLE few(i)");
-    database_run(db, "ATTACH ':memory:' AS attached");
+    database_run(db, "CREATE TEMP TABLE few(i); ATTACH ':memory:' AS attached");
     database_run(db, "CREATE TABLE attached.u AS SELECT i FROM t");
     clreduce_prepare_v2(db, of_locked[0].sql, -1, &known, NULL);
     tap_ok(is_ours(known) && sqlite3_step(known) == SQLITE_ROW, "a statement that is known");

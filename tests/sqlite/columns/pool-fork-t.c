@@ -84,8 +84,7 @@ static void test_quiet(void)
     tap_ok(pool_all_right(db[0]) && pool_all_right(db[1]), "%s: after the children", modes[file]);
     database_run(db[1], "UPDATE t SET a = a + 1 WHERE k %% 3 = 0");
     tap_ok(pool_all_right(db[0]) && pool_all_right(db[2]), "%s: and a change", modes[file]);
-    TAP_NEED(sqlite3_prepare_v2(db[0], "SELECT * FROM v4", -1, &query, NULL) == SQLITE_OK, "%s",
-             sqlite3_errmsg(db[0]));
+    query = database_prepare(db[0], "SELECT * FROM v4");
     while (sqlite3_step(query) == SQLITE_ROW) {
         if (rows++ == 5)
             tap_ok(run_child(false), "%s: a child in the middle of rows", modes[file]);

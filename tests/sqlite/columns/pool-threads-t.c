@@ -138,8 +138,7 @@ static void *write_on(void *argument)
     enum pool_answer answer;
     char sql[200];
 
-    database_run(db, "PRAGMA synchronous = OFF");
-    database_run(db, "PRAGMA wal_autocheckpoint = 50");
+    database_run(db, "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 50");
     sqlite3_busy_timeout(db, 100);
     while (!atomic_load(&finished)) {
         const int choice = pool_random(&self->state, 40);

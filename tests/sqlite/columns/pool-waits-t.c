@@ -144,10 +144,8 @@ static void *meddle(void *unused)
     sqlite3 *passing = asker_connect(0);
 
     (void)unused;
-    database_run(db[1], "SELECT * FROM clreduce_columns");
-    database_run(db[1], "SELECT clreduce_set('column_memory', 1)");
-    database_run(db[1], "SELECT clreduce_evict()");
-    database_run(db[1], "SELECT clreduce_set('column_memory', 0)");
+    database_run(db[1], "SELECT * FROM clreduce_columns; SELECT clreduce_set('column_memory', 1)");
+    database_run(db[1], "SELECT clreduce_evict(); SELECT clreduce_set('column_memory', 0)");
     database_run(db[1], "SELECT * FROM clreduce_stats");
     sqlite3_close(passing);
     return NULL;
@@ -342,12 +340,10 @@ static void test_half_read(int file)
     sqlite3 *first = db[0], *second = asker_connect(file);
     char *want = database_query(first, pool_selects[4]);
     struct database_text got = {NULL, 0, 0};
-    sqlite3_stmt *query = NULL;
+    sqlite3_stmt *query = database_prepare(first, "SELECT * FROM v4");
     int step, i;
 
     database_append(&got, "", 0);
-    TAP_NEED(sqlite3_prepare_v2(first, "SELECT * FROM v4", -1, &query, NULL) == SQLITE_OK, "%s",
-             sqlite3_errmsg(first));
     for (step = 0; sqlite3_step(query) == SQLITE_ROW; step++) {
         for (i = 0; i < 3; i++) {
             database_append(&got, " ", i == 0 ? 0 : 1);

@@ -213,15 +213,12 @@ static double hard_value(int column)
 
 static void fill(sqlite3 *db)
 {
-    sqlite3_stmt *insert = NULL;
+    sqlite3_stmt *insert;
     int row, column;
     char text[32];
 
-    database_run(db, "CREATE TABLE t(x, y, d, z, m, i, g, big, f, l, h, w, v AS (y * 3.3))");
-    database_run(db, "BEGIN");
-    if (sqlite3_prepare_v2(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
-                           &insert, NULL) != SQLITE_OK)
-        tap_bail("%s", sqlite3_errmsg(db));
+    database_run(db, "CREATE TABLE t(x, y, d, z, m, i, g, big, f, l, h, w, v AS (y * 3.3)); BEGIN");
+    insert = database_prepare(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (row = 0; row < ROWS; row++) {
         sqlite3_reset(insert);
         for (column = 0; column < 5; column++)
@@ -241,8 +238,7 @@ static void fill(sqlite3 *db)
         TAP_NEED(sqlite3_step(insert) == SQLITE_DONE, "%s", sqlite3_errmsg(db));
     }
     sqlite3_finalize(insert);
-    database_run(db, "COMMIT");
-    database_run(db, "CREATE TABLE s AS SELECT gpu_avg_state(d) AS s FROM t GROUP BY g");
+    database_run(db, "COMMIT; CREATE TABLE s AS SELECT gpu_avg_state(d) AS s FROM t GROUP BY g");
 }
 
 /* ---- The tests. */

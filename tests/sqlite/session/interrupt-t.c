@@ -143,10 +143,8 @@ static void test_left(void)
 
     TAP_EACH (i, queries) {
         for (steps = 0; steps < 4; steps++) {
-            sqlite3_stmt *query = NULL;
+            sqlite3_stmt *query = database_prepare(db, queries[i]);
             int j;
-            TAP_NEED(sqlite3_prepare_v2(db, queries[i], -1, &query, NULL) == SQLITE_OK, "%s",
-                     sqlite3_errmsg(db));
             for (j = 0; j < steps; j++)
                 wrong += sqlite3_step(query) != SQLITE_ROW;
             wrong += sqlite3_reset(query) != SQLITE_OK;
@@ -163,14 +161,6 @@ static void test_left(void)
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT "
 #define REST " OVER (ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM n"
 
-static sqlite3_stmt *prepare(const char *sql)
-{
-    sqlite3_stmt *query = NULL;
-
-    TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &query, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    return query;
-}
-
 static int count_call(void *calls)
 {
     ++*(int *)calls;
@@ -180,7 +170,7 @@ static int count_call(void *calls)
 /* How often the progress handler is called until a window of many rows gives its first one. */
 static int calls_to_first_row(const char *sql)
 {
-    sqlite3_stmt *query = prepare(sql);
+    sqlite3_stmt *query = database_prepare(db, sql);
     int calls = 0;
 
     sqlite3_progress_handler(db, 100, count_call, &calls);
@@ -194,7 +184,7 @@ static int calls_to_first_row(const char *sql)
    may end it. */
 static void test_window(void)
 {
-    sqlite3_stmt *query = prepare(MANY "gpu_median(i * 0.5)" REST);
+    sqlite3_stmt *query = database_prepare(db, MANY "gpu_median(i * 0.5)" REST);
     int calls = 20, rc = sqlite3_step(query);
 
     tap_is_int64(rc, SQLITE_ROW, "the first row of a window");

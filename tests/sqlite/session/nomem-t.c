@@ -59,11 +59,9 @@ static sqlite3 *reconnect(void)
 static int run_failing(sqlite3 *db, const char *sql, int (*fail_after)(long), long after,
                        bool *failed)
 {
-    sqlite3_stmt *query = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
-    int column;
+    sqlite3_stmt *query = database_prepare(db, sql);
+    int column, rc;
 
-    TAP_NEED(rc == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
     fail_after(after);
     while ((rc = sqlite3_step(query)) == SQLITE_ROW) {
         for (column = 0; column < sqlite3_column_count(query); column++)

@@ -45,7 +45,7 @@ enum { VIEWS = sizeof views / sizeof views[0], FED = sizeof fed / sizeof fed[0] 
 
 /* The database, a connection that uses the device, and one that does not. */
 static struct {
-    char path[SCRATCH_PATH];
+    char folder[SCRATCH_PATH], path[SCRATCH_PATH + 20];
     sqlite3 *db, *plain;
     int differing, updates;
 } run_state;
@@ -71,7 +71,8 @@ static void make_database(void)
 {
     sqlite3 *db;
 
-    scratch_file(run_state.path, "shortage");
+    scratch_folder(run_state.folder, "shortage");
+    snprintf(run_state.path, sizeof run_state.path, "%s/t.db", run_state.folder);
     db = database_open_at(run_state.path, 0, NULL);
     database_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF");
     database_fill(db, ROWS);
@@ -81,17 +82,6 @@ static void make_database(void)
                  " SELECT (i * 7919 %% 65537 - 30000) * 0.00037, i * 7919 %% 101 FROM n",
                  4 * ROWS);
     sqlite3_close(db);
-}
-
-static void remove_database(void)
-{
-    char path[320];
-
-    unlink(run_state.path);
-    snprintf(path, sizeof path, "%s-wal", run_state.path);
-    unlink(path);
-    snprintf(path, sizeof path, "%s-shm", run_state.path);
-    unlink(path);
 }
 
 /* Compares what a query gives with what the host gives for another one. */
@@ -316,7 +306,7 @@ static int run(const char *what)
     failures_print(run_state.db, run_state.differing);
     sqlite3_close(run_state.db);
     sqlite3_close(run_state.plain);
-    remove_database();
+    scratch_remove(run_state.folder);
     return run_state.differing;
 }
 

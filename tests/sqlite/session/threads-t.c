@@ -28,6 +28,7 @@ static sqlite3 *copy_source(void)
              "the data could not be copied: %s", sqlite3_errmsg(db));
     sqlite3_backup_finish(backup);
     pthread_mutex_unlock(&source_lock);
+    DATABASE_SET(db, "host_threshold", "1", "start_after", "0");
     return db;
 }
 
@@ -50,7 +51,6 @@ static void *work(void *argument)
     int number = *(int *)argument, round;
     sqlite3 *db = copy_source();
 
-    DATABASE_SET(db, "host_threshold", "1", "start_after", "0");
     if (number == 0)
         database_set(db, "device", "host");
     else
@@ -66,7 +66,6 @@ static void *work(void *argument)
             sqlite3_close(db);
             db = copy_source();
             database_use_device(db);
-            DATABASE_SET(db, "host_threshold", "1", "start_after", "0");
         }
     }
     atomic_fetch_add(&served,

@@ -74,8 +74,7 @@ static void test(const char *path, const char *mode)
 
     DATABASE_SET(db, "device", "host", "view_threshold", "0", "keep_answers", "off");
     database_run(db, "PRAGMA journal_mode = %s", mode);
-    database_run(db, "DROP TABLE IF EXISTS t");
-    database_run(db, "CREATE TABLE t(a INT, b REAL)");
+    database_run(db, "DROP TABLE IF EXISTS t; CREATE TABLE t(a INT, b REAL)");
     database_run(db,
                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
                  " INSERT INTO t SELECT i, i * 0.25 FROM n",

@@ -341,8 +341,7 @@ TAP_TEST(test_many_codes)
                  " CASE j %% 3 WHEN 0 THEN j WHEN 1 THEN 'text ' || j ELSE j + 0.5 END FROM v",
                  cases[i].rows, cases[i].values, cases[i].rows);
         image_sql(db, sql);
-        bytes = image_serialize(db);
-        source = image_bytes_source(&bytes);
+        source = image_store(db, &bytes);
         source.parallel = !cases[i].many || i % 2 == 0;
         snprintf(name, sizeof name, "%d of %d rows", cases[i].values, cases[i].rows);
         image_add(&image, "a", 0, false);
@@ -359,8 +358,7 @@ TAP_TEST(test_many_codes)
             tap_ok((int)image.columns[1]->dictionary->count == cases[i].values, "entries");
         }
         image_free(&image);
-        sqlite3_free(bytes.data);
-        sqlite3_close(db);
+        image_close(db, &bytes);
     }
 }
 
@@ -410,8 +408,7 @@ static void test_late(bool fails)
         image_test(&image, db, "t", "a thread that is late");
     }
     image_free(&image);
-    sqlite3_free(late.bytes.data);
-    sqlite3_close(db);
+    image_close(db, &late.bytes);
 }
 
 TAP_TEST(test_forms)

@@ -96,8 +96,7 @@ static void test_mapped(int parts, bool parallel)
            "%d bytes are not, and %d are read", (int)left, read);
     tap_ok(image.report.bytes_read > (int64_t)counted.bytes.size * 9 / 10, "and all are reported");
     image_free(&image);
-    sqlite3_free(counted.bytes.data);
-    sqlite3_close(db);
+    image_close(db, &counted.bytes);
 }
 
 TAP_TEST(test_places)
