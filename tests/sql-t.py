@@ -64,7 +64,6 @@ OURS = re.compile("gpu_|clreduce_")
 #: Lines that others need, whichever share of the cases is taken.
 NEEDED = ("set", "run", "view", "keep", "then", "elsewhere")
 FIRST, STEP = map(int, os.environ.get("CLREDUCE_TEST_SHARE", "0 1").split())
-FOLDER = views.Folder()
 
 
 def read(text):
@@ -211,7 +210,7 @@ class File:
                 self.end()
                 applies = self.device == "host" or rest.endswith(", on devices")
                 if applies:
-                    self.database, names["OTHER"] = FOLDER.new(), [FOLDER.new()]
+                    self.database, names["OTHER"] = views.new(), [views.new()]
                     # Statements that are kept would go on to mean what they meant.
                     self.db = views.connect(self.database, self.device, cached_statements=0)
                     self.db.execute("PRAGMA synchronous = OFF")

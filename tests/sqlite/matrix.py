@@ -15,7 +15,6 @@ import view_support as views
 HOSTS_OWN = re.compile("_distinct|_mode|_median|_percentile|_histogram")
 #: Views that are kept while their table changes.
 KEPT = 4
-FOLDER = views.Folder()
 
 
 def as_reals(result):
@@ -153,7 +152,7 @@ class Run:
 
     def table(self, rng):
         """One table with all that is asked of it."""
-        table = self.domain(rng, FOLDER.new(), self.device, self.encoding)
+        table = self.domain(rng, views.new(), self.device, self.encoding)
         # Of plans that have to be told nothing is kept: a kept answer's tells of nothing else.
         self.keeps = self.device == "host" and not self.told and rng.random() < 0.5
         support.configure(table.db, column_memory=rng.choice(self.memories), keep_answers="on" if self.keeps else "off")

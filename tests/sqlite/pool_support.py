@@ -38,6 +38,13 @@ def make(path, mode="DELETE", factor=1, rows=ROWS, tables=("t",)):
     db.close()
 
 
+def made(*form, **more):
+    """The path of such a database."""
+    path = views.new()
+    make(path, *form, **more)
+    return path
+
+
 def has(db, setting):
     """Whether the extension has a setting."""
     sql = "SELECT count(*) FROM clreduce_settings WHERE name = ?"

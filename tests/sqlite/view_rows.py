@@ -5,7 +5,6 @@ import sqlite3
 import support
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 300
 LATER, FILLED, KEPT = "will be kept when asked", "rows through SQLite", "all columns are resident"
 FILL = support.numbered("{table}(a, b, c)", "{rows}", "i, i * 0.25,"

@@ -28,8 +28,8 @@ def opened(device="host"):
     return db
 
 
-def with_numbers(folder):
+def with_numbers():
     """A connection to a file with a table n."""
-    db = views.connect(folder.new())
+    db = views.connect(views.new())
     support.table(db, "n(k INT, x REAL)", ((i, i / 8) for i in range(100)))
     return db

@@ -6,6 +6,7 @@ bit, and an error with the same code and message.
 """
 
 import collections
+import itertools
 import os
 import re
 import sqlite3
@@ -21,15 +22,29 @@ from reference import Failure
 ERRORS = (sqlite3.Error, UnicodeDecodeError)
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
+#: Options of connect() that are PRAGMAs.
+PRAGMAS = ("page_size", "encoding", "journal_mode")
+
 
 def text(raw):
     """TEXT from the database; damaged ones are no UTF-8, and must still compare."""
     return raw.decode("utf-8", "surrogateescape")
 
 
+_folders, _numbers = [], itertools.count(1)
+
+
+def new():
+    """The path of a database that does not exist yet, in a folder that is made for the first one, and goes when the test ends."""
+    if not _folders:
+        _folders.append(tempfile.TemporaryDirectory(prefix="clreduce-view-"))
+    return os.path.join(_folders[0].name, f"{next(_numbers)}.db")
+
+
 def connect(path=":memory:", device="host", wait=5, column_memory=0, keep_answers="off", **options):
     """A connection with the extension whose views are accelerated whatever their tables' size, and scan whenever
-    they are asked, and, unless that is None, such a column_memory, which is the process's."""
+    they are asked, and, unless that is None, such a column_memory, which is the process's. Some options are PRAGMAs."""
+    pragmas = [f"PRAGMA {name} = '{options.pop(name)}'" for name in PRAGMAS if name in options]
     options.setdefault("check_same_thread", False)
     options.setdefault("timeout", wait)
     db = tap.connect(path, **options)
@@ -40,6 +55,7 @@ def connect(path=":memory:", device="host", wait=5, column_memory=0, keep_answer
     if device != "host":
         # A device on a busy machine is slow, and no less a device.
         support.configure(db, start_after=0, host_threshold=1, device_timeout=120_000)
+    support.execute(db, *pragmas)
     return db
 
 
@@ -252,24 +268,9 @@ def warmed(arithmetic=ARITHMETIC):
 
 
 def run(module, **given):
-    """Runs a module's tests, as support.run() does. What is also given: `folder`, for files, `path`, of a new one, and `db`, a
-    connection to a new one."""
-    folder = Folder()
-    files = {"folder": folder, "path": lambda _: folder.new(), "db": lambda _: connect(folder.new())}
+    """Runs a module's tests, as support.run() does. What is also given: `path`, of a new file, and `db`, a connection to one."""
+    files = {"path": lambda _: new(), "db": lambda _: connect(new())}
     support.run(module, **{**files, **given})
-
-
-class Folder:
-    """A folder for database files, which goes when the test ends."""
-
-    def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="clreduce-view-")
-        self.count = 0
-
-    def new(self):
-        """The path of a database that does not exist yet."""
-        self.count += 1
-        return os.path.join(self.folder.name, f"{self.count}.db")
 
 
 def can_deserialize():

@@ -8,7 +8,6 @@ import tap
 import view_support as views
 from wine_sqlite.dbapi2 import driver
 
-FOLDER = views.Folder()
 SELECT = "SELECT gpu_sum(a), count(*) FROM t"
 ERROR_SHARING_VIOLATION = 32
 
@@ -38,8 +37,8 @@ def look(db, factor=1):
 @tap.each("DELETE", "WAL")
 def test_delete(mode):
     """Once the last connection has closed, while others of the process stay, and another file may take the name."""
-    path = FOLDER.new()
-    witness = fill(FOLDER.new())
+    path = views.new()
+    witness = fill(views.new())
     for factor in (1, 2, 3):
         db = fill(path, factor, mode)
         other = views.connect(path)
@@ -56,9 +55,9 @@ def test_delete(mode):
 
 def test_detach():
     """An attached file is given back when it is detached."""
-    path = FOLDER.new()
+    path = views.new()
     fill(path, 4).close()
-    db = fill(FOLDER.new())
+    db = fill(views.new())
     db.execute("ATTACH ? AS side", (path,))
     views.create(db, "w", "SELECT gpu_sum(a) FROM side.t")
     tap.is_equal(views.ask(db, "w"), [(50_010_000,)], "of the attached file")
@@ -69,7 +68,7 @@ def test_detach():
 
 def test_rename():
     """A file that others have put in the place of one that was renamed is another one."""
-    path, aside = FOLDER.new(), FOLDER.new()
+    path, aside = views.new(), views.new()
     fill(path, 5).close()
     tap.is_equal(driver.call("rename", path, aside)[0], 0, "renamed")
     here, there = fill(path, 6), views.connect(aside)
@@ -99,7 +98,7 @@ def accelerated(db):
 
 def test_prepare():
     """clreduce_prepare_v2() of the DLL: rows and columns are those of SQLite's own, and most are of accelerated statements."""
-    db = views.connect(FOLDER.new(), isolation_level=None)
+    db = views.connect(views.new(), isolation_level=None)
     db.executescript("""
         CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL);
         CREATE TABLE s(id INTEGER PRIMARY KEY, kind INT, n INT, x REAL, day TEXT);

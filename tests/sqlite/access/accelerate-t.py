@@ -10,7 +10,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 3_000
 
 
@@ -22,7 +21,7 @@ def fill(db, table, factor=1):
 
 def open_database(path=None, **options):
     """A connection to a database, which is filled if it is a new one."""
-    db = views.connect(path or FOLDER.new(), isolation_level=None, **options)
+    db = views.connect(path or views.new(), isolation_level=None, **options)
     if path is None:
         fill(db, "t")
     return db
@@ -129,7 +128,7 @@ def test_statements():
 
 def test_columns():
     """Columns have the declared types of the ordinary view's, and the rows their own."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
     db.execute("CREATE TABLE t(d DATE, \"odd\" \"a hidden type\", v VARCHAR(20) COLLATE NOCASE, z DECIMAL(10, 2))")
     support.execute(db, "INSERT INTO t VALUES ('2020-02-03', 1, 'A', 7)", "CREATE VIEW w AS SELECT d, odd, v, z FROM t")
@@ -171,7 +170,7 @@ def write_statements(view, columns):
 
 def test_groups(batch):
     """Views of several rows: whatever is accelerated of them compares as before."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, isolation_level=None)
     rows = ((f"v{i % 5}", f"2020-0{i % 9 + 1}-01", i % 7, i / 8, i % 4 or None) for i in range(ROWS))
     support.table(db, "g(v VARCHAR(9), d DATE, i INT, r REAL, n)", rows)
@@ -192,7 +191,7 @@ def test_groups(batch):
 def test_names():
     """A view's names are its own database's."""
     db = open_database()
-    path = FOLDER.new()
+    path = views.new()
     db.execute("ATTACH ? AS \"b b\"", (path,))
     fill(db, '"b b".t', 7)
     fill(db, '"b b".only', -3)
@@ -291,9 +290,8 @@ def test_errors():
 
 def test_utf16():
     """By the first statement of a connection: some versions of SQLite do not read the schema of such a database amid it."""
-    path = FOLDER.new()
-    db = views.connect(path, isolation_level=None)
-    db.execute("PRAGMA encoding = 'UTF-16'")
+    path = views.new()
+    db = views.connect(path, encoding="UTF-16")
     fill(db, "t")
     db.execute("CREATE VIEW v AS SELECT s, count(*) AS n FROM t GROUP BY s")
     db.close()

@@ -7,7 +7,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 3_000
 NAMES = ("sum", "total", "avg")
 
@@ -57,7 +56,7 @@ def turn(db, value):
 
 def test_results(rng):
     """On, results are exact; another connection's are SQLite's."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, isolation_level=None)
     fill(db, rng)
     other = views.connect(path, isolation_level=None)
@@ -147,7 +146,7 @@ def test_errors(db, rng):
     tap.is_equal(turn(db, "on"), "clreduce_set: override: total() is a function of the application's", "its own function")
     tap.is_equal(setting(db), "off", "is left alone")
     db.close()
-    db = views.connect(FOLDER.new(), isolation_level=None)
+    db = views.connect(views.new(), isolation_level=None)
     fill(db, rng)
     want = views.outcome(db, "SELECT gpu_sum(x) FROM t")
     cursor = db.execute("SELECT k FROM t ORDER BY k")

@@ -11,14 +11,13 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 3_000
 MOST = 32
 
 
 def open_database(_):
     """A connection that converts values by their declared types and by the columns' names."""
-    db = views.connect(FOLDER.new(), isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
+    db = views.connect(views.new(), isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
     support.table(db, "t(d DATE, x INTEGER, s VARCHAR(10), k \"primary key\", c \"int collate nocase, e\", h \"int hidden\")",
                   ((f"2001-02-{i % 9 + 10}", i % 97, f"s{i % 7}", i % 5, i % 3, i % 4) for i in range(ROWS)))
     return db

@@ -10,7 +10,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 SELECTS = 900 if tap.QUICK else 12_000
 ROWS = 700
 CITIES = ["ORD", "ord", "LAX", "SFO", "JFK", None, "", "Ord ", "12", "Zürich"]
@@ -20,8 +19,7 @@ LEAST_SHARE = 0.4
 
 def open_database(rng, encoding, has_indexes=True):
     """A connection with a large table t, a small one u, and perhaps indexes that only some statements use."""
-    db = views.connect(FOLDER.new(), isolation_level=None)
-    db.execute(f"PRAGMA encoding = '{encoding}'")
+    db = views.connect(views.new(), encoding=encoding)
     db.executescript("""
         CREATE TABLE t(id INTEGER PRIMARY KEY, city TEXT, kind INT, n INTEGER, x REAL, day TEXT, price NUMERIC,
                        code TEXT COLLATE NOCASE, trimmed TEXT COLLATE RTRIM);

@@ -17,7 +17,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 MODES = ("DELETE", "WAL")
 
 #: Milliseconds that columns stay without a connection.
@@ -58,8 +57,7 @@ def test_renamed():
     """Another file takes the name, while the old one is closed, and while it is open."""
     for mode, retention in everywhere():
         batch = support.Batch(f"{mode}, {retention} ms: a file is renamed over another")
-        path, other = FOLDER.new(), FOLDER.new()
-        pool.make(path, mode, factor=1)
+        path, other = pool.made(mode), views.new()
         asked(batch, path, "at first", retention=retention).close()
         for factor in (3, 9):
             pool.make(other, mode, factor=factor)
@@ -97,9 +95,7 @@ def test_copied_over():
     with the time of its last change set back, as a copy that preserves times has it."""
     for mode, retention in everywhere():
         batch = support.Batch(f"{mode}, {retention} ms: a file is copied over another")
-        path, other = FOLDER.new(), FOLDER.new()
-        pool.make(path, mode, factor=1)
-        pool.make(other, mode, factor=3)
+        path, other = pool.made(mode, factor=1), pool.made(mode, factor=3)
         one, two = bytes_of(path), bytearray(bytes_of(other))
         batch.compare(len(two), len(one), "files of the same size")
         for part in (COUNTER, VALID_FOR):
@@ -140,8 +136,7 @@ def test_written_elsewhere():
             " db.executescript(sys.argv[2]); db.close()")
     for mode, retention in everywhere():
         batch = support.Batch(f"{mode}, {retention} ms: written while it is closed")
-        path = FOLDER.new()
-        pool.make(path, mode)
+        path = pool.made(mode)
         asked(batch, path, "at first", retention=retention).close()
         for number, script in enumerate(ELSEWHERE):
             if number % 2:
@@ -176,8 +171,7 @@ def test_restored():
     with the same salts, and in the end with more frames."""
     for retention in RETENTIONS:
         batch = support.Batch(f"{retention} ms: a database and its log are restored")
-        path = FOLDER.new()
-        pool.make(path, "WAL")
+        path = pool.made("WAL")
         keeper = Keeper(path, "UPDATE t SET a = a + 1 WHERE k = 100")
         saved = {name: bytes_of(name) for name in (path, f"{path}-wal")}
         keeper.kill()
@@ -212,9 +206,7 @@ def test_let_go():
         if way == "deserialize" and not views.can_deserialize():
             continue
         batch = support.Batch(f"restored after {way} of a connection that stays open")
-        path, other = FOLDER.new(), FOLDER.new()
-        pool.make(path, "WAL")
-        pool.make(other)
+        path, other = pool.made("WAL"), pool.made()
         keeper = Keeper(path, "UPDATE t SET a = a + 1 WHERE k = 100")
         saved = {name: bytes_of(name) for name in (path, f"{path}-wal")}
         keeper.kill()
@@ -254,14 +246,11 @@ def test_replaced():
     same name: it is renamed over it, backed up or vacuumed into it."""
     for mode in MODES:
         batch = support.Batch(f"{mode}: replaced between DETACH and ATTACH")
-        path, main = FOLDER.new(), FOLDER.new()
-        pool.make(path, mode)
-        pool.make(main)
+        path, main = pool.made(mode), pool.made()
         client = asked(batch, main, "at first", table="b.t", before=(f"ATTACH '{path}' AS b",))
         for number, way in enumerate(("rename", "backup", "VACUUM INTO", "rename")):
             client.run("DETACH b")
-            other = FOLDER.new()
-            pool.make(other, mode, factor=3 + 2 * number)
+            other = pool.made(mode, factor=3 + 2 * number)
             if way == "rename":
                 os.replace(other, path)
             else:
@@ -290,8 +279,7 @@ def test_replaced():
 def test_forked(batch):
     """A child after fork() has its parent's columns, and no hold on its parent's files: these are
     restored before it opens them."""
-    path = FOLDER.new()
-    pool.make(path, "WAL")
+    path = pool.made("WAL")
     keeper = Keeper(path, "UPDATE t SET a = a + 1 WHERE k = 100")
     saved = {name: bytes_of(name) for name in (path, f"{path}-wal")}
     keeper.kill()
@@ -333,9 +321,7 @@ def descriptors(path):
 def test_descriptors(batch):
     """Closed files whose columns stay take a descriptor each: of few files, of fewer where the process
     may have few, and of none that is deleted."""
-    paths = [FOLDER.new() for _ in range(40)]
-    for path in paths:
-        pool.make(path, rows=200)
+    paths = [pool.made(rows=200) for _ in range(40)]
     # What has changed just now would not stay at all.
     time.sleep(0.2)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -368,7 +354,7 @@ def test_inode_again():
     """A file is deleted, and another made by the same steps, often with the same inode."""
     for mode, retention in everywhere():
         batch = support.Batch(f"{mode}, {retention} ms: files that come and go")
-        path, inodes = FOLDER.new(), []
+        path, inodes = views.new(), []
         for factor in (1, 3, 9, 11, 13, 17):
             pool.make(path, mode, factor=factor)
             inodes.append(os.stat(path).st_ino)
@@ -392,8 +378,7 @@ def test_links():
     """One file by several names: what one connection writes the others see."""
     for mode in MODES:
         batch = support.Batch(f"{mode}: links to one file")
-        path = FOLDER.new()
-        pool.make(path, mode)
+        path = pool.made(mode)
         names = [path, f"{path}-symbolic", os.path.join(os.path.dirname(path), ".", os.path.basename(path))]
         os.symlink(path, names[1])
         # A log belongs to a name, and so SQLite's users may not have hard links in WAL mode.
@@ -406,9 +391,8 @@ def test_links():
             for other in clients:
                 other.check(batch, f"after a change by {os.path.basename(client.label)}")
         # The symbolic link comes to mean another file.
-        pool.make(other_path := FOLDER.new(), mode, factor=3)
         os.remove(names[1])
-        os.symlink(other_path, names[1])
+        os.symlink(pool.made(mode, factor=3), names[1])
         moved = asked(batch, names[1], "the link means another file", label="moved")
         for client in (*clients, moved):
             client.check(batch, "beside that")
@@ -429,8 +413,7 @@ def vfs_of(path):
 def test_other_vfs(batch):
     """The same path through other VFSes, whose locks exclude nobody: nobody writes while they are
     open, and each time they see what was written before."""
-    path = FOLDER.new()
-    pool.make(path)
+    path = pool.made()
     first = asked(batch, path, "at first", retention=60_000)
     for round_number in range(2):
         for name, address in vfs_of(path):
@@ -463,9 +446,7 @@ def test_no_file(batch):
     for client in clients:
         client.close()
     if views.can_deserialize():
-        path, other = FOLDER.new(), FOLDER.new()
-        pool.make(path, factor=1)
-        pool.make(other, factor=3)
+        path, other = pool.made(factor=1), pool.made(factor=3)
         file = asked(batch, path, "a file")
         for content in (bytes_of(path), bytes_of(other), bytes_of(path)):
             loaded = pool.Client(path, label="deserialized")
@@ -484,9 +465,7 @@ def test_attached():
     have the same names and the same roots."""
     for mode in MODES:
         batch = support.Batch(f"{mode}: attached by other names")
-        paths = [FOLDER.new() for _ in range(3)]
-        for factor, path in zip((1, 3, 9), paths):
-            pool.make(path, mode, factor)
+        paths = [pool.made(mode, factor) for factor in (1, 3, 9)]
         clients = []
         for turn in range(3):
             main, left, right = paths[turn:] + paths[:turn]
@@ -521,9 +500,7 @@ def test_attached():
 def test_roots(batch):
     """Tables with the same root page and name in files of the same size; and tables that exchange
     their roots."""
-    one, two = FOLDER.new(), FOLDER.new()
-    pool.make(one, tables=("t", "u"), factor=1)
-    pool.make(two, tables=("u", "t"), factor=3)
+    one, two = pool.made(tables=("t", "u"), factor=1), pool.made(tables=("u", "t"), factor=3)
     roots = "SELECT name, rootpage FROM sqlite_schema ORDER BY name"
     clients = [asked(batch, path, "at first", table=table, label=f"{path} {table}")
                for path in (one, two) for table in ("t", "u")]

@@ -12,7 +12,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 20_000
 SUMS = {"sums": pool.SELECTS["sums"], "grouped": pool.SELECTS["grouped"]}
 
@@ -62,9 +61,7 @@ def close(clients):
 
 def new(mode="WAL", **options):
     """A new file."""
-    path = FOLDER.new()
-    pool.make(path, mode, rows=ROWS, **options)
-    return path
+    return pool.made(mode, rows=ROWS, **options)
 
 
 def test_read_once():
@@ -79,7 +76,7 @@ def test_read_once():
         for client in others:
             asked(batch, client, "others", False)
             batch.compare(size(client), whole, "they list the same columns")
-        attached = pool.Client(FOLDER.new(), "attached", table="x.t", selects=SUMS,
+        attached = pool.Client(views.new(), "attached", table="x.t", selects=SUMS,
                                before=(f"ATTACH '{path}' AS x",))
         asked(batch, attached, "attached by another name", False)
         late = pool.Client(path, "late", selects=SUMS)

@@ -14,7 +14,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 MODES = ("DELETE", "WAL")
 ROUNDS = 150 if tap.QUICK else 800
 
@@ -63,7 +62,7 @@ class Crowd:
     SIZE = 6
 
     def __init__(self, rng, mode, batch):
-        self.rng, self.batch, self.path = rng, batch, FOLDER.new()
+        self.rng, self.batch, self.path = rng, batch, views.new()
         pool.make(self.path, mode, rows=400)
         self.clients = []
         self.count = 0
@@ -124,8 +123,7 @@ def test_crowd(rng):
 
 def test_generations(batch):
     """A reader on each of many snapshots at once, asked in every order, and once more as they go."""
-    path = FOLDER.new()
-    pool.make(path, "WAL")
+    path = pool.made("WAL")
     writer, readers = pool.Client(path, "writer"), []
     for number in range(8):
         reader = pool.Client(path, f"reader {number}")
@@ -158,8 +156,7 @@ def test_uncommitted():
     """A connection sees its own changes, and no other one does, before and after it takes them back."""
     for mode in MODES:
         batch = support.Batch(f"{mode}: uncommitted changes")
-        path = FOLDER.new()
-        pool.make(path, mode)
+        path = pool.made(mode)
         writer, reader = pool.Client(path, "writer"), pool.Client(path, "reader", wait=0)
         for end in ("ROLLBACK", "COMMIT", "ROLLBACK"):
             for client in (writer, reader):
@@ -186,8 +183,7 @@ def test_uncommitted():
 
 def test_rights(batch):
     """An authorizer that denies one connection what another has read and keeps."""
-    path = FOLDER.new()
-    pool.make(path)
+    path = pool.made()
     # Python would keep statements that were prepared with another authorizer.
     free, bound = pool.Client(path, "free"), pool.Client(path, "bound", cached_statements=0)
     free.check(batch, "at first")
@@ -230,8 +226,7 @@ def test_locked():
     """A file that another has locked is read by nobody, though its columns are there."""
     for how in ("BEGIN EXCLUSIVE", "PRAGMA locking_mode = EXCLUSIVE"):
         batch = support.Batch(f"a locked file: {how}")
-        path = FOLDER.new()
-        pool.make(path)
+        path = pool.made()
         reader, other = (pool.Client(path, name, wait=0) for name in ("reader", "other"))
         holder = sqlite3.connect(path, isolation_level=None, timeout=0)
         for client in (reader, other):
@@ -256,8 +251,7 @@ def test_lengths(batch):
     if not hasattr(sqlite3.Connection, "setlimit"):
         batch.skip("this Python sets no limits")
         return
-    path = FOLDER.new()
-    pool.make(path, "WAL")
+    path = pool.made("WAL")
     selects = {
         "sums": pool.SELECTS["sums"],
         "longest": "SELECT gpu_max(c), count(c), gpu_count_distinct(c) FROM {t}",
@@ -293,8 +287,7 @@ def test_lengths(batch):
 
 def test_forms(batch):
     """A column of one table as some need it: values, codes, bytes; and by collations of their own."""
-    path = FOLDER.new()
-    pool.make(path)
+    path = pool.made()
     forms = {
         "numbers": "SELECT gpu_sum(c), count(c) FROM t",
         "bytes": "SELECT gpu_max(c), gpu_min(c) FROM t",
@@ -349,8 +342,7 @@ def test_fork():
         return
     for mode in MODES:
         batch = support.Batch(f"{mode}: children of a process with columns")
-        path = FOLDER.new()
-        pool.make(path, mode)
+        path = pool.made(mode)
         clients = [pool.Client(path, f"number {number}") for number in range(3)]
         for client in clients:
             client.check(batch, "at first")

@@ -11,7 +11,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 3000
 
 DENORMAL = 5e-324
@@ -118,7 +117,7 @@ def test_tables(device_kind, rng):
         if tap.QUICK and number > 0 and number % 6 != sixth:
             continue
         rows = ROWS + number
-        path = FOLDER.new()
+        path = views.new()
         host, device = views.connect(path), views.connect(path, device_kind)
         fill(host, rng, kind, rows)
         selects, grouped = (SELECTS + MORE)[:: 3 if tap.QUICK else 1], GROUPED

@@ -11,7 +11,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 SELECT = "SELECT gpu_sum(a) AS s, count(*) FROM t WHERE b > 3"
 OTHER = "SELECT gpu_sum(b) AS s FROM t"
 CHANGES = (
@@ -24,7 +23,7 @@ CHANGES = (
 
 def begin(mode):
     """Two connections to a database, of which the first one has the extension."""
-    path = FOLDER.new()
+    path = views.new()
     other = sqlite3.connect(path, isolation_level=None)
     support.execute(other, f"PRAGMA journal_mode = {mode}", "CREATE TABLE t(a INT, b INT)",
                     support.numbered("t", 2_000, "i, i"))
@@ -108,7 +107,7 @@ def test_dropped(mode, select):
 def test_unknown():
     """A view whose columns are not known has them again when its SELECT is one again: or says what to do."""
     db, other = begin("DELETE")
-    path = FOLDER.new()
+    path = views.new()
     select = "SELECT a, b FROM side.u WHERE b < 3"
     db.execute("ATTACH ? AS side", (path,))
     support.execute(db, "CREATE TABLE side.u(a, b)", "INSERT INTO side.u VALUES (1, 2), (2, 3)")

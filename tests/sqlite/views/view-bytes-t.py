@@ -14,7 +14,6 @@ import view_support as views
 from reference import Failure
 
 ROWS = 200 if tap.QUICK else 1500
-FOLDER = views.Folder()
 
 #: Forms of storage: a name, what precedes the table, its name, its options, and how often a view
 #: has to be asked before its columns are there.
@@ -92,7 +91,7 @@ def check(db, batch, select, times, what, name="v"):
 def test_forms():
     """Everything in all forms of storage."""
     for name, before, table, options, times in FORMS:
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         db.executescript(before)
         fill(db, table, options)
         batch = support.Batch(f"distinct values in {name}")
@@ -270,7 +269,7 @@ def test_devices():
     """With a device its copies have no addresses: columns with bytes stay on the host."""
     for device in views.warmed():
         batch = support.Batch(f"with a device: {device}")
-        db = views.connect(FOLDER.new(), device)
+        db = views.connect(views.new(), device)
         fill(db)
         for select in DISTINCT[:7]:
             verdict = check(db, batch, select.format(t="t"), 8, device)

@@ -15,7 +15,6 @@ import view_support as views
 os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 
 ROWS = 2000
-FOLDER = views.Folder()
 COLUMNS = 'SELECT "database", "table", "column", type, rows, bytes, device_bytes, hits'
 
 
@@ -90,7 +89,7 @@ def test_list(db, batch):
     views.ask(db, "v")
     tap.ok(support.stats(db)["bytes_decoded"] > decoded, "columns are read again")
     tap.is_equal([row[7] for row in kept(db).values()], [1, 1], "and hits are counted anew")
-    other = views.connect(FOLDER.new())
+    other = views.connect(views.new())
     tap.is_equal(kept(other), {}, "another connection has its own")
 
 
@@ -137,7 +136,7 @@ def test_least_recently_used(db, batch):
 
 def test_many(db, batch, rng):
     """Views of many tables, asked in any order, while memory is for a few columns alone."""
-    db.execute("ATTACH ? AS other", (FOLDER.new(),))
+    db.execute("ATTACH ? AS other", (views.new(),))
     selects = {}
     tables = [f"main.t{i}" for i in range(12)] + [f"other.t{i}" for i in range(4)]
     for number, table in enumerate(tables):
@@ -234,7 +233,7 @@ def test_device():
     if not kinds:
         tap.skip(1, "no device to keep columns on")
         return
-    db = views.connect(FOLDER.new(), device=kinds[0])
+    db = views.connect(views.new(), device=kinds[0])
     fill(db)
     batch = support.Batch(f"columns on {kinds[0]}")
     selects = {f"v_{name}": f"SELECT gpu_sum({name}), gpu_max({name}) FROM t" for name in "kabm"}
@@ -275,8 +274,7 @@ def test_device():
 def test_other_changes():
     """What expires statements and changes nothing in the file leaves columns where they are."""
     for mode in ("DELETE", "WAL"):
-        db = views.connect(FOLDER.new(), isolation_level=None)
-        db.execute(f"PRAGMA journal_mode = {mode}")
+        db = views.connect(views.new(), journal_mode=mode)
         fill(db)
         select = "SELECT gpu_sum(a), gpu_sum(b) FROM t"
         views.create(db, "v", select)
@@ -284,7 +282,7 @@ def test_other_changes():
         check(db, batch, "v", select)
         for change in ("CREATE TEMP TABLE z(a)", "INSERT INTO temp.z VALUES(1)", "DROP TABLE temp.z",
                        "CREATE VIRTUAL TABLE temp.w USING clreduce((SELECT count(*) FROM t WHERE k > 3))", "DROP TABLE w",
-                       f"ATTACH '{FOLDER.new()}' AS other", "CREATE TABLE other.t(a)", "DETACH other"):
+                       f"ATTACH '{views.new()}' AS other", "CREATE TABLE other.t(a)", "DETACH other"):
             db.execute(change)
             db.create_function("one", 0, lambda: 1)
             check(db, batch, "v", select)

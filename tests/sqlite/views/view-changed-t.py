@@ -13,7 +13,6 @@ import tap
 import view_support as views
 
 ROWS = 6000
-FOLDER = views.Folder()
 FILL = (
     "WITH RECURSIVE n(i) AS (SELECT {first} UNION ALL SELECT i + 1 FROM n WHERE i < {last})"
     " INSERT INTO {table} SELECT i, i % 1000 - 300, i * 0.25,"
@@ -34,7 +33,7 @@ def fill(db, table, first, last, text="i % 30"):
 
 def make(page_size=1024, auto_vacuum=0, device="host"):
     """A connection to a new database, of which all is in the file, and its path."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, device)
     support.execute(db, f"PRAGMA page_size = {page_size}", f"PRAGMA auto_vacuum = {auto_vacuum}",
                     "PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA wal_autocheckpoint = 0")

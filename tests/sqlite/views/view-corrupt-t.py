@@ -210,14 +210,14 @@ def batch(path, seed):
     print(json.dumps({"problems": problems, **counts}))
 
 
-def test_damage(rng, folder):
+def test_damage(rng):
     """One check: many batches."""
     check = support.Batch(f"{FILES} damaged files")
     tally, errors, undefined = views.Tally(), 0, 0
     for _ in range(FILES // BATCH):
         seed = rng.randrange(2**32)
         process = subprocess.run(
-            [sys.executable, "-X", "faulthandler", __file__, folder.new(), str(seed)],
+            [sys.executable, "-X", "faulthandler", __file__, views.new(), str(seed)],
             capture_output=True,
             text=True,
             check=False,
@@ -238,10 +238,10 @@ def test_damage(rng, folder):
     tally.require(0.5, "damaged files, the last view on each")
 
 
-def test_truncated(folder):
+def test_truncated():
     """A file that another process cuts off between two queries."""
     for pages, memory in itertools.product((1, 2, 10, 100), (0, 10_000)):
-        path = folder.new()
+        path = views.new()
         db = views.connect(path)
         support.configure(db, column_memory=memory)
         support.execute(db, "CREATE TABLE t(c TEXT, a INT, b REAL, added REAL)", "BEGIN")
@@ -302,13 +302,13 @@ def ask_sparse(path, mode):
     print(json.dumps({"problems": problems, "memory": peak() - before, "fast": fast}))
 
 
-def test_sparse(folder):
+def test_sparse():
     """A small table in a file that is large only by its size, and by the number of pages in its header."""
     if not os.path.exists("/proc/self/status"):
         tap.skip(6, "no /proc/self/status")
         return
     for mode in ("DELETE", "WAL"):
-        path = folder.new()
+        path = views.new()
         try:
             with open(path, "wb") as file:
                 file.truncate(SPARSE_PAGES * SPARSE_SIZE)

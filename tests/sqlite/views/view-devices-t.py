@@ -15,7 +15,6 @@ import support  # noqa: E402  (OpenCL is found when the first connection asks fo
 import tap  # noqa: E402
 import view_support as views  # noqa: E402
 
-FOLDER = views.Folder()
 ROWS = 5_001
 
 
@@ -63,7 +62,7 @@ HOSTS = (
 def test_answers(kind, rng, most):
     """All that is asked, of two devices, and some of it of three."""
     for devices, selects in ((most, SCANS[:1]), (2, SCANS[1:] + GROUPS)):
-        db = views.connect_several(kind, FOLDER.new(), devices)
+        db = views.connect_several(kind, views.new(), devices)
         fill(db, rng)
         for select in selects:
             tap.is_equal(views.create(db, "asked", select), None, "a view")
@@ -84,7 +83,7 @@ def test_zones(kind, rng):
         "SELECT DISTINCT city FROM t WHERE id BETWEEN 2500 AND 4700",
     )
     for devices in (2, 1):
-        db = views.connect_several(kind, FOLDER.new(), devices)
+        db = views.connect_several(kind, views.new(), devices)
         fill(db, rng)
         for select in selects[:: 2 if tap.QUICK else 1]:
             tap.is_equal(views.create(db, "asked", select), None, "a view")
@@ -100,7 +99,7 @@ def test_zones(kind, rng):
 
 def test_changes(kind, rng):
     """Rows that come, go and change; and a row more or less at the shards' ends."""
-    db = views.connect_several(kind, FOLDER.new(), 2)
+    db = views.connect_several(kind, views.new(), 2)
     fill(db, rng, 4_096)
     select = "SELECT count(*), gpu_sum(x), gpu_sum(n), gpu_max(big), gpu_sum(y) FROM t"
     tap.is_equal(views.create(db, "changing", select), None, "a view")
@@ -124,7 +123,7 @@ def test_changes(kind, rng):
 
 def test_setting(kind, rng):
     """The setting `devices`, and who has what."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect_several(kind, path, 2)
     views.evict(db)
     fill(db, rng)
@@ -159,7 +158,7 @@ def test_setting(kind, rng):
 
 def test_memory(kind, rng):
     """Columns go from all devices where they take more than column_memory, those used least recently first."""
-    db = views.connect_several(kind, FOLDER.new(), 2, column_memory=200_000)
+    db = views.connect_several(kind, views.new(), 2, column_memory=200_000)
     fill(db, rng)
     for column in ("x", "mixed", "x") if tap.QUICK else ("x", "y", "big", "mixed", "late", "x"):
         select = f"SELECT gpu_max({column}) FROM t"

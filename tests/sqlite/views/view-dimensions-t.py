@@ -4,7 +4,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 KEYS, ROWS = 1_500, 8_000
 SELECT = ("SELECT d.kind, count(*), gpu_sum(t.n), min(seen(d.name)) FROM t JOIN d ON d.id = t.did WHERE seen(d.name) <> 'n7'"
           " GROUP BY d.kind ORDER BY 1")
@@ -23,7 +22,7 @@ class Case:
     """A database, a view in it, and the calls of a function that it looks up."""
 
     def __init__(self, mode, layout=""):
-        self.path = FOLDER.new()
+        self.path = views.new()
         self.calls = 0
         self.db = views.connect(self.path, isolation_level=None)
         support.execute(self.db, f"PRAGMA journal_mode = {mode}", "PRAGMA wal_autocheckpoint = 0")
@@ -111,7 +110,7 @@ def test_rollback_mode():
 @tap.each("WAL", "DELETE")
 def test_many_keys(mode):
     """A dimension nearly as long as the fact table is worth its lookups, while other expressions of the key are not."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, isolation_level=None)
     support.execute(db, f"PRAGMA journal_mode = {mode}", "PRAGMA synchronous = OFF",
                     "CREATE TABLE d(id INTEGER PRIMARY KEY, kind TEXT, weight REAL)",

@@ -10,7 +10,7 @@ import time
 import support
 import tap
 import view_support as views
-from view_rows import FILLED, FOLDER, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch, fill
+from view_rows import FILLED, KEPT, KEYED, LATER, ON_VIRTUAL, PLAIN, ROWS, SELECTS, VIRTUAL, Watch, fill
 
 
 def test_functions():
@@ -211,7 +211,7 @@ def test_interrupt():
     rows = 30_000 if tap.QUICK else 200_000
     rng = random.Random(7)
     for path in (":memory:", None):
-        path = path or FOLDER.new()
+        path = path or views.new()
         db = views.connect(path)
         fill(db, VIRTUAL, rows=rows)
         select = "SELECT gpu_sum(s), gpu_sum(g), count(c) FROM t"

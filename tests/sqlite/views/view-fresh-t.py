@@ -16,7 +16,6 @@ import tap
 import view_support as views
 
 ROWS = 600
-FOLDER = views.Folder()
 
 SELECTS = {
     "whole": "SELECT gpu_sum(a), gpu_total(b), count(*) FROM t",
@@ -120,8 +119,7 @@ OWN_CHANGES = [
 
 def check_own(mode, path):
     """What the connection itself does, in each journal mode."""
-    db = views.connect(path, keep_answers="on")
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    db = views.connect(path, keep_answers="on", journal_mode=mode)
     fill(db)
     watch = Watch(db, f"own changes, {mode}, {os.path.basename(path)[:20] or 'temporary'}")
     for sql in OWN_CHANGES:
@@ -161,9 +159,8 @@ ELSEWHERE = [
 @tap.each(*MODES)
 def test_elsewhere(mode):
     """What another connection and another process do."""
-    path = FOLDER.new()
-    db, other = views.connect(path, keep_answers="on"), sqlite3.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    path = views.new()
+    db, other = views.connect(path, keep_answers="on", journal_mode=mode), sqlite3.connect(path, isolation_level=None)
     other.execute(f"PRAGMA journal_mode = {mode}")
     fill(db)
     watch = Watch(db, f"changes by others, {mode}")
@@ -195,9 +192,8 @@ def test_elsewhere(mode):
 
 def test_wal():
     """Checkpoints, and logs that begin again with as many frames as before."""
-    path = FOLDER.new()
-    db, other = views.connect(path, keep_answers="on"), sqlite3.connect(path, isolation_level=None)
-    db.execute("PRAGMA journal_mode = WAL")
+    path = views.new()
+    db, other = views.connect(path, keep_answers="on", journal_mode="WAL"), sqlite3.connect(path, isolation_level=None)
     fill(db)
     watch = Watch(db, "write-ahead log")
     for turn in range(12):
@@ -238,7 +234,7 @@ def test_grown(db):
 
 def test_attached():
     """Files that come and go under one schema name, with equal counters in them."""
-    paths = [FOLDER.new() for _ in range(3)]
+    paths = [views.new() for _ in range(3)]
     for factor, path in enumerate(paths, 2):
         made = sqlite3.connect(path, isolation_level=None)
         fill(made, factor=factor)
@@ -265,7 +261,7 @@ def test_attached():
 
 def test_replaced():
     """A whole database that takes the place of another, by a backup or from memory."""
-    path, source = FOLDER.new(), FOLDER.new()
+    path, source = views.new(), views.new()
     db, other = views.connect(path, keep_answers="on"), sqlite3.connect(source, isolation_level=None)
     fill(db)
     fill(other, factor=5)
@@ -303,7 +299,7 @@ def test_memory(db):
 def test_shared_cache():
     """Connections that share a cache: one reads what the other has not committed."""
     memory = "file:view_fresh?mode=memory&cache=shared"
-    for uri in (f"file:{FOLDER.new()}?cache=shared", memory):
+    for uri in (f"file:{views.new()}?cache=shared", memory):
         db, other = (views.connect(uri, uri=True, wait=0, keep_answers="on") for _ in range(2))
         fill(db)
         for uncommitted in (0, 1):
@@ -322,7 +318,7 @@ def test_shared_cache():
 
 def test_options():
     """Ways to open a database, and its layouts."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, keep_answers="on")
     fill(db)
     db.close()
@@ -343,7 +339,7 @@ def test_options():
         "PRAGMA query_only = 0; PRAGMA synchronous = OFF; PRAGMA cell_size_check = 1",
         "PRAGMA cache_size = 1",
     ):
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         db.executescript(setup)
         fill(db, rows=3000)
         watch = Watch(db, setup)
@@ -358,7 +354,7 @@ def test_options():
 def test_crash():
     """What a crashed writer left behind: a hot journal, and a log without an index."""
     for mode in ("DELETE", "WAL"):
-        path, crashed = FOLDER.new(), FOLDER.new()
+        path, crashed = views.new(), views.new()
         made = sqlite3.connect(path, isolation_level=None)
         made.execute(f"PRAGMA journal_mode = {mode}")
         fill(made)
@@ -400,7 +396,7 @@ def test_without_table():
     }
     for sql, message in breaks.items():
         for elsewhere in (False, True):
-            path = FOLDER.new()
+            path = views.new()
             db, other = views.connect(path, keep_answers="on"), sqlite3.connect(path, isolation_level=None)
             fill(db)
             watch = Watch(db, f"{sql}{' elsewhere' * elsewhere}, and back")

@@ -8,7 +8,6 @@ import tap
 import view_support as views
 from domains import IndexedEdges
 
-FOLDER = views.Folder()
 ROWS = 3_000
 
 
@@ -45,7 +44,7 @@ def test_one_row(db):
 
 def test_large_integers(rng):
     """Comparisons of INTEGERs that no REAL can have are accelerated."""
-    table = IndexedEdges(rng, FOLDER.new(), "host")
+    table = IndexedEdges(rng, views.new(), "host")
     db = table.db
     for value in (435090932899640449, -(2**63), 2**63 - 1):
         for condition, values in ((f"i = {value}", ()), ("i = ?", (value,)), ("k < ?", (value,))):
@@ -61,7 +60,7 @@ def test_large_integers(rng):
 def test_many(device):
     """More aggregates than a device takes, and more than a view does."""
     views.warm(device)
-    db = views.connect(FOLDER.new(), device=device, isolation_level=None)
+    db = views.connect(views.new(), device=device, isolation_level=None)
     fill(db)
     numbers = range(90)
     columns = ["sum(x + {})", "gpu_sum(r * {})", "gpu_avg(x) + {}", "count(*) FILTER (WHERE x > {})"]

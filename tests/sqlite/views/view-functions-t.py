@@ -6,8 +6,6 @@ import view_support as views
 from reference import Failure
 from view_selects import opened, with_numbers
 
-FOLDER = views.Folder()
-
 
 class Twice:
     """An aggregate of the user's: the sum of its first arguments, twice."""
@@ -76,7 +74,7 @@ def test_overrides():
 
 def test_own_rounding():
     """What the application calls round() is SQLite's to call: around aggregates it may be."""
-    db = with_numbers(FOLDER)
+    db = with_numbers()
     db.create_function("round", 1, lambda value: 7, deterministic=True)
     for select, fast in (
         ("SELECT round(gpu_sum(x)) FROM n", True),
@@ -90,7 +88,7 @@ def test_own_rounding():
 
 def test_around():
     """Functions around aggregates of groups, which are computed together: another one of the name, and one that an authorizer turns into NULL."""
-    db = views.connect(FOLDER.new())
+    db = views.connect(views.new())
     db.execute("CREATE TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) SELECT i % 1000 AS k, i FROM c")
     selects = [f"SELECT k, {call} FROM n GROUP BY k" for call in ("coalesce(max(i), 0)", "abs(min(i))", "max(max(i), k)", "sign(max(i)) + round(min(i))")]
     for number, select in enumerate(selects if has_mathematics(db) else selects[:3]):
@@ -109,7 +107,7 @@ def test_around():
 def test_added():
     """A function that goes before another one of its name, of which SQLite tells no statement that is there. The view's SELECT
     is kept for the next run of a statement, but not for one that is prepared since, whoever is amid the view then."""
-    db = with_numbers(FOLDER)
+    db = with_numbers()
     db.create_function("named", -1, lambda *values: "any")
     views.create(db, "v", "SELECT named(x) AS a FROM n LIMIT 2")
     asked = "SELECT a FROM v"

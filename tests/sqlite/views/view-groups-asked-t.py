@@ -8,8 +8,6 @@ import tap
 import view_questions as questions
 import view_support as views
 
-FOLDER = views.Folder()
-
 #: How many there are of each.
 COUNTS = {"h2oai": 10, "TPC-H": 2, "ClickBench": 42, "flights": 16}
 #: The rest, with what is said of it: TEXT in order, without GROUP BY.
@@ -45,7 +43,7 @@ def test_order(db):
     tap.is_equal(fast, LOADS, "DISTINCT is accelerated each time that pages are read")
 
 
-DB, RNG = views.connect(FOLDER.new()), support.seed()
+DB, RNG = views.connect(views.new()), support.seed()
 DB.execute("PRAGMA synchronous = OFF")
 questions.h2oai(DB, RNG)
 questions.lineitem(DB, RNG)

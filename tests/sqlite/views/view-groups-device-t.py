@@ -13,7 +13,6 @@ import view_support as views
 from domains import DeviceGroups
 from matrix import Run
 
-FOLDER = views.Folder()
 ROWS = 20_000
 
 
@@ -50,7 +49,7 @@ def test_asked(device, rng):
     # In quick runs each table has some of them, and REALs by integers fewer.
     by_integers = os.environ.get("CLREDUCE_DEVICE_ARITHMETIC") == "integer"
     for rows, step in ((ROWS, 4 if by_integers else 2), (4_000, 5)):
-        db = views.connect(FOLDER.new(), device)
+        db = views.connect(views.new(), device)
         DeviceGroups.create(db, rng, rows)
         for select, parameters in ASKED[:: step if tap.QUICK else 1]:
             problem = views.create(db, "asked", select)
@@ -65,7 +64,7 @@ def test_asked(device, rng):
 
 def test_changes(device, rng):
     """Rows whose keys, types and sizes are others than those that a plan has been made from."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     DeviceGroups.create(db, rng, ROWS)
     select = "SELECT few, city, count(*), gpu_sum(mixed), gpu_sum(x), gpu_sum(n), max(n) FROM t GROUP BY few, city"
     views.given_by_device(db, "changing", select, anew=True)
@@ -97,7 +96,7 @@ COUNTS = (5_000, 10_000, 100_000) if tap.QUICK else (5_000, 10_000, 100_000, 300
 def test_many(device, rng):
     """Many groups, with NULL among their keys, of values that spill and that are NULL, with conditions."""
     for count in COUNTS:
-        db = views.connect(FOLDER.new(), device)
+        db = views.connect(views.new(), device)
         values = (
             f"i, CASE WHEN i % 997 > 0 THEN abs(random() % {count}) - 40 END, random() % 100,"
             " CASE WHEN i % 13 > 0 THEN random() % 100000 / 8.0 END,"

@@ -14,8 +14,6 @@ import view_support as views
 from domains import Affinities, Collations, Json, Texts, connect
 from view_support import is_fast
 
-FOLDER = views.Folder()
-
 #: Indexes that SQLite may read groups by, in orders that are not that of the keys.
 INDEXES = (
     "t(a)", "t(a DESC)", "t(b, a)", "t(a, b)", "t(a, b DESC)", "t(b)", "t(b, a, x)", "t(a COLLATE NOCASE)",
@@ -29,7 +27,7 @@ def test_indexes(rng):
                    "id INT, a TEXT, b INT, x REAL, PRIMARY KEY(b, id)",
                    "id INT, a TEXT, b INT, x REAL, PRIMARY KEY(a DESC, id)"):
         without = " WITHOUT ROWID" if "id)" in schema else ""
-        db = connect(FOLDER.new())
+        db = connect(views.new())
         support.table(db, f"t({schema}){without}", (
             (i, rng.choice(("x", "Y", "zz", "", "x1")), rng.randint(1, 9), i / 8) for i in range(3_000)))
         batch = support.Batch(f"{schema}{without}: the order of the rows with indexes")
@@ -58,7 +56,7 @@ def test_indexes(rng):
 def test_collations(batch, rng):
     """Keys of other collating sequences: accelerated where no two of them are equal and yet differ,
     which may come and go."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Collations.create(db, rng)
 
     def ask(select):
@@ -88,7 +86,7 @@ def test_collations(batch, rng):
 
 def test_affinities(rng):
     """What a key is compared with is converted as in the SELECT, and its value and type are the column's."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Affinities.create(db, rng)
     for select in ("SELECT r, count(*) FROM t GROUP BY r HAVING r = 5 AND r / 2 = 2.5",
                    "SELECT r, count(*) FROM t GROUP BY r HAVING r = 5 AND typeof(r) = 'real'",
@@ -108,7 +106,7 @@ def test_affinities(rng):
 
 def test_subtypes():
     """JSON functions tell JSON from other text as in the SELECT: of keys, of aggregates and of a subquery's columns."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Json.create(db)
     for select in ("SELECT json_array(n, count(*)), json_object('day', upper(j)) FROM t GROUP BY n, upper(j)",
                    "SELECT json_array(json(json(j))), json_array(json(j) || '') FROM t GROUP BY json(j)",
@@ -132,7 +130,7 @@ def test_subtypes():
 
 def test_rights(rng):
     """An authorizer that hides, or refuses, what it does not know: the table of groups."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Texts.create(db, rng)
     selects = ("SELECT city, gpu_sum(x) FROM t GROUP BY city", "SELECT DISTINCT kind FROM t",
                "SELECT * FROM t WHERE n = 7 AND kind = 3", "SELECT kind + 1, count(*) FROM t GROUP BY 1 HAVING count(*) > 3")
@@ -150,7 +148,7 @@ def test_rights(rng):
 
 def test_kept_values(rng):
     """Values of a view outlive the rows that they were in."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Texts.create(db, rng)
     views.create(db, "g", "SELECT city, day, gpu_sum(x) AS s FROM t WHERE n > :least GROUP BY city, day")
     select = "SELECT city, day, gpu_sum(x) AS s FROM t WHERE n > {} GROUP BY city, day"
@@ -166,7 +164,7 @@ def test_kept_values(rng):
 
 def test_reading():
     """Rows that are read while the table changes."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     support.execute(db, "CREATE TABLE z (k, n INTEGER)", support.numbered("z", 60_000, "'a' || i % 9, i"))
     select = "SELECT k, count(*) FROM z GROUP BY k"
     want = db.execute(select).fetchall()

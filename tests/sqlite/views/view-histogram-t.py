@@ -14,7 +14,6 @@ import view_support as views
 
 ROWS = 3_000 if tap.QUICK else 12_000
 TIMEOUT_S = 60
-FOLDER = views.Folder()
 #: What a device answers.
 WHOLE = (
     "SELECT gpu_histogram(x, -2, 2, 7), gpu_histogram(x, -0.5, 4.5, 5), count(x) FROM t",
@@ -87,6 +86,6 @@ def test_device(path, device):
 
 if not views.devices()[1:]:
     tap.skip_all("no device that could count")
-PATH = FOLDER.new()
+PATH = views.new()
 fill(PATH, support.seed())
 views.run(globals(), path=PATH, device=views.devices()[1:])

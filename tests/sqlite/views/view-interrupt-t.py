@@ -158,9 +158,9 @@ def test_progress(path, way):
     usable(batch, db, path, "at once")
 
 
-def test_function(folder):
+def test_function():
     """A function of the application's that interrupts the statement which calls it, over text that UTF-16 does not keep."""
-    db = views.connect(folder.new())
+    db = views.connect(views.new())
     support.execute(db, "CREATE TABLE t(s TEXT)", support.numbered("t", 60, "'a' || char(65535) || (i % 3)"))
     db.create_function("stop", 1, lambda text: db.interrupt() or text, deterministic=True)
     for select in ("SELECT DISTINCT s || char(65535) FROM t WHERE stop(s) <> 'b'", "SELECT max(stop(s)), max(s || 'b') FROM t"):
@@ -179,7 +179,6 @@ def test_other_statements(path, way):
     tap.is_equal(views.ask(db, "sums", (0,)), WANT, f"after an interrupt of nothing, {device}")
 
 
-FOLDER = views.Folder()
-PATH = FOLDER.new()
+PATH = views.new()
 make(PATH)
 views.run(globals(), path=PATH, way=[(device, 0) for device in views.devices()] + [("host", LITTLE)])

@@ -12,12 +12,11 @@ import tap
 import view_support as views
 
 ROWS = 3000
-FOLDER = views.Folder()
 
 
 def make(encoding="UTF-8", journal="WAL"):
     """A connection that keeps answers, to a new table of rows beside a small one, and its path."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, isolation_level=None, keep_answers="on")
     support.execute(db, "PRAGMA synchronous = OFF", f"PRAGMA encoding = '{encoding}'",
                     f"PRAGMA journal_mode = {journal}",

@@ -12,8 +12,6 @@ import view_support as views
 from domains import Keyed
 from matrix import Run, run_all, times
 
-FOLDER = views.Folder()
-
 
 def large(db, rows=20_000, table="t"):
     """A table with interior pages."""
@@ -32,7 +30,7 @@ def test_random(rng):
 def test_pages():
     """Columns come from pages at the first query, whatever pages there are, and each row once."""
     for size, vacuum, mode in itertools.product((512, 4096, 65536), (0, 1), ("DELETE", "WAL")):
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         support.execute(db, f"PRAGMA page_size = {size}", f"PRAGMA auto_vacuum = {vacuum}",
                         f"PRAGMA journal_mode = {mode}")
         large(db)
@@ -47,8 +45,7 @@ def test_pages():
 def test_lengths():
     """Rows that just fit into a page's part of theirs, and others that have overflow pages, with a value behind."""
     for size in (512, 1024, 4096):
-        db = views.connect(FOLDER.new())
-        db.execute(f"PRAGMA page_size = {size}")
+        db = views.connect(views.new(), page_size=size)
         fits = (size - 12) * 64 // 255 - 23
         support.table(db, "t(k INT PRIMARY KEY, s TEXT, z INT) WITHOUT ROWID",
                       ((i, "x" * i, 2**40 + i) for i in range(fits - 40, fits + 20)))
@@ -99,7 +96,7 @@ def test_other_indexes(db):
     select = "SELECT gpu_sum(a), gpu_sum(b), gpu_sum(c) FROM t"
     views.agree(db, "v", select, (), "three columns, three indexes", anew=True)
     tap.is_equal(views.plan(db, "v")[0], "accelerated: host", "which is accelerated")
-    db.execute("ATTACH ? AS side", (FOLDER.new(),))
+    db.execute("ATTACH ? AS side", (views.new(),))
     large(db, 3000, "side.t")
     select = SELECT.replace("FROM t", "FROM side.t")
     views.agree(db, "w", select, (), "an attached database", anew=True)
@@ -134,7 +131,7 @@ def test_rowid(db):
 def test_devices():
     """The host decodes the columns, and devices scan them."""
     for device in views.devices()[1:]:
-        db = views.connect(FOLDER.new(), device)
+        db = views.connect(views.new(), device)
         large(db)
         select = "SELECT gpu_sum(k), gpu_total(x), count(*) FROM t WHERE x > 7"
         views.given_by_device(db, "v", select, anew=True)

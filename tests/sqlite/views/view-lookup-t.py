@@ -14,7 +14,6 @@ import view_support as views
 #: All devices have memory of their own here: view-shared-t.py is for the others.
 os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 
-FOLDER = views.Folder()
 ROWS = 6_000
 
 #: Rows for more values than two bytes tell apart, where a column may have one for four rows.
@@ -78,8 +77,7 @@ ASKED = (
 def test_asked(device, rng):
     """What people ask: all of it is a device's."""
     for encoding in ("UTF-8", "UTF-16le"):
-        db = views.connect(FOLDER.new(), device)
-        db.execute(f"PRAGMA encoding = '{encoding}'")
+        db = views.connect(views.new(), device, encoding=encoding)
         db.create_function("mix", 1, mix, deterministic=True)
         fill(db, rng)
         # In quick runs each encoding has some, and the last one, whose columns are looked at.
@@ -101,7 +99,7 @@ def test_asked(device, rng):
 
 def test_own(device, rng):
     """What devices do not answer is right nevertheless."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     fill(db, rng)
     for select in (
         "SELECT gpu_mode(city), gpu_count_distinct(city), gpu_sum(x) FROM t WHERE day > '2011'",
@@ -120,9 +118,8 @@ def test_own(device, rng):
 @tap.each("WAL", "DELETE")
 def test_growth(device, rng, mode):
     """Values come that there were not; codes take two bytes instead of one."""
-    path = FOLDER.new()
-    db = views.connect(path, device)
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    path = views.new()
+    db = views.connect(path, device, journal_mode=mode)
     fill(db, rng)
     other = views.connect(path, device)
     selects = {
@@ -155,7 +152,7 @@ def test_growth(device, rng, mode):
 
 def test_large(device, rng):
     """Codes of four bytes; a lookup that is kept, extended, and replaced for other parameters."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     fill(db, rng, 0)
     values = f"iif(i % 101 = 7, NULL, (i * 7919 % 1999 - 999) / 8.0), 'city ' || (i * {LARGE_VALUES} / {LARGE_ROWS})"
     db.execute(support.numbered("t(x, city)", LARGE_ROWS, values, 0))
@@ -174,7 +171,7 @@ def test_large(device, rng):
 
 def test_filled(device, rng):
     """Codes that come through SQLite, as the table has no pages to be read."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     rows = ((i, i / 8, rng.choice(CITIES)) for i in range(ROWS))
     support.table(db, "w(id INTEGER PRIMARY KEY, x REAL, city TEXT) WITHOUT ROWID", rows)
     select = "SELECT gpu_sum(x), count(*), gpu_max(city) FROM w WHERE city LIKE '%R%'"
@@ -187,7 +184,7 @@ def test_filled(device, rng):
 
 def test_errors(device, rng):
     """An expression that fails for a value is an error if a row has it."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     support.table(db, "j(id INTEGER PRIMARY KEY, x INT, doc TEXT)", ((None, i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     views.given_by_device(db, "js", select, anew=True)
@@ -202,7 +199,7 @@ def test_errors(device, rng):
 
 def test_limit(device, rng):
     """A value that is longer than the connection allows is SQLite's."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     if not hasattr(db, "setlimit"):
         tap.skip(1, "this Python sets no limits")
         return

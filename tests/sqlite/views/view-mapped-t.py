@@ -10,7 +10,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 20_000 if tap.QUICK else 60_000
 LARGE = 1 << 30
 SELECTS = (
@@ -52,9 +51,8 @@ def compare(db, what, reads_pages=True):
 @tap.each("DELETE", "WAL")
 def test_changes(mode):
     """A file that changes by its own connection and by another one, before and after it is mapped anew."""
-    path = FOLDER.new()
-    db = views.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    path = views.new()
+    db = views.connect(path, journal_mode=mode)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, price REAL, part REAL, name TEXT, pad)")
     add(db, ROWS)
     other = sqlite3.connect(path, isolation_level=None, timeout=5)
@@ -79,7 +77,7 @@ def test_changes(mode):
 
 def can_map():
     """Whether this SQLite maps files, and this system tells."""
-    db = sqlite3.connect(FOLDER.new())
+    db = sqlite3.connect(views.new())
     size = db.execute("PRAGMA mmap_size = 65536").fetchone()
     db.close()
     return size == (65536,) and os.path.exists("/proc/self/io") and os.path.exists("/proc/self/maps")
@@ -89,7 +87,7 @@ def test_mapping():
     """What is mapped is not read, and the mapping goes when it is not wanted any more."""
     if not can_map():
         return
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path, isolation_level=None)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, price REAL, part REAL, name TEXT, pad)")
     add(db, ROWS)

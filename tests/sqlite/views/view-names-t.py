@@ -12,7 +12,6 @@ import tap
 import view_support as views
 
 ROWS = 2000
-FOLDER = views.Folder()
 
 
 def connect(path=":memory:", **options):
@@ -86,7 +85,7 @@ def test_functions_of_any_arity(batch):
         lambda db: db.create_function("abs", -1, lambda *x: 5),
         lambda db: db.create_aggregate("count", -1, Odd),
     ]
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     make(batch, db, selects)
     for number, change in enumerate([lambda db: None, *changes]):
         change(db)
@@ -132,7 +131,7 @@ def test_types(batch):
     compare = "SELECT x, z, typeof(z), z = '5', z = 5, z < '3', z || '' FROM {} WHERE x > 1"
     for declared, affinity in TYPES.items():
         quoted = declared.replace('"', '""')
-        path = FOLDER.new()
+        path = views.new()
         db = connect(path)
         support.execute(db, f'CREATE TABLE t(x INT, z "{quoted}", "7" "{quoted}" DEFAULT \'5\')',
                         support.numbered("t", 500, "i, iif(i % 5, '' || i % 7, 'a'), i % 3"),
@@ -269,7 +268,7 @@ def test_hidden():
     }
     for name, answer in itertools.product(wanted, (2, 1)):
         batch = support.Batch(f"{name} that an authorizer {'hides' if answer == 2 else 'refuses'}")
-        path, other = FOLDER.new(), FOLDER.new()
+        path, other = views.new(), views.new()
         for number, file in enumerate((path, other)):
             db = views.connect(file)
             support.execute(db, f"CREATE TABLE {'tu'[number]}(x)", support.numbered("tu"[number], ROWS, f"i * {number + 3}"),
@@ -300,7 +299,7 @@ def test_hidden():
 def test_interrupted(batch):
     """sqlite3_interrupt() after any instruction of any statement that a view needs is SQLITE_INTERRUPT,
     and the next answer is right."""
-    path, other, sql = FOLDER.new(), FOLDER.new(), "SELECT gpu_sum(x), count(*) FROM u WHERE x > 2"
+    path, other, sql = views.new(), views.new(), "SELECT gpu_sum(x), count(*) FROM u WHERE x > 2"
     db = views.connect(other)
     support.execute(db, "CREATE TABLE u(x)", support.numbered("u", 20, "i * 3"))
     want = views.outcome(db, sql)
@@ -377,7 +376,7 @@ def test_column_names():
 
 def test_views_anew(batch):
     """Ordinary views in FROM that become others, in one commit, also by another connection."""
-    path = FOLDER.new()
+    path = views.new()
     db, other = connect(path), connect(path)
     db.executescript(f"""
         PRAGMA journal_mode = WAL;

@@ -14,7 +14,6 @@ ROWS = 5000
 # Copies on a device that could share the host's memory are counted, too.
 os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 
-FOLDER = views.Folder()
 INT_MIN, INT_MAX = views.INT_MIN, views.INT_MAX
 
 #: What columns are asked: whole, by blocks, by bounds, by few rows of a block, by groups.
@@ -116,7 +115,7 @@ def test_families():
     """Columns of each width, with their boundaries."""
     for name, values, bytes_each in FAMILIES[:: 2 if tap.QUICK else 1]:
         batch = support.Batch(f"{name}")
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         fill(db, values)
         views.create(db, "first", "SELECT count(x), count(y) FROM t")
         views.ask(db, "first")
@@ -175,9 +174,8 @@ def test_changes(values, changes):
     """Refreshes that widen, by this connection and by another, and by one that is rolled back; and
     how wide what is left is when it is read anew."""
     for others in (False, True):
-        path = FOLDER.new()
-        db = views.connect(path)
-        db.execute("PRAGMA journal_mode = WAL")
+        path = views.new()
+        db = views.connect(path, journal_mode="WAL")
         fill(db, values)
         writer = tap.connect(path) if others else db
         batch = support.Batch("changed by another connection" if others else "changed")
@@ -202,9 +200,8 @@ def test_changes(values, changes):
 
 def test_reader(batch):
     """A reader of an older version keeps it, narrow as it was, while another one's is widened."""
-    path = FOLDER.new()
-    old, new = views.connect(path), views.connect(path)
-    old.execute("PRAGMA journal_mode = WAL")
+    path = views.new()
+    old, new = views.connect(path, journal_mode="WAL"), views.connect(path)
     fill(old, range(10))
     select = "SELECT x, gpu_sum(y), count(*) FROM t GROUP BY x ORDER BY x"
     whole = "SELECT gpu_sum(x), gpu_max(x), gpu_median(x) FROM t"
@@ -249,7 +246,7 @@ def test_growing():
     )
     for name, expression, bytes_each in growths[:: 2 if tap.QUICK else 1]:
         batch = support.Batch(f"growing: {name}")
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         support.execute(db, "PRAGMA synchronous = OFF", "CREATE TABLE t(x, y INT)",
                         support.numbered("t", 70_000, f"{expression}, i % 7"))
         check(db, batch, (256, 100000), name)
@@ -293,7 +290,7 @@ def test_device():
     families = FAMILIES[:12] + FAMILIES[13:16] + FAMILIES[27:43] + FAMILIES[45:46] + FAMILIES[47:]
     for device in views.devices()[1:]:
         for turn, (name, values, bytes_each) in enumerate((families[1::12] if tap.QUICK else families) + FAMILIES[19:20]):
-            db = views.connect(FOLDER.new(), device=device)
+            db = views.connect(views.new(), device=device)
             fill(db, values)
             mixed = len({type(value) for value in values}) > 1
             asked = ON_DEVICE if mixed or device == "cpu" else [*ON_DEVICE, HISTOGRAM]
@@ -310,7 +307,7 @@ def test_device_changes():
     integers = (range(10), INTEGER_CHANGES[:2] + INTEGER_CHANGES[4:7], ON_DEVICE[::step])
     decimals = ([i / 10 for i in range(10)], DECIMAL_CHANGES[:8], ON_DEVICE[step - 1 :: step])
     for device, (values, changes, asked) in itertools.product(views.devices()[1:], (integers, decimals)):
-        db = views.connect(FOLDER.new(), device=device)
+        db = views.connect(views.new(), device=device)
         fill(db, values)
         views.create_all(db, asked)
         for change, _ in [("SELECT 1", 1)] + changes[:: 3 if tap.QUICK else 1]:

@@ -7,7 +7,6 @@ import tap
 import view_support as views
 
 ROWS = 6_000 if tap.QUICK else 60_000
-FOLDER = views.Folder()
 
 #: Columns of each width, and of each way to keep numbers; of both types, with TEXT, of NULLs, and with an infinity, for which
 #: a median has an error. What is in row k.
@@ -87,6 +86,6 @@ def test_together(batch, path):
         batch.compare(views.through_view(db, select), views.outcome(db, select), select)
 
 
-PATH = FOLDER.new()
+PATH = views.new()
 fill(PATH, support.seed())
 views.run(globals(), path=PATH)

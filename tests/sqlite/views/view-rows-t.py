@@ -10,7 +10,7 @@ import sqlite3
 import support
 import tap
 import view_support as views
-from view_rows import FILL, FOLDER, KEYED, ON_VIRTUAL, PLAIN, SELECTS, VIRTUAL, Watch, fill
+from view_rows import FILL, KEYED, ON_VIRTUAL, PLAIN, SELECTS, VIRTUAL, Watch, fill
 
 OWN = "own uncommitted changes"
 #: What a connection does itself, and why rows are SQLite's from then on, if they are.
@@ -77,7 +77,7 @@ def test_own():
         ("a temporary file", PLAIN, "PRAGMA cache_size = 5", "", SELECTS),
     )
     for label, kind, setup, path, selects in kinds:
-        db = views.connect(FOLDER.new() if path is None else path, uri=True)
+        db = views.connect(views.new() if path is None else path, uri=True)
         db.executescript(f"PRAGMA synchronous = OFF; {setup}")
         fill(db, kind)
         watch = Watch(db, label, selects)
@@ -107,9 +107,8 @@ def test_elsewhere():
     for mode in ("DELETE", "PERSIST", "WAL"):
         made = {"made": ON_VIRTUAL["made"]}
         for label, kind, selects in (("", KEYED, SELECTS), ("virtual", VIRTUAL, made)):
-            path = FOLDER.new()
-            db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
-            db.execute(f"PRAGMA journal_mode = {mode}")
+            path = views.new()
+            db, other = views.connect(path, journal_mode=mode), sqlite3.connect(path, isolation_level=None)
             fill(db, kind)
             watch = Watch(db, f"another connection, {mode} {label}", selects)
             for sql in (
@@ -154,7 +153,7 @@ def test_attached():
     """Other databases under the same name, made alike: in memory, and files."""
     for second in (":memory:", None):
         db = views.connect()
-        paths = [second or FOLDER.new() for _ in range(2)]
+        paths = [second or views.new() for _ in range(2)]
         selects = {name: select.replace("FROM t", "FROM side.t") for name, select in SELECTS.items()}
         watch = None
         for turn in range(4):
@@ -182,7 +181,7 @@ def test_deserialized():
             made.execute("UPDATE t SET b = b * ?", (factor,))
             images.append(made.serialize())
     for path in (":memory:", None):
-        db = views.connect(path or FOLDER.new())
+        db = views.connect(path or views.new())
         fill(db, KEYED)
         watch = Watch(db, f"deserialized, {path or 'a file'}")
         for image in images * 2:
@@ -199,7 +198,7 @@ def test_backup():
     for path in (":memory:", None):
         source, db = sqlite3.connect(":memory:", isolation_level=None), None
         fill(source, KEYED, rows=2000)
-        db = views.connect(path or FOLDER.new())
+        db = views.connect(path or views.new())
         fill(db, KEYED)
         watch = Watch(db, f"a backup into {path or 'a file'}")
         for pages in (-1, 5, 5):
@@ -215,7 +214,7 @@ def test_blob_write():
         tap.skip(1, "this Python has no Connection.blobopen()")
         return
     for path in (":memory:", None):
-        db = views.connect(path or FOLDER.new())
+        db = views.connect(path or views.new())
         db.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, c TEXT, n AS (CAST(c AS INT)))")
         db.execute("INSERT INTO t(a, c) VALUES (1, '11'), (2, '22'), (3, '33')")
         try:
@@ -254,7 +253,7 @@ def test_reversed():
 
 def test_shared_cache():
     """Connections that share a cache see what is not committed; alone again one has columns."""
-    for uri in ("file:view_rows?mode=memory&cache=shared", f"file:{FOLDER.new()}?cache=shared"):
+    for uri in ("file:view_rows?mode=memory&cache=shared", f"file:{views.new()}?cache=shared"):
         db = views.connect(uri, uri=True, wait=0)
         fill(db, KEYED)
         for uncommitted in (0, 1):

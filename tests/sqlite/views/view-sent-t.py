@@ -14,7 +14,6 @@ import view_support as views
 os.environ["CLREDUCE_DEVICE_COLUMNS"] = "copied"
 
 ROWS = 20_000 if tap.QUICK else 40_000
-FOLDER = views.Folder()
 SELECTS = (
     "SELECT gpu_sum(n), gpu_max(n), gpu_total(big), gpu_sum(x), gpu_min(x), count(y), gpu_sum(y) FROM t",
     "SELECT gpu_total(mixed), count(mixed), gpu_sum(k) FROM t",
@@ -32,7 +31,7 @@ def row(rng, key):
 
 def make(rng, device):
     """A database, with views of it on a device."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     support.execute(db, "PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA wal_autocheckpoint = 0")
     support.table(db, TABLE, (row(rng, key) for key in range(1, ROWS + 1)))
     views.create_all(db, SELECTS)

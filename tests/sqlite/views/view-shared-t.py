@@ -8,7 +8,6 @@ import support
 import tap
 import view_support as views
 
-FOLDER = views.Folder()
 ROWS = 8_000 if tap.QUICK else 100_000
 
 #: REALs, INTEGERs of all bytes, values of several types, and codes.
@@ -69,7 +68,7 @@ def load(db, device):
 
 def test_nothing_copied(device):
     """No byte of a column is copied, and none counts as the device's."""
-    path = FOLDER.new()
+    path = views.new()
     fill(path, "wal").close()
     db = open_views(path, device)
     load(db, device)
@@ -87,7 +86,7 @@ def test_nothing_copied(device):
 @tap.each("delete", "wal")
 def test_changes(device, journal):
     """Columns are refreshed, in place where nobody reads them, while devices have them."""
-    path = FOLDER.new()
+    path = views.new()
     writer = fill(path, journal)
     db, other = open_views(path, device), open_views(path, device)
     load(db, device)
@@ -124,7 +123,7 @@ def test_changes(device, journal):
 
 def test_memory(device):
     """Columns go while devices have them, and come again; copies that take nothing are not dropped for room."""
-    path = FOLDER.new()
+    path = views.new()
     fill(path, "delete").close()
     db = open_views(path, device)
     batch = support.Batch(f"{device}: columns of the host's come and go")

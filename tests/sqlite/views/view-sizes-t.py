@@ -140,6 +140,5 @@ def test(path):
 if len(sys.argv) > 1:
     child(sys.argv[1])
 else:
-    folder = views.Folder()
-    test(folder.new())
+    test(views.new())
     tap.done()

@@ -8,7 +8,6 @@ import view_support as views
 from domains import Zones
 from matrix import Run, run_all, times
 
-FOLDER = views.Folder()
 BLOCK = 1024
 #: What is asked about the rows that a condition leaves.
 SELECTS = (
@@ -37,7 +36,7 @@ def expect(db, select, parameters, blocks, what):
 def test_sizes(rng):
     """Where a block ends."""
     for rows in (BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 1):
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         Zones.create(db, rng, "ascending", rows)
         blocks = (rows + BLOCK - 1) // BLOCK
         select = "SELECT count(*), gpu_sum(i) FROM t WHERE i >= ?1"
@@ -103,7 +102,7 @@ def test_texts(db):
 def test_whole(rng):
     """Blocks that pass as a whole and are of one group, of whose columns there are sums from the second time on."""
     for order in Zones.orders:
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         Zones.create(db, rng, order, 6 * BLOCK)
         db.commit()
         for select in (
@@ -196,7 +195,7 @@ def test_random(rng):
 def test_ranges(device):
     """A device goes over ranges of rows: those of one piece, or of several far from each other; with groups, of
     which there are few or many, as well."""
-    db = views.connect(FOLDER.new(), device)
+    db = views.connect(views.new(), device)
     rows = 1300 * BLOCK
     support.execute(db, "CREATE TABLE t(i INTEGER, few INTEGER, many INTEGER, r REAL)",
                     support.numbered("t", rows, "i, i % 7, i * 37 % 30011, i * 0.37", 0))

@@ -15,7 +15,6 @@ import tap
 import view_support as views
 
 ROWS = 30_000 if tap.QUICK else 120_000
-FOLDER = views.Folder()
 STREAMS = "accelerated: host, streaming the table"
 #: Room for the rows of one thread at a time, or of several.
 LITTLE, SOME = 150_000, 500_000
@@ -72,7 +71,7 @@ def fill(db, rng, rows=ROWS):
 
 def opened(rng, **settings):
     """A connection with the table and little memory."""
-    db = views.connect(FOLDER.new())
+    db = views.connect(views.new())
     fill(db, rng)
     support.configure(db, **{"column_memory": LITTLE, **settings})
     return db
@@ -131,9 +130,8 @@ def test_large(db, batch, rng):
 @tap.each("DELETE", "WAL")
 def test_changes(rng, mode):
     """Changes between two asks, by this connection and by another; what is kept is of its version."""
-    path = FOLDER.new()
-    db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    path = views.new()
+    db, other = views.connect(path, journal_mode=mode), sqlite3.connect(path, isolation_level=None)
     fill(db, rng)
     support.configure(db, column_memory=SOME if mode == "WAL" else LITTLE)
     batch = support.Batch(f"streams of a table that changes, {mode}")

@@ -12,7 +12,6 @@ import tap
 import view_support as views
 
 ROWS = 1500 if tap.QUICK else 5000
-FOLDER = views.Folder()
 #: A page at a time; some pages; what leaves a part of a table out.
 MEMORIES = (1, 1000, 10_000, 60_000)
 FORMS = [(512, 0, "DELETE"), (1024, 2, "WAL"), (4096, 1, "TRUNCATE"), (65536, 0, "WAL")]
@@ -88,7 +87,7 @@ def test_forms():
     """All SELECTs over tables in all forms, in little memory, streamed or run by SQLite."""
     for page_size, auto_vacuum, mode in FORMS:
         batch = support.Batch(f"streams of pages of {page_size}, {auto_vacuum}, {mode}")
-        db = views.connect(FOLDER.new())
+        db = views.connect(views.new())
         support.execute(db, f"PRAGMA page_size = {page_size}", f"PRAGMA auto_vacuum = {auto_vacuum}",
                         f"PRAGMA journal_mode = {mode}")
         fill(db)
@@ -121,7 +120,7 @@ def test_forms():
 
 def test_told():
     """What the plan and the statistics say of streams, and how many bytes they read."""
-    path = FOLDER.new()
+    path = views.new()
     db = views.connect(path)
     fill(db, rows=20_000)
     size = os.path.getsize(path)
@@ -161,9 +160,8 @@ def test_told():
 @tap.each("DELETE", "WAL")
 def test_changes(mode):
     """Tables that outgrow the memory and fit again, and settings that change, between two asks."""
-    path = FOLDER.new()
-    db, other = views.connect(path), sqlite3.connect(path, isolation_level=None)
-    db.execute(f"PRAGMA journal_mode = {mode}")
+    path = views.new()
+    db, other = views.connect(path, journal_mode=mode), sqlite3.connect(path, isolation_level=None)
     fill(db, rows=600)
     other.execute("PRAGMA synchronous = OFF")
     batch = support.Batch(f"tables that stream at times, {mode}")
@@ -259,7 +257,7 @@ def test_memory():
     if tap.SANITIZED or not os.access("/proc/self/clear_refs", os.W_OK):
         tap.skip(2, "the most memory in use cannot be told here")
         return
-    path, rows = FOLDER.new(), 600_000
+    path, rows = views.new(), 600_000
     db = views.connect(path)
     columns = [f"c{i}" for i in range(8)]
     support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t({', '.join(columns)})",

@@ -54,9 +54,9 @@ def compare(db, what):
     return fast, not wrong
 
 
-def add_default(folder, kind, default, strict):
+def add_default(kind, default, strict):
     """A column of that type is added with that default. None where SQLite does not allow it."""
-    path = folder.new()
+    path = views.new()
     db = views.connect(path)
     support.execute(db, "PRAGMA synchronous = OFF", f"CREATE TABLE t(b INT){' STRICT' if strict else ''}",
                     support.numbered("t", ROWS, "i % 7"))
@@ -75,12 +75,12 @@ def add_default(folder, kind, default, strict):
 
 
 @tap.each((False, TYPES + OTHER_TYPES), *[(True, TYPES)][:HAS_STRICT])
-def test_types(folder, strict, types):
+def test_types(strict, types):
     """All types with all defaults."""
     for number, kind in enumerate(types):
         # In quick runs every third default, for each type from another one on.
         defaults = DEFAULTS[number % 3 :: 3] if tap.QUICK else DEFAULTS
-        results = [add_default(folder, kind, default, strict) for default in defaults]
+        results = [add_default(kind, default, strict) for default in defaults]
         tried = [result for result in results if result is not None]
         fast = sum(count for _, count in tried)
         name = f"{kind or 'no type'}{' in a STRICT table' if strict else ''}"
@@ -103,12 +103,12 @@ KEYS = (
 )
 
 
-def test_keys(folder):
+def test_keys():
     """Keys that are the rowid, or only look like it, and generated columns."""
     for sql, options in KEYS:
         if options and "STRICT" in options and not HAS_STRICT:
             continue
-        db = views.connect(folder.new())
+        db = views.connect(views.new())
         support.execute(db, f"{sql} {options or ''}", support.numbered("t(a, b)", ROWS, "3 * i, i % 7"))
         wrong = []
         names = ["a", "b", "rowid", "_rowid_", "oid"] + (["c"] if " c ANY" in sql or "(c " in sql else [])
@@ -156,9 +156,9 @@ def compared_with(column):
     yield f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM {{0}})"
 
 
-def test_columns(folder):
+def test_columns():
     """Columns of a view compare as those of an ordinary view of the same SELECT."""
-    db = views.connect(folder.new())
+    db = views.connect(views.new())
     db.executescript(TABLES.format(strict="STRICT" if HAS_STRICT else ""))
     for i in range(90):
         value = MIXED[i % 9]

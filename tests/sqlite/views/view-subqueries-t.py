@@ -5,8 +5,6 @@ import tap
 import view_support as views
 from domains import Subqueries, Texts, connect
 
-FOLDER = views.Folder()
-
 
 def set_up(db, rng):
     """The tables that subqueries read."""
@@ -25,7 +23,7 @@ ASKED = (
 
 def test_rights(rng):
     """An authorizer that refuses, or hides, what a subquery reads."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     set_up(db, rng)
     for select in ASKED:
         views.create(db, "asked", select)
@@ -56,9 +54,8 @@ def test_transaction(rng):
     """Subqueries, and rows that were found, are of the version that was scanned, whatever is
     committed meanwhile: by another connection, when the authorizer is asked about the groups."""
     for mode in ("WAL", "DELETE"):
-        path = FOLDER.new()
-        db = connect(path, wait=0)
-        db.execute(f"PRAGMA journal_mode = {mode}")
+        path = views.new()
+        db = connect(path, wait=0, journal_mode=mode)
         Texts.create(db, rng)
         support.execute(db, "CREATE TABLE version(v INT)", "INSERT INTO version VALUES(1)",
                         "UPDATE t SET n = 1, kind = CASE WHEN id % 100 = 7 THEN 1000 ELSE 1 END")

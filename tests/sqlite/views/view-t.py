@@ -122,10 +122,9 @@ def refusing(function, answer):
 def test_authorizer():
     """A function that an authorizer denies, or makes NULL, is not computed either."""
     select = "SELECT gpu_sum(round(x)), count(nullif(k, 2)), gpu_max(iif(k, 1, 2)) FROM n"
-    folder = views.Folder()
     for denied in ("round", "nullif", "iif"):
         for answer in (1, 2):
-            db = with_numbers(folder)
+            db = with_numbers()
             views.agree(db, "v", select, (), "every function is allowed", anew=True)
             tap.ok(views.accelerated(db, "v"), "... and computed by a scan")
             db.set_authorizer(refusing(denied, answer))

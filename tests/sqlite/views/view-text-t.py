@@ -13,8 +13,6 @@ import view_support as views
 from domains import DAYS, Texts, connect
 from view_support import is_fast
 
-FOLDER = views.Folder()
-
 #: What people ask: an analyst of flights, and three benchmarks.
 ASKED = (
     "SELECT gpu_avg(x) FROM t WHERE city = 'ORD'",
@@ -39,8 +37,7 @@ ASKED = (
 def test_asked(rng):
     """Shapes of queries that must be accelerated."""
     for encoding in ("UTF-8", "UTF-16le"):
-        db = connect(FOLDER.new())
-        db.execute(f"PRAGMA encoding = '{encoding}'")
+        db = connect(views.new(), encoding=encoding)
         Texts.create(db, rng)
         for select in ASKED:
             is_fast(db, select)
@@ -52,13 +49,11 @@ def test_asked(rng):
 def test_growth(rng):
     """New values come, by this connection and by another, and are taken back."""
     for mode in ("DELETE", "WAL", "TRUNCATE", "PERSIST"):
-        path = FOLDER.new()
-        db = connect(path)
-        db.execute(f"PRAGMA journal_mode = {mode}")
+        path = views.new()
+        db = connect(path, journal_mode=mode)
         Texts.create(db, rng, 3_000)
         db.commit()
-        other = connect(path)
-        other.execute(f"PRAGMA journal_mode = {mode}")  # on Windows nobody deletes a journal that others have open
+        other = connect(path, journal_mode=mode)  # on Windows nobody deletes a journal that others have open
         selects = {
             "v": "SELECT count(*), gpu_sum(x) FROM t WHERE city LIKE '%new%' OR city = 'ORD'",
             "w": "SELECT gpu_sum(length(city)), gpu_sum(x) FROM t WHERE code = 'new 3' OR city > 'm'",
@@ -91,7 +86,7 @@ def test_growth(rng):
 
 def test_functions(rng):
     """Functions of the application: called once for each value, replaced, failing."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Texts.create(db, rng)
     calls = []
 
@@ -140,7 +135,7 @@ def test_functions(rng):
 
 def test_nested(rng):
     """A function that asks the view which calls it, or drops it."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Texts.create(db, rng, 600)
     depth = []
 
@@ -162,7 +157,7 @@ def test_nested(rng):
 
 def test_kept(rng):
     """Results of a large dictionary are kept, as long as everything is the same, and extended."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, x REAL, s TEXT, d TEXT)",
                   ((None, i % 7, f"value {i % 900}", DAYS[i % 40] + f" 0{i % 10}:{i % 60:02}") for i in range(9_000)))
     calls = []
@@ -219,7 +214,7 @@ def test_kept(rng):
 
 def test_present():
     """TEXT that is 'now' to SQLite, which reads no further than a NUL, is so at each time anew."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"2001-01-{i % 28 + 1:02} 00:{i % 59:02}") for i in range(9_000)))
     for number, (value, call) in enumerate((
         ("now", "julianday(s)"),
@@ -240,7 +235,7 @@ def test_present():
 
 def test_errors(rng):
     """An expression fails for a value: the SELECT's error if a row has it, else nothing."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     support.table(db, "j(id INTEGER PRIMARY KEY, x INT, doc TEXT)", ((None, i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     is_fast(db, select, name="js")
@@ -254,7 +249,7 @@ def test_errors(rng):
 
 def test_rights(rng):
     """An authorizer that denies a function, or hides what it does not know."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     Texts.create(db, rng)
     select = "SELECT count(*) FROM t WHERE upper(city) = 'ORD'"
     is_fast(db, select)
@@ -268,7 +263,7 @@ def test_rights(rng):
 
 def test_rounded(rng):
     """round(x, n) has the digits of the SQLite that runs, which says them once for each value."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     values = [rng.choice((1.005, 2.675, 0.5, 1e15 / 3, 5e-324)) * rng.randint(1, 99) / rng.choice((1, 8, 1_000)) for _ in range(300)]
     support.table(db, "t(x REAL)", ((rng.choice(values + [None]),) for _ in range(3_000)))
     for digits in (-1, 0, 1, 2, 3, 15, 30, 400):
@@ -278,7 +273,7 @@ def test_rounded(rng):
 
 def test_many_values(rng):
     """A column that hardly repeats is SQLite's."""
-    db = connect(FOLDER.new())
+    db = connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, x REAL, url TEXT)", ((None, i, f"http://{i}.org") for i in range(5_000)))
     select = "SELECT url, count(*), gpu_sum(x) FROM t GROUP BY url LIMIT 3"
     tap.is_equal(views.through_view(db, select), views.outcome(db, select), "many values")
@@ -288,8 +283,7 @@ def test_many_values(rng):
 @tap.each("UTF-8", "UTF-16le", "UTF-16be")
 def test_odd_text(encoding):
     """What the functions themselves give of text that conversions change, without a view, and of states of another database."""
-    db, other = views.connect(), views.connect()
-    db.execute(f"PRAGMA encoding = '{encoding}'")
+    db, other = views.connect(encoding=encoding), views.connect()
     for text in ("\uffff", "\ufffe", "\ufeffa", "\U0001f600\uffff", "a\0\uffff"):
         support.execute(db, "DROP TABLE IF EXISTS one", "CREATE TABLE one(b)")
         db.execute("INSERT INTO one VALUES(?)", (text.encode(encoding),))

@@ -78,7 +78,7 @@ def break_chain(path, number, value):
 
 
 @tap.each(*DEVICES)
-def test_chains(folder, device):
+def test_chains(device):
     """A broken chain is an error where SQLite meets it, and nowhere else."""
     for what, number, value in (
         ("ends early", 3, 0),
@@ -86,7 +86,7 @@ def test_chains(folder, device):
         ("leads to the schema", 0, 1),
         ("is whole", None, 0),
     ):
-        path = folder.new()
+        path = views.new()
         fill(path, 20_000, rows=40_000 if device != "host" else ROWS).close()
         if number is not None:
             break_chain(path, number, value)
@@ -99,9 +99,9 @@ def test_chains(folder, device):
         compare(db, f"{device}: a chain that {what}, streaming")
 
 
-def test_whole_chains(folder):
+def test_whole_chains():
     """Values in overflow pages are no reason not to accelerate, and their pages are watched."""
-    path = folder.new()
+    path = views.new()
     writer = fill(path, 20_000, journal="wal")
     db = views.connect(path)
     views.create(db, "v", "SELECT count(x), sum(x IS NULL), sum(k) FROM t")
@@ -118,9 +118,9 @@ def test_whole_chains(folder):
 
 
 @tap.each("delete", "wal")
-def test_limits(folder, journal):
+def test_limits(journal):
     """The limit may be changed at any time, also when columns are there already."""
-    path = folder.new()
+    path = views.new()
     fill(path, 200_000, journal=journal).close()
     db = views.connect(path)
     if not hasattr(db, "setlimit"):
@@ -155,11 +155,11 @@ def make_not_null(path, value, rows=ROWS, extra=""):
 
 
 @tap.each(*DEVICES)
-def test_not_null(folder, device):
+def test_not_null(device):
     """A NULL in a NOT NULL column: some versions of SQLite settle tests by the schema."""
     rows = 40_000 if device != "host" else ROWS
     for value, extra, broken in (("NULL", "", True), ("3", "", False)):
-        path = folder.new()
+        path = views.new()
         make_not_null(path, value, rows)
         db = views.connect(path, device=device)
         name = f"{device}: NOT NULL with {value}"
@@ -170,13 +170,13 @@ def test_not_null(folder, device):
         compare(db, f"{name}, streaming", NULL_SELECTS)
 
 
-def test_not_null_by_rows(folder):
+def test_not_null_by_rows():
     """The same of columns that SQLite fills: a generated column and an attached memory database."""
     if sqlite3.sqlite_version_info < (3, 31):
         tap.skip(1, "no generated columns")
         return
     for value in ("NULL", "3"):
-        path = folder.new()
+        path = views.new()
         make_not_null(path, value)
         db = views.connect(path)
         support.execute(db, "CREATE TABLE u(k INT, g INT AS (k + 0) VIRTUAL, x INT)",
@@ -190,12 +190,11 @@ def test_not_null_by_rows(folder):
             tap.ok(fast > 0, f"by rows: {fast} accelerated")
 
 
-def test_not_null_later(folder):
+def test_not_null_later():
     """A NULL comes to a NOT NULL column whose leaves are refreshed."""
-    path = folder.new()
+    path = views.new()
     make_not_null(path, "3")
-    db = views.connect(path)
-    db.execute("PRAGMA journal_mode = WAL")
+    db = views.connect(path, journal_mode="WAL")
     # A connection that knows an older schema may write NULL: here it is the default of x.
     views.agree(db, "v", "SELECT sum(x IS NULL), count(x), sum(k) FROM t", (), "before", anew=True)
     tap.ok(views.accelerated(db, "v"), "accelerated")
