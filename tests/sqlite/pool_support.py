@@ -99,3 +99,15 @@ class Client:
     def close(self):
         """Closes the connection."""
         self.db.close()
+
+
+def check_all(clients, batch, step, names=None):
+    """Has the clients compare their views, one after the other."""
+    for client in clients:
+        client.check(batch, step, names)
+
+
+def close_all(clients):
+    """Closes their connections."""
+    for client in clients:
+        client.close()

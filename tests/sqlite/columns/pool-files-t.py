@@ -73,8 +73,7 @@ def test_renamed():
                 old.check(batch, step)
                 new.check(batch, step)
             new.run("UPDATE t SET a = a + 1 WHERE k % 3 = 0")
-            for client in (old, new, old):
-                client.check(batch, "after a change of the new one")
+            pool.check_all((old, new, old), batch, "after a change of the new one")
             old.close()
             new.check(batch, "after the old one is closed")
             new.close()
@@ -237,8 +236,7 @@ def test_let_go():
                     file.write(content)
                     file.truncate()
         asked(batch, path, "as it was in the beginning").close()
-        for client in clients:
-            client.close()
+        pool.close_all(clients)
 
 
 def test_replaced():
@@ -271,8 +269,7 @@ def test_replaced():
         client.check(batch, "before the last")
         source.backup(target)
         client.check(batch, "backed up while it is open")
-        for db in (source, target):
-            db.close()
+        pool.close_all((source, target))
         client.close()
 
 
@@ -388,16 +385,13 @@ def test_links():
         clients = [asked(batch, name, "at first") for name in names]
         for number, client in enumerate(clients):
             client.run("UPDATE t SET a = a + ? WHERE k % 5 = ?", number + 1, number)
-            for other in clients:
-                other.check(batch, f"after a change by {os.path.basename(client.label)}")
+            pool.check_all(clients, batch, f"after a change by {os.path.basename(client.label)}")
         # The symbolic link comes to mean another file.
         os.remove(names[1])
         os.symlink(pool.made(mode, factor=3), names[1])
         moved = asked(batch, names[1], "the link means another file", label="moved")
-        for client in (*clients, moved):
-            client.check(batch, "beside that")
-        for client in (*clients, moved):
-            client.close()
+        pool.check_all((*clients, moved), batch, "beside that")
+        pool.close_all((*clients, moved))
 
 
 def vfs_of(path):
@@ -438,13 +432,10 @@ def test_no_file(batch):
         clients.append(pool.Client(path, label=f"{path} {factor}", uri=path.startswith("file:"),
                                    before=(pool.TABLE.format(t="t"), fill)))
     for step in ("at first", "again"):
-        for client in clients:
-            client.check(batch, step)
+        pool.check_all(clients, batch, step)
     clients[0].run("UPDATE t SET a = -a")
-    for client in clients:
-        client.check(batch, "after one's change")
-    for client in clients:
-        client.close()
+    pool.check_all(clients, batch, "after one's change")
+    pool.close_all(clients)
     if views.can_deserialize():
         path, other = pool.made(factor=1), pool.made(factor=3)
         file = asked(batch, path, "a file")
@@ -477,8 +468,7 @@ def test_attached():
         for number, client in enumerate(clients):
             schema = ("main", "a", "b")[number % 3]
             client.run(f"UPDATE {schema}.t SET a = a + ?, b = b * 2 WHERE k % 9 = ?", number, number)
-            for other in clients:
-                other.check(batch, f"after {client.label}'s change", ("sums", "grouped"))
+            pool.check_all(clients, batch, f"after {client.label}'s change", ("sums", "grouped"))
         # A name comes to mean another file.
         client = clients[0]
         client.run("DETACH a")
@@ -493,8 +483,7 @@ def test_attached():
                       before=(f"ATTACH '{paths[0]}' AS again",))
         twice.check(batch, "the second time")
         twice.close()
-        for client in clients:
-            client.close()
+        pool.close_all(clients)
 
 
 def test_roots(batch):
@@ -512,10 +501,8 @@ def test_roots(batch):
     clients[0].check(batch, "exchanged, not committed")
     clients[2].check(batch, "beside that")
     clients[0].run("COMMIT")
-    for client in clients:
-        client.check(batch, "exchanged")
-    for client in clients:
-        client.close()
+    pool.check_all(clients, batch, "exchanged")
+    pool.close_all(clients)
 
 
 def test_accelerated():

@@ -53,12 +53,6 @@ def clients_of(path, count, **options):
     return [pool.Client(path, f"number {number}", **options) for number in range(count)]
 
 
-def close(clients):
-    """Closes them."""
-    for client in clients:
-        client.close()
-
-
 def new(mode="WAL", **options):
     """A new file."""
     return pool.made(mode, rows=ROWS, **options)
@@ -80,10 +74,10 @@ def test_read_once():
                                before=(f"ATTACH '{path}' AS x",))
         asked(batch, attached, "attached by another name", False)
         late = pool.Client(path, "late", selects=SUMS)
-        close([first, *others])
+        pool.close_all([first, *others])
         asked(batch, late, "after the one that read is closed", False)
         batch.compare(size(late), whole, "nothing went with that")
-        close([late, attached])
+        pool.close_all([late, attached])
 
 
 def test_changes(batch):
@@ -92,8 +86,7 @@ def test_changes(batch):
     clients = clients_of(path, 4)
     # What a commit has changed is known between two snapshots of one log: so there has to be one.
     clients[0].run("UPDATE t SET a = a + 1 WHERE k = 100")
-    for client in clients:
-        client.check(batch, "at first")
+    pool.check_all(clients, batch, "at first")
     whole = size(clients[0])
     for turn in range(3):
         old, newer = clients[0], clients[1:]
@@ -101,8 +94,7 @@ def test_changes(batch):
         old.check(batch, "at the old snapshot")
         newer[0].run("UPDATE t SET a = a + 1 WHERE k = ?", turn + 1)
         before = [client.decoded() for client in clients]
-        for client in newer:
-            client.check(batch, "at the new one")
+        pool.check_all(newer, batch, "at the new one")
         read = [client.decoded() - was for client, was in zip(clients, before)]
         batch.check(0 < sum(read) < whole / 4, f"turn {turn}: of {whole} bytes {read} were read")
         batch.check(sum(bytes_read > 0 for bytes_read in read) == 1, f"turn {turn}: by one: {read}")
@@ -114,7 +106,7 @@ def test_changes(batch):
         asked(batch, old, "the old one is new", False)
         asked(batch, newer[0], "the newest stays", False)
     batch.check(size(clients[0]) <= 1.2 * whole, f"in the end {size(clients[0])} bytes, not {whole}")
-    close(clients)
+    pool.close_all(clients)
 
 
 def test_memory(batch):
@@ -125,10 +117,9 @@ def test_memory(batch):
     one.check(batch, "again")  # what is kept of blocks of rows comes with the second scan
     whole = size(one)
     clients = [one, *clients_of(path, 7)]
-    for client in clients:
-        client.check(batch, "all")
+    pool.check_all(clients, batch, "all")
     batch.compare(size(one), whole, "bytes for all")
-    close(clients)
+    pool.close_all(clients)
 
 
 def setting(client, name):
@@ -160,15 +151,14 @@ def test_settings(batch):
         support.configure(second.db, **{name: usual})
         batch.compare(setting(first, name), usual, f"{name} as it was")
     # What is too much for the new value goes, whoever used it.
-    for client in (first, second):
-        client.check(batch, "with memory")
+    pool.check_all((first, second), batch, "with memory")
     whole = size(first)
     support.configure(second.db, column_memory=whole // 3)
     second.check(batch, "with less memory")
     first.check(batch, "with less memory")
     batch.check(size(first) <= whole // 3, f"{size(first)} bytes of {whole // 3}")
     support.configure(first.db, column_memory=0)
-    close([first, second])
+    pool.close_all([first, second])
 
 
 def test_evicted(batch):
@@ -176,14 +166,13 @@ def test_evicted(batch):
     path = new()
     first, second = clients_of(path, 2)
     first.evict()  # what stays of files that were closed before
-    for client in (first, second):
-        client.check(batch, "at first")
+    pool.check_all((first, second), batch, "at first")
     whole = size(first)
     batch.compare(second.evict(), whole, "the other frees what the first has read")
     batch.compare(columns(first), {}, "nothing is left")
     asked(batch, first, "it is read again", True)
     asked(batch, second, "and once", False)
-    close([first, second])
+    pool.close_all([first, second])
 
 
 def test_retention(batch):
@@ -254,7 +243,7 @@ def test_device():
     second.check(batch, "the other")
     batch.compare({name: row["device_bytes"] for name, row in columns(second).items()}, copies, "the same copies")
     batch.compare(second.decoded(), 0, "the other has read nothing")
-    close([first, second])
+    pool.close_all([first, second])
 
 
 support.run(globals())

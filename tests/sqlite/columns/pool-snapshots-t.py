@@ -139,14 +139,12 @@ def test_generations(batch):
         writer.check(batch, f"after commit {number}")
         writer.run("PRAGMA wal_checkpoint(PASSIVE)")
     for order in (readers, readers[::-1], readers[::2] + readers[1::2]):
-        for reader in order:
-            reader.check(batch, "within its snapshot")
+        pool.check_all(order, batch, "within its snapshot")
         writer.check(batch, "the newest")
     writer.evict()
     while readers:
         readers.pop(len(readers) // 2).close()
-        for client in (*readers, writer):
-            client.check(batch, f"with {len(readers)} readers left")
+        pool.check_all((*readers, writer), batch, f"with {len(readers)} readers left")
     writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
     writer.check(batch, "after the log's end")
     writer.close()
@@ -159,8 +157,7 @@ def test_uncommitted():
         path = pool.made(mode)
         writer, reader = pool.Client(path, "writer"), pool.Client(path, "reader", wait=0)
         for end in ("ROLLBACK", "COMMIT", "ROLLBACK"):
-            for client in (writer, reader):
-                client.check(batch, "before")
+            pool.check_all((writer, reader), batch, "before")
             writer.run("BEGIN IMMEDIATE")
             for sql in ("UPDATE t SET a = a + 1000", "UPDATE t SET c = 'hidden' WHERE k % 2",
                         "DELETE FROM t WHERE k > 700", "ALTER TABLE t RENAME COLUMN b TO bb",
@@ -175,10 +172,8 @@ def test_uncommitted():
                 writer.run("UPDATE t SET c = c || ' and more'")
                 reader.check(batch, "what has left the cache")
             writer.run(end)
-            for client in (reader, writer, reader):
-                client.check(batch, f"after {end}")
-        for client in (writer, reader):
-            client.close()
+            pool.check_all((reader, writer, reader), batch, f"after {end}")
+        pool.close_all((writer, reader))
 
 
 def test_rights(batch):
@@ -229,8 +224,7 @@ def test_locked():
         path = pool.made()
         reader, other = (pool.Client(path, name, wait=0) for name in ("reader", "other"))
         holder = sqlite3.connect(path, isolation_level=None, timeout=0)
-        for client in (reader, other):
-            client.check(batch, "before")
+        pool.check_all((reader, other), batch, "before")
         holder.execute(how).fetchall()
         holder.execute("UPDATE t SET a = a + 1")
         for client in (reader, other):
@@ -265,24 +259,20 @@ def test_lengths(batch):
         clients.append(client)
 
     def check(step):
-        for client in clients:
-            client.check(batch, step)
+        pool.check_all(clients, batch, step)
 
     check("at first")
     clients[0].run("UPDATE t SET c = 'long ' || hex(zeroblob(500)) WHERE k = 5")
     check("a text of 1000 bytes")
     clients[0].run("UPDATE t SET c = 'longer ' || hex(zeroblob(2500)) WHERE k = 9")
     check("one of 5000 bytes")
-    for client in reversed(clients):
-        client.check(batch, "the other way round")
+    pool.check_all(reversed(clients), batch, "the other way round")
     clients[2].evict()
-    for client in reversed(clients):
-        client.check(batch, "evicted")
+    pool.check_all(reversed(clients), batch, "evicted")
     clients[1].db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000_000)
     clients[2].db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 150)
     check("with the limits changed")
-    for client in clients:
-        client.close()
+    pool.close_all(clients)
 
 
 def test_forms(batch):
@@ -312,12 +302,9 @@ def test_forms(batch):
             batch.check(problem is None, f"{name}: {problem}")
         clients.append(client)
     for step in ("at first", "again"):
-        for client in clients:
-            client.check(batch, step)
-    for client in reversed(clients):
-        client.check(batch, "the other way round")
-    for client in clients:
-        client.close()
+        pool.check_all(clients, batch, step)
+    pool.check_all(reversed(clients), batch, "the other way round")
+    pool.close_all(clients)
 
 
 def forked(work):
@@ -344,8 +331,7 @@ def test_fork():
         batch = support.Batch(f"{mode}: children of a process with columns")
         path = pool.made(mode)
         clients = [pool.Client(path, f"number {number}") for number in range(3)]
-        for client in clients:
-            client.check(batch, "at first")
+        pool.check_all(clients, batch, "at first")
 
         def work(kill):
             own = support.Batch("in the child")
@@ -367,12 +353,10 @@ def test_fork():
             status = forked(lambda kill=kill: work(kill))
             batch.compare(status, -signal.SIGKILL if kill else 0, f"child {turn}'s end")
             clients[turn % len(clients)].run("UPDATE t SET a = a + 1 WHERE k % 5 = ?", turn % 5)
-            for client in clients:
-                client.check(batch, f"after child {turn}")
+            pool.check_all(clients, batch, f"after child {turn}")
             if turn == 3:
                 clients.pop().close()
-        for client in clients:
-            client.close()
+        pool.close_all(clients)
 
 
 def test_accelerated():

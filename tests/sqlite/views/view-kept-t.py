@@ -45,6 +45,11 @@ class Kept(views.Watch):
         if kept:
             self.batch.check(line == "accelerated: answer kept", f"{step}: {line}")
 
+    def ask_anew(self, step):
+        """Asks twice: a new answer is kept, and serves the second time."""
+        self.ask_for(step, False)
+        self.ask_for(f"{step}, again", True)
+
 
 #: SELECTs, with parameters that serve and others.
 ASKED = {
@@ -81,16 +86,13 @@ def test_asked_again(journal, encoding):
         view.ask_for("again", True)
         if given:
             view.parameters["v"] = second
-            view.ask_for("other values", False)
-            view.ask_for("other values again", True)
+            view.ask_anew("other values")
             view.parameters["v"] = first
             view.ask_for("the first ones", False)
         db.execute("UPDATE t SET x = x + 1, s = 's9', many = 'm1' WHERE rowid = 5")
-        view.ask_for("after a commit", False)
-        view.ask_for("... again", True)
+        view.ask_anew("after a commit")
         other.execute("UPDATE d SET name = name || 'x' WHERE id = 1")
-        view.ask_for("after one elsewhere", False)
-        view.ask_for("... again", True)
+        view.ask_anew("after one elsewhere")
         support.execute(db, "BEGIN", "DELETE FROM t WHERE rowid < 50")
         view.ask("v", "within a transaction that writes")
         db.execute("ROLLBACK")
@@ -105,17 +107,14 @@ def test_what_changes_it():
     db, _ = make()
     select = "SELECT gpu_sum(x), sum(k), count(*) FROM t"
     view = Kept(db, select)
-    view.ask_for("first", False)
-    view.ask_for("again", True)
+    view.ask_anew("first")
     support.configure(db, override="on")
-    view.ask_for("a setting", False)
-    view.ask_for("... again", True)
+    view.ask_anew("a setting")
     support.configure(db, keep_answers="off")
     view.ask_for("switched off", False)
     view.ask_for("... again", False)
     support.configure(db, keep_answers="on")
-    view.ask_for("switched on", False)
-    view.ask_for("... again", True)
+    view.ask_anew("switched on")
     views.evict(db)
     view.ask_for("evicted", True)
     for column, count in (("s", 5), ("many", 700)):
@@ -135,12 +134,10 @@ def test_codes():
     view = Kept(db, "SELECT count(*), gpu_sum(x) FROM t WHERE lower(s) = ?", ("s1",), "codes")
     view.ask_for("first", False)
     db.execute("UPDATE t SET s = iif(s = 's1', 's2', 's1') WHERE rowid < 9 AND s IN ('s1', 's2')")
-    view.ask_for("after a commit", False)
-    view.ask_for("... again", True)
+    view.ask_anew("after a commit")
     views.evict(db)
     view.parameters["v"] = ("s2",)
-    view.ask_for("loaded anew, another value", False)
-    view.ask_for("... again", True)
+    view.ask_anew("loaded anew, another value")
 
 
 def test_moments():
@@ -180,8 +177,7 @@ def test_limits():
     for turn in range(3):
         view.ask_for(f"turn {turn}", False)
     view = Kept(db, "SELECT k, count(*) FROM t WHERE x < 0 GROUP BY k")
-    view.ask_for("no rows", False)
-    view.ask_for("... again", True)
+    view.ask_anew("no rows")
 
 
 def test_streams():
@@ -197,8 +193,7 @@ def test_streams():
         view.ask_for("again", True)
         tap.is_equal(support.stats(db)["bytes_decoded"], before, "nothing is read")
         db.execute("UPDATE t SET x = x + 1, s = 's7' WHERE rowid = 9")
-        view.ask_for("after a commit", False)
-        view.ask_for("... again", True)
+        view.ask_anew("after a commit")
     support.configure(db, column_memory=0)
 
 
