@@ -557,14 +557,40 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
     }
 }
 
+/* Fetches where the code of NULL or a number is looked for. Inlined in any case: GCC leaves out
+   calls of a function that does nothing else. */
+static inline __attribute__((always_inline)) void fetch_number(const struct clr_target *target,
+                                                               struct clr_scalar value)
+{
+    const struct clr_dictionary *dictionary = target->dictionary;
+    const uint64_t place = (uint64_t)value.bits - dictionary->near_least;
+    const struct code_key key = key_of_number(value);
+
+    if (place < dictionary->near_count)
+        __builtin_prefetch(&dictionary->near_codes[place]);
+    else
+        __builtin_prefetch(slot_of(target->cache, &key));
+}
+
+/* Codes that are looked for stay near a processor where they are so few. */
+enum { FEW_CODES = 1 << 10 };
+
 /* Takes the codes of a field. */
 static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
                                                  const struct clr_field *field,
                                                  const struct clr_place *places,
                                                  struct clr_target *target, size_t row)
 {
+    const bool are_far = target->dictionary->count > FEW_CODES;
     size_t i;
 
+    for (i = 0; i < cells->rows && are_far; i++) {
+        const struct clr_serial *serial = &clr_serials[places[cells->slots[i]].type];
+
+        if (serial->tag != CLR_TAG_BYTES)
+            fetch_number(target,
+                         clr_serial_value(serial, value_of(cells, places, i), field->is_real));
+    }
     for (i = 0; i < cells->rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 
