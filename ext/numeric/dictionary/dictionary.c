@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 
-#include <stdlib.h>
-
 /* A table is at most half full, so that a value's slot is near. */
 enum { FIRST_ENTRIES = 16, FIRST_SLOTS = 64, SLOTS_PER_ENTRY = 2 };
 
@@ -47,9 +45,6 @@ struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary
     view->has_null = dictionary->has_null;
     view->slots = dictionary->slots;
     view->slot_count = dictionary->slot_count;
-    view->near_codes = dictionary->near_codes;
-    view->near_count = dictionary->near_count;
-    view->near_least = dictionary->near_least;
     view->seed = dictionary->seed;
     view->id = dictionary->id;
     view->viewed = clr_dictionary_retain(dictionary);
@@ -73,7 +68,6 @@ void clr_dictionary_release(struct clr_dictionary *dictionary)
         clr_bytes_free(&dictionary->bytes);
         clr_memory_free(dictionary->entries);
         clr_memory_free(dictionary->slots);
-        clr_memory_free(dictionary->near_codes);
     }
     clr_memory_free(dictionary);
 }
@@ -165,127 +159,12 @@ uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_k
     return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
 }
 
-/* ---- The window, and room for more entries. */
-
-/* Whether a value has its place in the window. */
-static bool is_near(const struct clr_dictionary *dictionary, struct clr_scalar value)
-{
-    return value.tag == CLR_TAG_INTEGER &&
-           (uint64_t)value.bits - dictionary->near_least < dictionary->near_count;
-}
-
-static int compare_integers(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/*
- * INTEGERs are close to each other if three quarters of them, as a sample of the entries has it,
- * are in a range of NEAR_RANGE times their number at most. Fewer than NEAR_LEAST entries are found
- * soon enough as they are.
- */
-enum { NEAR_LEAST = 256, NEAR_SAMPLE = 64, NEAR_RANGE = 8 };
-
-/* Returns the least INTEGER of the window that there should be, and how large it is; 0: there
-   should be none. It has a third of its range at either end for the others, and those to come. */
-static size_t choose_window(const struct clr_dictionary *dictionary, uint64_t *least)
-{
-    int64_t sample[NEAR_SAMPLE];
-    uint64_t range;
-    size_t count = 0, i;
-
-    for (i = 0; i < NEAR_SAMPLE; i++) {
-        const struct clr_scalar *entry =
-            &dictionary->entries[(uint64_t)dictionary->count * i / NEAR_SAMPLE];
-
-        if (entry->tag == CLR_TAG_INTEGER)
-            sample[count++] = entry->bits;
-    }
-    if (count < NEAR_SAMPLE / 2)
-        return 0;
-    qsort(sample, count, sizeof *sample, compare_integers);
-    range = (uint64_t)sample[count - 1 - count / 8] - (uint64_t)sample[count / 8];
-    if (range / NEAR_RANGE >= dictionary->count)
-        return 0;
-    *least = (uint64_t)sample[count / 8] - range / 2;
-    return (size_t)range * 2 + 1;
-}
-
-/* Returns the hash of an entry. */
-static uint32_t hash_entry(const struct clr_dictionary *dictionary, uint32_t code)
-{
-    const struct clr_scalar entry = dictionary->entries[code];
-    struct clr_value value;
-
-    if (entry.tag != CLR_TAG_BYTES)
-        return hash_number(dictionary, entry);
-    value = clr_bytes_value(entry.bits);
-    return clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size);
-}
-
-/* Puts an entry where it is found. */
-static void put(struct clr_dictionary *dictionary, uint32_t code, uint32_t hash)
-{
-    const struct clr_scalar entry = dictionary->entries[code];
-
-    if (is_near(dictionary, entry)) {
-        dictionary->near_codes[(uint64_t)entry.bits - dictionary->near_least] = code + 1;
-        return;
-    }
-    put_slot(dictionary->slots, dictionary->slot_count - 1, (uint64_t)hash << 32 | (code + 1));
-    dictionary->hashed++;
-}
-
-/* Makes a window in the place of the one that is there, if most entries are close to each other and
-   it is not more than is left, and leaves the others to the hash table. Returns CLR_OK or
-   CLR_NOMEM.
- */
-static enum clr_code make_window(struct clr_dictionary *dictionary)
-{
-    struct clr_dictionary made = *dictionary;
-    size_t size;
-    uint32_t code;
-
-    made.near_count = choose_window(dictionary, &made.near_least);
-    for (code = 0, made.hashed = 0; code < made.count && made.near_count > 0; code++)
-        made.hashed += !is_near(&made, made.entries[code]);
-    if (made.near_count == 0 || made.hashed > made.count / 2)
-        return CLR_OK;
-    made.slot_count = FIRST_SLOTS;
-    while (made.slot_count < (made.hashed + 1) * (size_t)SLOTS_PER_ENTRY * 2)
-        made.slot_count *= 2;
-    size = made.near_count * sizeof *made.near_codes + made.slot_count * sizeof *made.slots;
-    if (!take(dictionary, size))
-        return CLR_OK;
-    made.near_codes = clr_memory_alloc_zero(made.near_count * sizeof *made.near_codes);
-    made.slots = clr_memory_alloc_zero(made.slot_count * sizeof *made.slots);
-    if (made.near_codes == NULL || made.slots == NULL) {
-        clr_memory_free(made.near_codes);
-        clr_memory_free(made.slots);
-        give_back(dictionary, size);
-        return CLR_NOMEM;
-    }
-    for (code = 0, made.hashed = 0; code < made.count; code++)
-        put(&made, code, is_near(&made, made.entries[code]) ? 0 : hash_entry(&made, code));
-    give_back(dictionary, dictionary->near_count * sizeof *dictionary->near_codes +
-                              dictionary->slot_count * sizeof *dictionary->slots);
-    clr_memory_free(dictionary->near_codes);
-    clr_memory_free(dictionary->slots);
-    dictionary->near_codes = made.near_codes;
-    dictionary->near_count = made.near_count;
-    dictionary->near_least = made.near_least;
-    dictionary->slots = made.slots;
-    dictionary->slot_count = made.slot_count;
-    dictionary->hashed = made.hashed;
-    return CLR_OK;
-}
+/* ---- Room for more entries. */
 
 /* Whether there is no room for one more entry in the hash table. */
 static bool is_full(const struct clr_dictionary *dictionary)
 {
-    return (dictionary->hashed + 1) * (size_t)SLOTS_PER_ENTRY > dictionary->slot_count;
+    return (dictionary->count + (size_t)1) * SLOTS_PER_ENTRY > dictionary->slot_count;
 }
 
 /* Sees that there is room for one more entry. */
@@ -297,10 +176,6 @@ static enum clr_code make_room(struct clr_dictionary *dictionary)
         return CLR_LIMIT;
     if (dictionary->count == dictionary->capacity)
         code = grow_entries(dictionary);
-    /* A new window goes through all entries: it is time for it when these have become some more. */
-    if (code == CLR_OK && is_full(dictionary) && dictionary->count >= NEAR_LEAST &&
-        dictionary->hashed >= dictionary->count / 4)
-        code = make_window(dictionary);
     return code == CLR_OK && is_full(dictionary) ? grow_slots(dictionary) : code;
 }
 
@@ -310,7 +185,7 @@ static void append(struct clr_dictionary *dictionary, struct clr_scalar entry, u
 {
     *code = dictionary->last = dictionary->count++;
     dictionary->entries[*code] = entry;
-    put(dictionary, *code, hash);
+    put_slot(dictionary->slots, dictionary->slot_count - 1, (uint64_t)hash << 32 | (*code + 1));
 }
 
 /* ---- Finding. */
@@ -377,9 +252,8 @@ static __attribute__((noinline)) enum clr_code add_value(struct clr_dictionary *
 enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_scalar number,
                                   uint32_t *code)
 {
-    const uint32_t near = clr_dictionary_near(dictionary, number);
-    const uint32_t hash = near != 0 ? 0 : hash_number(dictionary, number);
-    const uint32_t found = near != 0 ? near - 1 : look_up(dictionary, hash, number, NULL);
+    const uint32_t hash = hash_number(dictionary, number);
+    const uint32_t found = look_up(dictionary, hash, number, NULL);
 
     if (found == no_code)
         return add_number(dictionary, number, hash, code);
@@ -461,6 +335,5 @@ enum clr_code clr_dictionary_merge(struct clr_dictionary *dictionary,
 size_t clr_dictionary_size(const struct clr_dictionary *dictionary)
 {
     return sizeof *dictionary + dictionary->capacity * sizeof *dictionary->entries +
-           dictionary->slot_count * sizeof *dictionary->slots +
-           dictionary->near_count * sizeof *dictionary->near_codes + dictionary->bytes.size;
+           dictionary->slot_count * sizeof *dictionary->slots + dictionary->bytes.size;
 }

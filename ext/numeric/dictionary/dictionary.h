@@ -34,14 +34,6 @@ struct clr_dictionary {
     /* A hash table: of an entry 32 bits of its hash, and below them 1 + its code; else 0. */
     uint64_t *slots;
     size_t slot_count; /* a power of two */
-    uint32_t hashed;   /* entries that are in it */
-    /*
-     * INTEGERs that are close to each other, as keys are, need no hash: a window of near_count
-     * INTEGERs from near_least on, modulo 2^64, has 1 + the code of each one, or 0.
-     */
-    uint32_t *near_codes;
-    size_t near_count; /* 0: there is no window */
-    uint64_t near_least;
     uint64_t seed;
     uint64_t id;                   /* no other dictionary of the process has it */
     uint32_t last;                 /* the code that was returned last: rows often repeat */
@@ -151,18 +143,6 @@ clr_dictionary_has_bytes(const struct clr_scalar *entry, enum clr_kind kind,
              clr_bytes_word(bytes, sizeof(uint64_t))) |
             (clr_bytes_word(value.bytes + size - sizeof(uint64_t), sizeof(uint64_t)) ^
              clr_bytes_word(bytes + size - sizeof(uint64_t), sizeof(uint64_t)))) == 0;
-}
-
-/* Returns 1 + the code of an INTEGER that has its place in the window; else 0: it may be there all
-   the same. */
-static inline __attribute__((always_inline)) uint32_t
-clr_dictionary_near(const struct clr_dictionary *dictionary, struct clr_scalar number)
-{
-    const uint64_t place = (uint64_t)number.bits - dictionary->near_least;
-
-    return place < dictionary->near_count && number.tag == CLR_TAG_INTEGER
-               ? dictionary->near_codes[place]
-               : 0;
 }
 
 /*

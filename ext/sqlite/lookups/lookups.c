@@ -610,30 +610,25 @@ static int compare_entries(const void *a, const void *b)
 /*
  * Returns the turns of the entries from `begin` on, up to `count`, in the order of their values:
  * rows of a table with such keys lie next to each other then. The order is a matter of speed alone:
- * NULL, without memory for it, is by their numbers. To be freed with clr_memory_free().
+ * NULL, where they are in that order already, and without memory for it, is by their numbers. To be
+ * freed with clr_memory_free().
  */
 static struct clr_sorted_entry *sort_entries(const struct clr_dictionary *dictionary,
                                              uint32_t begin, uint32_t count)
 {
-    struct clr_sorted_entry *sorted = clr_memory_alloc((count + (size_t)1) * sizeof *sorted);
-    uint32_t turn = begin, far, i;
-    size_t place;
+    const struct clr_scalar *entries = dictionary->entries;
+    struct clr_sorted_entry *sorted;
+    uint32_t i;
 
-    if (sorted == NULL)
+    for (i = begin; i + 1 < count && entries[i].bits <= entries[i + 1].bits; i++)
+        ;
+    if (i + 1 >= count)
         return NULL;
-    /* The window has its INTEGERs in order. */
-    for (place = 0; place < dictionary->near_count; place++) {
-        const uint32_t code = dictionary->near_codes[place] - 1;
-
-        if (code >= begin && code < count)
-            sorted[turn++] = (struct clr_sorted_entry){dictionary->entries[code].bits, code};
-    }
-    far = turn;
-    for (i = begin; i < count && turn < count; i++) {
-        if (clr_dictionary_near(dictionary, dictionary->entries[i]) == 0)
-            sorted[turn++] = (struct clr_sorted_entry){dictionary->entries[i].bits, i};
-    }
-    qsort(sorted + far, turn - far, sizeof *sorted, compare_entries);
+    sorted = clr_memory_alloc(count * sizeof *sorted);
+    for (i = begin; i < count && sorted != NULL; i++)
+        sorted[i] = (struct clr_sorted_entry){entries[i].bits, i};
+    if (sorted != NULL)
+        qsort(sorted + begin, count - begin, sizeof *sorted, compare_entries);
     return sorted;
 }
 

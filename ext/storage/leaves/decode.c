@@ -127,8 +127,10 @@ static inline void target_put_bytes(struct clr_target *target, size_t row, uint3
 /* Stores the code of a row's NULL or number by the dictionary. A failure is found later. */
 static void put_code(struct clr_target *target, size_t row, struct clr_scalar value)
 {
-    enum clr_code code = clr_dictionary_add(target->dictionary, value, &target->codes[row]);
+    uint32_t number = 0;
+    enum clr_code code = clr_dictionary_add(target->dictionary, value, &number);
 
+    target->codes[row] = target->range.count + number;
     if (code != CLR_OK)
         target->code = code;
 }
@@ -138,9 +140,10 @@ static __attribute__((noinline)) void put_code_of_bytes(struct clr_target *targe
                                                         enum clr_kind kind, const void *bytes,
                                                         size_t size)
 {
-    enum clr_code code =
-        clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &target->codes[row]);
+    uint32_t number = 0;
+    enum clr_code code = clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &number);
 
+    target->codes[row] = target->range.count + number;
     if (code != CLR_OK)
         target->code = code;
 }
@@ -178,26 +181,41 @@ static __attribute__((noinline)) void learn_hashed(struct clr_target *target, si
                                                    uint32_t type, const unsigned char *from,
                                                    uint32_t hash)
 {
-    enum clr_code code = clr_dictionary_find_hashed(
-        target->dictionary, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
-        clr_serial_sizes[type], hash, &target->codes[row]);
+    uint32_t number = 0;
+    enum clr_code code = clr_dictionary_find_hashed(target->dictionary,
+                                                    type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB,
+                                                    from, clr_serial_sizes[type], hash, &number);
 
+    target->codes[row] = target->range.count + number;
     if (code != CLR_OK)
         target->code = code;
     keep(target, row, key_of_bytes(type, from));
+}
+
+/* Whether a value is an INTEGER of the range: then its code is stored. */
+static inline __attribute__((always_inline)) bool is_in_range(const struct clr_target *target,
+                                                              size_t row, struct clr_scalar value)
+{
+    const uint64_t place = (uint64_t)value.bits - target->range.least;
+
+    if (value.tag != CLR_TAG_INTEGER || place >= target->range.count)
+        return false;
+    if (!(target->range.met[place / 64] >> place % 64 & 1)) /* most rows write nothing */
+        target->range.met[place / 64] |= (uint64_t)1 << place % 64;
+    target->codes[row] = (uint32_t)place;
+    return true;
 }
 
 /* Stores the code of NULL or a number, which the cache may have. */
 static inline __attribute__((always_inline)) void find_number(struct clr_target *target, size_t row,
                                                               struct clr_scalar value)
 {
-    const uint32_t near = clr_dictionary_near(target->dictionary, value);
     const struct code_key key = key_of_number(value);
     const struct code_key *slot = slot_of(target->cache, &key);
 
-    if (near != 0)
-        target->codes[row] = near - 1;
-    else if (__builtin_expect(slot_has(slot, &key), 1))
+    if (is_in_range(target, row, value))
+        return;
+    if (__builtin_expect(slot_has(slot, &key), 1))
         target->codes[row] = slot->code;
     else
         learn_number(target, row, value);
@@ -557,40 +575,14 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
     }
 }
 
-/* Fetches where the code of NULL or a number is looked for. Inlined in any case: GCC leaves out
-   calls of a function that does nothing else. */
-static inline __attribute__((always_inline)) void fetch_number(const struct clr_target *target,
-                                                               struct clr_scalar value)
-{
-    const struct clr_dictionary *dictionary = target->dictionary;
-    const uint64_t place = (uint64_t)value.bits - dictionary->near_least;
-    const struct code_key key = key_of_number(value);
-
-    if (place < dictionary->near_count)
-        __builtin_prefetch(&dictionary->near_codes[place]);
-    else
-        __builtin_prefetch(slot_of(target->cache, &key));
-}
-
-/* Codes that are looked for stay near a processor where they are so few. */
-enum { FEW_CODES = 1 << 10 };
-
 /* Takes the codes of a field. */
 static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
                                                  const struct clr_field *field,
                                                  const struct clr_place *places,
                                                  struct clr_target *target, size_t row)
 {
-    const bool are_far = target->dictionary->count > FEW_CODES;
     size_t i;
 
-    for (i = 0; i < cells->rows && are_far; i++) {
-        const struct clr_serial *serial = &clr_serials[places[cells->slots[i]].type];
-
-        if (serial->tag != CLR_TAG_BYTES)
-            fetch_number(target,
-                         clr_serial_value(serial, value_of(cells, places, i), field->is_real));
-    }
     for (i = 0; i < cells->rows; i++) {
         struct clr_place place = places[cells->slots[i]];
 

@@ -13,12 +13,23 @@
 struct clr_code_cache; /* the codes that a column had lately */
 
 /* Where a run of rows of one column is decoded to: values and tags, or codes of a dictionary. */
+/*
+ * INTEGERs that are close to each other, as keys are: the codes of so many from the least one on
+ * are their distances from it, and those of the dictionary come behind. So nothing is looked up.
+ */
+struct clr_code_range {
+    uint64_t least; /* modulo 2^64 */
+    uint32_t count; /* 0: there are none */
+    uint64_t *met;  /* a bit for each: whether a row has it */
+};
+
 struct clr_target {
     int64_t *values;
     uint8_t *tags;   /* written from the first row on whose tag differs from those before */
     uint8_t kind;    /* of the rows so far, CLR_TAG_MIXED if they differ */
     uint32_t *codes; /* NULL: values */
     struct clr_dictionary *dictionary; /* of the codes */
+    struct clr_code_range range;       /* of other codes */
     struct clr_code_cache *cache;      /* the same */
     enum clr_code code; /* CLR_OK, or why a row has no code; INVALID: it has another value than
                            a time of the field's format, or TEXT where a pattern is asked for */

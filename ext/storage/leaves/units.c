@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Leaf pages of one thread. */
@@ -387,12 +388,16 @@ enum { LEAST_LEAVES = 256, SAMPLED = 4, PART = 16 };
 /* What is taken for too many is more than that by one in MARGIN. */
 enum { MARGIN = 2 };
 
+/* A range leaves out a part of the INTEGERs at either end, and has a part of its size more there
+   than without them. */
+enum { RANGE_LEFT = 16, RANGE_ROOM = 4 };
+
 /* What a sample's values and the records that they are in may take. */
 enum { MOST_BYTES = 64 << 20 };
 
 struct sample {
     const struct clr_units *units;
-    struct clr_field *fields; /* those of the units with codes that may have too many values */
+    struct clr_field *fields; /* those of the units with codes */
     int count;
     size_t leaves, most_cells;            /* in the sample; of a leaf */
     size_t rows;                          /* decoded */
@@ -407,7 +412,7 @@ static void find_fields(struct sample *sample)
     int k;
 
     for (k = 0; k < sample->units->field_count; k++) {
-        if (sample->units->fields[k].with_codes && !sample->units->fields[k].is_joined)
+        if (sample->units->fields[k].with_codes)
             sample->fields[sample->count++] = sample->units->fields[k];
     }
 }
@@ -508,6 +513,51 @@ static enum clr_load_outcome take_leaves(struct sample *sample, struct clr_leaf_
     return outcome;
 }
 
+/* Returns about how many rows the table has. */
+static double guess_rows(const struct sample *sample)
+{
+    const struct clr_layout *layout = sample->units->layout;
+    const double leaves = (double)sample->units->leaves.count / (double)sample->leaves;
+
+    return layout != NULL ? (double)layout->rows : (double)sample->rows * leaves;
+}
+
+static int compare_integers(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Returns the range of a field's INTEGERs, but few that are far from the others, with some room at
+   either end for those that the sample has not met; none if they are few, or so far apart that most
+   of it might be of no use, or without memory. */
+static struct clr_code_range find_range(const struct sample *sample, int k)
+{
+    const struct clr_dictionary *dictionary = sample->dictionaries[k];
+    int64_t *integers = clr_memory_alloc((dictionary->count + (size_t)1) * sizeof *integers);
+    struct clr_code_range range = {.count = 0};
+    size_t count = 0, least;
+    uint64_t size, room;
+    uint32_t code;
+
+    for (code = 0; code < dictionary->count && integers != NULL; code++)
+        if (dictionary->entries[code].tag == CLR_TAG_INTEGER)
+            integers[count++] = dictionary->entries[code].bits;
+    if (count > dictionary->count / 2) {
+        qsort(integers, count, sizeof *integers, compare_integers);
+        least = count / RANGE_LEFT;
+        size = (uint64_t)integers[count - 1 - least] - (uint64_t)integers[least];
+        room = size / RANGE_ROOM + 1;
+        if ((double)size + 2.0 * (double)room < guess_rows(sample) &&
+            size < CLR_DICTIONARY_MOST / 2)
+            range = (struct clr_code_range){.least = (uint64_t)integers[least] - room,
+                                            .count = (uint32_t)(size + 2 * room + 1)};
+    }
+    clr_memory_free(integers);
+    return range;
+}
+
 /*
  * Whether the table has too many values of a field. There are no fewer than d + f1^2 / 2 f2, where
  * d are in the sample, f1 of them once and f2 twice (Chao, Nonparametric estimation of the number
@@ -516,9 +566,7 @@ static enum clr_load_outcome take_leaves(struct sample *sample, struct clr_leaf_
  */
 static bool has_many_values(const struct sample *sample, int k)
 {
-    const struct clr_layout *layout = sample->units->layout;
-    const double leaves = (double)sample->units->leaves.count / (double)sample->leaves;
-    const double rows = layout != NULL ? (double)layout->rows : (double)sample->rows * leaves;
+    const double rows = guess_rows(sample);
     double met[4] = {0}, least;
     uint32_t code;
 
@@ -543,13 +591,14 @@ static enum clr_load_outcome take(struct sample *sample, struct clr_pages *pages
     return outcome;
 }
 
-enum clr_load_outcome clr_sample_many_values(struct clr_units *units, uint64_t seed, size_t memory,
-                                             const struct clr_watch *watch, int *position)
+enum clr_load_outcome clr_sample_codes(struct clr_units *units, uint64_t seed, size_t memory,
+                                       const struct clr_watch *watch, struct clr_code_range *ranges,
+                                       int *position)
 {
     struct clr_pages pages = clr_units_pages(units);
     enum clr_load_outcome outcome = CLR_LOAD_FAILED;
     struct sample sample;
-    int k;
+    int k, field = 0;
 
     if (units->leaves.count < LEAST_LEAVES)
         return CLR_LOAD_DONE;
@@ -558,10 +607,13 @@ enum clr_load_outcome clr_sample_many_values(struct clr_units *units, uint64_t s
     if (sample_init(&sample, units, seed, memory) && pages.visited != NULL)
         outcome = sample.count == 0 ? CLR_LOAD_DONE : take(&sample, &pages, seed);
     for (k = 0; k < sample.count && outcome == CLR_LOAD_DONE; k++) {
-        if (has_many_values(&sample, k)) {
+        if (!sample.fields[k].is_joined && has_many_values(&sample, k)) {
             *position = sample.fields[k].position;
             outcome = CLR_LOAD_MANY_VALUES;
         }
+        while (!units->fields[field].with_codes)
+            field++;
+        ranges[field++] = find_range(&sample, k);
     }
     /* The sample is not the whole table, and a load says by itself what is too large for it. */
     if (outcome == CLR_LOAD_TOO_LARGE || outcome == CLR_LOAD_UNSURE)

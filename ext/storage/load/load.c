@@ -524,8 +524,9 @@ struct coding {
     const struct clr_units *units;
     atomic_int_least64_t *left; /* bytes that the dictionaries may still take */
     struct clr_dictionary *
-        *dictionaries; /* of each thread, in the order of fields; NULL: no codes */
-    atomic_int full;   /* of CLR_LOAD_MANY_VALUES: the field's position */
+        *dictionaries;             /* of each thread, in the order of fields; NULL: no codes */
+    struct clr_code_range *ranges; /* likewise, the threads with bits of their own */
+    atomic_int full;               /* of CLR_LOAD_MANY_VALUES: the field's position */
 };
 
 /* Returns a thread's place for the dictionary of field k. Threads' places are apart, so that no two
@@ -533,6 +534,18 @@ struct coding {
 static struct clr_dictionary **dictionary_of(const struct coding *coding, int thread, int k)
 {
     return coding->dictionaries + (size_t)thread * (size_t)coding->units->field_count + (size_t)k;
+}
+
+/* The same of the range. */
+static struct clr_code_range *range_of(const struct coding *coding, int thread, int k)
+{
+    return coding->ranges + (size_t)thread * (size_t)coding->units->field_count + (size_t)k;
+}
+
+/* Returns how many words the bits of a range take. */
+static size_t words_of(const struct clr_code_range *range)
+{
+    return ((size_t)range->count + 63) / 64;
 }
 
 static bool is_wanted(const struct clr_units *units)
@@ -545,11 +558,12 @@ static bool is_wanted(const struct clr_units *units)
 }
 
 /*
- * Begins, for units that have been found and whose fields stay as they are, with the seed of the
- * dictionaries and the bytes that they may take, which they share with others. Returns false
- * without memory. Free in any case; it may be zeros then.
+ * Begins, for units that have been found and whose fields stay as they are, with the ranges of the
+ * fields, the seed of the dictionaries and the bytes that they may take, which they share with
+ * others. Returns false without memory. Free in any case; it may be zeros then.
  */
-static bool coding_init(struct coding *coding, const struct clr_units *units, uint64_t seed,
+static bool coding_init(struct coding *coding, const struct clr_units *units,
+                        const struct clr_code_range *ranges, uint64_t seed,
                         atomic_int_least64_t *left)
 {
     const size_t threads = (size_t)units->threads, count = (size_t)units->field_count;
@@ -560,14 +574,19 @@ static bool coding_init(struct coding *coding, const struct clr_units *units, ui
     coding->units = units;
     coding->left = left;
     coding->dictionaries = clr_memory_alloc_zero(threads * count * sizeof(struct clr_dictionary *));
-    if (coding->dictionaries == NULL)
+    coding->ranges = clr_memory_alloc_zero(threads * count * sizeof *coding->ranges);
+    if (coding->dictionaries == NULL || coding->ranges == NULL)
         return false;
     for (thread = 0; thread < units->threads; thread++) {
         for (k = 0; k < units->field_count; k++) {
             if (!units->fields[k].with_codes)
                 continue;
             *dictionary_of(coding, thread, k) = clr_dictionary_new(seed, left);
-            if (*dictionary_of(coding, thread, k) == NULL)
+            *range_of(coding, thread, k) = ranges[k];
+            range_of(coding, thread, k)->met =
+                clr_memory_alloc_zero(words_of(&ranges[k]) * sizeof(uint64_t) + 1);
+            if (*dictionary_of(coding, thread, k) == NULL ||
+                range_of(coding, thread, k)->met == NULL)
                 return false;
         }
     }
@@ -576,13 +595,17 @@ static bool coding_init(struct coding *coding, const struct clr_units *units, ui
 
 static void coding_free(struct coding *coding)
 {
+    const size_t count = coding->units == NULL
+                             ? 0
+                             : (size_t)coding->units->threads * (size_t)coding->units->field_count;
     size_t i;
 
-    if (coding->dictionaries != NULL) {
-        for (i = 0; i < (size_t)coding->units->threads * (size_t)coding->units->field_count; i++)
-            clr_dictionary_release(coding->dictionaries[i]);
-    }
+    for (i = 0; i < count && coding->dictionaries != NULL; i++)
+        clr_dictionary_release(coding->dictionaries[i]);
+    for (i = 0; i < count && coding->ranges != NULL; i++)
+        clr_memory_free(coding->ranges[i].met);
     clr_memory_free((void *)coding->dictionaries);
+    clr_memory_free(coding->ranges);
 }
 
 /* Lets a decoder whose targets have been set store the codes of that thread's dictionaries. */
@@ -596,6 +619,7 @@ static void coding_aim(const struct coding *coding, int thread, struct clr_decod
     for (k = 0; k < decoder->count; k++) {
         if (coding->units->fields[k].with_codes) {
             decoder->targets[k].dictionary = *dictionary_of(coding, thread, k);
+            decoder->targets[k].range = *range_of(coding, thread, k);
             decoder->targets[k].cache = decoder->caches[k];
         }
     }
@@ -606,34 +630,81 @@ struct narrowing {
     const struct clr_units *units;
     int parts;
     struct clr_dictionary *dictionary; /* the one of all */
-    uint32_t **maps; /* of each thread: the new code of each old one; NULL: they are the same */
+    uint32_t *of_range; /* the new code of each of the range; NULL: they are the same */
+    uint32_t **maps;    /* of each thread: the same of each old one; NULL: it has those of the range
+                           alone, or they are the same */
     struct clr_column *from, *to;
 };
 
-/* Adds what the threads have to the dictionary that has most, which it takes: until that shows that
-   the column, of so many rows, has too many values. */
-static enum clr_code merge(struct narrowing *narrowing, struct coding *coding, int k, size_t rows)
+/* Gives the INTEGERs of the range that any thread has met the first codes of a dictionary, in their
+   order. */
+static enum clr_code take_range(struct narrowing *narrowing, const struct coding *coding, int k)
 {
+    const struct clr_code_range *range = range_of(coding, 0, k);
+    const size_t words = words_of(range);
     enum clr_code code = CLR_OK;
+    size_t word;
+    int thread;
+
+    narrowing->of_range = clr_memory_alloc_zero((range->count + (size_t)1) * sizeof(uint32_t));
+    narrowing->dictionary = clr_dictionary_new((*dictionary_of(coding, 0, k))->seed, coding->left);
+    if (narrowing->of_range == NULL || narrowing->dictionary == NULL)
+        return CLR_NOMEM;
+    for (word = 0; word < words; word++) {
+        uint64_t met = 0;
+
+        for (thread = 0; thread < coding->units->threads; thread++)
+            met |= range_of(coding, thread, k)->met[word];
+        for (; met != 0 && code == CLR_OK; met &= met - 1) {
+            const size_t place = word * 64 + (size_t)__builtin_ctzll(met);
+            const struct clr_scalar value = {.tag = CLR_TAG_INTEGER,
+                                             .bits = (int64_t)(range->least + place)};
+
+            code = clr_dictionary_add(narrowing->dictionary, value, &narrowing->of_range[place]);
+        }
+    }
+    return code;
+}
+
+/* Begins the one dictionary with the range, or, where there is none, as that of the threads' which
+   has most, which it takes. */
+static enum clr_code begin_dictionary(struct narrowing *narrowing, struct coding *coding, int k)
+{
     int thread, most = 0;
 
+    if (range_of(coding, 0, k)->count > 0)
+        return take_range(narrowing, coding, k);
     for (thread = 1; thread < coding->units->threads; thread++) {
         if ((*dictionary_of(coding, thread, k))->count > (*dictionary_of(coding, most, k))->count)
             most = thread;
     }
     narrowing->dictionary = *dictionary_of(coding, most, k);
     *dictionary_of(coding, most, k) = NULL;
+    return CLR_OK;
+}
+
+/* Adds what the threads have to the one dictionary: until that shows that the column, of so many
+   rows, has too many values. */
+static enum clr_code merge(struct narrowing *narrowing, struct coding *coding, int k, size_t rows)
+{
+    const size_t range = range_of(coding, 0, k)->count;
+    enum clr_code code = begin_dictionary(narrowing, coding, k);
+    int thread;
+
     for (thread = 0; thread < coding->units->threads && code == CLR_OK; thread++) {
         struct clr_dictionary **from = dictionary_of(coding, thread, k);
 
-        if (*from == NULL ||
+        if (*from == NULL || (range > 0 && (*from)->count == 0) ||
             clr_field_has_many_values(&coding->units->fields[k], narrowing->dictionary, rows))
             continue;
         narrowing->maps[thread] =
-            clr_memory_alloc(((*from)->count + 1) * sizeof *narrowing->maps[thread]);
+            clr_memory_alloc((range + (*from)->count + 1) * sizeof *narrowing->maps[thread]);
         if (narrowing->maps[thread] == NULL)
             return CLR_NOMEM;
-        code = clr_dictionary_merge(narrowing->dictionary, *from, narrowing->maps[thread]);
+        if (range > 0)
+            memcpy(narrowing->maps[thread], narrowing->of_range,
+                   range * sizeof *narrowing->of_range);
+        code = clr_dictionary_merge(narrowing->dictionary, *from, narrowing->maps[thread] + range);
         atomic_fetch_add(coding->left, (int64_t)clr_dictionary_size(*from));
         clr_dictionary_release(*from);
         *from = NULL;
@@ -650,7 +721,8 @@ static void narrow_part(void *argument, int part, const atomic_bool *stop)
     (void)stop;
     for (; i < end; i++) {
         const struct clr_unit *unit = &narrowing->units->units[i];
-        const uint32_t *map = narrowing->maps[unit->thread];
+        const uint32_t *own = narrowing->maps[unit->thread];
+        const uint32_t *map = own != NULL ? own : narrowing->of_range;
 
         if (map != NULL || narrowing->to != narrowing->from)
             clr_column_map_codes(narrowing->to, unit->row, narrowing->from, unit->row, unit->rows,
@@ -691,6 +763,8 @@ static enum clr_load_outcome join(struct narrowing *narrowing, struct coding *co
     if (narrowing->maps == NULL)
         return CLR_LOAD_FAILED;
     code = merge(narrowing, coding, k, rows);
+    if (narrowing->dictionary == NULL)
+        return CLR_LOAD_FAILED;
     if (clr_field_has_many_values(&coding->units->fields[k], narrowing->dictionary, rows) ||
         (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST)) {
         atomic_store(&coding->full, coding->units->fields[k].position);
@@ -708,6 +782,7 @@ static void free_joined(struct narrowing *narrowing)
     for (i = 0; i < narrowing->units->threads && narrowing->maps != NULL; i++)
         clr_memory_free(narrowing->maps[i]);
     clr_memory_free((void *)narrowing->maps);
+    clr_memory_free(narrowing->of_range);
     clr_dictionary_release(narrowing->dictionary);
 }
 
@@ -888,8 +963,8 @@ static void free_bytes(struct load *load)
     clr_memory_free(load->bytes);
 }
 
-/* Makes what the threads fill in, once the units are known. */
-static bool prepare(struct load *load)
+/* Makes what the threads fill in, once the units, and ranges of the fields, are known. */
+static bool prepare(struct load *load, const struct clr_code_range *ranges)
 {
     const struct clr_units *units = &load->units;
     const struct clr_layout *layout = load->placement.layout;
@@ -912,22 +987,28 @@ static bool prepare(struct load *load)
             return false;
     }
     return packing_init(&load->packing, units, load->columns) &&
-           coding_init(&load->coding, units, layout->seed, &load->placement.left);
+           coding_init(&load->coding, units, ranges, layout->seed, &load->placement.left);
 }
 
-/* Has a sample tell of fields with too many values for codes. */
+/* A range needs as much memory as so many bytes for each INTEGER are a small part of. */
+enum { RANGE_BYTES = 64 };
+
+/* Has a sample tell of fields with too many values for codes, and of the ranges of others. */
 static enum clr_load_outcome sample(struct load *load, const struct clr_layout *layout,
-                                    const struct clr_watch *watch)
+                                    const struct clr_watch *watch, struct clr_code_range *ranges)
 {
     const size_t memory = layout->most_bytes > 0 ? layout->most_bytes : SIZE_MAX;
-    int position = 0;
+    int position = 0, k;
     enum clr_load_outcome outcome;
 
     if (!is_wanted(&load->units))
         return CLR_LOAD_DONE;
-    outcome = clr_sample_many_values(&load->units, layout->seed, memory, watch, &position);
+    outcome = clr_sample_codes(&load->units, layout->seed, memory, watch, ranges, &position);
     if (outcome == CLR_LOAD_MANY_VALUES)
         atomic_store(&load->coding.full, position);
+    for (k = 0; k < load->units.field_count; k++)
+        if (ranges[k].count > memory / RANGE_BYTES)
+            ranges[k].count = 0;
     return outcome;
 }
 
@@ -936,16 +1017,23 @@ static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout
                                     const struct clr_watch *watch, size_t *rows)
 {
     struct clr_units *units = &load->units;
+    struct clr_code_range *ranges =
+        clr_memory_alloc_zero(((size_t)load->count + 1) * sizeof *ranges);
     enum clr_load_outcome outcome;
     int k, position;
 
     if (units->threads > load->most_threads)
         units->threads = load->most_threads;
-    outcome = sample(load, layout, watch);
+    if (ranges == NULL)
+        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
+    outcome = sample(load, layout, watch, ranges);
+    if (outcome == CLR_LOAD_DONE &&
+        (!placement_init(&load->placement, units, layout, load->columns != NULL) ||
+         !prepare(load, ranges)))
+        outcome = clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
+    clr_memory_free(ranges);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
-    if (!placement_init(&load->placement, units, layout, load->columns != NULL) || !prepare(load))
-        return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
     outcome = clr_units_run(units, load_units, load, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;

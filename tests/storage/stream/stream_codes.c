@@ -129,6 +129,23 @@ static enum clr_load_outcome stream_coded(const struct clr_source *source, uint3
     return outcome;
 }
 
+/* INTEGERs of which each thread has met some, in rows that are not together. */
+static void test_range(const struct clr_source *source, uint32_t root, sqlite3 *db)
+{
+    const struct clr_field field = {.index = 0, .with_codes = true};
+    struct clr_dictionary *dictionary;
+    struct clr_load_report report;
+    struct clr_status status;
+    size_t rows;
+
+    tap_is_int64(clr_load_dictionaries(source, root, &field, 1, 1 << 22, 77, &dictionary, &rows,
+                                       NULL, &report, &status),
+                 CLR_LOAD_DONE, "the dictionary of a range");
+    tap_is_int64((int64_t)dictionary->count, image_number(db, "SELECT count(DISTINCT i) FROM t"),
+                 "has all that any thread has met");
+    clr_dictionary_release(dictionary);
+}
+
 static void test_codes(const struct clr_source *source, uint32_t root, sqlite3 *db)
 {
     const int64_t expected =
@@ -216,6 +233,7 @@ TAP_TEST(test_stream_codes)
     struct clr_source source = image_bytes_source(&bytes);
 
     test_codes(&source, image_root(db, "t"), db);
+    test_range(&source, image_root(db, "t"), db);
     test_unusual(&source, db);
     image_close(db, &bytes);
 }
