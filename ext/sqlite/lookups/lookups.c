@@ -79,33 +79,29 @@ static struct clr_value value_of(const struct clr_scalar *scalar)
     return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
 }
 
-/* Whether the result in a column is in UTF-8, in which it is kept, what it is in the database's
-   encoding. */
-static bool is_kept(sqlite3_stmt *statement, int column, int encoding)
+/* Whether a result is in UTF-8, in which it is kept, what it is in the database's encoding. */
+static bool is_kept(sqlite3_value *value, int encoding)
 {
     const void *bytes;
 
-    if (encoding == SQLITE_UTF8 || sqlite3_column_type(statement, column) != SQLITE_TEXT)
+    if (encoding == SQLITE_UTF8 || sqlite3_value_type(value) != SQLITE_TEXT)
         return true;
-    /* Unconverted, as it is asked for before its size. */
-    bytes = sqlite3_column_blob(statement, column);
-    return clr_encoding_keeps_utf16(bytes, (size_t)sqlite3_column_bytes(statement, column),
-                                    encoding);
+    bytes = sqlite3_value_blob(value); /* unconverted, as it is asked for before its size */
+    return clr_encoding_keeps_utf16(bytes, (size_t)sqlite3_value_bytes(value), encoding);
 }
 
 /* Finds the number of a result among the distinct ones. Returns SQLITE_OK or SQLITE_NOMEM. */
-static int number_result(sqlite3_stmt *statement, int column, struct clr_scalar result,
+static int number_result(sqlite3_value *value, struct clr_scalar result,
                          struct clr_dictionary *distinct, uint32_t *number)
 {
-    const bool is_text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
+    const bool is_text = sqlite3_value_type(value) == SQLITE_TEXT;
     const void *bytes;
     int size;
 
     if (result.tag != CLR_TAG_BYTES)
         return clr_dictionary_add(distinct, result, number) == CLR_OK ? SQLITE_OK : SQLITE_NOMEM;
-    bytes = is_text ? (const void *)sqlite3_column_text(statement, column)
-                    : sqlite3_column_blob(statement, column);
-    size = sqlite3_column_bytes(statement, column);
+    bytes = is_text ? (const void *)sqlite3_value_text(value) : sqlite3_value_blob(value);
+    size = sqlite3_value_bytes(value);
     if (bytes == NULL && size > 0)
         return SQLITE_NOMEM;
     return clr_dictionary_add_bytes(distinct, is_text ? CLR_KIND_TEXT : CLR_KIND_BLOB, bytes,
@@ -114,12 +110,14 @@ static int number_result(sqlite3_stmt *statement, int column, struct clr_scalar 
                : SQLITE_NOMEM;
 }
 
-/* Takes the result that a column of the statement's row has for an entry. Returns SQLITE_OK or
+/* Takes the result that a column of the statement's row has for an entry. The value is asked for
+   once: each function about a column takes the connection's mutex. Returns SQLITE_OK or
    SQLITE_NOMEM. */
 static int take_result(sqlite3_stmt *statement, int column, int encoding, uint32_t code,
                        struct results *results)
 {
-    const struct clr_scalar result = clr_scalar_of(sqlite3_column_value(statement, column));
+    sqlite3_value *value = sqlite3_column_value(statement, column);
+    const struct clr_scalar result = clr_scalar_of(value);
     uint32_t number;
     int rc;
 
@@ -128,9 +126,9 @@ static int take_result(sqlite3_stmt *statement, int column, int encoding, uint32
         results->shared->values[code] = result.bits;
         return SQLITE_OK;
     }
-    if (!is_kept(statement, column, encoding))
+    if (!is_kept(value, encoding))
         return SQLITE_OK;
-    rc = number_result(statement, column, result, results->distinct, &number);
+    rc = number_result(value, result, results->distinct, &number);
     if (rc == SQLITE_OK) {
         results->shared->tags[code] = CLR_TAG_INTEGER;
         results->shared->values[code] = number;
