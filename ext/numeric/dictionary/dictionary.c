@@ -91,20 +91,21 @@ static void give_back(struct clr_dictionary *dictionary, size_t size)
         atomic_fetch_add(dictionary->bytes.left, (int64_t)size);
 }
 
-static enum clr_code grow_entries(struct clr_dictionary *dictionary)
+static enum clr_code grow_entries(struct clr_dictionary *dictionary, uint32_t capacity)
 {
-    const size_t size = dictionary->capacity * sizeof *dictionary->entries;
+    const size_t size = (size_t)capacity * sizeof *dictionary->entries;
+    const size_t more = size - dictionary->capacity * sizeof *dictionary->entries;
     struct clr_scalar *entries;
 
-    if (!take(dictionary, size))
+    if (!take(dictionary, more))
         return CLR_LIMIT;
-    entries = clr_memory_realloc(dictionary->entries, 2 * size);
+    entries = clr_memory_realloc(dictionary->entries, size);
     if (entries == NULL) {
-        give_back(dictionary, size);
+        give_back(dictionary, more);
         return CLR_NOMEM;
     }
     dictionary->entries = entries;
-    dictionary->capacity *= 2;
+    dictionary->capacity = capacity;
     return CLR_OK;
 }
 
@@ -117,9 +118,10 @@ static void put_slot(uint64_t *slots, size_t mask, uint64_t slot)
     slots[i] = slot;
 }
 
-static enum clr_code grow_slots(struct clr_dictionary *dictionary)
+/* count: a power of two. */
+static enum clr_code grow_slots(struct clr_dictionary *dictionary, size_t count)
 {
-    const size_t count = 2 * dictionary->slot_count, size = count * sizeof *dictionary->slots;
+    const size_t size = count * sizeof *dictionary->slots;
     uint64_t *slots;
     size_t i;
 
@@ -135,10 +137,30 @@ static enum clr_code grow_slots(struct clr_dictionary *dictionary)
             put_slot(slots, count - 1, dictionary->slots[i]);
     }
     clr_memory_free(dictionary->slots);
-    give_back(dictionary, size / 2);
+    give_back(dictionary, dictionary->slot_count * sizeof *dictionary->slots);
     dictionary->slots = slots;
     dictionary->slot_count = count;
     return CLR_OK;
+}
+
+/* Whether there is no room for so many entries in the hash table. */
+static bool is_full(const struct clr_dictionary *dictionary, uint32_t count)
+{
+    return (size_t)count * SLOTS_PER_ENTRY > dictionary->slot_count;
+}
+
+enum clr_code clr_dictionary_reserve(struct clr_dictionary *dictionary, uint32_t count)
+{
+    enum clr_code code = CLR_OK;
+    size_t slots = dictionary->slot_count;
+
+    if (count > CLR_DICTIONARY_MOST)
+        return CLR_LIMIT;
+    if (count > dictionary->capacity)
+        code = grow_entries(dictionary, count);
+    while (slots < (size_t)count * SLOTS_PER_ENTRY)
+        slots *= 2;
+    return code == CLR_OK && is_full(dictionary, count) ? grow_slots(dictionary, slots) : code;
 }
 
 /* ---- The hashes. */
@@ -159,13 +181,7 @@ uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_k
     return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
 }
 
-/* ---- Room for more entries. */
-
-/* Whether there is no room for one more entry in the hash table. */
-static bool is_full(const struct clr_dictionary *dictionary)
-{
-    return (dictionary->count + (size_t)1) * SLOTS_PER_ENTRY > dictionary->slot_count;
-}
+/* ---- One more entry. */
 
 /* Sees that there is room for one more entry. */
 static enum clr_code make_room(struct clr_dictionary *dictionary)
@@ -175,8 +191,10 @@ static enum clr_code make_room(struct clr_dictionary *dictionary)
     if (dictionary->count == CLR_DICTIONARY_MOST || dictionary->viewed != NULL)
         return CLR_LIMIT;
     if (dictionary->count == dictionary->capacity)
-        code = grow_entries(dictionary);
-    return code == CLR_OK && is_full(dictionary) ? grow_slots(dictionary) : code;
+        code = grow_entries(dictionary, 2 * dictionary->capacity);
+    return code == CLR_OK && is_full(dictionary, dictionary->count + 1)
+               ? grow_slots(dictionary, 2 * dictionary->slot_count)
+               : code;
 }
 
 /* Adds an entry, for which there is room. */

@@ -206,19 +206,25 @@ static inline __attribute__((always_inline)) bool is_in_range(const struct clr_t
     return true;
 }
 
-/* Stores the code of NULL or a number, which the cache may have. */
-static inline __attribute__((always_inline)) void find_number(struct clr_target *target, size_t row,
-                                                              struct clr_scalar value)
+/* Stores the code of NULL or a number that is not in the range; the cache may have it. */
+static inline __attribute__((always_inline)) void find_far(struct clr_target *target, size_t row,
+                                                           struct clr_scalar value)
 {
     const struct code_key key = key_of_number(value);
     const struct code_key *slot = slot_of(target->cache, &key);
 
-    if (is_in_range(target, row, value))
-        return;
     if (__builtin_expect(slot_has(slot, &key), 1))
         target->codes[row] = slot->code;
     else
         learn_number(target, row, value);
+}
+
+/* Stores the code of NULL or a number. */
+static inline __attribute__((always_inline)) void find_number(struct clr_target *target, size_t row,
+                                                              struct clr_scalar value)
+{
+    if (!is_in_range(target, row, value))
+        find_far(target, row, value);
 }
 
 /* Whether a row's value is a short TEXT or BLOB that the cache has: then its code is stored. */

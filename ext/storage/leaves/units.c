@@ -385,6 +385,9 @@ void clr_units_free(struct clr_units *units)
  */
 enum { LEAST_LEAVES = 256, SAMPLED = 4, PART = 16 };
 
+/* Leaves that are enough for ranges: fields that are joined may have any number of values. */
+enum { RANGE_LEAVES = 64 };
+
 /* What is taken for too many is more than that by one in MARGIN. */
 enum { MARGIN = 2 };
 
@@ -417,22 +420,33 @@ static void find_fields(struct sample *sample)
     }
 }
 
+/* Returns of how many leaves there is a sample. */
+static size_t count_leaves(const struct sample *sample)
+{
+    const size_t all = sample->units->leaves.count;
+    size_t leaves = RANGE_LEAVES;
+    int k;
+
+    for (k = 0; k < sample->count; k++)
+        if (!sample->fields[k].is_joined)
+            leaves = (size_t)((double)SAMPLED * sqrt((double)all));
+    return leaves < all / PART ? leaves : all / PART;
+}
+
 /* Free in any case. */
 static bool sample_init(struct sample *sample, const struct clr_units *units, uint64_t seed,
                         size_t memory)
 {
-    const size_t leaves = units->leaves.count, fields = (size_t)units->field_count + 1;
+    const size_t fields = (size_t)units->field_count + 1;
     int k;
 
     *sample = (struct sample){.units = units, .most_cells = clr_page_most_cells(units->source)};
     atomic_init(&sample->left, (int64_t)(memory < MOST_BYTES ? memory : MOST_BYTES));
-    sample->leaves = (size_t)((double)SAMPLED * sqrt((double)leaves));
-    if (sample->leaves > leaves / PART)
-        sample->leaves = leaves / PART;
     sample->fields = clr_memory_alloc(fields * sizeof *sample->fields);
     if (sample->fields == NULL)
         return false;
     find_fields(sample);
+    sample->leaves = count_leaves(sample);
     sample->dictionaries = clr_memory_alloc_zero(fields * sizeof(struct clr_dictionary *));
     sample->times = clr_memory_alloc_zero(fields * sizeof(uint8_t *));
     sample->codes = clr_memory_alloc(fields * sample->most_cells * sizeof *sample->codes);

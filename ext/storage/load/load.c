@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "storage/leaves/units.h"
+#include "storage/load/coding.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -516,300 +517,6 @@ static enum clr_load_outcome placement_keep(struct placement *placement, struct 
     return CLR_LOAD_DONE;
 }
 
-/* ---- Dictionaries: each thread has one of its own for each column with codes, so that none waits
-   for another, and in the end they are made one. */
-
-/* Zeros: nothing is with codes. */
-struct coding {
-    const struct clr_units *units;
-    atomic_int_least64_t *left; /* bytes that the dictionaries may still take */
-    struct clr_dictionary *
-        *dictionaries;             /* of each thread, in the order of fields; NULL: no codes */
-    struct clr_code_range *ranges; /* likewise, the threads with bits of their own */
-    atomic_int full;               /* of CLR_LOAD_MANY_VALUES: the field's position */
-};
-
-/* Returns a thread's place for the dictionary of field k. Threads' places are apart, so that no two
-   share a cache line. */
-static struct clr_dictionary **dictionary_of(const struct coding *coding, int thread, int k)
-{
-    return coding->dictionaries + (size_t)thread * (size_t)coding->units->field_count + (size_t)k;
-}
-
-/* The same of the range. */
-static struct clr_code_range *range_of(const struct coding *coding, int thread, int k)
-{
-    return coding->ranges + (size_t)thread * (size_t)coding->units->field_count + (size_t)k;
-}
-
-/* Returns how many words the bits of a range take. */
-static size_t words_of(const struct clr_code_range *range)
-{
-    return ((size_t)range->count + 63) / 64;
-}
-
-static bool is_wanted(const struct clr_units *units)
-{
-    int k;
-
-    for (k = 0; k < units->field_count && !units->fields[k].with_codes; k++)
-        ;
-    return k < units->field_count;
-}
-
-/*
- * Begins, for units that have been found and whose fields stay as they are, with the ranges of the
- * fields, the seed of the dictionaries and the bytes that they may take, which they share with
- * others. Returns false without memory. Free in any case; it may be zeros then.
- */
-static bool coding_init(struct coding *coding, const struct clr_units *units,
-                        const struct clr_code_range *ranges, uint64_t seed,
-                        atomic_int_least64_t *left)
-{
-    const size_t threads = (size_t)units->threads, count = (size_t)units->field_count;
-    int thread, k;
-
-    if (!is_wanted(units))
-        return true;
-    coding->units = units;
-    coding->left = left;
-    coding->dictionaries = clr_memory_alloc_zero(threads * count * sizeof(struct clr_dictionary *));
-    coding->ranges = clr_memory_alloc_zero(threads * count * sizeof *coding->ranges);
-    if (coding->dictionaries == NULL || coding->ranges == NULL)
-        return false;
-    for (thread = 0; thread < units->threads; thread++) {
-        for (k = 0; k < units->field_count; k++) {
-            if (!units->fields[k].with_codes)
-                continue;
-            *dictionary_of(coding, thread, k) = clr_dictionary_new(seed, left);
-            *range_of(coding, thread, k) = ranges[k];
-            range_of(coding, thread, k)->met =
-                clr_memory_alloc_zero(words_of(&ranges[k]) * sizeof(uint64_t) + 1);
-            if (*dictionary_of(coding, thread, k) == NULL ||
-                range_of(coding, thread, k)->met == NULL)
-                return false;
-        }
-    }
-    return true;
-}
-
-static void coding_free(struct coding *coding)
-{
-    const size_t count = coding->units == NULL
-                             ? 0
-                             : (size_t)coding->units->threads * (size_t)coding->units->field_count;
-    size_t i;
-
-    for (i = 0; i < count && coding->dictionaries != NULL; i++)
-        clr_dictionary_release(coding->dictionaries[i]);
-    for (i = 0; i < count && coding->ranges != NULL; i++)
-        clr_memory_free(coding->ranges[i].met);
-    clr_memory_free((void *)coding->dictionaries);
-    clr_memory_free(coding->ranges);
-}
-
-/* Lets a decoder whose targets have been set store the codes of that thread's dictionaries. */
-static void coding_aim(const struct coding *coding, int thread, struct clr_decoder *decoder)
-{
-    int k;
-
-    if (coding->dictionaries == NULL)
-        return;
-    decoder->passing.left = coding->left;
-    for (k = 0; k < decoder->count; k++) {
-        if (coding->units->fields[k].with_codes) {
-            decoder->targets[k].dictionary = *dictionary_of(coding, thread, k);
-            decoder->targets[k].range = *range_of(coding, thread, k);
-            decoder->targets[k].cache = decoder->caches[k];
-        }
-    }
-}
-
-/* What becomes of the codes of a column. */
-struct narrowing {
-    const struct clr_units *units;
-    int parts;
-    struct clr_dictionary *dictionary; /* the one of all */
-    uint32_t *of_range; /* the new code of each of the range; NULL: they are the same */
-    uint32_t **maps;    /* of each thread: the same of each old one; NULL: it has those of the range
-                           alone, or they are the same */
-    struct clr_column *from, *to;
-};
-
-/* Gives the INTEGERs of the range that any thread has met the first codes of a dictionary, in their
-   order. */
-static enum clr_code take_range(struct narrowing *narrowing, const struct coding *coding, int k)
-{
-    const struct clr_code_range *range = range_of(coding, 0, k);
-    const size_t words = words_of(range);
-    enum clr_code code = CLR_OK;
-    size_t word;
-    int thread;
-
-    narrowing->of_range = clr_memory_alloc_zero((range->count + (size_t)1) * sizeof(uint32_t));
-    narrowing->dictionary = clr_dictionary_new((*dictionary_of(coding, 0, k))->seed, coding->left);
-    if (narrowing->of_range == NULL || narrowing->dictionary == NULL)
-        return CLR_NOMEM;
-    for (word = 0; word < words; word++) {
-        uint64_t met = 0;
-
-        for (thread = 0; thread < coding->units->threads; thread++)
-            met |= range_of(coding, thread, k)->met[word];
-        for (; met != 0 && code == CLR_OK; met &= met - 1) {
-            const size_t place = word * 64 + (size_t)__builtin_ctzll(met);
-            const struct clr_scalar value = {.tag = CLR_TAG_INTEGER,
-                                             .bits = (int64_t)(range->least + place)};
-
-            code = clr_dictionary_add(narrowing->dictionary, value, &narrowing->of_range[place]);
-        }
-    }
-    return code;
-}
-
-/* Begins the one dictionary with the range, or, where there is none, as that of the threads' which
-   has most, which it takes. */
-static enum clr_code begin_dictionary(struct narrowing *narrowing, struct coding *coding, int k)
-{
-    int thread, most = 0;
-
-    if (range_of(coding, 0, k)->count > 0)
-        return take_range(narrowing, coding, k);
-    for (thread = 1; thread < coding->units->threads; thread++) {
-        if ((*dictionary_of(coding, thread, k))->count > (*dictionary_of(coding, most, k))->count)
-            most = thread;
-    }
-    narrowing->dictionary = *dictionary_of(coding, most, k);
-    *dictionary_of(coding, most, k) = NULL;
-    return CLR_OK;
-}
-
-/* Adds what the threads have to the one dictionary: until that shows that the column, of so many
-   rows, has too many values. */
-static enum clr_code merge(struct narrowing *narrowing, struct coding *coding, int k, size_t rows)
-{
-    const size_t range = range_of(coding, 0, k)->count;
-    enum clr_code code = begin_dictionary(narrowing, coding, k);
-    int thread;
-
-    for (thread = 0; thread < coding->units->threads && code == CLR_OK; thread++) {
-        struct clr_dictionary **from = dictionary_of(coding, thread, k);
-
-        if (*from == NULL || (range > 0 && (*from)->count == 0) ||
-            clr_field_has_many_values(&coding->units->fields[k], narrowing->dictionary, rows))
-            continue;
-        narrowing->maps[thread] =
-            clr_memory_alloc((range + (*from)->count + 1) * sizeof *narrowing->maps[thread]);
-        if (narrowing->maps[thread] == NULL)
-            return CLR_NOMEM;
-        if (range > 0)
-            memcpy(narrowing->maps[thread], narrowing->of_range,
-                   range * sizeof *narrowing->of_range);
-        code = clr_dictionary_merge(narrowing->dictionary, *from, narrowing->maps[thread] + range);
-        atomic_fetch_add(coding->left, (int64_t)clr_dictionary_size(*from));
-        clr_dictionary_release(*from);
-        *from = NULL;
-    }
-    return code;
-}
-
-static void narrow_part(void *argument, int part, const atomic_bool *stop)
-{
-    const struct narrowing *narrowing = argument;
-    const size_t count = narrowing->units->count, parts = (size_t)narrowing->parts;
-    size_t i = count * (size_t)part / parts, end = count * ((size_t)part + 1) / parts;
-
-    (void)stop;
-    for (; i < end; i++) {
-        const struct clr_unit *unit = &narrowing->units->units[i];
-        const uint32_t *own = narrowing->maps[unit->thread];
-        const uint32_t *map = own != NULL ? own : narrowing->of_range;
-
-        if (map != NULL || narrowing->to != narrowing->from)
-            clr_column_map_codes(narrowing->to, unit->row, narrowing->from, unit->row, unit->rows,
-                                 map);
-    }
-}
-
-/* Gives the column the codes of the one dictionary, and that itself. */
-static enum clr_load_outcome narrow(struct narrowing *narrowing, size_t rows,
-                                    struct clr_column **column)
-{
-    struct clr_dictionary *dictionary = narrowing->dictionary;
-    const uint8_t code_bytes = clr_column_code_bytes(dictionary->count);
-
-    narrowing->from = narrowing->to = *column;
-    if (code_bytes != (*column)->code_bytes)
-        narrowing->to = clr_column_new_codes(NULL, (*column)->capacity, code_bytes);
-    if (narrowing->to == NULL)
-        return CLR_LOAD_FAILED;
-    clr_team_run(narrowing->parts, narrow_part, narrowing, NULL);
-    if (narrowing->to != narrowing->from)
-        clr_column_release(narrowing->from);
-    *column = narrowing->to;
-    (*column)->dictionary = clr_dictionary_retain(dictionary);
-    (*column)->entries_read = dictionary->count;
-    (*column)->rows = rows;
-    return CLR_LOAD_DONE;
-}
-
-/* Makes one dictionary of field k, whose dictionaries go into it, and maybe a map for each thread;
-   both are to be freed whatever the outcome. */
-static enum clr_load_outcome join(struct narrowing *narrowing, struct coding *coding, int k,
-                                  size_t rows)
-{
-    enum clr_code code;
-
-    narrowing->maps = clr_memory_alloc_zero((size_t)coding->units->threads * sizeof(uint32_t *));
-    if (narrowing->maps == NULL)
-        return CLR_LOAD_FAILED;
-    code = merge(narrowing, coding, k, rows);
-    if (narrowing->dictionary == NULL)
-        return CLR_LOAD_FAILED;
-    if (clr_field_has_many_values(&coding->units->fields[k], narrowing->dictionary, rows) ||
-        (code == CLR_LIMIT && narrowing->dictionary->count == CLR_DICTIONARY_MOST)) {
-        atomic_store(&coding->full, coding->units->fields[k].position);
-        return CLR_LOAD_MANY_VALUES;
-    }
-    if (code == CLR_LIMIT || (code == CLR_OK && atomic_load(coding->left) < 0))
-        return CLR_LOAD_TOO_LARGE; /* rows may have taken what a dictionary had before them */
-    return code == CLR_OK ? CLR_LOAD_DONE : CLR_LOAD_FAILED;
-}
-
-static void free_joined(struct narrowing *narrowing)
-{
-    int i;
-
-    for (i = 0; i < narrowing->units->threads && narrowing->maps != NULL; i++)
-        clr_memory_free(narrowing->maps[i]);
-    clr_memory_free((void *)narrowing->maps);
-    clr_memory_free(narrowing->of_range);
-    clr_dictionary_release(narrowing->dictionary);
-}
-
-/*
- * When all threads are done: gives the column of field k, whose rows are codes of their threads'
- * dictionaries, in four bytes, one dictionary and its codes, in as few bytes as will do. *column
- * may become another one. column NULL: gives the dictionary alone, with a reference. Returns
- * CLR_LOAD_DONE, CLR_LOAD_FAILED without memory, CLR_LOAD_TOO_LARGE, or CLR_LOAD_MANY_VALUES; the
- * column is the caller's still.
- */
-static enum clr_load_outcome coding_finish(struct coding *coding, int k, size_t rows,
-                                           struct clr_column **column,
-                                           struct clr_dictionary **dictionary)
-{
-    struct narrowing narrowing = {.units = coding->units, .parts = coding->units->threads};
-    enum clr_load_outcome outcome = join(&narrowing, coding, k, rows);
-
-    if (outcome == CLR_LOAD_DONE && column != NULL)
-        outcome = narrow(&narrowing, rows, column);
-    else if (outcome == CLR_LOAD_DONE)
-        *dictionary = clr_dictionary_retain(narrowing.dictionary);
-    if (outcome == CLR_LOAD_DONE)
-        narrowing.dictionary->bytes.left = NULL;
-    free_joined(&narrowing);
-    return outcome;
-}
-
 /* ---- The load. */
 
 /* Another thread is worth it where its dictionaries may take so many bytes. */
@@ -824,7 +531,7 @@ struct load {
     int most_threads;
     struct clr_bytes *bytes; /* of each thread, in the order of fields */
     struct packing packing;
-    struct coding coding;
+    struct clr_coding coding;
     atomic_int begun; /* threads */
 };
 
@@ -899,7 +606,7 @@ static enum clr_load_outcome load_unit(struct load *load, int thread,
     populate(load, i);
     clr_decoder_begin(decoder);
     packing_aim(&load->packing, thread, i, decoder);
-    coding_aim(&load->coding, thread, decoder);
+    clr_coding_aim(&load->coding, thread, decoder);
     load->units.units[i].thread = thread;
     outcome = clr_unit_decode(&load->units, i, reader);
     if (outcome == CLR_LOAD_DONE)
@@ -963,8 +670,8 @@ static void free_bytes(struct load *load)
     clr_memory_free(load->bytes);
 }
 
-/* Makes what the threads fill in, once the units, and ranges of the fields, are known. */
-static bool prepare(struct load *load, const struct clr_code_range *ranges)
+/* Makes what the threads fill in, once the units are known. */
+static bool prepare(struct load *load)
 {
     const struct clr_units *units = &load->units;
     const struct clr_layout *layout = load->placement.layout;
@@ -986,30 +693,7 @@ static bool prepare(struct load *load, const struct clr_code_range *ranges)
         if (load->columns[field->position] == NULL)
             return false;
     }
-    return packing_init(&load->packing, units, load->columns) &&
-           coding_init(&load->coding, units, ranges, layout->seed, &load->placement.left);
-}
-
-/* A range needs as much memory as so many bytes for each INTEGER are a small part of. */
-enum { RANGE_BYTES = 64 };
-
-/* Has a sample tell of fields with too many values for codes, and of the ranges of others. */
-static enum clr_load_outcome sample(struct load *load, const struct clr_layout *layout,
-                                    const struct clr_watch *watch, struct clr_code_range *ranges)
-{
-    const size_t memory = layout->most_bytes > 0 ? layout->most_bytes : SIZE_MAX;
-    int position = 0, k;
-    enum clr_load_outcome outcome;
-
-    if (!is_wanted(&load->units))
-        return CLR_LOAD_DONE;
-    outcome = clr_sample_codes(&load->units, layout->seed, memory, watch, ranges, &position);
-    if (outcome == CLR_LOAD_MANY_VALUES)
-        atomic_store(&load->coding.full, position);
-    for (k = 0; k < load->units.field_count; k++)
-        if (ranges[k].count > memory / RANGE_BYTES)
-            ranges[k].count = 0;
-    return outcome;
+    return packing_init(&load->packing, units, load->columns);
 }
 
 /* Decodes the units, which have been found, and stores how many rows they have. */
@@ -1017,21 +701,14 @@ static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout
                                     const struct clr_watch *watch, size_t *rows)
 {
     struct clr_units *units = &load->units;
-    struct clr_code_range *ranges =
-        clr_memory_alloc_zero(((size_t)load->count + 1) * sizeof *ranges);
     enum clr_load_outcome outcome;
     int k, position;
 
     if (units->threads > load->most_threads)
         units->threads = load->most_threads;
-    if (ranges == NULL)
+    if (!placement_init(&load->placement, units, layout, load->columns != NULL) || !prepare(load))
         return clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    outcome = sample(load, layout, watch, ranges);
-    if (outcome == CLR_LOAD_DONE &&
-        (!placement_init(&load->placement, units, layout, load->columns != NULL) ||
-         !prepare(load, ranges)))
-        outcome = clr_units_fail(units, CLR_LOAD_FAILED, 0, 0);
-    clr_memory_free(ranges);
+    outcome = clr_coding_begin(&load->coding, units, layout, &load->placement.left, watch);
     if (outcome != CLR_LOAD_DONE)
         return outcome;
     outcome = clr_units_run(units, load_units, load, watch);
@@ -1041,9 +718,10 @@ static enum clr_load_outcome decode(struct load *load, struct clr_layout *layout
     for (k = 0; k < load->count && outcome == CLR_LOAD_DONE; k++) {
         position = units->fields[k].position;
         if (load->columns == NULL)
-            outcome = coding_finish(&load->coding, k, *rows, NULL, &load->dictionaries[position]);
+            outcome =
+                clr_coding_finish(&load->coding, k, *rows, NULL, &load->dictionaries[position]);
         else if (units->fields[k].with_codes)
-            outcome = coding_finish(&load->coding, k, *rows, &load->columns[position], NULL);
+            outcome = clr_coding_finish(&load->coding, k, *rows, &load->columns[position], NULL);
         else
             finish_column(load, k, *rows);
     }
@@ -1090,7 +768,7 @@ static enum clr_load_outcome run_load(struct load *load, const struct clr_source
     placement_free(&load->placement);
     packing_free(&load->packing);
     free_bytes(load);
-    coding_free(&load->coding);
+    clr_coding_free(&load->coding);
     clr_units_free(&load->units);
     return outcome;
 }
