@@ -3,7 +3,7 @@
 #include "base/lock.h"
 #include "base/system.h"
 #include "clreduce.h"
-#include "preload/pointer_map.h"
+#include "preload/pointers.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -44,17 +44,17 @@ CLR_LOCK(lock)
 
 /* ---- The extension's own statements. */
 
-static struct clr_pointer_map own;
+static struct clr_pointers own;
 
 bool clr_extension_owns(sqlite3_stmt *statement)
 {
-    return clr_pointer_map_get(&own, statement) != NULL;
+    return clr_pointers_get(&own, statement) != NULL;
 }
 
 static int note_own(int rc, sqlite3_stmt **statement)
 {
     if (rc == SQLITE_OK && *statement != NULL)
-        clr_pointer_map_put(&own, *statement, served.originals->db_handle(*statement));
+        clr_pointers_put(&own, *statement, served.originals->db_handle(*statement));
     return rc;
 }
 
@@ -74,7 +74,7 @@ static int prepare_own_v3(sqlite3 *db, const char *sql, int bytes, unsigned flag
 static int finalize_own(sqlite3_stmt *statement)
 {
     if (statement != NULL)
-        clr_pointer_map_take(&own, statement);
+        clr_pointers_take(&own, statement);
     return served.originals->finalize(statement);
 }
 

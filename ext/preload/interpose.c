@@ -5,7 +5,7 @@
 
 #include "preload/extension.h"
 #include "preload/originals.h"
-#include "preload/pointer_map.h"
+#include "preload/pointers.h"
 #include "preload/statements.h"
 #include "query/syntax/blank.h"
 #include "query/syntax/word.h"
@@ -21,7 +21,7 @@
 
 /* ---- Connections, and the copy of SQLite that a call is for. */
 
-static struct clr_pointer_map connections;
+static struct clr_pointers connections;
 
 /* Returns the copy for a call that has no connection that is known. Where there is none the program
    has been linked with this library alone, and could not run. */
@@ -41,7 +41,7 @@ static const struct clr_originals *originals_of_db(sqlite3 *db, const void *call
 
     if (first != NULL && !atomic_load(&clr_originals_differ))
         return first;
-    connected = db == NULL ? NULL : clr_pointer_map_get(&connections, db);
+    connected = db == NULL ? NULL : clr_pointers_get(&connections, db);
     return connected != NULL ? connected->originals : originals_of_caller(caller);
 }
 
@@ -74,10 +74,10 @@ static void connect(const struct clr_originals *originals, sqlite3 *db)
     connected->is_served = clr_extension_load(originals, db);
     connected->is_set = connected->is_served && clr_extension_set(db);
     /* One that was closed while it had statements may have been where this one is. */
-    old = clr_pointer_map_take(&connections, db);
+    old = clr_pointers_take(&connections, db);
     if (old != NULL)
         clr_connected_release(old);
-    if (!clr_pointer_map_put(&connections, db, connected))
+    if (!clr_pointers_put(&connections, db, connected))
         clr_connected_release(connected);
 }
 
@@ -115,7 +115,7 @@ static struct clr_connected *prepare_close(const struct clr_originals *originals
                                            bool for_good)
 {
     /* Before its memory may become another connection's. */
-    struct clr_connected *connected = db == NULL ? NULL : clr_pointer_map_take(&connections, db);
+    struct clr_connected *connected = db == NULL ? NULL : clr_pointers_take(&connections, db);
     sqlite3_mutex *mutex;
 
     if (connected == NULL || !connected->is_served)
@@ -145,7 +145,7 @@ int sqlite3_close(sqlite3 *db)
         return rc;
     if (rc == SQLITE_OK) {
         clr_connected_release(connected);
-    } else if (!clr_pointer_map_put(&connections, db, connected)) {
+    } else if (!clr_pointers_put(&connections, db, connected)) {
         clr_callbacks_return(connected);
         clr_connected_release(connected);
     }
@@ -174,7 +174,7 @@ static void look(const struct clr_originals *originals, const void *caller, sqli
     struct clr_connected *connected;
 
     if (!is_sqlites && statement != NULL && clr_inside == 0 && clr_in_sqlite == 0 &&
-        (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served)
+        (connected = clr_pointers_get(&connections, db)) != NULL && connected->is_served)
         clr_statement_watch(connected, statement);
 }
 
@@ -408,7 +408,7 @@ int sqlite3_exec(sqlite3 *db, const char *sql, int (*callback)(void *, int, char
 
     reads_table = NULL;
     if (clr_inside == 0 && clr_in_sqlite == 0 && sql != NULL && db != NULL && is_applications &&
-        (connected = clr_pointer_map_get(&connections, db)) != NULL && connected->is_served) {
+        (connected = clr_pointers_get(&connections, db)) != NULL && connected->is_served) {
         mutex = originals->db_mutex(db);
         originals->mutex_enter(mutex);
         rc = exec_watching(connected, sql, callback, argument, message);
@@ -605,7 +605,7 @@ int sqlite3_config(int option, ...)
 /* Enters the mutex of a connection that is served. Returns NULL for another one. */
 static struct clr_connected *enter_served(const struct clr_originals *originals, sqlite3 *db)
 {
-    struct clr_connected *connected = db == NULL ? NULL : clr_pointer_map_get(&connections, db);
+    struct clr_connected *connected = db == NULL ? NULL : clr_pointers_get(&connections, db);
 
     if (connected == NULL || !connected->is_served)
         return NULL;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 _Atomic(int) clr_watched_count, clr_companion_count;
-struct clr_pointer_map clr_statements;
+struct clr_pointers clr_statements;
 
 /* The first steps of a run are all timed, and then one of so many that it takes no time. */
 enum { TIMED_STEPS = 16 };
@@ -118,7 +118,7 @@ static bool watch(struct clr_connected *connected, sqlite3_stmt *handle,
                                         .plain = handle,
                                         .watched = watched,
                                         .writes = connected->originals->column_count(handle) == 0};
-    if (clr_pointer_map_put(&clr_statements, handle, statement))
+    if (clr_pointers_put(&clr_statements, handle, statement))
         return true;
     gate->unwatch(watched);
     return false;
@@ -162,7 +162,7 @@ static void let_go(struct clr_statement *statement)
     *statement->link = statement->next;
     if (statement->next != NULL)
         statement->next->link = statement->link;
-    clr_pointer_map_take(&clr_statements, statement->plain);
+    clr_pointers_take(&clr_statements, statement->plain);
     atomic_fetch_sub(&clr_watched_count, 1);
     clr_inside++;
     atomic_load(&clr_gate)->unwatch(statement->watched);

@@ -10,7 +10,7 @@
 #define CLR_PRELOAD_STATEMENTS_H
 
 #include "preload/originals.h"
-#include "preload/pointer_map.h"
+#include "preload/pointers.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -91,14 +91,14 @@ struct clr_statement {
 extern _Atomic(int) clr_watched_count, clr_companion_count;
 
 /* Statements by their handles. */
-extern struct clr_pointer_map clr_statements;
+extern struct clr_pointers clr_statements;
 
 /* Returns what a statement is watched by, or NULL; *count is one of the two above. */
 static inline struct clr_statement *clr_statement_find(_Atomic(int) *count, sqlite3_stmt *handle)
 {
     if (__builtin_expect(atomic_load_explicit(count, memory_order_relaxed) == 0, 1))
         return NULL;
-    return clr_pointer_map_get(&clr_statements, handle);
+    return clr_pointers_get(&clr_statements, handle);
 }
 
 /* Returns the statement that runs for a handle: its companion, or it. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* How aggregates keep what they need. SQLite's count() is not ours. */
-static const struct clr_callbacks *const callbacks[] = {
+static const struct clr_aggregate_callbacks *const callbacks[] = {
     [CLR_NEEDS_SUMS] = &clr_sums_callbacks,
     [CLR_NEEDS_EXTREME] = &clr_extreme_callbacks,
     [CLR_NEEDS_ORDER] = &clr_percentile_callbacks,
@@ -68,7 +68,7 @@ enum clr_code clr_function_refuse_memory(sqlite3_context *sql, const char *kept,
 
 void clr_function_report(sqlite3_context *sql, void *context, enum clr_code code)
 {
-    const struct clr_function *function = clr_function_of(sql);
+    const struct clr_aggregate_function *function = clr_function_of(sql);
 
     if (code == CLR_OK)
         return;
@@ -108,7 +108,7 @@ static void inverse(sqlite3_context *sql, int count, sqlite3_value **values)
 static enum clr_code refuse_state(sqlite3_context *sql, const struct clr_value *argument,
                                   enum clr_state_fault fault)
 {
-    const struct clr_function *function = clr_function_of(sql);
+    const struct clr_aggregate_function *function = clr_function_of(sql);
     char must[64];
 
     if (argument->kind != CLR_KIND_BLOB) {
@@ -164,7 +164,7 @@ static void merge_inverse(sqlite3_context *sql, int count, sqlite3_value **value
 
 /* Sets the result. Inlined: a GROUP BY may have millions of groups. */
 static inline __attribute__((always_inline)) void
-show(sqlite3_context *sql, const struct clr_function *function, void *context, bool last)
+show(sqlite3_context *sql, const struct clr_aggregate_function *function, void *context, bool last)
 {
     struct clr_output output;
 
@@ -188,7 +188,7 @@ static void value(sqlite3_context *sql)
 static void final(sqlite3_context *sql)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
-    const struct clr_function *function = clr_function_of(sql);
+    const struct clr_aggregate_function *function = clr_function_of(sql);
     void *context = sqlite3_aggregate_context(sql, 0);
 
     show(sql, function, context, true);
@@ -201,7 +201,7 @@ static void final(sqlite3_context *sql)
 
 static void free_function(void *pointer)
 {
-    struct clr_function *function = pointer;
+    struct clr_aggregate_function *function = pointer;
 
     /* The application may have replaced it. */
     function->connection->replaced = function->connection->complete;
@@ -215,7 +215,7 @@ static int register_form(struct clr_connection *connection, const struct clr_agg
     const bool merges = form & CLR_FORM_MERGE;
     const int flags = encoding | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS |
                       (clr_aggregate_gives_json(aggregate, form) ? CLR_RESULT_SUBTYPE : 0);
-    struct clr_function *function = clr_memory_alloc(sizeof *function);
+    struct clr_aggregate_function *function = clr_memory_alloc(sizeof *function);
 
     if (function == NULL)
         return SQLITE_NOMEM;

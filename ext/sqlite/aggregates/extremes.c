@@ -406,7 +406,7 @@ static enum clr_code take_value(struct clr_connection *connection, struct extrem
 /* The function's finish, in the table of aggregates, is the sign. */
 static enum clr_code begin(sqlite3_context *sql, struct extreme_context *context)
 {
-    const struct clr_function *function = clr_function_of(sql);
+    const struct clr_aggregate_function *function = clr_function_of(sql);
 
     if (context->extreme != NULL)
         return CLR_OK;
@@ -474,7 +474,7 @@ static enum clr_code merge(sqlite3_context *sql, void *context, const struct clr
     return code == CLR_OK ? take_value(clr_function_connection(sql), context, &value) : code;
 }
 
-static void show(const struct clr_function *function, void *pointer, bool last,
+static void show(const struct clr_aggregate_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
     struct clr_value front = {.kind = CLR_KIND_NONE};
@@ -500,7 +500,7 @@ static void end(struct clr_connection *connection, void *pointer)
     *context = (struct extreme_context){.extreme = NULL};
 }
 
-const struct clr_callbacks clr_extreme_callbacks = {
+const struct clr_aggregate_callbacks clr_extreme_callbacks = {
     .size = sizeof(struct extreme_context),
     .steps = {step},
     .take = take,

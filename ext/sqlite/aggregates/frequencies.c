@@ -53,7 +53,7 @@ static struct collection *new_collection(struct clr_connection *connection, bool
 
 static enum clr_code begin(sqlite3_context *sql, struct distinct_context *context)
 {
-    const struct clr_function *function = clr_function_of(sql);
+    const struct clr_aggregate_function *function = clr_function_of(sql);
     const bool typed = function->aggregate->finish == CLR_MODE;
     struct collection *collection = context->collection;
 
@@ -230,8 +230,9 @@ static struct clr_value count_of(uint64_t count)
 
 /* Makes the output from numbers that are kept, once all have come. Returns CLR_NOMEM or CLR_LIMIT
    if they have to be gathered. */
-static enum clr_code show_kept(const struct clr_function *function, struct collection *collection,
-                               const struct clr_watch *watch, struct clr_output *output)
+static enum clr_code show_kept(const struct clr_aggregate_function *function,
+                               struct collection *collection, const struct clr_watch *watch,
+                               struct clr_output *output)
 {
     const bool with_mode = function->aggregate->finish == CLR_MODE;
     struct clr_distinct_result result;
@@ -259,7 +260,7 @@ static enum clr_code find_in_heap(struct clr_mode_heap *heap, const struct clr_w
 }
 
 /* Makes the output from the collection. */
-static enum clr_code show_gathered(const struct clr_function *function,
+static enum clr_code show_gathered(const struct clr_aggregate_function *function,
                                    struct collection *collection, bool last,
                                    const struct clr_watch *watch, struct clr_output *output)
 {
@@ -274,7 +275,7 @@ static enum clr_code show_gathered(const struct clr_function *function,
 
 /* Makes the output of what is in the collection; of many values not for a statement that is
    interrupted (clause 8). */
-static enum clr_code show_collection(const struct clr_function *function,
+static enum clr_code show_collection(const struct clr_aggregate_function *function,
                                      struct collection *collection, bool last,
                                      const struct clr_watch *watch, struct clr_output *output)
 {
@@ -293,7 +294,7 @@ static enum clr_code show_collection(const struct clr_function *function,
     return code == CLR_OK ? show_gathered(function, collection, last, watch, output) : code;
 }
 
-static void show(const struct clr_function *function, void *pointer, bool last,
+static void show(const struct clr_aggregate_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
     struct clr_interruption interruption = {function->connection->db, NULL};
@@ -313,7 +314,7 @@ static void show(const struct clr_function *function, void *pointer, bool last,
     clr_interruption_end(&interruption);
 }
 
-const struct clr_callbacks clr_frequency_callbacks = {
+const struct clr_aggregate_callbacks clr_frequency_callbacks = {
     .size = sizeof(struct distinct_context),
     .steps = {step},
     .take = take,

@@ -13,10 +13,10 @@
 
 /* A function of a connection: sqlite3_user_data() of its callbacks. It has one reference to the
    connection, which goes with the function. */
-struct clr_function {
+struct clr_aggregate_function {
     struct clr_connection *connection;
     const struct clr_aggregate *aggregate;
-    const struct clr_callbacks *callbacks;
+    const struct clr_aggregate_callbacks *callbacks;
     enum clr_form form;
     char name[32]; /* with the form's suffix, for messages */
 };
@@ -30,7 +30,7 @@ struct clr_function {
  * interrupted), of which the caller makes the function's error; or CLR_INVALID, and have set it.
  * After an error the context is ended, and gets no more rows.
  */
-struct clr_callbacks {
+struct clr_aggregate_callbacks {
     int size; /* of the context, in bytes */
     /* SQLite's xStep, of functions of one argument and of more. They run in the caller's
        environment: see clr_function_step() and clr_function_take(). */
@@ -45,17 +45,17 @@ struct clr_callbacks {
                            int weight, enum clr_state_fault *fault);
     /* Makes the output, which is NULL before, of what has come and not left: of a context that is
        NULL, too. Nothing is launched (clause 8). More may come unless it is the last time. */
-    void (*show)(const struct clr_function *function, void *context, bool last,
+    void (*show)(const struct clr_aggregate_function *function, void *context, bool last,
                  struct clr_output *output);
     /* Frees what the context holds, if that is anything. */
     void (*end)(struct clr_connection *connection, void *context);
 };
 
-extern const struct clr_callbacks clr_sums_callbacks, clr_extreme_callbacks,
+extern const struct clr_aggregate_callbacks clr_sums_callbacks, clr_extreme_callbacks,
     clr_percentile_callbacks, clr_frequency_callbacks, clr_histogram_callbacks;
 
 /* Returns the function whose callback was given the context. */
-static inline const struct clr_function *clr_function_of(sqlite3_context *context)
+static inline const struct clr_aggregate_function *clr_function_of(sqlite3_context *context)
 {
     return sqlite3_user_data(context);
 }

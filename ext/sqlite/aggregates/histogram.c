@@ -224,7 +224,7 @@ static enum clr_code merge(sqlite3_context *sql, void *pointer, const struct clr
 
 /* ---- Results. */
 
-static void show(const struct clr_function *function, void *pointer, bool last,
+static void show(const struct clr_aggregate_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
     const struct histogram_context *context = pointer;
@@ -237,7 +237,7 @@ static void show(const struct clr_function *function, void *pointer, bool last,
         clr_finish_bins(function->form, &histogram->bins, histogram->counter, output);
 }
 
-const struct clr_callbacks clr_histogram_callbacks = {
+const struct clr_aggregate_callbacks clr_histogram_callbacks = {
     .size = sizeof(struct histogram_context),
     .steps = {step, step},
     .leave = leave,

@@ -537,7 +537,7 @@ static double ordered_result(int percentile, double fraction, struct ordered *or
     return result_of(percentile, value, position.beyond);
 }
 
-static void show(const struct clr_function *function, void *pointer, bool last,
+static void show(const struct clr_aggregate_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
     const int percentile = function->aggregate->finish;
@@ -561,7 +561,7 @@ static void show(const struct clr_function *function, void *pointer, bool last,
                                 : ordered_result(percentile, fraction, &values->ordered);
 }
 
-const struct clr_callbacks clr_percentile_callbacks = {
+const struct clr_aggregate_callbacks clr_percentile_callbacks = {
     .size = sizeof(struct percentile_context),
     .steps = {step_median, step},
     .take = take,

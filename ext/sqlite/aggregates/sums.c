@@ -106,7 +106,7 @@ static bool append_row(struct sum_context *sum, const struct operand *operands)
     return true;
 }
 
-static enum clr_code begin(const struct clr_function *function, struct sum_context *sum)
+static enum clr_code begin(const struct clr_aggregate_function *function, struct sum_context *sum)
 {
     if (sum->reduction == NULL)
         sum->reduction =
@@ -115,7 +115,8 @@ static enum clr_code begin(const struct clr_function *function, struct sum_conte
 }
 
 /* Makes room for a number of each element type in the chunk. */
-static enum clr_code make_room(const struct clr_function *function, struct sum_context *sum)
+static enum clr_code make_room(const struct clr_aggregate_function *function,
+                               struct sum_context *sum)
 {
     enum clr_code code = begin(function, sum);
 
@@ -132,7 +133,7 @@ static bool read_row(int count, sqlite3_value **values, struct operand *operands
 /* What is not just an append: no room, unusual types, windows. */
 static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
-    const struct clr_function *function = clr_function_of(context);
+    const struct clr_aggregate_function *function = clr_function_of(context);
     struct sum_context *sum = pointer;
     struct operand operands[2];
     enum clr_code code = CLR_OK;
@@ -219,7 +220,7 @@ static void sums_of(struct clr_sums *sums, struct clr_state *state)
 static enum clr_code merge(sqlite3_context *context, void *pointer, const struct clr_value *value,
                            int weight, enum clr_state_fault *fault)
 {
-    const struct clr_function *function = clr_function_of(context);
+    const struct clr_aggregate_function *function = clr_function_of(context);
     struct sum_context *sum = pointer;
     enum clr_code code = begin(function, sum);
     struct clr_state *state;
@@ -242,7 +243,7 @@ static enum clr_code merge(sqlite3_context *context, void *pointer, const struct
 /* ---- Results. */
 
 /* Of no row that counts. */
-static void show_nothing(const struct clr_function *function, struct clr_output *output)
+static void show_nothing(const struct clr_aggregate_function *function, struct clr_output *output)
 {
     struct clr_sum more[CLR_MOST_TERMS - 1];
     struct clr_state none;
@@ -254,7 +255,7 @@ static void show_nothing(const struct clr_function *function, struct clr_output 
     clr_finish_sums(function->aggregate, function->form, &sums, output);
 }
 
-static void show(const struct clr_function *function, void *pointer, bool last,
+static void show(const struct clr_aggregate_function *function, void *pointer, bool last,
                  struct clr_output *output)
 {
     struct sum_context *sum = pointer;
@@ -281,7 +282,7 @@ static void end(struct clr_connection *connection, void *pointer)
         clr_reduction_end(reduction);
 }
 
-const struct clr_callbacks clr_sums_callbacks = {
+const struct clr_aggregate_callbacks clr_sums_callbacks = {
     .size = sizeof(struct sum_context),
     .steps = {step_single, step_pair},
     .take = take,

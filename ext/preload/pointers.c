@@ -1,4 +1,4 @@
-#include "preload/pointer_map.h"
+#include "preload/pointers.h"
 
 #include "base/lock.h"
 
@@ -51,7 +51,7 @@ static struct slot *find(struct clr_pointer_table *table, const void *key)
     return NULL;
 }
 
-void *clr_pointer_map_get(struct clr_pointer_map *map, const void *key)
+void *clr_pointers_get(struct clr_pointers *map, const void *key)
 {
     struct clr_pointer_table *table = atomic_load_explicit(&map->table, memory_order_acquire);
     struct slot *slot = table == NULL ? NULL : find(table, key);
@@ -74,7 +74,7 @@ static void insert(struct clr_pointer_table *table, const void *key, void *value
 }
 
 /* Makes a table that is twice as large, unless the map's has room for one more key. */
-static struct clr_pointer_table *make_room(struct clr_pointer_map *map)
+static struct clr_pointer_table *make_room(struct clr_pointers *map)
 {
     struct clr_pointer_table *old = atomic_load(&map->table), *table;
     const unsigned bits = old == NULL ? FIRST_BITS : old->bits + 1;
@@ -97,7 +97,7 @@ static struct clr_pointer_table *make_room(struct clr_pointer_map *map)
     return table;
 }
 
-bool clr_pointer_map_put(struct clr_pointer_map *map, const void *key, void *value)
+bool clr_pointers_put(struct clr_pointers *map, const void *key, void *value)
 {
     struct clr_pointer_table *table;
     struct slot *slot;
@@ -127,7 +127,7 @@ static void free_slots(struct clr_pointer_table *table, size_t slot)
     }
 }
 
-void *clr_pointer_map_take(struct clr_pointer_map *map, const void *key)
+void *clr_pointers_take(struct clr_pointers *map, const void *key)
 {
     struct clr_pointer_table *table;
     struct slot *slot;
