@@ -259,8 +259,7 @@ static bool group_on_device(struct clr_device_scan *device, struct clr_groups *g
 
     for (i = 0; i < division->count; i++)
         ends[i] = division->shards[i].first + division->shards[i].rows;
-    device->outcome = open_parts(groups, division->count, ends);
-    if (device->outcome != CLR_SCAN_DONE)
+    if (open_parts(groups, division->count, ends) != CLR_SCAN_DONE)
         return false;
     clr_resident_group(device, parts);
     for (i = 0; i < division->count; i++) {

@@ -190,7 +190,6 @@ static bool counts(sqlite3 *db, const char *sql, int rows, bool ours)
     return right;
 }
 
-/* Where a view cannot be made, or would not last. */
 /* A SELECT that can't be accelerated leaves other statements as they are: a kept one is not
    prepared anew. */
 static void test_kept(void)
