@@ -89,6 +89,7 @@ static size_t portable_gather(const int64_t *restrict values, const uint64_t *re
     {                                                                                              \
         (p)[(v)[0]], (p)[(v)[1]], (p)[(v)[2]], (p)[(v)[3]]                                         \
     }
+#define SELECT_TRUE_BYTES SELECT_TRUE(uint8_t, WIDEN_BYTES)
 #define GATHER portable_gather
 #include "numeric/scan/loops.inc"
 
@@ -139,6 +140,39 @@ TARGET_AVX2 static inline uint32_t avx2_half_signs(__m256i v)
         _mm_packs_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
 }
 
+/* Select_true() of codes of a byte: their truths are two halves of 16 bytes, and stay in registers.
+   A code's upper five bits say which byte, and the other three which bit of it. */
+TARGET_AVX2 static void avx2_select_bytes(const uint8_t *codes, const uint32_t *truths,
+                                          uint64_t *bits)
+{
+    const __m128i *halves = (const __m128i *)(const void *)truths;
+    const __m256i lower = _mm256_broadcastsi128_si256(_mm_loadu_si128(halves));
+    const __m256i upper = _mm256_broadcastsi128_si256(_mm_loadu_si128(halves + 1));
+    const __m256i ones = _mm256_set1_epi64x((int64_t)UINT64_C(0x8040201008040201));
+    size_t i, k;
+
+    for (i = 0; i < CLR_BLOCK; i += 64) {
+        uint32_t found[2];
+
+        FETCH(codes + CLR_BLOCK + i);
+        for (k = 0; k < 2; k++) {
+            const __m256i code =
+                _mm256_loadu_si256((const __m256i *)(const void *)(codes + i + 32 * k));
+            const __m256i bit =
+                _mm256_shuffle_epi8(ones, _mm256_and_si256(code, _mm256_set1_epi8(7)));
+            const __m256i place =
+                _mm256_and_si256(_mm256_srli_epi16(code, 3), _mm256_set1_epi8(31));
+            const __m256i truth =
+                _mm256_blendv_epi8(_mm256_shuffle_epi8(lower, place),
+                                   _mm256_shuffle_epi8(upper, place), _mm256_slli_epi16(place, 3));
+
+            found[k] = (uint32_t)_mm256_movemask_epi8(
+                _mm256_cmpeq_epi8(_mm256_and_si256(truth, bit), bit));
+        }
+        bits[i / 64] = (uint64_t)found[1] << 32 | found[0];
+    }
+}
+
 #define VARIANT(name) avx2_##name
 #define TARGET TARGET_AVX2
 #define LANES 4
@@ -150,6 +184,7 @@ TARGET_AVX2 static inline uint32_t avx2_half_signs(__m256i v)
 #define WIDEN_HALVES(p) _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #define WIDEN_WORDS(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define LOOK_UP_WORDS(p, v) _mm256_i32gather_epi32((const int *)(p), (__m256i)(v), 4)
+#define SELECT_TRUE_BYTES avx2_select_bytes(codes, truths, bits)
 #define GATHER avx2_gather
 #include "numeric/scan/loops.inc"
 
@@ -195,6 +230,7 @@ TARGET_AVX512 static inline __m512i avx512_look_up_words(const uint32_t *words, 
     _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #define WIDEN_WORDS(p) _mm512_loadu_si512(p)
 #define LOOK_UP_WORDS(p, v) avx512_look_up_words(p, (__m512i)(v))
+#define SELECT_TRUE_BYTES avx2_select_bytes(codes, truths, bits)
 #define GATHER avx512_gather
 #include "numeric/scan/loops.inc"
 #endif

@@ -77,7 +77,7 @@ struct clr_loops {
                          uint64_t *bits);
 
     /* Likewise: whether the bit of the truths (struct clr_lookup) that a code of 1, 2 or 4 bytes
-       says is set. */
+       says is set. Those of CLR_LEAST_TRUTHS codes can be read. */
     void (*select_true)(const void *codes, int code_bytes, const uint32_t *truths, uint64_t *bits);
 
     /* Stores each code, of 1, 2 or 4 bytes, as a word. */

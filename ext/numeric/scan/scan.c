@@ -59,7 +59,8 @@ struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
 {
     static atomic_uint_least64_t ids;
     const size_t values_size = count * sizeof(int64_t);
-    const size_t truths_size = (count / 32 + (size_t)1) * sizeof(uint32_t);
+    const uint32_t truths = count > CLR_LEAST_TRUTHS ? count : CLR_LEAST_TRUTHS;
+    const size_t truths_size = (truths / 32 + (size_t)1) * sizeof(uint32_t);
     struct clr_lookup_results *results =
         clr_memory_alloc(sizeof *results + values_size + 2 * truths_size + count);
 

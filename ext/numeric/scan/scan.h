@@ -304,6 +304,9 @@ static inline enum clr_scan_outcome clr_scan_outcome_of(enum clr_code code)
 /* The results of a lookup in memory that its owner, scans under way and devices share: the last one
    frees it. */
 
+/* For so many codes truths can be read, also where entries are fewer: those that a byte may be. */
+enum { CLR_LEAST_TRUTHS = 256 };
+
 /* Written by whoever made it, until a lookup has it. */
 struct clr_lookup_results {
     atomic_int references;
