@@ -12,7 +12,6 @@
 
 struct clr_code_cache; /* the codes that a column had lately */
 
-/* Where a run of rows of one column is decoded to: values and tags, or codes of a dictionary. */
 /*
  * INTEGERs that are close to each other, as keys are: the codes of so many from the least one on
  * are their distances from it, and those of the dictionary come behind. So nothing is looked up.
@@ -23,6 +22,7 @@ struct clr_code_range {
     uint64_t *met;  /* a bit for each: whether a row has it */
 };
 
+/* Where a run of rows of one column is decoded to: values and tags, or codes of a dictionary. */
 struct clr_target {
     int64_t *values;
     uint8_t *tags;   /* written from the first row on whose tag differs from those before */
