@@ -143,24 +143,19 @@ static enum clr_code grow_slots(struct clr_dictionary *dictionary, size_t count)
     return CLR_OK;
 }
 
-/* Whether there is no room for so many entries in the hash table. */
-static bool is_full(const struct clr_dictionary *dictionary, uint32_t count)
-{
-    return (size_t)count * SLOTS_PER_ENTRY > dictionary->slot_count;
-}
-
 enum clr_code clr_dictionary_reserve(struct clr_dictionary *dictionary, uint32_t count)
 {
+    const uint32_t twice = 2 * dictionary->capacity;
     enum clr_code code = CLR_OK;
     size_t slots = dictionary->slot_count;
 
-    if (count > CLR_DICTIONARY_MOST)
+    if (count > CLR_DICTIONARY_MOST || dictionary->viewed != NULL)
         return CLR_LIMIT;
     if (count > dictionary->capacity)
-        code = grow_entries(dictionary, count);
+        code = grow_entries(dictionary, count > twice ? count : twice);
     while (slots < (size_t)count * SLOTS_PER_ENTRY)
         slots *= 2;
-    return code == CLR_OK && is_full(dictionary, count) ? grow_slots(dictionary, slots) : code;
+    return code == CLR_OK && slots > dictionary->slot_count ? grow_slots(dictionary, slots) : code;
 }
 
 /* ---- The hashes. */
@@ -179,22 +174,6 @@ uint32_t clr_dictionary_hash(const struct clr_dictionary *dictionary, enum clr_k
     const struct clr_value value = {.kind = kind, .as.size = size, .bytes = bytes};
 
     return (uint32_t)(clr_bytes_hash(&value, dictionary->seed) >> 32);
-}
-
-/* ---- One more entry. */
-
-/* Sees that there is room for one more entry. */
-static enum clr_code make_room(struct clr_dictionary *dictionary)
-{
-    enum clr_code code = CLR_OK;
-
-    if (dictionary->count == CLR_DICTIONARY_MOST || dictionary->viewed != NULL)
-        return CLR_LIMIT;
-    if (dictionary->count == dictionary->capacity)
-        code = grow_entries(dictionary, 2 * dictionary->capacity);
-    return code == CLR_OK && is_full(dictionary, dictionary->count + 1)
-               ? grow_slots(dictionary, 2 * dictionary->slot_count)
-               : code;
 }
 
 /* Adds an entry, for which there is room. */
@@ -236,7 +215,7 @@ static __attribute__((noinline)) enum clr_code add_number(struct clr_dictionary 
                                                           struct clr_scalar number, uint32_t hash,
                                                           uint32_t *code)
 {
-    enum clr_code result = make_room(dictionary);
+    enum clr_code result = clr_dictionary_reserve(dictionary, dictionary->count + 1);
 
     if (result != CLR_OK)
         return result;
@@ -250,7 +229,7 @@ static __attribute__((noinline)) enum clr_code add_value(struct clr_dictionary *
                                                          uint32_t hash, uint32_t *code)
 {
     struct clr_scalar entry = {.tag = CLR_TAG_BYTES};
-    enum clr_code result = make_room(dictionary);
+    enum clr_code result = clr_dictionary_reserve(dictionary, dictionary->count + 1);
     unsigned char *to;
 
     if (result != CLR_OK)

@@ -54,8 +54,8 @@ struct clr_dictionary *clr_dictionary_new(uint64_t seed, atomic_int_least64_t *l
  */
 struct clr_dictionary *clr_dictionary_new_view(struct clr_dictionary *dictionary);
 
-/* Sees that there is room for count entries, as adding them one by one would do in steps. Returns
-   CLR_OK, CLR_NOMEM, or CLR_LIMIT if they would take more than is left. */
+/* Sees that there is room for count entries in all, as adding them one by one does in steps that
+   double it. Returns as clr_dictionary_add() does. */
 enum clr_code clr_dictionary_reserve(struct clr_dictionary *dictionary, uint32_t count);
 
 /* Any thread may take and drop references; the last one frees. NULL is fine for both. */
