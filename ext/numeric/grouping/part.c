@@ -1,7 +1,7 @@
 #include "numeric/grouping/part.h"
 
 #include "base/memory.h"
-#include "numeric/scan/block.h"
+#include "numeric/scan/taking.h"
 
 #include <string.h>
 

@@ -27,6 +27,11 @@ struct clr_block *clr_block_new(const struct clr_scan *scan);
    CLR_BLOCK. */
 void clr_block_set_rows(struct clr_block *block, size_t first, size_t count);
 
+/* Sets rows, as many as given, of other columns: those from the first row on. columns stays the
+   caller's, with one for each of the scan's that is needed. */
+void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *columns,
+                            size_t count);
+
 /*
  * Returns what a loop over values of the block is to fetch ahead: the next block of a column that
  * no loop has fetched since the rows were set, of one that a stage has run which needs it. If there
@@ -96,33 +101,5 @@ static inline bool clr_tally_takes_zones(const struct clr_tally *tally)
  */
 bool clr_block_find_sum(const struct clr_block *block, const struct clr_tally *tally,
                         const struct clr_zone_sum **sum);
-
-/* ---- The rows of a scan, block by block. */
-
-/* What takes the rows that the scan's filter lets pass. */
-struct clr_taking {
-    /* Takes the selected rows of the block, count of them, at least one. The block has run for
-       tallies. Returns CLR_SCAN_DONE, or why no more are to be taken. */
-    enum clr_scan_outcome (*take)(void *taker, struct clr_block *block, const uint64_t *selected,
-                                  size_t count);
-    /* Takes all rows of a block, which has not run, by what zones tell of it. Returns false if they
-       do not tell enough; then it has taken nothing. May be NULL. */
-    bool (*take_zones)(void *taker, const struct clr_block *block);
-    /* Is called before each block; may be NULL. */
-    void (*begin)(void *taker, struct clr_block *block);
-    void *taker;
-    size_t *seen; /* grows by the rows of each block, after it; or NULL */
-    /*
-     * Few rows of a block are put together, up to a block of their own: what tallies and keys need
-     * is then computed for them alone. in_order: they are taken before a block with more. in_place:
-     * none are, so that those of the block follow those seen.
-     */
-    bool in_order, in_place;
-};
-
-/* Takes rows [first, last) of the scan. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_STOPPED,
-   CLR_SCAN_FAILED or the outcome of what takes them. */
-enum clr_scan_outcome clr_blocks_take(const struct clr_scan *scan, size_t first, size_t last,
-                                      const struct clr_taking *taking, const atomic_bool *stop);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/scan/host_reduce.h"
+#include "numeric/scan/taking.h"
 
 #include <stddef.h>
 #include <stdint.h>
