@@ -136,7 +136,7 @@ struct narrowing {
     const struct clr_units *units;
     int parts;
     struct clr_dictionary *dictionary; /* the one of all */
-    uint32_t *of_range; /* the new code of each of the range; NULL: they are the same */
+    uint32_t *of_range; /* the new code of each INTEGER of the range; NULL: there is no range */
     uint32_t **maps;    /* of each thread: the same of each old one; NULL: it has those of the range
                            alone, or they are the same */
     struct clr_column *from, *to;
@@ -183,8 +183,7 @@ static enum clr_code take_range(struct narrowing *narrowing, const struct clr_co
     return code;
 }
 
-/* Begins the one dictionary with the range, or, where there is none, as that of the threads' which
-   has most, which it takes. */
+/* Begins the one dictionary with the range. Without one it is that of the thread that has most. */
 static enum clr_code begin_dictionary(struct narrowing *narrowing, struct clr_coding *coding, int k)
 {
     int thread, most = 0;
