@@ -81,8 +81,9 @@ MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accur
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
-#: What takes longer than all others, and is measured when it is asked for.
-APART = ("pool", "star", "time", "columnar", "shapes")
+#: What takes longer than all others, and is measured when it is asked for, or for a report.
+APART = ("pool", "columnar")
+FOR_REPORTS = ("star", "time", "shapes")
 
 
 def device_part(tools, part):
@@ -245,7 +246,7 @@ def main(arguments):
         "seconds": {},
     }
     note_missing(results, peers.missing())
-    usual = [part for part in PARTS if part not in APART]
+    usual = [part for part in PARTS if part not in APART and (options.run[1] > 1 or part not in FOR_REPORTS)]
     measure_all([part for part in PARTS if part in (options.parts or usual)], tools, results)
     results["ended"] = now()
     results["targets"] = [target.row(results) for target in targets.of_machine(results)]

@@ -65,6 +65,24 @@ def compiler(command):
     return " ".join([told.stdout.partition("\n")[0]] + words[1:])
 
 
+def git(*arguments):
+    """What git says of the sources; nothing where they are no checkout, or there is no git."""
+    command = ["git", "-C", os.path.dirname(os.path.abspath(__file__)), *arguments]
+    try:
+        told = subprocess.run(command, check=False, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return told.stdout.strip() if told.returncode == 0 else ""
+
+
+def commit():
+    """The commit of the sources, with "+" behind it if they, the published pages aside, are not as it has them;
+    $BENCH_COMMIT where they are no checkout; or None."""
+    name = git("rev-parse", "--short=8", "HEAD")
+    is_other = git("status", "--porcelain", "-uno", ":/", ":(top,exclude)bench/report") != ""
+    return name + "+" * is_other if name else os.environ.get("BENCH_COMMIT")
+
+
 def driver(device):
     """The version of the driver behind a device, which OpenCL keeps apart from the device's own."""
     nvidia = first_match("/proc/driver/nvidia/version", r"Kernel Module.*?(\d+\.[\d.]+)")
@@ -88,6 +106,6 @@ def describe(tools, compiler_command):
     sqlite, clreduce = tools.query("SELECT sqlite_version(), clreduce_version()")[0]
     return {"processor": processor(), "cores": cores(), "memory_bytes": memory(),
             "system": system(), "device": device_in_use(tools),
-            "versions": {"clreduce": clreduce, "SQLite": sqlite, **peers.versions(),
+            "versions": {"clreduce": clreduce, "commit": commit(), "SQLite": sqlite, **peers.versions(),
                          "Python": platform.python_version(),
                          "compiler": compiler(compiler_command)}}

@@ -11,19 +11,18 @@ from page import tables_device
 from page import tables_pictures
 from page import tables_sql
 from page.tables_groups import groups
+from page.tables_plain import gate, shapes
 from page.tables_pool import pool
 from page.tables_statistics import statistics
 from page.tables_times import columnar, joins, times_of_events
 
-#: The raw tables: a section, and the name of the picture that goes with it.
-TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (tables_sql.text, None),
-          (groups, None), (pool, None), (times_of_events, None), (joins, None), (columnar, None), (statistics, "statistics"),
-          (tables_pictures.scale, None), (tables_pictures.queries, None),
-          (tables_pictures.accuracy, None), (tables_pictures.exponents, None),
-          (tables_pictures.changes, None), (tables_sql.first, None), (tables_sql.peers, None),
-          (tables_device.bandwidths, "bandwidth"), (tables_device.ladder, "ladder"),
-          (tables_device.sort, None), (tables_device.transfer, None),
-          (tables_device.devices, None), (tables_device.startup, None), (tables_device.memory, None))
+#: The raw tables: sections, each with the names of the pictures that go with it.
+TABLES = ((tables_sql.feed, "feed"), (tables_sql.views, "views"), (tables_sql.text,), (groups,), (pool,), (times_of_events,),
+          (joins,), (columnar,), (shapes,), (gate,), (statistics, "statistics", "statistics-views"),
+          (tables_pictures.scale,), (tables_pictures.queries,), (tables_pictures.accuracy,), (tables_pictures.exponents,),
+          (tables_pictures.changes,), (tables_sql.first,), (tables_sql.peers,), (tables_device.bandwidths, "bandwidth"),
+          (tables_device.ladder, "ladder"), (tables_device.sort,), (tables_device.transfer,), (tables_device.devices,),
+          (tables_device.startup,), (tables_device.memory,))
 
 
 def write_results(path, results):
@@ -65,10 +64,10 @@ def tables(runs, drawn):
     texts = [f"# {front.machine_name(runs.whole)}: raw tables\n",
              f"The medians of the runs of [{runs.name}.md]({runs.name}.md); a range goes from the\n"
              "least to the greatest of all their rounds.\n"]
-    for section, picture in TABLES:
+    for section, *shown in TABLES:
         text = section(runs.whole)
         if text:
-            texts.append(text + (f"\n![{picture}]({drawn[picture]})\n" if picture in drawn else ""))
+            texts.append(text + "".join(f"\n![{picture}]({drawn[picture]})\n" for picture in shown if picture in drawn))
     return "\n".join(texts)
 
 

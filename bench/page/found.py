@@ -183,6 +183,18 @@ def group_speed(device, names, kind, against):
     return figure
 
 
+def asked(part, device, kind, figure, whole=worst):
+    """What is told of the questions of a part, star or time, on a device: the least of a figure of their lines, or another
+    whole of it."""
+    setting = "auto" if device == "gpu" else "host"
+
+    def told(results):
+        rows = results["parts"].get(part, {}).get("results", ())
+        values = [figure(row) for row in rows if (row["device"], row["kind"]) == (setting, kind)]
+        return whole(values) if values and None not in values else None
+    return told
+
+
 def small_speed(results):
     """How many times a view of 200 rows is as fast as its SELECT."""
     small = results["parts"].get("views", {}).get("small", ())

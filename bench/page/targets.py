@@ -6,9 +6,12 @@ as another thing: more is better.
 """
 
 import operator
+import statistics
 from dataclasses import dataclass
 from typing import Callable
 
+from measuring import gate
+from measuring import shapes
 from page import found
 from page.found import GIB, MIB
 
@@ -23,7 +26,7 @@ class Target:
     device: str                # gpu, cpu, no gpu (a cpu or no device at all), or any
     compare: Callable
     limit: float
-    unit: str                  # x (times as fast), GB/s or ms
+    unit: str                  # x (times as fast), GB/s, ms or "" (a count)
     figure: Callable
 
     def goal(self):
@@ -60,6 +63,8 @@ def show(value, unit):
         return f"{value:.1f} ms"
     if unit == "GB/s":
         return f"{value:,.0f} GB/s"
+    if unit == "":
+        return f"{value:,.0f}"
     return times_as_fast(value)
 
 
@@ -110,6 +115,45 @@ GROUP_TARGETS = (
     *h2oai_target("gpu", (1, 2, 4, 5), {"duckdb": 15}),
     *group_target("gpu", "TPC-H Q1", ["TPC-H Q1"], {"duckdb": 10}),
 )
+
+
+def share_of_wanted(figure, wanted):
+    """How much of what is wanted a line of a part's questions has; None where its peer was not measured."""
+    return lambda row: row[figure] / row[wanted] if figure in row else None
+
+
+def event_targets(device):
+    """The targets of views of timestamps: the questions have limits of their own."""
+    head = "events, the least share of what is wanted of a question"
+    return [Target(f"{head}, {found.view_state({'kind': kind})}, against {peer}", device, AT_LEAST, 1, "x",
+                   found.asked("time", device, kind, share_of_wanted(figure, wanted)))
+            for kind, peer, figure, wanted in (("again", "SQLite", "speed", "wanted"),
+                                               ("again", "DuckDB's TIMESTAMP", "duckdb_speed", "wanted_duckdb"),
+                                               ("first", "SQLite", "speed", "wanted"))]
+
+
+def join_targets(device):
+    """The targets of the Star Schema Benchmark."""
+    mean, least = statistics.geometric_mean, min
+    return [Target(f"joins, {of} of 13, {found.view_state({'kind': kind})}, against {peer}", device, AT_LEAST, limit, "x",
+                   found.asked("star", device, kind, lambda row, figure=figure: row.get(figure), whole))
+            for of, whole, kind, peer, figure, limit in (
+                ("geometric mean", mean, "again", "DuckDB with all threads", "duckdb_speed", 6),
+                ("the least", least, "again", "DuckDB with all threads", "duckdb_speed", 3),
+                ("geometric mean", mean, "again", "SQLite", "speed", 300),
+                ("geometric mean", mean, "first", "SQLite", "speed", 4))]
+
+
+def quick_selects(results):
+    """How many SELECTs of programs that nobody changed are as quick as they are wanted."""
+    part = results["parts"].get("shapes")
+    return part and shapes.summary(part["rows"])["quick"]
+
+
+def slower_cells(results):
+    """How many statements of such programs are slower than without."""
+    part = results["parts"].get("gate")
+    return part and len(gate.slower(part["cells"], "preloaded"))
 
 
 def feed_target(aggregate, limit, twin, name=None):
@@ -184,6 +228,11 @@ TARGETS = (
     Target("fed by rows: gpu_median(x) against median(x) that is built into SQLite", "any",
            AT_LEAST, 1, "x", found.statistic_speed("median, built in", "median(x)")),
     *GROUP_TARGETS,
+    *event_targets("no gpu"),
+    *event_targets("gpu"),
+    *join_targets("no gpu"),
+    Target("programs that nobody changed: of 45 SELECTs ten times as fast later", "any", AT_LEAST, 40, "", quick_selects),
+    Target("programs that nobody changed: statements slower than without", "any", AT_MOST, 0, "", slower_cells),
 )
 
 

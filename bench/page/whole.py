@@ -27,7 +27,7 @@ class Runs:
     def __init__(self, name, results, expected):
         self.name, self.results, self.expected = name, results, expected
         if len({description(run) for run in results.values()}) != 1:
-            raise MismatchError(f"{name}: the runs are of other commands, scales or machines")
+            raise MismatchError(f"{name}: the runs are of other commits, commands, scales or machines")
         share_sqlite(list(results.values()))
         self.whole = combine(list(results.values()))
 

@@ -47,6 +47,13 @@ def call(sql):
     return sql.removeprefix("SELECT ").removesuffix(" FROM t")
 
 
+def question_rows(results):
+    """The lines of the parts whose questions are SELECTs of their own, each with the part's name."""
+    for part, lines in (("groups", "rows"), ("time", "results"), ("star", "results")):
+        for row in (results["parts"].get(part) or {}).get(lines, ()):
+            yield part, row
+
+
 def view_cases(results):
     """Views against the SELECTs that SQLite runs."""
     part = results["parts"].get("views", {})
@@ -60,10 +67,9 @@ def view_cases(results):
     for row in results["parts"].get("statistics", {}).get("views", ()):
         yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against its SELECT",
                row["speed"]["median"])
-    for row in results["parts"].get("groups", {}).get("rows", ()):
+    for part, row in question_rows(results):
         if "speed" in row:
-            yield (f"{row['name']}, {found.view_state(row)}, {row['device']}, against SQLite",
-                   row["speed"])
+            yield (f"{part}: {row['name']}, {found.view_state(row)}, {row['device']}, against SQLite", row["speed"])
 
 
 def first_cases(results):
@@ -112,9 +118,9 @@ def duckdb_views(results):
                 if (row["name"], row["kind"]) == (duckdb["name"], "again"):
                     yield (f"view of {row['name']}, resident, {row['device']}",
                            row["time_ns"]["median"], duckdb["time_ns"]["median"])
-    for row in (results["parts"].get("groups") or {}).get("rows", ()):
+    for part, row in question_rows(results):
         if row["kind"] == "again" and "duckdb_ns" in row:
-            yield (f"view, groups: {row['name']}, resident, {row['device']}",
+            yield (f"view, {part}: {row['name']}, resident, {row['device']}",
                    row["time_ns"]["median"], row["duckdb_ns"]["median"])
 
 

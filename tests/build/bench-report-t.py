@@ -45,6 +45,26 @@ def group_row(time, speed):
             "duckdb_ns": summary(time * speed, time, time), "duckdb_speed": speed, "same": True}
 
 
+def event_row(speed):
+    """A question about times, so many times as fast as DuckDB, of 4 that are wanted."""
+    return {"name": "by hour", "device": "host", "kind": "again", "sql": "by hour", "plan": "accelerated: host", "ns": [1000],
+            "time_ns": summary(1000, 1000, 1000), "sqlite_ns": 6e5, "speed": 600, "wanted": 300, "wanted_duckdb": 4,
+            "duckdb_ns": summary(1000 * speed, 1000, 9000), "duckdb_speed": speed, "same": True}
+
+
+def shape_row(speed):
+    """A SELECT of a program, so many times as fast when it comes again."""
+    return {"name": "a week", "sql": "SELECT 1", "plan": "accelerated", "plain": [0.5, 0.5, 0.5], "through": [1, 0.5, 0.5 / speed],
+            "speeds": [0.5, 1, speed], "same": True}
+
+
+def cell(preloaded):
+    """A statement of a program that takes a second, and so many through the library."""
+    ways = [1, preloaded, 1]
+    return {"name": "exists", "rows": 10, "first": ways, "later": [1, 0.1, 1], "same": True,
+            "halves": {"first": [ways, ways], "later": [[1, 0.1, 1], [1, 0.1, 1]]}}
+
+
 def make_run(number, speed, time, same=True):
     """The results of a run in which gpu_sum is so many times as fast as sum."""
     scale = [scale_row(device, kind, rows, time * rows)
@@ -63,6 +83,9 @@ def make_run(number, speed, time, same=True):
                 statement("gpu_sum(x)", 1000 * time, 1, 1, 1),
                 statement("bench_noop(x)", 900 * time, 0.9, 0.9, 0.9)]}],
             "groups": {"missing": [], "rows": [group_row(1000 * time, 2 * speed)]},
+            "time": {"rows": 1000, "results": [event_row(4 * speed)]},
+            "shapes": {"rows": [shape_row(10 * speed)]},
+            "gate": {"cells": [cell(speed)], "shell": {"plain": 1.5, "first": 0.25, "again": 0.002}},
             "scale": scale}}
 
 
@@ -125,6 +148,13 @@ def check_three_runs(folder):
     tap.is_equal(line_of(tables, "h2oai q9"),
                  ["10,000", "host", "resident", "20 µs (10 µs to 40 µs)", "2 ms", "100×", "50 µs",
                   "2.50×", "accelerated: host", "same"], "the table of groups has a line for each")
+    tap.is_equal(line_of(page, "events, the least share of what is wanted of a question, resident, against DuckDB's TIMESTAMP"),
+                 ["≥ 1.00×", "1.25×", "0.75× to 1.50×", "**2 of 3 met**"], "questions have limits of their own")
+    tap.is_equal(line_of(page, "programs that nobody changed: statements slower than without"),
+                 ["≤ 0", "1", "0 to 1", "**1 of 3 met**"], "a target may be a count")
+    tap.is_equal(line_of(tables, "a week"), ["500", "0.5", "1", "12.5", "accelerated"], "the table of programs' SELECTs has a line for each")
+    tap.is_equal(line_of(tables, "exists"), ["0.8, 10"], "and so has that of their statements")
+    tap.ok("through `clreduce-run` 250 ms, and the same SELECT again 2 ms" in tables, "the shell's times are told")
     tap.ok("0.75×" not in tables, "and no figure of one run besides")
     picture = xml.etree.ElementTree.fromstring(read(folder, "some-scale.svg"))
     texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
@@ -158,7 +188,10 @@ def check_mismatch(folder):
     """A run of another scale."""
     write_runs(folder, {3: dict(RUNS[3], rows=2000)})
     code, error = make_page(folder)
-    tap.ok(code != 0 and "other commands, scales or machines" in error, "runs of different scales make no page")
+    tap.ok(code != 0 and "other commits, commands, scales or machines" in error, "runs of different scales make no page")
+    write_runs(folder, {3: dict(RUNS[3], machine={**MACHINE, "versions": {**MACHINE["versions"], "commit": "12345678"}})})
+    code, error = make_page(folder)
+    tap.ok(code != 0 and "other commits, commands, scales or machines" in error, "nor do those of different commits")
     write_runs(folder, RUNS)
 
 
