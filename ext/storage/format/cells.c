@@ -90,7 +90,7 @@ void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
 
 enum {
     SHORT_SIZE = 128, /* below it a payload's size has one byte */
-    UNLIKE = 7        /* times that find_alike() is left out where it has found but few */
+    LONG_BLOCKS = 7   /* that are not taken to be short after one that was not */
 };
 
 /*
@@ -102,7 +102,6 @@ struct expected {
     const unsigned char *data; /* the page's first byte */
     size_t key_bytes;          /* of a rowid, which is right before the payload; 0: none */
     size_t first, span;        /* of offsets: offset - first <= span */
-    size_t clear;              /* <= span + 1: below, a payload of a short size is in the page */
     size_t limit;              /* offset of a payload + size <= limit */
     uint64_t key;              /* the mask of the rowid's bytes */
     uint64_t ends;             /* of which these bits tell that there are so many of them */
@@ -118,86 +117,29 @@ static struct expected expect(const struct clr_order *order, const struct clr_pa
                                 .limit = usable_size,
                                 .first = page->first,
                                 .span = page->last - page->first};
-    size_t last;
 
     if (order != NULL) {
         expected.key = UINT64_MAX << (64 - 8 * bytes);
         expected.last = (uint64_t)(order->least - 1) << (64 - 8 * bytes);
     }
-
-    last = usable_size - 1 - bytes - (SHORT_SIZE - 1); /* a page has 480 bytes at least */
-    if (last > page->last)
-        last = page->last;
-    if (last >= page->first)
-        expected.clear = last - page->first + 1;
     expected.ends = UINT64_C(0x8080808080808080) & expected.key;
     return expected;
 }
 
 /*
- * Finds the cells from the first pointer on that are simple, sound, of a short size, and of the
- * last row's shape. Returns how many. Most rows of most tables come this way, so that nothing is
- * looked up, or noted but the payload. How long the rowids are is asked of all together: if one has
- * another length, it is not known which are sound, and 0 is returned. has_second: the mask's second
- * half is not zero. has_rowids: false of an index.
- */
-static inline __attribute__((always_inline)) size_t
-find_alike(const struct clr_shapes *shapes, struct expected *expected,
-           const unsigned char *pointers, size_t count, struct clr_cells *cells, bool has_second,
-           bool has_rowids)
-{
-    /* Copies, for registers, as is that this is a function by itself: what is stored below might
-       else be one of them. */
-    const struct expected e = *expected;
-    const struct clr_shape wanted = shapes->shapes[shapes->slot];
-    const size_t before = 1 + e.key_bytes;
-    const unsigned char *data = e.data, *payloads = data + before;
-    const struct clr_header mask = shapes->mask;
-    uint64_t last = e.last, all = last, any = last;
-    uint32_t range = wanted.range;
-    size_t i;
-
-    if (wanted.least >= SHORT_SIZE)
-        return 0;
-    if (range >= SHORT_SIZE - wanted.least)
-        range = SHORT_SIZE - 1 - wanted.least;
-    for (i = 0; i < count; i++) {
-        size_t cell = clr_get_u16(pointers + 2 * i);
-        struct clr_header header;
-        uint64_t rowid;
-
-        if (__builtin_expect(cell - e.first >= e.clear, 0) &&
-            (cell - e.first > e.span || cell + before + data[cell] > e.limit))
-            break;
-        rowid = clr_get_u64(data + cell + 1) & e.key;
-        header = header_of(payloads + cell, mask);
-        if (header.first != wanted.header.first ||
-            (has_second && header.second != wanted.header.second) ||
-            (has_rowids && rowid <= last) || data[cell] - wanted.least > range)
-            break;
-        last = rowid;
-        all &= rowid;
-        any |= rowid;
-        cells->payloads[i] = (uint16_t)(cell + before);
-    }
-    if (((all ^ any) & e.ends) != 0)
-        return 0;
-    expected->last = last;
-    return i;
-}
-
-/*
- * Finds the cells whose shape is known, whichever it is, behind those that have been found, up to
- * the first of which that is not so, or that is not simple, or not sound. Their sizes have one byte
- * or, unless are_short, two: which of these is no branch, since the processor would guess it wrong
- * every other time. Again one rowid of another length is why none of them is known, and has_second
- * and has_rowids are what they are above.
+ * Finds the cells whose shape is known, behind those that have been found, up to the first of which
+ * that is not so, or that is not simple, or not sound. Their sizes have one byte or, unless
+ * are_short, two: which of these is no branch, since the processor would guess it wrong every other
+ * time. How long the rowids are is asked of all together: if one has another length, it is not
+ * known which are sound, and none is found. has_second: the mask's second half is not zero.
+ * has_rowids: false of an index.
  */
 static inline __attribute__((always_inline)) void
 find_known(struct clr_shapes *known, struct expected *expected, const unsigned char *pointers,
            size_t count, struct clr_cells *cells, bool has_second, bool has_rowids, bool are_short)
 {
-    /* Copies: the slots stored below are bytes, which to the compiler might be anything's. */
+    /* Copies, for registers: the slots stored below are bytes, which to the compiler might be
+       anything's. */
     const struct clr_shape *shapes = known->shapes;
     const struct expected e = *expected;
     const struct clr_header mask = known->mask;
@@ -257,18 +199,10 @@ find_known(struct clr_shapes *known, struct expected *expected, const unsigned c
 typedef void find_cells(struct clr_shapes *known, struct expected *expected,
                         const unsigned char *pointers, size_t count, struct clr_cells *cells);
 struct way {
-    size_t (*find_alike)(const struct clr_shapes *shapes, struct expected *expected,
-                         const unsigned char *pointers, size_t count, struct clr_cells *cells);
     find_cells *find_short, *find_known;
 };
 
 #define WAY(name, has_second, has_rowids)                                                          \
-    static __attribute__((noinline))                                                               \
-    size_t name##_alike(const struct clr_shapes *shapes, struct expected *expected,                \
-                        const unsigned char *pointers, size_t count, struct clr_cells *cells)      \
-    {                                                                                              \
-        return find_alike(shapes, expected, pointers, count, cells, has_second, has_rowids);       \
-    }                                                                                              \
     static __attribute__((noinline)) void name##_short(                                            \
         struct clr_shapes *known, struct expected *expected, const unsigned char *pointers,        \
         size_t count, struct clr_cells *cells)                                                     \
@@ -281,22 +215,11 @@ struct way {
     {                                                                                              \
         find_known(known, expected, pointers, count, cells, has_second, has_rowids, false);        \
     }                                                                                              \
-    static const struct way name = {name##_alike, name##_short, name##_known};
+    static const struct way name = {name##_short, name##_known};
 
 WAY(way_8, false, true)
 WAY(way_16, true, true)
 WAY(way_in_index, true, false)
-
-/* Says that the first rows, so many, have the last row's shape. */
-static void note_slots(struct clr_cells *cells, size_t rows, uint32_t slot)
-{
-    const uint64_t four = slot * UINT64_C(0x0001000100010001);
-    size_t i;
-
-    for (i = 0; i < rows; i += 4)
-        memcpy(cells->slots + i, &four, sizeof four);
-    cells->rows = rows;
-}
 
 void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct clr_order *order,
                     const struct clr_page *page, uint32_t usable_size,
@@ -306,25 +229,21 @@ void clr_cells_find(struct clr_cells *cells, struct clr_shapes *shapes, struct c
                             : shapes->mask.second == 0 ? &way_8
                                                        : &way_16;
     struct expected expected = expect(order, page, usable_size);
-    size_t rows = 0;
+    size_t rows;
 
+    cells->rows = 0;
     cells->key_bytes = (uint32_t)expected.key_bytes;
     cells->page = page->data;
     cells->is_uniform = true;
-    if (shapes->unlike > 0) {
-        shapes->unlike--;
-    } else {
-        rows = way->find_alike(shapes, &expected, pointers, count, cells);
-        shapes->unlike = rows < count / 4 ? UNLIKE : 0;
-        shapes->are_long = false;
-    }
-    note_slots(cells, rows, shapes->slot);
-    if (cells->rows < count && !shapes->are_long)
+    if (shapes->long_blocks > 0)
+        shapes->long_blocks--;
+    else
         way->find_short(shapes, &expected, pointers, count, cells);
     rows = cells->rows;
     if (rows < count)
         way->find_known(shapes, &expected, pointers, count, cells);
-    shapes->are_long = shapes->are_long || cells->rows > rows;
+    if (cells->rows > rows && shapes->long_blocks == 0)
+        shapes->long_blocks = LONG_BLOCKS;
     if (order != NULL)
         order->least = (int64_t)(expected.last >> (64 - 8 * expected.key_bytes)) + 1;
 }

@@ -44,10 +44,7 @@ struct clr_shapes {
     struct clr_shape *shapes;
     struct clr_place *places; /* CLR_SHAPES for each field */
     uint32_t slot;            /* of the last row whose shape was found, or learnt */
-    /* A guess: so many times the rows to come are not taken to be of that shape, and their payloads
-       not to be short. */
-    int unlike;
-    bool are_long;
+    int long_blocks;          /* a guess: to come, of payloads that are not short */
 };
 
 /* most: the bytes of a payload that a leaf can hold. Returns false without memory. Free in any
