@@ -370,7 +370,7 @@ static void target_put_record(struct clr_target *target, size_t row, const struc
  * those that are wanted. It is decoded in one go, in a loop over the cells of a page.
  */
 
-/* What the loop over a page's cells needs and changes, in registers where there is one column. */
+/* What the loop over a page's cells needs and changes. */
 struct cell_loop {
     const struct clr_field *fields;
     struct clr_target *targets;
@@ -921,12 +921,11 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
 
 static inline __attribute__((always_inline)) enum clr_load_outcome
 decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page *page,
-             const struct clr_field *fields, struct clr_target *targets, int count,
              enum cell_rowids rowids, bool with_bytes)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct cell_loop loop = {fields,
-                             targets,
+    struct cell_loop loop = {decoder->fields,
+                             decoder->targets,
                              decoder->bytes,
                              page->data + pages->source->usable_size,
                              decoder->reader.max_local,
@@ -944,20 +943,15 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
         if (rowids == CLR_ROWIDS_NONE)
             offset += page->child;
         if (__builtin_expect(
-                decode_simple(&loop, page->data + offset, count, row, rowids, with_bytes), 1))
+                decode_simple(&loop, page->data + offset, decoder->count, row, rowids, with_bytes),
+                1))
             continue;
-        if (count == 1)
-            decoder->targets[0] = targets[0];
         decoder->order = loop.order;
         outcome = decode_other(decoder, number, page, offset, row);
         if (outcome != CLR_LOAD_DONE)
             return outcome;
-        if (count == 1)
-            targets[0] = decoder->targets[0];
         loop.order = decoder->order;
     }
-    if (count == 1)
-        decoder->targets[0] = targets[0];
     decoder->order = loop.order;
     decoder->rows = row;
     return CLR_LOAD_DONE;
@@ -1016,19 +1010,9 @@ static enum clr_load_outcome decode_page(struct clr_decoder *decoder, uint32_t n
     if (decoder->pages_without_shapes > 0)
         decoder->pages_without_shapes--;
     if (decoder->reader.pages->source->is_index)
-        return decode_cells(decoder, number, page, decoder->fields, decoder->targets,
-                            decoder->count, CLR_ROWIDS_NONE, true);
-    if (decoder->with_bytes)
-        return decode_cells(decoder, number, page, decoder->fields, decoder->targets,
-                            decoder->count, CLR_ROWIDS_SHORT, true);
-    if (decoder->count == 1) {
-        struct clr_field field = decoder->fields[0];
-        struct clr_target target = decoder->targets[0];
-
-        return decode_cells(decoder, number, page, &field, &target, 1, CLR_ROWIDS_SHORT, false);
-    }
-    return decode_cells(decoder, number, page, decoder->fields, decoder->targets, decoder->count,
-                        CLR_ROWIDS_SHORT, false);
+        return decode_cells(decoder, number, page, CLR_ROWIDS_NONE, true);
+    return decoder->with_bytes ? decode_cells(decoder, number, page, CLR_ROWIDS_SHORT, true)
+                               : decode_cells(decoder, number, page, CLR_ROWIDS_SHORT, false);
 }
 
 enum clr_load_outcome clr_decode_leaf(struct clr_decoder *decoder, const struct clr_page *page,
