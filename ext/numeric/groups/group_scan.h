@@ -5,6 +5,7 @@
 
 #include "numeric/grouping/part.h"
 #include "numeric/groups/groups.h"
+#include "numeric/order/keys.h"
 #include "numeric/order/portions.h"
 
 enum { CLR_GROUP_PARTS = 64 }; /* most */
@@ -91,10 +92,16 @@ struct clr_group_item {
     uint32_t part; /* whose number it is, where several parts' items are sorted */
 };
 
+_Static_assert(sizeof(struct clr_group_item) == CLR_SORTED_ITEM, "items can be sorted");
+
 /* Sorts items by their keys; equal ones stay in their order. scratch has room for as many. Returns
    CLR_SCAN_DONE, or CLR_SCAN_STOPPED soon after *stop has become true. */
-enum clr_scan_outcome clr_group_sort(struct clr_group_item *items, struct clr_group_item *scratch,
-                                     size_t count, const atomic_bool *stop);
+static inline enum clr_scan_outcome clr_group_sort(struct clr_group_item *items,
+                                                   struct clr_group_item *scratch, size_t count,
+                                                   const atomic_bool *stop)
+{
+    return clr_radix_sort_items(items, scratch, count, stop) ? CLR_SCAN_DONE : CLR_SCAN_STOPPED;
+}
 
 /*
  * Makes the list that a question of kind CLR_ASK_VALUES asks for, of the values x of a group, whose

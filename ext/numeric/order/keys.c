@@ -1,9 +1,11 @@
 #include "numeric/order/keys.h"
 
-#include <stdbool.h>
+#include "numeric/order/portions.h"
+
 #include <string.h>
 
-enum { DIGITS = 8, DIGIT_BITS = 8, DIGIT_VALUES = 1 << DIGIT_BITS };
+/* PIECE: items between two looks at whether to stop. */
+enum { DIGITS = 8, DIGIT_BITS = 8, DIGIT_VALUES = 1 << DIGIT_BITS, PIECE = 4096 };
 
 static void insertion_sort(uint64_t *keys, size_t count)
 {
@@ -17,14 +19,31 @@ static void insertion_sort(uint64_t *keys, size_t count)
     }
 }
 
+/* ---- Sorting of items, whose first eight bytes are their keys. Their size, and whether anything
+   stops it, are constants where this is inlined. */
+
+static inline uint64_t key_at(const unsigned char *items, size_t i, size_t size)
+{
+    uint64_t key;
+
+    memcpy(&key, items + i * size, sizeof key);
+    return key;
+}
+
 static inline size_t digit_of(uint64_t key, int digit)
 {
     return key >> (digit * DIGIT_BITS) & (DIGIT_VALUES - 1);
 }
 
-/* Moves the keys from one array to the other in the order of a digit; counts becomes the ends. */
-static void scatter(const uint64_t *from, uint64_t *to, size_t count, int digit,
-                    size_t counts[DIGIT_VALUES])
+static inline bool stops(const atomic_bool *stop, size_t i)
+{
+    return stop != NULL && i % PIECE == 0 && clr_portion_stops(stop);
+}
+
+/* Moves the items from one array to the other in the order of a digit; counts becomes the ends. */
+static inline __attribute__((always_inline)) bool
+scatter(const unsigned char *from, unsigned char *to, size_t count, size_t size, int digit,
+        size_t counts[DIGIT_VALUES], const atomic_bool *stop)
 {
     size_t i, start = 0;
 
@@ -33,36 +52,54 @@ static void scatter(const uint64_t *from, uint64_t *to, size_t count, int digit,
         counts[i] = start;
         start += here;
     }
-    for (i = 0; i < count; i++)
-        to[counts[digit_of(from[i], digit)]++] = from[i];
+    for (i = 0; i < count; i++) {
+        if (stops(stop, i))
+            return false;
+        memcpy(to + size * counts[digit_of(key_at(from, i, size), digit)]++, from + i * size, size);
+    }
+    return true;
 }
 
-void clr_radix_sort(uint64_t *keys, uint64_t *scratch, size_t count)
+static inline __attribute__((always_inline)) bool sort(void *items, void *scratch, size_t count,
+                                                       size_t size, const atomic_bool *stop)
 {
     size_t counts[DIGITS][DIGIT_VALUES];
-    uint64_t *from = keys, *to = scratch, *other;
+    unsigned char *from = items, *to = scratch, *other;
     size_t i;
     int digit;
 
-    if (count <= CLR_INSERTION_LIMIT) {
-        insertion_sort(keys, count);
-        return;
-    }
     memset(counts, 0, sizeof counts);
     for (i = 0; i < count; i++) {
+        if (stops(stop, i))
+            return false;
         for (digit = 0; digit < DIGITS; digit++)
-            counts[digit][digit_of(keys[i], digit)]++;
+            counts[digit][digit_of(key_at(from, i, size), digit)]++;
     }
-    for (digit = 0; digit < DIGITS; digit++) {
-        if (counts[digit][digit_of(keys[0], digit)] == count)
+    for (digit = 0; digit < DIGITS && count > 0; digit++) {
+        if (counts[digit][digit_of(key_at(from, 0, size), digit)] == count)
             continue;
-        scatter(from, to, count, digit, counts[digit]);
+        if (!scatter(from, to, count, size, digit, counts[digit], stop))
+            return false;
         other = from;
         from = to;
         to = other;
     }
-    if (from != keys)
-        memcpy(keys, from, count * sizeof *keys);
+    if (from != items)
+        memcpy(items, from, count * size);
+    return true;
+}
+
+void clr_radix_sort(uint64_t *keys, uint64_t *scratch, size_t count)
+{
+    if (count <= CLR_INSERTION_LIMIT)
+        insertion_sort(keys, count);
+    else
+        sort(keys, scratch, count, sizeof *keys, NULL);
+}
+
+bool clr_radix_sort_items(void *items, void *scratch, size_t count, const atomic_bool *stop)
+{
+    return sort(items, scratch, count, CLR_SORTED_ITEM, stop);
 }
 
 /* ---- Ranks of few. */

@@ -12,6 +12,8 @@
 #include "numeric/values/int192.h"
 #include "numeric/values/value.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -91,6 +93,12 @@ static inline struct clr_value clr_place_to_value(clr_u128 place)
 void clr_radix_sort(uint64_t *keys, uint64_t *scratch, size_t count);
 
 enum { CLR_INSERTION_LIMIT = 32 };
+
+/* The same for items of CLR_SORTED_ITEM bytes, whose keys are the first eight of them; equal ones
+   stay in their order. Returns false soon after *stop has become true. */
+bool clr_radix_sort_items(void *items, void *scratch, size_t count, const atomic_bool *stop);
+
+enum { CLR_SORTED_ITEM = 16 };
 
 /*
  * Of keys so few that they stay in a cache, stores the key of a rank, 0 .. count - 1, in ascending
