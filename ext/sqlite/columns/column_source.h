@@ -1,7 +1,7 @@
 /*
  * Where a query's columns come from: the database's pages (column_source.c), with expressions that
  * SQLite evaluates for their rows (derived_columns.c); or rows that SQLite reads (row_source.c),
- * where there are no pages to be read. All of them know the columns by column_request.c.
+ * where there are no pages to be read.
  */
 #ifndef CLR_SQLITE_COLUMN_SOURCE_H
 #define CLR_SQLITE_COLUMN_SOURCE_H
