@@ -130,21 +130,4 @@ void clr_units_report(const struct clr_units *units, enum clr_load_outcome outco
 
 void clr_units_free(struct clr_units *units);
 
-/*
- * ---- A sample of a table's leaves, which tells of columns that have far too many different values
- * for a dictionary, and of INTEGERs that are close to each other: before the whole table is decoded
- * for that.
- *
- * Looks, in the calling thread, at some leaves of units that have been found. Returns
- * CLR_LOAD_MANY_VALUES, with the position of a field with codes that has too many values
- * (clr_field_has_many_values()); CLR_LOAD_DONE, if none is known to have, as where the table is
- * small; CLR_LOAD_STOPPED, CLR_LOAD_MALFORMED or CLR_LOAD_FAILED. The units have taken note of it.
- * seed: any number that who chooses the values does not know. memory: bytes that the sample may
- * take at most. watch may be NULL. ranges: of each of the units' fields, zeros; they become those
- * of fields with codes, without bits.
- */
-enum clr_load_outcome clr_sample_codes(struct clr_units *units, uint64_t seed, size_t memory,
-                                       const struct clr_watch *watch, struct clr_code_range *ranges,
-                                       int *position);
-
 #endif

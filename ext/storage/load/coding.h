@@ -23,8 +23,9 @@ struct clr_coding {
 /*
  * Begins, for units that have been found and whose fields stay as they are, after a sample of their
  * leaves. layout has the seed of the dictionaries; left are the bytes that they may take, shared
- * with others. Returns CLR_LOAD_DONE or as clr_sample_codes() does, and the units have taken note.
- * Free in any case.
+ * with others. Returns CLR_LOAD_DONE; CLR_LOAD_MANY_VALUES, if a sample tells of a field with too
+ * many values; CLR_LOAD_STOPPED, CLR_LOAD_MALFORMED or CLR_LOAD_FAILED: the units have taken note
+ * of it. Free in any case.
  */
 enum clr_load_outcome clr_coding_begin(struct clr_coding *coding, struct clr_units *units,
                                        const struct clr_layout *layout, atomic_int_least64_t *left,
