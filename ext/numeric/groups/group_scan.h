@@ -72,8 +72,8 @@ struct clr_groups {
     /* The number in this order, uint32_t, of each place or merged number; while there is need.
        None: the merged numbers are in this order. */
     struct clr_room finals;
-    struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if there are
-                                                several parts with tables, or places are sorted */
+    struct clr_room merged[CLR_GROUP_PARTS]; /* uint32_t: of each of a part's numbers, if parts have
+                                                tables */
     struct clr_kept_sums sums[CLR_MOST_TALLIES];
     struct clr_gathered_answer answers[CLR_MOST_QUESTIONS];
 };

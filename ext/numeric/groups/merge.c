@@ -414,27 +414,6 @@ static enum clr_scan_outcome merge_tables(struct clr_groups *groups, bool maps,
     return outcome;
 }
 
-/* The same for one part, none of whose groups has several numbers: they are the entries'. */
-static enum clr_scan_outcome take_only_table(struct clr_groups *groups)
-{
-    const struct clr_group_table *table = &groups->parts[0]->numbers.table;
-    const bool by_place = groups->plan.numbering == CLR_NUMBERED_BY_PLACE;
-    struct clr_group_entry *entries;
-    enum clr_scan_outcome outcome =
-        clr_room_make(&groups->entries, &groups->memory, table->count * sizeof *entries);
-    size_t i;
-
-    entries = groups->entries.start;
-    for (i = 0; i < table->count && outcome == CLR_SCAN_DONE; i++) {
-        const uint64_t *words = clr_group_table_key(table, i);
-
-        entries[i].record = clr_group_part_record(groups->parts[0], i);
-        entries[i].key = by_place ? *words : (uint64_t)(uintptr_t)words;
-    }
-    groups->count = table->count;
-    return outcome;
-}
-
 /* ---- The order. */
 
 /* No code. */
@@ -777,7 +756,6 @@ enum clr_scan_outcome clr_groups_merge(struct clr_groups *groups, const struct c
         outcome = merge_directly(groups, team);
         return outcome == CLR_SCAN_DONE ? order_places(groups, maps, team) : outcome;
     }
-    outcome = groups->part_count == 1 && !sorts ? take_only_table(groups)
-                                                : merge_tables(groups, maps, team);
+    outcome = merge_tables(groups, maps, team);
     return outcome == CLR_SCAN_DONE && !sorts ? order_entries(groups, maps, team) : outcome;
 }
