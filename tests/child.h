@@ -102,9 +102,8 @@ static inline bool child_run_numbered(void (*work)(void), unsigned limit_s, long
                                       long count)
 {
     bool passed = true;
-    long i;
 
-    for (i = 0; i < count; i += 2) {
+    for (long i = 0; i < count; i += 2) {
         pid_t first, second = 0;
 
         *number = i;

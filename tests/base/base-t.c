@@ -16,10 +16,10 @@
 /* Counts how many of some allocations fail after clr_memory_fail_after(after). */
 static int failures(long after, int allocations)
 {
-    int i, failed = 0;
+    int failed = 0;
 
     clr_memory_fail_after(after);
-    for (i = 0; i < allocations; i++) {
+    for (int i = 0; i < allocations; i++) {
         void *block = clr_memory_alloc(8);
         if (block == NULL) {
             failed++;

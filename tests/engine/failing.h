@@ -18,10 +18,9 @@
 static inline bool failing_find_device(struct clr_device_info *info)
 {
     struct clr_catalog catalog;
-    size_t i;
 
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
-    for (i = 0; i < catalog.count; i++) {
+    for (size_t i = 0; i < catalog.count; i++) {
         if (catalog.devices[i].unusable[0] == '\0') {
             *info = catalog.devices[i];
             info->type = CLR_DEVICE_GPU;
@@ -121,9 +120,9 @@ static inline void failing_test_no_room(const char *shown)
 {
     struct failures_attempt run;
     char rule[sizeof run.rule];
-    int call, seen = 0;
+    int seen = 0;
 
-    for (call = 1; call < 100; call += tap_is_quick() ? 3 : 1) {
+    for (int call = 1; call < 100; call += tap_is_quick() ? 3 : 1) {
         snprintf(rule, sizeof rule, "clCreateBuffer:-4:%d", call);
         if (!failures_attempt(&run, rule, "run") || !failures_acted(&run))
             break;

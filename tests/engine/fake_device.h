@@ -216,7 +216,7 @@ enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struc
                                 unsigned elements, struct clr_status *status)
 {
     struct made_up *made_up = made_up_of(device);
-    int element, error;
+    int error;
 
     fake_arrive(&fake.begun, &fake.hold_begin);
     error = fake_error(NULL, &fake.begin_fails_after);
@@ -228,7 +228,7 @@ enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struc
     clr_state_clear(&made_up->states[slot]);
     clr_state_extend(&made_up->states[slot], made_up->more[slot],
                      clr_operation_more(chunk->operation));
-    for (element = 0; element < CLR_ELEMENTS; element++) {
+    for (int element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element) {
             clr_host_reduce(chunk, (enum clr_element)element, &made_up->states[slot]);
             made_up->bytes[slot] += (int64_t)(chunk->count[element] * sizeof(double));

@@ -84,10 +84,9 @@ static inline struct clr_job *new_job(struct clr_worker *worker, int64_t value)
 {
     struct clr_chunk *chunk = clr_chunk_new(CLR_SUM, CAPACITY);
     struct clr_job *job = chunk == NULL ? NULL : clr_job_new(worker, chunk, 1u << CLR_INTEGER);
-    size_t i;
 
     TAP_NEED(job != NULL, "no memory");
-    for (i = 0; i < CAPACITY; i++)
+    for (size_t i = 0; i < CAPACITY; i++)
         chunk->integer[i] = i == 0 ? value : 0;
     chunk->count[CLR_INTEGER] = CAPACITY;
     return job;

@@ -52,9 +52,8 @@ bool shards_late(int64_t start)
 struct clr_column *shards_column(uint8_t kind, size_t rows)
 {
     struct clr_column *column = scans_column(kind, rows, 0);
-    size_t i;
 
-    for (i = 0; i < rows; i += 1 + (size_t)random_below(3))
+    for (size_t i = 0; i < rows; i += 1 + (size_t)random_below(3))
         column->values[i] = kind == CLR_TAG_REAL ? scans_bits(random_below(2) ? -0.0 : 0.0)
                                                  : (int64_t)random_below(100);
     return column;
@@ -117,17 +116,17 @@ enum clr_scan_outcome shards_scan(struct clr_scan *scan, struct clr_sharded *con
 
 void world_open(struct world *world, struct clr_worker *worker, size_t rows, uint8_t bytes)
 {
-    int i, ready = 0;
+    int ready = 0;
 
     scans_columns(world->columns, rows);
-    for (i = 0; i < 3 && bytes > 0; i++)
+    for (int i = 0; i < 3 && bytes > 0; i++)
         scans_narrow(&world->columns[i], bytes);
-    for (i = 0; i < SCANS_COLUMNS; i++) {
+    for (int i = 0; i < SCANS_COLUMNS; i++) {
         world->copies[i] = shards_copy(worker, world->columns[i]);
         ready += clr_sharded_state(world->copies[i]) == CLR_RESIDENT_READY;
     }
     tap_ok(ready == SCANS_COLUMNS, "columns of %zu rows, %d bytes, are on the device", rows, bytes);
-    for (i = 0; i < 3 && bytes > 0; i++)
+    for (int i = 0; i < 3 && bytes > 0; i++)
         tap_is_int64((int64_t)clr_sharded_size(world->copies[i], NULL),
                      workers_share(worker) ? 0 : (int64_t)rows * (bytes + (i == 2)), "bytes there");
     tap_is_int64(atomic_load(&world->columns[0]->references), 1 + workers_share(worker),
@@ -136,9 +135,7 @@ void world_open(struct world *world, struct clr_worker *worker, size_t rows, uin
 
 void world_close(struct world *world)
 {
-    int i;
-
-    for (i = 0; i < SCANS_COLUMNS; i++) {
+    for (int i = 0; i < SCANS_COLUMNS; i++) {
         clr_sharded_release(world->copies[i]);
         clr_column_release(world->columns[i]);
     }

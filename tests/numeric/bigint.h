@@ -29,8 +29,7 @@ static inline void bigint_clear(struct bigint *number)
 /* Compares sizes without signs: negative, 0 or positive. */
 static inline int bigint_compare_sizes(const struct bigint *a, const struct bigint *b)
 {
-    int i;
-    for (i = BIGINT_DIGITS - 1; i >= 0; i--) {
+    for (int i = BIGINT_DIGITS - 1; i >= 0; i--) {
         if (a->digit[i] != b->digit[i])
             return a->digit[i] < b->digit[i] ? -1 : 1;
     }
@@ -40,10 +39,9 @@ static inline int bigint_compare_sizes(const struct bigint *a, const struct bigi
 static inline void bigint_add(struct bigint *sum, const struct bigint *value)
 {
     uint64_t carry = 0;
-    int i;
 
     if (sum->negative == value->negative) {
-        for (i = 0; i < BIGINT_DIGITS; i++) {
+        for (int i = 0; i < BIGINT_DIGITS; i++) {
             carry += (uint64_t)sum->digit[i] + value->digit[i];
             sum->digit[i] = (uint32_t)carry;
             carry >>= 32;
@@ -52,13 +50,13 @@ static inline void bigint_add(struct bigint *sum, const struct bigint *value)
     }
     /* The smaller size is taken from the larger one, whose sign stays. */
     if (bigint_compare_sizes(sum, value) >= 0) {
-        for (i = 0; i < BIGINT_DIGITS; i++) {
+        for (int i = 0; i < BIGINT_DIGITS; i++) {
             uint64_t difference = (uint64_t)sum->digit[i] - value->digit[i] - carry;
             sum->digit[i] = (uint32_t)difference;
             carry = difference >> 63;
         }
     } else {
-        for (i = 0; i < BIGINT_DIGITS; i++) {
+        for (int i = 0; i < BIGINT_DIGITS; i++) {
             uint64_t difference = (uint64_t)value->digit[i] - sum->digit[i] - carry;
             sum->digit[i] = (uint32_t)difference;
             carry = difference >> 63;
@@ -71,8 +69,7 @@ static inline void bigint_add(struct bigint *sum, const struct bigint *value)
 static inline void bigint_multiply_short(struct bigint *number, uint32_t factor)
 {
     uint64_t carry = 0;
-    int i;
-    for (i = 0; i < BIGINT_DIGITS; i++) {
+    for (int i = 0; i < BIGINT_DIGITS; i++) {
         carry += (uint64_t)number->digit[i] * factor;
         number->digit[i] = (uint32_t)carry;
         carry >>= 32;
@@ -81,8 +78,8 @@ static inline void bigint_multiply_short(struct bigint *number, uint32_t factor)
 
 static inline void bigint_shift(struct bigint *number, int bits)
 {
-    int words = bits / 32, i;
-    for (i = BIGINT_DIGITS - 1; i >= 0; i--)
+    int words = bits / 32;
+    for (int i = BIGINT_DIGITS - 1; i >= 0; i--)
         number->digit[i] = i >= words ? number->digit[i - words] : 0;
     bigint_multiply_short(number, (uint32_t)1 << (bits % 32));
 }

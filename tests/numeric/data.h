@@ -86,9 +86,7 @@ static inline double data_real(enum data_reals kind, size_t i, double previous)
 
 static inline void data_fill_reals(double *x, size_t count, enum data_reals kind)
 {
-    size_t i;
-
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         x[i] = data_real(kind, i, i > 0 ? x[i - 1] : 0.0);
     if (count == 0)
         return;
@@ -109,9 +107,7 @@ static const char *const data_integers_names[DATA_INTEGERS] = {"small", "any", "
 
 static inline void data_fill_integers(int64_t *x, size_t count, enum data_integers kind)
 {
-    size_t i;
-
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         switch (kind) {
         case DATA_SMALL:
             x[i] = random_between(-1000, 1000);
@@ -136,16 +132,15 @@ static inline void data_fill_integers(int64_t *x, size_t count, enum data_intege
 static inline bool data_is_nothing(struct clr_sum *sum)
 {
     struct clr_accumulator total;
-    int i;
 
     clr_accumulator_clear(&total);
-    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+    for (int i = 0; i < CLR_EXPANSION_TERMS; i++)
         clr_accumulator_add(&total, sum->term[i]);
     if (sum->wide_used)
         clr_accumulator_merge(&total, &sum->wide);
     clr_accumulator_add_int192(&total, &sum->integer);
     clr_accumulator_round(&total, 1); /* brings the digits into the one form of their value */
-    for (i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
+    for (int i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
         if (total.digit[i] != 0)
             return false;
     }

@@ -36,7 +36,6 @@ static int nibble(char c)
 static void read_dyadic(struct clr_dyadic *number, const char *text)
 {
     const char *end = strchr(text, '@'), *first;
-    int i;
 
     if (end == NULL)
         refuse(text);
@@ -47,7 +46,7 @@ static void read_dyadic(struct clr_dyadic *number, const char *text)
     number->size = (int)(end - first + 15) / 16;
     if (number->size > DYADIC_LIMBS)
         refuse("more limbs than there are");
-    for (i = 0; first + i < end; i++) {
+    for (int i = 0; first + i < end; i++) {
         int position = (int)(end - first) - 1 - i;
         number->limb[position / 16] |= (uint64_t)nibble(first[i]) << (4 * (position % 16));
     }
@@ -57,8 +56,6 @@ static void read_dyadic(struct clr_dyadic *number, const char *text)
 
 static void write_dyadic(const struct clr_dyadic *number)
 {
-    int i;
-
     if (number->size == 0) {
         /* Zero has one form only. */
         printf(number->negative || number->exponent != 0 ? "another zero " : "0@0 ");
@@ -66,7 +63,7 @@ static void write_dyadic(const struct clr_dyadic *number)
     }
     if (number->negative)
         putchar('-');
-    for (i = number->size - 1; i >= 0; i--)
+    for (int i = number->size - 1; i >= 0; i--)
         printf("%016" PRIx64, number->limb[i]);
     printf("@%d ", number->exponent);
 }
@@ -118,7 +115,6 @@ static void write_sum(struct clr_sum *sum)
 static void write_state(struct state *state)
 {
     struct clr_value value;
-    int statistic, i;
 
     printf("%" PRId64 " ", state->sums.count);
     write_sum(&state->x);
@@ -127,11 +123,11 @@ static void write_state(struct state *state)
     write_sum(&state->yy);
     write_sum(&state->xy);
     printf("%d", clr_moments_consistent(&state->sums));
-    for (statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
+    for (int statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
         unsigned needed = clr_statistic_needs((enum clr_statistic)statistic);
         struct clr_sums sums = state->sums;
 
-        for (i = 0; i < CLR_MOST_TERMS; i++) {
+        for (int i = 0; i < CLR_MOST_TERMS; i++) {
             if (!(needed & 1u << i))
                 sums.sums[i] = NULL;
         }
@@ -152,11 +148,11 @@ static void read_sum(struct clr_sum *sum, const char *text)
     static const double nothing[CLR_EXPANSION_TERMS];
     static struct clr_dyadic number;
     int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
-    int first, i;
+    int first;
 
     read_dyadic(&number, text);
     first = 2 * number.exponent - CLR_ACCUMULATOR_BASE / 32;
-    for (i = 0; i < 2 * number.size; i++) {
+    for (int i = 0; i < 2 * number.size; i++) {
         int64_t digit = (int64_t)(number.limb[i / 2] >> (32 * (i % 2)) & 0xffffffff);
         if (digit == 0)
             continue;
@@ -171,11 +167,10 @@ static void run_state(const char *count)
 {
     static struct state state;
     struct clr_sum *const sums[] = {&state.x, &state.y, &state.xx, &state.yy, &state.xy};
-    int i;
 
     clear(&state);
     state.sums.count = strtoll(count, NULL, 10);
-    for (i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++) {
         const char *text = strtok(NULL, " \n");
         if (text == NULL)
             refuse("a state");

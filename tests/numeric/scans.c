@@ -44,9 +44,8 @@ struct clr_column *scans_new(uint8_t kind, size_t rows)
 struct clr_column *scans_column(uint8_t kind, size_t rows, uint64_t rare)
 {
     struct clr_column *column = scans_new(kind, rows);
-    size_t i;
 
-    for (i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         uint8_t tag = kind;
         if (kind == CLR_TAG_MIXED)
             tag = (uint8_t)random_below(3);
@@ -82,12 +81,11 @@ void scans_narrow(struct clr_column **column, uint8_t bytes)
     const int64_t greatest = frame.known_greatest - frame.least;
     const bool mixed = (*column)->kind == CLR_TAG_MIXED;
     struct clr_column *narrow = clr_column_new_framed((*column)->rows, &frame);
-    size_t i;
 
     TAP_NEED(narrow != NULL, "no memory");
     narrow->rows = (*column)->rows;
     narrow->kind = (*column)->kind;
-    for (i = 0; i < narrow->rows; i++) {
+    for (size_t i = 0; i < narrow->rows; i++) {
         const uint8_t tag = mixed ? (*column)->tags[i] : narrow->kind;
         const int64_t ends[] = {0, greatest, (*column)->values[i] & greatest};
         int64_t bits = frame.least + ends[random_below(20) < 18 ? 2 : random_below(2)];
@@ -109,9 +107,8 @@ void scans_columns(struct clr_column *columns[SCANS_COLUMNS], size_t rows)
 {
     static const uint8_t kinds[SCANS_COLUMNS] = {CLR_TAG_INTEGER, CLR_TAG_REAL, CLR_TAG_MIXED,
                                                  CLR_TAG_REAL,    CLR_TAG_NULL, CLR_TAG_BYTES};
-    int i;
 
-    for (i = 0; i < SCANS_COLUMNS; i++)
+    for (int i = 0; i < SCANS_COLUMNS; i++)
         columns[i] = scans_column(kinds[i], rows, 0);
 }
 
@@ -119,11 +116,10 @@ struct clr_column *scans_codes(uint8_t code_bytes, uint32_t count, size_t rows, 
 {
     struct clr_column *column = clr_column_new_codes(NULL, rows, code_bytes);
     struct clr_column *codes = clr_column_new_codes(NULL, rows, sizeof(uint32_t));
-    size_t i;
 
     TAP_NEED(column != NULL && codes != NULL, "no memory");
     column->rows = codes->rows = rows;
-    for (i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++)
         ((uint32_t *)codes->codes)[i] = (uint32_t)(ascend ? i * count / rows : random_below(count));
     clr_column_map_codes(column, 0, codes, 0, rows, NULL);
     clr_column_release(codes);
@@ -134,10 +130,9 @@ struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count)
 {
     struct clr_lookup_results *results = clr_lookup_results_new(count);
     struct clr_lookup lookup = {.ranked = NULL};
-    uint32_t i;
 
     TAP_NEED(results != NULL, "no memory");
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint8_t tag = kind;
         if (kind == CLR_TAG_MIXED)
             tag = (uint8_t)((i + random_below(2)) % (is_short ? 2 : 3));
@@ -152,8 +147,6 @@ struct clr_lookup scans_lookup(uint8_t kind, bool is_short, uint32_t count)
 
 void scans_begin(struct scans_made *made, struct clr_column *const *columns, int count)
 {
-    int i;
-
     memset(made, 0, sizeof *made);
     made->scan = (struct clr_scan){.column_count = count,
                                    .filter = -1,
@@ -163,7 +156,7 @@ void scans_begin(struct scans_made *made, struct clr_column *const *columns, int
                                    .rows = columns[0]->rows,
                                    .lookups = made->lookups,
                                    .tallies = made->tallies};
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         made->columns[i] = columns[i];
         scans_add(made, CLR_OP_COLUMN, i, -1);
     }
@@ -196,11 +189,10 @@ void scans_make(struct scans_made *made, struct clr_column *const *columns)
     static const unsigned masks[] = {0, 1u << CLR_SUM, 1u << CLR_DOT, 1u << CLR_EXTREMES,
                                      1u << CLR_SUM | 1u << CLR_EXTREMES};
     struct clr_scan *scan = &made->scan;
-    int i;
 
     scans_begin(made, columns, SCANS_COLUMNS);
     scan->instruction_count--; /* not the last column */
-    for (i = 0; i < SCANS_CONSTANTS; i++) {
+    for (int i = 0; i < SCANS_CONSTANTS; i++) {
         const struct clr_scalar value = scans_value((uint8_t)(i < 3 ? 1 + i % 2 : CLR_TAG_NULL));
         scans_constant(made, value.tag, value.bits);
     }
@@ -214,7 +206,7 @@ void scans_make(struct scans_made *made, struct clr_column *const *columns)
     }
     scan->tally_count = 1 + random_pick(SCANS_TALLIES);
     scan->filter = random_below(3) > 0 ? random_pick(SCANS_INSTRUCTIONS) : -1;
-    for (i = 0; i < scan->tally_count; i++) {
+    for (int i = 0; i < scan->tally_count; i++) {
         struct clr_tally *tally = &made->tallies[i];
 
         tally->operations = masks[random_below(5)];
@@ -228,9 +220,7 @@ void scans_make(struct scans_made *made, struct clr_column *const *columns)
 
 void scans_release(struct scans_made *made)
 {
-    int i;
-
-    for (i = 0; i < made->scan.column_count; i++)
+    for (int i = 0; i < made->scan.column_count; i++)
         clr_column_release(made->columns[i]);
 }
 

@@ -15,9 +15,8 @@
 static inline struct clr_sums state_begin(struct clr_sum memory[CLR_MOST_TERMS])
 {
     struct clr_sums sums = {.count = 0};
-    int i;
 
-    for (i = 0; i < CLR_MOST_TERMS; i++) {
+    for (int i = 0; i < CLR_MOST_TERMS; i++) {
         clr_sum_clear(&memory[i]);
         sums.sums[i] = &memory[i];
     }
@@ -28,9 +27,8 @@ static inline struct clr_sums state_begin(struct clr_sum memory[CLR_MOST_TERMS])
 static inline bool state_is_untouched(const struct clr_sums *sums)
 {
     static const struct clr_sum zero;
-    int i;
 
-    for (i = 0; i < CLR_MOST_TERMS; i++) {
+    for (int i = 0; i < CLR_MOST_TERMS; i++) {
         if (memcmp(sums->sums[i], &zero, offsetof(struct clr_sum, wide)) != 0)
             return false;
     }
@@ -53,14 +51,13 @@ static inline const char *state_probe_sums(const unsigned char *bytes, size_t si
     struct clr_sums sums = state_begin(memory);
     unsigned char empty[CLR_STATE_LIMIT];
     size_t empty_size;
-    int i;
 
     *fault = clr_state_decode(bytes, size, kind, &sums, 1);
     if (*fault != CLR_STATE_SOUND)
         return state_is_untouched(&sums) ? NULL : "a refused state left a trace";
     if (!state_has_bytes(kind, &sums, bytes, size))
         return "a state that was taken is written in another way";
-    for (i = 0; i < clr_state_sums(kind); i++)
+    for (int i = 0; i < clr_state_sums(kind); i++)
         clr_sum_round(&memory[i], (uint64_t)sums.count + 1);
     if (clr_state_decode(bytes, size, kind, &sums, 1) == CLR_STATE_SOUND) {
         if (clr_state_decode(bytes, size, kind, &sums, -1) != CLR_STATE_SOUND)
@@ -103,14 +100,13 @@ static inline const char *state_probe_counters(const unsigned char *bytes, size_
 {
     struct clr_bins bins;
     uint64_t count = 0;
-    int64_t i;
 
     clr_bins_init(&bins, &state->low, &state->high, state->bins);
     if (clr_bins_find(&bins, &state->low) != 0 ||
         clr_bins_find(&bins, &state->high) != state->bins - 1)
         return "the bounds are not in the first and the last bin";
     clr_stored_bins_add(state, 1, counters);
-    for (i = 0; i < state->bins + 2; i++)
+    for (int64_t i = 0; i < state->bins + 2; i++)
         count += counters[i];
     if (count != (uint64_t)state->count)
         return "the counters do not add up";
@@ -120,7 +116,7 @@ static inline const char *state_probe_counters(const unsigned char *bytes, size_
     clr_stored_bins_add(state, 1, counters);
     clr_stored_bins_add(state, -1, counters);
     clr_stored_bins_add(state, -1, counters);
-    for (i = 0; i < state->bins + 2; i++)
+    for (int64_t i = 0; i < state->bins + 2; i++)
         if (counters[i] != 0)
             return "a state that was added and taken away left a trace";
     return NULL;

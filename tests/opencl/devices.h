@@ -111,13 +111,12 @@ static inline void devices_each(void (*test)(const struct clr_device_info *info)
     static struct clr_device_info as_gpu;
     static struct clr_catalog catalog;
     int tested = 0;
-    size_t i;
 
     /* What a GPU would choose by measuring, differs from run to run: each would compile others. */
     if (tap_is_quick())
         setenv("CLREDUCE_DEVICE_ARITHMETIC", "fp64", 0);
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
-    for (i = 0; i < catalog.count; i++) {
+    for (size_t i = 0; i < catalog.count; i++) {
         if (catalog.devices[i].unusable[0] != '\0' || (doubles && !catalog.devices[i].doubles))
             continue;
         tested++;

@@ -21,11 +21,10 @@ EXPORTED long failing_opencl_room(long more);
 long failing_opencl_room(long more)
 {
     long refused;
-    int i;
 
     pthread_mutex_lock(&room.lock);
     room.more = more;
-    for (i = 0; i < room.count; i++)
+    for (int i = 0; i < room.count; i++)
         room.contexts[i].most = room.contexts[i].used + more;
     refused = room.refused;
     room.refused = 0;

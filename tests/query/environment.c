@@ -21,9 +21,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 /* Stores what is known of them. */
 static void know_columns(struct clr_known_column known[COLUMNS])
 {
-    int i;
-
-    for (i = 0; i < COLUMNS; i++)
+    for (int i = 0; i < COLUMNS; i++)
         known[i] = (struct clr_known_column){.name = columns[i],
                                              .number = 100 + i,
                                              .is_text = strcmp(columns[i], "s") == 0 ||
@@ -108,7 +106,6 @@ void open_database(void)
 {
     const struct clr_aggregate *aggregate;
     char name[64];
-    int form;
 
     sqlite3_close(database);
     if (sqlite3_open(":memory:", &database) != SQLITE_OK ||
@@ -119,7 +116,7 @@ void open_database(void)
                      NULL, NULL, NULL) != SQLITE_OK)
         tap_bail("no database");
     for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
-        for (form = 0; form < CLR_FORMS; form++) {
+        for (int form = 0; form < CLR_FORMS; form++) {
             snprintf(name, sizeof name, "%s%s", aggregate->name,
                      clr_form_suffix((enum clr_form)form));
             sqlite3_create_function(database, name,
@@ -160,10 +157,9 @@ enum clr_code make(const char *sql, sqlite3_stmt *statement, struct clr_query **
         .parameter_count = statement != NULL ? sqlite3_bind_parameter_count(statement) : 0,
         .is_utf8 = is_utf8};
     enum clr_code code = clr_query_parse(sql, query, reason);
-    int i;
 
     know_columns(known);
-    for (i = 0; i < CLR_MOST_SOURCES; i++)
+    for (int i = 0; i < CLR_MOST_SOURCES; i++)
         tables[i] = (struct clr_known_table){.schema = schema,
                                              .name = "t",
                                              .columns = known,
@@ -266,7 +262,7 @@ void print_value(const struct clr_query *query, int i)
                                         " by unix hour",
                                         " by unix day",
                                         " by Julian day"};
-    int operands[3] = {instruction->a, instruction->b, instruction->c}, k;
+    int operands[3] = {instruction->a, instruction->b, instruction->c};
 
     if (instruction->opcode == CLR_OP_CONSTANT) {
         print_constant(query, instruction->a);
@@ -285,7 +281,7 @@ void print_value(const struct clr_query *query, int i)
         print("%s]", lookup->is_timed ? " (timed)" : "");
     } else {
         print("(%s", operators[instruction->opcode].name);
-        for (k = 0; k < 3 && strchr(operators[instruction->opcode].sql, '1' + k) != NULL; k++) {
+        for (int k = 0; k < 3 && strchr(operators[instruction->opcode].sql, '1' + k) != NULL; k++) {
             print(" ");
             print_value(query, operands[k]);
         }
@@ -328,10 +324,9 @@ void print_sql(const struct clr_query *query, int i)
 static void print_asked(const struct clr_query *query, const struct clr_call *call)
 {
     const struct clr_asked *asked = &query->asked[call->question];
-    int i;
 
     print("%s%s", call->aggregate->name, call->form & CLR_FORM_STATE ? "_state" : "");
-    for (i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++) {
+    for (int i = 0; i < CLR_MOST_ARGUMENTS && asked->arguments[i] >= 0; i++) {
         print(" ");
         print_constant(query, asked->arguments[i]);
     }
@@ -365,14 +360,12 @@ void print_answer(const struct clr_query *query)
 
 void print_query(const struct clr_query *query)
 {
-    int i, term;
-
     if (query->filter >= 0) {
         print("where ");
         print_value(query, query->filter);
         print("; ");
     }
-    for (i = 0; i < query->tally_count; i++) {
+    for (int i = 0; i < query->tally_count; i++) {
         const struct clr_tally_plan *tally = &query->tallies[i];
         print("#%d%s%s%s%s%s", i, tally->operations & 1u << CLR_SUM ? "S" : "",
               tally->operations & 1u << CLR_DOT ? "D" : "",
@@ -392,11 +385,11 @@ void print_query(const struct clr_query *query)
         }
         print("; ");
     }
-    for (i = 0; i < query->call_count; i++) {
+    for (int i = 0; i < query->call_count; i++) {
         const struct clr_call *call = &query->calls[i];
         if (call->aggregate->operation >= CLR_OPERATIONS) {
             print("%s", call->aggregate->name);
-            for (term = 0; term < CLR_MOST_TERMS; term++) {
+            for (int term = 0; term < CLR_MOST_TERMS; term++) {
                 if (call->terms[term] >= 0)
                     print(" %d:%d", term, call->terms[term]);
             }
@@ -416,12 +409,11 @@ char *program_of(const char *sql)
     sqlite3_str *text = sqlite3_str_new(NULL);
     char *explain = sqlite3_mprintf("EXPLAIN %s", sql);
     sqlite3_stmt *statement = prepare(explain);
-    int i;
 
     if (statement == NULL)
         sqlite3_str_appendall(text, sqlite3_errmsg(database));
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        for (i = 1; i < 7; i++)
+        for (int i = 1; i < 7; i++)
             sqlite3_str_appendf(text, "%s ", sqlite3_column_text(statement, i));
     }
     sqlite3_finalize(statement);

@@ -35,8 +35,6 @@ static const struct {
 
 TAP_TEST(test_limit)
 {
-    int k;
-
     open_database();
     TAP_EACH (i, limits) {
         sqlite3_str *text = sqlite3_str_new(NULL);
@@ -45,10 +43,10 @@ TAP_TEST(test_limit)
         char *sql;
 
         sqlite3_str_appendall(text, limits[i].head);
-        for (k = 0; k < limits[i].count; k++)
+        for (int k = 0; k < limits[i].count; k++)
             sqlite3_str_appendf(text, limits[i].before, k, k);
         sqlite3_str_appendall(text, limits[i].middle);
-        for (k = 0; k < limits[i].count; k++)
+        for (int k = 0; k < limits[i].count; k++)
             sqlite3_str_appendall(text, limits[i].after);
         sql = sqlite3_str_finish(text);
         query = bound(sql, &reason);

@@ -68,9 +68,7 @@ static int take_number(void *context, int count, char **values, char **names)
    the result UNSURE. */
 static void print_sure(const struct clr_query *query)
 {
-    int i;
-
-    for (i = 0; i < query->instruction_count; i++) {
+    for (int i = 0; i < query->instruction_count; i++) {
         const enum clr_opcode opcode = query->instructions[i].opcode;
 
         if (opcode != CLR_OP_COLUMN && opcode != CLR_OP_LOOKUP)

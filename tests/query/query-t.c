@@ -18,9 +18,7 @@ static void print_filter(const struct clr_query *query)
 
 static void print_groups(const struct clr_query *query)
 {
-    int i;
-
-    for (i = 0; i < query->grouping.key_count; i++) {
+    for (int i = 0; i < query->grouping.key_count; i++) {
         print("%s", query->grouping.descending[i] ? "-" : "");
         print_value(query, query->grouping.keys[i]);
         print(" ");
@@ -51,10 +49,8 @@ static void print_compared(const struct clr_query *query)
 
 static void print_subqueries(const struct clr_query *query)
 {
-    int i;
-
     print("%s", query->subqueries == NULL ? "none" : query->subqueries);
-    for (i = 0; i < query->list_count; i++)
+    for (int i = 0; i < query->list_count; i++)
         print(" %s", query->lists[i]);
 }
 
@@ -147,14 +143,12 @@ static bool read_line(FILE *file, char *line, int size)
 /* What the line "== NAME in UTF-16 without schema: REASON" says of the lines below. */
 static const struct section *begin_section(const char *line, char *reason)
 {
-    int i;
-
     reason[0] = '\0';
     if (strstr(line, ": ") != NULL)
         strcpy(reason, strstr(line, ": ") + 2);
     is_utf8 = strstr(line, " in UTF-16") == NULL;
     schema = strstr(line, " without schema") == NULL ? "main" : NULL;
-    for (i = 0; i < SECTIONS; i++)
+    for (int i = 0; i < SECTIONS; i++)
         if (strncmp(line + 3, sections[i].name, strlen(sections[i].name)) == 0)
             return &sections[i];
     tap_bail("no section: %s", line);

@@ -11,9 +11,8 @@ static bool is_valid(const struct clr_query *query)
 {
     /* Of the extremes of groups the run makes one more. */
     const int lookups = query->lookup_count + (query->first.key >= 0 && query->first.group >= 0);
-    int i;
 
-    for (i = 0; i < query->instruction_count; i++) {
+    for (int i = 0; i < query->instruction_count; i++) {
         const struct clr_instruction *instruction = &query->instructions[i];
         const bool is_lookup = instruction->opcode == CLR_OP_LOOKUP;
         int most = instruction->opcode == CLR_OP_CONSTANT              ? query->constant_count
@@ -27,7 +26,7 @@ static bool is_valid(const struct clr_query *query)
              (is_lookup && instruction->b >= lookups)))
             return false;
     }
-    for (i = 0; i < query->call_count; i++)
+    for (int i = 0; i < query->call_count; i++)
         if (query->calls[i].tally < 0 || query->calls[i].tally >= query->tally_count)
             return false;
     return query->filter < query->instruction_count && query->answer != NULL;

@@ -15,11 +15,10 @@ static enum clr_code begin(const char *sql, struct clr_scalar value, struct clr_
     sqlite3_stmt *statement = prepare(sql);
     struct clr_reason reason = {.code = CLR_WHY_NONE};
     enum clr_code code = make(sql, statement, query, &reason);
-    int i;
 
     sqlite3_finalize(statement);
     TAP_NEED(code == CLR_OK, "%s: %s", sql, text_of(&reason));
-    for (i = 0; i < CLR_MOST_CONSTANTS; i++)
+    for (int i = 0; i < CLR_MOST_CONSTANTS; i++)
         values[i] = value;
     return clr_query_run_begin(*query, values, run, &reason);
 }
@@ -132,9 +131,8 @@ TAP_TEST(test_large_parameters)
     };
     struct clr_query_run *run;
     struct clr_query *query;
-    size_t i;
 
-    for (i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         const bool valid = i % 2 == 0 ? cases[i / 2].is_free : cases[i / 2].is_bound;
         const enum clr_code code =
             begin(i % 2 == 0 ? free : bound, cases[i / 2].value, &query, &run);
@@ -147,9 +145,9 @@ TAP_TEST(test_large_parameters)
 
 static int count_columns(const struct clr_query *query, int number, bool with_codes)
 {
-    int i, count = 0;
+    int count = 0;
 
-    for (i = 0; i < query->column_count; i++)
+    for (int i = 0; i < query->column_count; i++)
         count += query->columns[i].number == number && query->columns[i].with_codes == with_codes;
     return count;
 }
@@ -163,7 +161,6 @@ TAP_TEST(test_columns)
                                     &reason);
     struct clr_scan scan;
     struct clr_query_run *run = NULL;
-    int i;
 
     TAP_NEED(query != NULL, "%s", text_of(&reason));
     tap_is_int64(query->lookup_count, 3, "equal lookups of a column are one");
@@ -171,11 +168,11 @@ TAP_TEST(test_columns)
                count_columns(query, 107, true) == 1 && count_columns(query, 107, false) == 0 &&
                count_columns(query, 100, false) == 1 && count_columns(query, 100, true) == 0,
            "a column with codes and one with values");
-    for (i = 0; i < query->column_count; i++)
+    for (int i = 0; i < query->column_count; i++)
         tap_ok(query->columns[i].with_bytes ==
                    (query->columns[i].number == 106 && !query->columns[i].with_codes),
                "bytes are those of the column with values: %d", i);
-    for (i = 0; i < query->lookup_count; i++)
+    for (int i = 0; i < query->lookup_count; i++)
         tap_ok(query->columns[query->lookups[i].column].with_codes, "lookup %d has codes", i);
     tap_ok(query->computes, "SQLite computes");
     tap_ok(clr_query_run_begin(query, NULL, &run, &reason) == CLR_OK, "a run begins");
@@ -206,11 +203,10 @@ TAP_TEST(test_text_parameters)
         {"SELECT count(*) FROM t WHERE s = ?1 AND b = ?1", false},
     };
     struct clr_scalar values[CLR_MOST_CONSTANTS];
-    size_t i;
 
-    for (i = 0; i < CLR_MOST_CONSTANTS; i++)
+    for (size_t i = 0; i < CLR_MOST_CONSTANTS; i++)
         values[i] = (struct clr_scalar){.tag = CLR_TAG_BYTES};
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct clr_reason reason = {.code = CLR_WHY_NONE};
         struct clr_query *query = bound(cases[i].sql, &reason);
         struct clr_query_run *run = NULL;

@@ -84,7 +84,7 @@ static inline void database_append_value(struct database_text *to, sqlite3_stmt 
     static const char digits[] = "0123456789abcdef";
     char text[64] = "";
     const unsigned char *bytes;
-    int i, length;
+    int length;
 
     switch (sqlite3_column_type(query, column)) {
     case SQLITE_INTEGER:
@@ -100,7 +100,7 @@ static inline void database_append_value(struct database_text *to, sqlite3_stmt 
         bytes = sqlite3_column_blob(query, column);
         length = sqlite3_column_bytes(query, column);
         database_append(to, sqlite3_column_type(query, column) == SQLITE_TEXT ? "'" : "x'", 1);
-        for (i = 0; i < length; i++) {
+        for (int i = 0; i < length; i++) {
             char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
             database_append(to, pair, 2);
         }
@@ -118,13 +118,13 @@ static inline char *database_query_rc(sqlite3 *db, const char *sql, int *rc)
 {
     struct database_text result = {NULL, 0, 0};
     sqlite3_stmt *query = NULL;
-    int i, final_rc;
+    int final_rc;
 
     database_append(&result, "", 0);
     *rc = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
     while (*rc == SQLITE_OK || *rc == SQLITE_ROW) {
         *rc = sqlite3_step(query);
-        for (i = 0; *rc == SQLITE_ROW && i < sqlite3_column_count(query); i++) {
+        for (int i = 0; *rc == SQLITE_ROW && i < sqlite3_column_count(query); i++) {
             database_append(&result, i == 0 ? "" : " ", i == 0 ? 0 : 1);
             database_append_value(&result, query, i);
         }
@@ -233,17 +233,16 @@ static inline int64_t database_stat(sqlite3 *db, const char *name)
 static inline void database_fill(sqlite3 *db, int rows)
 {
     sqlite3_stmt *insert;
-    int row, column;
 
     database_run(db, "CREATE TABLE t(g, i, r, y, m, s); BEGIN");
     insert = database_prepare(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)");
-    for (row = 0; row < rows; row++) {
+    for (int row = 0; row < rows; row++) {
         char text[32];
         snprintf(text, sizeof text, "text %d", random_between(0, 999));
         sqlite3_reset(insert);
         sqlite3_clear_bindings(insert);
         sqlite3_bind_int(insert, 1, row * 7 / rows);
-        for (column = 2; column <= 6; column++) {
+        for (int column = 2; column <= 6; column++) {
             int kind = column == 5 ? random_between(2, 6) : column;
             if (random_below(16) == 0)
                 continue; /* NULL */

@@ -37,12 +37,11 @@ static inline int failures_run_threads(void *(*work)(void *))
 {
     pthread_t threads[FAILURES_THREADS];
     int differing = 0;
-    intptr_t i;
     void *result;
 
-    for (i = 0; i < FAILURES_THREADS; i++)
+    for (intptr_t i = 0; i < FAILURES_THREADS; i++)
         TAP_NEED(pthread_create(&threads[i], NULL, work, (void *)i) == 0, "no thread");
-    for (i = 0; i < FAILURES_THREADS; i++) {
+    for (intptr_t i = 0; i < FAILURES_THREADS; i++) {
         pthread_join(threads[i], &result);
         differing += (int)(intptr_t)result;
     }
@@ -172,23 +171,23 @@ static inline void failures_test_functions(enum failures_work work, const int ca
     static struct failures_attempt attempts[FAILURES_FUNCTIONS * FAILURES_CALLS];
     const struct failures_function *tried[FAILURES_FUNCTIONS * FAILURES_CALLS];
     const int step = tap_is_quick() ? 2 : 1;
-    int i, j, count = 0, most = tap_is_quick() ? 1 : FAILURES_CALLS;
+    int count = 0, most = tap_is_quick() ? 1 : FAILURES_CALLS;
 
 #ifdef __SANITIZE_THREAD__
     most = 1;
 #endif
-    for (i = work == FAILURES_AGGREGATES ? 0 : step - 1; i < FAILURES_FUNCTIONS; i += step) {
+    for (int i = work == FAILURES_AGGREGATES ? 0 : step - 1; i < FAILURES_FUNCTIONS; i += step) {
         const struct failures_function *function = &failures_functions[i];
         if ((function->work & work) == 0)
             continue;
-        for (j = 0; j < (function->failure == FAILURES_HARMLESS ? 1 : most); j++) {
+        for (int j = 0; j < (function->failure == FAILURES_HARMLESS ? 1 : most); j++) {
             int call = calls[most == 1 ? count % FAILURES_CALLS : j];
             tried[count] = function;
             snprintf(attempts[count++].rule, sizeof attempts[0].rule, "%s:%d:%d", function->name,
                      function->error, call);
         }
     }
-    for (i = 0; i < count + FAILURES_AT_A_TIME; i++) {
+    for (int i = 0; i < count + FAILURES_AT_A_TIME; i++) {
         if (i >= FAILURES_AT_A_TIME) {
             failures_finish(&attempts[i - FAILURES_AT_A_TIME]);
             failures_check(&attempts[i - FAILURES_AT_A_TIME], tried[i - FAILURES_AT_A_TIME]);

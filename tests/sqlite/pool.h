@@ -77,9 +77,9 @@ static inline sqlite3 *pool_connect(int number, int more)
 /* Creates the views that are not there yet. Returns SQLite's result code. */
 static inline int pool_create_views(sqlite3 *db)
 {
-    int i, rc = SQLITE_OK;
+    int rc = SQLITE_OK;
 
-    for (i = 0; i < POOL_VIEWS && rc == SQLITE_OK; i++) {
+    for (int i = 0; i < POOL_VIEWS && rc == SQLITE_OK; i++) {
         char *sql = sqlite3_mprintf(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.v%d USING clreduce((%s))", i, pool_selects[i]);
         rc = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
@@ -165,9 +165,8 @@ static inline enum pool_answer pool_ask(sqlite3 *db, int i)
 static inline bool pool_all_right(sqlite3 *db)
 {
     bool right = true;
-    int i;
 
-    for (i = 0; i < POOL_VIEWS; i++)
+    for (int i = 0; i < POOL_VIEWS; i++)
         right = pool_ask(db, i) == POOL_SAME && right;
     return right;
 }

@@ -57,11 +57,10 @@ static inline bool slow_reads_install(void)
     static const char *const names[] = {"pread", "pread64"};
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     bool installed = false;
-    int i;
 
     if (vfs == NULL || vfs->iVersion < 3 || sizeof(off_t) < sizeof(sqlite3_int64))
         return false;
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         if (vfs->xGetSystemCall(vfs, names[i]) != NULL)
             installed = vfs->xSetSystemCall(vfs, names[i], (sqlite3_syscall_ptr)slow_reads_pread) ==
                             SQLITE_OK ||

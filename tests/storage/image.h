@@ -192,9 +192,7 @@ static inline enum clr_load_outcome image_load(struct image *image, const struct
 
 static inline void image_free(struct image *image)
 {
-    int i;
-
-    for (i = 0; i < image->count; i++) {
+    for (int i = 0; i < image->count; i++) {
         clr_column_release(image->columns[i]);
         image->columns[i] = NULL;
     }
@@ -282,10 +280,10 @@ static inline int image_compare_rows(const void *a, const void *b)
 static inline struct image_rows *image_rows(const struct clr_layout *layout)
 {
     struct image_rows *rows = malloc((layout->leaf_count + 1) * sizeof *rows);
-    size_t first = 0, i;
+    size_t first = 0;
 
     TAP_NEED(rows != NULL, "no memory");
-    for (i = 0; i < layout->leaf_count; first += layout->leaves[i++].rows)
+    for (size_t i = 0; i < layout->leaf_count; first += layout->leaves[i++].rows)
         rows[i] = (struct image_rows){layout->leaves[i].first, first, layout->leaves[i].rows};
     qsort(rows, layout->leaf_count, sizeof *rows, image_compare_rows);
     return rows;
@@ -296,9 +294,7 @@ static inline struct image_rows *image_rows(const struct clr_layout *layout)
 static inline int image_compare_row(const struct image *image, size_t row, sqlite3_stmt *statement,
                                     char *text, size_t size)
 {
-    int i;
-
-    for (i = 0; i < image->count; i++) {
+    for (int i = 0; i < image->count; i++) {
         struct clr_scalar got = image_value(image->columns[i], row);
         struct clr_scalar want = image_scalar(statement, i);
 
@@ -320,10 +316,9 @@ static inline int image_compare(const struct image *image, sqlite3_stmt *stateme
 {
     struct image_rows *rows = image_rows(&image->layout);
     int code = SQLITE_OK;
-    size_t leaf, i;
 
-    for (leaf = 0; leaf < image->layout.leaf_count && code == SQLITE_OK; leaf++) {
-        for (i = 0; i < rows[leaf].count && code == SQLITE_OK; i++) {
+    for (size_t leaf = 0; leaf < image->layout.leaf_count && code == SQLITE_OK; leaf++) {
+        for (size_t i = 0; i < rows[leaf].count && code == SQLITE_OK; i++) {
             code = sqlite3_step(statement);
             if (code == SQLITE_DONE) {
                 snprintf(text, size, "more rows than SQLite has");
@@ -350,17 +345,15 @@ static inline bool image_equal(const struct image *a, const struct image *b)
     const size_t count = a->layout.leaf_count;
     struct image_rows *left, *right;
     bool same = a->layout.rows == b->layout.rows && count == b->layout.leaf_count;
-    size_t leaf, i;
-    int k;
 
     if (!same)
         return false;
     left = image_rows(&a->layout);
     right = image_rows(&b->layout);
-    for (leaf = 0; leaf < count && same; leaf++) {
+    for (size_t leaf = 0; leaf < count && same; leaf++) {
         same = left[leaf].count == right[leaf].count;
-        for (i = 0; i < left[leaf].count && same; i++) {
-            for (k = 0; k < a->count && same; k++) {
+        for (size_t i = 0; i < left[leaf].count && same; i++) {
+            for (int k = 0; k < a->count && same; k++) {
                 struct clr_scalar x = image_value(a->columns[k], left[leaf].first + i);
                 struct clr_scalar y = image_value(b->columns[k], right[leaf].first + i);
 
@@ -379,9 +372,8 @@ static inline sqlite3_stmt *image_select(const struct image *image, sqlite3 *db,
 {
     char sql[2000] = "SELECT ";
     sqlite3_stmt *statement = NULL;
-    int i;
 
-    for (i = 0; i < image->count; i++)
+    for (int i = 0; i < image->count; i++)
         snprintf(sql + strlen(sql), sizeof sql - strlen(sql),
                  clr_field_wants_bytes(&image->fields[i])
                      ? "%s%s"

@@ -10,17 +10,16 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 /* Looks at all bytes of a column's TEXT and BLOBs. */
 static int add_up(const struct clr_column *column)
 {
-    size_t row, i;
     int sum = 0;
 
-    for (row = 0; row < column->rows; row++) {
+    for (size_t row = 0; row < column->rows; row++) {
         struct clr_scalar scalar = image_value(column, row);
         struct clr_value value;
 
         if (scalar.tag != CLR_TAG_BYTES)
             continue;
         value = clr_bytes_value(scalar.bits);
-        for (i = 0; i < value.as.size; i++)
+        for (size_t i = 0; i < value.as.size; i++)
             sum += ((const unsigned char *)value.bytes)[i];
     }
     return sum;

@@ -18,16 +18,15 @@ static inline bool image_has_sound_codes(const struct clr_column *column)
     bool sound = column->code_bytes == clr_column_code_bytes(count) &&
                  column->entries_read == count && column->values == NULL && column->tags == NULL &&
                  dictionary->bytes.left == NULL;
-    uint32_t i, code;
-    size_t row;
+    uint32_t code;
 
     TAP_NEED(used != NULL, "no memory");
-    for (row = 0; row < column->rows && sound; row++) {
+    for (size_t row = 0; row < column->rows && sound; row++) {
         sound = clr_column_code(column, row) < count;
         if (sound)
             used[clr_column_code(column, row)] = true;
     }
-    for (i = 0; i < count && sound; i++) {
+    for (uint32_t i = 0; i < count && sound; i++) {
         const struct clr_scalar entry = dictionary->entries[i];
         struct clr_value value;
 

@@ -25,9 +25,9 @@ static bool is_right(const struct clr_division *division, const struct clr_devic
                      size_t rows)
 {
     size_t end = 0, least = SIZE_MAX, greatest = 0;
-    int s, device = 0;
+    int device = 0;
 
-    for (s = 0; s < division->count; s++) {
+    for (int s = 0; s < division->count; s++) {
         const struct clr_shard *shard = &division->shards[s];
 
         while (device < devices->count && devices->list[device].worker != shard->device.worker)
@@ -52,14 +52,14 @@ TAP_TEST(test_divisions)
     struct clr_device_info info = {.largest_buffer = 0};
     struct clr_devices devices;
     struct clr_division division, again;
-    int i, d, wrong = 0;
+    int wrong = 0;
 
-    for (i = 0; i < DIVISIONS; i++) {
+    for (int i = 0; i < DIVISIONS; i++) {
         const size_t rows = (size_t)random_below((uint64_t)1 << random_below(24));
 
         devices.count = 1 + (int)random_below(4);
         info.largest_buffer = random_below(2) ? 0 : rows + 16384;
-        for (d = 0; d < devices.count; d++)
+        for (int d = 0; d < devices.count; d++)
             devices.list[d] =
                 (struct clr_chosen_device){(struct clr_worker *)(void *)&places[d], &info};
         if (!clr_division_make(&devices, rows, &division) || !is_right(&division, &devices, rows) ||
@@ -95,9 +95,8 @@ static void test_freeing(struct clr_worker *worker)
     const size_t rows = tap_is_quick() ? 1000000 : 2500000; /* more than a piece */
     struct clr_column *column = scans_column(CLR_TAG_MIXED, rows, 0);
     struct clr_sharded *copies[MANY];
-    int i;
 
-    for (i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY; i++) {
         copies[i] = shards_begin(worker, column);
         if (i % 3 == 0) {
             clr_sharded_release(copies[i]);
@@ -106,7 +105,7 @@ static void test_freeing(struct clr_worker *worker)
     }
     tap_ok(shards_settle(copies[1]) == CLR_RESIDENT_READY, "copies while others are freed");
     tap_ok(clr_sharded_size(copies[1], NULL) == (workers_share(worker) ? 0 : rows * 9), "the size");
-    for (i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++)
         clr_sharded_release(copies[i]);
     copies[0] = shards_copy(worker, column);
     tap_ok(clr_sharded_state(copies[0]) == CLR_RESIDENT_READY, "and another one");
@@ -190,13 +189,12 @@ static void test_bins(struct clr_column *column, struct clr_sharded *copy)
     const int64_t start = clr_clock_ns();
     enum clr_scan_outcome outcome;
     struct scans_made made;
-    int i;
 
     scans_begin(&made, &column, 1);
     scans_tally(&made, CLR_KEEP | 1u << CLR_EXTREMES, 0, -1);
     made.scan.questions = &question;
     made.scan.question_count = 1;
-    for (i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         clr_bins_init(&question.bins, &low, &high, ROWS + cases[i].more);
         made.scan.filter = cases[i].filter;
         made.scan.values_memory =
@@ -254,20 +252,19 @@ static void test_device(const struct clr_device_info *chosen, bool shares)
     struct clr_device_info *info = &infos[shares];
     struct clr_devices devices = {.count = 2};
     struct clr_division division;
-    size_t i;
 
     *info = *chosen;
     info->largest_buffer = LARGEST;
     if (!shares)
         info->shared_alignment = 0;
-    for (i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++)
         devices.list[i] = (struct clr_chosen_device){workers_start(info), info};
     TAP_NEED(clr_division_make(&devices, ROWS, &division), "no division");
     tap_ok(division.count == 6 && clr_division_devices(&division) == 2,
            "three shards on each of two devices");
     if (!shares)
         test_change(&devices.list[0]);
-    for (i = 0; i < sizeof kinds; i++) {
+    for (size_t i = 0; i < sizeof kinds; i++) {
         struct clr_column *column = shards_column(kinds[i], ROWS);
         struct clr_sharded *copy = upload(&division, column);
 

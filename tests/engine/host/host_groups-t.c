@@ -53,9 +53,8 @@ static struct clr_column *make_column(size_t rows, enum family family)
 {
     struct clr_column *column =
         scans_new(family == FEW_OR_NULL ? CLR_TAG_MIXED : draw(family).tag, rows);
-    size_t i;
 
-    for (i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         const struct clr_scalar value = draw(family);
 
         column->values[i] = value.bits;
@@ -84,10 +83,9 @@ static void make(size_t rows, enum family key, enum family value, unsigned opera
 static bool run_serially(void *context, int count, clr_portion_work *work, void *argument)
 {
     const atomic_bool never = false;
-    int i;
 
     (void)context;
-    for (i = count - 1; i >= 0; i--)
+    for (int i = count - 1; i >= 0; i--)
         work(argument, i, &never);
     return true;
 }
@@ -107,13 +105,11 @@ static bool same(const struct clr_groups *a, const struct clr_groups *b)
 {
     const uint64_t *counts;
     struct clr_state x, y;
-    size_t i;
-    int k;
 
     if (clr_groups_count(a) != clr_groups_count(b))
         return false;
-    for (i = 0; i < clr_groups_count(a); i++) {
-        for (k = 0; k < grouping.key_count; k++)
+    for (size_t i = 0; i < clr_groups_count(a); i++) {
+        for (int k = 0; k < grouping.key_count; k++)
             if (clr_groups_key(a, i, k).tag != clr_groups_key(b, i, k).tag ||
                 clr_groups_key(a, i, k).bits != clr_groups_key(b, i, k).bits)
                 return false;
@@ -132,10 +128,9 @@ TAP_TEST(test_parts)
     static const unsigned operations[] = {1u << CLR_SUM, 1u << CLR_DOT, 1u << CLR_EXTREMES,
                                           CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM};
     struct clr_groups *whole, *groups;
-    int key, i;
 
-    for (key = 0; key < FAMILIES; key++) {
-        for (i = FIRST_ROUND; i < ROUNDS; i++) {
+    for (int key = 0; key < FAMILIES; key++) {
+        for (int i = FIRST_ROUND; i < ROUNDS; i++) {
             const int parts = i < ROUNDS - 1 ? 2 + i % 6 : 0;
             const size_t rows =
                 parts == 0 ? MANY : random_below(random_below(4) == 0 ? 60000 : 5000);
@@ -159,16 +154,16 @@ TAP_TEST(test_parts)
 TAP_TEST(test_memory)
 {
     static const enum family keys[] = {FEW, ANY, QUARTERS, SPREAD};
-    int key, after, failures;
+    int failures;
 
-    for (key = 0; key < 12; key++) {
+    for (int key = 0; key < 12; key++) {
         bool failed = true;
 
         make(key % 4 == 3 ? 51000 : 20000, keys[key % 4], key < 8 ? REALS : FEW,
              key < 4   ? CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM
              : key < 8 ? 1u << CLR_SUM
                        : CLR_KEEP | 1u << CLR_EXTREMES);
-        for (after = failures = 0; failed && after < 5000; after++) {
+        for (int after = failures = 0; failed && after < 5000; after++) {
             struct clr_groups *groups;
             enum clr_scan_outcome outcome;
 
@@ -193,9 +188,9 @@ TAP_TEST(test_memory)
 TAP_TEST(test_questions)
 {
     bool failed = true;
-    int kind, after;
+    int after;
 
-    for (kind = 0; kind <= CLR_ASK_BINS; kind++, failed = true) {
+    for (int kind = 0; kind <= CLR_ASK_BINS; kind++, failed = true) {
         struct clr_value low = {.kind = CLR_KIND_INTEGER, .as.integer = 0};
         struct clr_value high = {.kind = CLR_KIND_INTEGER, .as.integer = 90};
         uint64_t counts[9 + 2];
@@ -238,10 +233,10 @@ TAP_TEST(test_stop)
 {
     const struct clr_watch watch = {stop_at_once, NULL};
     struct clr_groups *groups = NULL;
-    int i, stopped = 0;
+    int stopped = 0;
 
     make(3000000, ANY, DECIMALS, CLR_KEEP | 1u << CLR_EXTREMES);
-    for (i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++)
         stopped += clr_host_group(&made.scan, &watch, NULL, &groups) == CLR_SCAN_STOPPED;
     scans_release(&made);
     tap_is_int64(stopped, 5, "a watch stops it");

@@ -25,10 +25,8 @@ static struct clr_scan scan;
 /* Rows 0, 1, 2, ... */
 static void make_scan(size_t rows)
 {
-    size_t i;
-
     column = scans_new(CLR_TAG_INTEGER, rows);
-    for (i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++)
         column->values[i] = (int64_t)i;
     tally = (struct clr_tally){.operations = 1 << CLR_SUM, .x = 0, .y = -1, .filter = -1};
     scan = (struct clr_scan){.instruction_count = 6,
@@ -111,10 +109,10 @@ TAP_TEST(test_guess)
                                    CLR_COARSE_ZONES * CLR_COARSE_ZONES + 1,
                                    16 * CLR_COARSE_ZONES + 2};
     static const long skipped[] = {0, 1, 3};
-    size_t i, k, found;
+    size_t i, found;
     bool made;
 
-    for (k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 3; k++) {
         make_scan(MANY);
         for (i = 0; i < MANY; i++)
             column->values[i] = (int64_t)(i % 1000);
@@ -202,7 +200,6 @@ TAP_TEST(test_whole)
     const size_t rows = 100 * CLR_ZONE_ROWS + 5;
     struct clr_column *keys = scans_new(CLR_TAG_INTEGER, rows), *columns[2];
     bool made;
-    size_t i;
 
     make_scan(rows);
     scan.filter = -1;
@@ -211,7 +208,7 @@ TAP_TEST(test_whole)
     scan.columns = columns;
     scan.column_count = scan.instruction_count = 2;
     scan.instructions = loads;
-    for (i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++)
         keys->values[i] = (int64_t)(i % 1000);
     scan.grouping = &grouping;
     clr_host_sum_blocks(&scan, NULL, &made);
@@ -219,7 +216,7 @@ TAP_TEST(test_whole)
            "no sums where each block has many groups");
     clr_column_release(keys);
     columns[1] = keys = scans_new(CLR_TAG_INTEGER, rows);
-    for (i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++)
         keys->values[i] = (int64_t)(i / 10000) + 1;
     tap_ok(takes_whole(rows, 101, &grouping), "no block is taken as a whole without them");
     scan.grouping = &grouping;
@@ -233,7 +230,7 @@ TAP_TEST(test_whole)
     tally.filter = -1;
     clr_column_release(column);
     columns[0] = column = scans_new(CLR_TAG_INTEGER, rows);
-    for (i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++)
         column->values[i] = (int64_t)(i % 7);
     column->values[CLR_ZONE_ROWS + 7] = INT64_C(1) << 46; /* of a block that no plan looks at */
     scan.grouping = &grouping;

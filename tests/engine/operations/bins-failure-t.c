@@ -19,10 +19,9 @@ static bool are_right(const uint64_t *counts, const struct clr_bins *bins,
                       const struct clr_column *column)
 {
     static uint64_t expected[MANY + 2];
-    size_t i;
 
     memset(expected, 0, sizeof expected);
-    for (i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < ROWS; i++) {
         const struct clr_value value =
             clr_sort_key_to_value(CLR_KIND_REAL, clr_real_to_key(column->values[i]));
         expected[clr_bins_find(bins, &value) + 1]++;
@@ -65,12 +64,12 @@ static int run(void)
     struct clr_status status;
     struct clr_bins bins;
     bool right = true;
-    int result, i;
+    int result;
 
     if (worker == NULL)
         return EXIT_FAILURE;
     copy = shards_copy(worker, column);
-    for (i = 0; i < 2 && outcome == CLR_SCAN_DONE; i++) {
+    for (int i = 0; i < 2 && outcome == CLR_SCAN_DONE; i++) {
         clr_bins_init(&bins, &low, &high, numbers[i]);
         outcome = ask(worker, copy, &bins, counts, &status);
         right = right && (outcome != CLR_SCAN_DONE || are_right(counts, &bins, column));

@@ -21,18 +21,18 @@ static struct clr_sharded *copies[COLUMNS];
 
 static void open_columns(void)
 {
-    int i, ready = 0;
+    int ready = 0;
 
     columns[0] = scans_column(CLR_TAG_REAL, ROWS, 0);
     columns[1] = scans_column(CLR_TAG_INTEGER, ROWS, 0);
-    for (i = CODES; i < COLUMNS; i++)
+    for (int i = CODES; i < COLUMNS; i++)
         columns[i] = scans_codes((uint8_t)(1 << (i - CODES)), entries[i - CODES], ROWS, false);
-    for (i = 0; i < COLUMNS; i++) {
+    for (int i = 0; i < COLUMNS; i++) {
         copies[i] = shards_copy(worker, columns[i]);
         ready += clr_sharded_state(copies[i]) == CLR_RESIDENT_READY;
     }
     tap_is_int64(ready, COLUMNS, "the columns are on the device");
-    for (i = CODES; i < COLUMNS; i++)
+    for (int i = CODES; i < COLUMNS; i++)
         tap_is_uint64(clr_sharded_size(copies[i], NULL),
                       workers_own(worker, (size_t)ROWS << (i - CODES)),
                       "codes of %d bytes take these", 1 << (i - CODES));
@@ -40,9 +40,7 @@ static void open_columns(void)
 
 static void close_columns(void)
 {
-    int i;
-
-    for (i = 0; i < COLUMNS; i++) {
+    for (int i = 0; i < COLUMNS; i++) {
         clr_sharded_release(copies[i]);
         clr_column_release(columns[i]);
     }
@@ -65,9 +63,7 @@ static int add_lookup(struct scans_made *made, int column, uint8_t kind, bool is
 
 static void drop(struct scans_made *made)
 {
-    int i;
-
-    for (i = 0; i < made->scan.lookup_count; i++)
+    for (int i = 0; i < made->scan.lookup_count; i++)
         clr_lookup_results_release(made->lookups[i].results);
 }
 
@@ -75,9 +71,8 @@ static bool agrees(struct scans_made *made, enum clr_scan_outcome expected,
                    const struct clr_tally *tallies, enum clr_scan_outcome found)
 {
     bool same = found == expected;
-    int i;
 
-    for (i = 0; i < made->scan.tally_count && same && found == CLR_SCAN_DONE; i++) {
+    for (int i = 0; i < made->scan.tally_count && same && found == CLR_SCAN_DONE; i++) {
         struct clr_tally wanted = tallies[i];
         same = reference_same_answer(&made->tallies[i].state, &wanted.state);
     }
@@ -123,13 +118,12 @@ static void make_mixture(struct scans_made *made)
 static void test_mixture(void)
 {
     struct scans_made made;
-    int i;
 
     make_mixture(&made);
     compare(&made, false, "lookups of all kinds");
     compare(&made, true, "once more, with results that are there");
     drop(&made);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         make_mixture(&made);
         compare(&made, true, "other results, by the same program");
         drop(&made);
@@ -142,10 +136,9 @@ static void test_others(void)
     static const uint8_t kinds[] = {CLR_TAG_NULL, CLR_TAG_BYTES, CLR_TAG_UNSURE};
     struct clr_lookup_results *results;
     struct scans_made made;
-    size_t i;
     int lookup;
 
-    for (i = 0; i < sizeof kinds; i++) {
+    for (size_t i = 0; i < sizeof kinds; i++) {
         begin(&made);
         lookup = add_lookup(&made, CODES + 1, kinds[i], true);
         scans_tally(&made, 0, lookup, -1);
@@ -197,13 +190,13 @@ static void test_many(void)
     struct clr_lookup_results *first, *again;
     struct clr_device_work work = {0};
     struct scans_made made;
-    int i, right = 0;
+    int right = 0;
 
     begin(&made);
     made.scan.filter = add_lookup(&made, CODES + 2, CLR_TAG_INTEGER, true);
     scans_tally(&made, 1u << CLR_SUM, 1, -1);
     compare(&made, false, "many lookups: the first");
-    for (i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++)
         right += scan_others(&made, CLR_TAG_INTEGER, true, &work);
     tap_is_int64(right, MANY, "and others");
     tap_is_int64(work.bytes, entries[2] + truths_of(entries[2]),
@@ -227,7 +220,7 @@ static void test_many(void)
     clr_lookup_results_release(first);
     shards_scan_once(&made.scan, copies, &work);
     tap_is_int64(work.bytes, 0, "the same once more are not sent");
-    for (i = right = 0; i < MANY; i++)
+    for (int i = right = 0; i < MANY; i++)
         right += scan_others(&made, CLR_TAG_MIXED, false, &work);
     tap_is_int64(right, MANY, "others are");
     tap_is_int64(work.bytes, 9 * (int64_t)entries[0] + truths_of(entries[0]), "with tags");

@@ -15,12 +15,10 @@ enum { SCANS = 6, QUICK_SCANS = 1 };
 
 static void describe(const struct clr_scan *scan, const struct clr_tally *host)
 {
-    int i;
-
-    for (i = 0; i < scan->instruction_count; i++)
+    for (int i = 0; i < scan->instruction_count; i++)
         tap_diag("r%d: opcode %d of %d, %d, %d", i, (int)scan->instructions[i].opcode,
                  scan->instructions[i].a, scan->instructions[i].b, scan->instructions[i].c);
-    for (i = 0; i < scan->tally_count; i++) {
+    for (int i = 0; i < scan->tally_count; i++) {
         struct clr_state found = scan->tallies[i].state, wanted = host[i].state;
         tap_diag("mask %u, x %d, y %d, filter %d, %d: %lld (%lld), %a instead of %lld (%lld), %a",
                  host[i].operations, host[i].x, host[i].y, host[i].filter, scan->filter,
@@ -36,12 +34,11 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
     const enum clr_scan_outcome expected = clr_host_scan(scan, NULL);
     enum clr_scan_outcome found;
     bool same = true;
-    int i;
 
-    for (i = 0; i < scan->tally_count; i++)
+    for (int i = 0; i < scan->tally_count; i++)
         host[i] = tallies[i];
     found = shards_scan(scan, world->copies);
-    for (i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
+    for (int i = 0; found == CLR_SCAN_DONE && i < scan->tally_count; i++)
         same = same && reference_same_answer(&tallies[i].state, &host[i].state);
     if (!tap_ok(found == expected && same, "%s of %zu rows, %d tallies: outcome %d", what,
                 scan->rows, scan->tally_count, (int)expected)) {
@@ -54,7 +51,6 @@ static void compare(struct world *world, struct clr_scan *scan, const char *what
 static void test_simple(struct world *world)
 {
     struct scans_made made;
-    int i;
 
     scans_begin(&made, world->columns, SCANS_COLUMNS);
     scans_tally(&made, 1u << CLR_SUM | 1u << CLR_EXTREMES, 0, -1);
@@ -77,7 +73,7 @@ static void test_simple(struct world *world)
     made.scan.filter =
         scans_add(&made, CLR_OP_GREATER, 3, scans_add(&made, CLR_OP_CONSTANT, 0, -1));
     scans_tally(&made, 1u << CLR_DOT, 1, 3);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         made.constants[0].bits = scans_bits(100.0 * i - 100);
         compare(world, &made.scan, "a filtered product");
     }
@@ -103,9 +99,8 @@ static void test_inexact(struct world *world)
 static void test_random(struct world *world)
 {
     struct scans_made made;
-    int i;
 
-    for (i = 0; i < (tap_is_quick() ? QUICK_SCANS : SCANS); i++) {
+    for (int i = 0; i < (tap_is_quick() ? QUICK_SCANS : SCANS); i++) {
         scans_make(&made, world->columns);
         compare(world, &made.scan, "a scan");
     }
@@ -128,10 +123,10 @@ static void test_sizes(struct clr_worker *worker)
     const size_t width_count = sizeof widths / (tap_is_quick() ? 2 : 1);
     struct scans_made made;
     struct world world;
-    size_t i, j, count = sizeof sizes / sizeof sizes[0] - tap_is_quick();
+    size_t count = sizeof sizes / sizeof sizes[0] - tap_is_quick();
 
-    for (i = 0; i < count; i++) {
-        for (j = 0; j < width_count; j++) {
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < width_count; j++) {
             world_open(&world, worker, sizes[i], widths[j]);
             begin_filtered_scan(&made, &world);
             scans_tally(&made, 1u << CLR_DOT, 2, 2);
@@ -162,7 +157,6 @@ static void test_blocks(struct clr_worker *worker, size_t rows, const uint32_t *
     struct clr_tally *tally;
     struct scans_made made;
     struct world world;
-    size_t i;
 
     world_open(&world, worker, rows, 0);
     begin_filtered_scan(&made, &world);
@@ -172,7 +166,7 @@ static void test_blocks(struct clr_worker *worker, size_t rows, const uint32_t *
     made.scan.blocks = blocks;
     made.scan.rows = LISTED * CLR_ZONE_ROWS - (clr_zones_of(rows) * CLR_ZONE_ROWS - rows);
     clr_state_clear(&expected);
-    for (i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         if (!is_in_range(rows, i / CLR_ZONE_ROWS))
             continue;
         clr_sum_add_integer(&expected.sum, world.columns[0]->values[i], 1);
@@ -215,10 +209,9 @@ static void *scan_repeatedly(void *argument)
 {
     struct many *many = argument;
     struct clr_scan scan = *many->scan;
-    int i;
 
     scan.tallies = &many->tally;
-    for (i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++) {
         if (shards_scan(&scan, many->world->copies) != CLR_SCAN_DONE ||
             !reference_same_answer(&many->tally.state, &many->expected.state))
             many->wrong++;
@@ -232,20 +225,20 @@ static void test_threads(struct world *world)
     struct many many[THREADS];
     pthread_t threads[THREADS];
     struct scans_made made;
-    int i, wrong = 0;
+    int wrong = 0;
 
     scans_begin(&made, world->columns, SCANS_COLUMNS);
     made.scan.filter = 0;
     scans_tally(&made, 1u << CLR_SUM, 1, -1);
     clr_host_scan(&made.scan, NULL);
-    for (i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++) {
         many[i] = (struct many){.world = world,
                                 .scan = &made.scan,
                                 .tally = made.tallies[0],
                                 .expected = made.tallies[0]};
         TAP_NEED(pthread_create(&threads[i], NULL, scan_repeatedly, &many[i]) == 0, "no thread");
     }
-    for (i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         wrong += many[i].wrong;
     }

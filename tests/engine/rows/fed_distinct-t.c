@@ -36,11 +36,11 @@ static enum clr_code add_numbers(struct numbers *numbers, enum clr_kind kind, in
         double reals[512];
     } batch;
     enum clr_code code = CLR_OK;
-    size_t i, part;
+    size_t part;
 
     for (; count > 0 && code == CLR_OK; count -= part) {
         part = count < 512 ? count : 512;
-        for (i = 0; i < part; i++, first++) {
+        for (size_t i = 0; i < part; i++, first++) {
             if (kind == CLR_KIND_REAL)
                 batch.reals[i] = (double)first * 0.25;
             else
@@ -101,12 +101,11 @@ static bool can_count(uint64_t limit, bool typed, bool keeps, int64_t different)
     enum clr_code code = CLR_OK;
     struct numbers numbers;
     bool right = false;
-    int64_t added;
 
     begin_numbers(&numbers, typed, limit);
     if (!keeps)
         numbers.fed.look = UINT64_MAX;
-    for (added = 0; added < 120000 && code == CLR_OK; added += different)
+    for (int64_t added = 0; added < 120000 && code == CLR_OK; added += different)
         code = add_numbers(&numbers, CLR_KIND_INTEGER, 0, (size_t)different);
     if (code == CLR_OK && numbers.fed.keeping &&
         clr_fed_distinct_count(&numbers.fed, typed, NULL, &result) == CLR_OK)
@@ -123,10 +122,9 @@ static void test_limits(bool typed)
 {
     static const int64_t different[] = {20000, 30000, 60000, 120000};
     int enough = 0, too_little = 0;
-    uint64_t limit;
 
     TAP_EACH (i, different) {
-        for (limit = 100000; limit < 12000000; limit += limit / 5) {
+        for (uint64_t limit = 100000; limit < 12000000; limit += limit / 5) {
             bool suffices = can_count(limit, typed, false, different[i]);
             enough += suffices;
             too_little += !suffices;

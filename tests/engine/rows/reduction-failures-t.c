@@ -88,11 +88,9 @@ static void end_in_child(void)
 /* With chunks in flight: the child reduces them itself, and the parent gets its answers. */
 static void test_fork(void)
 {
-    int round;
-
     set_up("auto");
     make_ready(CLR_SUM);
-    for (round = 0; round < 5; round++) {
+    for (int round = 0; round < 5; round++) {
         fake_set(hold_finish, true);
         begin(&forked_run, CLR_SUM);
         add_any(&forked_run, 20 * CHUNK);
@@ -114,13 +112,12 @@ static void test_memory(void)
         struct clr_reduction *reduction;
         struct clr_feed feed;
         int64_t fed = 0, sum = 0;
-        int i;
 
         set_up("host");
         memset(&feed, 0, sizeof feed);
         clr_memory_fail_after(after);
         reduction = clr_reduction_begin(&pool, CLR_SUM);
-        for (i = 0; reduction != NULL && i < 5 * CHUNK; i++) {
+        for (int i = 0; reduction != NULL && i < 5 * CHUNK; i++) {
             if (feed.integer == feed.integer_end &&
                 clr_reduction_make_room(reduction, &feed) != CLR_OK)
                 continue;
@@ -143,12 +140,11 @@ static void test_memory(void)
 
 TAP_TEST(all_tests)
 {
-    int i;
     bool passed = true;
 
     run_case(test_no_device, "without a device");
     run_case(test_build_failure, "without a program");
-    for (i = 0; i < 30; i++) {
+    for (int i = 0; i < 30; i++) {
         passed = child_run(test_job_failure, LIMIT_S) && passed;
         random_bits(); /* so that no two children draw the same numbers */
     }

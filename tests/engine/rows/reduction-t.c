@@ -6,18 +6,15 @@
 static int64_t host_chunks(void)
 {
     int64_t sum = 0;
-    int i;
-    for (i = 0; i < CLR_HOST_REASONS; i++)
+    for (int i = 0; i < CLR_HOST_REASONS; i++)
         sum += stats.on_host[i];
     return sum;
 }
 
 static void test_host(void)
 {
-    int operation;
-
     set_up("host");
-    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
         whole((enum clr_operation)operation, 0);
         whole((enum clr_operation)operation, 1);
         whole((enum clr_operation)operation, CHUNK - 1);
@@ -36,13 +33,11 @@ static void test_host(void)
 
 static void test_device(void)
 {
-    int operation, round;
-
     set_up("auto");
-    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
         make_ready((enum clr_operation)operation);
         /* What the device has not begun at the end is taken back: that may be all. */
-        for (round = 0; round < 20 || (round < 10000 && stats.chunks_to_device == 0); round++)
+        for (int round = 0; round < 20 || (round < 10000 && stats.chunks_to_device == 0); round++)
             whole((enum clr_operation)operation, random_below(30 * CHUNK));
         child_ok(stats.chunks_to_device > 0 && stats.bytes_to_device > 0, "the device has served");
         child_ok(stats.kernels_launched == 2 * stats.chunks_to_device &&
@@ -58,13 +53,12 @@ static void test_device(void)
 static void test_counts(void)
 {
     struct run run;
-    int i;
 
     set_up("gpu");
     make_ready(CLR_SUM);
     settings.host_threshold = CHUNK / 2;
     begin(&run, CLR_SUM);
-    for (i = 0; i < CHUNK; i++) {
+    for (int i = 0; i < CHUNK; i++) {
         if (i < CHUNK / 2 - 1)
             add_real(&run, i, 0);
         add_integer(&run, i, 0);
@@ -73,7 +67,7 @@ static void test_counts(void)
     child_ok(stats.on_host[CLR_HOST_BELOW_THRESHOLD] == 1 && host_chunks() == 1,
              "too few reals for a device");
     child_ok(run.reduction->in_flight == 1, "and enough integers");
-    for (i = 0; i < CHUNK; i++)
+    for (int i = 0; i < CHUNK; i++)
         add_real(&run, i, 0);
     fake_wait(&fake.finished, 2, "the chunks");
     add_integer(&run, 1, 0);
@@ -136,14 +130,13 @@ static void test_busy(void)
 {
     enum { IN_FLIGHT = 3 };
     struct run run;
-    int i;
 
     set_up("auto");
     make_ready(CLR_EXTREMES);
     settings.chunks_in_flight = IN_FLIGHT;
     fake_set(hold_finish, true);
     begin(&run, CLR_EXTREMES);
-    for (i = 0; i < 20 * CHUNK; i++) {
+    for (int i = 0; i < 20 * CHUNK; i++) {
         add_real(&run, random_finite(), 0);
         child_ok(run.reduction->in_flight <= IN_FLIGHT, "never too many in flight");
     }
@@ -160,11 +153,11 @@ static void test_busy(void)
 static void test_abort(void)
 {
     struct run run;
-    int round, begun;
+    int begun;
 
     set_up("auto");
     make_ready(CLR_SUM);
-    for (round = 0; round < 30; round++) {
+    for (int round = 0; round < 30; round++) {
         fake_set(hold_finish, true); /* the worker begins what is in its queue, and then waits */
         begin(&run, CLR_SUM);
         add_any(&run, random_below(10 * CHUNK));
@@ -182,16 +175,14 @@ static void test_abort(void)
 /* Groups hand their memory on: a million of them must not allocate a million times. */
 static void test_reuse(void)
 {
-    int i;
-
     set_up("host");
-    for (i = 0; i < 3; i++) { /* once to take the memory */
+    for (int i = 0; i < 3; i++) { /* once to take the memory */
         whole(CLR_SUM, 10);
         whole(CLR_DOT, 10);
         whole(CLR_EXTREMES, 10);
     }
     clr_memory_fail_after(0);
-    for (i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; i++) {
         whole(CLR_SUM, 10);
         whole(CLR_DOT, 10);
         whole(CLR_EXTREMES, 3 * CHUNK);
@@ -210,16 +201,15 @@ static void test_many(void)
 {
     enum { MANY = 40 };
     struct run runs[MANY];
-    int round, i;
 
     set_up("auto");
     make_ready(CLR_SUM);
     make_ready(CLR_DOT);
-    for (i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++)
         begin(&runs[i], i % 3 == 0 ? CLR_DOT : CLR_SUM);
-    for (round = 0; round < 500; round++)
+    for (int round = 0; round < 500; round++)
         add_any(&runs[random_below(MANY)], random_below(CHUNK));
-    for (i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++)
         end(&runs[i * 7 % MANY], "one of many");
 }
 

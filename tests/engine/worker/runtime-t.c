@@ -166,11 +166,10 @@ static void test_threads(void)
 {
     pthread_t threads[THREADS];
     struct clr_worker *worker;
-    int i;
 
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         TAP_NEED(pthread_create(&threads[i], NULL, ask, NULL) == 0, "no thread");
-    for (i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++) {
         void *found;
         pthread_join(threads[i], &found);
         child_ok(clr_runtime_worker("auto", &worker) == CLR_AVAILABLE && found == worker,
@@ -355,7 +354,6 @@ static void nothing(void)
 
 TAP_TEST(all_tests)
 {
-    int i;
     bool passed = true;
     double start;
 
@@ -392,7 +390,7 @@ TAP_TEST(all_tests)
         tap_skip(1, "exit() before the devices are known takes 13 seconds");
     else
         run(exit_before_discovery, "exit() before the devices are known");
-    for (i = 0; i < 50; i++)
+    for (int i = 0; i < 50; i++)
         passed = child_run(exit_at_once, LIMIT_S) && passed;
     tap_ok(passed, "exit() right after the start, 50 times");
 }

@@ -93,9 +93,7 @@ static struct clr_worker *start(void)
 
 static void wait_destroyed(int count, const char *what)
 {
-    int i;
-
-    for (i = 0; i < LONG_MS && atomic_load(&destroyed) < count; i++)
+    for (int i = 0; i < LONG_MS && atomic_load(&destroyed) < count; i++)
         usleep(1000);
     tap_is_int64(atomic_load(&destroyed), count, "%s", what);
 }
@@ -103,9 +101,7 @@ static void wait_destroyed(int count, const char *what)
 /* Releases probes; then so many are freed in all, and the worker has nothing left to do. */
 static void end(struct clr_worker *worker, struct probe *const *probes, int count, int freed)
 {
-    int i;
-
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         clr_task_release(&probes[i]->task);
     wait_destroyed(freed, "each is freed once");
     tap_ok(clr_worker_stop(worker, LONG_MS), "the worker ends");
@@ -178,14 +174,13 @@ TAP_TEST(test_order)
     struct clr_status status;
     atomic_bool hold = true;
     atomic_int order = 0;
-    int i;
 
     first->hold = &hold;
     build->order = steady->order = &order;
     clr_worker_post(worker, &first->task);
     clr_worker_post(worker, &build->task);
     clr_worker_post(worker, &steady->task);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         urgent[i] = new_probe(CLR_TASK_URGENT, 1);
         urgent[i]->order = &order;
         clr_worker_post(worker, &urgent[i]->task);
@@ -216,21 +211,21 @@ TAP_TEST(test_under_way)
     atomic_int order = 0, begun = 0;
     struct clr_status status;
     atomic_bool hold = true;
-    int i, most = 0;
+    int most = 0;
     bool in_turn = true;
 
     first->hold = &hold;
     build->order = &order;
     clr_worker_post(worker, &first->task);
     clr_worker_post(worker, &build->task);
-    for (i = 0; i < TASKS; i++) {
+    for (int i = 0; i < TASKS; i++) {
         queued[i] = new_probe(CLR_TASK_URGENT, 1);
         queued[i]->order = &order;
         queued[i]->begun = &begun;
         clr_worker_post(worker, &queued[i]->task);
     }
     atomic_store(&hold, false);
-    for (i = 0; i < TASKS; i++) {
+    for (int i = 0; i < TASKS; i++) {
         tap_ok(await(worker, queued[i], LONG_MS, &status) == CLR_TASK_DONE && queued[i]->steps == 2,
                "task %d ends after two steps", i);
         in_turn = in_turn && (i == 0 || queued[i]->last > queued[i - 1]->last);
@@ -253,18 +248,17 @@ TAP_TEST(test_loss_under_way)
     struct clr_status status;
     atomic_bool hold = true;
     atomic_int begun = 0;
-    int i;
 
     first->hold = &hold;
     clr_worker_post(worker, &first->task);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         queued[i] = new_probe(CLR_TASK_URGENT, 1);
         queued[i]->begun = &begun;
         clr_worker_post(worker, &queued[i]->task);
     }
     queued[2]->code = CLR_DEVICE;
     atomic_store(&hold, false);
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         tap_ok(await(worker, queued[i], LONG_MS, &status) == CLR_TASK_FAILED && status.error == -5,
                "task %d fails with the device", i);
     tap_is_int64(queued[0]->steps, 1, "nobody waits for what was under way");
@@ -344,10 +338,9 @@ TAP_TEST(test_busy)
     struct probe *others[8], *awaited = new_probe(CLR_TASK_BACKGROUND, 50);
     const int count = sizeof others / sizeof others[0];
     struct clr_status status;
-    int i;
 
     awaited->pause_ms = 5;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         others[i] = new_probe(CLR_TASK_BACKGROUND, 50);
         others[i]->pause_ms = 5;
         clr_worker_post(worker, &others[i]->task);
@@ -368,9 +361,8 @@ TAP_TEST(test_progress)
     struct clr_worker *worker = start();
     struct probe *queued[TASKS], *steps = new_probe(CLR_TASK_URGENT, TASKS);
     struct clr_status status;
-    int i;
 
-    for (i = 0; i < TASKS; i++) {
+    for (int i = 0; i < TASKS; i++) {
         queued[i] = new_probe(CLR_TASK_URGENT, 1);
         queued[i]->pause_ms = PAUSE_MS;
         clr_worker_post(worker, &queued[i]->task);
@@ -382,7 +374,7 @@ TAP_TEST(test_progress)
     tap_ok(await(worker, steps, TIMEOUT_MS, &status) == CLR_TASK_DONE,
            "a task that takes many steps is done");
     tap_ok(!clr_worker_has_failed(worker), "the device has not failed");
-    for (i = 0; i < TASKS; i++)
+    for (int i = 0; i < TASKS; i++)
         clr_task_release(&queued[i]->task);
     clr_task_release(&steps->task);
     end(worker, NULL, 0, TASKS + 1);
@@ -398,13 +390,12 @@ TAP_TEST(test_build_turn)
     struct probe *build = new_probe(CLR_TASK_BUILD, 1);
     atomic_bool built = false, hold = true;
     struct clr_status status;
-    int i;
 
     endless->until = build->sets = &built;
     build->hold = &hold;
     clr_worker_post(worker, &endless->task);
     clr_worker_post(worker, &build->task);
-    for (i = 0; i < TASKS; i++) {
+    for (int i = 0; i < TASKS; i++) {
         queued[i] = new_probe(CLR_TASK_URGENT, 1);
         queued[i]->pause_ms = 20;
         clr_worker_post(worker, &queued[i]->task);

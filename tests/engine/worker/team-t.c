@@ -43,13 +43,12 @@ static bool never(void *context)
 static void test_each_once(int count, const struct clr_watch *watch, int want_in_caller)
 {
     bool once = true;
-    int i;
 
     atomic_store(&in_caller, 0);
-    for (i = 0; i < MOST; i++)
+    for (int i = 0; i < MOST; i++)
         atomic_store(&runs[i], 0);
     tap_ok(clr_team_run(count, count_run, runs, watch), "a team of %d is not stopped", count);
-    for (i = 0; i < MOST; i++)
+    for (int i = 0; i < MOST; i++)
         once = once && atomic_load(&runs[i]) == (i < count);
     tap_ok(once, "and each part has run once");
     tap_is_int64(atomic_load(&in_caller), want_in_caller, "parts in the calling thread");

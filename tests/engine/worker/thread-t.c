@@ -19,10 +19,9 @@ static void *look(void *argument)
 {
     sigset_t blocked;
     bool others = true, open = true;
-    int signal;
 
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-    for (signal = 1; signal < 32; signal++)
+    for (int signal = 1; signal < 32; signal++)
         switch (signal) {
         case SIGSEGV:
         case SIGBUS:
@@ -99,9 +98,8 @@ static void test_deadline(int64_t timeout_ms)
 static void test_nanoseconds(void)
 {
     bool valid = true;
-    int64_t timeout;
 
-    for (timeout = 0; timeout < 100000; timeout++) {
+    for (int64_t timeout = 0; timeout < 100000; timeout++) {
         struct timespec deadline = clr_thread_deadline(timeout);
         valid = valid && deadline.tv_nsec >= 0 && deadline.tv_nsec < 1000000000;
     }

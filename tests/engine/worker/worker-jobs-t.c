@@ -7,12 +7,11 @@ TAP_TEST(test_queue)
     enum { JOBS = 8 };
     struct clr_worker *worker = start();
     struct clr_job *jobs[JOBS];
-    int i;
 
     make_ready(worker);
     fake_set(hold_finish, true);
     fake_set(hold_begin, true);
-    for (i = 0; i < JOBS; i++) {
+    for (int i = 0; i < JOBS; i++) {
         jobs[i] = new_job(worker, i + 1);
         submit(jobs[i]);
     }
@@ -28,11 +27,11 @@ TAP_TEST(test_queue)
     submit(jobs[JOBS - 1]);
     submit(jobs[5]);
     fake_set(hold_finish, false);
-    for (i = JOBS - 1; i >= 0; i--) {
+    for (int i = JOBS - 1; i >= 0; i--) {
         if (i != CLR_REDUCER_SLOTS)
             tap_ok(is_done(jobs[i], i + 1), "job %d is done", i);
     }
-    for (i = 0; i < JOBS; i++)
+    for (int i = 0; i < JOBS; i++)
         drop(jobs[i]);
     tap_is_int64(fake_read(&fake.most_in_slots), CLR_REDUCER_SLOTS, "in all slots at a time");
     tap_is_int64(fake_read(&fake.begun), JOBS - 1, "and nothing was begun that was taken back");
@@ -46,7 +45,7 @@ static void test_job_failure(bool at_begin)
     struct clr_worker *worker = start();
     struct clr_worker_report report;
     struct clr_job *jobs[JOBS];
-    int i, done = 0, failed = 0;
+    int done = 0, failed = 0;
 
     make_ready(worker);
     fake_set(hold_begin, true); /* so that all are queued before the first ends */
@@ -54,12 +53,12 @@ static void test_job_failure(bool at_begin)
         fake_set(begin_fails_after, GOOD);
     else
         fake_set(finish_fails_after, GOOD);
-    for (i = 0; i < JOBS; i++) {
+    for (int i = 0; i < JOBS; i++) {
         jobs[i] = new_job(worker, i);
         submit(jobs[i]);
     }
     fake_set(hold_begin, false);
-    for (i = 0; i < JOBS; i++) {
+    for (int i = 0; i < JOBS; i++) {
         bool ended = polls(jobs[i]);
         enum clr_task_phase phase = collect(jobs[i], LONG_MS);
         int64_t sum;
@@ -98,7 +97,7 @@ static void test_shortage(bool at_begin)
     const char *where = at_begin ? "a beginning" : "a finish";
     struct clr_worker *worker = start();
     struct clr_worker_report report;
-    int round, i, as_expected = 0;
+    int as_expected = 0;
 
     make_ready(worker);
     fake_set(passes, true);
@@ -107,9 +106,9 @@ static void test_shortage(bool at_begin)
         fake_set(begin_fails_after, 0);
     else
         fake_set(finish_fails_after, 0);
-    for (round = 0; round < 4; round++) {
+    for (int round = 0; round < 4; round++) {
         fake_set(failures, 2);
-        for (i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++)
             as_expected += run_job(worker) == CLR_TASK_FAILED;
         as_expected += run_job(worker) == CLR_TASK_DONE;
     }
@@ -117,7 +116,7 @@ static void test_shortage(bool at_begin)
     clr_worker_report(worker, &report);
     tap_ok(!report.failed && report.status.error == -5, "which is reported, and no more");
     fake_set(failures, FAKE_NEVER);
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         run_job(worker);
     clr_worker_report(worker, &report);
     tap_ok(report.failed && report.status.code == CLR_DEVICE,
@@ -133,12 +132,11 @@ TAP_TEST(test_hang)
     struct clr_job *running[CLR_REDUCER_SLOTS], *queued = new_job(worker, 5), *late;
     struct clr_worker_report report;
     int64_t before, took;
-    int i;
 
     make_ready(worker);
     fake_set(hold_finish, true);
     fake_set(hold_begin, true); /* until all are queued: a worker that waits begins nothing */
-    for (i = 0; i < CLR_REDUCER_SLOTS; i++) {
+    for (int i = 0; i < CLR_REDUCER_SLOTS; i++) {
         running[i] = new_job(worker, i);
         submit(running[i]);
     }
@@ -165,7 +163,7 @@ TAP_TEST(test_hang)
 
     /* Given up while it runs; the others after they have failed with the device. */
     drop(running[0]);
-    for (i = 1; i < CLR_REDUCER_SLOTS; i++) {
+    for (int i = 1; i < CLR_REDUCER_SLOTS; i++) {
         tap_ok(has_ended(running[i]), "nobody waits for what was begun");
         drop(running[i]);
     }
@@ -180,9 +178,8 @@ static void *own_jobs(void *argument)
 {
     int64_t base = *(int *)argument * 1000000;
     intptr_t wrong = 0;
-    int i;
 
-    for (i = 0; i < 300; i++) {
+    for (int i = 0; i < 300; i++) {
         struct clr_job *first = new_job(shared, base + i), *second = new_job(shared, -base - i);
         enum clr_task_phase phase;
         int64_t sum;
@@ -204,16 +201,16 @@ TAP_TEST(test_owners)
 {
     enum { OWNERS = 4 };
     pthread_t threads[OWNERS];
-    int numbers[OWNERS], i;
+    int numbers[OWNERS];
     intptr_t wrong = 0;
 
     shared = start();
     make_ready(shared);
-    for (i = 0; i < OWNERS; i++) {
+    for (int i = 0; i < OWNERS; i++) {
         numbers[i] = i + 1;
         TAP_NEED(pthread_create(&threads[i], NULL, own_jobs, &numbers[i]) == 0, "no thread");
     }
-    for (i = 0; i < OWNERS; i++) {
+    for (int i = 0; i < OWNERS; i++) {
         void *result;
         pthread_join(threads[i], &result);
         wrong += (intptr_t)result;

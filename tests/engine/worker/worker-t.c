@@ -159,11 +159,11 @@ TAP_TEST(test_stop)
     struct clr_worker *worker = start();
     struct clr_job *jobs[CLR_REDUCER_SLOTS + 2];
     int64_t before;
-    int i, done = 0, failed = 0;
+    int done = 0, failed = 0;
 
     make_ready(worker);
     fake_set(hold_finish, true);
-    for (i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
+    for (int i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
         jobs[i] = new_job(worker, i);
         submit(jobs[i]);
     }
@@ -173,7 +173,7 @@ TAP_TEST(test_stop)
     tap_ok(clr_clock_ns() - before < (int64_t)5000 * 1000000, "and is not waited for long");
     fake_set(hold_finish, false);
     tap_ok(clr_worker_stop(worker, LONG_MS), "it ends when the device answers");
-    for (i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
+    for (int i = 0; i < CLR_REDUCER_SLOTS + 2; i++) {
         enum clr_task_phase phase = collect(jobs[i], LONG_MS);
         done += phase == CLR_TASK_DONE;
         failed += phase == CLR_TASK_FAILED;

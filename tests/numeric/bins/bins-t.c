@@ -46,9 +46,8 @@ TAP_TEST(test_guesses)
                                      bins_integer(1000003)};
     struct clr_bin_bounds bounds;
     struct clr_bins bins;
-    size_t i;
 
-    for (i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         TAP_EACH (j, counts) {
             clr_bins_init(&bins, &ends[i / 2 * 2], &ends[i / 2 * 2 + 1], counts[j]);
             TAP_NEED(clr_bin_bounds_init(&bounds, &bins, i % 2 ? CLR_KIND_REAL : CLR_KIND_INTEGER),

@@ -81,11 +81,11 @@ TAP_TEST(test_view)
 {
     struct clr_dictionary *dictionary = clr_dictionary_new(random_below(1000), NULL), *view;
     const struct clr_scalar null = {.tag = CLR_TAG_NULL}, number = {CLR_TAG_INTEGER, 7};
-    uint32_t code, hash, i;
+    uint32_t code, hash;
     char text[20];
     int size;
 
-    for (i = 0; i < 50000; i++) {
+    for (uint32_t i = 0; i < 50000; i++) {
         size = snprintf(text, sizeof text, "%u", (unsigned)i);
         hash = clr_dictionary_hash(dictionary, CLR_KIND_TEXT, text, (size_t)size);
         batch_ok(clr_dictionary_find_hashed(dictionary, CLR_KIND_TEXT, text, (size_t)size, hash,
@@ -100,7 +100,7 @@ TAP_TEST(test_view)
     clr_memory_fail_after(-1);
     view = clr_dictionary_new_view(dictionary);
     clr_dictionary_release(dictionary);
-    for (i = 0; i < 50000; i += 1 + (uint32_t)random_below(9)) {
+    for (uint32_t i = 0; i < 50000; i += 1 + (uint32_t)random_below(9)) {
         size = snprintf(text, sizeof text, "%u", (unsigned)i);
         hash = clr_dictionary_hash(view, CLR_KIND_TEXT, text, (size_t)size);
         clr_dictionary_fetch_slot(view, hash);

@@ -22,10 +22,9 @@ TAP_TEST(test_many)
     struct clr_budget budget = {.limit = UINT64_MAX};
     struct clr_distinct distinct;
     uint64_t size, want;
-    int family;
     size_t i;
 
-    for (family = 0; family < 4; family++) {
+    for (int family = 0; family < 4; family++) {
         uint64_t found = 0, total = 0;
         struct clr_distinct_cursor cursor = {0};
         for (i = 0; i < COUNT; i++) {

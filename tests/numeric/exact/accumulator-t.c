@@ -56,7 +56,6 @@ static uint64_t any_divisor(void)
 TAP_TEST(test_products)
 {
     struct pair pair = new_pair();
-    int i;
 
     pair_add_product(&pair, 0x1p-1074, 0x1p-1074);
     pair_check(&pair, 1, "the smallest product");
@@ -64,10 +63,10 @@ TAP_TEST(test_products)
     pair_check(&pair, 2, "just above half of the smallest number");
     pair_add_product(&pair, -0x1p-1074, 0x1p-1074);
     pair_check(&pair, 2, "half of the smallest number");
-    for (i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++)
         pair_add_product(&pair, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023);
     pair_check(&pair, 1, "the largest products");
-    for (i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++)
         pair_add_product(&pair, 0x1.fffffffffffffp1023, 0x1.fffffffffffffp1023);
     pair_check(&pair, 1, "and back");
     pair_check(&pair, 3, "and back, by 3");
@@ -96,16 +95,14 @@ TAP_TEST(test_integers)
  */
 TAP_TEST(test_ties)
 {
-    int exponent, i, sign;
-
-    for (exponent = -1076; exponent <= 1023;
+    for (int exponent = -1076; exponent <= 1023;
          exponent += exponent < -1015 || exponent > 1015 ? 1 : 37) {
-        for (i = 0; i < 12; i++) {
+        for (int i = 0; i < 12; i++) {
             static const uint64_t tops[] = {
                 0, 1, 2, 0x7ffffffffffff, 0xffffffffffffe, 0xfffffffffffff};
             double top = random_compose(i & 1, 1023, tops[i / 2]);
             int shift = exponent < -1022 ? -1074 : exponent - 52;
-            for (sign = -1; sign <= 1; sign++) {
+            for (int sign = -1; sign <= 1; sign++) {
                 struct pair pair = new_pair();
                 /* top * 2^exponent may be no double: the product of two doubles is exact. */
                 pair_add_product(&pair, top, ldexp(1.0, exponent < -1074 ? -1074 : exponent));
@@ -124,11 +121,9 @@ TAP_TEST(test_ties)
 /* Ties that one bit decides, at every distance and in every position among the digits. */
 TAP_TEST(test_single_bits)
 {
-    int position, distance, sign;
-
-    for (position = 0; position < 32; position++) {
-        for (distance = 54; distance < 200; distance++) {
-            for (sign = -1; sign <= 1; sign += 2) {
+    for (int position = 0; position < 32; position++) {
+        for (int distance = 54; distance < 200; distance++) {
+            for (int sign = -1; sign <= 1; sign += 2) {
                 struct pair pair = new_pair();
                 pair_add(&pair, ldexp(1.0, position));
                 pair_add(&pair, ldexp(1.0, position - 53));
@@ -147,13 +142,11 @@ TAP_TEST(test_single_bits)
  */
 TAP_TEST(test_full_digit)
 {
-    int sign, exponent, halves;
-
-    for (exponent = -960; exponent <= 960; exponent += 32) {
-        for (sign = -1; sign <= 1; sign += 2) {
+    for (int exponent = -960; exponent <= 960; exponent += 32) {
+        for (int sign = -1; sign <= 1; sign += 2) {
             struct pair pair = new_pair();
             pair_add(&pair, sign * ldexp(0xffffffff, exponent));
-            for (halves = 0; halves < 6; halves++) {
+            for (int halves = 0; halves < 6; halves++) {
                 pair_check(&pair, 1, "a digit that is full");
                 pair_check(&pair, 3, "a digit that is full");
                 pair_add(&pair, sign * ldexp(1.0, exponent - 1));
@@ -194,9 +187,7 @@ TAP_TEST(test_overflow)
  */
 TAP_TEST(test_divide)
 {
-    int round;
-
-    for (round = 0; round < batch_rounds(4000); round++) {
+    for (int round = 0; round < batch_rounds(4000); round++) {
         struct pair pair = new_pair();
         uint64_t divisor = (random_bits() >> random_below(63)) | 1;
         double quotient = random_hard(1023 - 10, 1023 + 10);
@@ -214,7 +205,7 @@ TAP_TEST(test_divide)
     }
     batch_end("quotients that are ties");
 
-    for (round = 0; round < batch_rounds(4000); round++) {
+    for (int round = 0; round < batch_rounds(4000); round++) {
         struct pair pair = new_pair();
         pair_add_product(&pair, random_hard(0, 60), random_hard(960, 1023));
         pair_check(&pair, any_divisor(), "a subnormal quotient");
@@ -227,9 +218,7 @@ TAP_TEST(test_divide)
 /* A device's digits are signed, and up to 2^62. */
 TAP_TEST(test_digits)
 {
-    int round, i;
-
-    for (round = 0; round < batch_rounds(300); round++) {
+    for (int round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS];
         struct pair pair = new_pair();
         int count = random_between(1, 3);
@@ -237,7 +226,7 @@ TAP_TEST(test_digits)
         pair_add(&pair, random_finite());
         while (count-- > 0) {
             int low = random_between(1, 130), high = random_between(low, 130);
-            for (i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
+            for (int i = 0; i < CLR_ACCUMULATOR_DIGITS; i++) {
                 struct bigint digit;
                 digits[i] =
                     i < low || i > high ? 0 : (int64_t)random_bits() >> random_between(1, 60);
@@ -263,13 +252,12 @@ TAP_TEST(test_digits)
 TAP_TEST(test_pending)
 {
     const uint32_t limit = (uint32_t)1 << 30;
-    int round, i, sign;
 
-    for (round = 0; round < batch_rounds(200); round++) {
-        for (sign = -1; sign <= 1; sign += 2) {
+    for (int round = 0; round < batch_rounds(200); round++) {
+        for (int sign = -1; sign <= 1; sign += 2) {
             struct pair pair = new_pair();
             int first = random_between(2, 120), last = first + random_between(0, 10);
-            for (i = first; i <= last; i++) {
+            for (int i = first; i <= last; i++) {
                 struct bigint digit;
                 int64_t full = ((int64_t)limit - 3) * (int64_t)UINT32_MAX;
                 pair.sum.digit[i] = sign * full;
@@ -279,7 +267,7 @@ TAP_TEST(test_pending)
             pair.sum.low = first;
             pair.sum.high = last;
             pair.sum.pending = limit - 3;
-            for (i = 0; i < 6; i++) {
+            for (int i = 0; i < 6; i++) {
                 /* All bits set: adds as much to each digit as an addition can. */
                 pair_add_product(&pair, sign * 0x1.fffffffffffffp0,
                                  ldexp(0x1.fffffffffffffp0, 32 * first + CLR_ACCUMULATOR_BASE < -900

@@ -8,10 +8,9 @@
 static double exact_sum(const double *x, size_t count)
 {
     struct bigint sum;
-    size_t i;
 
     bigint_clear(&sum);
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         bigint_add_double(&sum, x[i]);
     return bigint_round(&sum, 1);
 }
@@ -19,9 +18,7 @@ static double exact_sum(const double *x, size_t count)
 /* The processor rounds one operation right by itself, and so can judge the tests' own numbers. */
 TAP_TEST(test_reference)
 {
-    int i;
-
-    for (i = 0; i < batch_rounds(3000); i++) {
+    for (int i = 0; i < batch_rounds(3000); i++) {
         double x = random_finite(), y = random_hard(600, 1400), z = random_hard(600, 1400);
         uint64_t divisor = random_bits() >> 11 >> random_below(53);
         struct bigint number;
@@ -49,9 +46,7 @@ TAP_TEST(test_reference)
 /* Two parts that have the value of a and b: nothing may be lost. */
 TAP_TEST(test_two_sum)
 {
-    int i;
-
-    for (i = 0; i < batch_rounds(5000); i++) {
+    for (int i = 0; i < batch_rounds(5000); i++) {
         double x = random_hard(0, 2045), error, sum;
         double y = i % 2 ? random_hard(0, 2045) : ldexp(x, random_between(-60, 0)) * 1.5;
         struct bigint rest;
@@ -71,21 +66,19 @@ TAP_TEST(test_two_sum)
 /* What is in the terms and what is handed back is what was added. */
 TAP_TEST(test_add)
 {
-    int round, i;
-
-    for (round = 0; round < batch_rounds(1500); round++) {
+    for (int round = 0; round < batch_rounds(1500); round++) {
         double term[CLR_EXPANSION_TERMS] = {0, 0, 0};
         struct bigint rest;
         int spread = random_between(1, 900);
 
         bigint_clear(&rest);
-        for (i = 0; i < 20; i++) {
+        for (int i = 0; i < 20; i++) {
             double x = random_hard(1023 - spread, 1023 + spread);
             double dropped = clr_expansion_add(term, x);
             bigint_add_double(&rest, x);
             bigint_add_double(&rest, -dropped);
         }
-        for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+        for (int i = 0; i < CLR_EXPANSION_TERMS; i++)
             bigint_add_double(&rest, -term[i]);
         batch_ok(bigint_is_zero(&rest), "round %d, spread %d", round, spread);
     }
@@ -121,18 +114,17 @@ TAP_TEST(test_ties)
     static const int distances[] = {50, 51, 52, 53, 54, 55, 56, 105, 106, 107, 108, 160, 1000};
     static const uint64_t exponents[] = {1, 2, 53, 54, 110, 1023};
     enum { SIGNIFICANDS = 8, DISTANCES = 13, EXPONENTS = 6 };
-    int i, j, k, l, m, sign;
 
-    for (i = 0; i < SIGNIFICANDS; i++) {
-        for (j = 0; j < EXPONENTS; j++) {
+    for (int i = 0; i < SIGNIFICANDS; i++) {
+        for (int j = 0; j < EXPONENTS; j++) {
             double a = random_compose(0, exponents[j], significands[i]);
-            for (k = 0; k < DISTANCES; k++) {
-                for (l = 0; l < DISTANCES; l++) {
-                    for (sign = 0; sign < 4; sign++) {
+            for (int k = 0; k < DISTANCES; k++) {
+                for (int l = 0; l < DISTANCES; l++) {
+                    for (int sign = 0; sign < 4; sign++) {
                         double b =
                             ldexp(sign & 1 ? -1 : 1, (int)exponents[j] - 1023 - distances[k]);
                         double c = ldexp(sign & 2 ? -b : b, -distances[l]);
-                        for (m = 1; m <= 3; m += 2)
+                        for (int m = 1; m <= 3; m += 2)
                             check_round((double[]){a, m * b, c});
                         if (l == 0)
                             check_orders(a, b, c);
@@ -146,9 +138,7 @@ TAP_TEST(test_ties)
 
 TAP_TEST(test_round)
 {
-    int i;
-
-    for (i = 0; i < batch_rounds(2000); i++) {
+    for (int i = 0; i < batch_rounds(2000); i++) {
         int exponent = random_between(0, 2000);
         int near = exponent > 60 ? exponent - 60 : 0;
         check_orders(random_hard(near, exponent), random_hard(near, exponent),
@@ -157,7 +147,7 @@ TAP_TEST(test_round)
     }
     batch_end("any three terms");
 
-    for (i = 0; i < batch_rounds(2000); i++) {
+    for (int i = 0; i < batch_rounds(2000); i++) {
         double a = random_hard(200, 2000), b = -a, c;
         uint64_t bits;
 
@@ -171,7 +161,7 @@ TAP_TEST(test_round)
     }
     batch_end("cancellation");
 
-    for (i = 0; i < batch_rounds(2000); i++)
+    for (int i = 0; i < batch_rounds(2000); i++)
         check_orders(random_hard(0, 2), random_hard(0, 2), random_hard(0, 1));
     batch_end("subnormals");
 }
@@ -191,9 +181,7 @@ TAP_TEST(test_zeros)
 /* Odd rounding, from its definition: exact, or a neighbour with an odd significand. */
 TAP_TEST(test_to_odd)
 {
-    int i;
-
-    for (i = 0; i < batch_rounds(20000); i++) {
+    for (int i = 0; i < batch_rounds(20000); i++) {
         double a = random_hard(1, 2000), error, sum;
         double b = i % 2 ? random_hard(1, 2000) : ldexp(a, -random_between(0, 60)) * -1.25;
         double odd = clr_add_to_odd(a, b);

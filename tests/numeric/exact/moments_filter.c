@@ -133,9 +133,9 @@ static void disturb(struct state_rows *rows, int sums)
 static void fill(struct state_rows *rows, enum state_flavour flavour, int count, bool aligned)
 {
     struct state_operand x = state_operand(flavour), y = state_operand(flavour);
-    int factor = random_between(-3, 3), i;
+    int factor = random_between(-3, 3);
 
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         add_row(rows, &x, &y);
         if (aligned && factor == 3)
             continue;
@@ -153,10 +153,10 @@ static void fill(struct state_rows *rows, enum state_flavour flavour, int count,
 static void test_against_exact(enum clr_state_kind kind)
 {
     static struct state_rows rows;
-    int rounds = tap_is_quick() ? 20000 : 100000, round, i;
+    int rounds = tap_is_quick() ? 20000 : 100000;
     long usual = 0, settled = 0, refused = 0;
 
-    for (round = 0; round < rounds; round++) {
+    for (int round = 0; round < rounds; round++) {
         enum state_flavour flavour = (enum state_flavour)(round % STATE_FLAVOURS);
         struct clr_sums sums;
         bool disturbed = random_bits() & 1, aligned = random_bits() & 1, exact, plainly;
@@ -166,7 +166,7 @@ static void test_against_exact(enum clr_state_kind kind)
         if (disturbed)
             disturb(&rows, clr_state_sums(kind));
         sums = rows.sums;
-        for (i = clr_state_sums(kind); i < CLR_MOST_TERMS; i++)
+        for (int i = clr_state_sums(kind); i < CLR_MOST_TERMS; i++)
             sums.sums[i] = NULL;
         plainly = clr_moments_surely_consistent(&sums);
         exact = clr_moments_consistent(&sums);

@@ -51,12 +51,11 @@ static void pair_add_integer(struct pair *pair, int64_t x, int weight)
 static bool is_exactly(const struct clr_magnitude *value, const struct bigint *exact)
 {
     struct bigint sum, digit;
-    int i;
 
     bigint_clear(&sum);
     if (value->top < 0)
         return value->low == 0 && value->top == -1 && !value->negative && bigint_is_zero(exact);
-    for (i = value->low; i <= value->top; i++) {
+    for (int i = value->low; i <= value->top; i++) {
         int exponent = 32 * i + CLR_ACCUMULATOR_BASE;
         uint64_t size = value->digit[i];
         /* The tests' numbers begin within a digit: what lies below their unit must be zero. */
@@ -90,12 +89,10 @@ static uint64_t any_count(void)
 
 TAP_TEST(test_random)
 {
-    int round, i;
-
-    for (round = 0; round < batch_rounds(500); round++) {
+    for (int round = 0; round < batch_rounds(500); round++) {
         int low = random_between(0, 2046), high = random_between(low, 2046);
         struct pair pair = new_pair();
-        for (i = 0; i < 20; i++) {
+        for (int i = 0; i < 20; i++) {
             switch (round % 5) {
             case 0:
                 pair_add(&pair, random_hard(low, high));
@@ -130,17 +127,15 @@ TAP_TEST(test_average_ties)
     static const uint64_t counts[] =
         TAP_LIST(1, 2, 3, 5, 6, 7, 10, 49, 1000, 4097, 1000003, (1ull << 53) - 1, 1ull << 53,
                  (1ull << 53) + 1, INT64_MAX);
-    int round;
 
-    for (round = 0; round < batch_rounds(400); round++) {
+    for (int round = 0; round < batch_rounds(400); round++) {
         /* quotient: 54 bits, the last one set: a tie between two doubles */
         uint64_t quotient = (random_bits() >> 10) | (UINT64_C(1) << 53) | 1;
         int exponent = round < 200 ? random_between(-100, 100) : random_between(-1070, 800);
         TAP_EACH (i, counts) {
             clr_u128 product = (clr_u128)quotient * counts[i];
             struct pair pair = new_pair();
-            int part;
-            for (part = 0; part < 4; part++) {
+            for (int part = 0; part < 4; part++) {
                 uint64_t digit = (uint64_t)(product >> (32 * part)) & 0xffffffff;
                 pair_add_product(&pair, (double)digit, ldexp(1, 32 * part + exponent), 1);
             }
@@ -152,7 +147,7 @@ TAP_TEST(test_average_ties)
     batch_end("averages that are ties");
 
     /* Two terms, as window and GROUP BY averages have them. */
-    for (round = 0; round < batch_rounds(20000); round++) {
+    for (int round = 0; round < batch_rounds(20000); round++) {
         double head = random_hard(1023, 1030), tail = ldexp(head, -random_between(40, 110));
         uint64_t count = random_below(1000) + 1;
         struct pair pair = new_pair();
@@ -162,7 +157,7 @@ TAP_TEST(test_average_ties)
     }
     batch_end("averages of two terms");
 
-    for (round = 0; round < batch_rounds(2000); round++) {
+    for (int round = 0; round < batch_rounds(2000); round++) {
         struct pair pair = new_pair();
         pair_add(&pair, random_hard(0, 140)); /* near the limit below which expansions give up */
         pair_add(&pair, random_hard(0, 90));
@@ -206,20 +201,19 @@ TAP_TEST(test_products)
         {1023, 1023},
     };
     enum { RANGES = sizeof ranges / sizeof ranges[0] };
-    int round, i;
 
-    for (round = 0; round < batch_rounds(100 * RANGES); round++) {
+    for (int round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         double x[15], y[15];
         struct pair pair = new_pair();
 
-        for (i = 0; i < 15; i++) {
+        for (int i = 0; i < 15; i++) {
             x[i] = random_below(12) == 0 ? -0.0 : random_hard(range[0], range[1]);
             y[i] = random_below(12) == 0 ? 0.0 : random_hard(range[0], range[1]);
             pair_add_product(&pair, x[i], y[i], 1);
             pair_check(&pair, any_count(), "products");
         }
-        for (i = 0; i < 15; i++) {
+        for (int i = 0; i < 15; i++) {
             pair_add_product(&pair, x[i], y[i], -1);
             pair_check(&pair, 1, "products leaving");
         }
@@ -228,10 +222,10 @@ TAP_TEST(test_products)
     batch_end("products");
 
     /* What rounding takes from each product is all that is left, so that none of it may be lost. */
-    for (round = 0; round < batch_rounds(100 * RANGES); round++) {
+    for (int round = 0; round < batch_rounds(100 * RANGES); round++) {
         const int *range = ranges[round % RANGES];
         struct pair pair = new_pair();
-        for (i = 0; i < 15; i++) {
+        for (int i = 0; i < 15; i++) {
             double x = random_hard(range[0], range[1]), y = random_hard(range[0], range[1]);
             if (!isfinite(x * y))
                 continue;
@@ -243,9 +237,9 @@ TAP_TEST(test_products)
     }
     batch_end("errors of products");
 
-    for (round = 0; round < batch_rounds(500); round++) { /* one factor tiny, the other huge */
+    for (int round = 0; round < batch_rounds(500); round++) { /* one factor tiny, the other huge */
         struct pair pair = new_pair();
-        for (i = 0; i < 10; i++) {
+        for (int i = 0; i < 10; i++) {
             pair_add_product(&pair, random_hard(0, 10), random_hard(2000, 2046), 1);
             pair_add_product(&pair, random_hard(2000, 2046), random_hard(0, 10), -1);
             pair_check(&pair, any_count(), "tiny times huge");
@@ -258,20 +252,19 @@ TAP_TEST(test_products)
 TAP_TEST(test_leaving)
 {
     struct clr_sum sum;
-    int round, i;
 
-    for (round = 0; round < batch_rounds(400); round++) {
+    for (int round = 0; round < batch_rounds(400); round++) {
         double x[30];
         int64_t integers[30];
         struct pair pair = new_pair();
-        for (i = 0; i < 30; i++) {
+        for (int i = 0; i < 30; i++) {
             x[i] = round & 1 ? random_finite() : random_hard(1000, 1040);
             integers[i] = random_integer();
             pair_add(&pair, x[i]);
             if (round & 2)
                 pair_add_integer(&pair, integers[i], 1);
         }
-        for (i = 0; i < 30; i++) {
+        for (int i = 0; i < 30; i++) {
             pair_subtract(&pair, x[i]);
             if (round & 2)
                 pair_add_integer(&pair, integers[29 - i], -1);
@@ -318,14 +311,13 @@ TAP_TEST(test_leaving)
 TAP_TEST(test_integers)
 {
     struct clr_sum sum;
-    int i;
 
     clr_sum_clear(&sum);
-    for (i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++)
         clr_sum_add_integer(&sum, INT64_MAX, 1);
     tap_is_double(clr_sum_round(&sum, 5), 0x1p63, "the average of 2^63 - 1, rounded");
     clr_sum_add(&sum, 0x1p-1074, 1);
-    for (i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++)
         clr_sum_add_integer(&sum, INT64_MAX, -1);
     clr_sum_add(&sum, -0x1p63, 1);
     tap_is_double(clr_sum_round(&sum, 1), -1.0, "2^63 - 1 - 2^63 and a trace more");
@@ -347,9 +339,9 @@ TAP_TEST(test_integers)
 /* What a merge gives does not depend on how the values were spread. */
 TAP_TEST(test_merge)
 {
-    int round, i;
+    int i;
 
-    for (round = 0; round < batch_rounds(500); round++) {
+    for (int round = 0; round < batch_rounds(500); round++) {
         struct pair whole, part;
         int parts = random_between(1, 6);
         whole = new_pair();
@@ -398,17 +390,15 @@ TAP_TEST(test_merge_infinities)
 
 TAP_TEST(test_device_parts)
 {
-    int round, i;
-
-    for (round = 0; round < batch_rounds(300); round++) {
+    for (int round = 0; round < batch_rounds(300); round++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
         double terms[CLR_EXPANSION_TERMS];
         struct pair pair = new_pair();
-        for (i = 0; i < CLR_EXPANSION_TERMS; i++) {
+        for (int i = 0; i < CLR_EXPANSION_TERMS; i++) {
             terms[i] = round % 3 == 0 ? random_finite() : random_hard(1000, 1100);
             bigint_add_double(&pair.exact, terms[i]);
         }
-        for (i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++) {
             int at = random_between(1, 130);
             struct bigint digit;
             if (digits[at] != 0)

@@ -18,10 +18,10 @@ static uint32_t blocks[MOST_BLOCKS];
    has so many. */
 static size_t list_blocks(size_t all, size_t last_rows)
 {
-    size_t count = 0, i;
+    size_t count = 0;
     bool listed = false;
 
-    for (i = 0; i < all; i++) {
+    for (size_t i = 0; i < all; i++) {
         if (random_below(20) == 0)
             listed = !listed;
         if (listed)
@@ -36,9 +36,8 @@ static bool have_all(const struct clr_row_ranges *ranges, size_t rows)
 {
     const size_t count = clr_zones_of(rows), missing = count * CLR_ZONE_ROWS - rows;
     size_t k = 0, end = 0;
-    int i;
 
-    for (i = 0; i < ranges->count; i++) {
+    for (int i = 0; i < ranges->count; i++) {
         const struct clr_row_range *range = &ranges->ranges[i];
 
         if (range->rows == 0 || range->first < end ||
@@ -57,9 +56,8 @@ static bool have_all(const struct clr_row_ranges *ranges, size_t rows)
 static size_t find_least_gap(const struct clr_row_ranges *ranges)
 {
     size_t least = SIZE_MAX;
-    int i;
 
-    for (i = 1; i < ranges->count; i++) {
+    for (int i = 1; i < ranges->count; i++) {
         const struct clr_row_range *last = &ranges->ranges[i - 1];
         const size_t between = ranges->ranges[i].first - last->first - last->rows;
 
@@ -73,9 +71,8 @@ static int count_ranges(size_t rows, size_t gap)
 {
     const size_t count = clr_zones_of(rows);
     int ranges = count > 0;
-    size_t i;
 
-    for (i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++)
         ranges += blocks[i] - blocks[i - 1] > gap;
     return ranges;
 }
@@ -84,9 +81,9 @@ TAP_TEST(test_random)
 {
     const int rounds = tap_is_quick() ? 2000 : 20000;
     struct clr_row_ranges ranges;
-    int round, several = 0;
+    int several = 0;
 
-    for (round = 0; round < rounds; round++) {
+    for (int round = 0; round < rounds; round++) {
         const size_t all = random_below(MOST_BLOCKS) + 1, gap = random_below(30) + 1;
         const size_t rows = list_blocks(all, random_below(CLR_ZONE_ROWS) + 1);
         const int most = (int)random_below(2 * CLR_MOST_LAUNCHED_RANGES) + 1;
@@ -161,13 +158,13 @@ static void make_filter(struct filter *filter)
                                               CLR_OP_GREATER,       CLR_OP_GREATER_EQUAL,
                                               CLR_OP_GREATER_EQUAL, CLR_OP_LESS_EQUAL};
     const int count = (int)random_below(MOST_COMPARISONS) + 1;
-    int next = 0, i;
+    int next = 0;
 
     filter->scan = (struct clr_scan){.filter = -1,
                                      .column_count = 2,
                                      .instructions = filter->instructions,
                                      .constants = filter->constants};
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const bool turned = random_below(2) == 0;
         const int column = random_below(4) == 0;
 
@@ -211,9 +208,8 @@ static scalar compare(enum clr_opcode opcode, scalar a, scalar b)
 static bool passes(const struct filter *filter, scalar value)
 {
     bool all = true;
-    int i;
 
-    for (i = 0; i < filter->scan.instruction_count; i++) {
+    for (int i = 0; i < filter->scan.instruction_count; i++) {
         const struct clr_instruction *at = &filter->instructions[i];
         const struct clr_instruction *a, *b;
         const struct clr_scalar *constant;
@@ -238,14 +234,14 @@ TAP_TEST(test_bounds)
     const int rounds = tap_is_quick() ? 5000 : 50000;
     static struct filter filter;
     int64_t least, greatest;
-    int round, i, some = 0;
+    int some = 0;
 
-    for (round = 0; round < rounds; round++) {
+    for (int round = 0; round < rounds; round++) {
         const bool decimals = random_below(2) == 0;
 
         make_filter(&filter);
         clr_terms_bound(&filter.scan, 0, decimals ? POWER : 0.0, &least, &greatest);
-        for (i = 0; i < VALUES; i++) {
+        for (int i = 0; i < VALUES; i++) {
             const int64_t integer =
                 decimals ? (int64_t)random_below(10 * POWER) - 5 * POWER : draw_integer();
             const scalar value = decimals ? scalar_of(VALUE_REAL, clr_decimal_bits(integer, POWER))

@@ -80,9 +80,8 @@ TAP_TEST(test_kept)
 static bool has_rank(const int64_t *values, size_t count, int64_t value, uint64_t rank)
 {
     uint64_t less = 0, equal = 0;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         less += values[i] < value;
         equal += values[i] == value;
     }
@@ -99,23 +98,21 @@ TAP_TEST(test_many)
     const struct clr_portions portions = {.count = 3, .starts = parts};
     struct clr_value found[6][2];
     uint64_t ranks[6] = {0, count - 1};
-    size_t i;
-    int j;
 
     TAP_NEED(values != NULL, "no memory");
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         values[i] = i < count / 2 ? random_integer() >> random_below(60) : (int64_t)i * 1000003;
-    for (i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         runs[i] = (struct clr_run){.next = i < 2 ? &runs[i + 1] : NULL,
                                    .kind = CLR_KIND_INTEGER,
                                    .values = values + i * (count / 3),
                                    .count = count / 3};
         parts[i] = &runs[i];
     }
-    for (j = 2; j < 6; j++)
+    for (int j = 2; j < 6; j++)
         ranks[j] = random_below(count);
     tap_ok(clr_portions_select(&portions, ranks, 6, found) == CLR_OK, "six of %zu", count);
-    for (j = 0; j < 6; j++) {
+    for (int j = 0; j < 6; j++) {
         const uint64_t next = ranks[j] + 1 < count ? ranks[j] + 1 : ranks[j];
         tap_ok(has_rank(values, count, found[j][0].as.integer, ranks[j]) &&
                    has_rank(values, count, found[j][1].as.integer, next),
@@ -130,10 +127,9 @@ static int passes;
 static bool run_until(void *context, int count, clr_portion_work *work, void *argument)
 {
     atomic_bool stop = passes-- <= 0;
-    int i;
 
     (void)context;
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         work(argument, i, &stop);
     return !stop;
 }
@@ -144,17 +140,15 @@ TAP_TEST(test_sharing)
     static const uint64_t ranks[] = {MOST_VALUES / 2, 7, MOST_VALUES - 1, MOST_VALUES / 3};
     struct clr_value found[4][2];
     struct clr_portions portions = {.count = 1, .starts = starts, .run = run_until};
-    size_t i;
-    int j;
 
-    for (i = 0; i < MOST_VALUES; i++)
+    for (size_t i = 0; i < MOST_VALUES; i++)
         integers[i] = (int64_t)i * 1000003;
     runs[0] = (struct clr_run){.kind = CLR_KIND_INTEGER, .values = integers, .count = MOST_VALUES};
     starts[0] = &runs[0];
     starts[1] = NULL;
     passes = 1;
     tap_ok(clr_portions_select(&portions, ranks, 4, found) == CLR_OK, "four ranks in one pass");
-    for (j = 0; j < 4; j++)
+    for (int j = 0; j < 4; j++)
         tap_is_int64(found[j][0].as.integer, (int64_t)ranks[j] * 1000003, "the rank %llu",
                      (unsigned long long)ranks[j]);
 }
@@ -162,10 +156,8 @@ TAP_TEST(test_sharing)
 /* Many different values of both types, all large: every pass there is. */
 static void make_hard(struct clr_portions *portions)
 {
-    size_t i;
-
     *portions = (struct clr_portions){.count = 2, .starts = starts};
-    for (i = 0; i < MOST_VALUES; i++) {
+    for (size_t i = 0; i < MOST_VALUES; i++) {
         integers[i] = INT64_MAX - (int64_t)(i * 11 % MOST_VALUES);
         reals[i] = (double)integers[i];
     }
@@ -193,11 +185,11 @@ TAP_TEST(test_stops)
     static const char *const names[] = {"a selection", "a count", "a mode"};
     struct clr_portions portions;
     enum clr_code code;
-    int what, before;
+    int before;
 
     make_hard(&portions);
     portions.run = run_until;
-    for (what = 0; what < 3; what++) {
+    for (int what = 0; what < 3; what++) {
         for (before = 0; before < 20; before++) {
             passes = before;
             code = do_all(&portions, what);
@@ -215,11 +207,11 @@ TAP_TEST(test_no_memory)
     struct clr_portions portions;
     enum clr_code code;
     uint64_t memory = 1;
-    int what, after, failures;
+    int after, failures;
     bool failed;
 
     make_hard(&portions);
-    for (what = 0; what < 3; what++) {
+    for (int what = 0; what < 3; what++) {
         for (after = 0, failures = 0, failed = true; failed; after++) {
             clr_memory_fail_after(after);
             code = do_all(&portions, what);

@@ -71,10 +71,8 @@ TAP_TEST(test_choice)
 static void check_sum(struct clr_sum *sum, double want, const double *x, const double *y,
                       size_t count, const char *what)
 {
-    size_t i;
-
     batch_double(clr_sum_round(sum, 1), want, "%s, %zu values", what, count);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (y == NULL)
             clr_sum_add(sum, x[i], -1);
         else
@@ -85,8 +83,7 @@ static void check_sum(struct clr_sum *sum, double want, const double *x, const d
 
 static bool has_special(const double *x, size_t count)
 {
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!isfinite(x[i]))
             return true;
     }
@@ -98,12 +95,11 @@ static double wanted_sum(const double *x, const double *y, size_t count)
 {
     struct clr_sum sum;
     struct bigint exact;
-    size_t i;
     double want;
 
     clr_sum_clear(&sum);
     bigint_clear(&exact);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (y == NULL)
             clr_sum_add(&sum, x[i], 1);
         else
@@ -112,7 +108,7 @@ static double wanted_sum(const double *x, const double *y, size_t count)
     want = clr_sum_round(&sum, 1);
     if (has_special(x, count) || (y != NULL && has_special(y, count)))
         return want;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (y == NULL)
             bigint_add_double(&exact, x[i]);
         else
@@ -130,9 +126,8 @@ static void check_reals(enum clr_operation operation, const double *x, const dou
     const size_t first = count / 3 < BLOCK ? count / 3 : 0;
     const double *z = y != NULL ? y : x;
     struct clr_sum sum;
-    int i;
 
-    for (i = 0; i < variant_count; i++) {
+    for (int i = 0; i < variant_count; i++) {
         clr_sum_clear(&sum);
         variants[i].loops->add[operation][CLR_REAL](x, z, first, &sum);
         variants[i].loops->add[operation][CLR_REAL](x + first, z + first, count - first, &sum);
@@ -154,13 +149,11 @@ static void check_sum_of_integers(size_t offset, size_t count)
 {
     const int64_t *x = integers + offset;
     struct clr_sum want, sum;
-    size_t i;
-    int j;
 
     clr_sum_clear(&want);
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         clr_sum_add_integer(&want, x[i], 1);
-    for (j = 0; j < variant_count; j++) {
+    for (int j = 0; j < variant_count; j++) {
         clr_sum_clear(&sum);
         variants[j].loops->add[CLR_SUM][CLR_INTEGER](x, x, count, &sum);
         batch_ok(memcmp(&sum.integer, &want.integer, sizeof want.integer) == 0, "%s, %zu integers",
@@ -172,15 +165,13 @@ static void check_extremes(size_t offset, size_t count, bool real)
 {
     const int64_t *x = real ? (const int64_t *)(const void *)(reals + offset) : integers + offset;
     struct clr_range want = {.seen = false}, range;
-    size_t i;
-    int j;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         int64_t bits;
         memcpy(&bits, x + i, sizeof bits);
         clr_range_add(&want, real ? clr_real_to_key(bits) : bits);
     }
-    for (j = 0; j < variant_count; j++) {
+    for (int j = 0; j < variant_count; j++) {
         range = (struct clr_range){.seen = false};
         variants[j].loops->extremes(x, count, real ? INT64_MAX : 0, &range);
         batch_ok(range.seen == want.seen &&
@@ -193,11 +184,10 @@ static void check_extremes(size_t offset, size_t count, bool real)
 static void test_lengths(void (*check)(size_t offset, size_t count))
 {
     static const size_t longer[] = {383, 384, 385, 1000, 4096, 5003};
-    size_t i;
 
-    for (i = 0; i <= 300; i += i < 20 || (i > 120 && i < 140) ? 1 : 7)
+    for (size_t i = 0; i <= 300; i += i < 20 || (i > 120 && i < 140) ? 1 : 7)
         check(random_below(8), i);
-    for (i = 0; i < sizeof longer / sizeof longer[0]; i++)
+    for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
         check(random_below(8), longer[i]);
 }
 
@@ -213,15 +203,13 @@ static void check_extremes_of_integers(size_t offset, size_t count)
 
 TAP_TEST(test_reals)
 {
-    int kind, other;
-
-    for (kind = 0; kind < DATA_REALS; kind++) {
+    for (int kind = 0; kind < DATA_REALS; kind++) {
         data_fill_reals(reals, PAIRED, (enum data_reals)kind);
         test_lengths(check_sum_of_reals);
         test_lengths(check_dot_of_reals);
         test_lengths(check_extremes_of_reals);
         /* Both factors of one kind are not enough: tiny times huge is a case of its own. */
-        for (other = 0; other < DATA_REALS; other++) {
+        for (int other = 0; other < DATA_REALS; other++) {
             data_fill_reals(reals + MOST, MOST, (enum data_reals)other);
             check_dot_of_reals(random_below(8), 500 + random_below(300));
         }
@@ -231,9 +219,7 @@ TAP_TEST(test_reals)
 
 TAP_TEST(test_integers)
 {
-    int kind;
-
-    for (kind = 0; kind < DATA_INTEGERS; kind++) {
+    for (int kind = 0; kind < DATA_INTEGERS; kind++) {
         data_fill_integers(integers, PAIRED, (enum data_integers)kind);
         test_lengths(check_sum_of_integers);
         test_lengths(check_extremes_of_integers);
@@ -244,10 +230,10 @@ TAP_TEST(test_integers)
 /* Blocks that fail make the vectors wait, longer and longer, and tame ones bring them back. */
 TAP_TEST(test_backoff)
 {
-    size_t i, block, wild;
+    size_t block;
 
-    for (wild = 1; wild <= 12; wild++) {
-        for (i = 0; i < PAIRED; i++) {
+    for (size_t wild = 1; wild <= 12; wild++) {
+        for (size_t i = 0; i < PAIRED; i++) {
             block = i / BLOCK;
             reals[i] = block % 13 < wild ? random_finite() : random_hard(1020, 1026);
         }
@@ -257,24 +243,24 @@ TAP_TEST(test_backoff)
     batch_end("wild blocks among tame ones");
 
     /* Then terms that a far value takes are given back. */
-    for (i = 0; i < PAIRED; i++)
+    for (size_t i = 0; i < PAIRED; i++)
         reals[i] = i % (5 * BLOCK) == 77 ? random_hard(100, 1300) : random_finite();
     check_sum_of_reals(0, MOST);
     check_dot_of_reals(0, MOST / 4);
     data_fill_reals(reals, PAIRED, DATA_UNIFORM);
-    for (i = 77; i < PAIRED; i += 5 * BLOCK)
+    for (size_t i = 77; i < PAIRED; i += 5 * BLOCK)
         reals[i] = random_hard(100, 1300);
     check_sum_of_reals(0, MOST);
     check_dot_of_reals(0, MOST / 4);
     batch_end("single values that are far from all others");
 
-    for (i = 0; i < PAIRED; i++)
+    for (size_t i = 0; i < PAIRED; i++)
         reals[i] = random_hard(1020, 1026);
     reals[BLOCK - 1] = NAN;
     check_sum_of_reals(0, MOST / 8);
     reals[BLOCK - 1] = 0x1p960;
     check_sum_of_reals(0, MOST / 8);
-    for (i = 0; i < MOST; i++)
+    for (size_t i = 0; i < MOST; i++)
         reals[i] = nextafter(0x1p960, 0);
     check_sum_of_reals(0, MOST);
     batch_end("the expansion's limit");
@@ -283,11 +269,10 @@ TAP_TEST(test_backoff)
 /* The module's own function, by operation and element type. */
 TAP_TEST(test_chunks)
 {
-    int operation, element;
-    size_t i, count = 5003;
+    size_t count = 5003;
 
-    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
-        for (element = 0; element < CLR_ELEMENTS; element++) {
+    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (int element = 0; element < CLR_ELEMENTS; element++) {
             struct clr_chunk *chunk = clr_chunk_new((enum clr_operation)operation, 6000);
             struct clr_state state, want;
 
@@ -302,7 +287,7 @@ TAP_TEST(test_chunks)
                      "an empty chunk changes nothing");
             chunk->count[element] = count;
             clr_host_reduce(chunk, (enum clr_element)element, &state);
-            for (i = 0; i < count; i++) {
+            for (size_t i = 0; i < count; i++) {
                 double real = chunk->real[i];
                 int64_t integer = chunk->integer[i], bits;
                 memcpy(&bits, &real, sizeof bits);

@@ -31,15 +31,13 @@ static const struct {
 
 TAP_TEST(test_kinds)
 {
-    uint32_t j;
-
     TAP_EACH (i, cases) {
         struct clr_lookup_results *results = clr_lookup_results_new(cases[i].count);
         struct clr_lookup lookup = {.ranked_count = 5};
         unsigned types = 0;
 
         TAP_NEED(results != NULL, "no memory");
-        for (j = 0; j < cases[i].count; j++) {
+        for (uint32_t j = 0; j < cases[i].count; j++) {
             results->tags[j] = cases[i].tags[j];
             results->values[j] = cases[i].values[j];
             types |= 1u << cases[i].tags[j];
@@ -48,7 +46,7 @@ TAP_TEST(test_kinds)
         tap_is_int64(lookup.kind, cases[i].kind, "%s: the kind", cases[i].what);
         tap_is_int64(lookup.types, types, "the types");
         tap_is_int64(lookup.is_short, cases[i].is_short, "whether all are short");
-        for (j = 0; j < cases[i].count; j++) {
+        for (uint32_t j = 0; j < cases[i].count; j++) {
             const bool is_true =
                 (cases[i].tags[j] == CLR_TAG_INTEGER || cases[i].tags[j] == CLR_TAG_REAL) &&
                 cases[i].values[j] != 0;
@@ -65,10 +63,10 @@ TAP_TEST(test_kinds)
 TAP_TEST(test_references)
 {
     struct clr_lookup_results *results = clr_lookup_results_new(3), *other;
-    int i, unsure = 0;
+    int unsure = 0;
 
     TAP_NEED(results != NULL, "no memory");
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         unsure += results->tags[i] == CLR_TAG_UNSURE && results->values[i] == 0;
     tap_is_int64(unsure, 3, "nothing is known at first");
     tap_ok(clr_lookup_results_retain(results) == results, "another reference");

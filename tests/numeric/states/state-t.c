@@ -102,15 +102,15 @@ static bool same_range(const struct clr_range *a, const struct clr_range *b)
 TAP_TEST(test_merge)
 {
     enum { PARTS = 8 };
-    int round, i, j, step;
+    int j;
 
-    for (round = 0; round < 500; round++) {
+    for (int round = 0; round < 500; round++) {
         struct clr_state whole, chain, part[PARTS];
         uint64_t before;
 
         clr_state_clear(&whole);
         clr_state_clear(&chain);
-        for (i = 0; i < PARTS; i++) {
+        for (int i = 0; i < PARTS; i++) {
             int kinds = random_between(1, 3);
             clr_state_clear(&part[i]);
             for (j = random_between(0, 5); j > 0; j--) {
@@ -122,11 +122,11 @@ TAP_TEST(test_merge)
             }
             clr_state_merge(&chain, &part[i]);
         }
-        for (step = 1; step < PARTS; step *= 2) {
-            for (i = 0; i + step < PARTS; i += 2 * step)
+        for (int step = 1; step < PARTS; step *= 2) {
+            for (int i = 0; i + step < PARTS; i += 2 * step)
                 clr_state_merge(&part[i], &part[i + step]);
         }
-        for (i = 0; i < 2; i++) {
+        for (int i = 0; i < 2; i++) {
             struct clr_state *merged = i == 0 ? &chain : &part[0];
             batch_ok(merged->count == whole.count && merged->non_integers == whole.non_integers,
                      "counts");
@@ -142,7 +142,7 @@ TAP_TEST(test_merge)
 /* Where the values of a chunk lie: apart, and not on each other's places. */
 static void test_chunk(enum clr_operation operation, size_t capacity)
 {
-    size_t width = clr_operation_width(operation), i;
+    size_t width = clr_operation_width(operation);
     struct clr_chunk *chunk = clr_chunk_new(operation, capacity);
     bool kept = chunk != NULL;
 
@@ -153,11 +153,11 @@ static void test_chunk(enum clr_operation operation, size_t capacity)
     tap_ok((uintptr_t)chunk->real % sizeof(double) == 0 &&
                ((uintptr_t)chunk->integer - (uintptr_t)chunk->real) % 64 == 0,
            "its arrays lie on bounds of cache lines from each other");
-    for (i = 0; i < width * capacity; i++) {
+    for (size_t i = 0; i < width * capacity; i++) {
         chunk->real[i] = (double)i;
         chunk->integer[i] = -(int64_t)i;
     }
-    for (i = 0; i < width * capacity; i++)
+    for (size_t i = 0; i < width * capacity; i++)
         kept = kept && chunk->real[i] == (double)i && chunk->integer[i] == -(int64_t)i;
     tap_ok(kept, "it holds %zu of each type", width * capacity);
     clr_memory_free(chunk);

@@ -94,11 +94,10 @@ TAP_TEST(test_mutations)
     static struct bytes bytes;
     long seen[FAULTS + 1] = {0};
     const char *wrong;
-    int i, round;
 
     read_seeds();
     tap_ok(seed_count >= 10, "%d states of the corpus", seed_count);
-    for (round = 0; round < MUTATIONS; round++) {
+    for (int round = 0; round < MUTATIONS; round++) {
         enum clr_state_fault fault;
         unsigned char *copy;
 
@@ -118,6 +117,6 @@ TAP_TEST(test_mutations)
     }
     batch_end("mutated states");
     /* All but that of too many rows, which takes states that were added before. */
-    for (i = 0; i < FAULTS; i++)
+    for (int i = 0; i < FAULTS; i++)
         tap_ok(seen[i] >= MUTATIONS / 1000, "%ld of them: fault %d", seen[i], i);
 }

@@ -33,9 +33,8 @@ static void test_values(void)
 {
     static size_t sizes[3000];
     struct clr_bytes bytes = {0}, more = {0};
-    size_t i;
 
-    for (i = 0; i < 3000; i++) {
+    for (size_t i = 0; i < 3000; i++) {
         struct clr_bytes *to = i < 1500 ? &bytes : &more;
 
         sizes[i] = random_below(100) == 0 ? random_below(LONGEST) : random_below(50);
@@ -44,7 +43,7 @@ static void test_values(void)
     }
     clr_bytes_append(&bytes, &more);
     batch_ok(more.blocks == NULL && more.size == 0, "nothing is left where all was taken from");
-    for (i = 0; i < 3000; i++) {
+    for (size_t i = 0; i < 3000; i++) {
         struct clr_value value = clr_bytes_value(addresses[i]);
 
         fill_room(sizes[i]);
@@ -108,11 +107,11 @@ static struct clr_distinct_result expect(const int64_t *values, size_t count)
 {
     static int64_t sorted[MOST_VALUES];
     struct clr_distinct_result result = {0};
-    size_t i, same = 0;
+    size_t same = 0;
 
     memcpy(sorted, values, count * sizeof *values);
     qsort(sorted, count, sizeof *sorted, compare);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         bool is_new = i == 0 || compare(&sorted[i - 1], &sorted[i]) != 0;
 
         same = is_new ? 1 : same + 1;
@@ -129,9 +128,9 @@ static struct clr_distinct_result expect(const int64_t *values, size_t count)
    type, or the size. */
 static void make_values(struct clr_bytes *bytes, size_t count, uint64_t variety)
 {
-    size_t i, size;
+    size_t size;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint64_t number = random_below(variety);
 
         memset(room, 0, 40);
@@ -157,17 +156,16 @@ static void test_distinct(size_t count, uint64_t variety)
     struct clr_distinct_result expected, result;
     size_t first = 0;
     enum clr_code code = CLR_NOMEM;
-    int i, after;
 
     make_values(&bytes, count, variety);
     expected = expect(addresses, count);
-    for (i = 0; i < portions.count; i++) {
+    for (int i = 0; i < portions.count; i++) {
         size_t more = i + 1 == portions.count ? count - first : random_below(count - first + 1);
 
         runs[i] = (struct clr_bytes_run){addresses + first, more};
         first += more;
     }
-    for (after = 0; code == CLR_NOMEM; after++) {
+    for (int after = 0; code == CLR_NOMEM; after++) {
         clr_memory_fail_after(after);
         code =
             clr_portions_distinct_bytes(&portions, runs, true, UINT64_MAX, random_bits(), &result);
@@ -189,14 +187,13 @@ static void test_distinct(size_t count, uint64_t variety)
 TAP_TEST(test_bytes)
 {
     static const uint64_t varieties[] = {1, 2, 100, 5000, 1000000};
-    int round;
 
     test_values();
     test_limit();
-    for (round = 0; round < 100; round++)
+    for (int round = 0; round < 100; round++)
         test_distinct(random_below(random_below(5) == 0 ? MOST_VALUES : 2000),
                       varieties[round % 5]);
-    for (round = 0; round < 3; round++)
+    for (int round = 0; round < 3; round++)
         test_distinct(MOST_VALUES, 1000000);
     batch_end("different values and the most frequent one");
 }

@@ -83,10 +83,10 @@ static int64_t make_other(int64_t k, double power)
 static void check_split(const struct clr_decimals_loops *loops, int digits, size_t count)
 {
     const double power = power_of(digits);
-    size_t place = random_below((unsigned)count), i;
+    size_t place = random_below((unsigned)count);
     bool right = true;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         integers[i] = random_k();
         values[i] = read_decimal(integers[i], digits);
         right = right && clr_decimal_bits(integers[i], power) == values[i];
@@ -108,9 +108,8 @@ static void check_widen(const struct clr_decimals_loops *loops, int digits, unsi
     const int64_t most = (int64_t)(UINT32_MAX >> (32 - 8 * bytes));
     const int64_t any = random_k() / 2, least = random_below(3) == 0 ? -(most + 1) / 2 : any;
     bool right = true;
-    size_t i;
 
-    for (i = 0; i < first + count; i++) {
+    for (size_t i = 0; i < first + count; i++) {
         const uint32_t word = random_below(10) == 0   ? 0
                               : random_below(10) == 0 ? (uint32_t)most
                                                       : (uint32_t)random_bits() & (uint32_t)most;
@@ -123,7 +122,7 @@ static void check_widen(const struct clr_decimals_loops *loops, int digits, unsi
         integers[i] = least + (int64_t)word;
     }
     loops->widen(power_of(digits), least, bytes, words, first, count, found);
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         right = right && found[i] == read_decimal(integers[first + i], digits);
     batch_ok(right, "%zu of %u bytes, %d decimals, from %lld", count, bytes, digits,
              (long long)least);
@@ -135,10 +134,9 @@ static void check_sum(const struct clr_decimals_loops *loops, int digits, size_t
     const int shift = (int)random_below(34);
     struct clr_sum sum;
     double parts[2];
-    size_t i;
 
     clr_sum_clear(&sum);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         integers[i] = CLR_DECIMALS_MOST_SUMMED >> shift;
         integers[i] -= (int64_t)(random_bits() >> (24 + random_below(40)));
         if (integers[i] < -CLR_DECIMALS_MOST_SUMMED || random_below(50) == 0)
@@ -155,9 +153,9 @@ static void check_sum(const struct clr_decimals_loops *loops, int digits, size_t
 /* What is refused may be a decimal by another power. */
 static void test_powers(void)
 {
-    int i, digits;
+    int digits;
 
-    for (i = 0; i < 3000; i++) {
+    for (int i = 0; i < 3000; i++) {
         const int64_t k = random_k() >> 31;
 
         digits = (int)random_below(MOST_DIGITS + 1);
@@ -179,9 +177,7 @@ static void test_powers(void)
 
 static void test_from(void)
 {
-    int i;
-
-    for (i = 0; i < 20000; i++) {
+    for (int i = 0; i < 20000; i++) {
         const double power = power_of((int)random_below(MOST_DIGITS + 1));
         const int64_t k = random_k();
         double bound = (double)k / power;
@@ -208,12 +204,11 @@ static void test_from(void)
 TAP_TEST(test_decimals)
 {
     const struct clr_decimals_loops *loops;
-    int skipped, i;
 
     test_powers();
     test_from();
-    for (skipped = 0; (loops = clr_decimals_choose_loops(skipped)) != NULL; skipped++) {
-        for (i = 0; i < 2000; i++) {
+    for (int skipped = 0; (loops = clr_decimals_choose_loops(skipped)) != NULL; skipped++) {
+        for (int i = 0; i < 2000; i++) {
             const int digits = i % (MOST_DIGITS + 1);
             const size_t count = 1 + random_below(random_below(4) == 0 ? 400 : 100);
 

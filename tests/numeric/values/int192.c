@@ -11,7 +11,6 @@ static struct bigint show(const struct clr_int192 *value)
     struct clr_int192 size = *value;
     struct bigint result, part;
     uint64_t parts[3];
-    int i;
 
     /* Two's complement, from its definition: a set top bit stands for -2^191. */
     bool negative = size.high >> 63;
@@ -20,7 +19,7 @@ static struct bigint show(const struct clr_int192 *value)
     parts[1] = size.middle;
     parts[2] = size.high;
     bigint_clear(&result);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         bigint_set(&part, false, parts[i], 64 * i);
         bigint_add(&result, &part);
     }
@@ -41,13 +40,11 @@ static bool equals(const struct clr_int192 *value, const struct bigint *want)
 /* Products of any size, added and subtracted in any order. */
 TAP_TEST(test_random_products)
 {
-    int round, i;
-
-    for (round = 0; round < 300; round++) {
+    for (int round = 0; round < 300; round++) {
         struct clr_int192 sum = {0, 0, 0};
         struct bigint exact;
         bigint_clear(&exact);
-        for (i = 0; i < 50; i++) {
+        for (int i = 0; i < 50; i++) {
             int64_t x = random_integer(), y = random_integer();
             clr_int192_add_i128(&sum, (clr_i128)x * y);
             bigint_add_integer_product(&exact, x, y);
@@ -67,10 +64,9 @@ TAP_TEST(test_greatest_sum)
     const clr_i128 least = (clr_i128)INT64_MIN * INT64_MAX;
     struct clr_int192 sum = {0, 0, 0};
     struct bigint exact;
-    int i;
 
     clr_int192_add_i128(&sum, greatest);
-    for (i = 0; i < 64; i++) {
+    for (int i = 0; i < 64; i++) {
         struct clr_int192 same = sum;
         clr_int192_add(&sum, &same);
     }
@@ -83,7 +79,7 @@ TAP_TEST(test_greatest_sum)
 
     sum = (struct clr_int192){0, 0, 0};
     clr_int192_add_i128(&sum, least);
-    for (i = 0; i < 64; i++) {
+    for (int i = 0; i < 64; i++) {
         struct clr_int192 same = sum;
         clr_int192_add(&sum, &same);
     }
@@ -91,7 +87,7 @@ TAP_TEST(test_greatest_sum)
     bigint_add_integer_product(&exact, INT64_MIN, INT64_MAX);
     bigint_shift(&exact, 64);
     tap_ok(equals(&sum, &exact), "-2^63 * (2^63 - 1), 2^64 times");
-    for (i = 0; i < 64; i++) /* carries run through all three words and back */
+    for (int i = 0; i < 64; i++) /* carries run through all three words and back */
         clr_int192_negate(&sum);
     tap_ok(equals(&sum, &exact), "negated back and forth");
 }

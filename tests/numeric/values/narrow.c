@@ -75,9 +75,8 @@ static void check(const struct clr_frame_loops *loops, size_t first, size_t coun
     uint32_t low, high;
     uint64_t sum = 0;
     bool has = true;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         values[i] = (int64_t)((uint64_t)start + (random_bits() & span));
         least = values[i] < least ? values[i] : least;
         greatest = values[i] > greatest ? values[i] : greatest;
@@ -98,7 +97,7 @@ static void check(const struct clr_frame_loops *loops, size_t first, size_t coun
     batch_ok(first == 0 || ((unsigned char *)words)[first * frame.bytes - 1] == 0x55,
              "nothing before them");
     batch_ok(((unsigned char *)words)[(first + count) * frame.bytes] == 0x55, "nor behind");
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         sum += (uint64_t)values[i] - (uint64_t)frame.least;
         has = has && clr_frame_value(&frame, words, first + i) == values[i];
     }
@@ -113,9 +112,7 @@ static void check(const struct clr_frame_loops *loops, size_t first, size_t coun
 /* What a frame has is what it can keep. */
 static void test_has(void)
 {
-    int i;
-
-    for (i = 0; i < 100000; i++) {
+    for (int i = 0; i < 100000; i++) {
         const int64_t a = random_integer() >> (1 + random_below(59)),
                       b = a + random_between(0, 70000);
         const int64_t value = a + random_between(-70000, 70000);
@@ -144,11 +141,11 @@ static void check_decimals(size_t first, size_t count)
     const int64_t span = spans[random_below(5)],
                   start = random_integer() >> (20 + random_below(43));
     struct clr_frame bounds, more, both, frame;
-    size_t half = count / 2, i;
+    size_t half = count / 2;
     int64_t least, greatest;
     bool right = true;
 
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         values[i] = random_decimal(i < half ? power : other, start, span);
     if (random_below(2) == 0)
         values[random_below((unsigned)count)] = 0;
@@ -173,7 +170,7 @@ static void check_decimals(size_t first, size_t count)
     clr_frame_widen(&frame, words, first, count, found);
     batch_ok(memcmp(values, found, count * sizeof *values) == 0, "%zu of %d bytes by %g", count,
              frame.bytes, frame.power);
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         right = right && clr_frame_value(&frame, words, first + i) == values[i];
     batch_ok(right, "each by itself");
     clr_frame_range(&frame, words, first, count, &least, &greatest);
@@ -223,16 +220,15 @@ static void test_powers(void)
 TAP_TEST(test_narrow)
 {
     const struct clr_frame_loops *loops;
-    int skipped, i;
 
     test_choice();
     test_has();
     test_powers();
-    for (skipped = 0; skipped < 20000; skipped++)
+    for (int skipped = 0; skipped < 20000; skipped++)
         check_decimals(random_below(70), 2 + random_below(random_below(4) == 0 ? 3000 : 100));
     batch_end("decimals in frames");
-    for (skipped = 0; (loops = clr_frame_choose_loops(skipped)) != NULL; skipped++) {
-        for (i = 0; i < 3000; i++)
+    for (int skipped = 0; (loops = clr_frame_choose_loops(skipped)) != NULL; skipped++) {
+        for (int i = 0; i < 3000; i++)
             check(loops, random_below(70), 1 + random_below(random_below(4) == 0 ? 4000 : 200));
         batch_end("values in frames");
     }

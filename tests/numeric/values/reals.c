@@ -64,15 +64,14 @@ static void compare(int64_t x, int64_t y)
 TAP_TEST(test_reals)
 {
     int64_t x, y;
-    int i, j;
 
-    for (i = 0; i < 2 * SPECIALS; i++) {
-        for (j = 0; j < 2 * SPECIALS; j++)
+    for (int i = 0; i < 2 * SPECIALS; i++) {
+        for (int j = 0; j < 2 * SPECIALS; j++)
             compare((int64_t)(specials[i / 2] | (uint64_t)i << 63),
                     (int64_t)(specials[j / 2] | (uint64_t)j << 63));
     }
     batch_end("numbers at the edges of formats");
-    for (i = 0; i < batch_rounds(ROUNDS); i++) {
+    for (int i = 0; i < batch_rounds(ROUNDS); i++) {
         x = draw_near(random_finite());
         /* One for sums; one whose product with x is about subnormal; one for quotients of any size;
            and one that x times it was. */

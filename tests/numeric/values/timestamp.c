@@ -32,10 +32,9 @@ TAP_TEST(test_formats)
     clr_time_format format;
     int64_t count, read;
     size_t size;
-    int i;
 
     for (format = 1; format <= FORMATS; format++) {
-        for (i = 0; i < TIMES; i++) {
+        for (int i = 0; i < TIMES; i++) {
             count = i == 0 ? 0 : i == 1 ? clr_timestamp_all(format) - 1 : random_count(format);
             size = clr_timestamp_write(format, count, text);
             batch_ok(clr_timestamp_read(text, size, &read) == format && read == count,
@@ -60,17 +59,16 @@ TAP_TEST(test_next)
     const unsigned char *whole[TOGETHER];
     int64_t count, next, counts[TOGETHER], read[TOGETHER];
     clr_time_format format;
-    int i, round;
 
     for (format = 1; format <= FORMATS; format++) {
         const int64_t steps = clr_timestamp_steps(format), days = clr_timestamp_all(format) / steps;
         struct clr_timestamp_date date = {{0, 0}, 0}, other = date;
 
-        for (round = 0; round < TIMES; round++) {
+        for (int round = 0; round < TIMES; round++) {
             const int64_t day = round % 20 == 0 ? 0 : (int64_t)random_below((uint64_t)days - 1);
             bool are_all = true, right;
 
-            for (i = 0; i < TOGETHER; i++) {
+            for (int i = 0; i < TOGETHER; i++) {
                 const int64_t time = (int64_t)random_below(2 * (uint64_t)steps);
                 size_t size = clr_timestamp_write(format, day * steps + time, texts[i]);
                 bool is_one;
@@ -121,11 +119,11 @@ TAP_TEST(test_refused)
 TAP_TEST(test_calendar)
 {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int year = 0, month = 1, day = 1, i;
+    int year = 0, month = 1, day = 1;
     unsigned char text[CLR_TIMESTAMP_MOST];
     char expected[40];
 
-    for (i = 0; i < DAYS; i++) {
+    for (int i = 0; i < DAYS; i++) {
         const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
         snprintf(expected, sizeof expected, "%04d-%02d-%02d 00:00", year, month, day);
@@ -183,10 +181,10 @@ TAP_TEST(test_text_units)
     clr_time_format format;
     int64_t from, to, count;
     size_t size;
-    int i, unit;
+    int unit;
 
     for (format = 1; format <= FORMATS; format++) {
-        for (i = 0; i < TIMES; i++) {
+        for (int i = 0; i < TIMES; i++) {
             unit = random_between(CLR_TIME_MINUTE, CLR_TIME_DAY);
             count = random_count(format);
             size = clr_timestamp_write(format, count, text);

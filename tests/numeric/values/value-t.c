@@ -31,9 +31,8 @@ static int exact_order(const struct clr_value *a, const struct clr_value *b)
 {
     const struct clr_value *both[2] = {a, b};
     struct bigint difference, number[2];
-    int i;
 
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         bigint_clear(&number[i]);
         if (both[i]->kind == CLR_KIND_INTEGER)
             bigint_add_integer(&number[i], both[i]->as.integer);
@@ -64,9 +63,7 @@ static int wanted_order(const struct clr_value *a, const struct clr_value *b, in
 
 static void check_numbers(const struct clr_value *a, const struct clr_value *b)
 {
-    int preferred_sign;
-
-    for (preferred_sign = -1; preferred_sign <= 1; preferred_sign += 2) {
+    for (int preferred_sign = -1; preferred_sign <= 1; preferred_sign += 2) {
         int order = sign_of(clr_value_compare(a, b, preferred_sign));
         int want = wanted_order(a, b, preferred_sign);
         if (!batch_ok(order == want, "%d instead of %d for:", order, want)) {
@@ -83,19 +80,18 @@ static size_t fill_numbers(struct clr_value *numbers)
                                      0x1p63, 0x1p64, 1e300,  INFINITY, 0x1p-1074, 0x1p-1022, 0.5};
     enum { CENTRES = sizeof centres / sizeof centres[0] };
     size_t count = 0;
-    int i, j;
 
-    for (i = 0; i < CENTRES; i++) {
+    for (int i = 0; i < CENTRES; i++) {
         double below = nextafter(centres[i], -INFINITY), above = nextafter(centres[i], INFINITY);
-        for (j = -1; j <= 1; j += 2) {
+        for (int j = -1; j <= 1; j += 2) {
             numbers[count++] = REAL(j * centres[i]);
             numbers[count++] = REAL(j * below);
             numbers[count++] = REAL(j * above);
             numbers[count++] = REAL(j * (centres[i] + 0.5));
         }
     }
-    for (i = 0; i < 64; i++) {
-        for (j = -2; j <= 2; j++) {
+    for (int i = 0; i < 64; i++) {
+        for (int j = -2; j <= 2; j++) {
             numbers[count++] = INTEGER((int64_t)(((uint64_t)1 << i) + (uint64_t)j));
             numbers[count++] = INTEGER((int64_t)(-((uint64_t)1 << i) + (uint64_t)j));
         }
@@ -106,15 +102,15 @@ static size_t fill_numbers(struct clr_value *numbers)
 TAP_TEST(test_numbers)
 {
     static struct clr_value numbers[1000];
-    size_t count = fill_numbers(numbers), i, j;
+    size_t count = fill_numbers(numbers);
 
-    for (i = 0; i < count; i++) {
-        for (j = 0; j < count; j++)
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++)
             check_numbers(&numbers[i], &numbers[j]);
     }
     batch_end("numbers around the limits, each against each");
 
-    for (i = 0; i < 5000; i++) {
+    for (size_t i = 0; i < 5000; i++) {
         int64_t integer = random_integer();
         double near = (double)integer;
         check_numbers(&INTEGER(integer), &REAL(near));
@@ -160,9 +156,7 @@ TAP_TEST(test_empty)
 /* Keys must order doubles as comparisons do, and give the double back. */
 TAP_TEST(test_keys)
 {
-    int i;
-
-    for (i = 0; i < 20000; i++) {
+    for (int i = 0; i < 20000; i++) {
         double x = random_hard(0, 2047), y = i & 1 ? random_hard(0, 2047) : -x;
         int64_t x_bits, y_bits, x_key, y_key;
         memcpy(&x_bits, &x, sizeof x);

@@ -142,9 +142,9 @@ static void check_scans(const struct operator* operator, scalar third, const cha
                             .rows = table.count,
                             .tallies = &tally};
     atomic_bool stop = false;
-    size_t row;
 
-    for (row = 0; row < table.count; row += tap_is_quick() ? (size_t)random_between(1, 40) : 1) {
+    for (size_t row = 0; row < table.count;
+         row += tap_is_quick() ? (size_t)random_between(1, 40) : 1) {
         size_t first = row - row % 1024;
         size_t last = first + 1024 < table.count ? first + 1024 : table.count;
         enum clr_scan_outcome outcome;
@@ -164,11 +164,10 @@ static void check_types(const struct operator* operator, sqlite3_stmt * statemen
                         unsigned b_types, scalar third)
 {
     char types[64];
-    int i, j;
 
     table.count = 0;
-    for (i = 0; i < hostile_count; i++) {
-        for (j = 0; j < hostile_count; j++) {
+    for (int i = 0; i < hostile_count; i++) {
+        for (int j = 0; j < hostile_count; j++) {
             scalar want;
             if (!(a_types >> hostile[i].tag & 1) || !(b_types >> hostile[j].tag & 1))
                 continue;
@@ -231,9 +230,8 @@ static void check_unknown(void)
 {
     const scalar other = scalar_of(VALUE_BYTES, 0), unsure = scalar_of(VALUE_UNSURE, 0);
     const scalar null = scalar_of(VALUE_NULL, 0), one = scalar_integer(1);
-    int i;
 
-    for (i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
+    for (int i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
         enum clr_opcode opcode = (enum clr_opcode)i;
         bool tests = opcode == CLR_OP_IS_NULL || opcode == CLR_OP_NOT_NULL;
         bool passes = opcode == CLR_OP_COALESCE;
@@ -255,7 +253,6 @@ static void check_unknown(void)
 TAP_TEST(all_tests)
 {
     sqlite3 *db;
-    int i;
 
     TAP_NEED(sqlite3_open(":memory:", &db) == SQLITE_OK, "no database");
     make_hostile();
@@ -264,7 +261,7 @@ TAP_TEST(all_tests)
     table.row = clr_column_new(MOST_ROWS);
     TAP_NEED(table.a != NULL && table.b != NULL && table.row != NULL, "no memory");
     table.row->kind = CLR_TAG_INTEGER;
-    for (i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
+    for (int i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
         if (operators[i].sql != NULL && (i < CLR_OP_FLOOR || has_mathematics(db)))
             check_operator(db, &operators[i]);
     }

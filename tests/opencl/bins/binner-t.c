@@ -106,9 +106,8 @@ static int64_t draw(const struct clr_bin_bounds *bounds, int family, enum values
 static void fill(const struct clr_bin_bounds *bounds, int family, size_t count, enum values kind)
 {
     const int64_t one = draw(bounds, family, kind), other = draw(bounds, family, kind);
-    size_t i;
 
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         values[i] = kind == VALUES_EQUAL ? one
                     : kind == VALUES_TWO ? (random_below(2) ? one : other)
                                          : draw(bounds, family, kind);
@@ -119,10 +118,8 @@ static void fill(const struct clr_bin_bounds *bounds, int family, size_t count, 
 /* Counts as the host does, value by value, and turns keys into what columns have. */
 static void expect(const struct clr_bins *bins, enum clr_kind kind, size_t count)
 {
-    size_t i;
-
     memset(expected, 0, ((size_t)bins->count + 2) * sizeof *expected);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct clr_value value = clr_sort_key_to_value(kind, values[i]);
         expected[clr_bins_find(bins, &value) + 1]++;
         values[i] = value.as.integer; /* the bits, whatever the kind */
@@ -167,20 +164,17 @@ static void compare_any(size_t count, int64_t most_bins)
 
 static void test_sizes(void)
 {
-    size_t count;
-
-    for (count = 0; count < 3000; count += 1 + random_below(tap_is_quick() ? 300 : 10))
+    for (size_t count = 0; count < 3000; count += 1 + random_below(tap_is_quick() ? 300 : 10))
         compare_any(count, 3000);
     batch_end("sizes up to 3000");
 }
 
 static void test_kinds(void)
 {
-    int family, which;
     struct clr_bins bins;
 
-    for (family = 0; family < BINS_FAMILIES; family++) {
-        for (which = 0; which < VALUES_KINDS; which++) {
+    for (int family = 0; family < BINS_FAMILIES; family++) {
+        for (int which = 0; which < VALUES_KINDS; which++) {
             bins_make(&bins, family, 3000);
             compare(&bins, family, CLR_KIND_REAL, 20011, (enum values)which);
             compare(&bins, family, CLR_KIND_INTEGER, 20011, (enum values)which);
@@ -195,10 +189,9 @@ static void test_bins(void)
     static const int64_t counts[] = {1, 2, 100, 128, 129, 1000, 2047, 4095, 4096, 5000, 70000};
     const struct clr_value low = bins_real(-9.5), high = bins_integer(9);
     struct clr_bins bins;
-    size_t j;
 
     TAP_EACH (i, counts) {
-        for (j = 0; j < VALUES_KINDS; j++) {
+        for (size_t j = 0; j < VALUES_KINDS; j++) {
             clr_bins_init(&bins, &low, &high, counts[i]);
             compare(&bins, 7, j % 2 ? CLR_KIND_REAL : CLR_KIND_INTEGER, 30011, (enum values)j);
         }
@@ -214,11 +207,10 @@ static void test_group_sizes(void)
 {
     static const size_t sizes[] = {1, 2, 3, 7, 33, 64, 100, 256};
     const struct clr_binner usual = *binner;
-    size_t i, j;
 
-    for (i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= usual.group_size;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0] && sizes[i] <= usual.group_size;
          i += tap_is_quick() ? 3 : 1) {
-        for (j = 0; j < 12; j++) {
+        for (size_t j = 0; j < 12; j++) {
             binner->group_size = sizes[i];
             binner->most_groups = 1 + (size_t)random_below(9);
             binner->most_copies = j % 4 == 0 ? 0 : (size_t)1 << random_below(6);
@@ -238,9 +230,7 @@ static void test_group_sizes(void)
 
 static void test_large(void)
 {
-    int i;
-
-    for (i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++)
         compare_any(most - (size_t)random_below(1000), i < 3 ? 20 : CLR_BINS_LIMIT);
     batch_end("up to %zu values", most);
 }
@@ -250,9 +240,8 @@ static void test_again(void)
 {
     struct clr_value low = bins_real(0.0), high = bins_real(10.0);
     struct clr_bins bins;
-    int i;
 
-    for (i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i++) {
         high = bins_real(i % 3 ? 10.0 : 11.0);
         clr_bins_init(&bins, &low, &high, i % 4 ? 10 : 11);
         compare(&bins, 1, CLR_KIND_REAL, 1000, VALUES_OF_FAMILY);
@@ -280,9 +269,8 @@ static void make_binner(void)
     struct clr_status status;
     bool requested = false;
     char *log = NULL;
-    long fails;
 
-    for (fails = 0; fails < 3; fails++) {
+    for (long fails = 0; fails < 3; fails++) {
         clr_memory_fail_after(fails);
         tap_ok(!ask_for_binner(&requested, &status) && !requested && status.code == CLR_NOMEM,
                "without memory there is no binner");

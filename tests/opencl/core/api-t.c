@@ -24,13 +24,13 @@ static void *find(void *argument)
 static void test_threads(struct clr_status status[THREADS])
 {
     pthread_t threads[THREADS];
-    int i, same = 0;
+    int same = 0;
 
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         TAP_NEED(pthread_create(&threads[i], NULL, find, &status[i]) == 0, "no thread");
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         same +=
             status[i].code == status[0].code && strcmp(status[i].message, status[0].message) == 0;
     tap_is_int64(same, THREADS, "all have the same outcome");

@@ -88,7 +88,6 @@ TAP_TEST(test_keywords)
 TAP_TEST(test_machine)
 {
     struct clr_catalog catalog;
-    size_t i;
 
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     tap_ok(catalog.count > 0 || catalog.status.code != CLR_OK,
@@ -96,7 +95,7 @@ TAP_TEST(test_machine)
     tap_diag("%zu devices; %s", catalog.count,
              catalog.status.code == CLR_OK ? "no error" : catalog.status.message);
     tap_ok(catalog.time > 0, "the time that it took");
-    for (i = 0; i < catalog.count; i++) {
+    for (size_t i = 0; i < catalog.count; i++) {
         const struct clr_device_info *device = &catalog.devices[i];
         char setting[CLR_DEVICE_NAME_SIZE];
         int chosen;
@@ -241,7 +240,6 @@ static cl_int get_big_endian(cl_device_id id, cl_device_info what, size_t size, 
 TAP_TEST(test_big_endian)
 {
     struct clr_catalog catalog;
-    size_t i;
 
     get_device_info = clr_cl.GetDeviceInfo;
     if (get_device_info == NULL)
@@ -249,7 +247,7 @@ TAP_TEST(test_big_endian)
     clr_cl.GetDeviceInfo = get_big_endian;
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
     clr_cl.GetDeviceInfo = get_device_info;
-    for (i = 0; i < catalog.count; i++)
+    for (size_t i = 0; i < catalog.count; i++)
         tap_is_string(catalog.devices[i].unusable, "a little-endian device is needed",
                       "device %zu, were it big-endian", i);
     tap_is_int64(clr_catalog_choose(&catalog, "auto"), -1, "then none is chosen");
@@ -261,10 +259,9 @@ TAP_TEST(test_memory)
 {
     struct clr_catalog whole, catalog;
     bool failed = true;
-    long after;
 
     clr_catalog_fill(&whole, NULL, CLR_REACH_ALL);
-    for (after = 0; failed; after++) {
+    for (long after = 0; failed; after++) {
         clr_memory_fail_after(after);
         clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
         failed = clr_memory_fail_after(-1);

@@ -35,10 +35,8 @@ static struct clr_chunk *new_chunk(enum clr_operation operation)
 
 static void fill(struct clr_chunk *chunk, enum clr_element element, size_t count, int kind)
 {
-    size_t operand;
-
     chunk->count[element] = count;
-    for (operand = 0; operand < clr_operation_width(chunk->operation); operand++) {
+    for (size_t operand = 0; operand < clr_operation_width(chunk->operation); operand++) {
         if (element == CLR_REAL)
             data_fill_reals(chunk->real + operand * MOST, count, (enum data_reals)kind);
         else
@@ -56,11 +54,10 @@ static bool same_sum(const struct clr_sum *a, const struct clr_sum *b)
 {
     struct clr_sum difference = *a;
     struct clr_int192 integer = b->integer;
-    int i;
 
-    for (i = 0; i < CLR_EXPANSION_TERMS; i++)
+    for (int i = 0; i < CLR_EXPANSION_TERMS; i++)
         clr_sum_add(&difference, b->term[i], -1);
-    for (i = 0; b->wide_used && i < CLR_ACCUMULATOR_DIGITS; i++) {
+    for (int i = 0; b->wide_used && i < CLR_ACCUMULATOR_DIGITS; i++) {
         int64_t digits[CLR_ACCUMULATOR_DIGITS] = {0};
         digits[i] = -b->wide.digit[i];
         clr_sum_add_device_parts(&difference, (double[]){0, 0, 0}, digits);
@@ -99,10 +96,8 @@ static void finish(int slot, struct clr_state *state, struct clr_device_work *wo
 
 static void expect(const struct clr_chunk *chunk, unsigned elements, struct clr_state *state)
 {
-    int element;
-
     clr_state_clear(state);
-    for (element = 0; element < CLR_ELEMENTS; element++) {
+    for (int element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element)
             clr_host_reduce(chunk, (enum clr_element)element, state);
     }
@@ -128,10 +123,8 @@ static void compare(const struct clr_chunk *chunk, enum clr_element element, con
 /* The programs are built once, and each passes the test that it has to pass before it serves. */
 static void test_programs(void)
 {
-    int operation, element;
-
-    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
-        for (element = 0; element < CLR_ELEMENTS; element++) {
+    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (int element = 0; element < CLR_ELEMENTS; element++) {
             struct clr_status status = {.code = CLR_OK};
             char *log = NULL;
             enum clr_code code;
@@ -158,10 +151,9 @@ static void test_reductions(enum clr_operation operation, enum clr_element eleme
     enum { LENGTHS = sizeof lengths / sizeof lengths[0], ALL_KINDS_UP_TO = 5000 };
     int kinds = element == CLR_REAL ? DATA_REALS : DATA_INTEGERS;
     struct clr_chunk *chunk = new_chunk(operation);
-    int i, kind;
 
-    for (i = 0; i < LENGTHS; i++) {
-        for (kind = 0; kind < kinds; kind++) {
+    for (int i = 0; i < LENGTHS; i++) {
+        for (int kind = 0; kind < kinds; kind++) {
             const char *name =
                 element == CLR_REAL ? data_reals_names[kind] : data_integers_names[kind];
             /* Of the long ones a few kinds are enough: tame, and as wild as can be. */
@@ -182,14 +174,13 @@ static void test_places(enum clr_operation operation, enum clr_element element)
     static const size_t lengths[] = {1, 13, 64, 100, 1000, 2047, 40000};
     enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
     struct clr_chunk *chunk = new_chunk(operation);
-    size_t i, j, operand;
 
-    for (i = 0; i < LENGTHS; i++) {
-        for (j = 0; j < 12; j++) {
-            size_t place = j == 0 ? 0 : j == 1 ? lengths[i] - 1 : random_below(lengths[i]), k;
+    for (size_t i = 0; i < LENGTHS; i++) {
+        for (size_t j = 0; j < 12; j++) {
+            size_t place = j == 0 ? 0 : j == 1 ? lengths[i] - 1 : random_below(lengths[i]);
             chunk->count[element] = lengths[i];
-            for (operand = 0; operand < clr_operation_width(operation); operand++) {
-                for (k = 0; k < lengths[i]; k++) {
+            for (size_t operand = 0; operand < clr_operation_width(operation); operand++) {
+                for (size_t k = 0; k < lengths[i]; k++) {
                     chunk->real[operand * MOST + k] = k == place ? -0x1p80 : 1.0;
                     chunk->integer[operand * MOST + k] = k == place ? INT64_MIN : 1;
                 }
@@ -207,10 +198,9 @@ static void test_slots(void)
     struct clr_chunk *chunks[CLR_REDUCER_SLOTS];
     struct clr_state host[CLR_REDUCER_SLOTS], found;
     struct clr_device_work work;
-    int round, slot;
 
-    for (round = 0; round < 60; round++) {
-        for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
+    for (int round = 0; round < 60; round++) {
+        for (int slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             enum clr_operation operation = (enum clr_operation)random_below(CLR_OPERATIONS);
             const unsigned elements = 1u << CLR_REAL | 1u << CLR_INTEGER;
             chunks[slot] = new_chunk(operation);
@@ -220,7 +210,7 @@ static void test_slots(void)
             begin(slot, chunks[slot], elements);
             clr_memory_free(chunks[slot]); /* its values are the device's now */
         }
-        for (slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
+        for (int slot = 0; slot < CLR_REDUCER_SLOTS; slot++) {
             finish(slot, &found, &work);
             batch_ok(same_state(&host[slot], &found), "round %d, slot %d", round, slot);
         }
@@ -235,16 +225,15 @@ static void test_adding(void)
     struct clr_device_work work = {0};
     struct clr_state state;
     struct clr_status status = {.code = CLR_OK};
-    int i;
 
     fill(chunk, CLR_INTEGER, 1000, DATA_ANY);
     clr_state_clear(&state);
-    for (i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++) {
         begin(i % CLR_REDUCER_SLOTS, chunk, 1u << CLR_INTEGER);
         clr_reducer_finish(device, i % CLR_REDUCER_SLOTS, &state, &work, &status);
         devices_bail_on(&status, "clr_reducer_finish");
     }
-    for (i = 0; i < 5000; i++)
+    for (int i = 0; i < 5000; i++)
         clr_sum_add_integer(&state.sum, chunk->integer[i % 1000], -1);
     tap_ok(clr_int192_is_zero(&state.sum.integer), "five results in one state");
     tap_is_int64(work.bytes, 5 * 8000, "and their work");
@@ -286,20 +275,21 @@ static void test_group_sizes(void)
 {
     static const size_t sizes[] = {1, 2, 3, 5, 7, 33, 100, 255};
     static const size_t lengths[] = {1, 99, 1000, 20011};
-    size_t i, j, first;
-    int operation, element;
+    size_t first;
 
-    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
+    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
         struct clr_chunk *chunk = new_chunk((enum clr_operation)operation);
-        for (element = 0; element < CLR_ELEMENTS; element++) {
+        for (int element = 0; element < CLR_ELEMENTS; element++) {
             struct clr_program *program = &reducer_of(device)->programs[operation][element];
             size_t usual = program->group_size;
             if (!program->built)
                 continue;
             /* In quick runs each program has one of them. */
             first = tap_is_quick() ? (size_t)(operation * CLR_ELEMENTS + element) : 0;
-            for (i = first; i < sizeof sizes / sizeof sizes[0]; i += tap_is_quick() ? 8 : 1) {
-                for (j = 0; j < sizeof lengths / sizeof lengths[0] && sizes[i] <= usual; j++) {
+            for (size_t i = first; i < sizeof sizes / sizeof sizes[0];
+                 i += tap_is_quick() ? 8 : 1) {
+                for (size_t j = 0; j < sizeof lengths / sizeof lengths[0] && sizes[i] <= usual;
+                     j++) {
                     program->group_size = sizes[i];
                     fill(chunk, (enum clr_element)element, lengths[j],
                          element == CLR_REAL ? DATA_WIDE : DATA_ANY);
@@ -318,9 +308,8 @@ static void test_open(void)
 {
     struct clr_device *other;
     struct clr_status status;
-    int i;
 
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         clr_status_clear(&status);
         tap_ok(clr_device_open(&info, &other, &status) == CLR_OK, "opened once more");
         clr_device_close(other);
@@ -341,15 +330,14 @@ static void test_open(void)
 static void test_variant(bool doubles)
 {
     struct clr_status status = {.code = CLR_OK};
-    int operation, element;
 
     tap_diag("the kernels for a device with%s doubles", doubles ? "" : "out");
     info.doubles = doubles;
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     test_programs();
-    for (operation = 0; operation < CLR_OPERATIONS; operation++) {
-        for (element = 0; element < CLR_ELEMENTS; element++) {
+    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (int element = 0; element < CLR_ELEMENTS; element++) {
             test_reductions((enum clr_operation)operation, (enum clr_element)element);
             test_places((enum clr_operation)operation, (enum clr_element)element);
         }
@@ -364,10 +352,8 @@ static void test_variant(bool doubles)
 
 TAP_TEST(all_tests)
 {
-    int doubles;
-
     info = devices_choose();
     info.type = CLR_DEVICE_GPU;
-    for (doubles = 0; doubles <= (int)info.fp64; doubles++)
+    for (int doubles = 0; doubles <= (int)info.fp64; doubles++)
         test_variant(doubles);
 }

@@ -42,9 +42,8 @@ static void test_operation(const char *kind, enum clr_operation operation)
 {
     static const char *const names[] = {[CLR_REAL] = "REAL", [CLR_INTEGER] = "INTEGER"};
     struct clr_status status;
-    int element;
 
-    for (element = 0; element < CLR_ELEMENTS && is_wanted(kind); element++) {
+    for (int element = 0; element < CLR_ELEMENTS && is_wanted(kind); element++) {
         const int64_t start = clr_clock_ns();
         char *log = NULL;
 
@@ -194,9 +193,7 @@ static void make_scan(struct scans_made *made, const struct view *view,
 static void find_kinds(const struct view *view, struct clr_column *const *columns,
                        uint8_t kinds[COLUMNS])
 {
-    int i;
-
-    for (i = 0; i < COLUMNS; i++)
+    for (int i = 0; i < COLUMNS; i++)
         kinds[i] = columns[i]->kind;
     if (view->narrow[0] > 0)
         kinds[INTEGERS] = (uint8_t)(CLR_TAG_NARROW + view->narrow[0]);
@@ -216,9 +213,8 @@ static void test_views(struct clr_column *const *columns)
 {
     const size_t count = sizeof views / sizeof views[0];
     uint8_t kinds[COLUMNS];
-    size_t view;
 
-    for (view = first % count; view < count && is_wanted("scan"); view += step) {
+    for (size_t view = first % count; view < count && is_wanted("scan"); view += step) {
         const int64_t start = clr_clock_ns();
         bool requested;
         struct clr_scan_plan plan;
@@ -282,16 +278,15 @@ static void make_plan(struct scans_made *made, const struct grouped *grouped,
 {
     static const struct clr_group_doubts none;
     struct view view = {.filter = grouped->filter};
-    int i;
 
-    for (i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++)
         view.more[i] = grouped->more[i];
-    for (i = 0; i < SCANS_TALLIES; i++)
+    for (int i = 0; i < SCANS_TALLIES; i++)
         view.tallies[i] = grouped->tallies[i];
     make_scan(made, &view, columns);
     *grouping =
         (struct clr_grouping){.key_count = grouped->key_count, .by_first = grouped->by_first};
-    for (i = 0; i < grouped->key_count; i++)
+    for (int i = 0; i < grouped->key_count; i++)
         grouping->keys[i] = FIRST + i;
     made->scan.grouping = grouping;
     made->scan.values_memory = 1 << 20;
@@ -304,9 +299,8 @@ static void test_groups(const struct clr_device_info *info, struct clr_column *c
 {
     static struct clr_group_plan plan;
     const size_t count = sizeof groups / sizeof groups[0];
-    size_t i;
 
-    for (i = first % count; i < count && is_wanted("groups"); i += step) {
+    for (size_t i = first % count; i < count && is_wanted("groups"); i += step) {
         const int64_t start = clr_clock_ns();
         struct view view = {.looks_up = false};
         struct clr_group_result none = {.records = NULL};
@@ -376,16 +370,15 @@ static void test_as(const struct clr_device_info *info, bool doubles,
 static void test_device(const struct clr_device_info *info)
 {
     struct clr_column *columns[SCANS_COLUMNS];
-    int i, doubles;
 
     /* It comes once more, as a GPU. */
     if (info->type == CLR_DEVICE_CPU)
         return;
     tap_diag("%s", info->name);
     scans_columns(columns, ROWS);
-    for (doubles = 0; doubles <= (int)info->doubles; doubles++)
+    for (int doubles = 0; doubles <= (int)info->doubles; doubles++)
         test_as(info, doubles, columns);
-    for (i = 0; i < SCANS_COLUMNS; i++)
+    for (int i = 0; i < SCANS_COLUMNS; i++)
         clr_column_release(columns[i]);
 }
 

@@ -25,10 +25,9 @@ static bool copy(struct clr_device *device, struct clr_status *status)
     static int64_t values[ROWS], found[ROWS];
     struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, ROWS);
     bool complete = false, is_same = true;
-    size_t i;
 
     TAP_NEED(column != NULL, "no memory");
-    for (i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++)
         values[i] = (int64_t)(i * i);
     while (!complete && status->code == CLR_OK)
         clr_resident_column_fill(device, column, values, NULL, NULL, &complete, status);
@@ -45,10 +44,9 @@ static bool sum(struct clr_device *device, struct clr_status *status)
     struct clr_device_work work = {0};
     struct clr_state state;
     int64_t result = 0;
-    size_t i;
 
     TAP_NEED(chunk != NULL, "no memory");
-    for (i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++)
         chunk->integer[i] = (int64_t)i;
     chunk->count[CLR_INTEGER] = ROWS;
     clr_state_clear(&state);
@@ -71,9 +69,8 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
     cl_command_queue queue = clr_cl.CreateCommandQueue(device->context, device->info.id, 0, NULL);
     const int64_t truths = (ROWS / 32 + 1) * (int64_t)sizeof(uint32_t);
     bool complete = true;
-    uint32_t i;
 
-    for (i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         struct clr_lookup_results *results = clr_lookup_results_new(ROWS);
         TAP_NEED(results != NULL, "no memory");
         results->tags[0] = i == 0 ? CLR_TAG_REAL : CLR_TAG_INTEGER;
@@ -92,7 +89,7 @@ static bool look_up(struct clr_device *device, struct clr_status *status)
         clr_cl.ReleaseCommandQueue(queue);
     }
     clr_lookup_cache_clear(&cache);
-    for (i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 2; i++) {
         complete = complete && atomic_load(&lookups[i].results->references) == 1;
         clr_lookup_results_release(lookups[i].results);
     }
@@ -112,7 +109,6 @@ static const char *try_call(const struct clr_device_info *info,
     char rule[60], *log = NULL;
     const char *wrong = NULL;
     long told;
-    int i;
 
     if (clr_device_open(info, &device, &status) != CLR_OK ||
         clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status) != CLR_OK)
@@ -132,7 +128,7 @@ static const char *try_call(const struct clr_device_info *info,
     else if (error == SHORT && status.code != CLR_OK)
         wrong = "the second time fails";
     clr_device_close(device);
-    for (i = 0; i < OBJECT_KINDS && error == SHORT; i++) {
+    for (int i = 0; i < OBJECT_KINDS && error == SHORT; i++) {
         if (live(i) != 0)
             wrong = "something is left on the device";
     }
@@ -149,7 +145,6 @@ static const char *try_measuring(const struct clr_device_info *info, const char 
     const char *wrong = NULL;
     struct clr_status status = {.code = CLR_OK};
     long told;
-    int i;
 
     if (clr_device_open(info, &device, &status) != CLR_OK)
         return "the device can't be opened";
@@ -161,7 +156,7 @@ static const char *try_measuring(const struct clr_device_info *info, const char 
     if (told == 0)
         wrong = "nothing fails as arithmetic is measured";
     clr_device_close(device);
-    for (i = 0; i < OBJECT_KINDS && code == CLR_OK; i++) {
+    for (int i = 0; i < OBJECT_KINDS && code == CLR_OK; i++) {
         if (live(i) != 0)
             wrong = "measuring leaves something on the device";
     }
@@ -177,7 +172,7 @@ static int run(void)
     const int errors[] = {SHORT, LOST};
     struct clr_device_info info;
     const char *wrong = NULL;
-    int i, call, calls = 0;
+    int call, calls = 0;
     bool acted = true;
 
     unsetenv("LD_PRELOAD");
@@ -189,7 +184,7 @@ static int run(void)
         try_measuring(&info, "clCreateBuffer:-4:5:1", CLR_OK) != NULL ||
         try_measuring(&info, "clWaitForEvents:-5:2:1", CLR_OK) != NULL)
         return EXIT_FAILURE;
-    for (i = 0; i < 2 * WORKS && wrong == NULL; i++) {
+    for (int i = 0; i < 2 * WORKS && wrong == NULL; i++) {
         for (call = 1, acted = true; acted && wrong == NULL && call < MOST_CALLS; call++) {
             /* After a failure that does not pass, only the opening is tried: nothing is under way.
              */

@@ -94,10 +94,9 @@ static void test_take(struct clr_device *device, int64_t *values, size_t rows)
     struct clr_resident_column *other = devices_upload(device, CLR_TAG_INTEGER, values, rows);
     struct clr_resident_column *column = clr_resident_column_new(CLR_TAG_INTEGER, ROWS);
     struct clr_status status = {.code = CLR_OK};
-    int i;
 
     TAP_NEED(column != NULL, "no memory");
-    for (i = 5; i < 8; i++)
+    for (int i = 5; i < 8; i++)
         values[i] += i;
     values[KEPT - 1]++;
     clr_resident_column_change(device, column, other, true, values, NULL, &fresh, &status);
@@ -116,12 +115,11 @@ static void test_device(const struct clr_device_info *info)
     static int64_t values[ROWS];
     struct clr_device *device;
     struct clr_status status = {.code = CLR_OK};
-    int i;
 
     tap_diag("%s, as a device of type %s", info->name, clr_device_type_name(info->type));
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
-    for (i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++)
         values[i] = (int64_t)i * i * 1000003 - 77;
     other = devices_upload(device, CLR_TAG_INTEGER, values, KEPT);
     test_change(device, other, values, KEPT, &none, "with no rows to send");

@@ -32,9 +32,8 @@ static double value_of(uint64_t random, uint64_t exponent)
 static void fill_ones(int sign)
 {
     const uint64_t ones = UINT64_MAX >> 12;
-    size_t i;
 
-    for (i = 0; i < VALUES; i++)
+    for (size_t i = 0; i < VALUES; i++)
         values[i] = sign * value_of(ones, 1985 + i % 8);
 }
 
@@ -43,9 +42,8 @@ static void fill_ones(int sign)
 static void fill_in_turn(void)
 {
     uint64_t seed = CLR_TEST_SEED;
-    size_t i;
 
-    for (i = 0; i < VALUES; i++) {
+    for (size_t i = 0; i < VALUES; i++) {
         const uint64_t random = clr_test_random(&seed), exponent = clr_test_random(&seed);
 
         if (i > VALUES / 3 && i < VALUES / 3 * 2)
@@ -81,7 +79,6 @@ static void test_values(struct reduction *reduction, const char *what)
     struct clr_state expected, found;
     struct clr_device_work work = {.kernels = 0};
     struct clr_status status = {.code = CLR_OK};
-    int round;
 
     clr_state_clear(&expected);
     clr_host_reduce_arrays(reduction->operation, CLR_REAL, values, values + PAIRS, count,
@@ -89,7 +86,7 @@ static void test_values(struct reduction *reduction, const char *what)
     if (clr_cl.EnqueueWriteBuffer(reduction->queue, reduction->buffer, CL_TRUE, 0, sizeof values,
                                   values, 0, NULL, NULL) != CL_SUCCESS)
         tap_bail("clEnqueueWriteBuffer");
-    for (round = 0; round < 2; round++) {
+    for (int round = 0; round < 2; round++) {
         clr_state_clear(&found);
         clr_passes_start(&reduction->passes, &reduction->program, reduction->buffer, 0, PAIRS,
                          count, &status);
@@ -145,13 +142,12 @@ static void test_device(const struct clr_device_info *info)
     const uint64_t local[] = {info->local_memory, 4096, 0};
     struct clr_status status = {.code = CLR_OK};
     struct clr_device *device;
-    int i, integers;
 
     clr_device_open(info, &device, &status);
     devices_bail_on(&status, "the device opens");
-    for (i = 0; i < (info->type == CLR_DEVICE_CPU ? 1 : 3); i++) {
+    for (int i = 0; i < (info->type == CLR_DEVICE_CPU ? 1 : 3); i++) {
         device->info.local_memory = local[i];
-        for (integers = info->doubles ? 0 : 1; integers < 2; integers++) {
+        for (int integers = info->doubles ? 0 : 1; integers < 2; integers++) {
             device->info.slow_doubles = integers != 0;
             test_operation(device, CLR_SUM);
             test_operation(device, CLR_DOT);

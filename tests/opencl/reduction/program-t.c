@@ -71,9 +71,9 @@ static void test_reduction(const struct clr_device_info *info, enum clr_operatio
 /* Adds every operator to a scan of one column. Returns the last one's register. */
 static int add_operators(struct clr_scan *scan, struct clr_instruction *instructions)
 {
-    int opcode, last = 0;
+    int last = 0;
 
-    for (opcode = 0; opcode < CLR_OPCODES; opcode++) {
+    for (int opcode = 0; opcode < CLR_OPCODES; opcode++) {
         if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT || opcode == CLR_OP_LOOKUP)
             continue;
         instructions[scan->instruction_count] =
@@ -161,16 +161,15 @@ static void test_scan(const struct clr_device_info *info, bool queued)
 TAP_TEST(all_tests)
 {
     struct clr_device_info info = {.compute_units = 1};
-    int doubles, operation, element;
 
     if (system("clang --version >/dev/null 2>&1") != 0)
         tap_skip_all("there is no clang");
     scratch_file(path, "program");
-    for (doubles = 0; doubles < 2; doubles++) {
+    for (int doubles = 0; doubles < 2; doubles++) {
         info.type = CLR_DEVICE_GPU;
         info.doubles = info.long_maxima = doubles;
-        for (operation = 0; operation < CLR_OPERATIONS; operation++) {
-            for (element = 0; element < CLR_ELEMENTS; element++)
+        for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
+            for (int element = 0; element < CLR_ELEMENTS; element++)
                 test_reduction(&info, (enum clr_operation)operation, (enum clr_element)element);
         }
         test_scan(&info, false);

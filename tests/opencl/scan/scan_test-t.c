@@ -82,9 +82,8 @@ static bool examine(const struct clr_scan *scan, struct fake *fake, struct clr_s
     struct clr_scan_trial *trial;
     uint8_t kinds[SCANS_COLUMNS];
     struct clr_scan_plan plan;
-    int i;
 
-    for (i = 0; i < SCANS_COLUMNS; i++)
+    for (int i = 0; i < SCANS_COLUMNS; i++)
         kinds[i] = clr_column_device_kind(scan->columns[i]);
     clr_scan_plan(scan, kinds, &plan);
     if (plan.count == 0)
@@ -123,9 +122,8 @@ static void make_lookups(void)
     } made[LOOKUPS] = {{1, CLR_TAG_INTEGER, true}, {2, CLR_TAG_MIXED, false},
                        {4, CLR_TAG_REAL, false},   {1, CLR_TAG_MIXED, true},
                        {2, CLR_TAG_NULL, true},    {4, CLR_TAG_INTEGER, false}};
-    int i;
 
-    for (i = 0; i < LOOKUPS; i++) {
+    for (int i = 0; i < LOOKUPS; i++) {
         codes[i] = scans_codes(made[i].code_bytes, ENTRIES, ROWS, false);
         lookups[i] = scans_lookup(made[i].kind, made[i].is_short, ENTRIES);
     }
@@ -133,9 +131,7 @@ static void make_lookups(void)
 
 static void free_lookups(void)
 {
-    int i;
-
-    for (i = 0; i < LOOKUPS; i++) {
+    for (int i = 0; i < LOOKUPS; i++) {
         clr_column_release(codes[i]);
         clr_lookup_results_release(lookups[i].results);
     }
@@ -153,14 +149,14 @@ static void make_scan(struct scans_made *made, struct clr_column *const *columns
 
 static void test_spoiled(struct clr_column *const *columns)
 {
-    int examined[SPOILED] = {0}, wrong[SPOILED] = {0}, i, spoiled;
+    int examined[SPOILED] = {0}, wrong[SPOILED] = {0};
     struct clr_scan_step step;
     struct scans_made made;
     struct clr_status status;
 
-    for (i = 0; i < SCANS; i++) {
+    for (int i = 0; i < SCANS; i++) {
         make_scan(&made, columns, i);
-        for (spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
+        for (int spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
             struct fake fake = {(enum spoiled)spoiled, 0};
             if (!examine(&made.scan, &fake, &step, &status) || fake.sure == 0 ||
                 !concerns(fake.spoiled, &step))
@@ -170,7 +166,7 @@ static void test_spoiled(struct clr_column *const *columns)
                                                  : status.code != CLR_DEVICE || status.error != 0;
         }
     }
-    for (spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
+    for (int spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
         tap_ok(examined[spoiled] > 0, "%s is spoiled", spoiled_names[spoiled]);
         tap_is_int64(wrong[spoiled], 0, "and that is noticed, in %d scans", examined[spoiled]);
     }
@@ -181,19 +177,18 @@ static void test_spoiled(struct clr_column *const *columns)
 static void test_programs(struct clr_column *const *columns)
 {
     const int programs = tap_is_quick() ? QUICK_PROGRAMS : PROGRAMS;
-    int built = 0, failed = 0, scans;
+    int built = 0, failed = 0;
     int64_t start = clr_clock_ns();
     uint8_t kinds[SCANS_COLUMNS];
     struct clr_scan_plan plan;
     struct clr_status status;
     struct scans_made made;
 
-    for (scans = 0; built < programs && scans < 10 * programs; scans++) {
+    for (int scans = 0; built < programs && scans < 10 * programs; scans++) {
         bool requested;
-        int i;
 
         make_scan(&made, columns, scans + 1);
-        for (i = 0; i < SCANS_COLUMNS; i++)
+        for (int i = 0; i < SCANS_COLUMNS; i++)
             kinds[i] = clr_column_device_kind(made.columns[i]);
         clr_status_clear(&status);
         clr_scan_plan(&made.scan, kinds, &plan);
@@ -218,7 +213,6 @@ static void test_device(const struct clr_device_info *info)
 {
     struct clr_column *columns[SCANS_COLUMNS];
     struct clr_status status = {.code = CLR_OK};
-    int i;
 
     tap_diag("%s, as %s, %s doubles", info->name, info->type == CLR_DEVICE_CPU ? "cpu" : "gpu",
              info->doubles ? "with" : "without");
@@ -229,7 +223,7 @@ static void test_device(const struct clr_device_info *info)
     if (info->doubles)
         test_spoiled(columns);
     test_programs(columns);
-    for (i = 0; i < SCANS_COLUMNS; i++)
+    for (int i = 0; i < SCANS_COLUMNS; i++)
         clr_column_release(columns[i]);
     free_lookups();
     clr_device_close(device);

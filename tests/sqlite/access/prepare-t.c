@@ -45,7 +45,7 @@ static bool is_ours(sqlite3_stmt *statement)
 static void describe(sqlite3_stmt *statement, struct database_text *text)
 {
     const int parameters = sqlite3_bind_parameter_count(statement);
-    int i, run;
+    int i;
 
     database_append(text, "", 0);
     for (i = 1; i <= parameters; i++) {
@@ -58,7 +58,7 @@ static void describe(sqlite3_stmt *statement, struct database_text *text)
         database_append(text, name, strlen(name));
         database_append(text, "|", 1);
     }
-    for (run = 0; run < 3; run++) {
+    for (int run = 0; run < 3; run++) {
         for (i = 1; i <= parameters && run > 0; i++)
             sqlite3_bind_int(statement, i, 5 * i + run);
         while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -140,9 +140,8 @@ static void test_text(void)
     sqlite3 *db = open_file();
     const char *at = text, *tail;
     sqlite3_stmt *statement, *other;
-    int i;
 
-    for (i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++) {
         const int rc = clreduce_prepare_v2(db, at, -1, &statement, &tail);
         tap_ok(rc == SQLITE_OK && is_ours(statement) == ours[i], "statement %d: %.30s", i + 1, at);
         sqlite3_step(statement);
@@ -267,15 +266,15 @@ static void test_many(void)
     sqlite3 *db = open_file(), *other = open_file();
     sqlite3_stmt *statements[MANY];
     char sql[100];
-    int i, round, good = 0;
+    int good = 0;
 
-    for (i = 0; i < MANY; i++) {
+    for (int i = 0; i < MANY; i++) {
         snprintf(sql, sizeof sql, "SELECT count(*) + %d + ? FROM t", i);
         clreduce_prepare_v2(db, sql, -1, &statements[i], NULL);
     }
-    for (round = 0; round < 3; round++) {
+    for (int round = 0; round < 3; round++) {
         database_run(other, "CREATE TABLE o%d(x)", round);
-        for (i = 0; i < MANY; i++) {
+        for (int i = 0; i < MANY; i++) {
             sqlite3_bind_int(statements[i], 1, 7);
             good += is_ours(statements[i]) && sqlite3_step(statements[i]) == SQLITE_ROW &&
                     sqlite3_column_int(statements[i], 0) == ROWS + i + 7;
@@ -284,13 +283,13 @@ static void test_many(void)
     }
     tap_ok(good == 3 * MANY, "%d of %d statements at a time", good, 3 * MANY);
     tap_ok(count_views(db) == MANY, "each has its view");
-    for (i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY; i++)
         sqlite3_finalize(statements[i]);
     counts(db, "SELECT count(*) FROM t WHERE i > -5", ROWS, true);
     tap_ok(count_views(db) == 32, "a few are left: %d", count_views(db));
     tap_ok(counts(other, "SELECT count(*) FROM t", ROWS, true) && count_views(other) == 1,
            "each connection has its own");
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         database_run(other, "DROP TABLE o%d", i);
     sqlite3_close(other);
     tap_ok(sqlite3_close(db) == SQLITE_OK, "the connection can be closed");
@@ -299,10 +298,10 @@ static void test_many(void)
 /* Each allocation fails once. The statement is right then, or the error is SQLITE_NOMEM. */
 static void test_nomem(int (*fail_after)(long), const char *whose, int most)
 {
-    long after, told = 0, plain = 0, cases = 0;
+    long told = 0, plain = 0, cases = 0;
     bool failed = true;
 
-    for (after = 0; failed; after += random_between(1, most)) {
+    for (long after = 0; failed; after += random_between(1, most)) {
         const sqlite3_int64 before = sqlite3_memory_used();
         sqlite3 *db = open_file();
         sqlite3_stmt *statement = NULL;

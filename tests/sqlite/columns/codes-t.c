@@ -59,9 +59,9 @@ static bool are_right(const struct clr_column_request *request)
     sqlite3_stmt *statement;
     char text[200] = "";
     size_t row = 0;
-    int i, code = SQLITE_OK;
+    int code = SQLITE_OK;
 
-    for (i = 0; i < found.count; i++) {
+    for (int i = 0; i < found.count; i++) {
         const struct clr_image_column *column = clr_column_request_find(request, i);
 
         if (column == NULL)
@@ -126,7 +126,6 @@ static void test_pages(const char *form)
 {
     struct asked *both = ask("t", CLR_WHY_NONE), *more = ask("t", CLR_WHY_NONE);
     enum clr_reading_kind kind;
-    int i;
 
     want(both, 1, false);
     want(both, 1, true);
@@ -141,7 +140,7 @@ static void test_pages(const char *form)
     want(more, 2, false);
     tap_is_int64(bring(more, &kind), CLR_WHY_NONE, "more columns");
     tap_is_int64(kind, CLR_READ_ABSENT, "which were not here");
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         database_run(db, "UPDATE t SET b = b || %d, c = %d.5 WHERE a %% 1000 = %d", i, i, i);
         tap_is_int64(bring(both, &kind), CLR_WHY_NONE, "changed rows");
         tap_is_int64(kind, CLR_READ_REFRESHED, "were refreshed");
@@ -179,9 +178,9 @@ static void test_filled(const char *form)
 static int count_looks(struct asked *asked, int queries, int64_t *looked)
 {
     enum clr_reading_kind kind;
-    int looks = 0, i;
+    int looks = 0;
 
-    for (i = 0; i < queries; i++) {
+    for (int i = 0; i < queries; i++) {
         const int64_t before = *looked;
 
         tap_is_int64(bring(asked, &kind), CLR_WHY_MANY_VALUES, "too many values");

@@ -28,9 +28,8 @@ static void *ask_on(void *argument)
 {
     sqlite3 *db = argument;
     enum pool_answer answer;
-    int i;
 
-    for (i = 0; !atomic_load(&finished); i++) {
+    for (int i = 0; !atomic_load(&finished); i++) {
         answer = pool_ask(db, i % POOL_VIEWS);
         if (answer != POOL_SAME && answer != POOL_BUSY)
             atomic_fetch_add(&differing, 1);
@@ -46,9 +45,9 @@ static void meddle(sqlite3 *db, sqlite3 *const asking[THREADS])
     double end = child_now() + START_LIMIT_S;
     int64_t served = 0, before;
     bool failed = false;
-    int round, i;
+    int i;
 
-    for (round = 0; served < SERVED && !failed && child_now() < end; round++) {
+    for (int round = 0; served < SERVED && !failed && child_now() < end; round++) {
         sqlite3_sleep(50);
         if (served > 0 && round % 4 == 1 &&
             pool_try(db, "UPDATE t SET a = a + 1 WHERE k % 97 = 5") > POOL_BUSY)
@@ -70,24 +69,24 @@ static int run(const char *device_timeout)
 {
     sqlite3 *db[THREADS], *other;
     pthread_t threads[THREADS];
-    int i, served = 0;
+    int served = 0;
 
     pool_begin();
     pool_make(0, "WAL", ROWS);
     other = connect_to_device(device_timeout);
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         db[i] = connect_to_device(device_timeout);
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         TAP_NEED(pthread_create(&threads[i], NULL, ask_on, db[i]) == 0, "no thread");
     meddle(other, db);
     atomic_store(&finished, true);
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    for (i = 1; i < THREADS; i++)
+    for (int i = 1; i < THREADS; i++)
         served += database_stat(db[i], "scans_on_device") > 0;
     printf("%d others were served\n", served);
     failures_print(db[0], atomic_load(&differing));
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         atomic_fetch_add(&differing, sqlite3_close(db[i]) != SQLITE_OK);
     atomic_fetch_add(&differing, !pool_all_right(other));
     sqlite3_close(other);
@@ -106,19 +105,16 @@ static void test(void)
     };
     static struct failures_attempt attempts[2];
     const int count = sizeof functions / sizeof functions[0];
-    int i, call;
 
     failures_test_success("scans_on_device 0\n");
-    for (i = 0; i < count; i += 2) {
-        for (call = 3; call < 200; call *= tap_is_quick() ? 50 : 4) {
-            int j;
-
-            for (j = 0; j < 2; j++) {
+    for (int i = 0; i < count; i += 2) {
+        for (int call = 3; call < 200; call *= tap_is_quick() ? 50 : 4) {
+            for (int j = 0; j < 2; j++) {
                 snprintf(attempts[j].rule, sizeof attempts[j].rule, "%s:%d", functions[i + j],
                          call + 5 * j);
                 failures_start(&attempts[j], "10000");
             }
-            for (j = 0; j < 2; j++) {
+            for (int j = 0; j < 2; j++) {
                 failures_finish(&attempts[j]);
                 failures_conclude(&attempts[j], attempts[j].passed,
                                   failures_acted(&attempts[j])

@@ -34,20 +34,19 @@ static bool kills_itself;
 static void ask_in_child(void)
 {
     sqlite3 *db[2];
-    int i;
 
     child_leaves_threads_behind();
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         db[i] = asker_connect(file);
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         child_ok(pool_all_right(db[i]), "views in the child");
     child_ok(pool_try(db[0], "SELECT clreduce_evict()") == POOL_SAME, "evicted in the child");
     child_ok(pool_try(db[0], "SELECT * FROM clreduce_columns") == POOL_SAME, "listed there");
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         child_ok(pool_all_right(db[i]), "views in the child, after that");
     if (kills_itself)
         raise(SIGKILL);
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         child_ok(sqlite3_close(db[i]) == SQLITE_OK, "closed in the child");
 }
 
@@ -74,12 +73,12 @@ static void test_quiet(void)
 {
     sqlite3 *db[3];
     sqlite3_stmt *query = NULL;
-    int i, rows = 0;
+    int rows = 0;
 
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         db[i] = asker_connect(file);
     tap_ok(pool_all_right(db[0]) && pool_all_right(db[1]), "%s: before", modes[file]);
-    for (i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++)
         tap_ok(run_child(i % 2 != 0), "%s: child %d", modes[file], i);
     tap_ok(pool_all_right(db[0]) && pool_all_right(db[1]), "%s: after the children", modes[file]);
     database_run(db[1], "UPDATE t SET a = a + 1 WHERE k %% 3 = 0");
@@ -91,7 +90,7 @@ static void test_quiet(void)
     }
     sqlite3_finalize(query);
     tap_is_int64(rows, ROWS / 50, "%s: all rows", modes[file]);
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         tap_ok(sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d", modes[file], i);
 }
 
@@ -102,9 +101,8 @@ static bool ask_and_close(void)
     enum { TIMES = 3, MOMENT_MS = 50 };
     bool right = true;
     sqlite3 *db;
-    int i;
 
-    for (i = 0; i < TIMES; i++) {
+    for (int i = 0; i < TIMES; i++) {
         db = asker_connect(file);
         right = pool_all_right(db) && right;
         right = sqlite3_close(db) == SQLITE_OK && right;
@@ -140,9 +138,8 @@ static void test_loading(void)
 {
     sqlite3 *db[2];
     struct asker loader;
-    int i;
 
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         db[i] = asker_connect(file);
     database_run(db[0], "SELECT clreduce_evict()");
     slow_reads_stop_next();
@@ -152,7 +149,7 @@ static void test_loading(void)
     tap_ok(run_child(true), "%s: and one that is killed", modes[file]);
     slow_reads_release();
     tap_ok(asker_join(&loader) == POOL_SAME, "%s: the load is right", modes[file]);
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         tap_ok(pool_all_right(db[i]) && sqlite3_close(db[i]) == SQLITE_OK, "%s: connection %d",
                modes[file], i);
 }

@@ -50,7 +50,6 @@ static const struct step {
 static enum pool_answer do_step(sqlite3 *db, const struct step *step)
 {
     enum pool_answer answer = POOL_SAME;
-    int i;
 
     if (step->what == VIEWS)
         return pool_judge(pool_create_views(db), "the views", sqlite3_errmsg(db));
@@ -58,7 +57,7 @@ static enum pool_answer do_step(sqlite3 *db, const struct step *step)
         return pool_try(db, step->sql);
     if (step->what != ALL)
         return pool_ask(db, step->what);
-    for (i = 0; i < POOL_VIEWS && answer == POOL_SAME; i++)
+    for (int i = 0; i < POOL_VIEWS && answer == POOL_SAME; i++)
         answer = pool_ask(db, i);
     return answer;
 }
@@ -91,9 +90,9 @@ static int live(int file, sqlite3 *other, int (*fail_after)(long), long after, b
 {
     const int last = after % 2 == 0; /* either is closed first, and the one that is left is right */
     sqlite3 *db[2];
-    int i, told;
+    int told;
 
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         db[i] = pool_connect(file, 0);
         pool_set_retention(db[i], "0");
     }
@@ -132,12 +131,11 @@ static void test(int file, int (*fail_after)(long), const char *whose, int most)
 TAP_TEST(all_tests)
 {
     const bool quick = tap_is_quick();
-    int file;
 
     nomem_replace_malloc();
     database_register();
     pool_begin();
-    for (file = 0; file < 2; file++) {
+    for (int file = 0; file < 2; file++) {
         pool_make(file, modes[file], ROWS);
         test(file, clr_memory_fail_after, "the extension", quick ? OF_OURS : OF_OURS_IN_FULL);
         test(file, nomem_sqlite_fail_after, "SQLite", quick ? MOST_SKIPPED : MOST_SKIPPED_IN_FULL);

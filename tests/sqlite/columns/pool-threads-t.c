@@ -175,7 +175,6 @@ static void test(int file, const char *mode, int seconds)
     struct thread threads[THREADS];
     double end = child_now() + seconds;
     sqlite3 *db;
-    int i;
 
     pool_make(file, mode, ROWS);
     atomic_store(&finished, false);
@@ -184,7 +183,7 @@ static void test(int file, const char *mode, int seconds)
     atomic_store(&commits, 0);
     atomic_store(&busy, 0);
     atomic_store(&others, 0);
-    for (i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; i++) {
         threads[i].file = file;
         threads[i].state = random_bits() | 1;
         if (pthread_create(&threads[i].id, NULL, i < READERS ? read_on : write_on, &threads[i]) !=
@@ -194,7 +193,7 @@ static void test(int file, const char *mode, int seconds)
     while (child_now() < end || (!have_seen_enough() && child_now() < end + 60))
         sqlite3_sleep(20);
     atomic_store(&finished, true);
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i].id, NULL);
     tap_is_int64(atomic_load(&others), 0, "%s: what is neither right nor busy", mode);
     tap_ok(atomic_load(&answers) >= LEAST, "%s: %d answers beside %d commits, %d busy", mode,

@@ -50,10 +50,9 @@ static void test_loader_interrupted(int file)
 {
     struct asker loader, waiters[2];
     enum pool_answer answer;
-    int i;
 
     start_loader(&loader);
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         asker_start(&waiters[i], db[1 + i], 0);
     asker_is_done(&waiters[0], 100, false);
     sqlite3_interrupt(db[0]);
@@ -61,9 +60,9 @@ static void test_loader_interrupted(int file)
     answer = asker_join(&loader);
     tap_ok(answer == POOL_SAME || answer == POOL_INTERRUPTED, "%s: the loader is interrupted: %d",
            modes[file], answer);
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         tap_ok(asker_join(&waiters[i]) == POOL_SAME, "%s: waiter %d is right", modes[file], i);
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         tap_ok(pool_all_right(db[i]), "%s: connection %d", modes[file], i);
 }
 
@@ -97,7 +96,6 @@ static void test_cancelled(int file)
 {
     struct asker cancelled[2], third;
     void *result;
-    int i;
 
     database_run(db[0], "SELECT clreduce_evict()");
     slow_reads_stop_next();
@@ -106,17 +104,17 @@ static void test_cancelled(int file)
     start_cancelled(&cancelled[1], 1);
     asker_start(&third, db[2], 0);
     asker_is_done(&third, 100, false);
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         pthread_cancel(cancelled[i].thread);
     asker_is_done(&third, 100, false);
     slow_reads_release();
     tap_ok(asker_join(&third) == POOL_SAME, "%s: others go on", modes[file]);
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         pthread_join(cancelled[i].thread, &result);
         tap_ok(result == PTHREAD_CANCELED && cancelled[i].answer == POOL_SAME,
                "%s: who is cancelled has the row first", modes[file]);
     }
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         tap_ok(pool_all_right(db[i]), "%s: connection %d", modes[file], i);
 }
 
@@ -172,9 +170,8 @@ static atomic_bool are_closed;
 static void *close_both(void *argument)
 {
     sqlite3 **closed = argument;
-    int i;
 
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         TAP_NEED(sqlite3_close(closed[i]) == SQLITE_OK, "a connection is in use");
     atomic_store(&are_closed, true);
     return NULL;
@@ -190,10 +187,10 @@ static bool close_amid_refresh(int read, bool *prompt)
     struct asker refresher;
     pthread_t closer;
     bool stopped;
-    int left = PROMPT_MS, wrong = 0, i;
+    int left = PROMPT_MS, wrong = 0;
 
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k = 10"); /* the log begins with this */
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++)
         wrong += pool_ask(closed[i], 0) != POOL_SAME;
     TAP_NEED(wrong == 0 && pool_ask(first, 0) == POOL_SAME, "no answers");
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k %% 1000 < 2");
@@ -252,19 +249,18 @@ static void test_versions_in_order(int file)
 {
     sqlite3 *writer = pool_connect(file, 0);
     struct asker loader, waiters[WAITERS];
-    int i;
 
     /* What changes is told by the log, which begins with this. */
     database_run(writer, "UPDATE t SET a = a + 1 WHERE k = 10");
     start_loader(&loader);
-    for (i = 0; i < WAITERS; i++) {
+    for (int i = 0; i < WAITERS; i++) {
         database_run(writer, "UPDATE t SET a = a + 1 WHERE k = %d", 1 + i);
         asker_start(&waiters[i], db[1 + i], 0);
         asker_is_done(&waiters[i], 1200, false);
     }
     slow_reads_release();
     tap_ok(asker_join(&loader) == POOL_SAME, "the oldest of several versions");
-    for (i = 0; i < WAITERS; i++) {
+    for (int i = 0; i < WAITERS; i++) {
         tap_ok(asker_join(&waiters[i]) == POOL_SAME, "the version after %d commits", 1 + i);
         tap_ok(database_stat(db[1 + i], "leaves_refreshed") > 0, "it is refreshed");
     }
@@ -341,11 +337,10 @@ static void test_half_read(int file)
     char *want = database_query(first, pool_selects[4]);
     struct database_text got = {NULL, 0, 0};
     sqlite3_stmt *query = database_prepare(first, "SELECT * FROM v4");
-    int step, i;
 
     database_append(&got, "", 0);
-    for (step = 0; sqlite3_step(query) == SQLITE_ROW; step++) {
-        for (i = 0; i < 3; i++) {
+    for (int step = 0; sqlite3_step(query) == SQLITE_ROW; step++) {
+        for (int i = 0; i < 3; i++) {
             database_append(&got, " ", i == 0 ? 0 : 1);
             database_append_value(&got, query, i);
         }
@@ -382,11 +377,11 @@ static void *ask_in_order(void *argument)
 {
     struct order *self = argument;
     sqlite3 *own = asker_connect(0);
-    int round, rc;
+    int rc;
 
     database_run(own, "CREATE VIRTUAL TABLE temp.x USING clreduce((SELECT gpu_sum(a) FROM t))");
     database_run(own, "CREATE VIRTUAL TABLE temp.y USING clreduce((SELECT gpu_sum(z) FROM u))");
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         char *got = database_query_rc(own, self->sql, &rc);
         self->wrong += strcmp(got, self->want) != 0;
         free(got);
@@ -401,7 +396,7 @@ static void test_opposite_orders(int file)
     struct order orders[] = {{.sql = "SELECT * FROM x CROSS JOIN y"},
                              {.sql = "SELECT * FROM y CROSS JOIN x"},
                              {.sql = "SELECT * FROM x CROSS JOIN y"}};
-    int i, wrong = 0;
+    int wrong = 0;
 
     (void)file;
     database_run(db[0], "CREATE TABLE u AS SELECT a + 7 AS z, c FROM t");
@@ -409,10 +404,10 @@ static void test_opposite_orders(int file)
     orders[1].want = database_query(db[0], "SELECT sum(z), (SELECT sum(a) FROM t) FROM u");
     orders[2].want = orders[0].want;
     slow_reads_delay(200);
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         TAP_NEED(pthread_create(&orders[i].thread, NULL, ask_in_order, &orders[i]) == 0,
                  "no thread");
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         pthread_join(orders[i].thread, NULL);
         wrong += orders[i].wrong;
     }
@@ -428,11 +423,11 @@ static void test_opposite_orders(int file)
 static int ask_together(int count, int view)
 {
     struct asker askers[THREADS];
-    int i, wrong = 0;
+    int wrong = 0;
 
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         asker_start(&askers[i], db[i], view);
-    for (i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         wrong += asker_join(&askers[i]) != POOL_SAME;
     return wrong;
 }
@@ -441,9 +436,8 @@ static int ask_together(int count, int view)
 static int64_t decoded(void)
 {
     int64_t sum = 0;
-    int i;
 
-    for (i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++)
         sum += database_stat(db[i], "bytes_decoded");
     return sum;
 }
@@ -467,10 +461,10 @@ static void test_waits(int file)
 static void test_many(int file)
 {
     int64_t alone, together, before;
-    int view, commit, wrong;
+    int wrong;
 
     slow_reads_delay(500);
-    for (view = 0; view < POOL_VIEWS; view++) {
+    for (int view = 0; view < POOL_VIEWS; view++) {
         before = decoded();
         database_run(db[0], "SELECT clreduce_evict()");
         wrong = ask_together(1, view);
@@ -485,7 +479,7 @@ static void test_many(int file)
                modes[file], (long long)together, (long long)alone);
     }
     /* A commit changes some pages; what one alone reads of it, all together read. */
-    for (commit = 0; file == 1 && commit < COMMITS; commit++) {
+    for (int commit = 0; file == 1 && commit < COMMITS; commit++) {
         database_run(db[commit], "UPDATE t SET a = a + 1 WHERE k < 300");
         before = decoded();
         wrong = ask_together(1, 0);
@@ -504,23 +498,19 @@ static void test_many(int file)
 /* Runs a test with so many connections to the file. */
 static void run(void (*test)(int file), int file, int connections)
 {
-    int i;
-
-    for (i = 0; i < connections; i++)
+    for (int i = 0; i < connections; i++)
         db[i] = asker_connect(file);
     test(file);
-    for (i = 0; i < connections; i++)
+    for (int i = 0; i < connections; i++)
         TAP_NEED(sqlite3_close(db[i]) == SQLITE_OK, "connection %d is still in use", i);
 }
 
 TAP_TEST(all_tests)
 {
-    int file;
-
     slow_reads_begin(LIMIT_S);
     database_register();
     pool_begin();
-    for (file = 0; file < 2; file++) {
+    for (int file = 0; file < 2; file++) {
         pool_make(file, modes[file], ROWS);
         run(test_interrupted, file, 2);
         run(test_loader_interrupted, file, 3);
@@ -536,7 +526,7 @@ TAP_TEST(all_tests)
     run(test_opposite_orders, 0, 1);
     pool_end();
     pool_begin();
-    for (file = 0; file < 2; file++) {
+    for (int file = 0; file < 2; file++) {
         pool_make(file, modes[file], MANY_ROWS);
         run(test_waits, file, 2);
         run(test_many, file, THREADS);

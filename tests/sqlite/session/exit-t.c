@@ -131,18 +131,18 @@ static void test_views(const char *folder, const char *device)
     pid_t children[AT_A_TIME];
     double start, slowest = 0.0;
     bool passed = true;
-    int times = tap_is_quick() ? 5 : VIEW_TIMES, i, j;
+    int times = tap_is_quick() ? 5 : VIEW_TIMES;
 
     snprintf(view_path, sizeof view_path, "%s/view.db", folder);
     view_device = device;
-    for (i = 0; i < times; i += AT_A_TIME) {
+    for (int i = 0; i < times; i += AT_A_TIME) {
         start = child_now();
-        for (j = 0; j < AT_A_TIME; j++) {
+        for (int j = 0; j < AT_A_TIME; j++) {
             /* Half of them leave at once, the others when columns are under way. */
             delay_ms = (i / AT_A_TIME) % 2 == 0 ? 0 : random_between(0, 300);
             children[j] = child_start(leave_after_view, LIMIT_S);
         }
-        for (j = 0; j < AT_A_TIME; j++)
+        for (int j = 0; j < AT_A_TIME; j++)
             passed = child_wait(children[j]) && passed;
         if (child_now() - start > slowest)
             slowest = child_now() - start;
@@ -167,17 +167,17 @@ static void test(void (*work)(void), const char *name)
     pid_t children[AT_A_TIME];
     bool passed = true;
     double start, slowest = 0.0;
-    int times = tap_is_quick() ? QUICK_TIMES : TIMES, i, j;
+    int times = tap_is_quick() ? QUICK_TIMES : TIMES;
 
-    for (i = 0; i < times; i += AT_A_TIME) {
+    for (int i = 0; i < times; i += AT_A_TIME) {
         start = child_now();
-        for (j = 0; j < AT_A_TIME; j++) {
+        for (int j = 0; j < AT_A_TIME; j++) {
             scratch_folder(folders[j], "exit");
             setenv("POCL_CACHE_DIR", folders[j], 1);
             delay_ms = 20 + random_between(0, 100) * (i + j);
             children[j] = child_start(work, LIMIT_S);
         }
-        for (j = 0; j < AT_A_TIME; j++) {
+        for (int j = 0; j < AT_A_TIME; j++) {
             passed = child_wait(children[j]) && passed;
             scratch_remove(folders[j]);
         }

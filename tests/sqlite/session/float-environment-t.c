@@ -100,7 +100,7 @@ static char *query_in(sqlite3 *db, const struct environment *environment, const 
     struct database_text result = {NULL, 0, 0};
     sqlite3_stmt *query = NULL;
     uint64_t control;
-    int rc, i;
+    int rc;
 
     database_append(&result, "", 0);
     rc = sqlite3_prepare_v2(db, sql, -1, &query, NULL);
@@ -109,7 +109,7 @@ static char *query_in(sqlite3 *db, const struct environment *environment, const 
         control = read_control();
         rc = sqlite3_step(query);
         leave(environment, control);
-        for (i = 0; rc == SQLITE_ROW && i < sqlite3_column_count(query); i++) {
+        for (int i = 0; rc == SQLITE_ROW && i < sqlite3_column_count(query); i++) {
             database_append(&result, " ", 1);
             database_append_value(&result, query, i);
         }
@@ -214,14 +214,13 @@ static double hard_value(int column)
 static void fill(sqlite3 *db)
 {
     sqlite3_stmt *insert;
-    int row, column;
     char text[32];
 
     database_run(db, "CREATE TABLE t(x, y, d, z, m, i, g, big, f, l, h, w, v AS (y * 3.3)); BEGIN");
     insert = database_prepare(db, "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    for (row = 0; row < ROWS; row++) {
+    for (int row = 0; row < ROWS; row++) {
         sqlite3_reset(insert);
-        for (column = 0; column < 5; column++)
+        for (int column = 0; column < 5; column++)
             sqlite3_bind_double(insert, column + 1, hard_value(column));
         if (random_below(3) == 0)
             sqlite3_bind_int64(insert, 4, random_between(0, 1));
@@ -329,17 +328,16 @@ TAP_TEST(all_tests)
     char *expected[QUERIES];
     sqlite3 *db = NULL;
     int64_t served;
-    int i;
 
     database_register();
     TAP_NEED(mkstemp(path) >= 0 && sqlite3_open(path, &db) == SQLITE_OK, "no database");
     fill(db);
     database_set(db, "device", "host");
     create_views(db);
-    for (i = 0; i < QUERIES; i++)
+    for (int i = 0; i < QUERIES; i++)
         expected[i] = query_in(db, &plain, queries[i]);
     tap_is_int64(count_scans(db, &plain), 2, "the views are accelerated");
-    for (i = 0; i < ENVIRONMENTS; i++) {
+    for (int i = 0; i < ENVIRONMENTS; i++) {
         compare(db, &environments[i], expected, "one chunk");
         compare_views(db, &environments[i]);
         tap_is_int64(count_scans(db, &environments[i]), 2, "%s: plain columns are scanned",
@@ -347,10 +345,10 @@ TAP_TEST(all_tests)
         compare_views(db, &plain);
     }
     database_set(db, "chunk_size", "50");
-    for (i = 0; i < ENVIRONMENTS; i++)
+    for (int i = 0; i < ENVIRONMENTS; i++)
         compare(db, &environments[i], expected, "full chunks");
     /* Of views that are made, and columns that are read, in another environment. */
-    for (i = 0; i < ENVIRONMENTS; i++) {
+    for (int i = 0; i < ENVIRONMENTS; i++) {
         drop_views(db);
         database_run(db, "SELECT clreduce_evict()");
         enter(&environments[i]);
@@ -366,15 +364,15 @@ TAP_TEST(all_tests)
     if (wait_for_device(db, &environments[4])) {
         served = database_stat(db, "chunks_to_device");
         /* On a busy machine the host takes most chunks. */
-        for (i = 0; i < 50 * ENVIRONMENTS &&
-                    (i < ENVIRONMENTS || database_stat(db, "chunks_to_device") == served);
+        for (int i = 0; i < 50 * ENVIRONMENTS &&
+                        (i < ENVIRONMENTS || database_stat(db, "chunks_to_device") == served);
              i++)
             compare(db, &environments[i % ENVIRONMENTS], expected, "a device");
         tap_ok(database_stat(db, "chunks_to_device") > served, "the device did work");
     } else {
         tap_skip(2 * ENVIRONMENTS + 1, "no device");
     }
-    for (i = 0; i < QUERIES; i++)
+    for (int i = 0; i < QUERIES; i++)
         free(expected[i]);
     sqlite3_close(db);
     unlink(path);

@@ -213,9 +213,8 @@ static void use_view_in_child(sqlite3 *parents, const char *device, const char *
 static void lock_workers(bool lock)
 {
     struct clr_worker *worker;
-    size_t i;
 
-    for (i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 8; i++) {
         worker = clr_runtime_started_worker(i);
         if (worker != NULL && lock)
             pthread_mutex_lock(&worker->lock);
@@ -247,9 +246,8 @@ static void test_views(const char *device)
     char *want = database_query(view_db, VIEW_SELECT);
     double start = child_now();
     bool passed = true;
-    int i;
 
-    for (i = 0; i < 10; i++) { /* with columns on their way, or on the device */
+    for (int i = 0; i < 10; i++) { /* with columns on their way, or on the device */
         passed = database_gives(view_db, "SELECT * FROM v", want) && passed;
         passed = fork_with_view(view_db, device, want, false) && passed;
         if (i == 5)

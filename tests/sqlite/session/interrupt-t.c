@@ -139,16 +139,15 @@ static void test_left(void)
         "SELECT gpu_sum(i) OVER w, gpu_min(m) OVER w FROM t WINDOW w AS (ROWS 40 PRECEDING)",
         "SELECT (SELECT gpu_dot(r, i) FROM t AS u WHERE u.g = t.g) FROM t",
     };
-    int steps, wrong = 0;
+    int wrong = 0;
 
     TAP_EACH (i, queries) {
-        for (steps = 0; steps < 4; steps++) {
+        for (int steps = 0; steps < 4; steps++) {
             sqlite3_stmt *query = database_prepare(db, queries[i]);
-            int j;
-            for (j = 0; j < steps; j++)
+            for (int j = 0; j < steps; j++)
                 wrong += sqlite3_step(query) != SQLITE_ROW;
             wrong += sqlite3_reset(query) != SQLITE_OK;
-            for (j = 0; j < steps; j++)
+            for (int j = 0; j < steps; j++)
                 wrong += sqlite3_step(query) != SQLITE_ROW;
             wrong += sqlite3_finalize(query) != SQLITE_OK;
         }

@@ -60,11 +60,11 @@ static int run_failing(sqlite3 *db, const char *sql, int (*fail_after)(long), lo
                        bool *failed)
 {
     sqlite3_stmt *query = database_prepare(db, sql);
-    int column, rc;
+    int rc;
 
     fail_after(after);
     while ((rc = sqlite3_step(query)) == SQLITE_ROW) {
-        for (column = 0; column < sqlite3_column_count(query); column++)
+        for (int column = 0; column < sqlite3_column_count(query); column++)
             sqlite3_column_blob(query, column);
     }
     *failed = fail_after(-1);
@@ -96,11 +96,11 @@ static void check_query(const char *sql, int (*fail_after)(long), bool extension
 {
     sqlite3 *db = reconnect();
     char *expected = database_query(db, sql);
-    long after, failures = 0, told = 0;
+    long failures = 0, told = 0;
     bool failed = true;
 
     sqlite3_close(db);
-    for (after = 0; failed; after += 1 + after / 100 * 10) {
+    for (long after = 0; failed; after += 1 + after / 100 * 10) {
         sqlite3_int64 before = sqlite3_memory_used();
         int rc;
         db = reconnect();

@@ -53,7 +53,6 @@ static struct {
 static sqlite3 *open_connection(bool uses_device)
 {
     sqlite3 *db = database_open_at(run_state.path, 0, NULL);
-    int i;
 
     sqlite3_busy_timeout(db, FAILURES_LIMIT_S * 1000);
     database_set(db, "chunk_size", "100");
@@ -62,7 +61,7 @@ static sqlite3 *open_connection(bool uses_device)
         database_set(db, "device", "host");
         return db;
     }
-    for (i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, views[i]);
     return db;
 }
@@ -96,9 +95,8 @@ static void compare(const char *sql, const char *plain)
 static void compare_views(void)
 {
     char sql[40];
-    int i;
 
-    for (i = 0; i < VIEWS; i++) {
+    for (int i = 0; i < VIEWS; i++) {
         snprintf(sql, sizeof sql, "SELECT * FROM v%d", i);
         compare(sql, views[i]);
     }
@@ -106,12 +104,10 @@ static void compare_views(void)
 
 static void do_round(void)
 {
-    int i;
-
     free(database_query(run_state.db, "SELECT clreduce_evict()"));
     compare_views();
     compare_views();
-    for (i = 0; i < FED; i++)
+    for (int i = 0; i < FED; i++)
         compare(fed[i], fed[i]);
     run_state.updates++;
     database_run(run_state.plain, "UPDATE t SET i = i + 1, r = -r WHERE rowid = %d",
@@ -124,9 +120,8 @@ static void do_round(void)
 static bool answers(void)
 {
     int64_t before;
-    int round;
 
-    for (round = 0; round < MOST_ROUNDS; round++) {
+    for (int round = 0; round < MOST_ROUNDS; round++) {
         before = database_stat(run_state.db, "scans_on_device");
         compare_views();
         if (database_stat(run_state.db, "scans_on_device") == before + VIEWS)
@@ -141,13 +136,13 @@ static bool serves(void)
 {
     static const char *const figures[] = {"chunks_to_device", "scans_on_device"};
     int64_t before[2];
-    int i, grown, round;
+    int grown;
 
-    for (round = 0; round < MOST_ROUNDS; round++) {
-        for (i = 0; i < 2; i++)
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        for (int i = 0; i < 2; i++)
             before[i] = database_stat(run_state.db, figures[i]);
         do_round();
-        for (i = grown = 0; i < 2; i++)
+        for (int i = grown = 0; i < 2; i++)
             grown += database_stat(run_state.db, figures[i]) > before[i] + (i == 1 ? VIEWS : 0);
         if (grown == 2)
             return true;
@@ -160,9 +155,7 @@ static bool serves(void)
    of what is waited for later. */
 static void build_programs(void)
 {
-    int turn;
-
-    for (turn = 0; turn < 4 && !serves(); turn++)
+    for (int turn = 0; turn < 4 && !serves(); turn++)
         ;
 }
 
@@ -170,15 +163,15 @@ static void build_programs(void)
    same for 20 milliseconds. */
 static void count_objects(long counts[OBJECT_KINDS])
 {
-    int quiet = 0, tries = 0, i;
+    int quiet = 0, tries = 0;
 
     free(database_query(run_state.db, "SELECT clreduce_evict()"));
-    for (i = 0; i < OBJECT_KINDS; i++)
+    for (int i = 0; i < OBJECT_KINDS; i++)
         counts[i] = -1;
     while (quiet < 20 && tries++ < 5000) {
         usleep(1000);
         quiet++;
-        for (i = 0; i < OBJECT_KINDS; i++) {
+        for (int i = 0; i < OBJECT_KINDS; i++) {
             if (counts[i] != live(i))
                 quiet = 0;
             counts[i] = live(i);
@@ -189,15 +182,15 @@ static void count_objects(long counts[OBJECT_KINDS])
 static void run_warm(long first, long step)
 {
     static const char *const actions[] = {"-4", "-5", "-6", "-5", "hang"};
-    long most[OBJECT_KINDS] = {0}, counts[OBJECT_KINDS], calls, acted, call;
-    int unserved = 0, left = 0, failures = 0, i, round;
+    long most[OBJECT_KINDS] = {0}, counts[OBJECT_KINDS], calls, acted;
+    int unserved = 0, left = 0, failures = 0;
     char rule[60];
 
     build_programs();
-    for (round = 0; round < 4; round++) {
+    for (int round = 0; round < 4; round++) {
         unserved += !serves();
         count_objects(counts);
-        for (i = 0; i < OBJECT_KINDS; i++)
+        for (int i = 0; i < OBJECT_KINDS; i++)
             most[i] = counts[i] > most[i] ? counts[i] : most[i];
     }
     most[OBJECT_BUFFERS] += KEPT_BUFFERS;
@@ -206,7 +199,7 @@ static void run_warm(long first, long step)
     set_rule("any:-5:1000000000");
     do_round();
     calls = seen(&acted);
-    for (call = first; call <= calls; call += step + (long)random_below((uint64_t)step)) {
+    for (long call = first; call <= calls; call += step + (long)random_below((uint64_t)step)) {
         const char *action = actions[random_below(5)];
         snprintf(rule, sizeof rule, "any:%s:%ld:%d:50", action, call, random_between(1, 2));
         set_rule(rule);
@@ -221,7 +214,7 @@ static void run_warm(long first, long step)
             break;
         }
         count_objects(counts);
-        for (i = 0; i < OBJECT_KINDS; i++) {
+        for (int i = 0; i < OBJECT_KINDS; i++) {
             if (counts[i] > most[i]) {
                 left++;
                 tap_diag("%s: %ld objects of kind %d, not %ld", rule, counts[i], i, most[i]);
@@ -235,10 +228,10 @@ static void run_warm(long first, long step)
 
 static void run_room(void)
 {
-    long counts[OBJECT_KINDS], most = 0, kept, bytes, refused = 0;
+    long counts[OBJECT_KINDS], most = 0, kept, refused = 0;
     int unserved = !serves(), left = 0;
 
-    for (bytes = 1; bytes < MOST_ROOM; bytes *= 4) {
+    for (long bytes = 1; bytes < MOST_ROOM; bytes *= 4) {
         count_objects(counts);
         kept = counts[OBJECT_BUFFERS];
         most = kept > most ? kept : most;
@@ -267,14 +260,13 @@ static void *read_often(void *argument)
     };
     sqlite3 *db = open_connection(true);
     intptr_t number = (intptr_t)argument, differing = 0;
-    int turn, i;
 
-    for (turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < TURNS; turn++) {
         if ((turn + number) % 3 == 0)
             free(database_query(db, "SELECT clreduce_evict()"));
         if (turn % 4 == number)
             database_run(db, "UPDATE t SET i = i + 1 WHERE rowid %% 100 = %d", turn);
-        for (i = 0; i < 2; i++) {
+        for (int i = 0; i < 2; i++) {
             database_run(db, "BEGIN");
             /* total() of reals is rounded many times: only integers are compared. */
             differing +=
@@ -331,29 +323,28 @@ static void test(void)
 {
     const int count = tap_is_quick() ? 2 : 12;
     char text[100];
-    int i;
 
     random_start();
     /* Where nobody asks for the whole, calls are drawn: about so many of a thousand or two. */
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         snprintf(text, sizeof text, "warm:%d:%d", random_between(1, 20), tap_is_quick() ? 240 : 8);
         attempt_and_check("nothing", text, "0 left behind, 0 unserved",
                           "any call fails for a moment: the host's results, nothing is left behind,"
                           " and the device is in use again");
     }
-    for (i = 0; i < (tap_is_quick() ? 1 : 2); i++)
+    for (int i = 0; i < (tap_is_quick() ? 1 : 2); i++)
         attempt_and_check("nothing", "room", "some refused, 0 left behind, 0 unserved",
                           "little room: the host's results, nothing is left behind, and the device"
                           " is in use again");
     attempt_and_check("clGetPlatformIDs:-6:1:2", "cold", "0 unserved", "while it is looked for");
     snprintf(text, sizeof text, "clGetDeviceInfo:-5:%d:1", random_between(1, 13));
     attempt_and_check(text, "cold", "0 unserved", "while it is asked about itself");
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(text, sizeof text, "any:%d:%d:%d", -4 - (int)random_below(3),
                  random_between(1, 400), random_between(1, 2));
         attempt_and_check(text, "cold", "0 unserved", "while it is being opened and built");
     }
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%d", (int)random_below(1000000));
         setenv("CLR_DELAYS", text, 1);
         snprintf(text, sizeof text, "any:-5:%d:1", random_between(1, 3000));

@@ -35,9 +35,9 @@ static sqlite3 *copy_source(void)
 /* As database_compare(), but without the test's log, which is no thread's. */
 static int count_differing(sqlite3 *db)
 {
-    int i, count = 0;
+    int count = 0;
 
-    for (i = 0; i < DATABASE_QUERIES; i++) {
+    for (int i = 0; i < DATABASE_QUERIES; i++) {
         char *found = database_query(db, database_queries[i]);
         count += strcmp(found, expected[i]) != 0;
         free(found);
@@ -48,14 +48,14 @@ static int count_differing(sqlite3 *db)
 static void *work(void *argument)
 {
     static const char *const sizes[] = {"16", "50", "1000", "65536"};
-    int number = *(int *)argument, round;
+    int number = *(int *)argument;
     sqlite3 *db = copy_source();
 
     if (number == 0)
         database_set(db, "device", "host");
     else
         database_use_device(db);
-    for (round = 0; round < LEAST_ROUNDS || child_now() < end_time; round++) {
+    for (int round = 0; round < LEAST_ROUNDS || child_now() < end_time; round++) {
         database_set(db, "chunk_size", sizes[(number + round) % 4]);
         atomic_fetch_add(&differing, count_differing(db));
         atomic_fetch_add(&rounds, 1);
@@ -81,19 +81,18 @@ static void *open_and_close(void *unused)
 {
     enum { MANY = 10 };
     sqlite3 *many[MANY];
-    int i, round;
 
     (void)unused;
-    for (round = 0; round < LEAST_ROUNDS || child_now() < end_time; round++) {
-        for (i = 0; i < MANY; i++)
+    for (int round = 0; round < LEAST_ROUNDS || child_now() < end_time; round++) {
+        for (int i = 0; i < MANY; i++)
             many[i] = database_open();
-        for (i = 0; i < MANY; i++) {
+        for (int i = 0; i < MANY; i++) {
             if (database_number(many[i], "SELECT count(*) FROM clreduce_stats, clreduce_devices") <
                     0 ||
                 database_number(many[i], "SELECT gpu_sum(1)") != 1)
                 atomic_fetch_add(&differing, 1);
         }
-        for (i = 0; i < MANY; i++) /* in another order */
+        for (int i = 0; i < MANY; i++) /* in another order */
             sqlite3_close(many[(i * 7 + round) % MANY]);
     }
     return NULL;
@@ -102,7 +101,7 @@ static void *open_and_close(void *unused)
 TAP_TEST(all_tests)
 {
     pthread_t threads[WORKERS + OPENERS];
-    int numbers[WORKERS + OPENERS], i;
+    int numbers[WORKERS + OPENERS];
 
     if (!sqlite3_threadsafe())
         tap_skip_all("this SQLite is built for a single thread");
@@ -112,13 +111,13 @@ TAP_TEST(all_tests)
     database_fill(source, ROWS);
     database_expect(source, expected);
     end_time = child_now() + (tap_is_quick() ? 1 : SECONDS_IN_FULL);
-    for (i = 0; i < WORKERS + OPENERS; i++) {
+    for (int i = 0; i < WORKERS + OPENERS; i++) {
         numbers[i] = i;
         if (pthread_create(&threads[i], NULL, i < WORKERS ? work : open_and_close, &numbers[i]) !=
             0)
             tap_bail("no thread");
     }
-    for (i = 0; i < WORKERS + OPENERS; i++)
+    for (int i = 0; i < WORKERS + OPENERS; i++)
         pthread_join(threads[i], NULL);
     tap_is_int64(atomic_load(&differing), 0, "results of %d threads at the same time", WORKERS);
     tap_ok(atomic_load(&rounds) >= WORKERS * LEAST_ROUNDS, "in %d rounds", atomic_load(&rounds));

@@ -25,11 +25,11 @@ static const char *const loss = "clEnqueueReadBuffer:-36:1:1";
 static int ask_until(sqlite3 *db, bool by_two)
 {
     const double start = child_now();
-    int differing = 0, there = 0, i;
+    int differing = 0, there = 0;
 
     while (there < SELECTS && differing == 0 && child_now() - start < LIMIT_S) {
         there = 0;
-        for (i = 0; i < SELECTS; i++) {
+        for (int i = 0; i < SELECTS; i++) {
             char name[200], *plan;
 
             snprintf(name, sizeof name, "SELECT * FROM v%d", i);
@@ -50,14 +50,14 @@ static int ask_until(sqlite3 *db, bool by_two)
 static int run(const char *device_timeout)
 {
     char path[SCRATCH_PATH], *devices;
-    int differing, i;
+    int differing;
     sqlite3 *db;
 
     scratch_file(path, "devices");
     db = database_open_at(path, 0, NULL);
     database_run(db, "PRAGMA synchronous = OFF");
     database_fill(db, ROWS);
-    for (i = 0; i < SELECTS; i++)
+    for (int i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
     database_set(db, "devices", "2");
     failures_use_devices(db, device_timeout);
@@ -94,10 +94,9 @@ static bool has_two_devices(void)
 {
     struct clr_catalog catalog;
     bool found = false;
-    size_t i;
 
     clr_catalog_fill(&catalog, NULL, CLR_REACH_ALL);
-    for (i = 1; i < catalog.count; i++)
+    for (size_t i = 1; i < catalog.count; i++)
         found = found || (clr_catalog_is_alike(&catalog.devices[0], &catalog.devices[i]) &&
                           !devices_clash(&catalog.devices[i]));
     clr_memory_free(catalog.devices);

@@ -27,9 +27,9 @@ enum { SELECTS = sizeof selects / sizeof selects[0], VIEW_LIMIT_S = 12, EVICT_EV
 static int compare_views(sqlite3 *db)
 {
     char name[40];
-    int i, differing = 0;
+    int differing = 0;
 
-    for (i = 0; i < SELECTS; i++) {
+    for (int i = 0; i < SELECTS; i++) {
         snprintf(name, sizeof name, "SELECT * FROM v%d", i);
         differing += !database_agrees(db, name, selects[i]);
     }
@@ -69,7 +69,7 @@ static int run(const char *device_timeout)
 {
     char path[SCRATCH_PATH];
     sqlite3 *db;
-    int i, differing;
+    int differing;
 
     scratch_file(path, "failure");
     db = database_open_at(path, 0, NULL);
@@ -84,7 +84,7 @@ static int run(const char *device_timeout)
     database_run(db, "CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT, weight INT)");
     database_run(db,
                  "INSERT INTO d SELECT DISTINCT b, 'name ' || b %% 5, b %% 7 FROM u WHERE b < 90");
-    for (i = 0; i < SELECTS; i++)
+    for (int i = 0; i < SELECTS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((%s))", i, selects[i]);
     failures_use_devices(db, device_timeout);
     differing = run_view_rounds(db);
@@ -103,12 +103,11 @@ static void test_late(void)
                                         "clWaitForEvents:-14", "clEnqueueWriteBuffer:-5"};
     struct failures_attempt attempt;
     char rule[100];
-    int call;
 
     TAP_EACH (i, rules) {
         setenv("CLREDUCE_DEVICE_COLUMNS", i % 2 == 0 ? "auto" : "copied", 1);
         /* Quick runs take an early call of one function, and a late one of the next. */
-        for (call = tap_is_quick() && i % 2 == 1 ? 240 : 8; call < 5000;
+        for (int call = tap_is_quick() && i % 2 == 1 ? 240 : 8; call < 5000;
              call = call * (tap_is_quick() ? 1000 : 3)) {
             snprintf(rule, sizeof rule, "%s:%d", rules[i], call);
             failures_attempt(&attempt, rule, "10000");

@@ -223,10 +223,9 @@ static int lives_write_view(const struct viewed *view, struct step *steps)
 /* Writes a life's steps, whose texts stay, and returns how many they are. */
 static int lives_write(const struct life *life, struct step steps[STEPS])
 {
-    size_t i;
     int count = 0;
 
-    for (i = 0; i < life->count; i++) {
+    for (size_t i = 0; i < life->count; i++) {
         if (life->views != NULL)
             count += lives_write_view(&life->views[i], steps + count);
         else
@@ -365,20 +364,16 @@ static sqlite3 *connect_to(int number)
 
 static void expect(sqlite3 *db, char *expected[STEPS])
 {
-    int i;
-
-    for (i = 0; i < STEPS; i++)
+    for (int i = 0; i < STEPS; i++)
         expected[i] = NULL;
-    for (i = 0; i < step_count; i++)
+    for (int i = 0; i < step_count; i++)
         if (steps[i].same_as != NULL)
             expected[i] = database_query(db, steps[i].same_as);
 }
 
 static void free_expected(char *expected[STEPS])
 {
-    int i;
-
-    for (i = 0; i < STEPS; i++)
+    for (int i = 0; i < STEPS; i++)
         free(expected[i]);
 }
 
@@ -403,11 +398,11 @@ static bool run_step(sqlite3 *db, int i, const char *expected, long after)
 static int run_steps(sqlite3 *db, char *const expected[STEPS], int (*fail_after)(long), long after,
                      bool *failed)
 {
-    int i, told = 0;
+    int told = 0;
 
     *failed = false;
     fail_after(after);
-    for (i = 0; i < step_count; i++) {
+    for (int i = 0; i < step_count; i++) {
         if (!run_step(db, i, expected[i], after))
             continue;
         told++;
@@ -604,13 +599,12 @@ static bool is_due(int number)
 TAP_TEST(all_tests)
 {
     sqlite3 *keepers[PLACES];
-    int i, j;
 
     take(&lives[0]);
     nomem_replace_malloc();
     database_register();
     scratch_folder(folder, "nomem");
-    for (i = 0; i < PLACES; i++)
+    for (int i = 0; i < PLACES; i++)
         keepers[i] = fill(i, ROWS);
     test_device(); /* before anything else: its children have runtimes of their own */
     if (is_due(0)) {
@@ -619,8 +613,8 @@ TAP_TEST(all_tests)
         test_units(clr_memory_fail_after, "the extension", 1);
         test_units(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 31 : 1);
     }
-    for (i = 0; i < PLACES; i++) {
-        for (j = 0; j < LIVES; j++) {
+    for (int i = 0; i < PLACES; i++) {
+        for (int j = 0; j < LIVES; j++) {
             take(&lives[j]);
             /* Only what is accelerated goes before an ordinary view. */
             if (life->steps == ordinary && !places[i].accelerated)

@@ -74,22 +74,21 @@ static void take_turns(const char *name)
 {
     const int64_t copied = database_stat(run_state.db, "column_bytes_copied");
     int64_t served[VIEWS] = {0}, before;
-    int turn, i;
 
-    for (turn = 0; turn < TURNS; turn++) {
-        for (i = 0; i < VIEWS; i++) {
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int i = 0; i < VIEWS; i++) {
             before = database_stat(run_state.db, "scans_on_device");
             ask(i);
             served[i] += database_stat(run_state.db, "scans_on_device") - before;
         }
     }
     printf("%s: devices served", name);
-    for (i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++)
         printf(" %s", served[i] == 0 ? "none" : served[i] > TURNS / 2 ? "most" : "some");
     printf(", %d bytes copied\n",
            (int)(database_stat(run_state.db, "column_bytes_copied") - copied));
     printf("%s: by the host", name);
-    for (i = 0; i < VIEWS; i++) {
+    for (int i = 0; i < VIEWS; i++) {
         char sql[100];
 
         snprintf(sql, sizeof sql,
@@ -110,9 +109,8 @@ static void take_turns(const char *name)
 static void settle(void)
 {
     long before = -1;
-    int quiet;
 
-    for (quiet = 0; quiet < 20; quiet++) {
+    for (int quiet = 0; quiet < 20; quiet++) {
         if (live(BUFFERS) != before)
             quiet = 0;
         before = live(BUFFERS);
@@ -131,16 +129,13 @@ static sqlite3 *open_connection(const char *devices)
 
 static void add_views(sqlite3 *db)
 {
-    int i;
-
-    for (i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++)
         database_run(db, "CREATE VIRTUAL TABLE temp.v%d USING clreduce((" SELECT "))", i, i, i);
 }
 
 static void set_up(const char *devices)
 {
     char sql[100];
-    int i;
 
     scratch_file(run_state.path, "room");
     run_state.db = open_connection(devices);
@@ -150,7 +145,7 @@ static void set_up(const char *devices)
                  " SELECT i, i * 7919 %% 65536 / 3.0, i * 31337 %% 65536 / 3.0,"
                  " i * 104729 %% 65536 / 3.0 FROM n",
                  ROWS - 1);
-    for (i = 0; i < VIEWS; i++) {
+    for (int i = 0; i < VIEWS; i++) {
         snprintf(sql, sizeof sql, SELECT, i, i);
         run_state.expected[i] = database_query(run_state.db, sql);
     }
@@ -159,9 +154,7 @@ static void set_up(const char *devices)
 
 static void clean_up(void)
 {
-    int i;
-
-    for (i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++)
         free(run_state.expected[i]);
     sqlite3_close(run_state.db);
     unlink(run_state.path);
@@ -188,10 +181,9 @@ static void *ask_often(void *argument)
 {
     sqlite3 *db = open_connection("1");
     intptr_t number = (intptr_t)argument, differing = 0;
-    int turn;
 
     add_views(db);
-    for (turn = 0; turn < ROUNDS * TURNS; turn++) {
+    for (int turn = 0; turn < ROUNDS * TURNS; turn++) {
         differing += ask_by(db, (turn / TURNS + (int)number / 2) % VIEWS);
         usleep(200);
     }
@@ -201,11 +193,11 @@ static void *ask_often(void *argument)
 
 static void run_threads(void)
 {
-    int served = 0, i;
+    int served = 0;
 
     run_state.differing += failures_run_threads(ask_often);
     printf("%s\n", set_room(-1) > 0 ? "some refused" : "none refused");
-    for (i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++)
         served += ask_until_served(i, i) > 0;
     printf("%d served at last\n", served);
 }
@@ -215,12 +207,12 @@ static int run(const char *what)
     const char *devices = strchr(what, ':') + 1;
     const bool is_set = what[0] == 'o';
     char text[30];
-    int i, served = 0, differing;
+    int served = 0, differing;
 
     find_library();
     set_up(devices);
     /* What devices keep besides columns. */
-    for (i = 0; i < VIEWS; i++)
+    for (int i = 0; i < VIEWS; i++)
         served += ask_until_served(i, i) > 0;
     printf("%d devices\n", (int)database_number(
                                run_state.db, "SELECT count(*) FROM clreduce_devices WHERE in_use"));

@@ -155,11 +155,11 @@ static int end(sqlite3 *db, sqlite3 *other)
 static void test(const struct scenario *scenario)
 {
     sqlite3 *db, *other;
-    int i, j, good = 1;
+    int good = 1;
 
-    for (i = 0; i < REPEATS; i++) {
+    for (int i = 0; i < REPEATS; i++) {
         begin(&db, &other, "DELETE", scenario->flags);
-        for (j = 0; j < MOST_STEPS && scenario->steps[j] != NULL; j++)
+        for (int j = 0; j < MOST_STEPS && scenario->steps[j] != NULL; j++)
             good &= take_step(db, other, scenario->steps[j]);
         good &= end(db, other);
     }
@@ -210,13 +210,13 @@ static const char *const access_steps[] = {
 static void test_moments(const char *const *steps, int count, int moments, const char *name)
 {
     sqlite3 *db, *other;
-    int turn, i, good = 1, changes = 0;
+    int good = 1, changes = 0;
 
-    for (turn = 1; turn <= moments; turn++) {
+    for (int turn = 1; turn <= moments; turn++) {
         struct intruder intruder = {NULL, 0, turn, 0};
         begin(&db, &other, "WAL", 0);
         intruder.other = other;
-        for (i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++) {
             intruder.calls = 0;
             intruder.tables++;
             sqlite3_set_authorizer(db, intrude, &intruder);

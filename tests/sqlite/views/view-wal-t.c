@@ -268,10 +268,10 @@ static void test(const struct use *use, sqlite3 *reader)
 {
     int64_t scans = database_stat(reader, "scans_on_host");
     int64_t kept = database_stat(reader, "leaves_kept");
-    int situation, i, number, most = 0;
+    int number, most = 0;
 
-    for (situation = 0; situation < SITUATIONS; situation++) {
-        for (i = 0; i < TURNS; i++) {
+    for (int situation = 0; situation < SITUATIONS; situation++) {
+        for (int i = 0; i < TURNS; i++) {
             had_turn = true;
             /* In quick runs only every third call, another one first each time. */
             for (number = tap_is_quick() ? (situation + i) % 3 : 0; had_turn && number < MOST_CALLS;

@@ -163,9 +163,7 @@ struct totals {
 
 static void make_totals(struct totals *totals, const struct image *image)
 {
-    int i;
-
-    for (i = 0; i < image->count; i++) {
+    for (int i = 0; i < image->count; i++) {
         totals->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
         totals->tallies[i] = (struct clr_tally){.x = i, .y = -1, .filter = -1};
     }
@@ -190,7 +188,6 @@ static void try_stream(const struct image *image, const struct clr_source *sourc
     struct clr_groups *groups;
     size_t rows;
     bool same;
-    int i;
 
     make_totals(&loaded, image);
     make_totals(&streamed, image);
@@ -199,7 +196,7 @@ static void try_stream(const struct image *image, const struct clr_source *sourc
     same = (outcome == CLR_LOAD_DONE) == done;
     if (same && done) {
         same = rows == image->layout.rows && clr_host_scan(&loaded.scan, NULL) == CLR_SCAN_DONE;
-        for (i = 0; i < image->count && same; i++)
+        for (int i = 0; i < image->count && same; i++)
             same = loaded.tallies[i].state.count == streamed.tallies[i].state.count;
     }
     result->streams++;
@@ -212,7 +209,6 @@ static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct r
     struct image image = {0};
     struct clr_source source = image_source(bytes->data);
     enum clr_load_outcome outcome;
-    int i;
 
     source.context = (void *)(uintptr_t)bytes;
     source.parallel = random_below(8) == 0;
@@ -258,7 +254,7 @@ static void try_damaged(const struct image_bytes *bytes, uint32_t root, struct r
         result->done++;
     else
         result->refused++;
-    for (i = 0; i < image.count && outcome == CLR_LOAD_DONE; i++)
+    for (int i = 0; i < image.count && outcome == CLR_LOAD_DONE; i++)
         result->unsound +=
             image.columns[i]->codes != NULL && !image_has_sound_codes(image.columns[i]);
     /* Where the load is refused SQLite's opinion only makes the test slower. */
@@ -275,13 +271,13 @@ static void test_sizes(const struct image_bytes *sound, uint32_t root)
 {
     struct image_bytes bytes = {malloc(sound->size), sound->size};
     struct image whole = {0};
-    int i, done = 0, short_ones = 0, wrong = 0;
+    int done = 0, short_ones = 0, wrong = 0;
     struct clr_source source = image_source(sound->data);
 
     source.context = (void *)(uintptr_t)sound;
     image_add(&whole, "d", 3, true);
     TAP_NEED(image_load(&whole, &source, root) == CLR_LOAD_DONE, "the sound file cannot be loaded");
-    for (i = 0; i < EACH_TIME; i++) {
+    for (int i = 0; i < EACH_TIME; i++) {
         struct image image = {0};
         bool is_done;
 
@@ -318,11 +314,10 @@ static void test_damages(int page_size, int auto_vacuum, int rows, int64_t damag
     uint32_t root;
     struct image_bytes sound = damage_new_database(page_size, auto_vacuum, rows, &root), bytes;
     struct result result = {0};
-    int64_t i;
 
     bytes.data = malloc(sound.size);
     bytes.size = sound.size;
-    for (i = 0; i < damages;) {
+    for (int64_t i = 0; i < damages;) {
         uint64_t pages = 1 + random_below(PAGES_AT_ONCE);
 
         memcpy(bytes.data, sound.data, sound.size);

@@ -3,9 +3,7 @@
 
 static bool all_null(const struct image *image)
 {
-    int i;
-
-    for (i = 0; i < image->count; i++) {
+    for (int i = 0; i < image->count; i++) {
         if (image->columns[i] != NULL)
             return false;
     }

@@ -30,10 +30,10 @@ static sqlite3 *open_form(const struct form *form)
 static void bind_any(sqlite3_stmt *statement, int i)
 {
     static char text[20000];
-    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(300), j;
+    int size = random_below(20) == 0 ? (int)random_below(sizeof text) : (int)random_below(300);
 
     if (text[0] == '\0')
-        for (j = 0; j < (int)sizeof text; j++)
+        for (int j = 0; j < (int)sizeof text; j++)
             text[j] = (char)('a' + j % 23);
     switch (random_below(8)) {
     case 0:
@@ -64,14 +64,13 @@ static void bind_any(sqlite3_stmt *statement, int i)
 static void insert(sqlite3 *db, const struct form *form, const char *sql)
 {
     sqlite3_stmt *statement;
-    int row, i;
 
     TAP_NEED(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
              sqlite3_errmsg(db));
-    for (row = 0; row < form->rows; row++) {
+    for (int row = 0; row < form->rows; row++) {
         if (form->any_rowid)
             sqlite3_bind_int64(statement, 1, random_integer());
-        for (i = 2; i <= 7; i++)
+        for (int i = 2; i <= 7; i++)
             bind_any(statement, i);
         /* A length at which the columns after it lie on the leaf's last byte, or across it. */
         sqlite3_bind_zeroblob(statement, 4,
@@ -110,9 +109,8 @@ enum form_of_columns { VALUES, BYTES, CODES, SOME };
 static struct image new_image(enum form_of_columns form)
 {
     struct image image = image_of_nine();
-    int i;
 
-    for (i = 0; i < image.count; i++) {
+    for (int i = 0; i < image.count; i++) {
         struct clr_field *field = &image.fields[i];
 
         field->with_bytes = form == BYTES || (form == SOME && i % 3 == 1);
@@ -143,11 +141,9 @@ static bool are_same(const struct clr_column *one, const struct clr_column *othe
 static bool alone_is_same(const struct image *image, const struct clr_source *source, uint32_t root)
 {
     bool same = true;
-    int i;
 
-    for (i = 0; i < image->count; i++) {
+    for (int i = 0; i < image->count; i++) {
         struct image one = {.fields = {image->fields[i]}, .count = 1, .layout = image->layout};
-        size_t row;
 
         if (image_load(&one, source, root) != CLR_LOAD_DONE) {
             tap_diag("%s alone: not loaded", image->names[i]);
@@ -155,7 +151,7 @@ static bool alone_is_same(const struct image *image, const struct clr_source *so
         }
         same = same && one.columns[0]->kind == image->columns[i]->kind &&
                one.columns[0]->rows == image->columns[i]->rows;
-        for (row = 0; same && row < one.columns[0]->rows; row++)
+        for (size_t row = 0; same && row < one.columns[0]->rows; row++)
             same = are_same(one.columns[0], image->columns[i], row);
         clr_column_release(one.columns[0]);
     }
@@ -167,14 +163,13 @@ static void test_table(sqlite3 *db, const struct clr_source *source, struct imag
 {
     uint32_t root = image_root(db, table);
     enum clr_load_outcome outcome = image_load(image, source, root);
-    int i;
 
     if (!tap_is_int64(outcome, CLR_LOAD_DONE, "%s: loaded", name)) {
         tap_diag("page %u, %s", (unsigned)image->report.page, image->status.message);
         return;
     }
     image_test(image, db, table, name);
-    for (i = 0; i < image->count; i++) {
+    for (int i = 0; i < image->count; i++) {
         if (image->fields[i].with_codes)
             tap_ok(image_has_sound_codes(image->columns[i]), "%s: codes of %s", name,
                    image->names[i]);
@@ -232,7 +227,6 @@ TAP_TEST(test_values)
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    int i, what;
 
     image_sql(db,
               "CREATE TABLE t(i INT, r REAL, o TEXT, n, m);"
@@ -253,13 +247,13 @@ TAP_TEST(test_values)
     image_add(&image, "n", 3, false);
     image_add(&image, "m", 4, false);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    for (what = VALUES; what <= CODES; what++) {
-        for (i = 0; i < image.count; i++) {
+    for (int what = VALUES; what <= CODES; what++) {
+        for (int i = 0; i < image.count; i++) {
             image.fields[i].with_bytes = what == BYTES;
             image.fields[i].with_codes = what == CODES;
         }
         test_table(db, &source, &image, "t", names[what]);
-        for (i = 0; i < 5 && image.columns[i] != NULL; i++)
+        for (int i = 0; i < 5 && image.columns[i] != NULL; i++)
             tap_is_int64(image.columns[i]->kind, what == CODES ? CLR_TAG_MIXED : kinds[i],
                          "kind of column %d", i);
         image_free(&image);
@@ -277,7 +271,6 @@ TAP_TEST(test_shapes)
     struct image image = {0};
     struct image_bytes bytes;
     struct clr_source source;
-    int i;
 
     image_sql(db,
               "CREATE TABLE few(a REAL, b INT, c REAL, d TEXT);"
@@ -301,7 +294,7 @@ TAP_TEST(test_shapes)
     image_add(&image, "b", 1, false);
     image_add(&image, "c", 2, true);
     image_add(&image, "rowid", CLR_FIELD_ROWID, false);
-    for (i = 0; i < 12; i++) {
+    for (int i = 0; i < 12; i++) {
         image.fields[0].with_bytes = image.fields[1].with_bytes = i / 4 == 1;
         image.fields[0].with_codes = image.fields[3].with_codes = i / 4 == 2;
         image.fields[4].with_bytes = i / 4 == 1;
@@ -415,11 +408,10 @@ TAP_TEST(test_forms)
 {
     static const int page_sizes[] = {512, 1024, 4096, 65536};
     struct form form;
-    int i;
 
     test_late(false);
     test_late(true);
-    for (i = 0; i < 24; i++) {
+    for (int i = 0; i < 24; i++) {
         form.page_size = page_sizes[i % 4];
         form.reserved = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? 32 : 5;
         form.auto_vacuum = i % 3;

@@ -101,9 +101,7 @@ static void test_mapped(int parts, bool parallel)
 
 TAP_TEST(test_places)
 {
-    int i;
-
-    for (i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         test_misleading(i / 2 == 0 ? 3 : 4, i / 2 == 0 ? 10 : 130, i % 2 == 0);
         test_mapped(i / 2 + 1, i % 2 == 0);
     }

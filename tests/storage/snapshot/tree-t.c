@@ -51,13 +51,12 @@ static void collect(struct table *table, uint32_t number)
 {
     const unsigned char *header = page_at(table, number) + (number == 1 ? 100 : 0);
     size_t before = table->interior_count;
-    uint32_t i;
 
     if (header[0] == CLR_PAGE_TABLE_LEAF) {
         table->leaves[table->leaf_count++] = number;
         return;
     }
-    for (i = 0; i < cells_of(table, number); i++)
+    for (uint32_t i = 0; i < cells_of(table, number); i++)
         collect(table, clr_get_u32(cell_at(table, number, i)));
     collect(table, clr_get_u32(header + 8));
     if (table->interior_count == before)
@@ -90,13 +89,12 @@ static void free_table(struct table *table)
 static void walk_down(struct walk *walk, const struct clr_source *source, uint32_t root)
 {
     struct clr_pages pages = {.source = source, .visited = clr_page_set_new(source->page_count)};
-    uint32_t page;
 
     walk->outcome = clr_tree_leaves(&pages, root, &walk->leaves);
     walk->page = pages.page;
     walk->bytes_read = pages.bytes_read;
     walk->visited = 0;
-    for (page = 1; page <= source->page_count; page++)
+    for (uint32_t page = 1; page <= source->page_count; page++)
         walk->visited += clr_page_set_has(pages.visited, page);
     clr_page_set_free(pages.visited);
 }
@@ -132,9 +130,7 @@ static void test_refused(const struct table *table, uint32_t page, const char *n
 
 static void put_u32(unsigned char *bytes, uint32_t number)
 {
-    int i;
-
-    for (i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++)
         bytes[i] = (unsigned char)(number >> (24 - 8 * i));
 }
 
@@ -234,13 +230,12 @@ TAP_TEST(test_wide)
         new_table("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)"
                   "INSERT INTO t(rowid, a) SELECT i + 9000000, zeroblob(30) FROM n",
                   "t");
-    size_t i;
 
     tap_ok(table->lowest_count >= 96, "a wide table: %zu pages above the leaves",
            table->lowest_count);
     test_sound(table, "a wide table");
     test_children(table);
-    for (i = 0; i + 1 < table->lowest_count; i++) {
+    for (size_t i = 0; i + 1 < table->lowest_count; i++) {
         uint32_t page = table->lowest[i], next = table->lowest[i + 1];
 
         test_key(table, next, cell_at(table, next, 0),
@@ -286,9 +281,8 @@ TAP_TEST(test_schema)
 {
     char sql[2000] = "";
     bool has_empty = false, had_empty = false;
-    int i;
 
-    for (i = 1; i <= 60; i++) {
+    for (int i = 1; i <= 60; i++) {
         struct table *table;
 
         snprintf(sql + strlen(sql), sizeof sql - strlen(sql), "CREATE TABLE t%d(a, b);", i);
@@ -310,7 +304,7 @@ TAP_TEST(test_index)
     enum { ROWS = 5000 };
     struct image_bytes bytes;
     struct clr_source source;
-    size_t i, rows = 0, inner = 0;
+    size_t rows = 0, inner = 0;
     bool are_told = true;
     struct walk walk;
     uint32_t root;
@@ -328,7 +322,7 @@ TAP_TEST(test_index)
     source.is_index = true;
     walk_down(&walk, &source, root);
     tap_is_int64(walk.outcome, CLR_LOAD_DONE, "but an index");
-    for (i = 0; i < walk.leaves.count && walk.outcome == CLR_LOAD_DONE; i++) {
+    for (size_t i = 0; i < walk.leaves.count && walk.outcome == CLR_LOAD_DONE; i++) {
         const uint32_t number = walk.leaves.numbers[i];
         const unsigned char *page = bytes.data + (size_t)(number - 1) * source.page_size;
         const bool is_inner = clr_page_set_has(walk.leaves.inner, number);
@@ -352,9 +346,7 @@ enum { MODEL_PAGES = 9000 };
 /* Whether a set has the pages that the model has, and no other one. */
 static bool same_set(const struct clr_page_set *set, const bool *model)
 {
-    uint32_t page;
-
-    for (page = 0; page < MODEL_PAGES; page++) {
+    for (uint32_t page = 0; page < MODEL_PAGES; page++) {
         if (clr_page_set_has(set, page) != model[page])
             return false;
     }
@@ -382,27 +374,26 @@ static struct clr_page_set *random_set(bool *model, uint32_t last)
 TAP_TEST(test_sets)
 {
     const int rounds = tap_is_quick() ? 300 : 3000;
-    int i, met = 0;
+    int met = 0;
 
-    for (i = 0; i < rounds; i++) {
+    for (int i = 0; i < rounds; i++) {
         const uint32_t last = (uint32_t)random_below(MODEL_PAGES - 1),
                        least = (uint32_t)random_below(last + UINT64_C(1));
         bool a[MODEL_PAGES], b[MODEL_PAGES], meets = false;
         struct clr_page_set *set = random_set(a, last), *other = random_set(b, least), *copy;
-        uint32_t page;
 
         batch_ok(same_set(set, a) && same_set(other, b), "round %d: what was added", i);
-        for (page = 0; page <= last; page++)
+        for (uint32_t page = 0; page <= last; page++)
             meets = meets || (a[page] && (b[page] || page > least));
         met += meets;
         batch_ok(clr_page_set_meets(set, other) == meets, "round %d: they meet: %d", i, meets);
         copy = clr_page_set_copy(set);
         TAP_NEED(copy != NULL, "no memory");
-        for (page = 0; page <= last; page++)
+        for (uint32_t page = 0; page <= last; page++)
             a[page] = a[page] && !b[page];
         clr_page_set_remove(set, other);
         batch_ok(same_set(set, a), "round %d: without the other one", i);
-        for (page = 0; page <= last; page++)
+        for (uint32_t page = 0; page <= last; page++)
             a[page] = clr_page_set_has(copy, page) || b[page];
         clr_page_set_take(copy, other);
         batch_ok(same_set(copy, a), "round %d: with the other one", i);
@@ -450,9 +441,8 @@ TAP_TEST(all_tests)
     struct table *table;
     uint64_t least;
     char sql[1000];
-    int i;
 
-    for (i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         snprintf(sql, sizeof sql,
                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)"
                  "INSERT INTO t(rowid, a) SELECT %s, zeroblob(30) FROM n ORDER BY 1",

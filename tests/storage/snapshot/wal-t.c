@@ -165,13 +165,13 @@ static void test_extension(sqlite3 *db, struct files *files)
 {
     struct clr_source source = source_of(files, 0);
     struct clr_wal_map kept = {0};
-    int rounds = tap_is_quick() ? 100 : 400, i, extended = 0, anew = 0;
+    int rounds = tap_is_quick() ? 100 : 400, extended = 0, anew = 0;
 
-    for (i = 0; i < rounds; i++) {
+    for (int i = 0; i < rounds; i++) {
         struct clr_wal_map fresh = {0};
         struct snapshot snapshot;
         struct clr_status status = {0};
-        uint32_t page, before;
+        uint32_t before;
         bool same_log;
 
         change(db);
@@ -190,7 +190,7 @@ static void test_extension(sqlite3 *db, struct files *files)
         batch_ok(clr_wal_map_read(&fresh, &source, snapshot.salts, snapshot.last, NULL, &status) ==
                      CLR_OK,
                  "round %d, anew: %s", i, status.message);
-        for (page = 1; page <= snapshot.page_count; page++)
+        for (uint32_t page = 1; page <= snapshot.page_count; page++)
             batch_ok(clr_wal_map_find(&kept, page) == clr_wal_map_find(&fresh, page),
                      "round %d: page %u in frame %u, anew %u", i, (unsigned)page,
                      (unsigned)clr_wal_map_find(&kept, page),
@@ -251,7 +251,7 @@ static void test_hostile_pages(void)
     enum { PAGES = 4096, SHARED = 64, LONGEST = 128 };
     struct clr_wal_map known = {.seed = random_bits()}, map = {.seed = random_bits()};
     uint32_t page, pages = 0;
-    size_t i, run = 0, longest = 0;
+    size_t run = 0, longest = 0;
 
     tap_ok(add_frame(&map, 1, 1) && add_frame(&known, 1, 1), "two maps");
     for (page = 2; add_frame(&known, page, page) && page < PAGES; page++)
@@ -262,7 +262,7 @@ static void test_hostile_pages(void)
     }
     tap_is_int64((int64_t)map.used, PAGES + 1, "pages up to %u, which share %d slots in one",
                  (unsigned)page, SHARED);
-    for (i = 0; i < map.capacity; i++) {
+    for (size_t i = 0; i < map.capacity; i++) {
         run = map.slots[i].page == 0 ? 0 : run + 1;
         longest = run > longest ? run : longest;
     }

@@ -31,9 +31,8 @@ static int64_t number_of(const struct clr_scalar *entry)
 static bool look_up(const struct clr_dictionary *dictionary, struct clr_lookup *lookup)
 {
     struct clr_lookup_results *results = clr_lookup_results_new(dictionary->count);
-    uint32_t i;
 
-    for (i = 0; results != NULL && i < dictionary->count; i++) {
+    for (uint32_t i = 0; results != NULL && i < dictionary->count; i++) {
         results->values[i] = number_of(&dictionary->entries[i]);
         results->tags[i] = CLR_TAG_INTEGER;
     }
@@ -44,9 +43,7 @@ static bool look_up(const struct clr_dictionary *dictionary, struct clr_lookup *
 
 static void coded_free(struct coded *coded)
 {
-    int i;
-
-    for (i = 0; i < CODED; i++) {
+    for (int i = 0; i < CODED; i++) {
         clr_dictionary_release(coded->dictionaries[i]);
         clr_column_release(coded->columns[i]);
         clr_lookup_results_release(coded->lookups[i].results);
@@ -57,9 +54,7 @@ static void coded_free(struct coded *coded)
    memory; coded_free() is due in any case. */
 static bool coded_make(struct coded *coded)
 {
-    int i;
-
-    for (i = 0; i < CODED; i++) {
+    for (int i = 0; i < CODED; i++) {
         coded->instructions[i] = (struct clr_instruction){CLR_OP_LOOKUP, i, i, -1};
         coded->columns[i] = clr_column_new_codes(coded->dictionaries[i], 0, sizeof(uint32_t));
         if (coded->columns[i] == NULL || !look_up(coded->dictionaries[i], &coded->lookups[i]))
@@ -84,10 +79,9 @@ static bool coded_make(struct coded *coded)
 static bool add_up(const struct clr_groups *groups, struct clr_state *all)
 {
     struct clr_state sum, state;
-    size_t i;
 
     clr_state_clear(&sum);
-    for (i = 0; i < clr_groups_count(groups); i++) {
+    for (size_t i = 0; i < clr_groups_count(groups); i++) {
         clr_groups_state(groups, i, 0, &state);
         clr_state_merge(&sum, &state);
     }
@@ -182,12 +176,11 @@ static void test_count(const struct clr_source *source, uint32_t root, size_t ex
     struct clr_load_report report;
     struct clr_status status;
     size_t rows;
-    int turn;
 
     make_plain(&plain);
     plain.scan.instruction_count = plain.scan.column_count = 0;
     plain.scan.tally_count = 1;
-    for (turn = 0; turn < 2; turn++) { /* the states begin anew */
+    for (int turn = 0; turn < 2; turn++) { /* the states begin anew */
         tap_is_int64(
             clr_stream(source, root, NULL, &plain.scan, 0, &groups, &rows, NULL, &report, &status),
             CLR_LOAD_DONE, "streamed without a column");
