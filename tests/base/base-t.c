@@ -44,46 +44,52 @@ static void write_file(const char *root, const char *name, const char *text)
         tap_ok(false, "%s could not be written", name);
 }
 
-/* Control groups, as the two versions of them look in a machine, a service and a container. */
+/* Control groups, as the two versions of them look in a machine, a service and a container: what is
+   written, one file after the other, and the limits that there are then. */
+static const struct {
+    const char *file, *text;     /* or NULL */
+    uint64_t memory, processors; /* 0: nobody asks */
+    const char *what;
+} group_steps[] = {
+    {NULL, NULL, UINT64_MAX, 0, "no groups"},
+    {"proc/self/cgroup", "0::/a.slice/b.service", UINT64_MAX, 0, "a group that is not to be seen"},
+    {"sys/fs/cgroup/a.slice/b.service/memory.max", "max", UINT64_MAX, 0, "one without a limit"},
+    {"sys/fs/cgroup/a.slice/memory.max", "300000000", 300000000, 0, "the group around it has one"},
+    {"sys/fs/cgroup/a.slice/b.service/memory.max", "200000000", 200000000, 0,
+     "both, the inner one less"},
+    {"sys/fs/cgroup/memory.max", "100000000", 100000000, 0, "a container's"},
+    {"proc/self/cgroup", "9:name=systemd:/x\n8:cpu,memory:/docker/1\n7:memory_other:/y", 0, 0,
+     NULL},
+    {"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712", 0, 0, NULL},
+    {"sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "50000000", 50000000, 0,
+     "of the first version"},
+    {NULL, NULL, 0, UINT64_MAX, "no limit of processors"},
+    {"sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "-1", 0, 0, NULL},
+    {"sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000", 0, UINT64_MAX,
+     "none of the first version"},
+    {"sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "150000", 0, 2, "one and a half"},
+    {"proc/self/cgroup", "0::/a.slice/b.service", 0, 0, NULL},
+    {"sys/fs/cgroup/a.slice/cpu.max", "max 100000", 0, UINT64_MAX, "none of the second version"},
+    {"sys/fs/cgroup/a.slice/cpu.max", "300000 100000", 0, 3, "three"},
+    {"sys/fs/cgroup/a.slice/b.service/cpu.max", "20000 100000", 0, 1, "a fifth of one"},
+};
+
 TAP_TEST(control_group_tests)
 {
     char root[] = "/tmp/clreduce-groups.XXXXXX", command[100];
 
-    if (mkdtemp(root) == NULL) {
-        tap_ok(false, "no directory");
-        return;
+    TAP_NEED(mkdtemp(root) != NULL, "no directory");
+    TAP_EACH (i, group_steps) {
+        if (group_steps[i].file != NULL)
+            write_file(root, group_steps[i].file, group_steps[i].text);
+        if (group_steps[i].memory != 0)
+            tap_is_uint64(clr_control_groups_memory(root), group_steps[i].memory, "%s",
+                          group_steps[i].what);
+        if (group_steps[i].processors != 0)
+            tap_is_uint64(clr_control_groups_processors(root), group_steps[i].processors, "%s",
+                          group_steps[i].what);
     }
-    tap_ok(clr_control_groups_memory(root) == UINT64_MAX, "no groups");
-    write_file(root, "proc/self/cgroup", "0::/a.slice/b.service");
-    tap_ok(clr_control_groups_memory(root) == UINT64_MAX, "a group that is not to be seen");
-    write_file(root, "sys/fs/cgroup/a.slice/b.service/memory.max", "max");
-    tap_ok(clr_control_groups_memory(root) == UINT64_MAX, "one without a limit");
-    write_file(root, "sys/fs/cgroup/a.slice/memory.max", "300000000");
-    tap_is_int64((int64_t)clr_control_groups_memory(root), 300000000,
-                 "the group around it has one");
-    write_file(root, "sys/fs/cgroup/a.slice/b.service/memory.max", "200000000");
-    tap_is_int64((int64_t)clr_control_groups_memory(root), 200000000, "both, the inner one less");
-    write_file(root, "sys/fs/cgroup/memory.max", "100000000");
-    tap_is_int64((int64_t)clr_control_groups_memory(root), 100000000, "a container's");
-    write_file(root, "proc/self/cgroup",
-               "9:name=systemd:/x\n8:cpu,memory:/docker/1\n7:memory_other:/y");
-    write_file(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
-    write_file(root, "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "50000000");
-    tap_is_int64((int64_t)clr_control_groups_memory(root), 50000000, "of the first version");
     tap_ok(clr_system_memory() > 0, "the process' own");
-    tap_ok(clr_control_groups_processors(root) == UINT64_MAX, "no limit of processors");
-    write_file(root, "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "-1");
-    write_file(root, "sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us", "100000");
-    tap_ok(clr_control_groups_processors(root) == UINT64_MAX, "none of the first version");
-    write_file(root, "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us", "150000");
-    tap_is_int64((int64_t)clr_control_groups_processors(root), 2, "one and a half");
-    write_file(root, "proc/self/cgroup", "0::/a.slice/b.service");
-    write_file(root, "sys/fs/cgroup/a.slice/cpu.max", "max 100000");
-    tap_ok(clr_control_groups_processors(root) == UINT64_MAX, "none of the second version");
-    write_file(root, "sys/fs/cgroup/a.slice/cpu.max", "300000 100000");
-    tap_is_int64((int64_t)clr_control_groups_processors(root), 3, "three");
-    write_file(root, "sys/fs/cgroup/a.slice/b.service/cpu.max", "20000 100000");
-    tap_is_int64((int64_t)clr_control_groups_processors(root), 1, "a fifth of one");
     tap_ok(clr_system_processors() > 0, "the process' own processors");
     snprintf(command, sizeof command, "rm -r %s", root);
     tap_ok(system(command) == 0, "the directory is gone");
@@ -148,7 +154,7 @@ TAP_TEST(processor_tests)
 
 /* ---- Settings: their defaults, what may be set, and what is said about the rest. */
 
-static void test_defaults(void)
+TAP_TEST(test_defaults)
 {
     struct clr_settings settings;
 
@@ -168,7 +174,7 @@ static void test_defaults(void)
     tap_is_int64(settings.override, 0, "override");
 }
 
-static void test_environment(void)
+TAP_TEST(test_environment)
 {
     struct clr_settings settings;
     char longest[CLR_SETTING_TEXT_SIZE + 10];
@@ -207,7 +213,7 @@ static void refuses(const char *name, const char *value, const char *message)
         tap_diag("%s", status.message);
 }
 
-static void test_refusals(void)
+TAP_TEST(test_refusals)
 {
     const char *range = "chunk_size must be an integer from 16 to 16777216, not '";
 
@@ -241,56 +247,56 @@ static void test_refusals(void)
     refuses("", "1", "no setting ''");
 }
 
-static void test_changes(void)
+/* Whether a setting takes a value. */
+static bool sets(struct clr_settings *settings, const char *name, const char *value)
+{
+    struct clr_status status = {.code = CLR_OK};
+
+    return clr_settings_set(settings, name, value, &status) == CLR_OK;
+}
+
+TAP_TEST(test_changes)
 {
     struct clr_settings settings;
     struct clr_status status = {.code = CLR_OK};
     char text[CLR_SETTING_TEXT_SIZE + 1];
 
     clr_settings_init(&settings);
-    tap_ok(clr_settings_set(&settings, "chunk_size", "16", &status) == CLR_OK &&
-               settings.chunk_size == 16,
+    tap_ok(sets(&settings, "chunk_size", "16") && settings.chunk_size == 16,
            "the least chunk_size");
-    tap_ok(clr_settings_set(&settings, "chunk_size", "16777216", &status) == CLR_OK &&
-               settings.chunk_size == 16777216,
+    tap_ok(sets(&settings, "chunk_size", "16777216") && settings.chunk_size == 16777216,
            "the greatest chunk_size");
-    tap_ok(clr_settings_set(&settings, "host_threshold", "9223372036854775807", &status) ==
-                   CLR_OK &&
+    tap_ok(sets(&settings, "host_threshold", "9223372036854775807") &&
                settings.host_threshold == INT64_MAX,
            "the greatest host_threshold");
-    tap_ok(clr_settings_set(&settings, "device_timeout", "100", &status) == CLR_OK &&
-               settings.device_timeout == 100,
+    tap_ok(sets(&settings, "device_timeout", "100") && settings.device_timeout == 100,
            "the least device_timeout");
-    tap_ok(clr_settings_set(&settings, "override", "on", &status) == CLR_OK &&
-               settings.override == 1 &&
-               clr_settings_set(&settings, "override", "off", &status) == CLR_OK &&
-               settings.override == 0,
+    tap_ok(sets(&settings, "override", "on") && settings.override == 1 &&
+               sets(&settings, "override", "off") && settings.override == 0,
            "a setting that is on or off");
 
-    tap_ok(clr_settings_set(&settings, "column_memory", "1000", &status) == CLR_OK &&
+    tap_ok(sets(&settings, "column_memory", "1000") &&
                clr_process_setting(CLR_COLUMN_MEMORY) == 1000 &&
-               clr_settings_set(&settings, "column_memory", "0", &status) == CLR_OK &&
-               clr_process_setting(CLR_COLUMN_MEMORY) == 0,
+               sets(&settings, "column_memory", "0") && clr_process_setting(CLR_COLUMN_MEMORY) == 0,
            "a setting of the process");
     setenv("CLREDUCE_DEVICE_ARITHMETIC", "integer", 1);
     tap_ok(clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_INTEGER &&
-               clr_settings_set(&settings, "device_arithmetic", "auto", &status) == CLR_OK &&
+               sets(&settings, "device_arithmetic", "auto") &&
                clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_AUTO,
            "one whose default is the environment's, until it is set");
-    tap_ok(clr_settings_set(&settings, "device_arithmetic", "fp64", &status) == CLR_OK &&
+    tap_ok(sets(&settings, "device_arithmetic", "fp64") &&
                clr_process_setting(CLR_DEVICE_ARITHMETIC) == CLR_ARITHMETIC_FP64 &&
-               clr_settings_set(&settings, "device_arithmetic", "auto", &status) == CLR_OK,
+               sets(&settings, "device_arithmetic", "auto"),
            "one of three words");
     tap_ok(clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_AUTO &&
-               clr_settings_set(&settings, "device_columns", "copied", &status) == CLR_OK &&
+               sets(&settings, "device_columns", "copied") &&
                clr_process_setting(CLR_DEVICE_COLUMNS) == CLR_DEVICE_COLUMNS_COPIED,
            "which is not that of another one");
     unsetenv("CLREDUCE_DEVICE_ARITHMETIC");
 
     memset(text, 'n', sizeof text);
     text[CLR_SETTING_TEXT_SIZE - 1] = '\0';
-    tap_ok(clr_settings_set(&settings, "device", text, &status) == CLR_OK &&
-               strcmp(settings.device, text) == 0,
+    tap_ok(sets(&settings, "device", text) && strcmp(settings.device, text) == 0,
            "the longest name of a device");
     text[CLR_SETTING_TEXT_SIZE - 1] = 'n';
     text[CLR_SETTING_TEXT_SIZE] = '\0';
@@ -298,7 +304,7 @@ static void test_changes(void)
            "one byte more is refused");
 }
 
-static void test_list(void)
+TAP_TEST(test_list)
 {
     static const char *const names[] = {
         "device",           "chunk_size",        "host_threshold", "start_after",
@@ -307,12 +313,11 @@ static void test_list(void)
         "override",         "device_arithmetic", "device_columns", "devices"};
     struct clr_setting_description description;
     struct clr_settings settings;
-    struct clr_status status;
     size_t i;
 
     clr_settings_init(&settings);
-    clr_settings_set(&settings, "chunk_size", "100", &status);
-    clr_settings_set(&settings, "device", "host", &status);
+    sets(&settings, "chunk_size", "100");
+    sets(&settings, "device", "host");
     for (i = 0; clr_settings_describe(&settings, i, &description); i++) {
         if (!tap_ok(i < sizeof names / sizeof names[0], "there is a setting number %zu", i))
             return;
@@ -327,20 +332,10 @@ static void test_list(void)
             tap_is_string(description.default_value, "16384", "and its default");
         }
         /* What the list shows can be set: nothing in it is mere decoration. */
-        tap_ok(clr_settings_set(&settings, description.name, description.default_value, &status) ==
-                   CLR_OK,
+        tap_ok(sets(&settings, description.name, description.default_value),
                "the default of %s can be set", description.name);
     }
     tap_is_int64((int64_t)i, sizeof names / sizeof names[0], "all settings are listed");
-}
-
-TAP_TEST(settings_tests)
-{
-    test_defaults();
-    test_environment();
-    test_refusals();
-    test_changes();
-    test_list();
 }
 
 /* ---- The status object: a code, an OpenCL error and a message that always fits. */
