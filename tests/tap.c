@@ -25,9 +25,7 @@ void tap_add(struct tap_test *test)
 
 void tap_run_all(void)
 {
-    const struct tap_test *test;
-
-    for (test = tap_tests; test != NULL; test = test->next)
+    for (const struct tap_test *test = tap_tests; test != NULL; test = test->next)
         test->run();
 }
 
@@ -35,10 +33,9 @@ void tap_run_all(void)
 static void result(bool passed, const char *name, va_list arguments)
 {
     char text[512];
-    char *c;
 
     vsnprintf(text, sizeof text, name, arguments);
-    for (c = text; *c != '\0'; c++) {
+    for (char *c = text; *c != '\0'; c++) {
         if (*c == '\n' || *c == '\r')
             *c = ' ';
         else if (*c == '#')

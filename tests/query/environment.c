@@ -133,11 +133,9 @@ const char *schema = "main";
 /* Notes what is known of a SELECT's numbers and functions. */
 static void know_nodes(struct clr_syntax *syntax)
 {
-    struct clr_node *node;
-
-    for (node = syntax->numbers.first; node != NULL; node = node->listed)
+    for (struct clr_node *node = syntax->numbers.first; node != NULL; node = node->listed)
         node->is_known = find_literal(node, &node->value);
-    for (node = syntax->functions.first; node != NULL; node = node->listed) {
+    for (struct clr_node *node = syntax->functions.first; node != NULL; node = node->listed) {
         node->is_deterministic = is_deterministic(node->names[0].name);
         node->is_builtin = node->is_deterministic;
         node->subtypes = find_subtypes(node->names[0].name);

@@ -268,11 +268,10 @@ static void test_device(const struct clr_device_info *info)
 {
     struct clr_worker *worker;
     struct world world;
-    uint8_t bytes;
 
     tap_diag("%s (%s), as %s", info->name, info->platform, clr_device_type_name(info->type));
     worker = workers_start(info);
-    for (bytes = 4; bytes > 0; bytes = (uint8_t)(bytes / (tap_is_quick() ? 8 : 2))) {
+    for (uint8_t bytes = 4; bytes > 0; bytes = (uint8_t)(bytes / (tap_is_quick() ? 8 : 2))) {
         world_open(&world, worker, 10007, bytes);
         test_simple(&world);
         test_random(&world);

@@ -195,14 +195,13 @@ static int lives_write_view(const struct viewed *view, struct step *steps)
 {
     const bool asked_with = strchr(view->select, '?') != NULL;
     char *select = lives_put(view->select, ":value");
-    const char *does;
     int count = 0;
 
     steps[count++] =
         (struct step){sqlite3_mprintf("CREATE VIRTUAL TABLE temp.v USING clreduce((%s))", select),
                       "SELECT 1 WHERE 0"};
     sqlite3_free(select);
-    for (does = view->does; *does != '\0'; does++) {
+    for (const char *does = view->does; *does != '\0'; does++) {
         const char *value = *does == 'b' ? view->values[1] : view->values[0];
 
         if (*does == 'p')
