@@ -228,9 +228,9 @@ enum clr_code clr_reducer_begin(struct clr_device *device, int slot, const struc
     clr_state_clear(&made_up->states[slot]);
     clr_state_extend(&made_up->states[slot], made_up->more[slot],
                      clr_operation_more(chunk->operation));
-    for (int element = 0; element < CLR_ELEMENTS; element++) {
+    for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element) {
-            clr_host_reduce(chunk, (enum clr_element)element, &made_up->states[slot]);
+            clr_host_reduce(chunk, element, &made_up->states[slot]);
             made_up->bytes[slot] += (int64_t)(chunk->count[element] * sizeof(double));
         }
     }

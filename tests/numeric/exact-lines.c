@@ -123,15 +123,15 @@ static void write_state(struct state *state)
     write_sum(&state->yy);
     write_sum(&state->xy);
     printf("%d", clr_moments_consistent(&state->sums));
-    for (int statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
-        unsigned needed = clr_statistic_needs((enum clr_statistic)statistic);
+    for (enum clr_statistic statistic = CLR_VAR_POP; statistic <= CLR_REGR_SXY; statistic++) {
+        unsigned needed = clr_statistic_needs(statistic);
         struct clr_sums sums = state->sums;
 
         for (int i = 0; i < CLR_MOST_TERMS; i++) {
             if (!(needed & 1u << i))
                 sums.sums[i] = NULL;
         }
-        clr_moments_finish(&sums, (enum clr_statistic)statistic, &value);
+        clr_moments_finish(&sums, statistic, &value);
         if (value.kind == CLR_KIND_REAL)
             printf(" %.17g", value.as.real);
         else if (value.kind == CLR_KIND_INTEGER)

@@ -116,9 +116,8 @@ void open_database(void)
                      NULL, NULL, NULL) != SQLITE_OK)
         tap_bail("no database");
     for (aggregate = clr_aggregates; aggregate->name != NULL; aggregate++) {
-        for (int form = 0; form < CLR_FORMS; form++) {
-            snprintf(name, sizeof name, "%s%s", aggregate->name,
-                     clr_form_suffix((enum clr_form)form));
+        for (enum clr_form form = 0; form < CLR_FORMS; form++) {
+            snprintf(name, sizeof name, "%s%s", aggregate->name, clr_form_suffix(form));
             sqlite3_create_function(database, name,
                                     form & CLR_FORM_MERGE ? 1 : aggregate->arguments, SQLITE_UTF8,
                                     NULL, NULL, never, never_final);

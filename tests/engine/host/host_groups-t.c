@@ -129,13 +129,13 @@ TAP_TEST(test_parts)
                                           CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM};
     struct clr_groups *whole, *groups;
 
-    for (int key = 0; key < FAMILIES; key++) {
+    for (enum family key = 0; key < FAMILIES; key++) {
         for (int i = FIRST_ROUND; i < ROUNDS; i++) {
             const int parts = i < ROUNDS - 1 ? 2 + i % 6 : 0;
             const size_t rows =
                 parts == 0 ? MANY : random_below(random_below(4) == 0 ? 60000 : 5000);
 
-            make(rows, (enum family)key, (enum family)(i / 4), operations[i % 4]);
+            make(rows, key, (enum family)(i / 4), operations[i % 4]);
             grouping.key_count = random_between(0, 2);
             grouping.by_first = random_below(4) == 0;
             grouping.descending[0] = random_below(3) == 0;

@@ -14,13 +14,13 @@ static int64_t host_chunks(void)
 static void test_host(void)
 {
     set_up("host");
-    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-        whole((enum clr_operation)operation, 0);
-        whole((enum clr_operation)operation, 1);
-        whole((enum clr_operation)operation, CHUNK - 1);
-        whole((enum clr_operation)operation, CHUNK);
-        whole((enum clr_operation)operation, CHUNK + 1);
-        whole((enum clr_operation)operation, 50 * CHUNK + 7);
+    for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+        whole(operation, 0);
+        whole(operation, 1);
+        whole(operation, CHUNK - 1);
+        whole(operation, CHUNK);
+        whole(operation, CHUNK + 1);
+        whole(operation, 50 * CHUNK + 7);
     }
     child_ok(stats.values_fed == 3 * (1 + CHUNK - 1 + CHUNK + CHUNK + 1 + 50 * CHUNK + 7),
              "values fed");
@@ -34,11 +34,11 @@ static void test_host(void)
 static void test_device(void)
 {
     set_up("auto");
-    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-        make_ready((enum clr_operation)operation);
+    for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+        make_ready(operation);
         /* What the device has not begun at the end is taken back: that may be all. */
         for (int round = 0; round < 20 || (round < 10000 && stats.chunks_to_device == 0); round++)
-            whole((enum clr_operation)operation, random_below(30 * CHUNK));
+            whole(operation, random_below(30 * CHUNK));
         child_ok(stats.chunks_to_device > 0 && stats.bytes_to_device > 0, "the device has served");
         child_ok(stats.kernels_launched == 2 * stats.chunks_to_device &&
                      stats.passes == stats.kernels_launched,

@@ -203,14 +203,14 @@ static void check_extremes_of_integers(size_t offset, size_t count)
 
 TAP_TEST(test_reals)
 {
-    for (int kind = 0; kind < DATA_REALS; kind++) {
-        data_fill_reals(reals, PAIRED, (enum data_reals)kind);
+    for (enum data_reals kind = 0; kind < DATA_REALS; kind++) {
+        data_fill_reals(reals, PAIRED, kind);
         test_lengths(check_sum_of_reals);
         test_lengths(check_dot_of_reals);
         test_lengths(check_extremes_of_reals);
         /* Both factors of one kind are not enough: tiny times huge is a case of its own. */
-        for (int other = 0; other < DATA_REALS; other++) {
-            data_fill_reals(reals + MOST, MOST, (enum data_reals)other);
+        for (enum data_reals other = 0; other < DATA_REALS; other++) {
+            data_fill_reals(reals + MOST, MOST, other);
             check_dot_of_reals(random_below(8), 500 + random_below(300));
         }
         batch_end("reals: %s", data_reals_names[kind]);
@@ -219,8 +219,8 @@ TAP_TEST(test_reals)
 
 TAP_TEST(test_integers)
 {
-    for (int kind = 0; kind < DATA_INTEGERS; kind++) {
-        data_fill_integers(integers, PAIRED, (enum data_integers)kind);
+    for (enum data_integers kind = 0; kind < DATA_INTEGERS; kind++) {
+        data_fill_integers(integers, PAIRED, kind);
         test_lengths(check_sum_of_integers);
         test_lengths(check_extremes_of_integers);
         batch_end("integers: %s", data_integers_names[kind]);
@@ -271,9 +271,9 @@ TAP_TEST(test_chunks)
 {
     size_t count = 5003;
 
-    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-        for (int element = 0; element < CLR_ELEMENTS; element++) {
-            struct clr_chunk *chunk = clr_chunk_new((enum clr_operation)operation, 6000);
+    for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {
+            struct clr_chunk *chunk = clr_chunk_new(operation, 6000);
             struct clr_state state, want;
 
             TAP_NEED(chunk != NULL, "no memory");
@@ -282,11 +282,11 @@ TAP_TEST(test_chunks)
                                DATA_ANY);
             clr_state_clear(&state);
             clr_state_clear(&want);
-            clr_host_reduce(chunk, (enum clr_element)element, &state);
+            clr_host_reduce(chunk, element, &state);
             batch_ok(!state.reals.seen && !state.integers.seen && !state.sum.wide_used,
                      "an empty chunk changes nothing");
             chunk->count[element] = count;
-            clr_host_reduce(chunk, (enum clr_element)element, &state);
+            clr_host_reduce(chunk, element, &state);
             for (size_t i = 0; i < count; i++) {
                 double real = chunk->real[i];
                 int64_t integer = chunk->integer[i], bits;

@@ -44,9 +44,9 @@ static void check_operators(const struct clr_loops *loops)
             clr_loop *const *list = tag == VALUE_REAL ? loops->reals : loops->integers;
             fill(a, tag, round % 4 != 0);
             fill(b, tag, round % 4 < 2);
-            for (int opcode = 0; opcode < CLR_OPCODES; opcode++)
+            for (enum clr_opcode opcode = 0; opcode < CLR_OPCODES; opcode++)
                 if (list[opcode] != NULL)
-                    check_operator(list[opcode], (enum clr_opcode)opcode, tag);
+                    check_operator(list[opcode], opcode, tag);
         }
     }
 }

@@ -231,17 +231,17 @@ static void check_unknown(void)
     const scalar other = scalar_of(VALUE_BYTES, 0), unsure = scalar_of(VALUE_UNSURE, 0);
     const scalar null = scalar_of(VALUE_NULL, 0), one = scalar_integer(1);
 
-    for (int i = CLR_OP_ADD; i < CLR_OPCODES; i++) {
-        enum clr_opcode opcode = (enum clr_opcode)i;
+    for (enum clr_opcode opcode = CLR_OP_ADD; opcode < CLR_OPCODES; opcode++) {
         bool tests = opcode == CLR_OP_IS_NULL || opcode == CLR_OP_NOT_NULL;
         bool passes = opcode == CLR_OP_COALESCE;
         scalar want = tests ? scalar_integer(opcode == CLR_OP_NOT_NULL) : passes ? other : unsure;
-        batch_ok(same(reference_operate(opcode, other, one, one), want), "%s", operators[i].sql);
+        batch_ok(same(reference_operate(opcode, other, one, one), want), "%s",
+                 operators[opcode].sql);
         batch_ok(same(reference_operate(opcode, unsure, null, one), unsure), "%s",
-                 operators[i].sql);
-        if (takes(&operators[i], '2') && !takes(&operators[i], '3') && !passes)
+                 operators[opcode].sql);
+        if (takes(&operators[opcode], '2') && !takes(&operators[opcode], '3') && !passes)
             batch_ok(same(reference_operate(opcode, null, other, one), unsure), "%s",
-                     operators[i].sql);
+                     operators[opcode].sql);
     }
     batch_ok(same(scalar_if(one, null, unsure), null), "the branch not taken");
     batch_ok(same(scalar_if(null, unsure, other), other), "the branch taken");

@@ -174,10 +174,10 @@ static void test_kinds(void)
     struct clr_bins bins;
 
     for (int family = 0; family < BINS_FAMILIES; family++) {
-        for (int which = 0; which < VALUES_KINDS; which++) {
+        for (enum values which = 0; which < VALUES_KINDS; which++) {
             bins_make(&bins, family, 3000);
-            compare(&bins, family, CLR_KIND_REAL, 20011, (enum values)which);
-            compare(&bins, family, CLR_KIND_INTEGER, 20011, (enum values)which);
+            compare(&bins, family, CLR_KIND_REAL, 20011, which);
+            compare(&bins, family, CLR_KIND_INTEGER, 20011, which);
         }
     }
     batch_end("values and ends of every kind");

@@ -97,9 +97,9 @@ static void finish(int slot, struct clr_state *state, struct clr_device_work *wo
 static void expect(const struct clr_chunk *chunk, unsigned elements, struct clr_state *state)
 {
     clr_state_clear(state);
-    for (int element = 0; element < CLR_ELEMENTS; element++) {
+    for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {
         if (elements & 1u << element)
-            clr_host_reduce(chunk, (enum clr_element)element, state);
+            clr_host_reduce(chunk, element, state);
     }
 }
 
@@ -123,21 +123,18 @@ static void compare(const struct clr_chunk *chunk, enum clr_element element, con
 /* The programs are built once, and each passes the test that it has to pass before it serves. */
 static void test_programs(void)
 {
-    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-        for (int element = 0; element < CLR_ELEMENTS; element++) {
+    for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {
             struct clr_status status = {.code = CLR_OK};
             char *log = NULL;
             enum clr_code code;
-            code = clr_reducer_build(device, (enum clr_operation)operation,
-                                     (enum clr_element)element, &log, &status);
+            code = clr_reducer_build(device, operation, element, &log, &status);
             if (!tap_ok(code == CLR_OK && log == NULL, "the program for %s of %s is built",
                         operation_names[operation], element_names[element]))
                 tap_bail("%s\n%s", status.message, log != NULL ? log : "");
-            tap_ok(clr_reducer_build(device, (enum clr_operation)operation,
-                                     (enum clr_element)element, &log, &status) == CLR_OK,
+            tap_ok(clr_reducer_build(device, operation, element, &log, &status) == CLR_OK,
                    "and is there when it is asked for again");
-            tap_ok(clr_self_test(device, (enum clr_operation)operation, (enum clr_element)element,
-                                 &status) == CLR_OK,
+            tap_ok(clr_self_test(device, operation, element, &status) == CLR_OK,
                    "and passes its test");
         }
     }
@@ -277,9 +274,9 @@ static void test_group_sizes(void)
     static const size_t lengths[] = {1, 99, 1000, 20011};
     size_t first;
 
-    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-        struct clr_chunk *chunk = new_chunk((enum clr_operation)operation);
-        for (int element = 0; element < CLR_ELEMENTS; element++) {
+    for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+        struct clr_chunk *chunk = new_chunk(operation);
+        for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {
             struct clr_program *program = &reducer_of(device)->programs[operation][element];
             size_t usual = program->group_size;
             if (!program->built)
@@ -291,9 +288,8 @@ static void test_group_sizes(void)
                 for (size_t j = 0; j < sizeof lengths / sizeof lengths[0] && sizes[i] <= usual;
                      j++) {
                     program->group_size = sizes[i];
-                    fill(chunk, (enum clr_element)element, lengths[j],
-                         element == CLR_REAL ? DATA_WIDE : DATA_ANY);
-                    compare(chunk, (enum clr_element)element, "a group's size");
+                    fill(chunk, element, lengths[j], element == CLR_REAL ? DATA_WIDE : DATA_ANY);
+                    compare(chunk, element, "a group's size");
                 }
             }
             program->group_size = usual;
@@ -336,10 +332,10 @@ static void test_variant(bool doubles)
     clr_device_open(&info, &device, &status);
     devices_bail_on(&status, "clr_device_open");
     test_programs();
-    for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-        for (int element = 0; element < CLR_ELEMENTS; element++) {
-            test_reductions((enum clr_operation)operation, (enum clr_element)element);
-            test_places((enum clr_operation)operation, (enum clr_element)element);
+    for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+        for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {
+            test_reductions(operation, element);
+            test_places(operation, element);
         }
     }
     test_slots();

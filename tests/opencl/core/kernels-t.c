@@ -43,14 +43,13 @@ static void test_operation(const char *kind, enum clr_operation operation)
     static const char *const names[] = {[CLR_REAL] = "REAL", [CLR_INTEGER] = "INTEGER"};
     struct clr_status status;
 
-    for (int element = 0; element < CLR_ELEMENTS && is_wanted(kind); element++) {
+    for (enum clr_element element = 0; element < CLR_ELEMENTS && is_wanted(kind); element++) {
         const int64_t start = clr_clock_ns();
         char *log = NULL;
 
         clr_status_clear(&status);
-        if (clr_reducer_build(device, operation, (enum clr_element)element, &log, &status) ==
-            CLR_OK)
-            clr_self_test(device, operation, (enum clr_element)element, &status);
+        if (clr_reducer_build(device, operation, element, &log, &status) == CLR_OK)
+            clr_self_test(device, operation, element, &status);
         check(kind, names[element], start, &status, log);
     }
 }

@@ -73,11 +73,10 @@ static int add_operators(struct clr_scan *scan, struct clr_instruction *instruct
 {
     int last = 0;
 
-    for (int opcode = 0; opcode < CLR_OPCODES; opcode++) {
+    for (enum clr_opcode opcode = 0; opcode < CLR_OPCODES; opcode++) {
         if (opcode == CLR_OP_COLUMN || opcode == CLR_OP_CONSTANT || opcode == CLR_OP_LOOKUP)
             continue;
-        instructions[scan->instruction_count] =
-            (struct clr_instruction){(enum clr_opcode)opcode, last, last, last};
+        instructions[scan->instruction_count] = (struct clr_instruction){opcode, last, last, last};
         last = scan->instruction_count++;
     }
     return last;
@@ -168,9 +167,9 @@ TAP_TEST(all_tests)
     for (int doubles = 0; doubles < 2; doubles++) {
         info.type = CLR_DEVICE_GPU;
         info.doubles = info.long_maxima = doubles;
-        for (int operation = 0; operation < CLR_OPERATIONS; operation++) {
-            for (int element = 0; element < CLR_ELEMENTS; element++)
-                test_reduction(&info, (enum clr_operation)operation, (enum clr_element)element);
+        for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
+            for (enum clr_element element = 0; element < CLR_ELEMENTS; element++)
+                test_reduction(&info, operation, element);
         }
         test_scan(&info, false);
         test_scan(&info, true);

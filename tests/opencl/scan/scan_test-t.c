@@ -156,8 +156,8 @@ static void test_spoiled(struct clr_column *const *columns)
 
     for (int i = 0; i < SCANS; i++) {
         make_scan(&made, columns, i);
-        for (int spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
-            struct fake fake = {(enum spoiled)spoiled, 0};
+        for (enum spoiled spoiled = NOTHING; spoiled < SPOILED; spoiled++) {
+            struct fake fake = {spoiled, 0};
             if (!examine(&made.scan, &fake, &step, &status) || fake.sure == 0 ||
                 !concerns(fake.spoiled, &step))
                 continue;
