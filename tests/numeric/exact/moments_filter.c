@@ -68,43 +68,40 @@ enum state_flavour {
     STATE_FLAVOURS
 };
 
+static struct state_operand integer_operand(int64_t integer)
+{
+    return (struct state_operand){.is_integer = true, .integer = integer};
+}
+
+static struct state_operand real_operand(double real)
+{
+    return (struct state_operand){.real = real};
+}
+
 static struct state_operand state_operand(enum state_flavour flavour)
 {
-    struct state_operand x = {.is_integer = false};
-
     switch (flavour) {
     case STATE_SMALL:
-        x.is_integer = true;
-        x.integer = random_between(-100, 100);
-        break;
+        return integer_operand(random_between(-100, 100));
     case STATE_INTEGERS:
-        x.is_integer = true;
-        x.integer = random_integer();
-        break;
+        return integer_operand(random_integer());
     case STATE_TAME:
-        x.real = random_hard(1013, 1033);
-        break;
+        return real_operand(random_hard(1013, 1033));
     case STATE_WHOLE:
-        x.real = (double)random_between(-1000000, 1000000);
-        break;
+        return real_operand((double)random_between(-1000000, 1000000));
     case STATE_WILD:
-        x.real = random_finite();
-        break;
+        return real_operand(random_finite());
     case STATE_LOW:
-        x.real = random_hard(0, 60);
-        break;
+        return real_operand(random_hard(0, 60));
     case STATE_HIGH:
-        x.real = random_hard(1980, 2046);
-        break;
+        return real_operand(random_hard(1980, 2046));
     case STATE_MIXED:
         return state_operand((enum state_flavour)random_below(STATE_MIXED));
     default:
         if (random_below(4) != 0)
             return state_operand((enum state_flavour)random_below(STATE_MIXED));
-        x.real = random_bits() & 1 ? INFINITY : -INFINITY;
-        break;
+        return real_operand(random_bits() & 1 ? INFINITY : -INFINITY);
     }
-    return x;
 }
 
 /* Changes one of the sums, mostly by so little that only the exact answer can tell. */
