@@ -91,6 +91,17 @@ static inline void devices_bail_on(const struct clr_status *status, const char *
     TAP_NEED(status->code == CLR_OK, "%s: %s", what, status->message);
 }
 
+/* Opens a device; its description stays where it is for as long. */
+static inline struct clr_device *devices_open(const struct clr_device_info *info)
+{
+    struct clr_status status = {.code = CLR_OK};
+    struct clr_device *device;
+
+    clr_device_open(info, &device, &status);
+    devices_bail_on(&status, "clr_device_open");
+    return device;
+}
+
 /*
  * Whether two devices alike may bring the process down: those of PoCL from version 4 on, which are
  * called "cpu-..." instead of "pthread-...", start kernels with a list that is made anew with each

@@ -293,12 +293,9 @@ static void make_binner(void)
 /* All tests of the kernels' variant with or without doubles. */
 static void test_variant(bool doubles)
 {
-    struct clr_status status = {.code = CLR_OK};
-
     tap_diag("the kernels for a device with%s doubles", doubles ? "" : "out");
     info.doubles = doubles;
-    clr_device_open(&info, &device, &status);
-    devices_bail_on(&status, "clr_device_open");
+    device = devices_open(&info);
     make_binner();
     test_sizes();
     test_kinds();

@@ -251,8 +251,7 @@ static void test_groups(void)
 
     TAP_NEED(chunk != NULL, "no memory");
     info.compute_units = 2000;
-    clr_device_open(&info, &device, &status);
-    devices_bail_on(&status, "clr_device_open");
+    device = devices_open(&info);
     clr_reducer_build(device, CLR_SUM, CLR_INTEGER, &log, &status);
     devices_bail_on(&status, "clr_reducer_build");
     fill(chunk, CLR_INTEGER, DEEP, DATA_ANY);
@@ -325,12 +324,9 @@ static void test_open(void)
 /* All tests of the kernels' variant with doubles, or by integers alone. */
 static void test_variant(bool doubles)
 {
-    struct clr_status status = {.code = CLR_OK};
-
     tap_diag("the kernels for a device with%s doubles", doubles ? "" : "out");
     info.doubles = doubles;
-    clr_device_open(&info, &device, &status);
-    devices_bail_on(&status, "clr_device_open");
+    device = devices_open(&info);
     test_programs();
     for (enum clr_operation operation = 0; operation < CLR_OPERATIONS; operation++) {
         for (enum clr_element element = 0; element < CLR_ELEMENTS; element++) {

@@ -346,8 +346,7 @@ static void test_as(const struct clr_device_info *info, bool doubles,
     if (wanted != NULL && !is_wanted("scan"))
         other.shared_alignment = SHARED_ALIGNMENT;
     as = doubles ? "device with doubles" : "device without doubles";
-    clr_device_open(&other, &device, &status);
-    devices_bail_on(&status, "clr_device_open");
+    device = devices_open(&other);
     test_operation("sum", CLR_SUM);
     test_operation("dot", CLR_DOT);
     test_operation("extremes", CLR_EXTREMES);

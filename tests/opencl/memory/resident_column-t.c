@@ -114,11 +114,9 @@ static void test_device(const struct clr_device_info *info)
     struct clr_resident_column *other;
     static int64_t values[ROWS];
     struct clr_device *device;
-    struct clr_status status = {.code = CLR_OK};
 
     tap_diag("%s, as a device of type %s", info->name, clr_device_type_name(info->type));
-    clr_device_open(info, &device, &status);
-    devices_bail_on(&status, "clr_device_open");
+    device = devices_open(info);
     for (int i = 0; i < ROWS; i++)
         values[i] = (int64_t)i * i * 1000003 - 77;
     other = devices_upload(device, CLR_TAG_INTEGER, values, KEPT);

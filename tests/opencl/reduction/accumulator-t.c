@@ -140,11 +140,8 @@ static void test_operation(struct clr_device *device, enum clr_operation operati
 static void test_device(const struct clr_device_info *info)
 {
     const uint64_t local[] = {info->local_memory, 4096, 0};
-    struct clr_status status = {.code = CLR_OK};
-    struct clr_device *device;
+    struct clr_device *device = devices_open(info);
 
-    clr_device_open(info, &device, &status);
-    devices_bail_on(&status, "the device opens");
     for (int i = 0; i < (info->type == CLR_DEVICE_CPU ? 1 : 3); i++) {
         device->info.local_memory = local[i];
         for (int integers = info->doubles ? 0 : 1; integers < 2; integers++) {

@@ -27,10 +27,8 @@ static void test_device(const struct clr_device_info *info)
     struct clr_arithmetic_times times;
     struct clr_settings settings;
     struct clr_status status = {.code = CLR_OK};
-    struct clr_device *device;
+    struct clr_device *device = devices_open(info);
 
-    clr_device_open(info, &device, &status);
-    devices_bail_on(&status, "the device opens");
     clr_arithmetic_measure(device, &times, &status);
     tap_is_int64(status.code, CLR_OK, "%s measures", info->name);
     tap_ok(times.integers > 0 && (times.doubles > 0) == info->doubles,

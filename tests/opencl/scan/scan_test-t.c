@@ -212,12 +212,10 @@ static void test_programs(struct clr_column *const *columns)
 static void test_device(const struct clr_device_info *info)
 {
     struct clr_column *columns[SCANS_COLUMNS];
-    struct clr_status status = {.code = CLR_OK};
 
     tap_diag("%s, as %s, %s doubles", info->name, info->type == CLR_DEVICE_CPU ? "cpu" : "gpu",
              info->doubles ? "with" : "without");
-    clr_device_open(info, &device, &status);
-    devices_bail_on(&status, "clr_device_open");
+    device = devices_open(info);
     scans_columns(columns, ROWS);
     make_lookups();
     if (info->doubles)
