@@ -8,8 +8,6 @@
 #include "numeric/scans.h"
 #include "opencl/devices.h"
 
-#include <unistd.h>
-
 enum { ROWS = 20011, COLUMNS = 5, CODES = 2, MANY = 200 };
 
 /* Two columns of values, and three of codes, whose dictionaries have so many entries. */

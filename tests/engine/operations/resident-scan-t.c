@@ -9,7 +9,6 @@
 #include "opencl/devices.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 enum { SCANS = 6, QUICK_SCANS = 1 };
 

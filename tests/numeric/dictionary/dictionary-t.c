@@ -7,7 +7,6 @@
 #include "random.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { LONGEST = 200000 };
 
