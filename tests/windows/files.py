@@ -19,7 +19,7 @@ def delete(path):
 
 def fill(path, factor=1, mode="DELETE"):
     """A connection to a new database, whose view holds its columns."""
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     support.execute(db, f"PRAGMA journal_mode = {mode}", "CREATE TABLE t(a)")
     db.execute("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO t SELECT i * ? FROM n", (factor,))
     views.create(db, "v", SELECT)
@@ -98,7 +98,7 @@ def accelerated(db):
 
 def test_prepare():
     """clreduce_prepare_v2() of the DLL: rows and columns are those of SQLite's own, and most are of accelerated statements."""
-    db = views.connect(views.new(), isolation_level=None)
+    db = views.connect(views.new())
     db.executescript("""
         CREATE TABLE d(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO d VALUES (0, 'a'), (1, 'b'), (2, 'c'), (3, NULL);
         CREATE TABLE s(id INTEGER PRIMARY KEY, kind INT, n INT, x REAL, day TEXT);

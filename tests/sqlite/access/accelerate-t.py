@@ -21,7 +21,7 @@ def fill(db, table, factor=1):
 
 def open_database(path=None, **options):
     """A connection to a database, which is filled if it is a new one."""
-    db = views.connect(path or views.new(), isolation_level=None, **options)
+    db = views.connect(path or views.new(), **options)
     if path is None:
         fill(db, "t")
     return db
@@ -126,10 +126,9 @@ def test_statements():
         batch.compare(described(fresh, sql), without(path, sql), sql)
 
 
-def test_columns():
+def test_columns(path):
     """Columns have the declared types of the ordinary view's, and the rows their own."""
-    path = views.new()
-    db = views.connect(path, isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES)
+    db = views.connect(path, detect_types=sqlite3.PARSE_DECLTYPES)
     db.execute("CREATE TABLE t(d DATE, \"odd\" \"a hidden type\", v VARCHAR(20) COLLATE NOCASE, z DECIMAL(10, 2))")
     support.execute(db, "INSERT INTO t VALUES ('2020-02-03', 1, 'A', 7)", "CREATE VIEW w AS SELECT d, odd, v, z FROM t")
     db.execute("CREATE VIRTUAL TABLE temp.direct USING clreduce((SELECT * FROM main.w))")
@@ -168,16 +167,15 @@ def write_statements(view, columns):
         yield f"SELECT * FROM {view} WHERE {column} LIKE 'v%' OR {column} BETWEEN '1' AND 'v1'"
 
 
-def test_groups(batch):
+def test_groups(batch, path):
     """Views of several rows: whatever is accelerated of them compares as before."""
-    path = views.new()
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     rows = ((f"v{i % 5}", f"2020-0{i % 9 + 1}-01", i % 7, i / 8, i % 4 or None) for i in range(ROWS))
     support.table(db, "g(v VARCHAR(9), d DATE, i INT, r REAL, n)", rows)
     support.table(db, "word(k TEXT, m INT)", (("v1", 3), ("V2 ", 7), ("600", 1), ("5", 5), ("3.0", 375)))
     for name, select in GROUPED.items():
         db.execute(f"CREATE VIEW {name} AS {select}")
-    plain = views.connect(path, isolation_level=None)
+    plain = views.connect(path)
     tap.diag(f"{accelerate(db)} of {len(GROUPED)} are accelerated")
     for name in GROUPED:
         columns = [column[0] for column in plain.execute(f"SELECT * FROM {name}").description]
@@ -188,10 +186,9 @@ def test_groups(batch):
 # ---- What names mean.
 
 
-def test_names():
+def test_names(path):
     """A view's names are its own database's."""
     db = open_database()
-    path = views.new()
     db.execute("ATTACH ? AS \"b b\"", (path,))
     fill(db, '"b b".t', 7)
     fill(db, '"b b".only', -3)
@@ -288,9 +285,8 @@ def test_errors():
                "clreduce_accelerate: a statement that writes is running", "in a statement that writes")
 
 
-def test_utf16():
+def test_utf16(path):
     """By the first statement of a connection: some versions of SQLite do not read the schema of such a database amid it."""
-    path = views.new()
     db = views.connect(path, encoding="UTF-16")
     fill(db, "t")
     db.execute("CREATE VIEW v AS SELECT s, count(*) AS n FROM t GROUP BY s")

@@ -54,12 +54,11 @@ def turn(db, value):
     return found.message if isinstance(found, support.Failure) else found
 
 
-def test_results(rng):
+def test_results(rng, path):
     """On, results are exact; another connection's are SQLite's."""
-    path = views.new()
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     fill(db, rng)
-    other = views.connect(path, isolation_level=None)
+    other = views.connect(path)
     plain = sqlite3.connect(path)
     support.execute(db, "CREATE VIEW inner_view AS SELECT i, sum(x) AS x, avg(m) AS m FROM t GROUP BY i", "CREATE TABLE log(x)")
     db.execute("CREATE TRIGGER tr AFTER INSERT ON log BEGIN UPDATE log SET x = (SELECT sum(x) FROM t); END")
@@ -146,7 +145,7 @@ def test_errors(db, rng):
     tap.is_equal(turn(db, "on"), "clreduce_set: override: total() is a function of the application's", "its own function")
     tap.is_equal(setting(db), "off", "is left alone")
     db.close()
-    db = views.connect(views.new(), isolation_level=None)
+    db = views.connect(views.new())
     fill(db, rng)
     want = views.outcome(db, "SELECT gpu_sum(x) FROM t")
     cursor = db.execute("SELECT k FROM t ORDER BY k")

@@ -17,7 +17,7 @@ MOST = 32
 
 def open_database(_):
     """A connection that converts values by their declared types and by the columns' names."""
-    db = views.connect(views.new(), isolation_level=None, detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
+    db = views.connect(views.new(), detect_types=sqlite3.PARSE_DECLTYPES | sqlite3.PARSE_COLNAMES)
     support.table(db, "t(d DATE, x INTEGER, s VARCHAR(10), k \"primary key\", c \"int collate nocase, e\", h \"int hidden\")",
                   ((f"2001-02-{i % 9 + 10}", i % 97, f"s{i % 7}", i % 5, i % 3, i % 4) for i in range(ROWS)))
     return db
@@ -167,7 +167,7 @@ def test_writing(path):
                 file = f"{path}-{journal}-{i}-{how.replace(' ', '')}"
                 for rewriting in (False, True):
                     fresh = file + ("r" if rewriting else "")
-                    db = views.connect(fresh, isolation_level=None)
+                    db = views.connect(fresh)
                     db.create_function("own", 1, lambda value: value * 2)
                     support.execute(db, f"PRAGMA journal_mode = {journal}",
                                     "CREATE TABLE t(x INTEGER, k INTEGER, s TEXT)", "CREATE TABLE log(a, b, c)",
@@ -195,7 +195,7 @@ def test_writing(path):
 
 def test_writers(path):
     """Other statements of the connection that write, and blob handles."""
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     support.execute(db, "CREATE TABLE t(x INTEGER, b BLOB)", "CREATE TABLE log(n)",
                     support.numbered("t", 3_000, "i, zeroblob(8)", 0))
     writing = "INSERT INTO log SELECT count(DISTINCT b) FROM t"
@@ -247,7 +247,7 @@ def test_rights(db, path):
     """Read-only databases, query_only and authorizers."""
     db.execute("VACUUM INTO ?", (path,))
     db.close()
-    db = views.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+    db = views.connect(f"file:{path}?mode=ro", uri=True)
     text = rewritten(db, "SELECT count(*) FROM t")
     tap.is_equal(db.execute(text).fetchall(), [(ROWS,)], "a database that cannot be written")
     db.execute("PRAGMA query_only = 1")
@@ -264,7 +264,7 @@ def test_rights(db, path):
 
 def test_few(path):
     """The least recently used view goes, unless somebody has a use for it."""
-    db = views.connect(path, isolation_level=None, cached_statements=0)
+    db = views.connect(path, cached_statements=0)
     support.execute(db, "CREATE TABLE t(x)", "INSERT INTO t VALUES (1), (2), (3)")
     select = "SELECT count(*) + {} FROM t"
     first, second, third, fourth = (name_of(db, select.format(i)) for i in range(4))
@@ -296,7 +296,7 @@ def test_few(path):
 
 def test_changes(path):
     """Tables that change between one call and the next, by this connection and by another."""
-    db, other = (views.connect(path, isolation_level=None) for _ in range(2))
+    db, other = (views.connect(path) for _ in range(2))
     support.execute(db, "CREATE TABLE t(x INTEGER, r REAL, s TEXT)",
                     support.numbered("t", 3_000, "i % 97, i / 8.0, 's' || i % 7", 0))
     select = "SELECT * FROM t WHERE r < 1"
@@ -324,7 +324,7 @@ def test_changes(path):
 
 def test_hidden(path):
     """A table of temp hides another one, which SQLite finds few rows of by an index."""
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     support.execute(db, "SELECT clreduce_set('view_threshold', 1000)",
                     "CREATE TABLE t(k INTEGER PRIMARY KEY, n INTEGER)", "CREATE INDEX by_n ON t(n)",
                     support.numbered("t", 20_000, "i, i % 1000"))

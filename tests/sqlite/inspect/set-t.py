@@ -68,9 +68,8 @@ def test_set():
     tap.is_equal(settings_of(db, "default"), DEFAULTS, "the defaults stay")
 
 
-def test_set_errors():
+def test_set_errors(db):
     """An unknown name or a wrong value: an error that lists the valid ones, and no change."""
-    db = support.connect()
     before = settings_of(db)
     error = support.value(db, "SELECT clreduce_set('foo', 1)")
     tap.ok(
@@ -131,9 +130,8 @@ def test_set_errors():
     tap.is_equal(support.value(db, "SELECT gpu_sum(1)"), 1, "and the connection works")
 
 
-def test_unknown_device():
+def test_unknown_device(db):
     """A device that is not there: either refused with a list, or the host serves and says so."""
-    db = support.connect()
     got = support.value(db, "SELECT clreduce_set('device', 'no such device')")
     if isinstance(got, support.Failure):
         tap.ok("auto" in got.message and "host" in got.message, "an unknown device is refused, with a list")
@@ -144,9 +142,8 @@ def test_unknown_device():
         tap.is_equal(support.value(db, "SELECT count(*) FROM clreduce_devices WHERE in_use"), 0, "no device is in use")
 
 
-def test_directonly():
+def test_directonly(db):
     """Only a statement of the user's own can change settings; the aggregates are innocuous."""
-    db = support.connect()
     support.execute(db, "CREATE TABLE t(x)", "INSERT INTO t VALUES (1), (2)",
                     "CREATE VIEW setter AS SELECT clreduce_set('chunk_size', '16')",
                     "CREATE VIEW adder AS SELECT gpu_sum(x) AS s, gpu_dot(x, x) AS d, gpu_max(x) AS m FROM t",
@@ -203,9 +200,8 @@ CONFIGURABLE = (
 )
 
 
-def test_settings_do_not_matter(rng):
+def test_settings_do_not_matter(rng, db):
     """Random settings, changed between and during queries: one answer."""
-    db = support.connect()
     support.fill(
         db,
         [(rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300), rng.randint(-(2**40), 2**40)) for _ in range(5000)],
@@ -235,4 +231,4 @@ def test_settings_do_not_matter(rng):
 
 
 os.environ.pop("CLREDUCE_DEVICE", None)  # it would change the defaults
-support.run(globals())
+support.run(globals(), db=lambda _: support.connect())

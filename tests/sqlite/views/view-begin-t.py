@@ -104,10 +104,9 @@ def test_dropped(mode, select):
         views.agree(db, "v", select, (), "brought back, and its column too")
 
 
-def test_unknown():
+def test_unknown(path):
     """A view whose columns are not known has them again when its SELECT is one again: or says what to do."""
     db, other = begin("DELETE")
-    path = views.new()
     select = "SELECT a, b FROM side.u WHERE b < 3"
     db.execute("ATTACH ? AS side", (path,))
     support.execute(db, "CREATE TABLE side.u(a, b)", "INSERT INTO side.u VALUES (1, 2), (2, 3)")

@@ -285,7 +285,7 @@ def ask_sparse(path, mode):
         file.seek(28)
         file.write(SPARSE_PAGES.to_bytes(4, "big"))
         file.truncate(SPARSE_PAGES * SPARSE_SIZE)
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     selects = ("SELECT gpu_sum(x), count(*) FROM t", "SELECT gpu_count_distinct(s), gpu_max(x) FROM t WHERE x > 7")
     problems = []
     views.create_all(db, selects)

@@ -53,7 +53,7 @@ def opened(rng, count=1, **options):
     """So many connections to a new database."""
     path = views.new()
     fill(path, rng, **options)
-    return [views.connect(path, isolation_level=None) for _ in range(count)]
+    return [views.connect(path) for _ in range(count)]
 
 
 def register(db, place, count=1):
@@ -130,9 +130,8 @@ def pattern_of(rng):
 
 
 @tap.each(("UTF-8", "TEXT"), ("UTF-8", "BLOB"), ("UTF-16le", "TEXT"))
-def test_patterns(rng, encoding, kind):
+def test_patterns(rng, db, encoding, kind):
     """LIKE of columns that hardly repeat, found as their pages are decoded; and of others than TEXT, which are SQLite's."""
-    db = views.connect(views.new(), isolation_level=None)
     support.execute(db, f"PRAGMA encoding = '{encoding}'", f"CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, s {kind}, long TEXT)")
     texts = ("".join(rng.choice(PIECES) for _ in range(rng.randint(0, 9))) for _ in range(ROWS))
     db.executemany("INSERT INTO t VALUES(NULL, ?, ? || ?, ?)", ((i % 50, text, i, "x" * rng.choice((0, 3, 9_000))) for i, text in enumerate(texts)))
@@ -159,7 +158,7 @@ def test_patterns(rng, encoding, kind):
 
 def test_case_of_like(rng):
     """A LIKE that the application has, limits, and columns that were added."""
-    db = views.connect(views.new(), isolation_level=None)
+    db = views.connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"Ab{i}") for i in range(ROWS)))
     select = "SELECT count(*) FROM t WHERE s LIKE '%aB1%'"
     tap.ok(asked(db, select, 1), "it is accelerated when it is first asked")
@@ -170,7 +169,7 @@ def test_case_of_like(rng):
     added = "SELECT count(*), count(added LIKE '%z%') FROM t WHERE added LIKE '%Y%' OR s LIKE '%b7%'"
     support.execute(db, "ALTER TABLE t ADD COLUMN added TEXT DEFAULT 'xyz'", "INSERT INTO t(s, added) SELECT s, s || 'y' FROM t")
     asked(db, added)
-    db = views.connect(views.new(), isolation_level=None)
+    db = views.connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"Ab{i}") for i in range(ROWS)))
     if hasattr(db, "setlimit"):
         db.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 3)
@@ -281,10 +280,9 @@ def test_errors(rng):
 
 
 @tap.each("short", "long")
-def test_refreshed(rng, length):
+def test_refreshed(rng, path, length):
     """After a commit the rows of leaves that have changed are evaluated again, and no others: also of rows with overflow
     pages, of which one may change alone."""
-    path = views.new()
     fill(path, rng, rows=3000)
     db, other = views.connect(path, isolation_level=None), sqlite3.connect(path, isolation_level=None)
     if length == "long":

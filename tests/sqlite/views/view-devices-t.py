@@ -121,9 +121,8 @@ def test_changes(kind, rng):
     tap.ok(not views.plan(db, "changing")[0].endswith("devices)"), "one, of so few rows")
 
 
-def test_setting(kind, rng):
+def test_setting(path, kind, rng):
     """The setting `devices`, and who has what."""
-    path = views.new()
     db = views.connect_several(kind, path, 2)
     views.evict(db)
     fill(db, rng)

@@ -24,7 +24,7 @@ class Case:
     def __init__(self, mode, layout=""):
         self.path = views.new()
         self.calls = 0
-        self.db = views.connect(self.path, isolation_level=None)
+        self.db = views.connect(self.path)
         support.execute(self.db, f"PRAGMA journal_mode = {mode}", "PRAGMA wal_autocheckpoint = 0")
         self.db.create_function("seen", 1, self.see, deterministic=True)
         support.execute(self.db, f"CREATE TABLE d(id INTEGER PRIMARY KEY, kind INT, name TEXT){layout}",
@@ -52,7 +52,7 @@ class Case:
         if not by_other:
             self.db.execute(statement)
             return
-        other = views.connect(self.path, isolation_level=None)
+        other = views.connect(self.path)
         other.execute(statement)
         other.close()
 
@@ -108,10 +108,8 @@ def test_rollback_mode():
 
 
 @tap.each("WAL", "DELETE")
-def test_many_keys(mode):
+def test_many_keys(db, mode):
     """A dimension nearly as long as the fact table is worth its lookups, while other expressions of the key are not."""
-    path = views.new()
-    db = views.connect(path, isolation_level=None)
     support.execute(db, f"PRAGMA journal_mode = {mode}", "PRAGMA synchronous = OFF",
                     "CREATE TABLE d(id INTEGER PRIMARY KEY, kind TEXT, weight REAL)",
                     "CREATE TABLE t(id INTEGER PRIMARY KEY, did INT, n INT)",

@@ -49,12 +49,11 @@ def test_functions():
         watch.by_rows(f"state {state[0]}", "the virtual generated column")
 
 
-def test_errors():
+def test_errors(db):
     """Generated columns with errors, which a lower limit makes: SQLite's, each time."""
     if not hasattr(sqlite3.Connection, "setlimit"):
         tap.skip(1, "this Python has no Connection.setlimit()")
         return
-    db = views.connect()
     db.execute("CREATE TABLE t(a INT, c, j AS (json_extract(c, '$.x')), k AS (a * 2))")
     db.execute("INSERT INTO t(a, c) VALUES (1, '{\"x\": 4}'), (2, '{\"x\": 5}')")
     watch = Watch(db, "errors in columns", {"sums": "SELECT gpu_sum(j) FROM t"}, {})
@@ -68,9 +67,8 @@ def test_errors():
     watch.kept("no limit")
 
 
-def test_authorizer(batch):
+def test_authorizer(batch, db):
     """An authorizer that hides a column, comes and goes."""
-    db = views.connect()
     fill(db, KEYED)
 
     def hide(action, table, column, *_):
@@ -98,9 +96,8 @@ def test_authorizer(batch):
         got = views.through_view(db, SELECTS["sums"])
 
 
-def test_lines():
+def test_lines(db):
     """What the plan says at each asking, and what the tables list."""
-    db = views.connect()
     fill(db, PLAIN)
     views.create(db, "v", "SELECT gpu_sum(a), gpu_min(rowid) FROM t")
     views.create(db, "w", "SELECT gpu_max(b * a) FROM t")
@@ -144,9 +141,8 @@ def test_lines():
     tap.ok("view_threshold" in views.plan(db, "v")[0], "view_threshold")
 
 
-def test_memory_limit():
+def test_memory_limit(db):
     """Columns that do not fit: by rows, until the setting changes. Others have to make room."""
-    db = views.connect()
     fill(db, KEYED)
     watch = Watch(db, "column_memory")
     support.configure(db, column_memory=9 * ROWS)
@@ -171,9 +167,8 @@ def test_memory_limit():
     watch.batch.check(0 < loads <= turns, f"{loads} loads of two tables in {turns} turns")
 
 
-def test_changes_often(batch):
+def test_changes_often(batch, db):
     """A table that changes after two queries each time: it is filled ever more seldom."""
-    db = views.connect()
     fill(db, KEYED)
     views.create(db, "v", SELECTS["sums"])
     for turn in range(100):
@@ -188,9 +183,8 @@ def test_changes_often(batch):
     batch.check(KEPT in views.plan(db, "v")[-1], f"in the end: {views.plan(db, 'v')}")
 
 
-def test_loader():
+def test_loader(db):
     """The function that fills columns is for views alone."""
-    db = views.connect()
     fill(db, PLAIN)
     text = "clreduce_load() is for accelerated views alone"
     for call in (
@@ -248,9 +242,8 @@ def test_interrupt():
         batch.check(ended > 0, "some were stopped")
 
 
-def test_interrupt_anywhere():
+def test_interrupt_anywhere(db):
     """A load that is interrupted at each place in turn, in whichever statement that is, is tried again."""
-    db = views.connect()
     fill(db, VIRTUAL, rows=20)
     select = "SELECT gpu_sum(s), gpu_sum(g), count(c) FROM t"
     views.create(db, "v", select)
@@ -287,4 +280,4 @@ def test_device():
         batch.check(on_device, f"it was the device in the end: {views.plan(db, 'v')}")
 
 
-views.run(globals())
+views.run(globals(), db=lambda _: views.connect())

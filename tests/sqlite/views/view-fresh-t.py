@@ -157,9 +157,8 @@ ELSEWHERE = [
 
 
 @tap.each(*MODES)
-def test_elsewhere(mode):
+def test_elsewhere(path, mode):
     """What another connection and another process do."""
-    path = views.new()
     db, other = views.connect(path, keep_answers="on", journal_mode=mode), sqlite3.connect(path, isolation_level=None)
     other.execute(f"PRAGMA journal_mode = {mode}")
     fill(db)
@@ -190,9 +189,8 @@ def test_elsewhere(mode):
     watch.check("and has written")
 
 
-def test_wal():
+def test_wal(path):
     """Checkpoints, and logs that begin again with as many frames as before."""
-    path = views.new()
     db, other = views.connect(path, keep_answers="on", journal_mode="WAL"), sqlite3.connect(path, isolation_level=None)
     fill(db)
     watch = Watch(db, "write-ahead log")
@@ -316,9 +314,8 @@ def test_shared_cache():
             watch.run("COMMIT", other)
 
 
-def test_options():
+def test_options(path):
     """Ways to open a database, and its layouts."""
-    path = views.new()
     db = views.connect(path, keep_answers="on")
     fill(db)
     db.close()

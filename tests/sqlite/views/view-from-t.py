@@ -60,7 +60,7 @@ def test_large_integers(rng):
 def test_many(device):
     """More aggregates than a device takes, and more than a view does."""
     views.warm(device)
-    db = views.connect(views.new(), device=device, isolation_level=None)
+    db = views.connect(views.new(), device=device)
     fill(db)
     numbers = range(90)
     columns = ["sum(x + {})", "gpu_sum(r * {})", "gpu_avg(x) + {}", "count(*) FILTER (WHERE x > {})"]

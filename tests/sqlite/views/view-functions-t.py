@@ -86,9 +86,8 @@ def test_own_rounding():
         tap.is_equal(views.accelerated(db, "v"), fast, f"... by {'a scan' if fast else 'SQLite'}")
 
 
-def test_around():
+def test_around(db):
     """Functions around aggregates of groups, which are computed together: another one of the name, and one that an authorizer turns into NULL."""
-    db = views.connect(views.new())
     db.execute("CREATE TABLE n AS WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3000) SELECT i % 1000 AS k, i FROM c")
     selects = [f"SELECT k, {call} FROM n GROUP BY k" for call in ("coalesce(max(i), 0)", "abs(min(i))", "max(max(i), k)", "sign(max(i)) + round(min(i))")]
     for number, select in enumerate(selects if has_mathematics(db) else selects[:3]):

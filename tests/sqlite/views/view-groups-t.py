@@ -53,10 +53,9 @@ def test_indexes(rng):
         tally.require(0.4, schema)
 
 
-def test_collations(batch, rng):
+def test_collations(batch, rng, db):
     """Keys of other collating sequences: accelerated where no two of them are equal and yet differ,
     which may come and go."""
-    db = connect(views.new())
     Collations.create(db, rng)
 
     def ask(select):
@@ -84,9 +83,8 @@ def test_collations(batch, rng):
     tap.is_equal(ask("SELECT city, count(*) FROM t GROUP BY city COLLATE backwards"), equal, "all are equal")
 
 
-def test_affinities(rng):
+def test_affinities(rng, db):
     """What a key is compared with is converted as in the SELECT, and its value and type are the column's."""
-    db = connect(views.new())
     Affinities.create(db, rng)
     for select in ("SELECT r, count(*) FROM t GROUP BY r HAVING r = 5 AND r / 2 = 2.5",
                    "SELECT r, count(*) FROM t GROUP BY r HAVING r = 5 AND typeof(r) = 'real'",
@@ -104,9 +102,8 @@ def test_affinities(rng):
             tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
 
 
-def test_subtypes():
+def test_subtypes(db):
     """JSON functions tell JSON from other text as in the SELECT: of keys, of aggregates and of a subquery's columns."""
-    db = connect(views.new())
     Json.create(db)
     for select in ("SELECT json_array(n, count(*)), json_object('day', upper(j)) FROM t GROUP BY n, upper(j)",
                    "SELECT json_array(json(json(j))), json_array(json(j) || '') FROM t GROUP BY json(j)",
@@ -128,9 +125,8 @@ def test_subtypes():
             tap.is_equal(set(views.outcome(db, "SELECT json_array(x) FROM json_view")), want, f"a view's column is TEXT, view_threshold {threshold}: {select}")
 
 
-def test_rights(rng):
+def test_rights(rng, db):
     """An authorizer that hides, or refuses, what it does not know: the table of groups."""
-    db = connect(views.new())
     Texts.create(db, rng)
     selects = ("SELECT city, gpu_sum(x) FROM t GROUP BY city", "SELECT DISTINCT kind FROM t",
                "SELECT * FROM t WHERE n = 7 AND kind = 3", "SELECT kind + 1, count(*) FROM t GROUP BY 1 HAVING count(*) > 3")
@@ -146,9 +142,8 @@ def test_rights(rng):
             db.set_authorizer(None)
 
 
-def test_kept_values(rng):
+def test_kept_values(rng, db):
     """Values of a view outlive the rows that they were in."""
-    db = connect(views.new())
     Texts.create(db, rng)
     views.create(db, "g", "SELECT city, day, gpu_sum(x) AS s FROM t WHERE n > :least GROUP BY city, day")
     select = "SELECT city, day, gpu_sum(x) AS s FROM t WHERE n > {} GROUP BY city, day"
@@ -162,9 +157,8 @@ def test_kept_values(rng):
     tap.is_equal(pair, want, "one view beside itself")
 
 
-def test_reading():
+def test_reading(db):
     """Rows that are read while the table changes."""
-    db = connect(views.new())
     support.execute(db, "CREATE TABLE z (k, n INTEGER)", support.numbered("z", 60_000, "'a' || i % 9, i"))
     select = "SELECT k, count(*) FROM z GROUP BY k"
     want = db.execute(select).fetchall()
@@ -179,4 +173,4 @@ def test_reading():
            "rows that go into their table")
 
 
-views.run(globals())
+views.run(globals(), db=lambda _: connect(views.new()))

@@ -17,7 +17,7 @@ ROWS = 3000
 def make(encoding="UTF-8", journal="WAL"):
     """A connection that keeps answers, to a new table of rows beside a small one, and its path."""
     path = views.new()
-    db = views.connect(path, isolation_level=None, keep_answers="on")
+    db = views.connect(path, keep_answers="on")
     support.execute(db, "PRAGMA synchronous = OFF", f"PRAGMA encoding = '{encoding}'",
                     f"PRAGMA journal_mode = {journal}",
                     "CREATE TABLE t(k INT, x REAL, s TEXT, many TEXT, city TEXT COLLATE NOCASE, ts TEXT, d INT)",

@@ -116,9 +116,8 @@ def test_own(device, rng):
 
 
 @tap.each("WAL", "DELETE")
-def test_growth(device, rng, mode):
+def test_growth(path, device, rng, mode):
     """Values come that there were not; codes take two bytes instead of one."""
-    path = views.new()
     db = views.connect(path, device, journal_mode=mode)
     fill(db, rng)
     other = views.connect(path, device)

@@ -49,9 +49,8 @@ def compare(db, what, reads_pages=True):
 
 
 @tap.each("DELETE", "WAL")
-def test_changes(mode):
+def test_changes(path, mode):
     """A file that changes by its own connection and by another one, before and after it is mapped anew."""
-    path = views.new()
     db = views.connect(path, journal_mode=mode)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, price REAL, part REAL, name TEXT, pad)")
     add(db, ROWS)
@@ -83,12 +82,11 @@ def can_map():
     return size == (65536,) and os.path.exists("/proc/self/io") and os.path.exists("/proc/self/maps")
 
 
-def test_mapping():
+def test_mapping(path):
     """What is mapped is not read, and the mapping goes when it is not wanted any more."""
     if not can_map():
         return
-    path = views.new()
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, price REAL, part REAL, name TEXT, pad)")
     add(db, ROWS)
     views.create(db, "v", SELECTS[0])

@@ -16,7 +16,7 @@ ROWS = 2000
 
 def connect(path=":memory:", **options):
     """Statements that are kept would go on to mean what they meant."""
-    return views.connect(path, isolation_level=None, cached_statements=0, keep_answers="on", **options)
+    return views.connect(path, cached_statements=0, keep_answers="on", **options)
 
 
 class Odd:
@@ -160,9 +160,8 @@ def test_types(batch):
         db.close()
 
 
-def test_numbers_of_names():
+def test_numbers_of_names(db):
     """As many columns of one name, and of names that such a number makes, as a table may have."""
-    db = connect()
     names = ["a"] * 1990 + ["A:7", "b", "B", "b:1", "a:1990", "b:1", "c:1", "c", "C"]
     views.create(db, "v", f"SELECT {', '.join(f'1 AS [{name}]' for name in names)} WHERE :a")
     want = ["a", *(f"a:{number}" for number in range(1, 1990))]
@@ -171,9 +170,8 @@ def test_numbers_of_names():
     tap.is_equal(db.execute("SELECT count(*) FROM v(1)").fetchall(), [(1,)], "and a row")
 
 
-def test_numbers_of_parameters():
+def test_numbers_of_parameters(db):
     """The number of a parameter is also that of hidden columns."""
-    db = connect()
     tap.is_equal(views.create(db, "v", "SELECT ?1999 AS x"), None, "as many as a table may have")
     tap.is_equal(db.execute('SELECT x FROM v WHERE "?1999" = 5').fetchall(), [(5,)], "the last one")
     for number in (2_000, 32_766, 100_000):
@@ -184,9 +182,8 @@ def test_numbers_of_parameters():
     tap.ok("1500 columns" in problem and "?501" in problem, problem)
 
 
-def test_rowids(batch):
+def test_rowids(batch, db):
     """Rows that two terms of an OR have in common are one, and all others are not."""
-    db = connect()
     views.create(db, "v", "SELECT :lo AS l, :hi AS h")
     rows = db.execute(
         "SELECT l, h FROM v WHERE (lo = x'61' AND hi = CAST(x'6203000000' AS TEXT))"
@@ -223,10 +220,9 @@ def test_rowids(batch):
     tap.is_equal(got, [(many + 1,) * 3], "more sets than are kept")
 
 
-def test_writing():
+def test_writing(db):
     """A statement that writes what its view reads does not see that; one that reads gets rows as
     they come, also in a transaction that writes."""
-    db = connect()
     support.execute(db, "CREATE TABLE t(x)", support.numbered("t", ROWS, "i"))
     calls = []
     db.create_function("seen", 1, lambda x: calls.append(x) or x)
@@ -374,9 +370,8 @@ def test_column_names():
             )
 
 
-def test_views_anew(batch):
+def test_views_anew(batch, path):
     """Ordinary views in FROM that become others, in one commit, also by another connection."""
-    path = views.new()
     db, other = connect(path), connect(path)
     db.executescript(f"""
         PRAGMA journal_mode = WAL;
@@ -447,4 +442,4 @@ def test_limits():
                         batch.compare(give(db, f"SELECT * FROM v{number}"), give(db, select), f"limit {limit}: {value}, lifted: {lifted}: {select}")
 
 
-views.run(globals())
+views.run(globals(), db=lambda _: connect())

@@ -198,9 +198,8 @@ def test_changes(values, changes):
             writer.close()
 
 
-def test_reader(batch):
+def test_reader(batch, path):
     """A reader of an older version keeps it, narrow as it was, while another one's is widened."""
-    path = views.new()
     old, new = views.connect(path, journal_mode="WAL"), views.connect(path)
     fill(old, range(10))
     select = "SELECT x, gpu_sum(y), count(*) FROM t GROUP BY x ORDER BY x"

@@ -20,7 +20,7 @@ SELECTS = {
 
 def fill(path, journal):
     """The table, and the connection that changes it."""
-    db = views.connect(path, isolation_level=None)
+    db = views.connect(path)
     support.execute(db, f"PRAGMA journal_mode = {journal}", "CREATE TABLE t(id INTEGER PRIMARY KEY, x REAL, i INT, m, city TEXT)",
                     support.numbered("t", ROWS, "i, (i * 7919 % 65537) / 7.0, (i * 104729 % 4001 - 2000) << 50,"
                                      " CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN i ELSE i / 3.0 END, 'c' || (i % 150)"))
@@ -29,7 +29,7 @@ def fill(path, journal):
 
 def open_views(path, device):
     """A connection with the views."""
-    db = views.connect(path, device=device, isolation_level=None)
+    db = views.connect(path, device=device)
     views.create_all(db, SELECTS)
     return db
 
@@ -66,9 +66,8 @@ def load(db, device):
     support.configure(db, device=device)
 
 
-def test_nothing_copied(device):
+def test_nothing_copied(path, device):
     """No byte of a column is copied, and none counts as the device's."""
-    path = views.new()
     fill(path, "wal").close()
     db = open_views(path, device)
     load(db, device)
@@ -84,9 +83,8 @@ def test_nothing_copied(device):
 
 
 @tap.each("delete", "wal")
-def test_changes(device, journal):
+def test_changes(path, device, journal):
     """Columns are refreshed, in place where nobody reads them, while devices have them."""
-    path = views.new()
     writer = fill(path, journal)
     db, other = open_views(path, device), open_views(path, device)
     load(db, device)
@@ -121,9 +119,8 @@ def test_changes(device, journal):
     batch.compare(copied(db) - before, 0, "bytes copied")
 
 
-def test_memory(device):
+def test_memory(path, device):
     """Columns go while devices have them, and come again; copies that take nothing are not dropped for room."""
-    path = views.new()
     fill(path, "delete").close()
     db = open_views(path, device)
     batch = support.Batch(f"{device}: columns of the host's come and go")

@@ -128,9 +128,8 @@ def test_large(db, batch, rng):
 
 
 @tap.each("DELETE", "WAL")
-def test_changes(rng, mode):
+def test_changes(rng, path, mode):
     """Changes between two asks, by this connection and by another; what is kept is of its version."""
-    path = views.new()
     db, other = views.connect(path, journal_mode=mode), sqlite3.connect(path, isolation_level=None)
     fill(db, rng)
     support.configure(db, column_memory=SOME if mode == "WAL" else LITTLE)

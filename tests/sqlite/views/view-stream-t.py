@@ -118,9 +118,8 @@ def test_forms():
                 batch.check(expected, f"{memory} bytes, {name}: {verdict}")
 
 
-def test_told():
+def test_told(path):
     """What the plan and the statistics say of streams, and how many bytes they read."""
-    path = views.new()
     db = views.connect(path)
     fill(db, rows=20_000)
     size = os.path.getsize(path)
@@ -158,9 +157,8 @@ def test_told():
 
 
 @tap.each("DELETE", "WAL")
-def test_changes(mode):
+def test_changes(path, mode):
     """Tables that outgrow the memory and fit again, and settings that change, between two asks."""
-    path = views.new()
     db, other = views.connect(path, journal_mode=mode), sqlite3.connect(path, isolation_level=None)
     fill(db, rows=600)
     other.execute("PRAGMA synchronous = OFF")

@@ -156,9 +156,8 @@ def compared_with(column):
     yield f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM {{0}})"
 
 
-def test_columns():
+def test_columns(db):
     """Columns of a view compare as those of an ordinary view of the same SELECT."""
-    db = views.connect(views.new())
     db.executescript(TABLES.format(strict="STRICT" if HAS_STRICT else ""))
     for i in range(90):
         value = MIXED[i % 9]

@@ -84,9 +84,8 @@ def test_growth(rng):
         tally.require(0.6, mode)
 
 
-def test_functions(rng):
+def test_functions(rng, db):
     """Functions of the application: called once for each value, replaced, failing."""
-    db = connect(views.new())
     Texts.create(db, rng)
     calls = []
 
@@ -133,9 +132,8 @@ def test_functions(rng):
     views.agree(db, "sorted", select, (), "and removed")
 
 
-def test_nested(rng):
+def test_nested(rng, db):
     """A function that asks the view which calls it, or drops it."""
-    db = connect(views.new())
     Texts.create(db, rng, 600)
     depth = []
 
@@ -155,9 +153,8 @@ def test_nested(rng):
     tap.ok(isinstance(views.ask(db, "nested"), views.Failure), "it can't be dropped meanwhile")
 
 
-def test_kept(rng):
+def test_kept(rng, db):
     """Results of a large dictionary are kept, as long as everything is the same, and extended."""
-    db = connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, x REAL, s TEXT, d TEXT)",
                   ((None, i % 7, f"value {i % 900}", DAYS[i % 40] + f" 0{i % 10}:{i % 60:02}") for i in range(9_000)))
     calls = []
@@ -212,9 +209,8 @@ def test_kept(rng):
     tap.ok(not views.accelerated(db, "a"), "and SQLite's")
 
 
-def test_present():
+def test_present(db):
     """TEXT that is 'now' to SQLite, which reads no further than a NUL, is so at each time anew."""
-    db = connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, s TEXT)", ((None, f"2001-01-{i % 28 + 1:02} 00:{i % 59:02}") for i in range(9_000)))
     for number, (value, call) in enumerate((
         ("now", "julianday(s)"),
@@ -233,9 +229,8 @@ def test_present():
     is_fast(db, "SELECT max(julianday(substr(s, 1, 7) || '-01')), count(*) FROM t WHERE id < 9999")
 
 
-def test_errors(rng):
+def test_errors(rng, db):
     """An expression fails for a value: the SELECT's error if a row has it, else nothing."""
-    db = connect(views.new())
     support.table(db, "j(id INTEGER PRIMARY KEY, x INT, doc TEXT)", ((None, i, '{"a": %d}' % (i % 9)) for i in range(3_000)))
     select = "SELECT gpu_sum(x) FROM j WHERE json_extract(doc, '$.a') = 3"
     is_fast(db, select, name="js")
@@ -247,9 +242,8 @@ def test_errors(rng):
     tap.ok(views.accelerated(db, "js"), "accelerated again, though the dictionary has it")
 
 
-def test_rights(rng):
+def test_rights(rng, db):
     """An authorizer that denies a function, or hides what it does not know."""
-    db = connect(views.new())
     Texts.create(db, rng)
     select = "SELECT count(*) FROM t WHERE upper(city) = 'ORD'"
     is_fast(db, select)
@@ -261,9 +255,8 @@ def test_rights(rng):
     db.set_authorizer(None)
 
 
-def test_rounded(rng):
+def test_rounded(rng, db):
     """round(x, n) has the digits of the SQLite that runs, which says them once for each value."""
-    db = connect(views.new())
     values = [rng.choice((1.005, 2.675, 0.5, 1e15 / 3, 5e-324)) * rng.randint(1, 99) / rng.choice((1, 8, 1_000)) for _ in range(300)]
     support.table(db, "t(x REAL)", ((rng.choice(values + [None]),) for _ in range(3_000)))
     for digits in (-1, 0, 1, 2, 3, 15, 30, 400):
@@ -271,9 +264,8 @@ def test_rounded(rng):
     is_fast(db, "SELECT round(x, ?1), count(*) FROM t GROUP BY round(x, ?1)", (2,))
 
 
-def test_many_values(rng):
+def test_many_values(rng, db):
     """A column that hardly repeats is SQLite's."""
-    db = connect(views.new())
     support.table(db, "t(id INTEGER PRIMARY KEY, x REAL, url TEXT)", ((None, i, f"http://{i}.org") for i in range(5_000)))
     select = "SELECT url, count(*), gpu_sum(x) FROM t GROUP BY url LIMIT 3"
     tap.is_equal(views.through_view(db, select), views.outcome(db, select), "many values")
@@ -297,4 +289,4 @@ def test_odd_text(encoding):
         tap.is_equal(support.rows(db, "SELECT hex(gpu_max_merge(?))", state), want, f"{encoding}: a state of {text!a}")
 
 
-views.run(globals())
+views.run(globals(), db=lambda _: connect(views.new()))

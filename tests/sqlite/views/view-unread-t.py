@@ -99,9 +99,8 @@ def test_chains(device):
         compare(db, f"{device}: a chain that {what}, streaming")
 
 
-def test_whole_chains():
+def test_whole_chains(path):
     """Values in overflow pages are no reason not to accelerate, and their pages are watched."""
-    path = views.new()
     writer = fill(path, 20_000, journal="wal")
     db = views.connect(path)
     views.create(db, "v", "SELECT count(x), sum(x IS NULL), sum(k) FROM t")
@@ -118,9 +117,8 @@ def test_whole_chains():
 
 
 @tap.each("delete", "wal")
-def test_limits(journal):
+def test_limits(path, journal):
     """The limit may be changed at any time, also when columns are there already."""
-    path = views.new()
     fill(path, 200_000, journal=journal).close()
     db = views.connect(path)
     if not hasattr(db, "setlimit"):
@@ -190,9 +188,8 @@ def test_not_null_by_rows():
             tap.ok(fast > 0, f"by rows: {fast} accelerated")
 
 
-def test_not_null_later():
+def test_not_null_later(path):
     """A NULL comes to a NOT NULL column whose leaves are refreshed."""
-    path = views.new()
     make_not_null(path, "3")
     db = views.connect(path, journal_mode="WAL")
     # A connection that knows an older schema may write NULL: here it is the default of x.
