@@ -29,117 +29,98 @@ struct step {
 };
 
 /* A view of a life: its SELECT, in which ? is a parameter, and what is done with it. a and b ask
-   it, with the one value and the other, p looks at its plan, c at the columns, and e evicts those.
+   it, with the value of that name, p looks at its plan, c at the columns, and e evicts those.
    SQLite fills columns for a view that is asked again. */
 struct viewed {
-    const char *does, *select, *values[2];
+    const char *does, *a, *b, *select;
 };
 
 /* The life of views of numbers, and of one that is beside another. */
+#define SUMS "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t"
+#define MORE                                                                                       \
+    "SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "          \
+    "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5"
 static const struct step numbers[] = {
-    {"CREATE VIRTUAL TABLE temp.v USING clreduce("
-     "(SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < :most))",
-     "SELECT 1 WHERE 0"},
-    {"CREATE VIRTUAL TABLE temp.w USING clreduce("
-     "(SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "
-     "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5))",
-     "SELECT 1 WHERE 0"},
-    {"SELECT * FROM v(90)", "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 90"},
-    {"SELECT * FROM v WHERE most = 20",
-     "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 20"},
+    {"CREATE VIRTUAL TABLE temp.v USING clreduce((" SUMS " WHERE i < :most))", "SELECT 1 WHERE 0"},
+    {"CREATE VIRTUAL TABLE temp.w USING clreduce((" MORE "))", "SELECT 1 WHERE 0"},
+    {"SELECT * FROM v(90)", SUMS " WHERE i < 90"},
+    {"SELECT * FROM v WHERE most = 20", SUMS " WHERE i < 20"},
     {"SELECT line FROM clreduce_plan('v')", NULL},
-    {"SELECT * FROM w",
-     "SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "
-     "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5"},
+    {"SELECT * FROM w", MORE},
     {"SELECT * FROM clreduce_columns", NULL},
     {"SELECT clreduce_evict()", NULL},
-    {"SELECT v.*, w.* FROM v, w WHERE most = 1e9",
-     "SELECT * FROM (SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t),"
-     " (SELECT count(*), min(i), max(k), gpu_avg(r * 2) + 1.5, gpu_median(r), gpu_mode(i), "
-     "gpu_histogram(r, -1, 9, 3) FROM t WHERE r > -1.5)"},
+    {"SELECT v.*, w.* FROM v, w WHERE most = 1e9", "SELECT * FROM (" SUMS "), (" MORE ")"},
     {"DROP TABLE w", "SELECT 1 WHERE 0"},
     {"SELECT line FROM clreduce_plan('v')", NULL},
-    {"SELECT * FROM v(30)", "SELECT gpu_sum(oid), gpu_sum(r), gpu_total(e) FROM t WHERE i < 30"},
+    {"SELECT * FROM v(30)", SUMS " WHERE i < 30"},
     {"DROP TABLE v", "SELECT 1 WHERE 0"},
 };
 
 /* Views that need the bytes of TEXT and BLOBs. */
 static const struct viewed bytes[] = {
-    {"aaea", "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t", {NULL}}};
+    {"aaea", NULL, NULL, "SELECT gpu_count_distinct(s), gpu_mode(s) FROM t"}};
 
 /* Views with lookups, whose columns have dictionaries. What needs no values together can stream. */
 static const struct viewed lookups[] = {
-    {"aapeb",
+    {"aapeb", "'t'", "'5'",
      "SELECT gpu_sum(r), gpu_min(s), gpu_mode(upper(s)) FROM t WHERE s LIKE '%' || ? || '%' AND "
-     "substr(s, 6) <> '3' AND i > 3",
-     {"'t'", "'5'"}},
-    {"ba",
-     "SELECT gpu_sum(r), gpu_max(s) FROM t WHERE s LIKE '%' || ? || '%' AND i > 3",
-     {"'t'", "'5'"}},
+     "substr(s, 6) <> '3' AND i > 3"},
+    {"ba", "'t'", "'5'",
+     "SELECT gpu_sum(r), gpu_max(s) FROM t WHERE s LIKE '%' || ? || '%' AND i > 3"},
 };
 
 /* Views of groups, of rows, and of the first of them. */
 static const struct viewed groups[] = {
-    {"aaea",
+    {"aaea", "3", NULL,
      "SELECT s, upper(s) AS u, gpu_sum(r), gpu_median(i), gpu_max(s), count(DISTINCT i % 5) FROM t "
-     "WHERE i > ? GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s DESC, 3",
-     {"3"}},
-    {"aa", "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r", {NULL}},
-    {"ab", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT ? + 1", {"2", "1"}},
-    {"aa",
+     "WHERE i > ? GROUP BY s, i % 2 HAVING count(*) > 1 ORDER BY s DESC, 3"},
+    {"aa", NULL, NULL, "SELECT *, upper(s) FROM t WHERE s LIKE '%3%' AND i > 140 ORDER BY r"},
+    {"ab", "2", "1", "SELECT *, upper(s) FROM t ORDER BY i DESC LIMIT ? + 1"},
+    {"aa", NULL, NULL,
      "SELECT s, r FROM (SELECT *, rank() OVER (PARTITION BY i < 9 ORDER BY i DESC) AS n FROM "
-     "t WHERE i > 20) WHERE n <= 2",
-     {NULL}},
-    {"aa",
+     "t WHERE i > 20) WHERE n <= 2"},
+    {"aa", NULL, NULL,
      "SELECT i % 3, gpu_sum(r), (SELECT max(s) FROM t) FROM t GROUP BY 1 HAVING i % 3 IN "
-     "(SELECT i + 0 FROM t) ORDER BY 1 DESC",
-     {NULL}},
+     "(SELECT i + 0 FROM t) ORDER BY 1 DESC"},
 };
 
 /* Views of timestamps: their counts, their days, and an operand. */
 static const struct viewed times[] = {
-    {"aapceb",
+    {"aapceb", "'2023-11-19'", "5",
      "SELECT date(ts) AS day, min(ts), count(*), gpu_sum(julianday(ts)) FROM t WHERE ts >= ? AND "
-     "ts <> datetime('2023-11-20', '+1 day') GROUP BY day",
-     {"'2023-11-19'", "5"}}};
+     "ts <> datetime('2023-11-20', '+1 day') GROUP BY day"}};
 
 /* Views of joins, by way of CTEs and subqueries, of subqueries that are looked up, and of groups
    that are made before a join. */
 static const struct viewed joins[] = {
-    {"abpeb",
+    {"abpeb", "'n3'", "'n4'",
      "WITH f AS (SELECT * FROM t WHERE i > 2), x(s, name) AS (SELECT s, name FROM dim) SELECT "
      "d.name, count(e.name), gpu_sum(f.r * length(e.name)) FROM f JOIN x AS d ON d.s = f.s LEFT "
-     "JOIN (SELECT s, name FROM dim) AS e USING (s) WHERE d.name <> ? GROUP BY d.s",
-     {"'n3'", "'n4'"}},
-    {"abp",
+     "JOIN (SELECT s, name FROM dim) AS e USING (s) WHERE d.name <> ? GROUP BY d.s"},
+    {"abp", "'n3'", "'n4'",
      "SELECT (SELECT max(name) FROM dim AS d WHERE d.s = t.s) AS k, count(*), gpu_sum(r) FROM t "
-     "WHERE s IN (SELECT s FROM dim WHERE name <> ?) GROUP BY k",
-     {"'n3'", "'n4'"}},
-    {"aa",
+     "WHERE s IN (SELECT s FROM dim WHERE name <> ?) GROUP BY k"},
+    {"aa", NULL, NULL,
      "SELECT a.k, count(b.i) AS n, max(b.s) FROM t AS a LEFT JOIN t AS b ON b.i = a.k GROUP BY a.k "
-     "ORDER BY n DESC",
-     {NULL}},
+     "ORDER BY n DESC"},
 };
 
 /* Views whose WHERE a scan computes in part, or whose sums share one. */
 static const struct viewed parts[] = {
-    {"aa", "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > ?", {"'a'"}},
-    {"aa", "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t", {NULL}},
+    {"aa", "'a'", NULL, "SELECT gpu_sum(r), max(s || i) FROM t WHERE i = 70 AND s || i > ?"},
+    {"aa", NULL, NULL, "SELECT gpu_sum(i + 1), gpu_sum(i + 2), gpu_sum(i + 3) FROM t"},
 };
 
 /* Views with derived columns, which are made when they are asked again: of text, of a parameter as
    a literal, and of several keys. */
 static const struct viewed derived[] = {
-    {"aapaeaa",
+    {"aapaeaa", NULL, NULL,
      "SELECT s || i % 3, gpu_sum(length(s || i)), max(s || i % 2) FROM t WHERE s || r "
-     "LIKE '%t 1%' GROUP BY 1",
-     {NULL}},
-    {"abba",
-     "SELECT s || ? || i % 2 AS g, gpu_sum(r), gpu_sum(r) / count(*) FROM t GROUP BY g",
-     {"'a'", "'b'"}},
-    {"aaea",
-     "SELECT substr(s, 1, 1) AS c, i % 3 AS m, max(r), k FROM t GROUP BY c, m ORDER BY 1, 2",
-     {NULL}}};
+     "LIKE '%t 1%' GROUP BY 1"},
+    {"abba", "'a'", "'b'",
+     "SELECT s || ? || i % 2 AS g, gpu_sum(r), gpu_sum(r) / count(*) FROM t GROUP BY g"},
+    {"aaea", NULL, NULL,
+     "SELECT substr(s, 1, 1) AS c, i % 3 AS m, max(r), k FROM t GROUP BY c, m ORDER BY 1, 2"}};
 
 /* The life of an ordinary view, before which an accelerated one goes. */
 #define ORDINARY                                                                                   \
@@ -202,7 +183,7 @@ static int lives_write_view(const struct viewed *view, struct step *steps)
                       "SELECT 1 WHERE 0"};
     sqlite3_free(select);
     for (const char *does = view->does; *does != '\0'; does++) {
-        const char *value = *does == 'b' ? view->values[1] : view->values[0];
+        const char *value = *does == 'b' ? view->b : view->a;
 
         if (*does == 'p')
             steps[count++] = (struct step){"SELECT line FROM clreduce_plan('v')", NULL};
@@ -298,17 +279,14 @@ static const struct place {
     bool derives;                 /* columns are derived there */
     const char *options;          /* of the table, or NULL */
 } places[] = {
-    {"a rollback journal", "PRAGMA journal_mode = DELETE", NULL, true, false, true, NULL},
-    {"a table that streams", "PRAGMA journal_mode = DELETE", leave_no_room, true, false, false,
+    {"a rollback journal", "journal_mode = DELETE", NULL, true, false, true, NULL},
+    {"a table that streams", "journal_mode = DELETE", leave_no_room, true, false, false, NULL},
+    {"a write-ahead log", "journal_mode = WAL", NULL, true, false, true, NULL},
+    {"UTF-16", "encoding = 'UTF-16'", read_schema, true, false, true, NULL},
+    {"a temporary table of that name", "journal_mode = DELETE", shadow_table, true, true, false,
      NULL},
-    {"a write-ahead log", "PRAGMA journal_mode = WAL", NULL, true, false, true, NULL},
-    {"UTF-16", "PRAGMA encoding = 'UTF-16'", read_schema, true, false, true, NULL},
-    {"a temporary table of that name", "PRAGMA journal_mode = DELETE", shadow_table, true, true,
-     false, NULL},
-    {"an application's max()", "PRAGMA journal_mode = DELETE", replace_max, false, false, false,
-     NULL},
-    {"a table WITHOUT ROWID", "PRAGMA journal_mode = DELETE", NULL, true, false, false,
-     "WITHOUT ROWID"},
+    {"an application's max()", "journal_mode = DELETE", replace_max, false, false, false, NULL},
+    {"a table WITHOUT ROWID", "journal_mode = DELETE", NULL, true, false, false, "WITHOUT ROWID"},
 };
 
 enum { PLACES = sizeof places / sizeof places[0] };
@@ -333,7 +311,7 @@ static sqlite3 *fill(int number, int rows)
     sqlite3 *db = open_file(number);
 
     database_run(db, "PRAGMA synchronous = OFF");
-    database_run(db, "%s", places[number % PLACES].pragma);
+    database_run(db, "PRAGMA %s", places[number % PLACES].pragma);
     database_run(db, "CREATE TABLE t(k INTEGER PRIMARY KEY, i INT, r REAL, oid INT, s, ts TEXT) %s",
                  options == NULL ? "" : options);
     database_run(db,
