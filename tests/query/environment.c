@@ -251,14 +251,9 @@ static void print_entries(const char *text, const char *name)
 void print_value(const struct clr_query *query, int i)
 {
     const struct clr_instruction *instruction = &query->instructions[i];
-    static const char *const units[] = {"",
-                                        " by minute",
-                                        " by hour",
-                                        " by day",
-                                        " by unix minute",
-                                        " by unix hour",
-                                        " by unix day",
-                                        " by Julian day"};
+    static const char *const units[] =
+        TAP_LIST("", " by minute", " by hour", " by day", " by unix minute", " by unix hour",
+                 " by unix day", " by Julian day");
     int operands[3] = {instruction->a, instruction->b, instruction->c};
 
     if (instruction->opcode == CLR_OP_CONSTANT) {
