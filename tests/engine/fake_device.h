@@ -172,9 +172,7 @@ enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation op
 {
     int error;
 
-    (void)device;
-    (void)operation;
-    (void)element;
+    (void)device, (void)operation, (void)element;
     *log = NULL;
     fake_arrive(&fake.built, &fake.hold_build);
     error = fake_error(&fake.build_error, NULL);
@@ -197,9 +195,7 @@ enum clr_code clr_self_test(struct clr_device *device, enum clr_operation operat
     bool is_wrong;
     int error;
 
-    (void)device;
-    (void)operation;
-    (void)element;
+    (void)device, (void)operation, (void)element;
     fake_arrive(&fake.tested, &never);
     error = fake_error(&fake.test_error, NULL);
     if (error != 0)

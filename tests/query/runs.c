@@ -206,7 +206,7 @@ TAP_TEST(test_text_parameters)
 
     for (size_t i = 0; i < CLR_MOST_CONSTANTS; i++)
         values[i] = (struct clr_scalar){.tag = CLR_TAG_BYTES};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    TAP_EACH (i, cases) {
         struct clr_reason reason = {.code = CLR_WHY_NONE};
         struct clr_query *query = bound(cases[i].sql, &reason);
         struct clr_query_run *run = NULL;

@@ -187,7 +187,7 @@ static void test_lengths(void (*check)(size_t offset, size_t count))
 
     for (size_t i = 0; i <= 300; i += i < 20 || (i > 120 && i < 140) ? 1 : 7)
         check(random_below(8), i);
-    for (size_t i = 0; i < sizeof longer / sizeof longer[0]; i++)
+    TAP_EACH (i, longer)
         check(random_below(8), longer[i]);
 }
 

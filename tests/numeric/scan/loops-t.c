@@ -67,7 +67,7 @@ static void check_division(const struct clr_loops *loops)
                 (int64_t)random_below((uint64_t)(most / size) + 1) * b[i] + random_between(-1, 1);
             a[i] = a[i] > most ? most : a[i] < -most - 1 ? -most - 1 : a[i];
         }
-        for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++) {
+        TAP_EACH (i, opcodes) {
             batch_ok(loops->integers[opcodes[i]](a, b, result, a), "a division is sure");
             check_operator(loops->integers[opcodes[i]], opcodes[i], VALUE_INTEGER);
             (round % 2 ? a : b)[round * 5] = round % 2 ? most + 1 + (int64_t)round : -most - 2;

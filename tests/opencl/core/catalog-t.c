@@ -133,8 +133,7 @@ static cl_int get_platform_ids(cl_uint room, cl_platform_id *ids, cl_uint *count
 static cl_int get_platform_info(cl_platform_id id, cl_platform_info what, size_t size, void *value,
                                 size_t *length)
 {
-    (void)what;
-    (void)length;
+    (void)what, (void)length;
     snprintf(value, size, "%s", *(const char *const *)id);
     return CL_SUCCESS;
 }

@@ -37,8 +37,7 @@ static cl_int copy_later(cl_command_queue queue, cl_mem from, cl_mem to, size_t 
                          size_t to_offset, size_t size, cl_uint count, const cl_event *events,
                          cl_event *event)
 {
-    (void)count;
-    (void)events;
+    (void)count, (void)events;
     return copy_buffer(queue, from, to, from_offset, to_offset, size, 1, &gate, event);
 }
 

@@ -46,10 +46,7 @@ enum clr_code clr_build_kernels(const struct clr_build *build, cl_context contex
 cl_int clr_choose_group_size(const struct clr_device_info *device, const cl_kernel *kernels,
                              int count, const struct clr_group_limit *limit, size_t *size)
 {
-    (void)device;
-    (void)kernels;
-    (void)count;
-    (void)limit;
+    (void)device, (void)kernels, (void)count, (void)limit;
     *size = 1;
     return CL_SUCCESS;
 }

@@ -67,9 +67,7 @@ static void leave_at_first_chunk(void)
 
 static void exit_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    (void)count;
-    (void)values;
-    (void)context;
+    (void)count, (void)values, (void)context;
     exit(EXIT_SUCCESS);
 }
 

@@ -164,11 +164,7 @@ static int intrude(void *pointer, int action, const char *a, const char *b, cons
 {
     struct intruder *intruder = pointer;
 
-    (void)action;
-    (void)a;
-    (void)b;
-    (void)c;
-    (void)d;
+    (void)action, (void)a, (void)b, (void)c, (void)d;
     if (++intruder->calls == intruder->turn)
         database_run(intruder->other, "CREATE TABLE o%d(x); DROP TABLE IF EXISTS o%d",
                      intruder->tables, intruder->tables - 1);
