@@ -98,11 +98,6 @@ static inline void add_any(struct run *run, size_t count)
     }
 }
 
-static inline bool same_range(const struct clr_range *a, const struct clr_range *b)
-{
-    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
-}
-
 /* Settles a reduction, compares, and ends it. */
 static inline bool end(struct run *run, const char *what)
 {
@@ -115,8 +110,8 @@ static inline bool end(struct run *run, const char *what)
     same = state->count == want->count && state->non_integers == want->non_integers &&
            memcmp(&sum, &wanted_sum, sizeof sum) == 0 &&
            memcmp(&state->sum.integer, &want->sum.integer, sizeof want->sum.integer) == 0 &&
-           same_range(&state->integers, &want->integers) &&
-           same_range(&state->reals, &want->reals) && run->reduction->in_flight == 0 &&
+           data_same_range(&state->integers, &want->integers) &&
+           data_same_range(&state->reals, &want->reals) && run->reduction->in_flight == 0 &&
            run->feed.real == NULL;
     clr_reduction_end(run->reduction);
     return child_ok(same, what);

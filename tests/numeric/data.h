@@ -5,7 +5,7 @@
 #ifndef CLR_TESTS_DATA_H
 #define CLR_TESTS_DATA_H
 
-#include "numeric/exact/sum.h"
+#include "numeric/states/state.h"
 #include "random.h"
 
 #include "tap.h"
@@ -126,6 +126,11 @@ static inline void data_fill_integers(int64_t *x, size_t count, enum data_intege
             break;
         }
     }
+}
+
+static inline bool data_same_range(const struct clr_range *a, const struct clr_range *b)
+{
+    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
 }
 
 /* Whether a sum is exactly zero, which one that merely rounds to it is not. */

@@ -1,6 +1,6 @@
 #include "numeric/scan_reference.h"
 
-#include "tap.h"
+#include "numeric/data.h"
 
 #include <string.h>
 
@@ -56,11 +56,6 @@ scalar reference_operate(enum clr_opcode opcode, scalar a, scalar b, scalar c)
     return operators[opcode].of_three(a, b, c);
 }
 
-bool reference_same_range(const struct clr_range *a, const struct clr_range *b)
-{
-    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
-}
-
 bool reference_same_answer(struct clr_state *a, struct clr_state *b)
 {
     double x = clr_sum_round(&a->sum, 1), y = clr_sum_round(&b->sum, 1);
@@ -71,8 +66,7 @@ bool reference_same_answer(struct clr_state *a, struct clr_state *b)
                                    value_bits_of(x_third) == value_bits_of(y_third))) &&
            (a->non_integers > 0 ||
             memcmp(&a->sum.integer, &b->sum.integer, sizeof a->sum.integer) == 0) &&
-           reference_same_range(&a->integers, &b->integers) &&
-           reference_same_range(&a->reals, &b->reals);
+           data_same_range(&a->integers, &b->integers) && data_same_range(&a->reals, &b->reals);
 }
 
 bool reference_same(struct clr_state *a, struct clr_state *b)

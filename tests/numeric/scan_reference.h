@@ -11,8 +11,6 @@
 /* What an operator gives of its operands; those that it does not have may be any. */
 scalar reference_operate(enum clr_opcode opcode, scalar a, scalar b, scalar c);
 
-bool reference_same_range(const struct clr_range *a, const struct clr_range *b);
-
 /* Whether two states have the same answers. Of REALs it is no matter which part of a sum has them:
    a device may add whole ones as integers. */
 bool reference_same_answer(struct clr_state *a, struct clr_state *b);

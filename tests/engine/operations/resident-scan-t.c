@@ -5,6 +5,7 @@
 
 #include "engine/host/host_scan.h"
 #include "engine/shards.h"
+#include "numeric/data.h"
 #include "numeric/scan_reference.h"
 #include "opencl/devices.h"
 
@@ -177,7 +178,7 @@ static void test_blocks(struct clr_worker *worker, size_t rows, const uint32_t *
     tap_is_int64(tally->state.count, expected.count, "so many are left");
     tap_is_double(clr_sum_round(&tally->state.sum, 1), clr_sum_round(&expected.sum, 1),
                   "their sum");
-    tap_ok(reference_same_range(&tally->state.integers, &expected.integers), "their extremes");
+    tap_ok(data_same_range(&tally->state.integers, &expected.integers), "their extremes");
     world_close(&world);
 }
 

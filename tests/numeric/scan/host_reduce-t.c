@@ -174,9 +174,8 @@ static void check_extremes(size_t offset, size_t count, bool real)
     for (int j = 0; j < variant_count; j++) {
         range = (struct clr_range){.seen = false};
         variants[j].loops->extremes(x, count, real ? INT64_MAX : 0, &range);
-        batch_ok(range.seen == want.seen &&
-                     (!want.seen || (range.least == want.least && range.greatest == want.greatest)),
-                 "%s, extremes of %zu %s", variants[j].name, count, real ? "reals" : "integers");
+        batch_ok(data_same_range(&range, &want), "%s, extremes of %zu %s", variants[j].name, count,
+                 real ? "reals" : "integers");
     }
 }
 
@@ -307,17 +306,8 @@ TAP_TEST(test_chunks)
             batch_double(clr_sum_round(&state.sum, 1), clr_sum_round(&want.sum, 1), "the sum");
             batch_ok(memcmp(&state.sum.integer, &want.sum.integer, sizeof want.sum.integer) == 0,
                      "the integers' sum");
-            batch_ok(state.reals.seen == want.reals.seen &&
-                         state.integers.seen == want.integers.seen,
-                     "the ranges");
-            if (want.reals.seen)
-                batch_ok(state.reals.least == want.reals.least &&
-                             state.reals.greatest == want.reals.greatest,
-                         "the range of the reals");
-            if (want.integers.seen)
-                batch_ok(state.integers.least == want.integers.least &&
-                             state.integers.greatest == want.integers.greatest,
-                         "the range of the integers");
+            batch_ok(data_same_range(&state.reals, &want.reals), "the range of the reals");
+            batch_ok(data_same_range(&state.integers, &want.integers), "the range of the integers");
             batch_ok(state.count == 0 && state.non_integers == 0, "rows are not counted here");
             clr_memory_free(chunk);
         }

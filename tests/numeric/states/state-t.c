@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "batch.h"
+#include "numeric/data.h"
 #include "numeric/exact/operation.h"
-#include "random.h"
 
 static int64_t key_of(double real)
 {
@@ -93,11 +93,6 @@ static void take(struct clr_state *state, int kind)
     }
 }
 
-static bool same_range(const struct clr_range *a, const struct clr_range *b)
-{
-    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
-}
-
 /* Merging in a chain and in a tree, empty states among them, against all rows in one state. */
 TAP_TEST(test_merge)
 {
@@ -131,8 +126,8 @@ TAP_TEST(test_merge)
             batch_ok(merged->count == whole.count && merged->non_integers == whole.non_integers,
                      "counts");
             batch_double(clr_sum_round(&merged->sum, 1), clr_sum_round(&whole.sum, 1), "sums");
-            batch_ok(same_range(&merged->integers, &whole.integers) &&
-                         same_range(&merged->reals, &whole.reals),
+            batch_ok(data_same_range(&merged->integers, &whole.integers) &&
+                         data_same_range(&merged->reals, &whole.reals),
                      "ranges");
         }
     }

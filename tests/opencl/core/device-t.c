@@ -44,11 +44,6 @@ static void fill(struct clr_chunk *chunk, enum clr_element element, size_t count
     }
 }
 
-static bool same_range(const struct clr_range *a, const struct clr_range *b)
-{
-    return a->seen == b->seen && (!a->seen || (a->least == b->least && a->greatest == b->greatest));
-}
-
 /* The same exact value, and not only the same rounding: the difference of the two is nothing. */
 static bool same_sum(const struct clr_sum *a, const struct clr_sum *b)
 {
@@ -72,7 +67,7 @@ static bool same_sum(const struct clr_sum *a, const struct clr_sum *b)
 
 static bool same_state(struct clr_state *a, struct clr_state *b)
 {
-    return same_range(&a->integers, &b->integers) && same_range(&a->reals, &b->reals) &&
+    return data_same_range(&a->integers, &b->integers) && data_same_range(&a->reals, &b->reals) &&
            a->count == b->count && same_sum(&a->sum, &b->sum);
 }
 
