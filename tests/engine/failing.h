@@ -39,11 +39,10 @@ static inline struct clr_worker *failing_start_worker(void)
 {
     static struct clr_device_info info;
     static struct clr_worker *worker;
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
     /* The programs that a driver runs, a linker for instance, are not to have it. */
     unsetenv("LD_PRELOAD");
-    clr_status_clear(&status);
     if (failing_find_device(&info))
         worker = clr_worker_start(&info, &status);
     return worker;

@@ -19,7 +19,7 @@ static int worker_count;
 /* A worker on a device that does as it should; `fake` tells otherwise afterwards. */
 static inline struct clr_worker *start(void)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     struct clr_worker *worker;
 
     fake_set(opened, 0);
@@ -29,7 +29,6 @@ static inline struct clr_worker *start(void)
     fake_set(finished, 0);
     fake_set(in_slots, 0);
     fake_set(most_in_slots, 0);
-    clr_status_clear(&status);
     worker = clr_worker_start(&info, &status);
     TAP_NEED(worker != NULL, "%s", status.message);
     workers[worker_count++] = worker;
@@ -106,9 +105,8 @@ static inline bool has_ended(const struct clr_job *job)
 /* Takes a job back, or waits for it. */
 static inline enum clr_task_phase collect(struct clr_job *job, int64_t timeout_ms)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
-    clr_status_clear(&status);
     return clr_worker_await(job->request.worker, &job->request.task, timeout_ms, NULL, &status);
 }
 

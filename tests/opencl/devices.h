@@ -151,10 +151,9 @@ static inline struct clr_resident_column *devices_fill(struct clr_device *device
                                                        struct clr_resident_column *column,
                                                        const void *values, const uint8_t *tags)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
     bool complete = false;
 
-    clr_status_clear(&status);
     while (!complete) {
         clr_resident_column_fill(device, column, values, tags, NULL, &complete, &status);
         devices_bail_on(&status, "clr_resident_column_fill");
@@ -197,9 +196,8 @@ static inline bool devices_request(struct clr_device *device, const struct clr_s
 static inline cl_int devices_read(const struct clr_device *device,
                                   const struct clr_resident_column *column, int64_t *values)
 {
-    struct clr_status status;
+    struct clr_status status = {.code = CLR_OK};
 
-    clr_status_clear(&status);
     clr_upload_take(clr_upload_of(device), column->values, (char *)values,
                     column->rows * sizeof *values, &status);
     return status.code == CLR_OK ? CL_SUCCESS : status.error;
