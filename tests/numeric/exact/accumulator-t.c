@@ -14,10 +14,9 @@ struct pair {
 
 static struct pair new_pair(void)
 {
-    struct pair pair;
+    struct pair pair = {.exact = {.negative = false}};
 
     clr_accumulator_clear(&pair.sum);
-    bigint_clear(&pair.exact);
     return pair;
 }
 

@@ -7,9 +7,8 @@
 
 static double exact_sum(const double *x, size_t count)
 {
-    struct bigint sum;
+    struct bigint sum = {.negative = false};
 
-    bigint_clear(&sum);
     for (size_t i = 0; i < count; i++)
         bigint_add_double(&sum, x[i]);
     return bigint_round(&sum, 1);
@@ -21,9 +20,8 @@ TAP_TEST(test_reference)
     for (int i = 0; i < batch_rounds(3000); i++) {
         double x = random_finite(), y = random_hard(600, 1400), z = random_hard(600, 1400);
         uint64_t divisor = random_bits() >> 11 >> random_below(53);
-        struct bigint number;
+        struct bigint number = {.negative = false};
 
-        bigint_clear(&number);
         bigint_add_double(&number, x);
         if (divisor > 0)
             batch_double(bigint_round(&number, divisor), x / (double)divisor + 0.0, "%a / %llu", x,
@@ -49,11 +47,10 @@ TAP_TEST(test_two_sum)
     for (int i = 0; i < batch_rounds(5000); i++) {
         double x = random_hard(0, 2045), error, sum;
         double y = i % 2 ? random_hard(0, 2045) : ldexp(x, random_between(-60, 0)) * 1.5;
-        struct bigint rest;
+        struct bigint rest = {.negative = false};
 
         sum = clr_two_sum(x, y, &error);
         batch_double(sum, x + y, "the sum of %a and %a", x, y);
-        bigint_clear(&rest);
         bigint_add_double(&rest, x);
         bigint_add_double(&rest, y);
         bigint_add_double(&rest, -sum);
@@ -68,10 +65,9 @@ TAP_TEST(test_add)
 {
     for (int round = 0; round < batch_rounds(1500); round++) {
         double term[CLR_EXPANSION_TERMS] = {0, 0, 0};
-        struct bigint rest;
+        struct bigint rest = {.negative = false};
         int spread = random_between(1, 900);
 
-        bigint_clear(&rest);
         for (int i = 0; i < 20; i++) {
             double x = random_hard(1023 - spread, 1023 + spread);
             double dropped = clr_expansion_add(term, x);

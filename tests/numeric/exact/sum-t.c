@@ -13,10 +13,9 @@ struct pair {
 
 static struct pair new_pair(void)
 {
-    struct pair pair;
+    struct pair pair = {.exact = {.negative = false}};
 
     clr_sum_clear(&pair.sum);
-    bigint_clear(&pair.exact);
     return pair;
 }
 
@@ -50,9 +49,8 @@ static void pair_add_integer(struct pair *pair, int64_t x, int weight)
 /* Whether a magnitude has the value and the one form that this value has. */
 static bool is_exactly(const struct clr_magnitude *value, const struct bigint *exact)
 {
-    struct bigint sum, digit;
+    struct bigint sum = {.negative = false}, digit;
 
-    bigint_clear(&sum);
     if (value->top < 0)
         return value->low == 0 && value->top == -1 && !value->negative && bigint_is_zero(exact);
     for (int i = value->low; i <= value->top; i++) {

@@ -94,11 +94,10 @@ static bool has_special(const double *x, size_t count)
 static double wanted_sum(const double *x, const double *y, size_t count)
 {
     struct clr_sum sum;
-    struct bigint exact;
+    struct bigint exact = {.negative = false};
     double want;
 
     clr_sum_clear(&sum);
-    bigint_clear(&exact);
     for (size_t i = 0; i < count; i++) {
         if (y == NULL)
             clr_sum_add(&sum, x[i], 1);

@@ -9,7 +9,7 @@
 static struct bigint show(const struct clr_int192 *value)
 {
     struct clr_int192 size = *value;
-    struct bigint result, part;
+    struct bigint result = {.negative = false}, part;
     uint64_t parts[3];
 
     /* Two's complement, from its definition: a set top bit stands for -2^191. */
@@ -18,7 +18,6 @@ static struct bigint show(const struct clr_int192 *value)
     parts[0] = size.low;
     parts[1] = size.middle;
     parts[2] = size.high;
-    bigint_clear(&result);
     for (int i = 0; i < 3; i++) {
         bigint_set(&part, false, parts[i], 64 * i);
         bigint_add(&result, &part);
@@ -42,8 +41,7 @@ TAP_TEST(test_random_products)
 {
     for (int round = 0; round < 300; round++) {
         struct clr_int192 sum = {0, 0, 0};
-        struct bigint exact;
-        bigint_clear(&exact);
+        struct bigint exact = {.negative = false};
         for (int i = 0; i < 50; i++) {
             int64_t x = random_integer(), y = random_integer();
             clr_int192_add_i128(&sum, (clr_i128)x * y);
