@@ -154,16 +154,16 @@ TAP_TEST(test_parts)
 TAP_TEST(test_memory)
 {
     static const enum family keys[] = {FEW, ANY, QUARTERS, SPREAD};
-    int failures;
 
     for (int key = 0; key < 12; key++) {
         bool failed = true;
+        int failures = 0;
 
         make(key % 4 == 3 ? 51000 : 20000, keys[key % 4], key < 8 ? REALS : FEW,
              key < 4   ? CLR_KEEP | 1u << CLR_EXTREMES | 1u << CLR_SUM
              : key < 8 ? 1u << CLR_SUM
                        : CLR_KEEP | 1u << CLR_EXTREMES);
-        for (int after = failures = 0; failed && after < 5000; after++) {
+        for (int after = 0; failed && after < 5000; after++) {
             struct clr_groups *groups;
             enum clr_scan_outcome outcome;
 

@@ -218,7 +218,8 @@ static void test_many(void)
     clr_lookup_results_release(first);
     shards_scan_once(&made.scan, copies, &work);
     tap_is_int64(work.bytes, 0, "the same once more are not sent");
-    for (int i = right = 0; i < MANY; i++)
+    right = 0;
+    for (int i = 0; i < MANY; i++)
         right += scan_others(&made, CLR_TAG_MIXED, false, &work);
     tap_is_int64(right, MANY, "others are");
     tap_is_int64(work.bytes, 9 * (int64_t)entries[0] + truths_of(entries[0]), "with tags");

@@ -135,7 +135,7 @@ static void check_codes(const struct clr_loops *loops, uint64_t *bits)
 static void check_rows(const struct clr_loops *loops)
 {
     uint64_t bits[CLR_BLOCK_WORDS];
-    size_t count, kept;
+    size_t count, kept = 0;
     int64_t mask = random_bits() & 1 ? -1 : INT64_MAX;
     uint8_t tag = (uint8_t)random_below(5);
 
@@ -161,7 +161,7 @@ static void check_rows(const struct clr_loops *loops)
         batch_ok(result[i] == bit_of(bits, i) && result_tags[i] == result[i], "bit %zu", i);
     count = loops->gather(b, bits, result, a);
     batch_ok(loops->count(bits) == count, "%zu bits", count);
-    for (size_t i = kept = 0; i < CLR_BLOCK; i++)
+    for (size_t i = 0; i < CLR_BLOCK; i++)
         if (bit_of(bits, i))
             batch_ok(kept < count && result[kept++] == b[i], "row %zu is gathered", i);
     batch_ok(kept == count, "%zu rows of %zu", kept, count);

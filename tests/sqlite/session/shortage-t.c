@@ -142,7 +142,8 @@ static bool serves(void)
         for (int i = 0; i < 2; i++)
             before[i] = database_stat(run_state.db, figures[i]);
         do_round();
-        for (int i = grown = 0; i < 2; i++)
+        grown = 0;
+        for (int i = 0; i < 2; i++)
             grown += database_stat(run_state.db, figures[i]) > before[i] + (i == 1 ? VIEWS : 0);
         if (grown == 2)
             return true;
