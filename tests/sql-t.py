@@ -151,7 +151,7 @@ class Aggregates:
             got = support.value(db, f"SELECT {name}(?)", given)
             if outcome == "refused,":
                 told = f"{name}: the argument is not a state of {function}: {rest}"
-                batch.check(isinstance(got, Failure) and got.message.startswith(told), f"{got!r}, not {told}")
+                batch.check(support.is_refused(got, told), f"{got!r}, not {told}")
             elif name.endswith("state_merge"):
                 batch.compare(got, given, name)
         if outcome == "of":

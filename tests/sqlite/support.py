@@ -88,6 +88,11 @@ def value(db, sql, *parameters):
     return result if isinstance(result, Failure) else result[0][0]
 
 
+def is_refused(got, start, *fragments):
+    """Whether it is an error whose message begins so, and has all of these."""
+    return isinstance(got, Failure) and got.message.startswith(start) and all(each in got.message for each in fragments)
+
+
 def stats(db):
     """The connection's statistics, by name."""
     return dict(db.execute("SELECT name, value FROM clreduce_stats"))
