@@ -469,6 +469,7 @@ static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
         clr_memory_free(work.zones);
         return false;
     }
+    clr_zones_join(work.zones, 0, work.zones->count);
     clr_zones_complete(work.zones);
     clr_column_set_zones(column, work.zones);
     return true;

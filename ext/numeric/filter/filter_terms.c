@@ -517,16 +517,25 @@ static void add_zone(struct clr_zone *all, const struct clr_zone *zone, bool is_
         all->greatest = zone->greatest;
 }
 
-void clr_zones_complete(struct clr_zones *zones)
+void clr_zones_join(struct clr_zones *zones, size_t first, size_t count)
 {
     struct clr_zone *coarse = zones->zones + zones->count;
+    size_t end = first + count + CLR_COARSE_ZONES - 1, i;
+
+    end -= end % CLR_COARSE_ZONES;
+    end = end < zones->count ? end : zones->count;
+    for (i = first - first % CLR_COARSE_ZONES; i < end; i++)
+        add_zone(&coarse[i / CLR_COARSE_ZONES], &zones->zones[i], i % CLR_COARSE_ZONES == 0);
+}
+
+void clr_zones_complete(struct clr_zones *zones)
+{
+    const struct clr_zone *coarse = zones->zones + zones->count;
     size_t i;
 
     zones->types = 0;
-    for (i = 0; i < zones->count; i++) {
-        zones->types |= zones->zones[i].types;
-        add_zone(&coarse[i / CLR_COARSE_ZONES], &zones->zones[i], i % CLR_COARSE_ZONES == 0);
-    }
+    for (i = 0; i < clr_zones_coarse(zones->count); i++)
+        zones->types |= coarse[i].types;
 }
 
 /* Stores the first ranges, as far as there is room. Returns how many there are. */

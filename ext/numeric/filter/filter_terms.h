@@ -74,7 +74,11 @@ bool clr_terms_pass_block(const struct clr_scan *scan, const struct clr_filter_t
 
 /* ---- Which blocks of a scan's rows can be left out, by the zones of its columns. */
 
-/* Stores which types all zones have together, and the coarse zones, once each zone is there. */
+/* Makes the coarse zones that have some of count zones from the first one on, once these and all
+   others of the coarse ones are there. */
+void clr_zones_join(struct clr_zones *zones, size_t first, size_t count);
+
+/* Stores which types all zones have together, once each coarse zone is there. */
 void clr_zones_complete(struct clr_zones *zones);
 
 /*

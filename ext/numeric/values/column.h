@@ -39,7 +39,7 @@ struct clr_zone_sum {
         parts[2]; /* the sum of INTEGERs; or the bits of two doubles, of which REALs' is the sum */
 };
 
-/* Constant from the time on that a column has them. */
+/* Constant from the time on that a column has them, until a refresh changes the column in place. */
 struct clr_zones {
     uint8_t types;             /* those of all blocks together */
     size_t rows, count;        /* of the column; of blocks, the last of which may have fewer rows */

@@ -165,37 +165,103 @@ static void move_old(const struct clr_splice *splice, const struct clr_column *o
 /* More new zones than these, and than a part of all, are better made by a scan's threads. */
 enum { MOST_ZONES = 64, MOST_ZONES_PART = 8 };
 
-/* Returns the zones of a column's result, of which those stay whose rows are where they were; or
-   NULL: a scan makes them. */
-static struct clr_zones *renew_zones(const struct clr_splice *splice,
-                                     const struct clr_zones *before, struct clr_column *result)
-{
-    struct clr_zones *zones = before == NULL ? NULL : clr_zones_new(result, splice->rows);
-    size_t left, run = 0, i;
+/* The zones of a column's result, some of which are made anew. */
+struct renewal {
+    struct clr_column *result;
+    struct clr_zones *zones;
+    size_t next; /* the zones before that one are as they are to be */
+    size_t left; /* so many more are made here */
+};
 
+/* Makes the zones of rows anew, to before which the others are as they are to be. Returns false if
+   they are too many, or without memory. */
+static bool renew_rows(struct renewal *renewal, size_t from, size_t to)
+{
+    const size_t first = from / CLR_ZONE_ROWS, end = clr_zones_of(to);
+    const size_t next = first < renewal->next ? renewal->next : first;
+
+    if (from >= to || next >= end)
+        return true;
+    if (end - next > renewal->left ||
+        !clr_column_find_zones(renewal->result, next, end - next, renewal->zones))
+        return false;
+    clr_zones_join(renewal->zones, next, end - next);
+    renewal->left -= end - next;
+    renewal->next = end;
+    return true;
+}
+
+/* The same of all rows that are in no run that is where it was, and of the last block if it has
+   other rows than before. */
+static bool renew_others(struct renewal *renewal, const struct clr_splice *splice, size_t before)
+{
+    size_t from = 0, i;
+
+    for (i = 0; i < splice->old_count; i++) {
+        const struct clr_row_run *run = &splice->old[i];
+
+        if (run->from != run->to)
+            continue;
+        if (!renew_rows(renewal, from, run->to))
+            return false;
+        from = run->to + run->rows;
+    }
+    if (splice->rows < before && from == splice->rows && from > 0)
+        from--;
+    return renew_rows(renewal, from, splice->rows);
+}
+
+/* Returns zones for the result with those that there were: these themselves, if they were changed
+   in place and are as many; or NULL without memory. */
+static struct clr_zones *take_zones(const struct clr_splice *splice, struct clr_column *old,
+                                    struct clr_column *result)
+{
+    struct clr_zones *const before = atomic_load(&old->zones);
+    struct clr_zones *zones = before;
+    size_t count;
+
+    if (before == NULL)
+        return NULL;
+    if (result == old && clr_zones_of(splice->rows) == before->count) {
+        atomic_store(&old->zones, NULL);
+        zones->rows = splice->rows;
+        return zones;
+    }
+    zones = clr_zones_new(result, splice->rows);
     if (zones == NULL)
         return NULL;
-    left = zones->count / MOST_ZONES_PART;
-    left = left < MOST_ZONES ? MOST_ZONES : left;
-    for (i = 0; i < zones->count; i++) {
-        const size_t first = i * CLR_ZONE_ROWS, rows = clr_zone_rows(splice->rows, i);
-        const struct clr_row_run *old;
-
-        while (run < splice->old_count && splice->old[run].to + splice->old[run].rows <= first)
-            run++;
-        old = &splice->old[run];
-        if (run < splice->old_count && old->to == old->from && old->to <= first &&
-            old->to + old->rows >= first + rows && clr_zone_rows(before->rows, i) == rows) {
-            zones->zones[i] = before->zones[i];
-            if (zones->sums != NULL)
-                zones->sums[i] = before->sums[i];
-        } else if (left-- == 0 || !clr_column_find_zones(result, i, 1, zones)) {
-            clr_memory_free(zones);
-            return NULL;
-        }
-    }
-    clr_zones_complete(zones);
+    count = zones->count < before->count ? zones->count : before->count;
+    memcpy(zones->zones, before->zones, count * sizeof *zones->zones);
+    if (zones->sums != NULL)
+        memcpy(zones->sums, before->sums, count * sizeof *zones->sums);
+    clr_zones_join(zones, 0, count);
     return zones;
+}
+
+/*
+ * Gives a column's result its zones, of which those stay whose rows are where they were; or none: a
+ * scan makes them. Where a column of many rows is changed in place nothing is done for the others,
+ * as nobody else has the zones.
+ */
+static void renew_zones(const struct clr_splice *splice, struct clr_column *old,
+                        struct clr_column *result)
+{
+    struct clr_zones *const before = atomic_load(&old->zones);
+    const size_t rows = before == NULL ? 0 : before->rows;
+    struct renewal renewal = {.result = result, .zones = take_zones(splice, old, result)};
+
+    if (result == old)
+        clr_memory_free(atomic_exchange(&old->zones, NULL));
+    if (renewal.zones == NULL)
+        return;
+    renewal.left = renewal.zones->count / MOST_ZONES_PART;
+    renewal.left = renewal.left < MOST_ZONES ? MOST_ZONES : renewal.left;
+    if (renew_others(&renewal, splice, rows)) {
+        clr_zones_complete(renewal.zones);
+        atomic_store(&result->zones, renewal.zones);
+    } else {
+        clr_memory_free(renewal.zones);
+    }
 }
 
 /* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also
@@ -204,7 +270,6 @@ static struct clr_zones *renew_zones(const struct clr_splice *splice,
 static void splice_finish(const struct clr_splice *splice, struct clr_column *old,
                           struct clr_column *fresh, const uint32_t *map, struct clr_column *result)
 {
-    struct clr_zones *const before = atomic_load(&old->zones);
     uint8_t kind = CLR_TAG_MIXED;
     bool with_tags;
     size_t i;
@@ -227,9 +292,7 @@ static void splice_finish(const struct clr_splice *splice, struct clr_column *ol
     result->with_bytes = old->with_bytes && fresh->with_bytes;
     result->kind = kind;
     result->rows = splice->rows;
-    atomic_store(&result->zones, renew_zones(splice, before, result));
-    if (result == old)
-        clr_memory_free(before);
+    renew_zones(splice, old, result);
 }
 
 /* ---- Columns: what becomes of each, with the rows of the leaves that were read. */

@@ -13,13 +13,16 @@
 
 enum { MOST_ROWS = 4000, MOST_RUNS = 60 };
 
+/* Rows of several coarse zones. */
+enum { MANY_ROWS = 3 * CLR_COARSE_ZONES * CLR_ZONE_ROWS };
+
 /* A row, as plain as it can be. */
 struct cell {
     int64_t value;
     uint8_t tag;
 };
 
-static struct cell old_cells[MOST_ROWS], fresh_cells[MOST_ROWS], want[2 * MOST_ROWS];
+static struct cell old_cells[MANY_ROWS], fresh_cells[MOST_ROWS], want[MANY_ROWS + MOST_ROWS];
 
 /* Of decimals, or 0. */
 static double random_power(void)
@@ -90,6 +93,46 @@ static void make_splice(struct clr_splice *splice, size_t old_rows, size_t fresh
     }
 }
 
+/* Adds a run of rows to the splice, if there are any. */
+static void add_run(struct clr_splice *splice, bool is_old, size_t from, size_t rows)
+{
+    const struct clr_row_run run = {from, splice->rows, rows};
+
+    if (rows == 0)
+        return;
+    if (is_old)
+        splice->old[splice->old_count++] = run;
+    else
+        splice->fresh[splice->fresh_count++] = run;
+    memcpy(want + splice->rows, (is_old ? old_cells : fresh_cells) + from, rows * sizeof *want);
+    splice->rows += rows;
+}
+
+/* A random splice by which all old rows that are left are where they were, but for those after one
+   place at times: fresh rows take the place of as many, and some go or come at the end. */
+static void make_staying_splice(struct clr_splice *splice, size_t old_rows, size_t fresh_rows)
+{
+    size_t at = 0, used = 0, rows;
+
+    splice->rows = splice->old_count = splice->fresh_count = 0;
+    while (splice->old_count < MOST_RUNS / 2 && at < old_rows) {
+        rows = 1 + random_below(1 + old_rows / (1 + random_below(40)));
+        rows = rows < old_rows - at ? rows : old_rows - at;
+        add_run(splice, true, at, rows);
+        at += rows;
+        rows = random_below(random_below(8) == 0 ? 2000 : 40);
+        rows = rows < old_rows - at ? rows : old_rows - at;
+        rows = rows < fresh_rows - used ? rows : fresh_rows - used;
+        add_run(splice, false, used, rows);
+        at += rows - (random_below(40) == 0 && rows > 0);
+        used += rows;
+    }
+    if (random_below(2) == 0)
+        add_run(splice, true, at, old_rows - at);
+    if (random_below(2) == 0)
+        add_run(splice, false, used, fresh_rows - used);
+}
+
 static bool is_wanted(const struct clr_column *column, const struct clr_splice *splice)
 {
     size_t i;
@@ -108,8 +151,34 @@ static struct clr_zones *find_zones(struct clr_column *column)
     struct clr_zones *zones = clr_zones_new(column, column->rows);
 
     TAP_NEED(zones != NULL && clr_column_find_zones(column, 0, zones->count, zones), "no memory");
+    clr_zones_join(zones, 0, zones->count);
     clr_zones_complete(zones);
     return zones;
+}
+
+/* Whether zones are the same, as far as what they have is defined. */
+static bool is_same_zone(const struct clr_zone *zone, const struct clr_zone *other)
+{
+    const unsigned numbers = CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL);
+
+    return zone->types == other->types &&
+           ((zone->types & numbers) == 0 || (zone->types & numbers) == numbers ||
+            (zone->least == other->least && zone->greatest == other->greatest));
+}
+
+/* Whether sums of a zone are the same. Of REALs the same sum may be of other parts, if they were
+   kept in another way when it was found. */
+static bool is_same_sum(const struct clr_zone *zone, const struct clr_zone_sum *sum,
+                        const struct clr_zone_sum *other)
+{
+    double parts[2], others[2];
+
+    memcpy(parts, sum->parts, sizeof parts);
+    memcpy(others, other->parts, sizeof others);
+    return sum->numbers == other->numbers &&
+           ((zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0
+                ? parts[0] - others[0] == others[1] - parts[1]
+                : sum->parts[0] == other->parts[0] && sum->parts[1] == other->parts[1]);
 }
 
 /* Whether a column's zones are those of its rows. */
@@ -117,20 +186,20 @@ static bool has_zones(struct clr_column *column)
 {
     const struct clr_zones *zones = clr_column_zones(column);
     struct clr_zones *found = find_zones(column);
-    bool right = zones != NULL && zones->count == found->count && zones->types == found->types;
+    bool right = zones != NULL && zones->count == found->count && zones->types == found->types &&
+                 zones->rows == found->rows;
     size_t i;
 
+    for (i = 0; right && i < clr_zones_coarse(found->count); i++)
+        right = is_same_zone(&zones->zones[zones->count + i], &found->zones[found->count + i]);
     for (i = 0; right && i < found->count; i++) {
         const struct clr_zone *own = &zones->zones[i], *rows = &found->zones[i];
         const struct clr_zone_sum *own_sum = clr_column_zone_sum(column, i);
         const struct clr_zone_sum *sum =
             found->sums == NULL || !found->sums[i].is_known ? NULL : &found->sums[i];
 
-        right = own->types == rows->types && own->least == rows->least &&
-                own->greatest == rows->greatest && (own_sum == NULL) == (sum == NULL);
-        right = right && (sum == NULL ||
-                          (own_sum->numbers == sum->numbers && own_sum->parts[0] == sum->parts[0] &&
-                           own_sum->parts[1] == sum->parts[1]));
+        right = is_same_zone(own, rows) && (own_sum == NULL) == (sum == NULL);
+        right = right && (sum == NULL || is_same_sum(rows, own_sum, sum));
     }
     clr_memory_free(found);
     return right;
@@ -147,6 +216,47 @@ static int random_size(void)
 static uint8_t random_kind(void)
 {
     return random_below(3) == 0 ? CLR_TAG_MIXED : (uint8_t)random_below(3);
+}
+
+/* Splices by which most rows stay, of columns of many zones: those of some blocks are made anew in
+   the zones that there are. */
+static void test_staying_rows(void)
+{
+    static struct clr_row_run old_runs[MOST_RUNS], fresh_runs[MOST_RUNS];
+    struct clr_splice splice = {.old = old_runs, .fresh = fresh_runs};
+    long kept = 0, renewed = 0, gone = 0;
+    int i;
+
+    for (i = 0; i < 400; i++) {
+        const size_t old_rows = 1 + random_below(i % 4 == 0 ? MANY_ROWS : 3 * MOST_ROWS);
+        const size_t fresh_rows = random_below(MOST_ROWS);
+        const uint8_t kind = random_kind();
+        struct clr_column *old =
+            make_column(old_cells, old_rows, kind, random_size(), random_below(2) > 0);
+        struct clr_column *fresh = make_column(fresh_cells, fresh_rows, kind, random_size(), false);
+        const struct clr_zones *zones;
+        struct clr_column *result;
+
+        clr_column_set_zones(old, find_zones(old));
+        zones = clr_column_zones(old);
+        make_staying_splice(&splice, old_rows, fresh_rows);
+        result = splice_begin(&splice, old, fresh, old->dictionary);
+        TAP_NEED(result != NULL, "no memory");
+        splice_finish(&splice, old, fresh, NULL, result);
+        batch_ok(is_wanted(result, &splice), "staying splice %d, %zu rows", i, splice.rows);
+        kept += result == old && clr_column_zones(result) == zones;
+        renewed += clr_column_zones(result) != zones && clr_column_zones(result) != NULL;
+        gone += clr_column_zones(result) == NULL;
+        batch_ok(clr_column_zones(result) == NULL || has_zones(result),
+                 "the zones of staying splice %d", i);
+        if (result != old)
+            clr_column_release(old);
+        clr_column_release(result);
+        clr_column_release(fresh);
+    }
+    batch_end("splices by which rows stay");
+    tap_ok(kept > 50 && renewed > 50 && gone < 100,
+           "%ld have the zones that there were, %ld others, %ld none", kept, renewed, gone);
 }
 
 TAP_TEST(all_tests)
@@ -203,4 +313,5 @@ TAP_TEST(all_tests)
     batch_end("random splices");
     tap_ok(in_place > 1000 && anew > 1000 && lent > 200,
            "%ld in place, of which %ld had been lent, %ld into a new column", in_place, lent, anew);
+    test_staying_rows();
 }
