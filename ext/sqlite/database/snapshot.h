@@ -50,8 +50,8 @@
  * the newest of the first F frames is also the newest of the first G, and committed frames stay as
  * they are while the log does; or it has none, and then it is in the database file, to which only
  * frames of this log were copied in between, and none of this page. The headers of those frames are
- * read, and afterwards the index has these salts still: who begins the log anew says so there
- * (walRestartHdr()) before he overwrites a frame.
+ * read, or were for clause 3d, and afterwards the index has these salts still: who begins the log
+ * anew says so there (walRestartHdr()) before he overwrites a frame.
  * That is so as long as somebody in this process has the log open: while nobody has, it may be
  * restored from a copy, with the same salts and other frames (connection_database.h).
  */

@@ -39,33 +39,54 @@ static bool grow(struct clr_wal_map *map)
     return true;
 }
 
-/* Says that a page, which is not 0, is in a frame that is newer than all before. Returns false
+/* Makes room for one more frame's page. */
+static bool make_room(struct clr_wal_map *map)
+{
+    const size_t room = map->room == 0 ? FIRST_CAPACITY : 2 * map->room;
+    uint32_t *pages;
+
+    if (map->last < map->room)
+        return true;
+    pages = clr_memory_realloc(map->pages, room * sizeof *pages);
+    if (pages == NULL)
+        return false;
+    map->pages = pages;
+    map->room = room;
+    return true;
+}
+
+/* Says that a page, which is not 0, is in the frame after those that the map has. Returns false
    without memory; the map is as it was then. */
-static bool add_frame(struct clr_wal_map *map, uint32_t page, uint32_t frame)
+static bool add_frame(struct clr_wal_map *map, uint32_t page)
 {
     struct clr_wal_slot *slot;
 
-    if (2 * (map->used + 1) > map->capacity && !grow(map))
+    if (!make_room(map) || (2 * (map->used + 1) > map->capacity && !grow(map)))
         return false;
     slot = look_up(map, page);
     map->used += slot->page == 0;
-    *slot = (struct clr_wal_slot){.page = page, .frame = frame};
+    map->pages[map->last++] = page;
+    *slot = (struct clr_wal_slot){.page = page, .frame = map->last};
     return true;
 }
 
 void clr_wal_map_clear(struct clr_wal_map *map)
 {
-    struct clr_wal_slot *slots = map->slots;
-    size_t capacity = map->capacity;
+    const struct clr_wal_map before = *map;
 
     if (map->used > 0)
-        memset(slots, 0, capacity * sizeof *slots);
-    *map = (struct clr_wal_map){.seed = map->seed, .slots = slots, .capacity = capacity};
+        memset(map->slots, 0, map->capacity * sizeof *map->slots);
+    *map = (struct clr_wal_map){.seed = before.seed,
+                                .slots = before.slots,
+                                .capacity = before.capacity,
+                                .pages = before.pages,
+                                .room = before.room};
 }
 
 void clr_wal_map_free(struct clr_wal_map *map)
 {
     clr_memory_free(map->slots);
+    clr_memory_free(map->pages);
     *map = (struct clr_wal_map){.seed = map->seed};
 }
 
@@ -146,14 +167,12 @@ static enum clr_code add_frames(struct clr_wal_map *map, struct frames *frames, 
     uint32_t page, size;
 
     while (map->last < last) {
-        uint32_t frame = map->last + 1;
-        enum clr_code code = read_frame(frames, frame, &page, &size);
+        enum clr_code code = read_frame(frames, map->last + 1, &page, &size);
 
         if (code != CLR_OK)
             return code;
-        if (!add_frame(map, page, frame))
+        if (!add_frame(map, page))
             return no_memory(frames->status);
-        map->last = frame;
         map->page_count = size;
     }
     /* A snapshot ends with a commit, whose frame has the database's size. */
@@ -192,6 +211,9 @@ enum clr_code clr_wal_changes(const struct clr_source *source,
                               uint32_t last, const struct clr_watch *watch,
                               struct clr_page_set **changes, struct clr_status *status)
 {
+    const struct clr_wal_map *map = source->log;
+    const bool is_mapped =
+        map != NULL && map->last >= last && memcmp(map->salts, salts, CLR_WAL_SALTS) == 0;
     struct frames frames = {source, salts, watch, clr_clock_ns(), status};
     struct clr_page_set *set = clr_page_set_new(source->page_count);
     uint32_t frame, page, size;
@@ -199,7 +221,10 @@ enum clr_code clr_wal_changes(const struct clr_source *source,
 
     *changes = NULL;
     for (frame = first; frame <= last && code == CLR_OK; frame++) {
-        code = read_frame(&frames, frame, &page, &size);
+        if (is_mapped)
+            page = map->pages[frame - 1];
+        else
+            code = read_frame(&frames, frame, &page, &size);
         if (code == CLR_OK && page <= source->page_count && !clr_page_set_add(set, page))
             code = no_memory(status);
     }

@@ -34,6 +34,8 @@ struct clr_wal_map {
     struct clr_wal_slot *slots;
     size_t capacity; /* a power of two, or 0 */
     size_t used;
+    uint32_t *pages; /* of frames 1 to last */
+    size_t room;     /* for so many */
 };
 
 /* Returns the first slot that may have a page. */
@@ -82,8 +84,9 @@ enum clr_code clr_wal_map_read(struct clr_wal_map *map, const struct clr_source 
                                const struct clr_watch *watch, struct clr_status *status);
 
 /*
- * Finds the pages that frames first to last of the log name; with source, salts, watch and checks
- * as above, but the last frame's size is not looked at. Stores a set that can have source's
+ * Finds the pages that frames first to last of the log name: by the source's map of these salts, if
+ * that has as many frames, and else with source, salts, watch and checks as above, but the last
+ * frame's size is not looked at. Stores a set that can have source's
  * page_count pages in *changes, to be freed with clr_page_set_free().
  */
 enum clr_code clr_wal_changes(const struct clr_source *source,
