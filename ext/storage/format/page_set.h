@@ -43,7 +43,8 @@ bool clr_page_set_add_word(struct clr_page_set *set, uint32_t word, unsigned bit
 /* The same of one page. */
 bool clr_page_set_add(struct clr_page_set *set, uint32_t page);
 
-/* Takes the pages of another set out. */
+/* Takes the pages of another set out. No other thread may use the set now; so it is with the next
+   one, and its other set. */
 void clr_page_set_remove(struct clr_page_set *set, const struct clr_page_set *other);
 
 /* Adds the pages of another set that this one can have, and frees the other; NULL is fine. */

@@ -43,14 +43,21 @@ static uint8_t tag_of(const struct clr_column *column, size_t row)
 static bool are_same(const struct clr_row_run *run, const struct clr_column *old,
                      const struct clr_column *fresh, const uint32_t *map)
 {
-    size_t i;
+    const bool tagged = old->kind != fresh->kind || old->kind == CLR_TAG_MIXED;
+    int64_t room[PIECE];
+    size_t done, count, i;
 
-    for (i = 0; i < run->rows; i++) {
+    for (i = 0; i < run->rows && (old->codes != NULL || tagged); i++) {
         const size_t to = run->to + i, from = run->from + i;
 
         if (old->codes != NULL ? clr_column_code(old, to) != map[clr_column_code(fresh, from)]
-                               : clr_column_value(old, to) != clr_column_value(fresh, from) ||
-                                     tag_of(old, to) != tag_of(fresh, from))
+                               : tag_of(old, to) != tag_of(fresh, from))
+            return false;
+    }
+    for (done = 0; done < run->rows && old->codes == NULL; done += count) {
+        count = run->rows - done < PIECE ? run->rows - done : PIECE;
+        if (memcmp(clr_column_values(old, run->to + done, count, room),
+                   fresh->values + run->from + done, count * sizeof *room) != 0)
             return false;
     }
     return true;
