@@ -26,6 +26,8 @@ struct clr_known_column {
     /* Of another affinity, and with TEXT or BLOBs in some of its rows: a guess, which decides how
        the column is brought, and not what comes of it. */
     bool seems_text;
+    /* Runs have found some where numbers were needed: SQLite looks at its values. */
+    bool has_text;
     /* All TEXT in it seems to be timestamps of that format, or 0: a guess as the last one. What has
        been found to be wrong of it: that times of a unit are alike to an expression, or that there
        is nothing else. */

@@ -3,6 +3,7 @@
 #include "numeric/exact/moments.h"
 #include "numeric/states/aggregate_table.h"
 #include "query/binding/emit.h"
+#include "query/binding/evaluated.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 
@@ -251,6 +252,19 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
 }
 
+/* An argument of a call; -1 once it has failed. Sums read TEXT of the table's columns. */
+static int bind_operand(struct clr_binder *binder, const struct clr_aggregate *aggregate,
+                        struct clr_node *node)
+{
+    const struct clr_node *column = node;
+
+    while (column->kind == CLR_N_PLUS)
+        column = column->first;
+    return aggregate->needs == CLR_NEEDS_SUMS && clr_node_is_scanned(column) && column->is_foreign
+               ? clr_number_emit(binder, column)
+               : clr_lower(binder, node);
+}
+
 /* The first argument of a call; -1 once it has failed. Any column will do where values are counted.
  */
 static int bind_first(struct clr_binder *binder, const struct clr_node *node)
@@ -261,7 +275,7 @@ static int bind_first(struct clr_binder *binder, const struct clr_node *node)
         return clr_emit_column(binder, node->first->reads, true);
     return node->aggregate->needs == CLR_NEEDS_COUNT && clr_node_is_scanned(node->first)
                ? clr_emit_any(binder, node->first)
-               : clr_lower(binder, node->first);
+               : bind_operand(binder, node->aggregate, node->first);
 }
 
 bool clr_call_bind(struct clr_binder *binder, struct clr_node *node)
@@ -279,7 +293,7 @@ bool clr_call_bind(struct clr_binder *binder, struct clr_node *node)
     if (node->first != NULL)
         x = bind_first(binder, node);
     if (second != NULL && !clr_aggregate_asks(aggregate))
-        y = clr_lower(binder, second);
+        y = bind_operand(binder, aggregate, second);
     if (node->filter != NULL)
         filter = clr_lower(binder, node->filter);
     if (!is_fine(binder))

@@ -488,14 +488,16 @@ static int emit_over(struct clr_binder *binder, struct clr_node *node, const str
 
 /* Whether SQLite may search an index for what an expression compares a column with, and so find
    other rows than those for which it is true: see lower_compared(). It finds TEXT as it compares
-   it, and so it does numbers that are no REALs past all INTEGERs. */
+   it, and so it does numbers that are no REALs past all INTEGERs. It searches for nothing that a
+   column is not. */
 static bool may_search(const struct clr_node *node)
 {
     const struct clr_node *child;
     bool has_column = false, has_others = false;
 
     if (node->kind != CLR_N_BETWEEN && node->kind != CLR_N_IN &&
-        (node->kind != CLR_N_FOLD || !clr_opcode_compares(node->opcode)))
+        (node->kind != CLR_N_FOLD || !clr_opcode_compares(node->opcode) ||
+         node->opcode == CLR_OP_UNEQUAL || node->opcode == CLR_OP_IS_NOT))
         return false;
     for (child = node->first; child != NULL; child = child->next) {
         has_column =
@@ -765,6 +767,36 @@ int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
     column = place_derived(binder, node, is_ranked);
     return column < 0 || !is_ranked ? clr_emit(binder, CLR_OP_COLUMN, column, 0, 0)
                                     : emit_ranks(binder, column);
+}
+
+int clr_number_emit(struct clr_binder *binder, const struct clr_node *column)
+{
+    struct clr_query_column entries = {.number = column->reads, .with_codes = true};
+    struct clr_query_column derived = {.number = -1};
+    struct clr_lookup_plan plan = {.text = NULL};
+    struct clr_printer printer = {.syntax = binder->syntax};
+    const bool derives =
+        binder->derives && is_in_row(column) && clr_tables_number(binder, column->reads)->is_varied;
+    char *text;
+
+    if (!derives && !check_varied(binder, column->reads))
+        return -1;
+    clr_print_word(&printer, CLR_NUMBER "(");
+    if (derives)
+        clr_print_name(&printer, column->column.name);
+    else
+        clr_print_word(&printer, CLR_LOOKUP_ENTRY);
+    clr_print_word(&printer, ")");
+    text = clr_text_end(&printer.text);
+    if (text == NULL)
+        return clr_syntax_no_memory(binder->syntax);
+    if (derives) {
+        derived.derived = text;
+        return clr_emit(binder, CLR_OP_COLUMN, clr_place_column(binder, &derived), 0, 0);
+    }
+    plan.text = text;
+    plan.column = clr_place_column(binder, &entries);
+    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
 }
 
 int clr_derive_group(struct clr_binder *binder, struct clr_node *const *keys, int count)

@@ -556,9 +556,9 @@ static int lower_operator(struct clr_binder *binder, struct clr_node *node)
 
     switch (node->kind) {
     case CLR_N_COLUMN:
-        return node->column.is_text ? clr_refuse_name(binder->syntax, CLR_WHY_TEXT_COLUMN,
-                                                      node->names[node->name_count - 1].name)
-                                    : clr_emit_column(binder, node->reads, false);
+        return node->is_foreign ? clr_refuse_name(binder->syntax, CLR_WHY_TEXT_COLUMN,
+                                                  node->names[node->name_count - 1].name)
+                                : clr_emit_column(binder, node->reads, false);
     case CLR_N_LITERAL:
         return check_literal(binder, node) ? clr_emit_constant(binder, node->value, 0, NULL) : -1;
     case CLR_N_PARAMETER:

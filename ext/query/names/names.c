@@ -148,7 +148,7 @@ static bool find_content(struct clr_binder *binder, struct clr_node *node, bool 
         if (!bind_column(binder, node))
             return false;
         /* Comparisons would convert numbers to TEXT, and arithmetic TEXT to numbers. */
-        node->is_foreign = node->column.is_text || node->dimension != 0;
+        node->is_foreign = node->column.is_text || node->column.has_text || node->dimension != 0;
         return true;
     case CLR_N_STAR:
         return binder->query->has_rows || binder->query->may_find_extremes ||

@@ -54,8 +54,24 @@ static void fix_time(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_value(context, values[0]);
 }
 
+/* Reads a value as sums do: aggregates.h, clause 5. */
+static void make_number(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    switch (sqlite3_value_numeric_type(values[0])) {
+    case SQLITE_NULL:
+        break;
+    case SQLITE_INTEGER:
+        sqlite3_result_int64(context, sqlite3_value_int64(values[0]));
+        break;
+    default:
+        sqlite3_result_double(context, sqlite3_value_double(values[0]));
+    }
+}
+
 const struct clr_sql_function clr_lookup_functions[] = {
     {CLR_FIXED_TIME, 1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, fix_time, NULL},
+    {CLR_NUMBER, 1, SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, make_number, NULL},
     {.name = NULL},
 };
 

@@ -13,8 +13,8 @@
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
 
-/* The function CLR_FIXED_TIME, which looks at values for what SQLite is asked once for many times;
-   to be registered. */
+/* The functions CLR_FIXED_TIME, which looks at values for what SQLite is asked once for many times,
+   and CLR_NUMBER; to be registered. */
 extern const struct clr_sql_function clr_lookup_functions[];
 
 /* The same of CLR_ROW_KEY and CLR_ROW_KEY_PART: row_key.c. */

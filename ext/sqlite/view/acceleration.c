@@ -700,18 +700,19 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
         varied->finds_many = acceleration->plan->may_derive;
         return varied->finds_many;
     }
-    if (run->request.reason.code != CLR_WHY_MANY_VALUES || refused < 0 ||
-        query->columns[refused].derived != NULL)
+    if ((run->request.reason.code != CLR_WHY_MANY_VALUES &&
+         run->request.reason.code != CLR_WHY_VALUE) ||
+        refused < 0 || query->columns[refused].derived != NULL)
         return false;
-    column =
-        (struct clr_varied_column){query->columns[refused].number, query->columns[refused].unit,
-                                   query->columns[refused].times};
-    if (column.unit == CLR_TIME_NONE && column.times == 0 && !query->may_find_rows &&
-        !acceleration->plan->may_derive)
+    column = (struct clr_varied_column){
+        query->columns[refused].number, run->request.reason.code == CLR_WHY_VALUE,
+        query->columns[refused].unit, query->columns[refused].times};
+    if (!column.has_text && column.unit == CLR_TIME_NONE && column.times == 0 &&
+        !query->may_find_rows && !acceleration->plan->may_derive)
         return false;
     for (i = 0; i < varied->count; i++) {
         if (varied->list[i].number == column.number && varied->list[i].unit == column.unit &&
-            varied->list[i].times == column.times)
+            varied->list[i].times == column.times && varied->list[i].has_text == column.has_text)
             return false;
     }
     if (varied->count == CLR_MOST_COLUMNS)

@@ -189,8 +189,10 @@ static void take_varied(const struct clr_plan *plan, int column_count,
         known = &columns[varied->number];
         known->has_no_counts = known->has_no_counts || varied->times != 0;
         known->has_no_units = known->has_no_units || varied->unit != CLR_TIME_NONE;
-        known->is_varied =
-            known->is_varied || (varied->times == 0 && varied->unit == CLR_TIME_NONE);
+        known->has_text = known->has_text || varied->has_text;
+        known->seems_text = known->seems_text || varied->has_text;
+        known->is_varied = known->is_varied || (varied->times == 0 &&
+                                                varied->unit == CLR_TIME_NONE && !varied->has_text);
     }
 }
 

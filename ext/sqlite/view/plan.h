@@ -15,9 +15,10 @@
 #include "sqlite/view/select.h"
 
 /* A form in which a column of a table is not to be had, as struct clr_field tells forms: with
-   codes, of all values or of a unit, or as times. */
+   codes, of all values or of a unit, as times, or as numbers. */
 struct clr_varied_column {
-    int number; /* of the column */
+    int number;    /* of the column */
+    bool has_text; /* and so it is no numbers */
     enum clr_time_unit unit;
     clr_time_format times;
 };
