@@ -84,9 +84,6 @@ struct clr_tally_plan {
    error if that is the present time, or may be. */
 #define CLR_FIXED_TIME "clreduce_fixed_time"
 
-/* The function of the number that sums take a value for: TEXT or a BLOB, too. */
-#define CLR_NUMBER "clreduce_number"
-
 /* The function, in the text of a derived column, that makes one value of several ones, to the bit:
    of those that are equal to a dimension's key together, or of a group's keys. And the function, in
    the text of a lookup over that column, that gives the value with a number, from 0, again. */

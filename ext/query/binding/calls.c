@@ -245,24 +245,52 @@ static bool takes_ranks(const struct clr_binder *binder, const struct clr_node *
         x->reads == CLR_READS_NONE ||
         (x->reads == CLR_READS_SEVERAL &&
          !(binder->derives && clr_node_find(x, clr_node_is_dimension) == NULL)) ||
-        !(x->is_foreign || x->column.seems_text))
+        !(x->is_foreign || x->column.seems_text) ||
+        (binder->derives && node->aggregate->needs == CLR_NEEDS_EXTREME &&
+         clr_derive_gives_numbers(x)))
         return false;
     return node->aggregate->needs == CLR_NEEDS_EXTREME ||
            node->aggregate->needs == CLR_NEEDS_VALUES ||
            (node->aggregate->needs == CLR_NEEDS_FREQUENCIES && !takes_bytes(binder, node));
 }
 
-/* An argument of a call; -1 once it has failed. Sums read TEXT of the table's columns. */
+/* Whether an expression may give TEXT that a column of the table has. */
+static bool may_give_text(const struct clr_node *node)
+{
+    const struct clr_node *child = node->first;
+    bool may = false;
+
+    switch (node->kind) {
+    case CLR_N_COLUMN:
+        return clr_node_is_scanned(node) && node->is_foreign;
+    case CLR_N_PLUS:
+    case CLR_N_HINT:
+    case CLR_N_NULLIF:
+        return may_give_text(child);
+    case CLR_N_FOLD:
+        for (; child != NULL && !may; child = child->next)
+            may = may_give_text(child);
+        return may && (node->opcode == CLR_OP_COALESCE || node->opcode == CLR_OP_LEAST ||
+                       node->opcode == CLR_OP_GREATEST);
+    case CLR_N_CASE:
+        for (child = node->has_base ? child->next : child; child != NULL && !may;
+             child = child->next) {
+            child = child->next != NULL ? child->next : child; /* the result behind a condition */
+            may = may_give_text(child);
+        }
+        return may;
+    default:
+        return false;
+    }
+}
+
+/* An argument of a call; -1 once it has failed. Sums read TEXT as numbers. */
 static int bind_operand(struct clr_binder *binder, const struct clr_aggregate *aggregate,
                         struct clr_node *node)
 {
-    const struct clr_node *column = node;
-
-    while (column->kind == CLR_N_PLUS)
-        column = column->first;
-    return aggregate->needs == CLR_NEEDS_SUMS && clr_node_is_scanned(column) && column->is_foreign
-               ? clr_number_emit(binder, column)
-               : clr_lower(binder, node);
+    if (aggregate->needs == CLR_NEEDS_SUMS && may_give_text(node))
+        node = clr_syntax_number(binder->syntax, node);
+    return node == NULL ? -1 : clr_lower(binder, node);
 }
 
 /* The first argument of a call; -1 once it has failed. Any column will do where values are counted.

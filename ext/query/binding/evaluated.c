@@ -486,6 +486,16 @@ static int emit_over(struct clr_binder *binder, struct clr_node *node, const str
 
 /* ---- Derived columns. */
 
+/* Whether a literal is TEXT of which no affinity makes a number. */
+static bool is_no_number(const struct clr_node *node)
+{
+    const struct clr_token *token = &node->names[0];
+
+    return node->kind == CLR_N_LITERAL && token->kind == CLR_T_STRING &&
+           (token->length == 2 || (token->text[1] >= 'A' && token->text[1] <= 'Z') ||
+            (token->text[1] >= 'a' && token->text[1] <= 'z'));
+}
+
 /* Whether SQLite may search an index for what an expression compares a column with, and so find
    other rows than those for which it is true: see lower_compared(). It finds TEXT as it compares
    it, and so it does numbers that are no REALs past all INTEGERs. It searches for nothing that a
@@ -504,7 +514,8 @@ static bool may_search(const struct clr_node *node)
             has_column || (clr_content_is_signed_column(child) && !clr_content_is_text(child));
         has_others =
             has_others || (child->reads == CLR_READS_NONE &&
-                           !(child->is_known && !clr_scalar_is_past_integers(&child->value)));
+                           !(child->is_known && !clr_scalar_is_past_integers(&child->value)) &&
+                           !is_no_number(child));
     }
     return has_column && has_others;
 }
@@ -571,6 +582,9 @@ static bool follows_from_row(const struct clr_node *node)
             return false;
         break;
     case CLR_N_FUNCTION:
+        /* The number of TEXT does not depend on how that is compared. */
+        if (clr_node_is_number(node) && is_in_row(node->first))
+            return true;
         if (!node->is_deterministic || !has_fixed_times(node) ||
             (!node->is_builtin && clr_times_is_function(node->names[0].name)))
             return false;
@@ -767,36 +781,6 @@ int clr_derive_instead(struct clr_binder *binder, const struct clr_node *node,
     column = place_derived(binder, node, is_ranked);
     return column < 0 || !is_ranked ? clr_emit(binder, CLR_OP_COLUMN, column, 0, 0)
                                     : emit_ranks(binder, column);
-}
-
-int clr_number_emit(struct clr_binder *binder, const struct clr_node *column)
-{
-    struct clr_query_column entries = {.number = column->reads, .with_codes = true};
-    struct clr_query_column derived = {.number = -1};
-    struct clr_lookup_plan plan = {.text = NULL};
-    struct clr_printer printer = {.syntax = binder->syntax};
-    const bool derives =
-        binder->derives && is_in_row(column) && clr_tables_number(binder, column->reads)->is_varied;
-    char *text;
-
-    if (!derives && !check_varied(binder, column->reads))
-        return -1;
-    clr_print_word(&printer, CLR_NUMBER "(");
-    if (derives)
-        clr_print_name(&printer, column->column.name);
-    else
-        clr_print_word(&printer, CLR_LOOKUP_ENTRY);
-    clr_print_word(&printer, ")");
-    text = clr_text_end(&printer.text);
-    if (text == NULL)
-        return clr_syntax_no_memory(binder->syntax);
-    if (derives) {
-        derived.derived = text;
-        return clr_emit(binder, CLR_OP_COLUMN, clr_place_column(binder, &derived), 0, 0);
-    }
-    plan.text = text;
-    plan.column = clr_place_column(binder, &entries);
-    return clr_emit(binder, CLR_OP_LOOKUP, plan.column, place_lookup(binder, &plan), 0);
 }
 
 int clr_derive_group(struct clr_binder *binder, struct clr_node *const *keys, int count)

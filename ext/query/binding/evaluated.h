@@ -15,10 +15,6 @@
 int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, int count,
                     const char *operator, bool is_ranked);
 
-/* Returns the instruction of the numbers that sums take a column's values for, where it has TEXT;
-   -1 once it has failed. */
-int clr_number_emit(struct clr_binder *binder, const struct clr_node *column);
-
 /*
  * Makes an expression a derived column, as its values or with their ranks, if it could not be
  * lowered otherwise. before: the query's size before that was tried; value: the instruction that

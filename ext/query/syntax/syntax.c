@@ -635,6 +635,27 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node, struc
     enlist(&syntax->aggregates, node);
 }
 
+struct clr_node *clr_syntax_number(struct clr_syntax *syntax, const struct clr_node *node)
+{
+    static char name[] = CLR_NUMBER;
+    const struct clr_token token = {.text = name, .length = sizeof name - 1, .name = name};
+    struct clr_node *argument = clr_syntax_node(syntax, node->kind, NULL, none), *call;
+    struct clr_node *allocated;
+
+    if (argument == NULL)
+        return NULL;
+    allocated = argument->allocated;
+    *argument = *node;
+    argument->next = NULL;
+    argument->allocated = allocated;
+    call = clr_syntax_node(syntax, CLR_N_FUNCTION, &token, one(argument));
+    if (call == NULL)
+        return NULL;
+    call->reads = node->reads;
+    call->is_foreign = call->is_deterministic = call->is_builtin = true;
+    return call;
+}
+
 void clr_syntax_be_greatest(struct clr_syntax *syntax, struct clr_node *node)
 {
     struct clr_node *column = clr_syntax_node(syntax, CLR_N_COLUMN, NULL, none);

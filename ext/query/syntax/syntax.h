@@ -264,6 +264,19 @@ struct clr_node *clr_syntax_column(struct clr_syntax *syntax, const struct clr_t
    printed as it was written. Fails without memory. */
 void clr_syntax_be_greatest(struct clr_syntax *syntax, struct clr_node *node);
 
+/* The function of the number that sums take a value for: TEXT or a BLOB, too. */
+#define CLR_NUMBER "clreduce_number"
+
+/* Returns the call of CLR_NUMBER of an expression that is bound, which stays where it is; NULL
+   without memory. */
+struct clr_node *clr_syntax_number(struct clr_syntax *syntax, const struct clr_node *node);
+
+/* Whether it is such a call. */
+static inline bool clr_node_is_number(const struct clr_node *node)
+{
+    return node->kind == CLR_N_FUNCTION && strcmp(node->names[0].name, CLR_NUMBER) == 0;
+}
+
 /* Whether a window function stands in it. */
 static inline bool clr_syntax_has_window(const struct clr_syntax *syntax)
 {
