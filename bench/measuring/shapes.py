@@ -153,7 +153,8 @@ def measure(tools, _machine):
     path = os.path.join(tools.output, "shapes.db")
     make(path, max(tools.rows // 10, 1000))
     print(HEAD, file=sys.stderr, flush=True)
-    found = measure_queries(pathlib.Path(tools.extension).parent, path, say=lambda text: print(text, file=sys.stderr, flush=True))
+    names = tuple(shapes_queries.QUERIES)[tools.run - 1::tools.runs]
+    found = measure_queries(pathlib.Path(tools.extension).parent, path, names, say=lambda text: print(text, file=sys.stderr, flush=True))
     counts = summary(found)
     print(told(counts), file=sys.stderr)
     failure = f"{counts['different']} queries differ" if counts["different"] else None
