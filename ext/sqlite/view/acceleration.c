@@ -597,6 +597,19 @@ static int begin_run(struct clr_acceleration *acceleration, const struct asking 
     return SQLITE_OK;
 }
 
+/* Whether the text that a column had may have gone, as there is another version of the database:
+   then the next run looks. */
+static bool has_hope(struct clr_acceleration *acceleration, const struct clr_view_run *run)
+{
+    struct clr_varied_columns *varied = &acceleration->varied;
+
+    if (!varied->have_text || !run->is_answered ||
+        memcmp(&varied->version, &run->request.snapshot.token, sizeof varied->version) == 0)
+        return false;
+    varied->version = run->request.snapshot.token;
+    return !clr_backoff_skips(&acceleration->hoping);
+}
+
 /* Takes note of how the run went, for the next one and for the user. */
 static void learn(struct clr_acceleration *acceleration, const struct clr_view_run *run)
 {
@@ -611,6 +624,8 @@ static void learn(struct clr_acceleration *acceleration, const struct clr_view_r
         clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     /* The database could not even be read: it may be gone, as may be what the names meant. */
     if (!run->is_answered && plan->generation != plan->database->generation)
+        acceleration->is_outdated = true;
+    if (has_hope(acceleration, run))
         acceleration->is_outdated = true;
     acceleration->last = (struct clr_last_run){.was_asked = true,
                                                .device = run->device,
@@ -717,6 +732,11 @@ static bool avoid_column(struct clr_acceleration *acceleration, const struct clr
     }
     if (varied->count == CLR_MOST_COLUMNS)
         return false;
+    if (column.has_text) {
+        varied->have_text = true;
+        varied->version = run->request.snapshot.token;
+        clr_backoff_failed(&acceleration->hoping, 1);
+    }
     varied->fact = query->scanned;
     varied->list[varied->count++] = column;
     return true;

@@ -38,6 +38,7 @@ struct clr_acceleration {
     struct clr_backoff looking;    /* queries that SQLite runs without another look at them */
     struct clr_backoff keeping;    /* queries that stream columns that were too large to keep */
     struct clr_varied_columns varied; /* of the table, as runs have found */
+    struct clr_backoff hoping;        /* versions in which what had text is taken for no numbers */
     struct clr_deriving deriving;     /* of the plan's derived columns */
     int settings_changes;             /* of the connection, at the last run */
     struct clr_limits limits;         /* likewise, when the plan was made */

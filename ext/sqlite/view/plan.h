@@ -29,6 +29,8 @@ struct clr_varied_columns {
     int count;
     struct clr_varied_column list[CLR_MOST_COLUMNS];
     bool finds_many; /* more rows pass a part of WHERE than it is worth while to find */
+    bool have_text;  /* one of them has text, in that version of the database */
+    struct clr_database_version version;
 };
 
 /* It never changes, and serves any number of runs; the schema may go on without it. */

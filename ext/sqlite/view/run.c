@@ -561,7 +561,7 @@ static int find_text(const struct clr_scan *scan, const struct clr_query *query)
 
     for (i = 0; i < scan->column_count; i++) {
         column = scan->columns[i];
-        if (query->columns[i].derived != NULL || query->columns[i].with_bytes)
+        if (query->columns[i].derived != NULL)
             continue;
         if (column->kind == CLR_TAG_BYTES ||
             (column->tags != NULL && memchr(column->tags, CLR_TAG_BYTES, column->rows) != NULL))

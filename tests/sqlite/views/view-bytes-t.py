@@ -38,16 +38,16 @@ DISTINCT = (
     "SELECT gpu_count_distinct(n), gpu_mode(n), gpu_median(n), gpu_sum(n) FROM {t}",
     "SELECT gpu_count_distinct(s), gpu_count_distinct(m), gpu_mode(l) IS NULL FROM {t}",
     "SELECT gpu_mode(s) FROM {t} WHERE k < 0",
+    "SELECT gpu_count_distinct(m), gpu_sum(m) FROM {t}",
 )
 
 #: Those that take no bytes, so that TEXT may be in UTF-16: numbers, and TEXT and BLOBs that a dictionary has.
-IN_UTF16 = (*DISTINCT[:3], *DISTINCT[5:7], DISTINCT[8])
+IN_UTF16 = (*DISTINCT[:3], *DISTINCT[5:7], *DISTINCT[8:])
 
 #: What SQLite reports an error for, or computes otherwise, if there is TEXT or a BLOB.
 OTHERS = (
     "SELECT gpu_count_distinct(m), gpu_median(m) FROM {t}",
     "SELECT gpu_count_distinct(m), gpu_histogram(m, 0, 9, 3) FROM {t}",
-    "SELECT gpu_count_distinct(m), gpu_sum(m) FROM {t}",
     "SELECT gpu_count_distinct(coalesce(m, 1)), gpu_mode(+s) FROM {t}",
 )
 

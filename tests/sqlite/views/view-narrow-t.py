@@ -30,6 +30,7 @@ SELECTS = [
     "SELECT gpu_histogram(y, 0, 10, 5) FROM t",
     "SELECT y, count(*), gpu_sum(x), gpu_min(x), gpu_max(x) FROM t GROUP BY y ORDER BY y",
     "SELECT x, count(*) FROM t GROUP BY x ORDER BY x LIMIT 300",
+    "SELECT count(x) FROM t",
 ]
 
 
@@ -41,7 +42,7 @@ def fill(db, values, rows=ROWS):
 
 def width(db, name="x"):
     """The bytes of a row's value in a column, and all that the column takes."""
-    return db.execute('SELECT width, bytes FROM clreduce_columns WHERE "column" = ?', (name,)).fetchone()
+    return db.execute("SELECT width, bytes FROM clreduce_columns WHERE \"column\" = ? AND type <> 'codes'", (name,)).fetchone()
 
 
 def check(db, batch, bounds, what):

@@ -110,7 +110,9 @@ def test_forms():
             for name, select in UNSURE.items():
                 check(db, batch, name, select, f"{memory} bytes")
                 verdict = views.plan(db, name)[0]
-                batch.check("row by row: some row has a value" in verdict, f"{memory} bytes, {name}: {verdict}")
+                # A column that has text is asked for its different values.
+                told = "so do the different values of text" if memory == MEMORIES[-1] and name != "overflow" else "some row has a value"
+                batch.check(verdict.startswith("row by row: ") and told in verdict, f"{memory} bytes, {name}: {verdict}")
             for name, select in TOGETHER.items():
                 check(db, batch, name, select, f"{memory} bytes")
                 verdict = views.plan(db, name)[0]
