@@ -699,47 +699,84 @@ static int run_plan(struct clr_acceleration *acceleration, struct asking *asking
     return SQLITE_OK;
 }
 
-/*
- * Takes note of a column that can't be had in the form that the plan needs, if there may be a plan
- * without it. Returns whether to plan anew.
- */
-static bool avoid_column(struct clr_acceleration *acceleration, const struct clr_view_run *run)
+/* Takes note of a column of the plan that can't be had as the plan needs it. Returns whether that
+   is new. */
+static bool note_varied(struct clr_acceleration *acceleration, int number, bool has_text)
 {
     struct clr_varied_columns *varied = &acceleration->varied;
     const struct clr_query *query = acceleration->plan->query;
-    const int refused = run->request.refused_column;
-    struct clr_varied_column column;
+    const struct clr_query_column *column = &query->columns[number];
     int i;
 
-    if (run->request.reason.code == CLR_WHY_MANY_ROWS && query->has_part && !varied->finds_many) {
-        varied->finds_many = acceleration->plan->may_derive;
-        return varied->finds_many;
-    }
-    if ((run->request.reason.code != CLR_WHY_MANY_VALUES &&
-         run->request.reason.code != CLR_WHY_VALUE) ||
-        refused < 0 || query->columns[refused].derived != NULL)
-        return false;
-    column = (struct clr_varied_column){
-        query->columns[refused].number, run->request.reason.code == CLR_WHY_VALUE,
-        query->columns[refused].unit, query->columns[refused].times};
-    if (!column.has_text && column.unit == CLR_TIME_NONE && column.times == 0 &&
-        !query->may_find_rows && !acceleration->plan->may_derive)
-        return false;
     for (i = 0; i < varied->count; i++) {
-        if (varied->list[i].number == column.number && varied->list[i].unit == column.unit &&
-            varied->list[i].times == column.times && varied->list[i].has_text == column.has_text)
+        const struct clr_varied_column *known = &varied->list[i];
+
+        if (known->number == column->number && known->unit == column->unit &&
+            known->times == column->times && known->has_text == has_text)
             return false;
     }
     if (varied->count == CLR_MOST_COLUMNS)
         return false;
-    if (column.has_text) {
-        varied->have_text = true;
-        varied->version = run->request.snapshot.token;
+    varied->fact = query->scanned;
+    varied->list[varied->count++] =
+        (struct clr_varied_column){column->number, has_text, column->unit, column->times};
+    return true;
+}
+
+/* Takes note of the columns that were read for numbers, and have TEXT or BLOBs, of which a scan may
+   have been unsure. Returns whether there are new ones. */
+static bool note_texts(struct clr_acceleration *acceleration, const struct clr_view_run *run)
+{
+    const struct clr_query *query = acceleration->plan->query;
+    bool are_new = false;
+    int i;
+
+    for (i = 0; i < query->column_count; i++) {
+        const struct clr_column *column = run->columns[i];
+
+        if (column == NULL || query->columns[i].derived != NULL)
+            continue;
+        if (column->kind == CLR_TAG_BYTES ||
+            (column->tags != NULL && memchr(column->tags, CLR_TAG_BYTES, column->rows) != NULL))
+            are_new = note_varied(acceleration, i, true) || are_new;
+    }
+    if (are_new) {
+        acceleration->varied.have_text = true;
+        acceleration->varied.version = run->request.snapshot.token;
         clr_backoff_failed(&acceleration->hoping, 1);
     }
-    varied->fact = query->scanned;
-    varied->list[varied->count++] = column;
-    return true;
+    return are_new;
+}
+
+/*
+ * Takes note of columns that can't be had in the form that the plan needs, if there may be a plan
+ * without it. Returns whether to plan anew.
+ */
+static bool avoid_columns(struct clr_acceleration *acceleration, const struct clr_view_run *run)
+{
+    struct clr_varied_columns *varied = &acceleration->varied;
+    const struct clr_plan *plan = acceleration->plan;
+    const struct clr_query_column *column;
+
+    switch (run->request.reason.code) {
+    case CLR_WHY_MANY_ROWS:
+        if (!plan->query->has_part || varied->finds_many)
+            return false;
+        varied->finds_many = plan->may_derive;
+        return varied->finds_many;
+    case CLR_WHY_VALUE:
+        return note_texts(acceleration, run);
+    case CLR_WHY_MANY_VALUES:
+        if (run->request.refused_column < 0)
+            return false;
+        column = &plan->query->columns[run->request.refused_column];
+        return column->derived == NULL &&
+               (column->unit != CLR_TIME_NONE || column->times != 0 || plan->query->may_find_rows ||
+                plan->may_derive) &&
+               note_varied(acceleration, run->request.refused_column, false);
+    default:
+        return false;
+    }
 }
 
 /* Makes another plan of the same tables, within a run. A plan asks SQLite of the schema, and so
@@ -783,7 +820,7 @@ static int run_tallies(struct clr_acceleration *acceleration, struct asking *ask
         clr_view_run_end(run);
         rc = run_plan(acceleration, asking, lookups, run);
         if (!run->request.is_outdated &&
-            (rc != SQLITE_OK || i + 1 == MOST_PLANS || !avoid_column(acceleration, run)))
+            (rc != SQLITE_OK || i + 1 == MOST_PLANS || !avoid_columns(acceleration, run)))
             return rc;
     }
     clr_reason_set(&acceleration->last.reason, CLR_WHY_SCHEMA_CHANGES);

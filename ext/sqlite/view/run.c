@@ -552,24 +552,6 @@ static bool is_kept(struct clr_view_run *run)
     return run->is_kept;
 }
 
-/* Returns the first column of the table that was read for numbers, and has TEXT or BLOBs, of which
-   a scan may have been unsure; -1: there is none. */
-static int find_text(const struct clr_scan *scan, const struct clr_query *query)
-{
-    const struct clr_column *column;
-    int i;
-
-    for (i = 0; i < scan->column_count; i++) {
-        column = scan->columns[i];
-        if (query->columns[i].derived != NULL)
-            continue;
-        if (column->kind == CLR_TAG_BYTES ||
-            (column->tags != NULL && memchr(column->tags, CLR_TAG_BYTES, column->rows) != NULL))
-            return i;
-    }
-    return -1;
-}
-
 /* Scans the columns, to which there are references. */
 static int scan_columns(struct clr_view_run *run)
 {
@@ -600,7 +582,6 @@ static int scan_columns(struct clr_view_run *run)
     case CLR_SCAN_STOPPED:
         return SQLITE_INTERRUPT;
     case CLR_SCAN_UNSURE:
-        request->refused_column = find_text(&run->scan, run->plan->query);
         return refuse(run, CLR_WHY_VALUE);
     case CLR_SCAN_LIMIT:
         return request->reason.code == CLR_WHY_NONE ? refuse(run, CLR_WHY_VALUES_MEMORY)
