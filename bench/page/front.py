@@ -44,8 +44,9 @@ def machine_name(results):
     device = machine["device"]
     if device and device["type"] != "cpu":
         return device["name"]
-    platform = device["platform"] if device else "host"
-    platform = platform.replace("Portable Computing Language", "PoCL")
+    if not device:
+        return f"{machine['cores']} cores"
+    platform = device["platform"].replace("Portable Computing Language", "PoCL")
     return f"{platform} on {machine['cores']} cores"
 
 
