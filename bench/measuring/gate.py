@@ -240,7 +240,7 @@ def measure(tools, _machine):
     told = {**summary(found), "shell": shell_times(build, sizes)}
     print(table(found), told, sep="\n", file=sys.stderr)
     failure = f"{len(told['different'])} cells differ" if told["different"] else None
-    return {"cells": found, **told}, failure
+    return {**told, "cells": found}, failure
 
 
 def main():
