@@ -213,7 +213,7 @@ def slower(found, way):
 def summary(found):
     """What a user wants to know of the cells."""
     return {
-        "cells": 2 * len(found),
+        "count": 2 * len(found),
         "quicker": sum(cell[when][1] * 2 < cell[when][0] for cell in found for when in ("first", "later")),
         "slower": slower(found, "preloaded"),
         "slower_by_chance": slower(found, "control"),
@@ -240,7 +240,7 @@ def measure(tools, _machine):
     told = {**summary(found), "shell": shell_times(build, sizes)}
     print(table(found), told, sep="\n", file=sys.stderr)
     failure = f"{len(told['different'])} cells differ" if told["different"] else None
-    return {**told, "cells": found}, failure
+    return {"cells": found, **told}, failure
 
 
 def main():

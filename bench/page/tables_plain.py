@@ -35,6 +35,6 @@ def gate(results):
             "How many times as fast a statement is through `clreduce-run`, in its first run of a process and in later\n"
             "ones, over tables of so many rows, with `override=off`.\n\n"
             + cells.table(found) + "\n\n"
-            f"Of {counted['cells']} cells {counted['quicker']} are at least twice as quick, {len(counted['slower'])} slower\n"
+            f"Of {counted['count']} cells {counted['quicker']} are at least twice as quick, {len(counted['slower'])} slower\n"
             f"in both halves of the processes, by more than 5% and 5 µs, {len(counted['slower_by_chance'])} so by chance, and\n"
             f"{len(counted['different'])} have other rows.\n\n" + shell(part["shell"]))

@@ -14,6 +14,7 @@ import tap
 BENCH = os.path.join(tap.SRCDIR, "bench")
 sys.path.insert(0, BENCH)
 
+from measuring import gate  # noqa: E402
 from page import files, whole  # noqa: E402
 
 MACHINE = {"processor": "a processor", "cores": 2, "memory_bytes": 1 << 30, "system": "a system",
@@ -85,7 +86,7 @@ def make_run(number, speed, time, same=True):
             "groups": {"missing": [], "rows": [group_row(1000 * time, 2 * speed)]},
             "time": {"rows": 1000, "results": [event_row(4 * speed)]},
             "shapes": {"rows": [shape_row(10 * speed)]},
-            "gate": {"cells": [cell(speed)], "shell": {"plain": 1.5, "first": 0.25, "again": 0.002}},
+            "gate": {"cells": [cell(speed)], **gate.summary([cell(speed)]), "shell": {"plain": 1.5, "first": 0.25, "again": 0.002}},
             "scale": scale}}
 
 
