@@ -129,6 +129,15 @@ static inline uint8_t clr_column_code_bytes(uint32_t count)
     return count <= UINT8_MAX + 1 ? 1 : count <= UINT16_MAX + 1 ? 2 : 4;
 }
 
+/* Whether rows of a column of values have TEXT or BLOBs; false of one of codes, which its
+   dictionary tells of. */
+static inline bool clr_column_has_text(const struct clr_column *column)
+{
+    if (column->kind != CLR_TAG_MIXED)
+        return column->kind == CLR_TAG_BYTES;
+    return column->tags != NULL && memchr(column->tags, CLR_TAG_BYTES, column->rows) != NULL;
+}
+
 /* Returns the code of a row of a column of codes. */
 static inline uint32_t clr_column_code(const struct clr_column *column, size_t row)
 {

@@ -635,19 +635,29 @@ static void be_aggregate(struct clr_syntax *syntax, struct clr_node *node, struc
     enlist(&syntax->aggregates, node);
 }
 
+/* Returns another node with the same children, and without siblings; NULL without memory. */
+static struct clr_node *copy_top(struct clr_syntax *syntax, const struct clr_node *node)
+{
+    struct clr_node *copy = clr_syntax_node(syntax, CLR_N_COLUMN, NULL, none);
+    struct clr_node *allocated;
+
+    if (copy == NULL)
+        return NULL;
+    allocated = copy->allocated;
+    *copy = *node;
+    copy->next = NULL;
+    copy->allocated = allocated;
+    return copy;
+}
+
 struct clr_node *clr_syntax_number(struct clr_syntax *syntax, const struct clr_node *node)
 {
     static char name[] = CLR_NUMBER;
     const struct clr_token token = {.text = name, .length = sizeof name - 1, .name = name};
-    struct clr_node *argument = clr_syntax_node(syntax, node->kind, NULL, none), *call;
-    struct clr_node *allocated;
+    struct clr_node *argument = copy_top(syntax, node), *call;
 
     if (argument == NULL)
         return NULL;
-    allocated = argument->allocated;
-    *argument = *node;
-    argument->next = NULL;
-    argument->allocated = allocated;
     call = clr_syntax_node(syntax, CLR_N_FUNCTION, &token, one(argument));
     if (call == NULL)
         return NULL;
@@ -658,18 +668,13 @@ struct clr_node *clr_syntax_number(struct clr_syntax *syntax, const struct clr_n
 
 void clr_syntax_be_greatest(struct clr_syntax *syntax, struct clr_node *node)
 {
-    struct clr_node *column = clr_syntax_node(syntax, CLR_N_COLUMN, NULL, none);
+    struct clr_node *column = copy_top(syntax, node);
     const struct clr_aggregate *greatest = clr_aggregates;
-    struct clr_node *allocated;
 
     if (column == NULL)
         return;
     while (greatest->builtin == NULL || strcmp(greatest->builtin, "max") != 0)
         greatest++;
-    allocated = column->allocated;
-    *column = *node;
-    column->next = NULL;
-    column->allocated = allocated;
     *node = (struct clr_node){.kind = CLR_N_AGGREGATE,
                               .first = column,
                               .next = node->next,

@@ -140,10 +140,7 @@ static struct clr_image_column *find_any(const struct clr_image *image,
    with codes, by whose dictionary it is. */
 static bool has_bytes(const struct clr_column *column)
 {
-    if (column->codes != NULL || column->with_bytes || column->rows == 0)
-        return true;
-    return column->kind == CLR_TAG_MIXED ? memchr(column->tags, CLR_TAG_BYTES, column->rows) == NULL
-                                         : column->kind != CLR_TAG_BYTES;
+    return column->with_bytes || column->rows == 0 || !clr_column_has_text(column);
 }
 
 struct clr_image_column *clr_image_find(const struct clr_image *image,

@@ -732,12 +732,8 @@ static bool note_texts(struct clr_acceleration *acceleration, const struct clr_v
     int i;
 
     for (i = 0; i < query->column_count; i++) {
-        const struct clr_column *column = run->columns[i];
-
-        if (column == NULL || query->columns[i].derived != NULL)
-            continue;
-        if (column->kind == CLR_TAG_BYTES ||
-            (column->tags != NULL && memchr(column->tags, CLR_TAG_BYTES, column->rows) != NULL))
+        if (run->columns[i] != NULL && query->columns[i].derived == NULL &&
+            clr_column_has_text(run->columns[i]))
             are_new = note_varied(acceleration, i, true) || are_new;
     }
     if (are_new) {
