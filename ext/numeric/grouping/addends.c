@@ -1,6 +1,7 @@
 #include "numeric/grouping/addends.h"
 
 #include "base/memory.h"
+#include "numeric/scan/evaluate.h"
 
 #include <math.h>
 #include <string.h>
@@ -468,24 +469,21 @@ enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
     return outcome;
 }
 
-/* ---- Whole blocks. */
+/* ---- Whole blocks, and runs of rows. */
 
-/* Stores the digits of a block's sum. Returns false if one of its REALs lies outside of the window,
-   as the sums of all may be too large then, or the digits are too few. */
-static bool find_digits(const struct clr_window *window, const struct clr_zone *zone,
-                        const struct clr_zone_sum *sum, int64_t *high, int64_t *low)
+/* Stores the digits of a sum of REALs, two doubles. Returns false if they are too few. */
+static bool find_digits(const struct clr_window *window, const int64_t parts[2], int64_t *high,
+                        int64_t *low)
 {
-    const double most = ldexp(1.0, window->high_exponent + 50);
     int64_t upper, lower;
     int i;
 
     *high = *low = 0;
-    if (!(clr_real_of(zone->least) > -window->limit && clr_real_of(zone->greatest) < window->limit))
-        return false;
     for (i = 0; i < 2; i++) {
-        const double part = clr_real_of(sum->parts[i]);
+        const double part = clr_real_of(parts[i]);
 
-        if (!(fabs(part) < most) || !clr_window_split(window, part, &upper, &lower))
+        /* below 2^50 units, of which window->high has 1.5 * 2^52 */
+        if (!(fabs(part) * 6.0 < window->high) || !clr_window_split(window, part, &upper, &lower))
             return false;
         *high += upper;
         *low += lower;
@@ -493,23 +491,31 @@ static bool find_digits(const struct clr_window *window, const struct clr_zone *
     return true;
 }
 
-/* Stores what a block's numbers add to the sum of a tally. Returns false if that is not known. */
-static bool find_sum(const struct clr_group_tally *kept, const struct clr_zone *zone,
-                     const struct clr_zone_sum *sum, int64_t *words)
+/* Whether a tally takes sums of numbers that lie within the extremes of a zone: the sums of all may
+   be too large otherwise. */
+static bool takes_sums(const struct clr_group_tally *kept, const struct clr_zone *zone)
 {
     const int64_t limit = kept->integer_limit;
 
     if (zone->types & CLR_TYPE(CLR_TAG_REAL))
-        return kept->real_high >= 0 && find_digits(&kept->window, zone, sum,
-                                                   &words[kept->real_high], &words[kept->real_low]);
-    if (kept->integer < 0 || (limit != 0 && (zone->least < -limit || zone->greatest > limit)))
-        return false;
-    if (limit != 0) {
-        words[kept->integer] = (int64_t)((uint64_t)words[kept->integer] +
-                                         ((uint64_t)sum->parts[0] << kept->field.shift));
+        return kept->real_high >= 0 && clr_real_of(zone->least) > -kept->window.limit &&
+               clr_real_of(zone->greatest) < kept->window.limit;
+    return kept->integer >= 0 && (limit == 0 || (zone->least >= -limit && zone->greatest <= limit));
+}
+
+/* Stores what a sum, of REALs or INTEGERs, adds to the words of a tally that takes it. Returns
+   false if it has too many digits. */
+static bool find_sum(const struct clr_group_tally *kept, bool real, const int64_t parts[2],
+                     int64_t *words)
+{
+    if (real)
+        return find_digits(&kept->window, parts, &words[kept->real_high], &words[kept->real_low]);
+    if (kept->integer_limit != 0) {
+        words[kept->integer] =
+            (int64_t)((uint64_t)words[kept->integer] + ((uint64_t)parts[0] << kept->field.shift));
     } else {
-        words[kept->integer] = sum->parts[0] & UINT32_MAX;
-        words[kept->integer_high] = sum->parts[0] >> 32;
+        words[kept->integer] = parts[0] & UINT32_MAX;
+        words[kept->integer_high] = parts[0] >> 32;
     }
     return true;
 }
@@ -529,6 +535,19 @@ static void find_ends(const struct clr_group_tally *kept, const struct clr_zone 
                                                                   : zone->greatest);
 }
 
+/* Whether numbers of a zone have types that are planned. */
+static bool is_planned(const struct clr_group_tally *kept, const struct clr_zone *zone)
+{
+    return (zone->types & ~(kept->x_types | CLR_TYPE(CLR_TAG_NULL))) == 0;
+}
+
+static const struct clr_zone *zone_of(const struct clr_block *block, int argument)
+{
+    const struct clr_zones *zones = clr_column_zones(clr_block_column(block, argument));
+
+    return zones == NULL ? NULL : &zones->zones[block->first / CLR_BLOCK];
+}
+
 /* Stores what a block adds to the words of a tally. Returns false if zones do not tell. */
 static bool find_words(const struct clr_group_tally *kept, const struct clr_tally *tally,
                        const struct clr_block *block, int64_t *words)
@@ -540,20 +559,22 @@ static bool find_words(const struct clr_group_tally *kept, const struct clr_tall
         return false;
     if (sum == NULL)
         return true;
-    zone = &clr_column_zones(clr_block_column(block, tally->x))->zones[block->first / CLR_BLOCK];
+    zone = zone_of(block, tally->x);
     if (sum->numbers < block->count && kept->missing < 0)
         return false;
     if (kept->missing >= 0)
         words[kept->missing] = (int64_t)(block->count - sum->numbers);
     if (sum->numbers == 0)
         return true;
-    if ((zone->types & ~(kept->x_types | CLR_TYPE(CLR_TAG_NULL))) != 0)
+    if (!is_planned(kept, zone))
         return false;
     if (kept->others >= 0)
         words[kept->others] =
             (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0 ? (int64_t)sum->numbers : 0;
     find_ends(kept, zone, words);
-    return !clr_tally_does(tally, CLR_SUM) || find_sum(kept, zone, sum, words);
+    return !clr_tally_does(tally, CLR_SUM) ||
+           (takes_sums(kept, zone) &&
+            find_sum(kept, (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0, sum->parts, words));
 }
 
 bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
@@ -568,6 +589,61 @@ bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct
     for (i = 0; i < plan->tally_count; i++)
         if (!find_words(&plan->tallies[i], &plan->scan->tallies[i], block, words))
             return false;
+    clr_group_record_add(plan, words, record);
+    return true;
+}
+
+/* Whether a tally counts runs of a block, or takes their sums. */
+static bool takes_runs(const struct clr_group_tally *kept, const struct clr_tally *tally,
+                       const struct clr_block *block)
+{
+    const struct clr_zone_sum *sum;
+    const struct clr_zone *zone;
+
+    if (kept->filter >= 0 || kept->gathers || kept->others >= 0 ||
+        !clr_block_find_sum(block, tally, &sum))
+        return false;
+    if (sum == NULL)
+        return true;
+    zone = zone_of(block, tally->x);
+    return sum->numbers == block->count && is_planned(kept, zone) &&
+           (tally->operations & 1u << CLR_EXTREMES) == 0 &&
+           (!clr_tally_does(tally, CLR_SUM) ||
+            (takes_sums(kept, zone) && clr_column_sums_rows(clr_block_column(block, tally->x))));
+}
+
+bool clr_group_addends_take_runs(const struct clr_group_addends *addends,
+                                 const struct clr_block *block)
+{
+    const struct clr_group_plan *plan = addends->plan;
+    int i;
+
+    for (i = 0; i < plan->tally_count; i++)
+        if (!takes_runs(&plan->tallies[i], &plan->scan->tallies[i], block))
+            return false;
+    return true;
+}
+
+bool clr_group_addends_add_run(struct clr_group_addends *addends, const struct clr_block *block,
+                               size_t first, size_t count, int64_t *record)
+{
+    const struct clr_group_plan *plan = addends->plan;
+    int64_t *words = addends->of_zones, parts[2];
+    int i;
+
+    memset(words, 0, (size_t)plan->words * sizeof *words);
+    words[0] = (int64_t)count;
+    for (i = 0; i < plan->tally_count; i++) {
+        const struct clr_tally *tally = &plan->scan->tallies[i];
+        const struct clr_column *column;
+
+        if (tally->x < 0 || !clr_tally_does(tally, CLR_SUM))
+            continue;
+        column = clr_block_column(block, tally->x);
+        clr_column_sum_rows(column, first, count, parts);
+        if (!find_sum(&plan->tallies[i], column->kind == CLR_TAG_REAL, parts, words))
+            return false;
+    }
     clr_group_record_add(plan, words, record);
     return true;
 }

@@ -15,11 +15,6 @@
 /* How many rows ahead records are fetched. */
 enum { AHEAD = 24, MOST_AT_ONCE = 4 };
 
-/* Rows that are looked at together: beside each other, and perhaps of one group. A block has a bit
-   of a word for each. */
-enum { RUN = CLR_BLOCK / 64 };
-#define ALL_OF_RUN (((uint64_t)1 << RUN) - 1)
-
 /* The values in a cache line of the usual size, and the fetching of one into the second cache. */
 enum { LINE = 8 };
 #define FETCH(values) __builtin_prefetch(values, 0, 2)
@@ -148,6 +143,11 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding, int f
         else
             add_at_once(adding, from, count, raises, counts, true, true);
     }
+}
+
+static ALWAYS_INLINE uint64_t fold_one(uint64_t folded, uint64_t word, bool raises)
+{
+    return !raises ? folded + word : word > folded ? word : folded;
 }
 
 #define VARIANT(name) portable_##name

@@ -6,7 +6,7 @@
 #define CLR_NUMERIC_GROUP_LOOPS_H
 
 #include "numeric/grouping/window.h"
-#include "numeric/scan/loops.h"
+#include "numeric/scan/block.h"
 
 /* Records, and what a block's rows add to them: words[w][row] to word w of the record numbers[row].
    Without words[0] each row adds 1 to word 0. See struct clr_group_tally. */
@@ -19,6 +19,7 @@ struct clr_group_adding {
     const uint16_t *rows; /* which ones, count of them; NULL: the first ones */
     size_t count;
     const uint64_t *selected; /* the same rows, as bits */
+    const uint64_t *ends;     /* the last rows of few runs, as bits; or NULL */
     bool fetches;             /* records are far away */
     const int64_t *ahead;     /* as in scan/loops.h, or NULL */
 };

@@ -225,68 +225,113 @@ static bool add_places(const struct clr_group_key *key, bool descending,
     return outside;
 }
 
-/* Finds the value of a key that all rows of a block have, which has not run, as zones tell. Returns
-   false if there may be another one, or it is neither an INTEGER nor NULL. */
-static bool find_only_value(const struct clr_block *block, int key, struct clr_scalar *value)
+/* Returns the zone of a key of the block, or NULL. */
+static const struct clr_zone *zone_of(const struct clr_block *block, int key)
 {
-    enum { FEW_CODES = 64 };
-    const struct clr_instruction *instruction = &block->scan->instructions[key];
-    const struct clr_zones *zones;
-    const struct clr_zone *zone;
-    const struct clr_lookup *lookup;
-    int64_t code;
+    const struct clr_zones *zones = clr_column_zones(clr_block_column(block, key));
 
-    if (instruction->opcode != CLR_OP_COLUMN && instruction->opcode != CLR_OP_LOOKUP)
-        return false;
-    zones = clr_column_zones(clr_block_column(block, key));
-    if (zones == NULL)
-        return false;
-    zone = &zones->zones[block->first / CLR_BLOCK];
-    if (instruction->opcode == CLR_OP_COLUMN) {
-        const bool is_null = zone->types == CLR_TYPE(CLR_TAG_NULL);
-
-        *value = is_null ? (struct clr_scalar){.tag = CLR_TAG_NULL}
-                         : (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = zone->least};
-        return is_null ||
-               (zone->types == CLR_TYPE(CLR_TAG_INTEGER) && zone->least == zone->greatest);
-    }
-    lookup = &block->scan->lookups[instruction->b];
-    *value = (struct clr_scalar){clr_lookup_tag(lookup, (uint32_t)zone->least),
-                                 lookup->values[zone->least]};
-    if (zone->greatest - zone->least >= FEW_CODES ||
-        (value->tag != CLR_TAG_INTEGER && value->tag != CLR_TAG_NULL))
-        return false;
-    for (code = zone->least + 1; code <= zone->greatest; code++)
-        if (clr_lookup_tag(lookup, (uint32_t)code) != value->tag ||
-            lookup->values[code] != value->bits)
-            return false;
-    return true;
+    return zones == NULL ? NULL : &zones->zones[block->first / CLR_BLOCK];
 }
 
-/* Stores the number of the group of which all rows of a block are, as zones tell. Returns false if
-   they do not, or numbers are not places. */
-static bool find_only_group(const struct clr_group_plan *plan, const struct clr_block *block,
-                            uint64_t *number)
+/* Returns the code of a key, a lookup, in a row of the columns; or, if all rows of the block are of
+   one group, in one of these, which its zone tells without a look at the rows. */
+static uint32_t code_of(const struct clr_block *block, int key, size_t row, bool all)
+{
+    return all ? (uint32_t)zone_of(block, key)->least
+               : clr_column_code(clr_block_column(block, key), row);
+}
+
+/* Returns the value of such a key, or of one that is a column. */
+static struct clr_scalar value_of(const struct clr_block *block, int key, size_t row, bool all)
+{
+    const struct clr_instruction *instruction = &block->scan->instructions[key];
+    const struct clr_column *column = clr_block_column(block, key);
+    const struct clr_lookup *lookup;
+    uint32_t code;
+
+    if (instruction->opcode == CLR_OP_COLUMN && all)
+        return zone_of(block, key)->types == CLR_TYPE(CLR_TAG_NULL)
+                   ? (struct clr_scalar){.tag = CLR_TAG_NULL}
+                   : (struct clr_scalar){CLR_TAG_INTEGER, zone_of(block, key)->least};
+    if (instruction->opcode == CLR_OP_COLUMN)
+        return (struct clr_scalar){column->kind, clr_column_value(column, row)};
+    lookup = &block->scan->lookups[instruction->b];
+    code = code_of(block, key, row, all);
+    return (struct clr_scalar){clr_lookup_tag(lookup, code), lookup->values[code]};
+}
+
+/* Stores the number of the group of a row of the columns, or, if all rows of the block are of one,
+   of that one. Keys are plain. Returns false if it has none. */
+static bool find_group(const struct clr_group_plan *plan, const struct clr_block *block, size_t row,
+                       bool all, uint64_t *number)
 {
     const struct clr_grouping *grouping = &plan->grouping;
     struct clr_scalar value;
     int i;
 
-    *number = 0;
-    if (plan->numbering != CLR_NUMBERED_DIRECTLY)
-        return false;
-    for (i = 0; i < grouping->key_count; i++) {
-        if (!find_only_value(block, grouping->keys[i], &value) ||
-            (!plan->by_codes &&
-             add_place(&plan->keys[i], grouping->descending[i] && !grouping->by_first,
-                       value.tag == CLR_TAG_NULL, value.bits, number)))
+    *number = plan->by_codes ? code_of(block, grouping->keys[0], row, all) : 0;
+    for (i = 0; i < grouping->key_count && !plan->by_codes; i++) {
+        value = value_of(block, grouping->keys[i], row, all);
+        if ((value.tag != CLR_TAG_INTEGER && value.tag != CLR_TAG_NULL) ||
+            add_place(&plan->keys[i], grouping->descending[i] && !grouping->by_first,
+                      value.tag == CLR_TAG_NULL, value.bits, number))
             return false;
     }
-    if (plan->by_codes) /* all of the block's codes are of one group: any of them will do */
-        *number = (uint64_t)clr_column_zones(clr_block_column(block, grouping->keys[0]))
-                      ->zones[block->first / CLR_BLOCK]
-                      .least;
     return true;
+}
+
+/* Whether all rows of a block, which has not run, have the same value of a key, as zones tell. */
+static bool has_only_value(const struct clr_block *block, int key)
+{
+    enum { FEW_CODES = 64 };
+    const struct clr_instruction *instruction = &block->scan->instructions[key];
+    const struct clr_zone *zone = zone_of(block, key);
+    const struct clr_lookup *lookup;
+    int64_t code;
+
+    if (zone == NULL)
+        return false;
+    if (instruction->opcode == CLR_OP_COLUMN)
+        return zone->types == CLR_TYPE(CLR_TAG_NULL) ||
+               (zone->types == CLR_TYPE(CLR_TAG_INTEGER) && zone->least == zone->greatest);
+    lookup = &block->scan->lookups[instruction->b];
+    if (zone->greatest - zone->least >= FEW_CODES)
+        return false;
+    for (code = zone->least + 1; code <= zone->greatest; code++)
+        if (clr_lookup_tag(lookup, (uint32_t)code) !=
+                clr_lookup_tag(lookup, (uint32_t)zone->least) ||
+            lookup->values[code] != lookup->values[zone->least])
+            return false;
+    return true;
+}
+
+/* Whether numbers are places, and keys are columns and lookups: what is kept of a row tells its
+   group. */
+static bool has_plain_keys(const struct clr_group_plan *plan, const struct clr_block *block)
+{
+    const struct clr_grouping *grouping = &plan->grouping;
+    int i;
+
+    for (i = 0; i < grouping->key_count; i++) {
+        const enum clr_opcode opcode = block->scan->instructions[grouping->keys[i]].opcode;
+
+        if (opcode != CLR_OP_COLUMN && opcode != CLR_OP_LOOKUP)
+            return false;
+    }
+    return plan->numbering == CLR_NUMBERED_DIRECTLY;
+}
+
+/* Stores the number of the group of which all rows of a block are, as zones tell. Returns false if
+   they do not. Keys are plain. */
+static bool find_only_group(const struct clr_group_plan *plan, const struct clr_block *block,
+                            uint64_t *number)
+{
+    int i;
+
+    for (i = 0; i < plan->grouping.key_count; i++)
+        if (!has_only_value(block, plan->grouping.keys[i]))
+            return false;
+    return find_group(plan, block, block->first, true, number);
 }
 
 /* Stores the places in words. Returns false if keys are not as planned. */
@@ -644,10 +689,27 @@ static enum clr_scan_outcome make_room(struct clr_group_part *part)
     return outcome;
 }
 
-static void add(struct clr_group_part *part, const uint64_t *selected, size_t count, bool all,
-                const int64_t *ahead)
+/* Stores the last rows of runs. Returns false unless most rows of the block may be in long ones. */
+static bool find_ends(const struct clr_group_part *part, const struct clr_block *block,
+                      const uint64_t *selected, size_t count, uint64_t *ends)
+{
+    size_t i;
+
+    if (count < CLR_BLOCK / 2)
+        return false;
+    block->loops->find_ends(part->numbers.numbers, sizeof *part->numbers.numbers, ends);
+    for (i = 0; i < CLR_BLOCK_WORDS; i++)
+        ends[i] |= selected[i] ^
+                   (selected[i] >> 1 | (i + 1 < CLR_BLOCK_WORDS ? selected[i + 1] << 63 : 0));
+    ends[CLR_BLOCK_WORDS - 1] |= (uint64_t)1 << 63;
+    return block->loops->count(ends) <= CLR_MOST_RUNS;
+}
+
+static void add(struct clr_group_part *part, const struct clr_block *block,
+                const uint64_t *selected, size_t count, const int64_t *ahead)
 {
     const struct clr_group_plan *plan = part->plan;
+    uint64_t ends[CLR_BLOCK_WORDS];
     const struct clr_group_adding adding = {
         .records = part->records.start,
         .stride = plan->stride,
@@ -655,9 +717,10 @@ static void add(struct clr_group_part *part, const uint64_t *selected, size_t co
         .adds = plan->adds,
         .all = plan->words,
         .numbers = part->numbers.numbers,
-        .rows = all ? NULL : part->rows,
+        .rows = count == block->count ? NULL : part->rows,
         .count = count,
         .selected = selected,
+        .ends = find_ends(part, block, selected, count, ends) ? ends : NULL,
         .ahead = ahead,
         .fetches = clr_group_part_count(part) * plan->stride * sizeof(int64_t) > NEAR};
 
@@ -707,20 +770,80 @@ static enum clr_scan_outcome take_block(void *taker, struct clr_block *block,
         return outcome;
     if (part->first_rows.start != NULL)
         note_first_rows(part, count);
-    add(part, selected, count, count == block->count, ahead);
+    add(part, block, selected, count, ahead);
     return CLR_SCAN_DONE;
 }
 
-static bool take_zones(void *taker, const struct clr_block *block)
+/* Stores the last rows of runs of a full block: behind them what is kept of a key is another one.
+   Returns false if it does not tell, or they are many. */
+static bool find_ends_of_keys(const struct clr_group_plan *plan, const struct clr_block *block,
+                              uint64_t *ends)
+{
+    uint64_t of_key[CLR_BLOCK_WORDS];
+    size_t i;
+    int key;
+
+    memset(ends, 0, CLR_BLOCK_WORDS * sizeof *ends);
+    for (key = 0; key < plan->grouping.key_count; key++) {
+        if (!clr_column_find_ends(clr_block_column(block, plan->grouping.keys[key]), block->first,
+                                  of_key))
+            return false;
+        for (i = 0; i < CLR_BLOCK_WORDS; i++)
+            ends[i] |= of_key[i];
+    }
+    return block->loops->count(ends) <= CLR_MOST_RUNS;
+}
+
+/* Takes rows from one to another out of a set. */
+static void drop_rows(uint64_t *rows, size_t row, size_t end)
+{
+    const size_t last = (end - 1) / 64;
+    uint64_t mask = UINT64_MAX << row % 64;
+    size_t i;
+
+    for (i = row / 64; i < last; i++, mask = UINT64_MAX)
+        rows[i] &= ~mask;
+    rows[last] &= ~(mask & UINT64_MAX >> (63 - (end - 1) % 64));
+}
+
+/* Takes the long runs of a block, and stores which rows are left. Returns false if it takes none.
+   Keys are plain. */
+static bool take_runs(struct clr_group_part *part, const struct clr_block *block, uint64_t *left)
+{
+    uint64_t ends[CLR_BLOCK_WORDS], number, word;
+    size_t row = 0, end, i;
+
+    if (part->plan->grouping.by_first || block->count < CLR_BLOCK ||
+        !clr_group_addends_take_runs(&part->addends, block) ||
+        !find_ends_of_keys(part->plan, block, ends))
+        return false;
+    memset(left, -1, CLR_BLOCK_WORDS * sizeof *left);
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        for (word = ends[i]; word != 0; word &= word - 1, row = end) {
+            end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
+            if (end - row >= CLR_LONG_RUN &&
+                find_group(part->plan, block, block->first + row, false, &number) &&
+                clr_group_addends_add_run(&part->addends, block, block->first + row, end - row,
+                                          clr_group_part_record(part, number)))
+                drop_rows(left, row, end);
+        }
+    }
+    return true;
+}
+
+static bool take_zones(void *taker, const struct clr_block *block, uint64_t *left)
 {
     struct clr_group_part *part = taker;
     uint64_t *first_rows = part->first_rows.start, number;
 
+    if (!has_plain_keys(part->plan, block))
+        return false;
     if (!find_only_group(part->plan, block, &number) ||
         !clr_group_addends_add_zones(&part->addends, block, clr_group_part_record(part, number)))
-        return false;
+        return take_runs(part, block, left);
     if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
         first_rows[number] = part->first + part->seen;
+    memset(left, 0, CLR_BLOCK_WORDS * sizeof *left);
     return true;
 }
 

@@ -35,10 +35,10 @@ struct clr_group_table {
 struct clr_group_numbers {
     const struct clr_group_plan *plan;
     const struct clr_group_loops *loops;
-    struct clr_group_table table; /* unless numbers are places */
-    struct clr_room keys;         /* of a block's rows, if they are no places */
-    uint32_t numbers[CLR_BLOCK];  /* of the rows that are selected */
-    uint64_t words[CLR_BLOCK];    /* places; or the types of the keys, two bits for each */
+    struct clr_group_table table;    /* unless numbers are places */
+    struct clr_room keys;            /* of a block's rows, if they are no places */
+    uint32_t numbers[CLR_BLOCK + 1]; /* of the rows that are selected; one more to be read */
+    uint64_t words[CLR_BLOCK];       /* places; or the types of the keys, two bits for each */
     uint64_t hashes[CLR_BLOCK];
 };
 

@@ -55,6 +55,18 @@ enum { CLR_FEW_ROWS = CLR_BLOCK / 8 };
 bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *values,
                       enum clr_tag tag, const uint64_t *restrict rows, uint64_t *restrict found);
 
+/*
+ * Rows beside each other that are of one group are a run, whose last one has a bit in a set. So
+ * many are taken at once, unless a block has more runs: then fewer rows than half of the block are
+ * in shorter ones.
+ */
+enum { CLR_LONG_RUN = 8, CLR_MOST_RUNS = CLR_BLOCK / 2 / CLR_LONG_RUN };
+
+/* Stores which rows of a full block of a column, from row `first` on, are followed by another value
+   as it is kept, and the last one. Returns false if what is kept does not tell, or no row follows
+   the block. */
+bool clr_column_find_ends(const struct clr_column *column, size_t first, uint64_t *ends);
+
 /* ---- The filter. */
 
 /*

@@ -514,7 +514,7 @@ static enum clr_scan_outcome collect(void *taker, struct clr_block *block, const
 
 /* Takes all rows of the block into all tallies, as zones tell of it. Returns false if they do not.
  */
-static bool collect_zones(void *taker, const struct clr_block *block)
+static bool collect_zones(void *taker, const struct clr_block *block, uint64_t *left)
 {
     const struct collectors *collectors = taker;
     const struct clr_zone_sum *sums[CLR_MOST_TALLIES];
@@ -538,6 +538,7 @@ static bool collect_zones(void *taker, const struct clr_block *block)
             state->non_integers += (int64_t)sums[i]->numbers;
         reduce_zone(collector->tally, column, block->first / CLR_BLOCK, state);
     }
+    memset(left, 0, CLR_BLOCK_WORDS * sizeof *left);
     return true;
 }
 
@@ -679,12 +680,25 @@ static void find_values(const struct clr_block *block, const struct clr_register
     sum->is_known = sum->is_known && (values->types & CLR_TYPE(CLR_TAG_BYTES)) == 0;
 }
 
-/* Whether the values of a column, as they are kept, tell the sum of a block. */
-static bool has_words(const struct clr_column *column)
+bool clr_column_sums_rows(const struct clr_column *column)
 {
     return column->words != NULL &&
            ((column->kind == CLR_TAG_INTEGER && column->frame.power == 0.0) ||
             (column->kind == CLR_TAG_REAL && has_short_decimals(column)));
+}
+
+void clr_column_sum_rows(const struct clr_column *column, size_t first, size_t count,
+                         int64_t parts[2])
+{
+    double reals[2];
+
+    if (column->frame.power == 0.0) {
+        parts[0] = (int64_t)sum_words(column, first, count);
+        return;
+    }
+    sum_decimals(column, first, count, reals);
+    parts[0] = clr_bits_of(reals[0]);
+    parts[1] = clr_bits_of(reals[1]);
 }
 
 /* Finds the extremes and the sum of a block of such a column. */
@@ -692,22 +706,18 @@ static void find_words(const struct clr_column *column, size_t first, size_t cou
                        struct clr_zone *zone, struct clr_zone_sum *sum)
 {
     const struct clr_frame *frame = &column->frame;
-    double parts[2];
 
     *zone = (struct clr_zone){.types = (uint8_t)CLR_TYPE(column->kind)};
     *sum = (struct clr_zone_sum){.is_known = true, .numbers = (uint32_t)count};
     clr_frame_range(frame, column->words, first, count, &zone->least, &zone->greatest);
     if (frame->power == 0.0) {
         sum->is_known = zone->least >= -MOST_SUMMED && zone->greatest <= MOST_SUMMED;
-        if (sum->is_known)
-            sum->parts[0] = (int64_t)sum_words(column, first, count);
-        return;
+    } else {
+        zone->least = clr_decimal_bits(zone->least, frame->power);
+        zone->greatest = clr_decimal_bits(zone->greatest, frame->power);
     }
-    zone->least = clr_decimal_bits(zone->least, frame->power);
-    zone->greatest = clr_decimal_bits(zone->greatest, frame->power);
-    sum_decimals(column, first, count, parts);
-    sum->parts[0] = clr_bits_of(parts[0]);
-    sum->parts[1] = clr_bits_of(parts[1]);
+    if (sum->is_known)
+        clr_column_sum_rows(column, first, count, sum->parts);
 }
 
 static bool find_zones_of_values(struct clr_column *column, size_t first, size_t count,
@@ -742,7 +752,7 @@ bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count
 {
     size_t i;
 
-    if (column->codes == NULL && !has_words(column))
+    if (column->codes == NULL && !clr_column_sums_rows(column))
         return find_zones_of_values(column, first, count, zones);
     for (i = first; i < first + count; i++) {
         const size_t rows = clr_zone_rows(column->rows, i);

@@ -40,6 +40,14 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop);
 
+/* Whether the values of a column, as they are kept, tell the sum of rows beside each other. */
+bool clr_column_sums_rows(const struct clr_column *column);
+
+/* Stores the exact sum of count rows of such a column from row `first` on, CLR_BLOCK at most, as
+   struct clr_zone_sum has it. The caller knows that INTEGERs' sum has 64 bits. */
+void clr_column_sum_rows(const struct clr_column *column, size_t first, size_t count,
+                         int64_t parts[2]);
+
 /* Finds the zones of count blocks of a column that is on the host, from block `first` on. Returns
    false without memory. Threads may do different blocks of one column at the same time. */
 bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count,

@@ -76,6 +76,10 @@ struct clr_loops {
     void (*within_words)(const void *words, int bytes, uint32_t least, uint32_t more,
                          uint64_t *bits);
 
+    /* Likewise: whether a word, of 1, 2 or 4 bytes, differs from the next one. The last of the
+       block has a next one, too. */
+    void (*find_ends)(const void *words, int bytes, uint64_t *bits);
+
     /* Likewise: whether the bit of the truths (struct clr_lookup) that a code of 1, 2 or 4 bytes
        says is set. Those of CLR_LEAST_TRUTHS codes can be read. */
     void (*select_true)(const void *codes, int code_bytes, const uint32_t *truths, uint64_t *bits);

@@ -8,29 +8,39 @@
 
 /* Few rows of each of several blocks. */
 struct gathered {
-    size_t count;                                 /* of rows, up to CLR_BLOCK */
-    size_t rows[CLR_BLOCK];                       /* their numbers in the scan's columns */
+    size_t count;                                 /* of rows */
+    size_t rows[2 * CLR_BLOCK];                   /* their numbers in the scan's columns */
     struct clr_column *columns[CLR_MOST_COLUMNS]; /* with a block of rows; NULL: not needed */
     struct clr_column own[CLR_MOST_COLUMNS];      /* which are these, and nobody else's */
     char *memory;                                 /* for their rows */
 };
 
-/* What a column takes for a block of rows: values and tags, or codes. */
+/* What a column takes for a block of rows: values and tags, or less. */
 enum { COLUMN_BYTES = CLR_BLOCK * (sizeof(int64_t) + 1) };
 
-/* Makes a column like another one, for a block of rows in the memory. Columns of a table would take
-   a large page each. */
+/* Makes a column like another one, for a block of rows in the memory, in which they are kept as
+   they are there. Columns of a table would take a large page each. */
 static void make_column(const struct clr_column *like, char *memory, struct clr_column *column)
 {
     memset(column, 0, sizeof *column);
     column->kind = like->kind;
+    column->frame = like->frame;
     column->code_bytes = like->code_bytes;
-    if (like->codes != NULL) {
+    if (like->codes != NULL)
         column->codes = memory;
-    } else {
+    else if (like->words != NULL)
+        column->words = memory;
+    else
         column->values = (int64_t *)(void *)memory;
-        column->tags = (uint8_t *)(column->values + CLR_BLOCK);
-    }
+    column->tags = (uint8_t *)memory + CLR_BLOCK * sizeof(int64_t);
+}
+
+/* Returns the values, words or codes of a column. */
+static char *bytes_of(const struct clr_column *column)
+{
+    return column->codes != NULL   ? column->codes
+           : column->words != NULL ? column->words
+                                   : (void *)column->values;
 }
 
 /* Gets ready for the columns that tallies and keys of the block's scan need. Returns false without
@@ -60,9 +70,7 @@ static bool init_gathered(struct gathered *gathered, const struct clr_block *blo
 
 static void fetch(const struct clr_column *from, const size_t *rows, size_t count)
 {
-    const char *bytes = from->codes != NULL   ? from->codes
-                        : from->words != NULL ? from->words
-                                              : (const void *)from->values;
+    const char *bytes = bytes_of(from);
     const size_t width = clr_column_width(from);
     size_t i;
 
@@ -70,9 +78,9 @@ static void fetch(const struct clr_column *from, const size_t *rows, size_t coun
         __builtin_prefetch(bytes + rows[i] * width, 0, 2);
 }
 
-/* Inlined, so that the width is known, which is a code's bytes. */
+/* Inlined, so that the width is known, which is a row's bytes. */
 static inline __attribute__((always_inline)) void
-take_codes(char *to, const char *from, const size_t *rows, size_t count, size_t width)
+take_rows(char *to, const char *from, const size_t *rows, size_t count, size_t width)
 {
     size_t i;
 
@@ -80,47 +88,28 @@ take_codes(char *to, const char *from, const size_t *rows, size_t count, size_t 
         memcpy(to + i * width, from + rows[i] * width, width);
 }
 
-/* The same of INTEGERs of a narrow column. */
-static inline __attribute__((always_inline)) void take_words(int64_t *to,
-                                                             const struct clr_column *from,
-                                                             const size_t *rows, size_t count,
-                                                             uint8_t bytes)
-{
-    const struct clr_frame frame = {.bytes = bytes, .least = from->frame.least};
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        to[i] = clr_frame_value(&frame, from->words, rows[i]);
-}
-
 static void take_column(struct clr_column *to, const struct clr_column *from, const size_t *rows,
                         size_t count)
 {
-    const size_t width = from->words != NULL && from->frame.power == 0.0 ? from->frame.bytes : 0;
-    size_t i;
-
-    if (to->codes != NULL) {
-        if (to->code_bytes == 1)
-            take_codes(to->codes, from->codes, rows, count, 1);
-        else if (to->code_bytes == 2)
-            take_codes(to->codes, from->codes, rows, count, 2);
-        else
-            take_codes(to->codes, from->codes, rows, count, 4);
-        return;
+    switch (clr_column_width(from)) {
+    case 1:
+        take_rows(bytes_of(to), bytes_of(from), rows, count, 1);
+        break;
+    case 2:
+        take_rows(bytes_of(to), bytes_of(from), rows, count, 2);
+        break;
+    case 4:
+        take_rows(bytes_of(to), bytes_of(from), rows, count, 4);
+        break;
+    default:
+        take_rows(bytes_of(to), bytes_of(from), rows, count, sizeof(int64_t));
     }
-    if (width == 4)
-        take_words(to->values, from, rows, count, 4);
-    else if (width == 2)
-        take_words(to->values, from, rows, count, 2);
-    else
-        for (i = 0; i < count; i++)
-            to->values[i] = clr_column_value(from, rows[i]);
-    for (i = 0; i < count && to->kind == CLR_TAG_MIXED; i++)
-        to->tags[i] = from->tags[rows[i]];
+    if (to->kind == CLR_TAG_MIXED && to->codes == NULL)
+        take_rows((char *)to->tags, (const char *)from->tags, rows, count, 1);
 }
 
-/* Adds the selected rows of the block, CLR_FEW_ROWS at most: count of them. Their values are only
-   fetched, as rows that lie apart have to be waited for. */
+/* Adds the selected rows of the block, count of them, to fewer than a block's. Their values are
+   only fetched, as rows that lie apart have to be waited for. */
 static void gather(struct gathered *gathered, const struct clr_block *block,
                    const uint64_t *selected, size_t count)
 {
@@ -150,12 +139,12 @@ static enum clr_scan_outcome take(const struct driver *driver, const uint64_t *s
     return driver->taking->take(driver->taking->taker, driver->block, selected, count);
 }
 
-/* Takes the rows that were gathered, if there are any, as a block. Their columns stay as they are
-   until others are added. */
+/* Takes rows that were gathered, a block's at most, if there are any, as a block. Their columns
+   stay as they are until others are added. */
 static enum clr_scan_outcome take_gathered(struct driver *driver)
 {
     struct gathered *gathered = &driver->gathered;
-    const size_t count = gathered->count;
+    const size_t count = gathered->count < CLR_BLOCK ? gathered->count : CLR_BLOCK;
     uint64_t selected[CLR_BLOCK_WORDS];
     int i;
 
@@ -167,7 +156,8 @@ static enum clr_scan_outcome take_gathered(struct driver *driver)
                         count);
     clr_block_set_gathered(driver->block, gathered->columns, count);
     clr_filter_select_all(driver->block, selected);
-    gathered->count = 0;
+    gathered->count -= count;
+    memmove(gathered->rows, gathered->rows + count, gathered->count * sizeof *gathered->rows);
     return take(driver, selected, count);
 }
 
@@ -175,27 +165,30 @@ static enum clr_scan_outcome take_block(struct driver *driver, size_t first, siz
 {
     const struct clr_taking *taking = driver->taking;
     struct clr_block *block = driver->block;
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     uint64_t selected[CLR_BLOCK_WORDS];
+    bool gathers;
     size_t count;
 
     clr_block_set_rows(block, first, rows);
-    if (taking->take_zones != NULL && (driver->gathered.count == 0 || !taking->in_order) &&
-        clr_terms_pass_block(block->scan, &block->terms, block->first / CLR_BLOCK) &&
-        taking->take_zones(taking->taker, block))
-        return CLR_SCAN_DONE;
-    if (!clr_filter_select(block, selected))
+    gathers = taking->take_zones != NULL && (driver->gathered.count == 0 || !taking->in_order) &&
+              clr_terms_pass_block(block->scan, &block->terms, block->first / CLR_BLOCK) &&
+              taking->take_zones(taking->taker, block, selected);
+    if (!gathers && !clr_filter_select(block, selected))
         return CLR_SCAN_UNSURE;
     count = block->loops->count(selected);
-    if (count > CLR_FEW_ROWS && driver->gathered.count > 0 && taking->in_order) {
-        const enum clr_scan_outcome outcome = take_gathered(driver);
-
-        return outcome == CLR_SCAN_DONE ? take_block(driver, first, rows) : outcome;
+    gathers = gathers || (count <= CLR_FEW_ROWS && !taking->in_place);
+    if (count == 0)
+        return CLR_SCAN_DONE;
+    if (gathers) {
+        gather(&driver->gathered, block, selected, count);
+        return driver->gathered.count < CLR_BLOCK ? CLR_SCAN_DONE : take_gathered(driver);
     }
-    if (count > CLR_FEW_ROWS || (taking->in_place && count > 0))
-        return take(driver, selected, count);
-    gather(&driver->gathered, block, selected, count);
-    return driver->gathered.count > CLR_BLOCK - CLR_FEW_ROWS ? take_gathered(driver)
-                                                             : CLR_SCAN_DONE;
+    if (driver->gathered.count > 0 && taking->in_order) {
+        outcome = take_gathered(driver);
+        clr_block_set_rows(block, first, rows);
+    }
+    return outcome == CLR_SCAN_DONE ? take(driver, selected, count) : outcome;
 }
 
 enum clr_scan_outcome clr_blocks_take(const struct clr_scan *scan, size_t first, size_t last,

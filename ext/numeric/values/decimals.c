@@ -6,7 +6,7 @@
 
 /* The loops go over so many values at once, a number that the compiler knows, and fetch what is so
    many bytes ahead. */
-enum { STEP = 64, AHEAD = 2048 };
+enum { STEP = 64, SHORT_STEP = 8, AHEAD = 2048 };
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -77,6 +77,9 @@ static ALWAYS_INLINE bool split(double power, const int64_t *values, size_t coun
             for (k = 0; k < STEP; k++)                                                             \
                 WIDEN_ONE(i + k);                                                                  \
         }                                                                                          \
+        for (; i + SHORT_STEP <= count; i += SHORT_STEP)                                           \
+            for (k = 0; k < SHORT_STEP; k++)                                                       \
+                WIDEN_ONE(i + k);                                                                  \
         for (; i < count; i++)                                                                     \
             WIDEN_ONE(i);                                                                          \
     } while (0)
@@ -102,6 +105,12 @@ typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 typedef double eight __attribute__((vector_size(8 * sizeof(double))));
 
+/* Returns 1.5 times the power of two that is 2^44 times the one in 1 / power. */
+static ALWAYS_INLINE double origin_of(double power)
+{
+    return 1.5 * clr_real_of(clr_bits_of(0x1p44 / power) & (int64_t)0x7ff << 52);
+}
+
 /*
  * Each value is cut in two at a grid that is 2^44 times as wide as the last place of 1 / power, the
  * least of them. The upper part is a multiple of the grid, and of 2^10 values up to 2^42 of these
@@ -113,7 +122,7 @@ typedef double eight __attribute__((vector_size(8 * sizeof(double))));
 #define SUM(type)                                                                                  \
     do {                                                                                           \
         enum { LANES = sizeof(type) / sizeof(double) };                                            \
-        const double origin = ldexp(1.5, ilogb(1.0 / power) + 44);                                 \
+        const double origin = origin_of(power);                                                    \
         type high[CHAINS] = {{0}}, low[CHAINS] = {{0}};                                            \
         double one, upper;                                                                         \
         size_t i, k;                                                                               \

@@ -182,7 +182,7 @@ static void test_adding(const struct clr_group_loops *loops)
     static int64_t words[WORDS][CLR_BLOCK];
     static uint32_t numbers[CLR_BLOCK];
     static uint16_t rows[CLR_BLOCK];
-    uint64_t selected[CLR_BLOCK_WORDS] = {0};
+    uint64_t selected[CLR_BLOCK_WORDS] = {0}, ends[CLR_BLOCK_WORDS] = {0};
     const int64_t *pointers[WORDS];
     const int all = random_between(1, WORDS), adds = random_between(1, all);
     const bool some = random_below(2) == 0, counts = random_below(2) == 0;
@@ -200,7 +200,7 @@ static void test_adding(const struct clr_group_loops *loops)
                                       .count = random_below(CLR_BLOCK + 1),
                                       .selected = selected,
                                       .fetches = random_below(2) == 0};
-    size_t i;
+    size_t end_count = 0, i;
     int w;
 
     for (i = 0; i < CLR_BLOCK; i++) {
@@ -227,6 +227,16 @@ static void test_adding(const struct clr_group_loops *loops)
                 record[w] = words[w][row];
         }
     }
+    for (i = 0; i < CLR_BLOCK; i++) {
+        const bool ends_here =
+            i + 1 == CLR_BLOCK || numbers[i] != numbers[i + 1] ||
+            ((selected[i / 64] >> i % 64 ^ selected[(i + 1) / 64] >> (i + 1) % 64) & 1) != 0;
+
+        ends[i / 64] |= (uint64_t)ends_here << i % 64;
+        end_count += ends_here;
+    }
+    if (adding.count >= CLR_BLOCK / 2 && end_count <= CLR_MOST_RUNS)
+        adding.ends = ends;
     loops->add(&adding);
     batch_ok(memcmp(got, want, GROUPS * stride * sizeof *got) == 0, "%d words, %d added", all,
              adds);

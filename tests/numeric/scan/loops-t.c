@@ -104,6 +104,13 @@ static void check_words(const struct clr_loops *loops, uint64_t *bits)
             batch_ok(bit_of(bits, i) == (word >= least && word - least <= more),
                      "row %zu of %d bytes is within", i, frame.bytes);
         }
+        for (size_t i = 0; i < sizeof room / 2; i++) /* runs of bytes, as of words */
+            ((uint8_t *)room)[i] &= random_below(4) == 0 ? 1 : 0;
+        loops->find_ends(room, frame.bytes, bits);
+        for (size_t i = 0; i < CLR_BLOCK; i++)
+            batch_ok(bit_of(bits, i) ==
+                         (clr_frame_value(&frame, room, i) != clr_frame_value(&frame, room, i + 1)),
+                     "row %zu of %d bytes is the last of its run", i, frame.bytes);
     }
 }
 
