@@ -806,9 +806,10 @@ static void drop_rows(uint64_t *rows, size_t row, size_t end)
     rows[last] &= ~(mask & UINT64_MAX >> (63 - (end - 1) % 64));
 }
 
-/* Takes the long runs of a block, and stores which rows are left. Returns false if it takes none.
-   Keys are plain. */
-static bool take_runs(struct clr_group_part *part, const struct clr_block *block, uint64_t *left)
+/* Takes the long runs of a block, and stores which rows are left, and how many. Returns false if it
+   takes none. Keys are plain. */
+static bool take_runs(struct clr_group_part *part, const struct clr_block *block, uint64_t *left,
+                      size_t *count)
 {
     uint64_t ends[CLR_BLOCK_WORDS], number, word;
     size_t row = 0, end, i;
@@ -828,10 +829,11 @@ static bool take_runs(struct clr_group_part *part, const struct clr_block *block
                 drop_rows(left, row, end);
         }
     }
+    *count = block->loops->count(left);
     return true;
 }
 
-static bool take_zones(void *taker, const struct clr_block *block, uint64_t *left)
+static bool take_zones(void *taker, const struct clr_block *block, uint64_t *left, size_t *count)
 {
     struct clr_group_part *part = taker;
     uint64_t *first_rows = part->first_rows.start, number;
@@ -840,10 +842,10 @@ static bool take_zones(void *taker, const struct clr_block *block, uint64_t *lef
         return false;
     if (!find_only_group(part->plan, block, &number) ||
         !clr_group_addends_add_zones(&part->addends, block, clr_group_part_record(part, number)))
-        return take_runs(part, block, left);
+        return take_runs(part, block, left, count);
     if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
         first_rows[number] = part->first + part->seen;
-    memset(left, 0, CLR_BLOCK_WORDS * sizeof *left);
+    *count = 0;
     return true;
 }
 

@@ -4,7 +4,9 @@
 #include "numeric/exact/sum.h"
 #include "numeric/scan/scan.h"
 
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- A sample of the rows that pass a scan's filter, of which its groups are planned. */
@@ -129,21 +131,52 @@ static size_t take_block(struct clr_block *block, const bool *wanted, struct sam
     return passed;
 }
 
-/* Takes the types of keys that are lookups whose results are all of one: of these nothing else is
-   asked (place_key()), and they need not be evaluated. Returns whether others are left. */
-static bool take_lookups(const struct clr_scan *scan, const bool *is_argument, bool *wanted,
-                         struct sample *sample)
+/* Takes the bounds of a narrow column's numbers, of so many rows. Returns false if it is none, or
+   no window is wide enough for what REALs may be: the sample may have less. */
+static bool take_frame(const struct clr_column *column, size_t rows, struct sampled *sampled)
+{
+    const struct clr_frame *frame = &column->frame;
+    const double most = fmax(fabs((double)frame->known_least), fabs((double)frame->known_greatest));
+    struct clr_window window;
+
+    if (column->words == NULL || frame->known_least > frame->known_greatest ||
+        column->kind != (frame->power == 0.0 ? CLR_TAG_INTEGER : CLR_TAG_REAL))
+        return false;
+    sampled->types = CLR_TYPE(column->kind);
+    sampled->least = frame->known_least;
+    sampled->greatest = frame->known_greatest;
+    if (frame->power != 0.0 && most != 0.0) {
+        sampled->real_top = ilogb(most / frame->power) + 1;
+        sampled->real_bottom =
+            frame->power == 1.0 ? 0 : ilogb(1.0 / frame->power) - (DBL_MANT_DIG - 1);
+        clr_window_lay(&window, sampled->real_top, sampled->real_bottom, rows);
+        return window.low_exponent <= sampled->real_bottom;
+    }
+    return true;
+}
+
+/* Takes what is known without a look at rows, all of which pass if no filter is there: the types of
+   keys that are lookups whose results are all of one, of which nothing else is asked (place_key()),
+   and the bounds of columns, where the scan has all rows. Returns whether others are left. */
+static bool take_known(const struct clr_scan *scan, size_t rows, const bool *is_argument,
+                       bool *wanted, struct sample *sample)
 {
     bool any = false;
     int i;
 
     for (i = 0; i < scan->instruction_count; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
+        struct sampled *sampled = &sample->values[i], known = *sampled;
 
         if (wanted[i] && !is_argument[i] && instruction->opcode == CLR_OP_LOOKUP &&
             has_known_ends(&scan->lookups[instruction->b]) &&
             scan->lookups[instruction->b].kind != CLR_TAG_MIXED) {
-            sample->values[i].types = CLR_TYPE(scan->lookups[instruction->b].kind);
+            sampled->types = CLR_TYPE(scan->lookups[instruction->b].kind);
+            wanted[i] = false;
+        }
+        if (wanted[i] && instruction->opcode == CLR_OP_COLUMN && scan->filter < 0 &&
+            scan->rows == rows && take_frame(scan->columns[instruction->a], rows, &known)) {
+            *sampled = known;
             wanted[i] = false;
         }
         any = any || wanted[i];
@@ -151,10 +184,11 @@ static bool take_lookups(const struct clr_scan *scan, const bool *is_argument, b
     return any;
 }
 
-/* Looks at the instructions for which wanted is true. Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED
-   without memory. */
-static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool *is_argument,
-                                         bool *wanted, struct sample *sample)
+/* Looks at the instructions for which wanted is true, of a scan of some of so many rows, or all.
+   Returns CLR_SCAN_DONE, or CLR_SCAN_FAILED without memory. */
+static enum clr_scan_outcome sample_take(const struct clr_scan *scan, size_t rows,
+                                         const bool *is_argument, bool *wanted,
+                                         struct sample *sample)
 {
     const size_t blocks = (scan->rows + CLR_BLOCK - 1) / CLR_BLOCK;
     const size_t looks = blocks < BLOCKS ? blocks : BLOCKS;
@@ -167,7 +201,7 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, const bool
     for (number = 0; number < scan->instruction_count; number++)
         sample->values[number] = (struct sampled){0, INT64_MAX, INT64_MIN, INT_MIN, INT_MAX};
     sample->rows = scan->rows;
-    if (!take_lookups(scan, is_argument, wanted, sample) && scan->filter < 0)
+    if (!take_known(scan, rows, is_argument, wanted, sample) && scan->filter < 0)
         return CLR_SCAN_DONE;
     for (number = 0; number < scan->grouping->key_count; number++) {
         if (wanted[scan->grouping->keys[number]])
@@ -658,7 +692,7 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
     for (i = 0; i < scan->grouping->key_count; i++)
         wanted[scan->grouping->keys[i]] = true;
     if (planner != NULL && sample != NULL)
-        outcome = sample_take(scan, is_argument, wanted, sample);
+        outcome = sample_take(scan, rows, is_argument, wanted, sample);
     if (outcome == CLR_SCAN_DONE) {
         planner->plan = plan;
         planner->scan = plan->scan = scan;

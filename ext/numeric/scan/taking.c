@@ -168,16 +168,18 @@ static enum clr_scan_outcome take_block(struct driver *driver, size_t first, siz
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     uint64_t selected[CLR_BLOCK_WORDS];
     bool gathers;
-    size_t count;
+    size_t count = 0;
 
     clr_block_set_rows(block, first, rows);
     gathers = taking->take_zones != NULL && (driver->gathered.count == 0 || !taking->in_order) &&
               clr_terms_pass_block(block->scan, &block->terms, block->first / CLR_BLOCK) &&
-              taking->take_zones(taking->taker, block, selected);
-    if (!gathers && !clr_filter_select(block, selected))
-        return CLR_SCAN_UNSURE;
-    count = block->loops->count(selected);
-    gathers = gathers || (count <= CLR_FEW_ROWS && !taking->in_place);
+              taking->take_zones(taking->taker, block, selected, &count);
+    if (!gathers) {
+        if (!clr_filter_select(block, selected))
+            return CLR_SCAN_UNSURE;
+        count = block->loops->count(selected);
+        gathers = count <= CLR_FEW_ROWS && !taking->in_place;
+    }
     if (count == 0)
         return CLR_SCAN_DONE;
     if (gathers) {

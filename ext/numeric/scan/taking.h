@@ -13,9 +13,10 @@ struct clr_taking {
        tallies. Returns CLR_SCAN_DONE, or why no more are to be taken. */
     enum clr_scan_outcome (*take)(void *taker, struct clr_block *block, const uint64_t *selected,
                                   size_t count);
-    /* Takes rows of a block, which has not run and all of which pass, by what zones tell of it, and
-       stores which it has left. Returns false if it takes none. May be NULL. */
-    bool (*take_zones)(void *taker, const struct clr_block *block, uint64_t *left);
+    /* Takes rows of a block, which has not run and all of which pass, by what zones tell of it.
+       Stores how many it has left, and if there are any, which. Returns false if it takes none. May
+       be NULL. */
+    bool (*take_zones)(void *taker, const struct clr_block *block, uint64_t *left, size_t *count);
     /* Is called before each block; may be NULL. */
     void (*begin)(void *taker, struct clr_block *block);
     void *taker;
