@@ -581,13 +581,14 @@ class Zones(Domain):
         # Those whose sums of runs of rows are told by what is kept of them.
         "p": ("REAL", lambda rng, n: n * 37 % 9973 / 100),
         "q": ("INTEGER", lambda rng, n: n * 37 % 250 - 100),
+        "b": ("INTEGER", lambda rng, n: 2**51 + n * 37 % 250),
         "w": ("REAL", lambda rng, n: n / 7 * 10.0 ** (n // 2000 % 8 * 35 if n % 3 == 0 else 0)),
     }
     numbers = (0, -0.0, 0.5, -1, 2**53, 2**53 + 1, 2.0**53, 2**53 + 2, 2**63 - 1, -(2**63), 2.0**63, 1e300, -1e300, None)
     words = {"day": [f"'2024-{month:02}-{day:02}'" for month in range(14) for day in range(1, 29)],
              "month": [f"'2024-{month:02}'" for month in range(14)]}
-    changes = ("INSERT INTO t(i, r, n, m, few, zero, d, c, f, e, k, v, w, p, q)"
-               " SELECT i + 7, r, n, m, few, zero, d, c, f, e, k, v, w, p, q FROM t LIMIT 3",
+    changes = ("INSERT INTO t(i, r, n, m, few, zero, d, c, f, e, k, v, w, p, q, b)"
+               " SELECT i + 7, r, n, m, few, zero, d, c, f, e, k, v, w, p, q, b FROM t LIMIT 3",
                "UPDATE t SET i = -5, r = 1e6, n = NULL WHERE id = (SELECT max(id) / 2 FROM t)",
                "UPDATE t SET i = iif(typeof(i) = 'text', 17, 'not a number') WHERE id = 1030",
                "DELETE FROM t WHERE id BETWEEN 2000 AND 2010",

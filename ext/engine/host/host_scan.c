@@ -538,22 +538,16 @@ static bool find_summed(const struct clr_scan *scan, bool keys[CLR_MOST_COLUMNS]
     return true;
 }
 
-/* Whether rows of a block that are beside each other mostly have the same value of a key, as a
-   block of one value has, by its least and its greatest one. */
-static bool has_few_runs(const struct clr_scan *scan, int key, size_t block)
+/* Whether a key seems to have one value alone in a block, by its least and its greatest one. */
+static bool has_one_value(const struct clr_scan *scan, int key, size_t block)
 {
     const struct clr_instruction *instruction = &scan->instructions[key];
-    const struct clr_column *column = scan->columns[instruction->a];
-    const struct clr_zone *zone = &clr_column_zones(column)->zones[block];
-    uint64_t ends[CLR_BLOCK_WORDS];
+    const struct clr_zone *zone = &clr_column_zones(scan->columns[instruction->a])->zones[block];
 
-    if (instruction->opcode == CLR_OP_LOOKUP
-            ? scan->lookups[instruction->b].values[zone->least] ==
-                  scan->lookups[instruction->b].values[zone->greatest]
-            : zone->least == zone->greatest)
-        return true;
-    return clr_column_find_ends(column, block * CLR_BLOCK, ends) &&
-           clr_loops_choose(0)->count(ends) <= CLR_MOST_RUNS;
+    if (instruction->opcode == CLR_OP_LOOKUP)
+        return scan->lookups[instruction->b].values[zone->least] ==
+               scan->lookups[instruction->b].values[zone->greatest];
+    return zone->least == zone->greatest;
 }
 
 /* Returns about how many of the scan's rows are of blocks that are not taken as a whole, by a
@@ -573,7 +567,7 @@ static size_t guess_rest(const struct clr_scan *scan)
         bool whole = clr_terms_pass_block(scan, &terms, block);
 
         for (key = 0; scan->grouping != NULL && key < scan->grouping->key_count; key++)
-            whole = whole && has_few_runs(scan, scan->grouping->keys[key], block);
+            whole = whole && has_one_value(scan, scan->grouping->keys[key], block);
         rest += !whole;
     }
     return scan->rows / looks * rest;

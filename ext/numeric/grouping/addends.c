@@ -491,16 +491,17 @@ static bool find_digits(const struct clr_window *window, const int64_t parts[2],
     return true;
 }
 
-/* Whether a tally takes sums of numbers that lie within the extremes of a zone: the sums of all may
-   be too large otherwise. */
-static bool takes_sums(const struct clr_group_tally *kept, const struct clr_zone *zone)
+/* Whether a tally takes sums of REALs, or INTEGERs, that lie within these bounds: the sums of all
+   may be too large otherwise. */
+static bool takes_sums(const struct clr_group_tally *kept, bool real, int64_t least,
+                       int64_t greatest)
 {
     const int64_t limit = kept->integer_limit;
 
-    if (zone->types & CLR_TYPE(CLR_TAG_REAL))
-        return kept->real_high >= 0 && clr_real_of(zone->least) > -kept->window.limit &&
-               clr_real_of(zone->greatest) < kept->window.limit;
-    return kept->integer >= 0 && (limit == 0 || (zone->least >= -limit && zone->greatest <= limit));
+    if (real)
+        return kept->real_high >= 0 && clr_real_of(least) > -kept->window.limit &&
+               clr_real_of(greatest) < kept->window.limit;
+    return kept->integer >= 0 && (limit == 0 || (least >= -limit && greatest <= limit));
 }
 
 /* Stores what a sum, of REALs or INTEGERs, adds to the words of a tally that takes it. Returns
@@ -535,46 +536,34 @@ static void find_ends(const struct clr_group_tally *kept, const struct clr_zone 
                                                                   : zone->greatest);
 }
 
-/* Whether numbers of a zone have types that are planned. */
-static bool is_planned(const struct clr_group_tally *kept, const struct clr_zone *zone)
-{
-    return (zone->types & ~(kept->x_types | CLR_TYPE(CLR_TAG_NULL))) == 0;
-}
-
-static const struct clr_zone *zone_of(const struct clr_block *block, int argument)
-{
-    const struct clr_zones *zones = clr_column_zones(clr_block_column(block, argument));
-
-    return zones == NULL ? NULL : &zones->zones[block->first / CLR_BLOCK];
-}
-
 /* Stores what a block adds to the words of a tally. Returns false if zones do not tell. */
 static bool find_words(const struct clr_group_tally *kept, const struct clr_tally *tally,
                        const struct clr_block *block, int64_t *words)
 {
     const struct clr_zone_sum *sum;
     const struct clr_zone *zone;
+    bool real;
 
     if (kept->filter >= 0 || kept->gathers || !clr_block_find_sum(block, tally, &sum))
         return false;
     if (sum == NULL)
         return true;
-    zone = zone_of(block, tally->x);
+    zone = &clr_column_zones(clr_block_column(block, tally->x))->zones[block->first / CLR_BLOCK];
+    real = (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0;
     if (sum->numbers < block->count && kept->missing < 0)
         return false;
     if (kept->missing >= 0)
         words[kept->missing] = (int64_t)(block->count - sum->numbers);
     if (sum->numbers == 0)
         return true;
-    if (!is_planned(kept, zone))
+    if ((zone->types & ~(kept->x_types | CLR_TYPE(CLR_TAG_NULL))) != 0)
         return false;
     if (kept->others >= 0)
-        words[kept->others] =
-            (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0 ? (int64_t)sum->numbers : 0;
+        words[kept->others] = real ? (int64_t)sum->numbers : 0;
     find_ends(kept, zone, words);
     return !clr_tally_does(tally, CLR_SUM) ||
-           (takes_sums(kept, zone) &&
-            find_sum(kept, (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0, sum->parts, words));
+           (takes_sums(kept, real, zone->least, zone->greatest) &&
+            find_sum(kept, real, sum->parts, words));
 }
 
 bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
@@ -593,23 +582,33 @@ bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct
     return true;
 }
 
-/* Whether a tally counts runs of a block, or takes their sums. */
+/* Whether a tally counts rows, or takes the sums of what is kept of a column's values. */
 static bool takes_runs(const struct clr_group_tally *kept, const struct clr_tally *tally,
                        const struct clr_block *block)
 {
-    const struct clr_zone_sum *sum;
-    const struct clr_zone *zone;
+    const struct clr_column *column;
+    const struct clr_frame *frame;
+    int i;
 
-    if (kept->filter >= 0 || kept->gathers || kept->others >= 0 ||
-        !clr_block_find_sum(block, tally, &sum))
+    if (kept->filter >= 0 || kept->gathers || kept->others >= 0)
         return false;
-    if (sum == NULL)
+    for (i = 0; i < 4; i++)
+        if (kept->extremes[i] >= 0)
+            return false;
+    if (tally->x < 0)
         return true;
-    zone = zone_of(block, tally->x);
-    return sum->numbers == block->count && is_planned(kept, zone) &&
-           (tally->operations & 1u << CLR_EXTREMES) == 0 &&
+    column = clr_block_column(block, tally->x);
+    frame = &column->frame;
+    return block->scan->instructions[tally->x].opcode == CLR_OP_COLUMN &&
+           clr_tally_takes_zones(tally) && (CLR_TYPE(column->kind) & ~kept->x_types) == 0 &&
+           clr_column_sums_rows(column) &&
            (!clr_tally_does(tally, CLR_SUM) ||
-            (takes_sums(kept, zone) && clr_column_sums_rows(clr_block_column(block, tally->x))));
+            takes_sums(kept, column->kind == CLR_TAG_REAL,
+                       frame->power == 0.0 ? frame->known_least
+                                           : clr_decimal_bits(frame->known_least, frame->power),
+                       frame->power == 0.0
+                           ? frame->known_greatest
+                           : clr_decimal_bits(frame->known_greatest, frame->power)));
 }
 
 bool clr_group_addends_take_runs(const struct clr_group_addends *addends,

@@ -45,13 +45,13 @@ enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
 bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
                                  int64_t *record);
 
-/* Whether rows beside each other of such a block, whose columns have zones, may be added to a
-   record by the sums of what is kept of their values: count of them, from row `first` of the
-   columns on. */
+/* Whether rows beside each other of such a block may be added to a record by the sums of what is
+   kept of their values. */
 bool clr_group_addends_take_runs(const struct clr_group_addends *addends,
                                  const struct clr_block *block);
 
-/* Adds them. Returns false if a sum has too many digits; then the record stays as it is. */
+/* Adds count of them, from row `first` of the columns on. Returns false if a sum has too many
+   digits; then the record stays as it is. */
 bool clr_group_addends_add_run(struct clr_group_addends *addends, const struct clr_block *block,
                                size_t first, size_t count, int64_t *record);
 

@@ -430,12 +430,41 @@ static enum clr_scan_outcome count_whole(const struct whole *whole, size_t rows,
     return *reduces || clr_tally_takes_bytes(whole->tally) ? CLR_SCAN_DONE : CLR_SCAN_UNSURE;
 }
 
-/* Adds the numbers of a block, whose sum is known, to what a tally has found. */
-static void reduce_zone(const struct clr_tally *tally, const struct clr_column *column, size_t zone,
-                        struct clr_state *state)
+/* ---- Sums of some rows. */
+
+/* INTEGERs whose sizes are not above this have a sum of 64 bits in a block. */
+#define MOST_SUMMED (INT64_MAX / CLR_BLOCK)
+
+bool clr_column_sums_rows(const struct clr_column *column)
 {
-    const struct clr_zone_sum *sum = clr_column_zone_sum(column, zone);
-    const struct clr_zone *ends = &clr_column_zones(column)->zones[zone];
+    const struct clr_frame *frame = &column->frame;
+
+    if (column->words == NULL)
+        return false;
+    return frame->power == 0.0
+               ? column->kind == CLR_TAG_INTEGER && frame->known_least >= -MOST_SUMMED &&
+                     frame->known_greatest <= MOST_SUMMED
+               : column->kind == CLR_TAG_REAL && has_short_decimals(column);
+}
+
+void clr_column_sum_rows(const struct clr_column *column, size_t first, size_t count,
+                         int64_t parts[2])
+{
+    double reals[2];
+
+    if (column->frame.power == 0.0) {
+        parts[0] = (int64_t)sum_words(column, first, count);
+        return;
+    }
+    sum_decimals(column, first, count, reals);
+    parts[0] = clr_bits_of(reals[0]);
+    parts[1] = clr_bits_of(reals[1]);
+}
+
+/* Adds the numbers of a block, whose sum is known, to what a tally has found. */
+static void reduce_zone(const struct clr_tally *tally, const struct clr_zone *ends,
+                        const struct clr_zone_sum *sum, struct clr_state *state)
+{
     const bool real = (ends->types & CLR_TYPE(CLR_TAG_REAL)) != 0;
     struct clr_range *range = real ? &state->reals : &state->integers;
 
@@ -457,13 +486,16 @@ static void reduce_zone(const struct clr_tally *tally, const struct clr_column *
 static void reduce_blocks(const struct whole *whole, size_t first, size_t count)
 {
     const struct clr_column *column = whole->arguments[0];
+    const struct clr_zone_sum *sum;
     const size_t last = first + count;
     size_t rows;
 
     for (; first < last; first += rows) {
         rows = last - first < CLR_BLOCK ? last - first : CLR_BLOCK;
-        if (clr_column_zone_sum(column, first / CLR_BLOCK) != NULL)
-            reduce_zone(whole->tally, column, first / CLR_BLOCK, whole->state);
+        sum = clr_column_zone_sum(column, first / CLR_BLOCK);
+        if (sum != NULL)
+            reduce_zone(whole->tally, &clr_column_zones(column)->zones[first / CLR_BLOCK], sum,
+                        whole->state);
         else
             reduce_piece(whole->tally, whole->arguments, first, rows, whole->state);
     }
@@ -512,32 +544,56 @@ static enum clr_scan_outcome collect(void *taker, struct clr_block *block, const
     return outcome;
 }
 
-/* Takes all rows of the block into all tallies, as zones tell of it. Returns false if they do not.
+/* Whether what is kept of a column's values tells all that a tally needs of some rows. */
+static bool takes_kept(const struct clr_tally *tally, const struct clr_block *block)
+{
+    return tally->y < 0 && (tally->operations & ~OPERATION(CLR_SUM)) == 0 &&
+           block->scan->instructions[tally->x].opcode == CLR_OP_COLUMN &&
+           clr_column_sums_rows(clr_block_column(block, tally->x));
+}
+
+/* Takes all rows of the block into a tally, whose argument's zone tells of them, or what is kept of
+   its values. */
+static void collect_block(const struct collector *collector, const struct clr_block *block,
+                          const struct clr_zone_sum *sum)
+{
+    const struct clr_column *column = clr_block_column(block, collector->tally->x);
+    struct clr_zone_sum own = {.numbers = (uint32_t)block->count};
+    const struct clr_zone of_kept = {.types = (uint8_t)CLR_TYPE(column->kind)}, *ends = &of_kept;
+
+    if (sum == NULL) {
+        clr_column_sum_rows(column, block->first, block->count, own.parts);
+        sum = &own;
+    } else {
+        ends = &clr_column_zones(column)->zones[block->first / CLR_BLOCK];
+    }
+    collector->state->count += (int64_t)sum->numbers;
+    if (ends->types & CLR_TYPE(CLR_TAG_REAL))
+        collector->state->non_integers += (int64_t)sum->numbers;
+    reduce_zone(collector->tally, ends, sum, collector->state);
+}
+
+/* Takes all rows of the block into all tallies without running it. Returns false if one needs that.
  */
 static bool collect_zones(void *taker, const struct clr_block *block, uint64_t *left,
                           size_t *left_count)
 {
     const struct collectors *collectors = taker;
     const struct clr_zone_sum *sums[CLR_MOST_TALLIES];
-    const struct clr_column *column;
     int i;
 
-    for (i = 0; i < collectors->count; i++)
-        if (collectors->all[i].tally->filter >= 0 ||
-            !clr_block_find_sum(block, collectors->all[i].tally, &sums[i]))
-            return false;
     for (i = 0; i < collectors->count; i++) {
-        const struct collector *collector = &collectors->all[i];
-        struct clr_state *state = collector->state;
+        const struct clr_tally *tally = collectors->all[i].tally;
 
-        state->count += (int64_t)(sums[i] == NULL ? block->count : sums[i]->numbers);
-        if (sums[i] == NULL)
-            continue;
-        column = clr_block_column(block, collector->tally->x);
-        if (clr_column_zones(column)->zones[block->first / CLR_BLOCK].types &
-            CLR_TYPE(CLR_TAG_REAL))
-            state->non_integers += (int64_t)sums[i]->numbers;
-        reduce_zone(collector->tally, column, block->first / CLR_BLOCK, state);
+        if (tally->filter >= 0 ||
+            (!clr_block_find_sum(block, tally, &sums[i]) && !takes_kept(tally, block)))
+            return false;
+    }
+    for (i = 0; i < collectors->count; i++) {
+        if (collectors->all[i].tally->x < 0)
+            collectors->all[i].state->count += (int64_t)block->count;
+        else
+            collect_block(&collectors->all[i], block, sums[i]);
     }
     (void)left;
     *left_count = 0;
@@ -612,9 +668,6 @@ static void find_codes(const struct clr_column *column, size_t first, size_t cou
     clr_frame_range(&frame, column->codes, first, count, &zone->least, &zone->greatest);
 }
 
-/* INTEGERs whose sizes are not above this have a sum of 64 bits in a block. */
-#define MOST_SUMMED (INT64_MAX / CLR_BLOCK)
-
 /* Finds the sum of REALs as two doubles, which is known unless they differ too much in size. */
 static void find_real_sum(const int64_t *values, size_t count, struct clr_zone_sum *sum)
 {
@@ -682,27 +735,6 @@ static void find_values(const struct clr_block *block, const struct clr_register
     sum->is_known = sum->is_known && (values->types & CLR_TYPE(CLR_TAG_BYTES)) == 0;
 }
 
-bool clr_column_sums_rows(const struct clr_column *column)
-{
-    return column->words != NULL &&
-           ((column->kind == CLR_TAG_INTEGER && column->frame.power == 0.0) ||
-            (column->kind == CLR_TAG_REAL && has_short_decimals(column)));
-}
-
-void clr_column_sum_rows(const struct clr_column *column, size_t first, size_t count,
-                         int64_t parts[2])
-{
-    double reals[2];
-
-    if (column->frame.power == 0.0) {
-        parts[0] = (int64_t)sum_words(column, first, count);
-        return;
-    }
-    sum_decimals(column, first, count, reals);
-    parts[0] = clr_bits_of(reals[0]);
-    parts[1] = clr_bits_of(reals[1]);
-}
-
 /* Finds the extremes and the sum of a block of such a column. */
 static void find_words(const struct clr_column *column, size_t first, size_t count,
                        struct clr_zone *zone, struct clr_zone_sum *sum)
@@ -712,14 +744,11 @@ static void find_words(const struct clr_column *column, size_t first, size_t cou
     *zone = (struct clr_zone){.types = (uint8_t)CLR_TYPE(column->kind)};
     *sum = (struct clr_zone_sum){.is_known = true, .numbers = (uint32_t)count};
     clr_frame_range(frame, column->words, first, count, &zone->least, &zone->greatest);
-    if (frame->power == 0.0) {
-        sum->is_known = zone->least >= -MOST_SUMMED && zone->greatest <= MOST_SUMMED;
-    } else {
+    if (frame->power != 0.0) {
         zone->least = clr_decimal_bits(zone->least, frame->power);
         zone->greatest = clr_decimal_bits(zone->greatest, frame->power);
     }
-    if (sum->is_known)
-        clr_column_sum_rows(column, first, count, sum->parts);
+    clr_column_sum_rows(column, first, count, sum->parts);
 }
 
 static bool find_zones_of_values(struct clr_column *column, size_t first, size_t count,

@@ -40,11 +40,12 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop);
 
-/* Whether the values of a column, as they are kept, tell the sum of rows beside each other. */
+/* Whether the values of a column, all of them numbers, are kept in a way that tells the sum of rows
+   beside each other without a look at each value. */
 bool clr_column_sums_rows(const struct clr_column *column);
 
 /* Stores the exact sum of count rows of such a column from row `first` on, CLR_BLOCK at most, as
-   struct clr_zone_sum has it. The caller knows that INTEGERs' sum has 64 bits. */
+   struct clr_zone_sum has it. */
 void clr_column_sum_rows(const struct clr_column *column, size_t first, size_t count,
                          int64_t parts[2]);
 
