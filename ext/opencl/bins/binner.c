@@ -105,16 +105,7 @@ static void release(struct clr_device_part *attachment)
     clr_row_programs_close(&binner->programs);
 }
 
-static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
-                             struct clr_status *status);
-static enum clr_code test_program(struct clr_device *device, struct clr_row_program *program,
-                                  struct clr_status *status);
-
-static const struct clr_row_programs_kind binner_kind = {
-    .part = {sizeof(struct clr_binner), "histograms", release, clr_row_programs_build},
-    .compile = compile,
-    .test = test_program,
-    .release = release_program};
+static const struct clr_row_programs_kind binner_kind;
 
 static struct clr_binner *binner_of(const struct clr_device *device)
 {
@@ -149,30 +140,23 @@ static enum clr_code send_firsts(struct clr_binner *binner, const struct clr_bin
                                  struct clr_status *status)
 {
     const size_t size = bounds->count * sizeof *bounds->firsts;
-    cl_int error;
 
     if (binner->sent == bounds->count && memcmp(binner->room.sent, bounds->firsts, size) == 0)
         return CLR_OK;
     binner->sent = 0;
     memcpy(binner->room.sent, bounds->firsts, size);
-    error = clr_cl.EnqueueWriteBuffer(binner->programs.queue, binner->room.firsts, CL_FALSE, 0,
-                                      size, binner->room.sent, 0, NULL, NULL);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
+    return clr_opencl_check_buffer(status, "clEnqueueWriteBuffer",
+                                   clr_cl.EnqueueWriteBuffer(binner->programs.queue,
+                                                             binner->room.firsts, CL_FALSE, 0, size,
+                                                             binner->room.sent, 0, NULL, NULL));
 }
 
-static cl_int clean(struct clr_binner *binner)
+static enum clr_code clean(struct clr_binner *binner, struct clr_status *status)
 {
-    const cl_uint zero = 0;
-    cl_int error;
-
-    if (binner->clean)
-        return CL_SUCCESS;
-    error =
-        clr_cl.EnqueueFillBuffer(binner->programs.queue, binner->room.counts, &zero, sizeof zero, 0,
-                                 binner->room.slots * sizeof zero, 0, NULL, NULL);
-    binner->clean = error == CL_SUCCESS;
-    return error;
+    if (!binner->clean)
+        binner->clean = clr_buffer_clear(binner->programs.queue, binner->room.counts,
+                                         binner->room.slots * sizeof(cl_uint), status) == CLR_OK;
+    return status->code;
 }
 
 static size_t local_size(size_t count, size_t copies)
@@ -247,31 +231,19 @@ static enum clr_code count_part(const struct clr_device *device,
 {
     struct clr_binner *binner = binner_of(device);
     const size_t slots = (size_t)bounds->count + 1;
-    const char *call;
     cl_event launched = NULL, read = NULL;
     cl_int error;
     size_t i;
 
-    error = clean(binner);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
-    if (launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
+    if (clean(binner, status) != CLR_OK ||
+        launch(device, column, bounds, begin, end, &launched, status) != CLR_OK)
         return status->code;
-    call = "clEnqueueReadBuffer";
     error = clr_cl.EnqueueReadBuffer(binner->programs.queue, binner->room.counts, CL_FALSE, 0,
                                      slots * sizeof(cl_uint), binner->room.found, 0, NULL, &read);
-    if (error == CL_SUCCESS) {
-        /* For the next ones, while these are on their way. */
-        call = "clEnqueueFillBuffer";
-        error = clean(binner);
-    }
-    if (error == CL_SUCCESS) {
-        call = "clFlush";
-        error = clr_cl.Flush(binner->programs.queue);
-    }
-    if (error != CL_SUCCESS)
-        clr_opencl_failed(status, call, error);
-    else
+    /* For the next ones, while these are on their way. */
+    if (clr_opencl_check(status, "clEnqueueReadBuffer", error) == CLR_OK &&
+        clean(binner, status) == CLR_OK &&
+        clr_opencl_check(status, "clFlush", clr_cl.Flush(binner->programs.queue)) == CLR_OK)
         clr_event_wait(read, status);
     if (status->code != CLR_OK) {
         clr_event_release(&launched);
@@ -452,7 +424,6 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
     char options[64];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options, KERNELS,
                                     names};
-    cl_int error;
 
     snprintf(options, sizeof options, "-cl-std=CL1.2 -DDOUBLES=%d -DLOADS=%d", device->info.doubles,
              LOADS);
@@ -460,10 +431,15 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
         CLR_OK)
         return status->code;
     binner->program = own;
-    error = choose_sizes(binner, &device->info, own->kernels);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
+    return clr_opencl_check(status, "clGetKernelWorkGroupInfo",
+                            choose_sizes(binner, &device->info, own->kernels));
 }
+
+static const struct clr_row_programs_kind binner_kind = {
+    .part = {sizeof(struct clr_binner), "histograms", release, clr_row_programs_build},
+    .compile = compile,
+    .test = test_program,
+    .release = release_program};
 
 enum clr_code clr_binner_run(struct clr_device *device, const struct clr_resident_column *column,
                              const struct clr_bin_bounds *bounds, uint64_t *counts,

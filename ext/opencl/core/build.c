@@ -38,8 +38,8 @@ enum clr_code clr_build_kernels(const struct clr_build *build, cl_context contex
         kernels[i] = NULL;
     program =
         clr_cl.CreateProgramWithSource(context, build->source_count, build->sources, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateProgramWithSource", error);
+    if (clr_opencl_check(status, "clCreateProgramWithSource", error) != CLR_OK)
+        return status->code;
     error = clr_cl.BuildProgram(program, 1, &id, build->options, NULL, NULL);
     if (error != CL_SUCCESS)
         *log = get_log(program, id);
@@ -48,7 +48,7 @@ enum clr_code clr_build_kernels(const struct clr_build *build, cl_context contex
         kernels[i] = clr_cl.CreateKernel(program, build->kernel_names[i], &error);
     }
     clr_cl.ReleaseProgram(program);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_failed(status, call, error);
+    return clr_opencl_check(status, call, error);
 }
 
 /* Lowers *size to what the kernel can have on the device, and stores what number the device prefers

@@ -79,11 +79,13 @@ const char *clr_opencl_error_name(int error)
 /* How often a wait that fails is tried, with pauses of 1, 2, 4, ... milliseconds in between. */
 enum { TRIES = 7 };
 
-enum clr_code clr_opencl_failed(struct clr_status *status, const char *call, cl_int error)
+enum clr_code clr_opencl_check(struct clr_status *status, const char *call, cl_int error)
 {
     const bool passes = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
                         error == CL_OUT_OF_HOST_MEMORY;
 
+    if (error == CL_SUCCESS)
+        return CLR_OK;
     clr_status_set(status, passes ? CLR_NOMEM : CLR_DEVICE, error, "%s: %s (%d)", call,
                    clr_opencl_error_name(error), error);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
@@ -91,12 +93,12 @@ enum clr_code clr_opencl_failed(struct clr_status *status, const char *call, cl_
     return status->code;
 }
 
-enum clr_code clr_opencl_buffer_failed(struct clr_status *status, const char *call, cl_int error)
+enum clr_code clr_opencl_check_buffer(struct clr_status *status, const char *call, cl_int error)
 {
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_INVALID_BUFFER_SIZE)
         return clr_status_set(status, CLR_NOMEM, 0, "no memory on the device: %s: %s (%d)", call,
                               clr_opencl_error_name(error), error);
-    return clr_opencl_failed(status, call, error);
+    return clr_opencl_check(status, call, error);
 }
 
 /* Returns the error that the event's command ended with, or CL_SUCCESS. */
@@ -118,7 +120,7 @@ enum clr_code clr_event_wait(cl_event event, struct clr_status *status)
         return CLR_OK;
     cause =
         error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? command_error(event) : CL_SUCCESS;
-    return clr_opencl_failed(status, "clWaitForEvents", cause != CL_SUCCESS ? cause : error);
+    return clr_opencl_check(status, "clWaitForEvents", cause != CL_SUCCESS ? cause : error);
 }
 
 static cl_int wait_once(cl_command_queue queue, cl_event event)
@@ -167,6 +169,22 @@ void clr_event_release(cl_event *event)
     *event = NULL;
 }
 
+enum clr_code clr_queue_make(cl_context context, cl_device_id device,
+                             cl_command_queue_properties properties, cl_command_queue *queue,
+                             struct clr_status *status)
+{
+    cl_int error;
+
+    *queue = clr_cl.CreateCommandQueue(context, device, properties, &error);
+    return clr_opencl_check(status, "clCreateCommandQueue", error);
+}
+
+void clr_queue_release(cl_command_queue queue)
+{
+    if (queue != NULL)
+        clr_cl.ReleaseCommandQueue(queue);
+}
+
 int64_t clr_event_take_time(cl_event *event)
 {
     cl_ulong start = 0, end = 0;
@@ -193,7 +211,7 @@ enum clr_code clr_buffers_make(cl_context context, const struct clr_wanted_buffe
     for (i = 0; i < count && error == CL_SUCCESS; i++)
         *wanted[i].buffer =
             clr_cl.CreateBuffer(context, wanted[i].flags, wanted[i].size, NULL, &error);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    return clr_opencl_check_buffer(status, "clCreateBuffer", error);
 }
 
 void clr_buffer_release(cl_mem *buffer)
@@ -201,6 +219,16 @@ void clr_buffer_release(cl_mem *buffer)
     if (*buffer != NULL)
         clr_cl.ReleaseMemObject(*buffer);
     *buffer = NULL;
+}
+
+enum clr_code clr_buffer_clear(cl_command_queue queue, cl_mem buffer, size_t size,
+                               struct clr_status *status)
+{
+    const cl_uint zero = 0;
+
+    return clr_opencl_check_buffer(
+        status, "clEnqueueFillBuffer",
+        clr_cl.EnqueueFillBuffer(queue, buffer, &zero, sizeof zero, 0, size, 0, NULL, NULL));
 }
 
 enum clr_code clr_pinned_make(cl_context context, cl_command_queue queue, size_t size,
@@ -215,8 +243,7 @@ enum clr_code clr_pinned_make(cl_context context, cl_command_queue queue, size_t
         return status->code;
     pinned->mapped = clr_cl.EnqueueMapBuffer(
         queue, pinned->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size, 0, NULL, NULL, &error);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+    return clr_opencl_check_buffer(status, "clEnqueueMapBuffer", error);
 }
 
 void clr_pinned_release(cl_command_queue queue, struct clr_pinned *pinned)
@@ -239,10 +266,9 @@ enum clr_code clr_launch(cl_command_queue queue, cl_kernel kernel,
         *event = NULL;
     for (i = 0; i < count && error == CL_SUCCESS; i++)
         error = clr_cl.SetKernelArg(kernel, i, arguments[i].size, arguments[i].value);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clSetKernelArg", error);
+    if (clr_opencl_check(status, "clSetKernelArg", error) != CLR_OK)
+        return status->code;
     error =
         clr_cl.EnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &group_size, 0, NULL, event);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueNDRangeKernel", error);
+    return clr_opencl_check_buffer(status, "clEnqueueNDRangeKernel", error);
 }

@@ -13,7 +13,8 @@
 /* ---- Failures. */
 
 /*
- * Sets status to the call's name and OpenCL's name of the error, and returns its code:
+ * Returns CLR_OK if the call's error is none. Else sets status to the call's name and OpenCL's name
+ * of the error, and returns its code:
  *
  *     CLR_NOMEM    the device or its driver is short of memory or of something else for the moment:
  *                  the piece of work is not done, and the device stays in use. error is the
@@ -24,14 +25,14 @@
  *
  * After CLR_NOMEM what was begun may be under way: see the next two functions.
  */
-enum clr_code clr_opencl_failed(struct clr_status *status, const char *call, cl_int error);
+enum clr_code clr_opencl_check(struct clr_status *status, const char *call, cl_int error);
 
 /*
  * The same for calls that make or first use a buffer. That the device has no room for it is
  * CLR_NOMEM too: drivers say so when a buffer is made, or when it is first used (OpenCL 1.2, 5.2.1
  * and 5.2.2).
  */
-enum clr_code clr_opencl_buffer_failed(struct clr_status *status, const char *call, cl_int error);
+enum clr_code clr_opencl_check_buffer(struct clr_status *status, const char *call, cl_int error);
 
 /* Waits for an event; the event is kept. Returns CLR_OK or the failure, that of the event's command
    if there is one. */
@@ -57,6 +58,15 @@ int64_t clr_event_take_time(cl_event *event);
    "unknown OpenCL error". Static text. */
 const char *clr_opencl_error_name(int error);
 
+/* Makes a queue, in order and with those properties. Returns CLR_OK; or CLR_NOMEM or CLR_DEVICE,
+   and stores NULL. */
+enum clr_code clr_queue_make(cl_context context, cl_device_id device,
+                             cl_command_queue_properties properties, cl_command_queue *queue,
+                             struct clr_status *status);
+
+/* Releases a queue, unless it is NULL. */
+void clr_queue_release(cl_command_queue queue);
+
 /* ---- Memory on a device, and the host's side of it. */
 
 /* A buffer that is to be made. */
@@ -75,6 +85,11 @@ enum clr_code clr_buffers_make(cl_context context, const struct clr_wanted_buffe
 
 /* Releases a buffer, unless it is NULL, and sets it to NULL. */
 void clr_buffer_release(cl_mem *buffer);
+
+/* Has the first size bytes of a buffer, a multiple of 4, be zero, by a command of that queue.
+   Returns CLR_OK, CLR_NOMEM or CLR_DEVICE. */
+enum clr_code clr_buffer_clear(cl_command_queue queue, cl_mem buffer, size_t size,
+                               struct clr_status *status);
 
 /*
  * Memory of the host's that stays mapped, as the source or target of transfers: pinned memory where

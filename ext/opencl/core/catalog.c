@@ -30,7 +30,7 @@ static bool is_shortage(cl_int error, const char *call, struct clr_status *statu
 {
     struct clr_status found;
 
-    if (error == CL_SUCCESS || clr_opencl_failed(&found, call, error) != CLR_NOMEM)
+    if (clr_opencl_check(&found, call, error) != CLR_NOMEM)
         return false;
     *status = found;
     return true;
@@ -167,8 +167,8 @@ static void add_platform(struct clr_catalog *catalog, cl_platform_id platform, c
 
     error = clr_cl.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count);
     if (error != CL_SUCCESS || count == 0) {
-        if (error != CL_SUCCESS && error != CL_DEVICE_NOT_FOUND)
-            clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
+        if (error != CL_DEVICE_NOT_FOUND)
+            clr_opencl_check(&catalog->status, "clGetDeviceIDs", error);
         return;
     }
     ids = clr_memory_alloc(count * sizeof *ids);
@@ -180,10 +180,8 @@ static void add_platform(struct clr_catalog *catalog, cl_platform_id platform, c
         goto done;
     }
     error = clr_cl.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL);
-    if (error != CL_SUCCESS) {
-        clr_opencl_failed(&catalog->status, "clGetDeviceIDs", error);
+    if (clr_opencl_check(&catalog->status, "clGetDeviceIDs", error) != CLR_OK)
         goto done;
-    }
     for (i = 0; i < count; i++) {
         const struct inquiry inquiry = {ids[i], &catalog->status};
         describe(&inquiry, name, &catalog->devices[catalog->count++]);
@@ -211,7 +209,7 @@ static void add_platforms(struct clr_catalog *catalog, enum clr_reach before)
     error = clr_cl.GetPlatformIDs(sizeof platforms / sizeof platforms[0], platforms, &count);
     if (error != CL_SUCCESS) {
         if (error != PLATFORM_NOT_FOUND)
-            clr_opencl_failed(&catalog->status, "clGetPlatformIDs", error);
+            clr_opencl_check(&catalog->status, "clGetPlatformIDs", error);
         count = 0;
     }
     if (count > sizeof platforms / sizeof platforms[0])

@@ -15,12 +15,11 @@ enum clr_code clr_device_open(const struct clr_device_info *info, struct clr_dev
         return clr_status_set(status, CLR_NOMEM, 0, "no memory for a device");
     device->info = *info;
     device->context = clr_cl.CreateContext(NULL, 1, &id, NULL, NULL, &error);
-    if (error != CL_SUCCESS) {
+    if (clr_opencl_check(status, "clCreateContext", error) == CLR_OK)
+        *result = device;
+    else
         clr_memory_free(device);
-        return clr_opencl_failed(status, "clCreateContext", error);
-    }
-    *result = device;
-    return CLR_OK;
+    return status->code;
 }
 
 void clr_device_close(struct clr_device *device)

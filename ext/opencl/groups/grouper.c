@@ -110,30 +110,18 @@ static enum clr_code make(struct clr_device *device, struct clr_row_programs *pr
         {&grouper->spills, CL_MEM_READ_WRITE, SPILL_ROOM * sizeof(struct clr_group_spill)},
     };
     cl_ulong local = 0;
-    cl_int error;
-
-    error =
+    const cl_int error =
         clr_cl.GetDeviceInfo(device->info.id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clGetDeviceInfo", error);
+
     grouper->local_memory = local > LOCAL_RESERVE ? (size_t)local - LOCAL_RESERVE : 0;
-    if (CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK)
+    if (clr_opencl_check(status, "clGetDeviceInfo", error) != CLR_OK ||
+        CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK)
         return status->code;
     return clr_pinned_make(device->context, programs->queue, sizeof(struct group_pinned),
                            &grouper->pinned, status);
 }
 
-static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
-                             struct clr_status *status);
-static enum clr_code test(struct clr_device *device, struct clr_row_program *program,
-                          struct clr_status *status);
-
-static const struct clr_row_programs_kind grouper_kind = {
-    .part = {sizeof(struct clr_grouper), "groups", release, clr_row_programs_build},
-    .make = make,
-    .compile = compile,
-    .test = test,
-    .release = release_program};
+static const struct clr_row_programs_kind grouper_kind;
 
 static struct clr_grouper *grouper_of(const struct clr_device *device)
 {
@@ -190,22 +178,16 @@ static enum clr_code begin(const struct group_job *job, struct clr_status *statu
 {
     const struct clr_grouper *grouper = job->grouper;
     struct group_pinned *pinned = grouper->pinned.mapped;
-    const cl_uint none = 0;
-    const char *call = "clEnqueueWriteBuffer";
     cl_int error;
 
     set_parameters(job->plan, pinned->parameters);
     error = clr_cl.EnqueueWriteBuffer(grouper->programs.queue, grouper->parameters, CL_FALSE, 0,
                                       sizeof pinned->parameters, pinned->parameters, 0, NULL, NULL);
-    if (error == CL_SUCCESS) {
-        call = "clEnqueueFillBuffer";
-        error = clr_cl.EnqueueFillBuffer(grouper->programs.queue, grouper->flags, &none,
-                                         sizeof none, 0, FLAGS * sizeof none, 0, NULL, NULL);
-    }
-    if (error == CL_SUCCESS)
-        error = clr_cl.EnqueueFillBuffer(grouper->programs.queue, grouper->records, &none,
-                                         sizeof none, 0, job->size, 0, NULL, NULL);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, call, error);
+    if (clr_opencl_check_buffer(status, "clEnqueueWriteBuffer", error) == CLR_OK &&
+        clr_buffer_clear(grouper->programs.queue, grouper->flags, FLAGS * sizeof(cl_uint),
+                         status) == CLR_OK)
+        clr_buffer_clear(grouper->programs.queue, grouper->records, job->size, status);
+    return status->code;
 }
 
 /* How a launch is divided: there are so many work-groups, whose tables in local memory have room
@@ -357,7 +339,6 @@ static enum clr_code read_first(const struct group_job *job, struct clr_device_w
     const struct clr_grouper *grouper = job->grouper;
     struct group_pinned *pinned = grouper->pinned.mapped;
     cl_event read = NULL;
-    const char *call = "clEnqueueReadBuffer";
     cl_int error = CL_SUCCESS;
 
     if (job->size <= FEW_BYTES)
@@ -366,13 +347,8 @@ static enum clr_code read_first(const struct group_job *job, struct clr_device_w
     if (error == CL_SUCCESS)
         error = clr_cl.EnqueueReadBuffer(grouper->programs.queue, grouper->flags, CL_FALSE, 0,
                                          sizeof pinned->flags, pinned->flags, 0, NULL, &read);
-    if (error == CL_SUCCESS) {
-        call = "clFlush";
-        error = clr_cl.Flush(grouper->programs.queue);
-    }
-    if (error != CL_SUCCESS)
-        clr_opencl_failed(status, call, error);
-    else
+    if (clr_opencl_check(status, "clEnqueueReadBuffer", error) == CLR_OK &&
+        clr_opencl_check(status, "clFlush", clr_cl.Flush(grouper->programs.queue)) == CLR_OK)
         clr_event_wait(read, status);
     if (status->code != CLR_OK)
         clr_event_release(&read);
@@ -452,7 +428,7 @@ static enum clr_code run(const struct group_job *job, struct clr_group_result *r
     cl_event launched[LAUNCHES] = {NULL};
     int i;
 
-    if (make_records(job, status) != CLR_OK || clr_upload_open(job->device, status) != CLR_OK ||
+    if (make_records(job, status) != CLR_OK || clr_upload_open(job->device, status) == NULL ||
         clr_lookup_cache_bring(&job->grouper->programs.lookup_cache, job->device,
                                job->grouper->programs.queue, job->plan->scan, lookups, work,
                                status) != CLR_OK)
@@ -755,6 +731,13 @@ static enum clr_code compile(struct clr_device *device, struct clr_row_program *
     return clr_group_kernels_build(grouper->text.text, own->queued, device->context, &device->info,
                                    own->kernels, &own->group_size, log, status);
 }
+
+static const struct clr_row_programs_kind grouper_kind = {
+    .part = {sizeof(struct clr_grouper), "groups", release, clr_row_programs_build},
+    .make = make,
+    .compile = compile,
+    .test = test,
+    .release = release_program};
 
 /* Finds the plan's program, or requests it; NULL if its text would be too long. */
 static struct group_program *find_program(struct clr_grouper *grouper,

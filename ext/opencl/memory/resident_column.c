@@ -31,8 +31,7 @@ static void release(struct clr_device_part *attachment)
         clr_event_release(&upload->moved[i]);
         clr_pinned_release(upload->queue, &upload->staging[i]);
     }
-    if (upload->queue != NULL)
-        clr_cl.ReleaseCommandQueue(upload->queue);
+    clr_queue_release(upload->queue);
 }
 
 static const struct clr_device_part_kind upload_kind = {sizeof(struct clr_upload), "copies",
@@ -46,12 +45,9 @@ struct clr_upload *clr_upload_of(const struct clr_device *device)
 static enum clr_code make(const struct clr_device *device, struct clr_upload *upload,
                           struct clr_status *status)
 {
-    cl_int error;
     int i;
 
-    upload->queue = clr_cl.CreateCommandQueue(device->context, device->info.id, 0, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateCommandQueue", error);
+    clr_queue_make(device->context, device->info.id, 0, &upload->queue, status);
     upload->is_direct = device->info.shared_alignment > 0;
     for (i = 0; i < STAGES && !upload->is_direct && status->code == CLR_OK; i++)
         clr_pinned_make(device->context, upload->queue, CLR_UPLOAD_PIECE, &upload->staging[i],
@@ -59,16 +55,17 @@ static enum clr_code make(const struct clr_device *device, struct clr_upload *up
     return status->code;
 }
 
-enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status)
+struct clr_upload *clr_upload_open(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_upload *upload;
+    struct clr_upload *upload = clr_upload_of(device);
 
-    if (clr_upload_of(device) != NULL)
-        return CLR_OK;
+    if (upload != NULL)
+        return upload;
     upload = clr_device_attach(device, &upload_kind, status);
-    if (upload != NULL && make(device, upload, status) != CLR_OK)
-        clr_device_detach(device, &upload->attachment); /* all of it, or nothing */
-    return status->code;
+    if (upload == NULL || make(device, upload, status) == CLR_OK)
+        return upload;
+    clr_device_detach(device, &upload->attachment); /* all of it, or nothing */
+    return NULL;
 }
 
 static enum clr_code wait_for_stage(struct clr_upload *upload, int stage, struct clr_status *status)
@@ -98,11 +95,9 @@ static enum clr_code recover(struct clr_upload *upload, struct clr_status *statu
 static enum clr_code begin(struct clr_upload *upload, cl_command_queue queue, const char *call,
                            cl_int error, struct clr_status *status)
 {
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, call, error);
-    error = clr_cl.Flush(queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
+    if (clr_opencl_check_buffer(status, call, error) != CLR_OK ||
+        clr_opencl_check(status, "clFlush", clr_cl.Flush(queue)) != CLR_OK)
+        return status->code;
     upload->next = (upload->next + 1) % STAGES;
     return CLR_OK;
 }
@@ -117,9 +112,7 @@ static enum clr_code send(struct clr_upload *upload, cl_command_queue queue, cl_
     if (upload->is_direct) {
         error =
             clr_cl.EnqueueWriteBuffer(queue, buffer, CL_TRUE, offset, size, source, 0, NULL, NULL);
-        return error == CL_SUCCESS
-                   ? CLR_OK
-                   : clr_opencl_buffer_failed(status, "clEnqueueWriteBuffer", error);
+        return clr_opencl_check_buffer(status, "clEnqueueWriteBuffer", error);
     }
     if (wait_for_stage(upload, stage, status) != CLR_OK)
         return status->code;
@@ -170,8 +163,7 @@ enum clr_code clr_upload_take(struct clr_upload *upload, cl_mem buffer, char *ta
     if (upload->is_direct) {
         error = clr_cl.EnqueueReadBuffer(upload->queue, buffer, CL_TRUE, 0, size, target, 0, NULL,
                                          NULL);
-        if (error != CL_SUCCESS)
-            clr_opencl_buffer_failed(status, "clEnqueueReadBuffer", error);
+        clr_opencl_check_buffer(status, "clEnqueueReadBuffer", error);
         return recover(upload, status);
     }
     while (taken < size) {
@@ -266,17 +258,16 @@ static enum clr_code fill(struct clr_device *device, struct clr_resident_column 
     size_t second = clr_resident_tags_size(column->kind, column->rows), offset = column->copied,
            size;
     bool in_tags = offset >= first;
-    struct clr_upload *upload;
+    struct clr_upload *upload = clr_upload_open(device, status);
 
     *complete = false;
-    if (clr_upload_open(device, status) != CLR_OK || make_buffers(device, column, status) != CLR_OK)
+    if (upload == NULL || make_buffers(device, column, status) != CLR_OK)
         return status->code;
     if (in_tags)
         offset -= first;
     size = (in_tags ? second : first) - offset;
     if (size > CLR_UPLOAD_PIECE)
         size = CLR_UPLOAD_PIECE;
-    upload = clr_upload_of(device);
     if (size > 0 && send(upload, upload->queue, in_tags ? column->tags : column->values, offset,
                          (in_tags ? (const char *)tags : (const char *)values) + offset, size,
                          copying, status) != CLR_OK)
@@ -362,8 +353,7 @@ static enum clr_code move(struct clr_device *device, cl_command_queue queue, cl_
     if (size == 0 || CLR_BUFFERS_MAKE(device->context, wanted, status) != CLR_OK || used == 0)
         return status->code;
     error = clr_cl.EnqueueCopyBuffer(queue, from, *to, 0, 0, used, 0, NULL, NULL);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueCopyBuffer", error);
+    return clr_opencl_check_buffer(status, "clEnqueueCopyBuffer", error);
 }
 
 /* Sends the rows of a range to a buffer of so many bytes a row. */
@@ -387,14 +377,12 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
     const size_t kept = other->rows < column->rows ? other->rows : column->rows;
     const size_t value_bytes = clr_resident_values_size(kind, 1);
     const size_t tag_bytes = clr_resident_tags_size(kind, 1);
-    struct clr_upload *upload;
+    struct clr_upload *upload = clr_upload_open(device, status);
     cl_command_queue queue;
-    cl_int error;
     int i;
 
-    if (clr_upload_open(device, status) != CLR_OK)
+    if (upload == NULL)
         return status->code;
-    upload = clr_upload_of(device);
     queue = upload->queue;
     if (!(may_take && take(column, other)) &&
         (move(device, queue, other->values, kept * value_bytes, column->rows * value_bytes,
@@ -408,11 +396,10 @@ static enum clr_code change(struct clr_device *device, struct clr_resident_colum
             send_range(upload, column->tags, tags, &ranges->ranges[i], tag_bytes, status) != CLR_OK)
             return status->code;
     }
-    if (settle(clr_upload_of(device), status) != CLR_OK)
+    if (settle(upload, status) != CLR_OK)
         return status->code;
     /* What is sent comes behind the copies, but perhaps nothing is. */
-    error = clr_cl.Finish(queue);
-    return error == CL_SUCCESS ? CLR_OK : clr_opencl_buffer_failed(status, "clFinish", error);
+    return clr_opencl_check_buffer(status, "clFinish", clr_cl.Finish(queue));
 }
 
 enum clr_code clr_resident_column_change(struct clr_device *device,

@@ -111,9 +111,9 @@ struct _cl_command_queue;
 /* Large enough for a bus's full speed, and short enough for whoever waits behind it. */
 enum { CLR_UPLOAD_PIECE = 16 << 20 };
 
-/* Makes the queue and the staging buffers, if there are none: all of them, or, if it does not
-   return CLR_OK but CLR_NOMEM or CLR_DEVICE, nothing. */
-enum clr_code clr_upload_open(struct clr_device *device, struct clr_status *status);
+/* Returns the device's, whose queue and staging buffers are made if there are none; or NULL with
+   CLR_NOMEM or CLR_DEVICE in status, and nothing is there. */
+struct clr_upload *clr_upload_open(struct clr_device *device, struct clr_status *status);
 
 /* Returns the device's, or NULL while it has none. */
 struct clr_upload *clr_upload_of(const struct clr_device *device);

@@ -11,11 +11,9 @@ enum { VALUES_PER_ITEM = 4 };
 static enum clr_code make_buffers(struct clr_passes *passes, cl_context context,
                                   struct clr_status *status)
 {
-    const struct clr_wanted_buffer wanted[] = {
-        {&passes->results, CL_MEM_READ_WRITE, passes->size},
-    };
+    const struct clr_wanted_buffer wanted = {&passes->results, CL_MEM_READ_WRITE, passes->size};
 
-    if (CLR_BUFFERS_MAKE(context, wanted, status) != CLR_OK)
+    if (clr_buffers_make(context, &wanted, 1, status) != CLR_OK)
         return status->code;
     return clr_pinned_make(context, passes->queue, passes->size, &passes->pinned, status);
 }
@@ -65,12 +63,8 @@ void clr_passes_recover(struct clr_passes *passes, struct clr_status *status)
 /* Has so many bytes of the results be zero. */
 static enum clr_code clean(struct clr_passes *passes, size_t size, struct clr_status *status)
 {
-    const cl_uint zero = 0;
-    cl_int error = clr_cl.EnqueueFillBuffer(passes->queue, passes->results, &zero, sizeof zero, 0,
-                                            size, 0, NULL, NULL);
-
-    passes->clean = error == CL_SUCCESS;
-    return passes->clean ? CLR_OK : clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
+    passes->clean = clr_buffer_clear(passes->queue, passes->results, size, status) == CLR_OK;
+    return status->code;
 }
 
 static size_t choose_groups(const struct clr_program *program, size_t count)
@@ -136,11 +130,9 @@ enum clr_code clr_passes_fetch(struct clr_passes *passes, struct clr_status *sta
     passes->end = clr_clock_ns();
     error = clr_cl.EnqueueReadBuffer(passes->queue, passes->results, CL_FALSE, 0, size,
                                      passes->pinned.mapped, 0, NULL, &passes->fetched);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueReadBuffer", error);
-    error = clr_cl.Flush(passes->queue);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clFlush", error);
+    if (clr_opencl_check(status, "clEnqueueReadBuffer", error) != CLR_OK ||
+        clr_opencl_check(status, "clFlush", clr_cl.Flush(passes->queue)) != CLR_OK)
+        return status->code;
     /* For the next batch, while these are on their way. */
     return clean(passes, size, status);
 }

@@ -151,14 +151,11 @@ static enum clr_code build(struct clr_program *program, cl_context context,
     const struct clr_group_limit limit = {
         GROUP_SIZE_LIMIT, program->partial_size,
         queue + (size_t)wide * (wide_size(copies) + 8 * CLR_ACCUMULATOR_DIGITS)};
-    cl_int error;
 
-    clr_build_kernels(&build, context, device, &program->kernel, log, status);
-    if (status->code == CLR_OK) {
-        error = clr_choose_group_size(device, &program->kernel, 1, &limit, &program->group_size);
-        if (error != CL_SUCCESS)
-            clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
-    }
+    if (clr_build_kernels(&build, context, device, &program->kernel, log, status) == CLR_OK)
+        clr_opencl_check(
+            status, "clGetKernelWorkGroupInfo",
+            clr_choose_group_size(device, &program->kernel, 1, &limit, &program->group_size));
     if (status->code != CLR_OK)
         clr_program_release(program);
     else
@@ -247,14 +244,13 @@ enum clr_code clr_group_kernels_build(const char *text, bool queued, cl_context 
     char options[128];
     const struct clr_build build = {sizeof sources / sizeof *sources, sources, options,
                                     CLR_GROUP_KERNELS, kernel_names};
-    cl_int error;
 
     snprintf(options, sizeof options,
              "-cl-std=CL1.2 -DDOUBLES=%d -DHALVES=%d -DMOST_BATCH=%d -DMOST_ITEMS=%d",
              clr_device_sums_doubles(info), !info->long_maxima, batch, most);
     if (clr_build_kernels(&build, context, info, kernels, log, status) != CLR_OK)
         return status->code;
-    error = clr_choose_group_size(info, kernels, CLR_GROUP_KERNELS, &limit, group_size);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_failed(status, "clGetKernelWorkGroupInfo", error);
+    return clr_opencl_check(
+        status, "clGetKernelWorkGroupInfo",
+        clr_choose_group_size(info, kernels, CLR_GROUP_KERNELS, &limit, group_size));
 }

@@ -42,8 +42,7 @@ static void release(struct clr_device_part *attachment)
         for (j = 0; j < CLR_ELEMENTS; j++)
             clr_buffer_release(&reducer->slots[i].parts[j].staging);
         clr_passes_close(&reducer->slots[i].passes);
-        if (reducer->slots[i].queue != NULL)
-            clr_cl.ReleaseCommandQueue(reducer->slots[i].queue);
+        clr_queue_release(reducer->slots[i].queue);
     }
     for (i = 0; i < CLR_OPERATIONS; i++) {
         for (j = 0; j < CLR_ELEMENTS; j++)
@@ -59,25 +58,22 @@ static struct clr_reducer *reducer_of(const struct clr_device *device)
     return clr_device_find(device, &reducer_kind);
 }
 
-/* Gives the device a reducer, unless it has one. */
-static enum clr_code open_reducer(struct clr_device *device, struct clr_status *status)
+/* Returns the device's reducer, which is made if there is none, or NULL. */
+static struct clr_reducer *open_reducer(struct clr_device *device, struct clr_status *status)
 {
-    struct clr_reducer *reducer;
-    cl_int error = CL_SUCCESS;
+    struct clr_reducer *reducer = reducer_of(device);
     int i;
 
-    if (reducer_of(device) != NULL)
-        return CLR_OK;
+    if (reducer != NULL)
+        return reducer;
     reducer = clr_device_attach(device, &reducer_kind, status);
-    if (reducer == NULL)
-        return status->code;
-    for (i = 0; i < CLR_REDUCER_SLOTS && error == CL_SUCCESS; i++)
-        reducer->slots[i].queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
-                                                            CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error == CL_SUCCESS)
-        return CLR_OK;
+    for (i = 0; i < CLR_REDUCER_SLOTS && status->code == CLR_OK; i++)
+        clr_queue_make(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE,
+                       &reducer->slots[i].queue, status);
+    if (status->code == CLR_OK || reducer == NULL)
+        return reducer;
     clr_device_detach(device, &reducer->attachment);
-    return clr_opencl_failed(status, "clCreateCommandQueue", error);
+    return NULL;
 }
 
 const struct clr_program *clr_reducer_program(const struct clr_device *device,
@@ -94,13 +90,12 @@ enum clr_code clr_reducer_build(struct clr_device *device, enum clr_operation op
                                 enum clr_element element, char **log, struct clr_status *status)
 {
     const struct clr_step_kind kind = {operation, element};
-    struct clr_reducer *reducer;
+    struct clr_reducer *reducer = open_reducer(device, status);
     struct clr_program *program;
 
     *log = NULL;
-    if (open_reducer(device, status) != CLR_OK)
+    if (reducer == NULL)
         return status->code;
-    reducer = reducer_of(device);
     program = &reducer->programs[operation][element];
     if (program->built)
         return CLR_OK;
@@ -113,17 +108,14 @@ static enum clr_code size_staging(struct clr_device *device, struct part *part, 
                                   struct clr_status *status)
 {
     const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR | CL_MEM_HOST_WRITE_ONLY;
-    cl_int error;
+    const struct clr_wanted_buffer wanted = {&part->staging, flags, size};
 
     if (part->staging_size >= size)
         return CLR_OK;
     clr_buffer_release(&part->staging);
-    part->staging_size = 0;
-    part->staging = clr_cl.CreateBuffer(device->context, flags, size, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
-    part->staging_size = size;
-    return CLR_OK;
+    clr_buffers_make(device->context, &wanted, 1, status);
+    part->staging_size = status->code == CLR_OK ? size : 0;
+    return status->code;
 }
 
 static enum clr_code fill_staging(struct slot *slot, struct part *part,
@@ -141,17 +133,15 @@ static enum clr_code fill_staging(struct slot *slot, struct part *part,
     mapped =
         clr_cl.EnqueueMapBuffer(slot->queue, part->staging, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION,
                                 0, width * size, 0, NULL, NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clEnqueueMapBuffer", error);
+    if (clr_opencl_check_buffer(status, "clEnqueueMapBuffer", error) != CLR_OK)
+        return status->code;
     for (operand = 0; operand < width; operand++)
         memcpy(mapped + operand * size, source + operand * chunk->capacity * sizeof(double), size);
     error =
         clr_cl.EnqueueUnmapMemObject(slot->queue, part->staging, mapped, 0, NULL, &part->unmapped);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clEnqueueUnmapMemObject", error);
     part->bytes = (int64_t)(width * size);
     part->fill_time = clr_clock_ns() - start;
-    return CLR_OK;
+    return clr_opencl_check(status, "clEnqueueUnmapMemObject", error);
 }
 
 static enum clr_code begin_part(struct clr_device *device, struct slot *slot,
@@ -374,26 +364,24 @@ static enum clr_code make_values(const struct clr_device *device, struct trial *
                                  struct clr_status *status)
 {
     const size_t region = VALUES / PATTERNS * sizeof(double);
-    cl_int error;
+    const struct clr_wanted_buffer wanted = {&trial->values, CL_MEM_READ_WRITE,
+                                             VALUES * sizeof(double)};
+    cl_int error = CL_SUCCESS;
     size_t i;
 
-    trial->values = clr_cl.CreateBuffer(device->context, CL_MEM_READ_WRITE, VALUES * sizeof(double),
-                                        NULL, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_buffer_failed(status, "clCreateBuffer", error);
+    if (clr_buffers_make(device->context, &wanted, 1, status) != CLR_OK)
+        return status->code;
     for (i = 0; i < PATTERNS && error == CL_SUCCESS; i++)
         error =
             clr_cl.EnqueueFillBuffer(trial->queue, trial->values, trial->chunk->real + i * PATTERN,
                                      PATTERN * sizeof(double), i * region, region, 0, NULL, NULL);
-    return error == CL_SUCCESS ? CLR_OK
-                               : clr_opencl_buffer_failed(status, "clEnqueueFillBuffer", error);
+    return clr_opencl_check_buffer(status, "clEnqueueFillBuffer", error);
 }
 
 static enum clr_code open_trial(struct clr_device *device, struct trial *trial,
                                 struct clr_status *status)
 {
     struct clr_state state;
-    cl_int error;
 
     trial->chunk = clr_chunk_new(CLR_SUM, DIFFERENT);
     if (trial->chunk == NULL)
@@ -402,18 +390,16 @@ static enum clr_code open_trial(struct clr_device *device, struct trial *trial,
     clr_state_clear(&state);
     clr_host_reduce(trial->chunk, CLR_REAL, &state);
     trial->sum = ldexp(clr_sum_round(&state.sum, 1), REPEATED_BITS);
-    trial->queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
-                                             CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS)
-        return clr_opencl_failed(status, "clCreateCommandQueue", error);
-    return make_values(device, trial, status);
+    return clr_queue_make(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE,
+                          &trial->queue, status) == CLR_OK
+               ? make_values(device, trial, status)
+               : status->code;
 }
 
 static void close_trial(struct trial *trial)
 {
     clr_buffer_release(&trial->values);
-    if (trial->queue != NULL)
-        clr_cl.ReleaseCommandQueue(trial->queue);
+    clr_queue_release(trial->queue);
     clr_memory_free(trial->chunk);
 }
 

@@ -116,12 +116,11 @@ static enum clr_code send(struct clr_device *device, cl_command_queue queue,
         {&kept->truths, CL_MEM_READ_ONLY, truths_size(lookup)},
         {&kept->tags, CL_MEM_READ_ONLY, lookup->count},
     };
-    struct clr_upload *upload;
+    struct clr_upload *upload = clr_upload_open(device, status);
 
-    if (clr_upload_open(device, status) != CLR_OK ||
+    if (upload == NULL ||
         clr_buffers_make(device->context, wanted, has_tags ? 3 : 2, status) != CLR_OK)
         return status->code;
-    upload = clr_upload_of(device);
     if (lookup->is_short)
         send_short(upload, queue, kept->values, lookup, status);
     else
@@ -273,7 +272,6 @@ void *clr_row_programs_open(struct clr_device *device, const struct clr_row_prog
                             struct clr_status *status)
 {
     struct clr_row_programs *programs = clr_device_find(device, &kind->part);
-    cl_int error;
 
     if (programs != NULL) {
         *status = programs->status;
@@ -284,11 +282,9 @@ void *clr_row_programs_open(struct clr_device *device, const struct clr_row_prog
         return NULL;
     programs->kind = kind;
     programs->kept_from = UINT64_MAX;
-    programs->queue = clr_cl.CreateCommandQueue(device->context, device->info.id,
-                                                CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS)
-        clr_opencl_failed(status, "clCreateCommandQueue", error);
-    else if (kind->make != NULL)
+    if (clr_queue_make(device->context, device->info.id, CL_QUEUE_PROFILING_ENABLE,
+                       &programs->queue, status) == CLR_OK &&
+        kind->make != NULL)
         kind->make(device, programs, status);
     if (status->code == CLR_OK)
         return programs;
@@ -303,8 +299,7 @@ void clr_row_programs_close(struct clr_row_programs *programs)
     for (i = 0; i < CLR_ROW_PROGRAMS; i++)
         drop(programs, &programs->programs[i]);
     clr_lookup_cache_clear(&programs->lookup_cache);
-    if (programs->queue != NULL)
-        clr_cl.ReleaseCommandQueue(programs->queue);
+    clr_queue_release(programs->queue);
 }
 
 struct clr_row_program *clr_row_programs_find(struct clr_row_programs *programs,

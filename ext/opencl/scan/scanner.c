@@ -75,16 +75,7 @@ static void release(struct clr_device_part *attachment)
     clr_row_programs_close(&scanner->programs);
 }
 
-static enum clr_code compile(struct clr_device *device, struct clr_row_program *program, char **log,
-                             struct clr_status *status);
-static enum clr_code test(struct clr_device *device, struct clr_row_program *program,
-                          struct clr_status *status);
-
-static const struct clr_row_programs_kind scanner_kind = {
-    .part = {sizeof(struct clr_scanner), "a scan", release, clr_row_programs_build},
-    .compile = compile,
-    .test = test,
-    .release = release_program};
+static const struct clr_row_programs_kind scanner_kind;
 
 static struct clr_scanner *scanner_of(const struct clr_device *device)
 {
@@ -550,6 +541,12 @@ static enum clr_code test(struct clr_device *device, struct clr_row_program *pro
 
     return clr_scan_test(device, program->trial, &run, status);
 }
+
+static const struct clr_row_programs_kind scanner_kind = {
+    .part = {sizeof(struct clr_scanner), "a scan", release, clr_row_programs_build},
+    .compile = compile,
+    .test = test,
+    .release = release_program};
 
 /* ---- All of it. */
 
