@@ -41,6 +41,12 @@ struct clr_code_cache {
         CODE_MASK(size), CODE_MASK((size)-8), CODE_MASK((size)-16)                                 \
     }
 
+/* Returns which of the two a serial type is that is TEXT or a BLOB. */
+static inline enum clr_kind kind_of(uint32_t type)
+{
+    return type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB;
+}
+
 /* Returns whether a TEXT or BLOB of that one-byte serial type is short enough. */
 static inline bool is_short(uint32_t type)
 {
@@ -116,23 +122,29 @@ static inline void target_put_bytes(struct clr_target *target, size_t row, uint3
 {
     struct clr_scalar value = {.tag = CLR_TAG_BYTES};
     uint32_t size = clr_serial_sizes[type];
-    unsigned char *to =
-        clr_bytes_add(bytes, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, size, &value.bits);
+    unsigned char *to = clr_bytes_add(bytes, kind_of(type), size, &value.bits);
 
     if (to != NULL)
         memcpy(to, from, size);
     target_put(target, row, value);
 }
 
+/* Stores the code of a row by the number that the dictionary has found for its value, or takes note
+   of why it has found none. */
+static void put_number(struct clr_target *target, size_t row, uint32_t number, enum clr_code code)
+{
+    target->codes[row] = target->range.count + number;
+    if (code != CLR_OK)
+        target->code = code;
+}
+
 /* Stores the code of a row's NULL or number by the dictionary. A failure is found later. */
 static void put_code(struct clr_target *target, size_t row, struct clr_scalar value)
 {
     uint32_t number = 0;
-    enum clr_code code = clr_dictionary_add(target->dictionary, value, &number);
+    const enum clr_code code = clr_dictionary_add(target->dictionary, value, &number);
 
-    target->codes[row] = target->range.count + number;
-    if (code != CLR_OK)
-        target->code = code;
+    put_number(target, row, number, code);
 }
 
 /* The same of a TEXT or BLOB. */
@@ -141,11 +153,10 @@ static __attribute__((noinline)) void put_code_of_bytes(struct clr_target *targe
                                                         size_t size)
 {
     uint32_t number = 0;
-    enum clr_code code = clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &number);
+    const enum clr_code code =
+        clr_dictionary_add_bytes(target->dictionary, kind, bytes, size, &number);
 
-    target->codes[row] = target->range.count + number;
-    if (code != CLR_OK)
-        target->code = code;
+    put_number(target, row, number, code);
 }
 
 /* Keeps the code of a row, unless there is none. */
@@ -171,8 +182,7 @@ static __attribute__((noinline)) void learn_bytes(struct clr_target *target, siz
 {
     const struct code_key key = key_of_bytes(type, from);
 
-    put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
-                      clr_serial_sizes[type]);
+    put_code_of_bytes(target, row, kind_of(type), from, clr_serial_sizes[type]);
     keep(target, row, key);
 }
 
@@ -182,13 +192,10 @@ static __attribute__((noinline)) void learn_hashed(struct clr_target *target, si
                                                    uint32_t hash)
 {
     uint32_t number = 0;
-    enum clr_code code = clr_dictionary_find_hashed(target->dictionary,
-                                                    type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB,
-                                                    from, clr_serial_sizes[type], hash, &number);
+    const enum clr_code code = clr_dictionary_find_hashed(target->dictionary, kind_of(type), from,
+                                                          clr_serial_sizes[type], hash, &number);
 
-    target->codes[row] = target->range.count + number;
-    if (code != CLR_OK)
-        target->code = code;
+    put_number(target, row, number, code);
     keep(target, row, key_of_bytes(type, from));
 }
 
@@ -263,8 +270,7 @@ static inline __attribute__((always_inline)) void find_serial(struct clr_target 
         else
             learn_bytes(target, row, type, from);
     } else {
-        put_code_of_bytes(target, row, type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB, from,
-                          clr_serial_sizes[type]);
+        put_code_of_bytes(target, row, kind_of(type), from, clr_serial_sizes[type]);
     }
 }
 
@@ -336,6 +342,24 @@ static inline bool put_long(struct clr_target *target, size_t row, const struct 
     return true;
 }
 
+/* Stores a row's value of a one-byte serial type in a page, whose slack can be read; its bytes go
+   to bytes. with_bytes: the field may want bytes or codes. */
+static inline __attribute__((always_inline)) void
+put_serial(struct clr_target *target, size_t row, const struct clr_field *field, uint32_t type,
+           const unsigned char *from, struct clr_bytes *const *bytes, bool with_bytes)
+{
+    if (with_bytes && field->with_codes && field->unit != CLR_TIME_NONE)
+        find_unit(target, row, field, type, from);
+    else if (with_bytes && field->with_codes)
+        find_serial(target, row, type, from, field->is_real);
+    else if (with_bytes && clr_field_is_made(field))
+        put_serial_made(target, row, field, type, from);
+    else if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES)
+        target_put_bytes(target, row, type, from, *bytes);
+    else
+        target_put(target, row, clr_serial_value(&clr_serials[type], from, field->is_real));
+}
+
 /* Stores a row's value as clr_record_read() has it. */
 static void target_put_record(struct clr_target *target, size_t row, const struct clr_field *field,
                               struct clr_scalar value)
@@ -380,11 +404,6 @@ struct cell_loop {
     uint32_t longest;           /* that a value may be */
     struct clr_order order;
 };
-
-static inline uint32_t longest_of(const struct clr_source *source)
-{
-    return source->longest == 0 ? UINT32_MAX : source->longest;
-}
 
 /* Rowids are long or short, as clr_order_get_key() has them, or there is none. */
 enum cell_rowids { CLR_ROWIDS_SHORT, CLR_ROWIDS_LONG, CLR_ROWIDS_NONE };
@@ -463,24 +482,8 @@ decode_simple(struct cell_loop *loop, const unsigned char *cell, int count, size
                 return false;
             continue;
         }
-        if (with_bytes && field->with_codes && field->unit != CLR_TIME_NONE) {
-            find_unit(&loop->targets[i], row, field, type, payload + body);
-            continue;
-        }
-        if (with_bytes && field->with_codes) {
-            find_serial(&loop->targets[i], row, type, payload + body, field->is_real);
-            continue;
-        }
-        if (with_bytes && clr_field_is_made(field)) {
-            put_serial_made(&loop->targets[i], row, field, type, payload + body);
-            continue;
-        }
-        if (with_bytes && field->with_bytes && clr_serials[type].tag == CLR_TAG_BYTES) {
-            target_put_bytes(&loop->targets[i], row, type, payload + body, loop->bytes[i]);
-            continue;
-        }
-        target_put(&loop->targets[i], row,
-                   clr_serial_value(&clr_serials[type], payload + body, field->is_real));
+        put_serial(&loop->targets[i], row, field, type, payload + body, &loop->bytes[i],
+                   with_bytes);
     }
     if (rowids == CLR_ROWIDS_LONG)
         return clr_order_take(&loop->order, rowid, row == 0);
@@ -559,7 +562,6 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
     for (i = 0; i < cells->rows; i++) {
         const uint32_t type = places[cells->slots[i]].type;
         const unsigned char *from = value_of(cells, places, i);
-        const enum clr_kind kind = type % 2 != 0 ? CLR_KIND_TEXT : CLR_KIND_BLOB;
 
         if (has_code(target, row + i, type, from))
             continue;
@@ -569,7 +571,7 @@ static __attribute__((noinline)) void take_far_codes(const struct clr_cells *cel
         }
         unknown.cells[unknown.count] = (uint16_t)i;
         unknown.hashes[unknown.count] =
-            clr_dictionary_hash(dictionary, kind, from, clr_serial_sizes[type]);
+            clr_dictionary_hash(dictionary, kind_of(type), from, clr_serial_sizes[type]);
         clr_dictionary_fetch_slot(dictionary, unknown.hashes[unknown.count++]);
     }
     clr_dictionary_fetch_entries(dictionary, unknown.hashes, unknown.count);
@@ -589,12 +591,9 @@ static __attribute__((noinline)) void take_codes(const struct clr_cells *cells,
 {
     size_t i;
 
-    for (i = 0; i < cells->rows; i++) {
-        struct clr_place place = places[cells->slots[i]];
-
-        find_serial(target, row + i, place.type, cells->page + cells->payloads[i] + place.at,
+    for (i = 0; i < cells->rows; i++)
+        find_serial(target, row + i, places[cells->slots[i]].type, value_of(cells, places, i),
                     field->is_real);
-    }
 }
 
 /* Takes the timestamps of a page all of whose values are TEXT of the format's size, while the
@@ -622,28 +621,8 @@ static bool take_times(const struct clr_cells *cells, const struct clr_field *fi
     return true;
 }
 
-/* Takes the units of a field, or the numbers that are made of its TEXT. */
-static __attribute__((noinline)) void take_made(const struct clr_cells *cells,
-                                                const struct clr_field *field,
-                                                const struct clr_place *places,
-                                                struct clr_target *target, size_t row)
-{
-    size_t i;
-
-    if (field->times != 0 && take_times(cells, field, places, target, row))
-        return;
-    for (i = 0; i < cells->rows; i++) {
-        const struct clr_place place = places[cells->slots[i]];
-        const unsigned char *from = cells->page + cells->payloads[i] + place.at;
-
-        if (clr_field_is_made(field))
-            put_serial_made(target, row + i, field, place.type, from);
-        else
-            find_unit(target, row + i, field, place.type, from);
-    }
-}
-
-/* Takes values of a field with bytes. Not inlined, so that fields without are none the slower. */
+/* Takes values of a field that wants bytes. Not inlined, so that fields without are none the
+   slower. */
 static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *cells,
                                                       const struct clr_field *field,
                                                       const struct clr_place *places,
@@ -652,16 +631,9 @@ static __attribute__((noinline)) void take_with_bytes(const struct clr_cells *ce
 {
     size_t i;
 
-    for (i = 0; i < cells->rows; i++) {
-        struct clr_place place = places[cells->slots[i]];
-        const unsigned char *from = cells->page + cells->payloads[i] + place.at;
-
-        if (clr_serials[place.type].tag == CLR_TAG_BYTES)
-            target_put_bytes(target, row + i, place.type, from, bytes);
-        else
-            target_put(target, row + i,
-                       clr_serial_value(&clr_serials[place.type], from, field->is_real));
-    }
+    for (i = 0; i < cells->rows; i++)
+        put_serial(target, row + i, field, places[cells->slots[i]].type, value_of(cells, places, i),
+                   &bytes, true);
 }
 
 /* Takes values of a field without bytes. Inlined, so that is_real is known. */
@@ -698,16 +670,17 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
         take_rowids(cells, field, target, row);
         return;
     }
-    if (field->unit != CLR_TIME_NONE || clr_field_is_made(field)) {
-        take_made(cells, field, places, target, row);
+    if (field->times != 0 && take_times(cells, field, places, target, row))
+        return;
+    if (field->with_codes && field->unit == CLR_TIME_NONE) {
+        if (clr_dictionary_is_far(target->dictionary))
+            take_far_codes(cells, field, places, target, row);
+        else
+            take_codes(cells, field, places, target, row);
         return;
     }
-    if (field->with_codes && clr_dictionary_is_far(target->dictionary)) {
-        take_far_codes(cells, field, places, target, row);
-        return;
-    }
-    if (field->with_codes) {
-        take_codes(cells, field, places, target, row);
+    if (field->with_codes || clr_field_is_made(field)) {
+        take_with_bytes(cells, field, places, target, bytes, row);
         return;
     }
     if (cells->is_uniform) {
@@ -881,6 +854,20 @@ void clr_decoder_end_columns(const struct clr_decoder *decoder, struct clr_colum
     }
 }
 
+/* Returns what the loop over a page's cells needs. */
+static struct cell_loop loop_of(const struct clr_decoder *decoder, const struct clr_page *page)
+{
+    const struct clr_source *source = decoder->reader.pages->source;
+
+    return (struct cell_loop){.fields = decoder->fields,
+                              .targets = decoder->targets,
+                              .bytes = decoder->bytes,
+                              .limit = page->data + source->usable_size,
+                              .most = decoder->reader.max_local,
+                              .longest = source->longest == 0 ? UINT32_MAX : source->longest,
+                              .order = decoder->order};
+}
+
 /* Decodes the cell, of a table if its rowid is long, or by the general way. */
 static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_decoder *decoder,
                                                                     uint32_t number,
@@ -888,13 +875,7 @@ static __attribute__((noinline)) enum clr_load_outcome decode_other(struct clr_d
                                                                     uint32_t offset, size_t row)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct cell_loop loop = {decoder->fields,
-                             decoder->targets,
-                             decoder->bytes,
-                             page->data + pages->source->usable_size,
-                             decoder->reader.max_local,
-                             longest_of(pages->source),
-                             decoder->order};
+    struct cell_loop loop = loop_of(decoder, page);
     const bool is_index = pages->source->is_index;
     const unsigned char *cell = page->data + offset;
     enum clr_load_outcome outcome;
@@ -924,13 +905,7 @@ decode_cells(struct clr_decoder *decoder, uint32_t number, const struct clr_page
              enum cell_rowids rowids, bool with_bytes)
 {
     struct clr_pages *pages = decoder->reader.pages;
-    struct cell_loop loop = {decoder->fields,
-                             decoder->targets,
-                             decoder->bytes,
-                             page->data + pages->source->usable_size,
-                             decoder->reader.max_local,
-                             longest_of(pages->source),
-                             decoder->order};
+    struct cell_loop loop = loop_of(decoder, page);
     size_t row = decoder->rows, end = row + page->cells;
     const unsigned char *pointer = page->pointers;
 
