@@ -41,6 +41,21 @@ void *clr_memory_realloc(void *block, size_t size)
     return must_fail() ? NULL : realloc(block, size);
 }
 
+void *clr_memory_make_room(void *array, size_t *room, size_t count, size_t size)
+{
+    enum { FIRST_ROOM = 64 };
+    size_t more = *room == 0 ? FIRST_ROOM : *room;
+
+    if (count <= *room)
+        return array;
+    while (more < count)
+        more *= 2;
+    array = clr_memory_realloc(array, more * size);
+    if (array != NULL)
+        *room = more;
+    return array;
+}
+
 void clr_memory_free(void *block)
 {
     free(block);

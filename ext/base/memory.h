@@ -20,7 +20,14 @@ void *clr_memory_alloc_zero(size_t size);
 /* As realloc(): on NULL the old block is untouched and still the caller's. */
 void *clr_memory_realloc(void *block, size_t size);
 
-/* Frees a block of the two functions above; NULL is fine. */
+/*
+ * Returns an array with room for `count` elements of `size` bytes each: the one that is given, NULL
+ * or of *room elements, or a larger one in its place, whose room is then twice as much or more.
+ * NULL without memory: then the array is untouched.
+ */
+void *clr_memory_make_room(void *array, size_t *room, size_t count, size_t size);
+
+/* Frees a block of the functions above; NULL is fine. */
 void clr_memory_free(void *block);
 
 /*

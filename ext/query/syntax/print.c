@@ -12,21 +12,13 @@
 /* Makes room for so many bytes more. Returns false without memory. */
 static bool make_room(struct clr_text *text, size_t size)
 {
-    size_t capacity = text->capacity == 0 ? 256 : text->capacity;
-    char *grown;
+    char *grown = text->has_failed
+                      ? NULL
+                      : clr_memory_make_room(text->text, &text->capacity, text->length + size, 1);
 
-    if (text->has_failed)
-        return false;
-    while (capacity < text->length + size)
-        capacity *= 2;
-    if (capacity == text->capacity)
-        return true;
-    grown = clr_memory_realloc(text->text, capacity);
     text->has_failed = grown == NULL;
-    if (grown != NULL) {
+    if (grown != NULL)
         text->text = grown;
-        text->capacity = capacity;
-    }
     return grown != NULL;
 }
 

@@ -24,9 +24,6 @@
  * leaves can be compared.
  */
 
-/* A list has room for so many at first. */
-enum { FIRST_ROOM = 64 };
-
 struct numbers {
     uint32_t *list;
     size_t count, room;
@@ -75,15 +72,12 @@ static void *new_array(size_t count, size_t size)
 
 static bool add_number(struct numbers *numbers, uint32_t number)
 {
-    if (numbers->count == numbers->room) {
-        const size_t room = 2 * numbers->room + FIRST_ROOM;
-        uint32_t *list = clr_memory_realloc(numbers->list, room * sizeof *list);
+    uint32_t *list =
+        clr_memory_make_room(numbers->list, &numbers->room, numbers->count + 1, sizeof *list);
 
-        if (list == NULL)
-            return false;
-        numbers->list = list;
-        numbers->room = room;
-    }
+    if (list == NULL)
+        return false;
+    numbers->list = list;
     numbers->list[numbers->count++] = number;
     return true;
 }

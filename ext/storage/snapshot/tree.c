@@ -168,18 +168,17 @@ static enum clr_load_outcome unite(struct walk *walk, struct clr_page_list *chil
     return CLR_LOAD_DONE;
 }
 
-/* Adds pages to those above the branches. */
-static bool add_upper(struct clr_page_list *list, const uint32_t *numbers, size_t count)
+/* Puts page numbers behind others, of which there are so many. Returns false without memory. */
+static bool append(uint32_t **numbers, size_t *count, const uint32_t *more, size_t more_count)
 {
-    uint32_t *upper =
-        clr_memory_realloc(list->upper, (list->upper_count + count + 1) * sizeof *upper);
+    uint32_t *all = clr_memory_realloc(*numbers, (*count + more_count + 1) * sizeof *all);
 
-    if (upper == NULL)
+    if (all == NULL)
         return false;
-    if (count > 0)
-        memcpy(upper + list->upper_count, numbers, count * sizeof *numbers);
-    list->upper = upper;
-    list->upper_count += count;
+    if (more_count > 0)
+        memcpy(all + *count, more, more_count * sizeof *more);
+    *numbers = all;
+    *count += more_count;
     return true;
 }
 
@@ -187,7 +186,8 @@ static bool add_upper(struct clr_page_list *list, const uint32_t *numbers, size_
 static enum clr_load_outcome descend(struct walk *walk, struct clr_page_list *level)
 {
     const size_t most = (size_t)clr_page_most_cells(walk->pages->source) + 1;
-    const bool raised = add_upper(level, level->branches, level->branch_count);
+    const bool raised =
+        append(&level->upper, &level->upper_count, level->branches, level->branch_count);
     /* What no child takes of a long list costs addresses only. */
     struct clr_page_list children = {
         .numbers = clr_memory_alloc(level->count * most * sizeof *children.numbers),
@@ -228,41 +228,19 @@ static bool is_other_kind(int flags, bool is_index)
     return is_index ? of_table : of_index;
 }
 
-/* Puts pages behind those of a list. */
-static enum clr_load_outcome append(struct clr_pages *pages, struct clr_page_list *list,
-                                    const uint32_t *more, size_t count)
-{
-    uint32_t *numbers = clr_memory_alloc((list->count + count + 1) * sizeof *numbers);
-
-    if (numbers == NULL)
-        return clr_pages_no_memory(pages);
-    if (list->count > 0)
-        memcpy(numbers, list->numbers, list->count * sizeof *numbers);
-    if (count > 0)
-        memcpy(numbers + list->count, more, count * sizeof *numbers);
-    clr_memory_free(list->numbers);
-    list->numbers = numbers;
-    list->count += count;
-    return CLR_LOAD_DONE;
-}
-
 /* Puts an index's interior pages behind its leaves. */
 static enum clr_load_outcome append_inner(struct clr_pages *pages, struct clr_page_list *leaves)
 {
-    enum clr_load_outcome outcome;
-    size_t first = leaves->count, i;
+    size_t i = leaves->count;
+    bool done;
 
     leaves->inner = clr_page_set_new(pages->source->page_count);
-    if (leaves->inner == NULL)
-        return clr_pages_no_memory(pages);
-    outcome = append(pages, leaves, leaves->upper, leaves->upper_count);
-    if (outcome == CLR_LOAD_DONE)
-        outcome = append(pages, leaves, leaves->branches, leaves->branch_count);
-    for (i = first; i < leaves->count && outcome == CLR_LOAD_DONE; i++) {
-        if (!clr_page_set_add(leaves->inner, leaves->numbers[i]))
-            outcome = clr_pages_no_memory(pages);
-    }
-    return outcome;
+    done = leaves->inner != NULL &&
+           append(&leaves->numbers, &leaves->count, leaves->upper, leaves->upper_count) &&
+           append(&leaves->numbers, &leaves->count, leaves->branches, leaves->branch_count);
+    for (; i < leaves->count && done; i++)
+        done = clr_page_set_add(leaves->inner, leaves->numbers[i]);
+    return done ? CLR_LOAD_DONE : clr_pages_no_memory(pages);
 }
 
 /* Goes down level by level, until the first page of one is a leaf. */

@@ -39,29 +39,17 @@ static bool grow(struct clr_wal_map *map)
     return true;
 }
 
-/* Makes room for one more frame's page. */
-static bool make_room(struct clr_wal_map *map)
-{
-    const size_t room = map->room == 0 ? FIRST_CAPACITY : 2 * map->room;
-    uint32_t *pages;
-
-    if (map->last < map->room)
-        return true;
-    pages = clr_memory_realloc(map->pages, room * sizeof *pages);
-    if (pages == NULL)
-        return false;
-    map->pages = pages;
-    map->room = room;
-    return true;
-}
-
 /* Says that a page, which is not 0, is in the frame after those that the map has. Returns false
    without memory; the map is as it was then. */
 static bool add_frame(struct clr_wal_map *map, uint32_t page)
 {
     struct clr_wal_slot *slot;
+    uint32_t *pages =
+        clr_memory_make_room(map->pages, &map->room, (size_t)map->last + 1, sizeof *pages);
 
-    if (!make_room(map) || (2 * (map->used + 1) > map->capacity && !grow(map)))
+    if (pages != NULL)
+        map->pages = pages;
+    if (pages == NULL || (2 * (map->used + 1) > map->capacity && !grow(map)))
         return false;
     slot = look_up(map, page);
     map->used += slot->page == 0;
