@@ -1,5 +1,6 @@
 /* The aggregates that are exact sums: gpu_sum, gpu_total, gpu_avg, gpu_dot and the moments. */
 #include "sqlite/aggregates/function.h"
+#include "sqlite/session/sql_value.h"
 
 /*
  * What SQLite keeps, and zeroes, for every group: small. The feed is in here and not behind the
@@ -11,51 +12,35 @@ struct sum_context {
     bool windowed; /* a value was asked for or a row left: rows go straight to the state */
 };
 
-/* A row's argument as SQLite's sum() reads it: clause 5. */
-struct operand {
-    bool is_integer; /* its value is in integer, else in real */
-    int64_t integer;
-    double real;
-};
-
-/* Returns false for NULL. */
-static bool read_operand(sqlite3_value *value, struct operand *operand)
+/* A row's arguments are operands, which are INTEGERs or REALs. */
+static bool is_integer(const struct clr_value *operand)
 {
-    int type = sqlite3_value_type(value);
-
-    if (type == SQLITE_TEXT)
-        type = sqlite3_value_numeric_type(value);
-    operand->is_integer = type == SQLITE_INTEGER;
-    if (operand->is_integer)
-        operand->integer = sqlite3_value_int64(value);
-    else
-        operand->real = sqlite3_value_double(value);
-    return type != SQLITE_NULL;
+    return operand->kind == CLR_KIND_INTEGER;
 }
 
-static void add_value(struct clr_sum *sum, const struct operand *x, int weight)
+static void add_value(struct clr_sum *sum, const struct clr_value *x, int weight)
 {
-    if (x->is_integer)
-        clr_sum_add_integer(sum, x->integer, weight);
+    if (is_integer(x))
+        clr_sum_add_integer(sum, x->as.integer, weight);
     else
-        clr_sum_add(sum, x->real, weight);
+        clr_sum_add(sum, x->as.real, weight);
 }
 
-static void add_product(struct clr_sum *sum, const struct operand *x, const struct operand *y,
+static void add_product(struct clr_sum *sum, const struct clr_value *x, const struct clr_value *y,
                         int weight)
 {
-    if (x->is_integer && y->is_integer)
-        clr_sum_add_integer(sum, (clr_i128)x->integer * y->integer, weight);
-    else if (x->is_integer)
-        clr_sum_add_mixed_product(sum, x->integer, y->real, weight);
-    else if (y->is_integer)
-        clr_sum_add_mixed_product(sum, y->integer, x->real, weight);
+    if (is_integer(x) && is_integer(y))
+        clr_sum_add_integer(sum, (clr_i128)x->as.integer * y->as.integer, weight);
+    else if (is_integer(x))
+        clr_sum_add_mixed_product(sum, x->as.integer, y->as.real, weight);
+    else if (is_integer(y))
+        clr_sum_add_mixed_product(sum, y->as.integer, x->as.real, weight);
     else
-        clr_sum_add_product(sum, x->real, y->real, weight);
+        clr_sum_add_product(sum, x->as.real, y->as.real, weight);
 }
 
 static void add_term(struct clr_sum *sum, const struct clr_term *term,
-                     const struct operand *operands, int weight)
+                     const struct clr_value *operands, int weight)
 {
     if (term->operation == CLR_SUM)
         add_value(sum, &operands[term->first], weight);
@@ -65,10 +50,10 @@ static void add_term(struct clr_sum *sum, const struct clr_term *term,
 
 /* Adds a row's operands, one or two, to the state, or with weight -1 takes them out again. */
 static void add_row(struct clr_state *state, enum clr_operation operation,
-                    const struct operand *operands, int weight)
+                    const struct clr_value *operands, int weight)
 {
-    bool integers =
-        operands[0].is_integer && (clr_operation_width(operation) == 1 || operands[1].is_integer);
+    bool integers = is_integer(&operands[0]) &&
+                    (clr_operation_width(operation) == 1 || is_integer(&operands[1]));
     const struct clr_term *terms;
     int count, i;
 
@@ -81,25 +66,25 @@ static void add_row(struct clr_state *state, enum clr_operation operation,
 
 /* Returns whether the row could be appended to the chunk, in which both operands must be of one
    element type. */
-static bool append_row(struct sum_context *sum, const struct operand *operands)
+static bool append_row(struct sum_context *sum, const struct clr_value *operands)
 {
     const size_t pitch = sum->reduction->pitch;
-    const struct operand *x = operands, *y = NULL;
+    const struct clr_value *x = operands, *y = NULL;
 
     if (clr_operation_width(sum->reduction->operation) == 2)
         y = &operands[1];
 
-    if (y == NULL && x->is_integer) {
-        *sum->feed.integer++ = x->integer;
+    if (y == NULL && is_integer(x)) {
+        *sum->feed.integer++ = x->as.integer;
     } else if (y == NULL) {
-        *sum->feed.real++ = x->real;
-    } else if (x->is_integer && y->is_integer) {
-        sum->feed.integer[pitch] = y->integer;
-        *sum->feed.integer++ = x->integer;
-    } else if (!(x->is_integer && !clr_sum_fits_double(x->integer)) &&
-               !(y->is_integer && !clr_sum_fits_double(y->integer))) {
-        sum->feed.real[pitch] = y->is_integer ? (double)y->integer : y->real;
-        *sum->feed.real++ = x->is_integer ? (double)x->integer : x->real;
+        *sum->feed.real++ = x->as.real;
+    } else if (is_integer(x) && is_integer(y)) {
+        sum->feed.integer[pitch] = y->as.integer;
+        *sum->feed.integer++ = x->as.integer;
+    } else if (!(is_integer(x) && !clr_sum_fits_double(x->as.integer)) &&
+               !(is_integer(y) && !clr_sum_fits_double(y->as.integer))) {
+        sum->feed.real[pitch] = is_integer(y) ? (double)y->as.integer : y->as.real;
+        *sum->feed.real++ = is_integer(x) ? (double)x->as.integer : x->as.real;
     } else {
         return false;
     }
@@ -124,10 +109,10 @@ static enum clr_code make_room(const struct clr_aggregate_function *function,
 }
 
 /* Reads a row's operands, one or two; returns false if one is NULL. */
-static bool read_row(int count, sqlite3_value **values, struct operand *operands)
+static bool read_row(int count, sqlite3_value **values, struct clr_value *operands)
 {
-    return read_operand(values[0], &operands[0]) &&
-           (count == 1 || read_operand(values[1], &operands[1]));
+    return clr_value_read_number(values[0], &operands[0]) &&
+           (count == 1 || clr_value_read_number(values[1], &operands[1]));
 }
 
 /* What is not just an append: no room, unusual types, windows. */
@@ -135,7 +120,7 @@ static enum clr_code take(sqlite3_context *context, void *pointer, sqlite3_value
 {
     const struct clr_aggregate_function *function = clr_function_of(context);
     struct sum_context *sum = pointer;
-    struct operand operands[2];
+    struct clr_value operands[2];
     enum clr_code code = CLR_OK;
 
     if (!read_row(function->aggregate->arguments, values, operands))
@@ -196,7 +181,7 @@ static void settle(struct sum_context *sum)
 static enum clr_code leave(sqlite3_context *context, void *pointer, sqlite3_value **values)
 {
     struct sum_context *sum = pointer;
-    struct operand operands[2];
+    struct clr_value operands[2];
 
     if (sum->reduction == NULL) /* NULLs alone entered, so NULLs alone leave */
         return CLR_OK;

@@ -55,19 +55,18 @@ static void fix_time(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_value(context, values[0]);
 }
 
-/* Reads a value as sums do: aggregates.h, clause 5. */
+/* Reads a value as sums do. */
 static void make_number(sqlite3_context *context, int count, sqlite3_value **values)
 {
+    struct clr_value number;
+
     (void)count;
-    switch (sqlite3_value_numeric_type(values[0])) {
-    case SQLITE_NULL:
-        break;
-    case SQLITE_INTEGER:
-        sqlite3_result_int64(context, sqlite3_value_int64(values[0]));
-        break;
-    default:
-        sqlite3_result_double(context, sqlite3_value_double(values[0]));
-    }
+    if (!clr_value_read_number(values[0], &number))
+        return;
+    if (number.kind == CLR_KIND_INTEGER)
+        sqlite3_result_int64(context, number.as.integer);
+    else
+        sqlite3_result_double(context, number.as.real);
 }
 
 const struct clr_sql_function clr_lookup_functions[] = {

@@ -240,6 +240,18 @@ bool clr_value_read_in(sqlite3_value *argument, int encoding, struct clr_value *
     return value->bytes != NULL || (value->kind == CLR_KIND_BLOB && value->as.size == 0);
 }
 
+bool clr_value_read_number(sqlite3_value *argument, struct clr_value *number)
+{
+    const int type = sqlite3_value_numeric_type(argument);
+
+    number->kind = type == SQLITE_INTEGER ? CLR_KIND_INTEGER : CLR_KIND_REAL;
+    if (type == SQLITE_INTEGER)
+        number->as.integer = sqlite3_value_int64(argument);
+    else
+        number->as.real = sqlite3_value_double(argument);
+    return type != SQLITE_NULL;
+}
+
 /* Returns what SQLite frees TEXT with. If that is a copy, the caller's bytes are freed here. */
 static sqlite3_destructor_type take_over(const struct passed_text *passed, const void *bytes,
                                          sqlite3_destructor_type release)

@@ -32,6 +32,10 @@ bool clr_value_read(sqlite3_value *argument, struct clr_value *value);
 /* The same, with TEXT in another encoding. In the database's own its bytes are those of the row. */
 bool clr_value_read_in(sqlite3_value *argument, int encoding, struct clr_value *value);
 
+/* Stores the number that SQLite's sum() takes a value for: aggregates.h, clause 5. Returns false
+   for NULL. */
+bool clr_value_read_number(sqlite3_value *argument, struct clr_value *number);
+
 /* Makes an output the result of a function, or its error. Bytes are copied, or freed by SQLite if
    they are the output's own memory. */
 void clr_output_set(sqlite3_context *context, const struct clr_output *output);
