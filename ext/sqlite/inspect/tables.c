@@ -274,16 +274,21 @@ static const struct table settings_table = {
 
 /* ---- clreduce_stats: what this connection did. */
 
-/* Figures of the connection are found by their place in struct clr_stats. */
-enum { NOT_IN_STATS = -1 };
+/* What is shown. */
+struct figures {
+    struct clr_stats stats;
+    int64_t startup_time, is_building, column_bytes_copied, chunks_on_host;
+    const char *last_error, *build_log; /* NULL: there is none */
+};
 
 static const struct row {
     const char *name, *unit;
-    int place;
+    size_t place; /* in struct figures */
     const char *meaning;
 } rows[] = {
-#define PLACE(member) (int)offsetof(struct clr_stats, member)
-#define HOST(reason) (int)(offsetof(struct clr_stats, on_host) + (reason) * sizeof(int64_t))
+#define OWN(member) offsetof(struct figures, member)
+#define PLACE(member) offsetof(struct figures, stats.member)
+#define HOST(reason) (PLACE(on_host) + (reason) * sizeof(int64_t))
     {"values_fed", "values", PLACE(values_fed),
      "rows that counted in chunks handed on and in aggregates finished"},
     {"chunks_to_device", "chunks", PLACE(chunks_to_device), "chunks reduced on a device"},
@@ -293,14 +298,15 @@ static const struct row {
     {"transfer_time", "ms", PLACE(transfer_time),
      "filling staging buffers, and transfers by event profiling"},
     {"kernel_time", "ms", PLACE(kernel_time), "kernels, by event profiling"},
-    {"startup_time", "ms", NOT_IN_STATS,
+    {"startup_time", "ms", OWN(startup_time),
      "discovery, and opening and building for the device in use, in the background"},
-    {"is_building", "0 or 1", NOT_IN_STATS,
+    {"is_building", "0 or 1", OWN(is_building),
      "whether that device is being opened, or something built for it, or about to be"},
-    {"column_bytes_copied", "bytes", NOT_IN_STATS,
+    {"column_bytes_copied", "bytes", OWN(column_bytes_copied),
      "columns that this process has copied to devices' memory and back: decoded there, or used "
      "where they lie, they are not"},
-    {"chunks_on_host", "chunks", NOT_IN_STATS, "chunks reduced on the host: the sum of host_*"},
+    {"chunks_on_host", "chunks", OWN(chunks_on_host),
+     "chunks reduced on the host: the sum of host_*"},
     {"host_remainder", "chunks", HOST(CLR_HOST_REMAINDER),
      "the last, partly filled chunk of a group"},
     {"host_below_threshold", "chunks", HOST(CLR_HOST_BELOW_THRESHOLD),
@@ -335,8 +341,10 @@ static const struct row {
     {"leaves_refreshed", "pages", PLACE(leaves_refreshed),
      "leaf pages that they did read again in such databases, in place of all"},
     {"malformed_page", "page", PLACE(malformed_page), "the last page that was found malformed"},
-    {"last_error", "text", NOT_IN_STATS, "the last error of a device, with OpenCL's name for it"},
-    {"build_log", "text", NOT_IN_STATS, "the compiler's output where a build failed"},
+    {"last_error", "text", OWN(last_error),
+     "the last error of a device, with OpenCL's name for it"},
+    {"build_log", "text", OWN(build_log), "the compiler's output where a build failed"},
+#undef OWN
 #undef PLACE
 #undef HOST
 };
@@ -374,59 +382,42 @@ static bool is_building(const struct clr_connection *connection)
     return report.builds;
 }
 
-static void add_figure(const struct clr_stats *stats, const struct row *row, struct cells *cells)
+static void add_figure(const struct figures *figures, const struct row *row, struct cells *cells)
 {
-    int64_t figure;
+    const void *place = (const char *)figures + row->place;
 
-    memcpy(&figure, (const char *)stats + row->place, sizeof figure);
     if (strcmp(row->unit, "ms") == 0)
-        add_real(cells, (double)figure / 1e6);
+        add_real(cells, (double)*(const int64_t *)place / 1e6);
+    else if (strcmp(row->unit, "text") != 0)
+        add_integer(cells, *(const int64_t *)place);
+    else if (*(const char *const *)place != NULL)
+        add_text(cells, *(const char *const *)place);
     else
-        add_integer(cells, figure);
-}
-
-static void add_special(const struct clr_connection *connection,
-                        const struct clr_worker_report *report, const struct row *row,
-                        struct cells *cells)
-{
-    const struct clr_stats *stats = &connection->stats;
-    int64_t chunks = 0;
-    int i;
-
-    if (strcmp(row->name, "startup_time") == 0) {
-        add_real(cells, (double)report->startup_time / 1e6);
-    } else if (strcmp(row->name, "is_building") == 0) {
-        add_integer(cells, is_building(connection));
-    } else if (strcmp(row->name, "column_bytes_copied") == 0) {
-        add_integer(cells, clr_copies_sent());
-    } else if (strcmp(row->name, "chunks_on_host") == 0) {
-        for (i = 0; i < CLR_HOST_REASONS; i++)
-            chunks += stats->on_host[i];
-        add_integer(cells, chunks);
-    } else if (strcmp(row->name, "build_log") == 0 && report->build_log[0] != '\0') {
-        add_text(cells, report->build_log);
-    } else if (strcmp(row->name, "last_error") == 0 && stats->last_error.code != CLR_OK) {
-        add_text(cells, stats->last_error.message);
-    } else if (strcmp(row->name, "last_error") == 0 && report->status.code != CLR_OK) {
-        add_text(cells, report->status.message);
-    } else {
         add_null(cells);
-    }
 }
 
 static void fill_stats(struct clr_connection *connection, const char *argument, struct cells *cells)
 {
+    struct figures figures = {.stats = connection->stats,
+                              .is_building = is_building(connection),
+                              .column_bytes_copied = clr_copies_sent()};
     struct clr_worker_report report;
     size_t i;
 
     (void)argument;
     get_report(connection, &report);
+    figures.startup_time = report.startup_time;
+    for (i = 0; i < CLR_HOST_REASONS; i++)
+        figures.chunks_on_host += figures.stats.on_host[i];
+    if (figures.stats.last_error.code != CLR_OK)
+        figures.last_error = figures.stats.last_error.message;
+    else if (report.status.code != CLR_OK)
+        figures.last_error = report.status.message;
+    if (report.build_log[0] != '\0')
+        figures.build_log = report.build_log;
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         add_text(cells, rows[i].name);
-        if (rows[i].place == NOT_IN_STATS)
-            add_special(connection, &report, &rows[i], cells);
-        else
-            add_figure(&connection->stats, &rows[i], cells);
+        add_figure(&figures, &rows[i], cells);
         add_text(cells, rows[i].unit);
         add_text(cells, rows[i].meaning);
     }
