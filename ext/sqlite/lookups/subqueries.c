@@ -143,11 +143,10 @@ static int find_number(sqlite3 *db, const char *schema, int *number)
 /* Whether a program reads b-trees of that database alone. */
 static bool reads_database(const struct clr_bytecode *program, int number)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (clr_vdbe_op_is(operation, "VOpen") ||
-            (clr_vdbe_op_is(operation, "OpenRead") && operation->p3 != number))
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenRead", "VOpen")) != NULL) {
+        if (clr_vdbe_op_is(operation, "VOpen") || operation->p3 != number)
             return false;
     }
     return true;
@@ -165,15 +164,14 @@ static bool search_rows(const struct clr_bytecode *program)
    of arguments. Returns false without memory. */
 static bool add_functions(const struct clr_bytecode *program, struct clr_functions *functions)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "Function", "PureFunc")) != NULL) {
         const char *end = strrchr(operation->p4, '(');
         bool is_added;
         char *name;
 
-        if (end == NULL ||
-            (!clr_vdbe_op_is(operation, "Function") && !clr_vdbe_op_is(operation, "PureFunc")))
+        if (end == NULL)
             continue;
         name = sqlite3_mprintf("%.*s", (int)(end - operation->p4), operation->p4);
         is_added = name != NULL && clr_functions_add(functions, name) != NULL;

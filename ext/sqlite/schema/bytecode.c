@@ -129,7 +129,7 @@ void clr_bytecode_free(struct clr_bytecode *program)
 int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const char *format, ...)
 {
     struct clr_bytecode program;
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
     va_list arguments;
     int rc;
 
@@ -137,9 +137,7 @@ int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const c
     rc = read_formatted(db, &program, format, arguments);
     va_end(arguments);
     *read = (struct clr_databases_read){.last = -1};
-    for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
-        if (!clr_vdbe_op_is(operation, "Transaction"))
-            continue;
+    while ((operation = CLR_BYTECODE_NEXT(&program, operation, "Transaction")) != NULL) {
         read->has_main = read->has_main || operation->p1 == 0;
         read->attached += operation->p1 > 1;
         if (operation->p1 > read->last)
@@ -156,54 +154,56 @@ bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *list
     return *list != NULL;
 }
 
-static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation,
-                              const int numbers[4])
+/* Adds an operation, with these for its p2 and p3. */
+static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation, int p2, int p3)
 {
+    const int numbers[] = {operation->p1, p2, p3, operation->p5};
     const char *const parts[] = {operation->opcode, operation->p4, (const char *)numbers};
     int k;
 
     for (k = 0; k < 3; k++) {
         const struct clr_value value = {.kind = CLR_KIND_TEXT,
-                                        .as.size = k < 2 ? strlen(parts[k]) : 4 * sizeof *numbers,
+                                        .as.size = k < 2 ? strlen(parts[k]) : sizeof numbers,
                                         .bytes = parts[k]};
         hash = clr_bytes_hash(&value, hash);
     }
     return hash;
 }
 
-/* Hashes all operations, or those that open and move cursors. Of a b-tree that is opened p2 is the
-   root page; by p3 it names the database, which has another number in another connection. */
-static uint64_t hash_program(sqlite3 *db, const char *sql, sqlite3_value *const *values, int count,
-                             bool moves_alone)
+/* Of a b-tree that is opened p2 is the root page; by p3 it names the database, which has another
+   number in another connection, and so has a transaction. */
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
 {
     struct clr_bytecode program;
-    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
+    uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
     const struct clr_vdbe_op *operation;
 
     for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
         const bool opens = clr_vdbe_op_is(operation, "OpenRead");
-        const int numbers[] = {operation->p1, opens || !moves_alone ? operation->p2 : 0,
-                               opens || moves_alone ? 0 : operation->p3, operation->p5};
 
-        if (moves_alone ? CLR_VDBE_OP_IN(operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS, "OpenEphemeral",
-                                         "OpenDup", "VOpen", "IdxGE", "IdxGT", "IdxLE", "IdxLT",
-                                         "VNext", "VFilter", "SorterNext")
-                        : !clr_vdbe_op_is(operation, "Transaction"))
-            hash = add_operation(hash, operation, numbers);
+        if (!clr_vdbe_op_is(operation, "Transaction"))
+            hash = add_operation(hash, operation, operation->p2, opens ? 0 : operation->p3);
     }
     clr_bytecode_free(&program);
     return hash;
 }
 
-uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
-{
-    return hash_program(db, sql, NULL, 0, false);
-}
-
+/* Of operations that open no b-tree p2 is an address, which may be another one. */
 uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *const *values,
                                  int count)
 {
-    return hash_program(db, sql, values, count, true);
+    struct clr_bytecode program;
+    uint64_t hash = read_bound(db, &program, sql, values, count) == SQLITE_OK ? 1 : 0;
+    const struct clr_vdbe_op *operation = NULL;
+
+    while ((operation = CLR_BYTECODE_NEXT(&program, operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS,
+                                          "OpenEphemeral", "OpenDup", "VOpen", "IdxGE", "IdxGT",
+                                          "IdxLE", "IdxLT", "VNext", "VFilter", "SorterNext")) !=
+           NULL)
+        hash = add_operation(hash, operation,
+                             clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0, 0);
+    clr_bytecode_free(&program);
+    return hash;
 }
 
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode)
@@ -235,13 +235,24 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
     return false;
 }
 
+const struct clr_vdbe_op *clr_bytecode_next(const struct clr_bytecode *program,
+                                            const struct clr_vdbe_op *behind,
+                                            const char *const *opcodes)
+{
+    const struct clr_vdbe_op *next = behind == NULL ? program->operations : behind + 1;
+
+    while (next < clr_bytecode_end(program) && !clr_vdbe_op_in(next, opcodes))
+        next++;
+    return next < clr_bytecode_end(program) ? next : NULL;
+}
+
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
     int count = 0;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++)
-        count += clr_vdbe_op_is(operation, opcode);
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, opcode)) != NULL)
+        count++;
     return count;
 }
 
@@ -251,16 +262,14 @@ int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode)
    rows, or by taking all of them away. */
 static bool writes_to(const struct clr_bytecode *program, int database, uint32_t root)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        const bool opens = clr_vdbe_op_is(operation, "OpenWrite");
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenWrite", "Clear")) != NULL) {
+        const bool clears = clr_vdbe_op_is(operation, "Clear");
 
-        if (opens && (operation->p5 & ROOT_IN_REGISTER) == 0 && operation->p3 == database &&
-            (uint32_t)operation->p2 == root)
-            return true;
-        if (clr_vdbe_op_is(operation, "Clear") && operation->p2 == database &&
-            (uint32_t)operation->p1 == root)
+        if ((clears || (operation->p5 & ROOT_IN_REGISTER) == 0) &&
+            (clears ? operation->p2 : operation->p3) == database &&
+            (uint32_t)(clears ? operation->p1 : operation->p2) == root)
             return true;
     }
     return false;
@@ -306,14 +315,13 @@ static bool writes_otherwise(const struct clr_bytecode *program)
 static bool spares(const struct clr_bytecode *writing, const struct clr_bytecode *reading,
                    const uint32_t *roots, int count)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
     int i;
 
     if (writes_otherwise(writing) || clr_bytecode_count(reading, "VOpen") > 0)
         return false;
-    for (operation = reading->operations; operation < clr_bytecode_end(reading); operation++) {
-        if (CLR_VDBE_OP_IN(operation, "OpenRead", "ReopenIdx") &&
-            writes_to(writing, operation->p3, (uint32_t)operation->p2))
+    while ((operation = CLR_BYTECODE_NEXT(reading, operation, "OpenRead", "ReopenIdx")) != NULL) {
+        if (writes_to(writing, operation->p3, (uint32_t)operation->p2))
             return false;
     }
     for (i = 0; i < count; i++) {
@@ -460,10 +468,11 @@ static bool join_alike(const struct clr_bytecode *a, const struct clr_bytecode *
  */
 static bool sets_are_binary(const struct clr_bytecode *program)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (CLR_VDBE_OP_IN(operation, "OpenEphemeral", "Compare") && operation->p4[0] == 'k' &&
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenEphemeral", "Compare")) !=
+           NULL) {
+        if (operation->p4[0] == 'k' &&
             operation->p4[strspn(operation->p4, "k(0123456789,-N.B)")] != '\0')
             return false;
     }
@@ -515,26 +524,18 @@ static bool are_equal(struct trees *a, struct trees *b)
     return memcmp(a->list, b->list, (size_t)a->count * sizeof *a->list) == 0;
 }
 
-/* Returns the number of the next permutation from one on, by which a compound's rows are compared:
-   it is which columns the terms of its ORDER BY are. */
-static int next_permutation(const struct clr_bytecode *program, int at)
-{
-    while (at < program->count && !clr_vdbe_op_is(&program->operations[at], "Permutation"))
-        at++;
-    return at;
-}
-
 /* Whether the names in compounds' ORDER BY are those of the same columns: a name that is none of an
-   arm's columns may be a column of its table. */
+   arm's columns may be a column of its table. By permutations a compound's rows are compared: they
+   say which columns the terms are. */
 static bool are_ordered_alike(const struct clr_bytecode *a, const struct clr_bytecode *b)
 {
-    int i = next_permutation(a, 0), k = next_permutation(b, 0);
+    const struct clr_vdbe_op *x = NULL, *y = NULL;
 
-    while (i < a->count && k < b->count && strcmp(a->operations[i].p4, b->operations[k].p4) == 0) {
-        i = next_permutation(a, i + 1);
-        k = next_permutation(b, k + 1);
-    }
-    return i >= a->count && k >= b->count;
+    do {
+        x = CLR_BYTECODE_NEXT(a, x, "Permutation");
+        y = CLR_BYTECODE_NEXT(b, y, "Permutation");
+    } while (x != NULL && y != NULL && strcmp(x->p4, y->p4) == 0);
+    return x == NULL && y == NULL;
 }
 
 /* Whether a program reads all columns of the virtual tables, and those that the statement's own
@@ -546,31 +547,29 @@ static bool are_all_read(int columns, const struct clr_bytecode *plain,
     return clr_bytecode_count(other, "VColumn") >= clr_bytecode_count(plain, "VColumn") + columns;
 }
 
-/* Returns the next text from an operation on that is the definition of a new table; or the end. */
+/* Returns the next text that is the definition of a new table, as CLR_BYTECODE_NEXT() does. */
 static const struct clr_vdbe_op *next_definition(const struct clr_bytecode *program,
-                                                 const struct clr_vdbe_op *operation)
+                                                 const struct clr_vdbe_op *behind)
 {
     static const char begin[] = "CREATE TABLE ";
 
-    while (operation < clr_bytecode_end(program) &&
-           !(clr_vdbe_op_is(operation, "String8") &&
-             strncmp(operation->p4, begin, sizeof begin - 1) == 0))
-        operation++;
-    return operation;
+    do
+        behind = CLR_BYTECODE_NEXT(program, behind, "String8");
+    while (behind != NULL && strncmp(behind->p4, begin, sizeof begin - 1) != 0);
+    return behind;
 }
 
 /* Whether two programs that write find the rows which they change in the same way, and make the
    same table: SQLite writes the definition of one that a SELECT fills. */
 static bool write_alike(const struct clr_bytecode *a, const struct clr_bytecode *b)
 {
-    const struct clr_vdbe_op *x = next_definition(a, a->operations);
-    const struct clr_vdbe_op *y = next_definition(b, b->operations);
+    const struct clr_vdbe_op *x = NULL, *y = NULL;
 
-    while (x < clr_bytecode_end(a) && y < clr_bytecode_end(b) && strcmp(x->p4, y->p4) == 0) {
-        x = next_definition(a, x + 1);
-        y = next_definition(b, y + 1);
-    }
-    return x == clr_bytecode_end(a) && y == clr_bytecode_end(b) && join_alike(a, b);
+    do {
+        x = next_definition(a, x);
+        y = next_definition(b, y);
+    } while (x != NULL && y != NULL && strcmp(x->p4, y->p4) == 0);
+    return x == NULL && y == NULL && join_alike(a, b);
 }
 
 int clr_same_order(sqlite3 *db, const char *plain, const char *changed,

@@ -64,6 +64,14 @@ static inline const struct clr_vdbe_op *clr_bytecode_end(const struct clr_byteco
     return program->operations + program->count;
 }
 
+/* Returns the next operation of one of those opcodes, of a list that NULL ends, behind one of the
+   program's, or the first one behind NULL; NULL: there is none. */
+const struct clr_vdbe_op *clr_bytecode_next(const struct clr_bytecode *program,
+                                            const struct clr_vdbe_op *behind,
+                                            const char *const *opcodes);
+#define CLR_BYTECODE_NEXT(program, behind, ...)                                                    \
+    clr_bytecode_next((program), (behind), (const char *const[]){__VA_ARGS__, NULL})
+
 /* How many operations of a program are of that opcode. */
 int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 

@@ -61,13 +61,12 @@ static bool is_of_result(const struct clr_vdbe_op *open)
 /* Whether ORDER BY brings what a cursor has into its order. */
 static bool is_sorted(const struct clr_bytecode *program, int cursor)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (operation->p1 == cursor && clr_vdbe_op_is(operation, "Sort"))
-            return true;
-    }
-    return false;
+    do
+        operation = CLR_BYTECODE_NEXT(program, operation, "Sort");
+    while (operation != NULL && operation->p1 != cursor);
+    return operation != NULL;
 }
 
 /* Whether a loop, by the operation at its end, compares keys. */
@@ -83,11 +82,11 @@ static bool compares(const struct clr_bytecode *program, const struct clr_vdbe_o
 /* The sorter that has equal keys compared as rows leave it. Stores whether there are several. */
 static const struct clr_vdbe_op *find_sorter(const struct clr_bytecode *program, bool *are_several)
 {
-    const struct clr_vdbe_op *found = NULL, *next, *open;
+    const struct clr_vdbe_op *found = NULL, *next = NULL, *open;
 
     *are_several = false;
-    for (next = program->operations; next < clr_bytecode_end(program); next++) {
-        if (next->runs_once || !clr_vdbe_op_is(next, "SorterNext") || !compares(program, next))
+    while ((next = CLR_BYTECODE_NEXT(program, next, "SorterNext")) != NULL) {
+        if (next->runs_once || !compares(program, next))
             continue;
         open = find_open(program, next->p1);
         if (open == NULL || is_in_loop(program, open))
@@ -172,25 +171,23 @@ static int count_searches(const struct clr_bytecode *program, const struct clr_v
 
 static bool has(const struct clr_bytecode *program, const char *opcode)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (!operation->runs_once && clr_vdbe_op_is(operation, opcode))
-            return true;
-    }
-    return false;
+    do
+        operation = CLR_BYTECODE_NEXT(program, operation, opcode);
+    while (operation != NULL && operation->runs_once);
+    return operation != NULL;
 }
 
 static bool finds_values(const struct clr_bytecode *program)
 {
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (!operation->runs_once && clr_vdbe_op_is(operation, "Found") &&
-            is_of_result(find_open(program, operation->p1)))
-            return true;
-    }
-    return false;
+    do
+        operation = CLR_BYTECODE_NEXT(program, operation, "Found");
+    while (operation != NULL &&
+           (operation->runs_once || !is_of_result(find_open(program, operation->p1))));
+    return operation != NULL;
 }
 
 /* Whether a program may end by LIMIT before all rows were gone over. */
@@ -247,16 +244,13 @@ static const struct clr_vdbe_op *find_outermost(const struct clr_bytecode *progr
                                                 const struct loops *loops,
                                                 const struct clr_vdbe_op **open)
 {
-    const struct clr_vdbe_op *first = program->operations;
+    const struct clr_vdbe_op *first = NULL;
 
-    for (; first < clr_bytecode_end(program) && loops->are_known; first++) {
-        if (first->runs_once || !CLR_VDBE_OP_IN(first, "Rewind", "Last", CLR_VDBE_SEARCHES))
-            continue;
-        *open = find_open(program, first->p1);
-        if (is_of_table(program, *open))
-            return first;
-    }
-    return NULL;
+    do {
+        first = CLR_BYTECODE_NEXT(program, first, "Rewind", "Last", CLR_VDBE_SEARCHES);
+        *open = first == NULL ? NULL : find_open(program, first->p1);
+    } while (first != NULL && (first->runs_once || !is_of_table(program, *open)));
+    return loops->are_known ? first : NULL;
 }
 
 /* Whether an operation stands before all loops over the values of IN. */
@@ -309,18 +303,17 @@ static uint32_t find_grouping_root(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
-    const struct clr_vdbe_op *next;
+    const struct clr_vdbe_op *next = NULL;
     bool are_several;
 
     if (first == NULL || !CLR_VDBE_OP_IN(first, "Rewind", "SeekGE", "SeekGT") ||
         !is_before_lists(program, &loops, first) || find_sorter(program, &are_several) != NULL ||
         are_several)
         return 0;
-    for (next = program->operations; next < clr_bytecode_end(program); next++) {
-        if (next->p1 == first->p1 && clr_vdbe_op_is(next, "Next") && compares(program, next))
-            return (uint32_t)open->p2;
-    }
-    return 0;
+    do
+        next = CLR_BYTECODE_NEXT(program, next, "Next");
+    while (next != NULL && (next->p1 != first->p1 || !compares(program, next)));
+    return next != NULL ? (uint32_t)open->p2 : 0;
 }
 
 /* Returns the loop around an operation in which a list's values are gone over from the least one
@@ -329,14 +322,12 @@ static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *progr
                                                 const struct clr_vdbe_op *operation)
 {
     const int address = (int)(operation - program->operations);
-    const struct clr_vdbe_op *found = NULL, *next;
+    const struct clr_vdbe_op *found = NULL, *next = operation;
 
-    for (next = operation + 1; next < clr_bytecode_end(program); next++) {
-        const bool ascends = clr_vdbe_op_is(next, "Next");
-
-        if (next->p2 > address || !(ascends || clr_vdbe_op_is(next, "Prev")))
+    while ((next = CLR_BYTECODE_NEXT(program, next, "Next", "Prev")) != NULL) {
+        if (next->p2 > address)
             continue;
-        if (found != NULL || !ascends || !is_list(find_open(program, next->p1)))
+        if (found != NULL || clr_vdbe_op_is(next, "Prev") || !is_list(find_open(program, next->p1)))
             return NULL;
         found = next;
     }
@@ -350,20 +341,16 @@ static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *progr
  */
 static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
 {
-    const struct clr_vdbe_op *open = NULL, *place = NULL;
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *open = NULL, *place = NULL, *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (!clr_vdbe_op_is(operation, "OpenRead"))
-            continue;
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenRead")) != NULL) {
         if (open != NULL || operation->runs_once || (uint32_t)operation->p2 != root)
             return false;
         open = operation;
     }
-    for (operation = program->operations; operation < clr_bytecode_end(program) && open != NULL;
-         operation++) {
-        if (operation->p1 != open->p1 ||
-            !CLR_VDBE_OP_IN(operation, "Rewind", "Last", "Prev", CLR_VDBE_SEARCHES))
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "Rewind", "Last", "Prev",
+                                          CLR_VDBE_SEARCHES)) != NULL) {
+        if (open == NULL || operation->p1 != open->p1)
             continue;
         if (place != NULL)
             return false;
@@ -382,12 +369,10 @@ static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bo
    not. */
 static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t root)
 {
-    const struct clr_vdbe_op *index = NULL, *operation;
+    const struct clr_vdbe_op *index = NULL, *operation = NULL;
     int table = -1, rewinds = 0;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (!clr_vdbe_op_is(operation, "OpenRead"))
-            continue;
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenRead")) != NULL) {
         if (operation->runs_once)
             return 0;
         if ((uint32_t)operation->p2 == root && table < 0)
@@ -397,30 +382,26 @@ static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t 
         else
             return 0;
     }
-    for (operation = program->operations; operation < clr_bytecode_end(program) && index != NULL;
-         operation++) {
-        const bool rewinds_it = clr_vdbe_op_is(operation, "Rewind");
-
+    if (index == NULL)
+        return 0;
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "Rewind", "Last", "Prev",
+                                          CLR_VDBE_SEARCHES)) != NULL) {
         if (operation->p1 != index->p1 && operation->p1 != table)
             continue;
-        if (CLR_VDBE_OP_IN(operation, "Last", "Prev", CLR_VDBE_SEARCHES) ||
-            (rewinds_it && operation->p1 != index->p1))
+        if (!clr_vdbe_op_is(operation, "Rewind") || operation->p1 == table)
             return 0;
-        rewinds += rewinds_it;
+        rewinds++;
     }
-    return index != NULL && rewinds == 1 ? (uint32_t)index->p2 : 0;
+    return rewinds == 1 ? (uint32_t)index->p2 : 0;
 }
 
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
 {
-    const struct clr_vdbe_op *open;
-    const struct clr_vdbe_op *operation;
+    const struct clr_vdbe_op *open, *operation = NULL;
 
-    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
-        if (operation->runs_once || !CLR_VDBE_OP_IN(operation, "Rewind", "Last"))
-            continue;
+    while ((operation = CLR_BYTECODE_NEXT(program, operation, "Rewind", "Last")) != NULL) {
         open = find_open(program, operation->p1);
-        if (open != NULL && clr_vdbe_op_is(open, "OpenRead"))
+        if (!operation->runs_once && open != NULL && clr_vdbe_op_is(open, "OpenRead"))
             return true;
     }
     return false;
