@@ -557,49 +557,6 @@ static bool has_rows(const struct joined *joined)
     return has;
 }
 
-/* Copies a text, with the numbers of parameters in the place of their names; NULL without memory.
- */
-static char *number_parameters(sqlite3_stmt *plain, const char *sql)
-{
-    struct reader reader = read_part((struct clr_written){sql, strlen(sql)});
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    const char *at = sql;
-    int largest = 0, number;
-    char *name;
-
-    while (next(&reader)) {
-        const struct clr_token *token = &reader.token;
-
-        if (token->kind != CLR_T_VARIABLE)
-            continue;
-        name = sqlite3_mprintf("%.*s", (int)token->length, token->text);
-        number = name == NULL ? 0 : sqlite3_bind_parameter_index(plain, name);
-        sqlite3_free(name);
-        if (token->length == 1)
-            number = largest + 1;
-        largest = number > largest ? number : largest;
-        sqlite3_str_append(text, at, (int)(token->text - at));
-        sqlite3_str_appendf(text, "?%d", number);
-        at = end_of(token);
-    }
-    sqlite3_str_appendall(text, at);
-    return sqlite3_str_finish(text);
-}
-
-/* The same, with names in double quotes in others. */
-static char *write_plain(sqlite3_stmt *plain, const char *sql)
-{
-    const struct clr_written all = {sql, strlen(sql)};
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    char *named, *numbered;
-
-    clr_text_append_names(text, &all);
-    named = sqlite3_str_finish(text);
-    numbered = named == NULL ? NULL : number_parameters(plain, named);
-    sqlite3_free(named);
-    return numbered;
-}
-
 /* Finds out in which order SQLite goes over all rows of the table of the SELECT. Returns SQLITE_OK,
    SQLITE_NOTFOUND if that is not known, or SQLite's code. */
 static int find_order(struct joined *joined, const char *sql, const struct clr_token *table)
@@ -646,9 +603,11 @@ static int take_subqueries(struct joined *joined, const struct clr_selects *sele
 int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, const char *sql,
                         char **text)
 {
+    const struct clr_written written = {sql, strlen(sql)};
     struct joined *joined;
     struct clr_selects *selects;
     struct reader table;
+    sqlite3_str *named;
     char *numbered;
     int rc = SQLITE_NOTFOUND, i;
 
@@ -657,7 +616,9 @@ int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, 
         return SQLITE_NOTFOUND;
     joined = sqlite3_malloc64(sizeof *joined);
     selects = sqlite3_malloc64(sizeof *selects);
-    numbered = write_plain(plain, sql);
+    named = sqlite3_str_new(NULL);
+    clr_text_append_names(named, &written, plain);
+    numbered = sqlite3_str_finish(named);
     if (joined == NULL || selects == NULL || numbered == NULL) {
         rc = SQLITE_NOMEM;
     } else {

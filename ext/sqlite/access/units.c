@@ -233,9 +233,11 @@ static bool find_ctes(const struct clr_selects *selects, const struct clr_stood 
     return named < 0 || clr_name_begins(stood->text.text, stood->text.length, "SELECT");
 }
 
-void clr_text_append_names(sqlite3_str *text, const struct clr_written *written)
+void clr_text_append_names(sqlite3_str *text, const struct clr_written *written,
+                           sqlite3_stmt *numbered)
 {
     const char *at = written->text, *end = at + written->length, *behind, *c;
+    int number, largest = 0;
     struct clr_token token;
     char *name;
 
@@ -246,6 +248,15 @@ void clr_text_append_names(sqlite3_str *text, const struct clr_written *written)
             return;
         }
         sqlite3_str_append(text, behind, (int)(token.text - behind));
+        if (token.kind == CLR_T_VARIABLE && numbered != NULL) {
+            name = sqlite3_mprintf("%.*s", (int)token.length, token.text);
+            number = name == NULL ? 0 : sqlite3_bind_parameter_index(numbered, name);
+            number = token.length == 1 ? largest + 1 : number;
+            largest = number > largest ? number : largest;
+            sqlite3_str_appendf(text, "?%d", number);
+            sqlite3_free(name);
+            continue;
+        }
         if (*token.text != '"') {
             sqlite3_str_append(text, token.text, (int)token.length);
             continue;
@@ -278,7 +289,7 @@ static char *write_select(const struct units *units, const struct clr_stood *sto
         if (!reads[i])
             continue;
         sqlite3_str_appendall(text, sqlite3_str_length(text) == 0 ? "WITH " : ", ");
-        clr_text_append_names(text, &selects->ctes[i].definition);
+        clr_text_append_names(text, &selects->ctes[i].definition, NULL);
     }
     if (sqlite3_str_length(text) > 0)
         sqlite3_str_appendall(text, " ");
@@ -288,7 +299,7 @@ static char *write_select(const struct units *units, const struct clr_stood *sto
         written.length -= strlen("SELECT");
     }
     if (other_quotes)
-        clr_text_append_names(text, &written);
+        clr_text_append_names(text, &written, NULL);
     else
         sqlite3_str_append(text, written.text, (int)written.length);
     return sqlite3_str_finish(text);
