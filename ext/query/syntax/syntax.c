@@ -1072,21 +1072,18 @@ static struct clr_list copy_list(struct clr_syntax *syntax, const struct clr_lis
    failed. */
 static struct clr_node *copy_node(struct clr_syntax *syntax, const struct clr_node *node)
 {
-    const struct clr_list children = {node->first, NULL};
-    struct clr_node *copy = clr_syntax_node(syntax, node->kind, NULL, copy_list(syntax, &children));
-    struct clr_node made;
+    const struct clr_list inside = {node->first, NULL};
+    const struct clr_list children = copy_list(syntax, &inside);
+    struct clr_node *copy = copy_top(syntax, node);
 
     if (copy == NULL)
         return NULL;
-    made = *copy;
-    *copy = *node;
-    copy->first = made.first;
-    copy->next = copy->listed = NULL;
-    copy->allocated = made.allocated;
-    copy->at = made.at;
+    copy->first = children.first;
+    copy->listed = NULL;
+    copy->at = syntax->at;
     if (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_NUMBER)
         enlist(&syntax->numbers, copy);
-    else if (node->kind == CLR_N_WINDOW)
+    else if (node->kind == CLR_N_WINDOW || node->kind == CLR_N_FUNCTION)
         enlist(&syntax->functions, copy);
     return copy;
 }
