@@ -273,11 +273,9 @@ static bool may_give_text(const struct clr_node *node)
         return may && (node->opcode == CLR_OP_COALESCE || node->opcode == CLR_OP_LEAST ||
                        node->opcode == CLR_OP_GREATEST);
     case CLR_N_CASE:
-        for (child = node->has_base ? child->next : child; child != NULL && !may;
-             child = child->next) {
-            child = child->next != NULL ? child->next : child; /* the result behind a condition */
+        child = NULL;
+        while (!may && (child = clr_case_next(node, child)) != NULL)
             may = may_give_text(child);
-        }
         return may;
     default:
         return false;

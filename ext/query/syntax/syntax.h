@@ -318,6 +318,18 @@ static inline bool clr_node_is_and(const struct clr_node *node)
     return node->kind == CLR_N_FOLD && node->opcode == CLR_OP_AND;
 }
 
+/* Returns the next result of a CASE, [base] {when then} [else], behind one of them, or the first
+   one behind NULL; NULL: there is none. */
+static inline const struct clr_node *clr_case_next(const struct clr_node *node,
+                                                   const struct clr_node *result)
+{
+    const struct clr_node *next = result != NULL   ? result->next
+                                  : node->has_base ? node->first->next
+                                                   : node->first;
+
+    return next != NULL && next->next != NULL ? next->next : next;
+}
+
 /* Whether it is a column of the table that is scanned, once it is bound. */
 static inline bool clr_node_is_scanned(const struct clr_node *node)
 {

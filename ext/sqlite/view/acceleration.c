@@ -132,18 +132,16 @@ static void note(struct clr_literal_places *places, const char *sql, const struc
         note(places, sql, child, kind);
 }
 
-/* Notes of the parameters of a CASE, [base] {when then} [else], where they are. */
+/* Notes of the parameters of a CASE where they are. */
 static void note_case(struct clr_literal_places *places, const char *sql,
                       const struct clr_node *node)
 {
-    const struct clr_node *child = node->has_base ? node->first->next : node->first;
+    const struct clr_node *result = NULL;
 
     note(places, sql, node, IN_CASE);
-    for (; child != NULL; child = child->next) {
-        if (child->next != NULL)
-            child = child->next;
-        if (child->kind == CLR_N_PARAMETER)
-            note(places, sql, child, IN_GIVEN);
+    while ((result = clr_case_next(node, result)) != NULL) {
+        if (result->kind == CLR_N_PARAMETER)
+            note(places, sql, result, IN_GIVEN);
     }
 }
 
