@@ -601,6 +601,9 @@ static bool has_hope(struct clr_acceleration *acceleration, const struct clr_vie
 {
     struct clr_varied_columns *varied = &acceleration->varied;
 
+    /* It has gone. */
+    if (!varied->have_text && run->is_answered)
+        acceleration->hoping = (struct clr_backoff){.pause = 0};
     if (!varied->have_text || !run->is_answered ||
         memcmp(&varied->version, &run->request.snapshot.token, sizeof varied->version) == 0)
         return false;
