@@ -1,7 +1,9 @@
 /* The contract whose numbers are cited here is in module.h. */
 #include "sqlite/view/module.h"
 
+#include "base/memory.h"
 #include "base/status.h"
+#include "numeric/values/bytes.h"
 #include "sqlite/database/connection_database.h"
 #include "sqlite/schema/schema_lock.h"
 #include "sqlite/session/sql_value.h"
@@ -20,10 +22,6 @@
 enum { MOST_SETS = 65536, ROW_BITS = 40, FIRST_SLOTS = 16 };
 
 #define BY_HASH ((sqlite3_uint64)1 << 62)
-
-/* Odd numbers whose bits look random; splitmix64's. */
-#define FACTOR_1 0xbf58476d1ce4e5b9u
-#define FACTOR_2 0x94d049bb133111ebu
 
 struct clr_parameter_set {
     sqlite3_uint64 hash, number, size;
@@ -60,26 +58,6 @@ static sqlite3_uint64 write_values(sqlite3_value *const *values, int count, unsi
         size += 1 + sizeof length + length;
     }
     return size;
-}
-
-static sqlite3_uint64 mix(sqlite3_uint64 value)
-{
-    value = (value ^ value >> 30) * FACTOR_1;
-    value = (value ^ value >> 27) * FACTOR_2;
-    return value ^ value >> 31;
-}
-
-static sqlite3_uint64 hash(sqlite3_uint64 seed, const unsigned char *bytes, sqlite3_uint64 size)
-{
-    sqlite3_uint64 result = mix(seed ^ size), word, length;
-
-    for (; size > 0; size -= length, bytes += length) {
-        length = size < sizeof word ? size : sizeof word;
-        word = 0;
-        memcpy(&word, bytes, length);
-        result = mix(result ^ word) + seed;
-    }
-    return result;
 }
 
 /* Returns the slot that has the set, or the one where it would be. */
@@ -129,6 +107,7 @@ static int find_parameter_set(struct clr_parameter_sets *sets, sqlite3_value *co
 {
     const sqlite3_uint64 size = write_values(values, count, NULL);
     struct clr_parameter_set *set = sqlite3_malloc64(sizeof *set + size), **slot;
+    struct clr_value bytes = {.kind = CLR_KIND_BLOB, .as.size = size};
 
     if (set == NULL || make_slots(sets) != SQLITE_OK) {
         sqlite3_free(set);
@@ -137,7 +116,8 @@ static int find_parameter_set(struct clr_parameter_sets *sets, sqlite3_value *co
     if (sets->count == 0)
         sqlite3_randomness(sizeof sets->seed, &sets->seed);
     set->size = write_values(values, count, set->bytes);
-    set->hash = hash(sets->seed, set->bytes, size);
+    bytes.bytes = set->bytes;
+    set->hash = clr_bytes_hash(&bytes, sets->seed);
     slot = find_slot(sets, set);
     if (*slot == NULL && sets->count < MOST_SETS) {
         set->number = sets->count++;
@@ -215,13 +195,6 @@ static void end_view(struct clr_view *view)
     clr_views_end(connection);
 }
 
-static void unlink_view(struct clr_view **list, struct clr_view *view)
-{
-    while (*list != view)
-        list = &(*list)->next;
-    *list = view->next;
-}
-
 static void free_past(struct clr_connection *connection, void *pointer)
 {
     struct clr_views *views = pointer;
@@ -265,7 +238,7 @@ static int read_select(struct clr_view *view, int is_new, char **error)
         rc = clr_select_keep(view->argument, known == NULL ? NULL : &known->select, &view->select,
                              error);
     while ((past = find(views->past, view->name)) != NULL) {
-        unlink_view(&views->past, past);
+        CLR_UNLINK(views->past, past);
         free_view(past);
     }
     return rc;
@@ -401,7 +374,7 @@ static int destroy_view(sqlite3_vtab *base)
 {
     struct clr_view *view = (struct clr_view *)base;
 
-    unlink_view(&view->views->first, view);
+    CLR_UNLINK(view->views->first, view);
     end_view(view);
     return SQLITE_OK;
 }
