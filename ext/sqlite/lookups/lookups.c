@@ -7,7 +7,6 @@
 #include "sqlite/lookups/entries.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 
 #include <stdlib.h>
@@ -443,18 +442,20 @@ enum { SAMPLED_ENTRIES = 64 };
 /* Keeps what the statement gives of an entry's last time, if it gives anything. Returns SQLite's
    code. */
 static int take_last(sqlite3_stmt *statement, int source, struct clr_entries *entries,
-                     sqlite3_value **value)
+                     struct clr_copied_values *copy)
 {
+    sqlite3_value *value;
     int rc;
 
-    *value = NULL;
+    *copy = (struct clr_copied_values){.bytes = NULL};
     rc = clr_entries_bind(statement, source, entries);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     if (rc == SQLITE_ROW) {
-        *value = sqlite3_value_dup(sqlite3_column_value(statement, 0));
+        value = sqlite3_column_value(statement, 0);
+        rc = clr_values_copy(&value, 1, copy) ? SQLITE_OK : SQLITE_NOMEM;
         sqlite3_reset(statement);
-        return *value == NULL ? SQLITE_NOMEM : SQLITE_OK;
+        return rc;
     }
     rc = sqlite3_reset(statement);
     return is_entrys(rc) ? SQLITE_OK : rc;
@@ -478,17 +479,16 @@ static int check_units(sqlite3_stmt *prepared, const struct clr_lookup_statement
                                       .encoding = input->encoding,
                                       .first = code,
                                       .end = code + 1};
-        sqlite3_value *first, *last = NULL;
+        struct clr_copied_values first, last = {.bytes = NULL};
 
         rc = take_last(prepared, statement->source, &entries, &first);
         entries.last_of = statement->unit;
         if (rc == SQLITE_OK)
             rc = take_last(prepared, statement->source, &entries, &last);
-        if (rc == SQLITE_OK && ((first == NULL) != (last == NULL) ||
-                                (first != NULL && !clr_values_are_same(first, last))))
+        if (rc == SQLITE_OK && !clr_copied_values_are_same(&first, &last))
             rc = SQLITE_DONE;
-        sqlite3_value_free(first);
-        sqlite3_value_free(last);
+        sqlite3_free(first.bytes);
+        sqlite3_free(last.bytes);
     }
     return rc;
 }
@@ -712,13 +712,8 @@ static uint32_t find_known(const struct clr_lookup_statement *statement,
 
 static void free_parameters(struct clr_lookup_memo *memo)
 {
-    int i;
-
-    for (i = 0; i < memo->parameter_count; i++)
-        sqlite3_value_free(memo->parameters[i]);
-    sqlite3_free((void *)memo->parameters);
-    memo->parameters = NULL;
-    memo->parameter_count = 0;
+    sqlite3_free(memo->parameters.bytes);
+    memo->parameters = (struct clr_copied_values){.bytes = NULL};
 }
 
 void clr_lookup_memo_free(struct clr_lookup_memo *memo)
@@ -733,18 +728,12 @@ void clr_lookup_memo_free(struct clr_lookup_memo *memo)
 
 static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_lookup_input *input)
 {
-    int i;
+    struct clr_copied_values given;
+    const bool has = clr_values_copy(input->parameters, input->parameter_count, &given) &&
+                     clr_copied_values_are_same(&memo->parameters, &given);
 
-    if (memo->parameter_count != input->parameter_count)
-        return false;
-    for (i = 0; i < input->parameter_count; i++) {
-        sqlite3_value *kept = memo->parameters[i], *given = input->parameters[i];
-
-        if ((kept == NULL) != (given == NULL) ||
-            (kept != NULL && !clr_values_are_same(kept, given)))
-            return false;
-    }
-    return true;
+    sqlite3_free(given.bytes);
+    return has;
 }
 
 /*
@@ -838,7 +827,6 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
                  const struct clr_lookup_statement *statement, const struct clr_lookup_input *input)
 {
     const int preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
-    int i;
 
     memo->is_kept = false;
     free_parameters(memo);
@@ -848,18 +836,8 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
     }
     if (may_be_present(statement, input))
         return;
-    memo->parameters =
-        sqlite3_malloc64(((sqlite3_uint64)input->parameter_count + 1) * sizeof *memo->parameters);
-    if (memo->parameters == NULL)
+    if (!clr_values_copy(input->parameters, input->parameter_count, &memo->parameters))
         return;
-    for (i = 0; i < input->parameter_count; i++) {
-        sqlite3_value *given = input->parameters[i];
-
-        memo->parameters[i] = given == NULL ? NULL : sqlite3_value_dup(given);
-        memo->parameter_count = i + 1;
-        if (given != NULL && memo->parameters[i] == NULL)
-            return;
-    }
     memo->limits = clr_function_limits_read(db);
     memo->dictionary = input->dictionary->id;
     memo->version = input->version;

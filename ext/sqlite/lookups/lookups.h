@@ -12,6 +12,7 @@
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
+#include "sqlite/session/sql_value.h"
 
 /* The functions CLR_FIXED_TIME, which looks at values for what SQLite is asked once for many times,
    and CLR_NUMBER; to be registered. */
@@ -70,8 +71,7 @@ struct clr_lookup_memo {
     bool has_units;      /* the times of a unit are alike to them */
     bool is_kept;        /* they may serve another query of the same dictionary */
     uint64_t dictionary; /* its id */
-    sqlite3_value **parameters;
-    int parameter_count;
+    struct clr_copied_values parameters;
     sqlite3_stmt *statement; /* was prepared for them */
     int preparations;        /* of the statement since then, by SQLite itself */
     unsigned version;        /* of the dimensions, where the statement joins them */

@@ -352,33 +352,51 @@ int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int c
     return rc;
 }
 
-bool clr_values_are_same(sqlite3_value *a, sqlite3_value *b)
+sqlite3_uint64 clr_values_write(sqlite3_value *const *values, int count, unsigned char *to)
 {
-    const int type = sqlite3_value_type(a);
-    const void *x_bytes, *y_bytes;
-    double x, y;
-    int size;
+    sqlite3_uint64 size = 0;
+    int i;
 
-    if (type != sqlite3_value_type(b))
-        return false;
-    switch (type) {
-    case SQLITE_NULL:
-        return true;
-    case SQLITE_INTEGER:
-        return sqlite3_value_int64(a) == sqlite3_value_int64(b);
-    case SQLITE_FLOAT:
-        x = sqlite3_value_double(a);
-        y = sqlite3_value_double(b);
-        return memcmp(&x, &y, sizeof x) == 0;
-    default:
-        break;
+    for (i = 0; i < count; i++) {
+        unsigned char type =
+            (unsigned char)(values[i] == NULL ? SQLITE_NULL : sqlite3_value_type(values[i]));
+        sqlite3_int64 integer = 0;
+        const void *bytes = &integer;
+        sqlite3_uint64 length = type == SQLITE_NULL ? 0 : sizeof integer;
+
+        if (type == SQLITE_INTEGER) {
+            integer = sqlite3_value_int64(values[i]);
+        } else if (type == SQLITE_FLOAT) {
+            integer = clr_bits_of(sqlite3_value_double(values[i]));
+        } else if (type != SQLITE_NULL) {
+            /* As they are, without a conversion: asked for before their number. */
+            bytes = sqlite3_value_blob(values[i]);
+            length = (sqlite3_uint64)sqlite3_value_bytes(values[i]);
+        }
+        if (to != NULL) {
+            to[size] = type;
+            memcpy(to + size + 1, &length, sizeof length);
+            if (length > 0)
+                memcpy(to + size + 1 + sizeof length, bytes, length);
+        }
+        size += 1 + sizeof length + length;
     }
-    /* The bytes as they are, without a conversion: asked for before their number. */
-    x_bytes = sqlite3_value_blob(a);
-    y_bytes = sqlite3_value_blob(b);
-    size = sqlite3_value_bytes(a);
-    return sqlite3_value_bytes(b) == size &&
-           (size == 0 || memcmp(x_bytes, y_bytes, (size_t)size) == 0);
+    return size;
+}
+
+bool clr_values_copy(sqlite3_value *const *values, int count, struct clr_copied_values *copy)
+{
+    copy->size = clr_values_write(values, count, NULL);
+    copy->bytes = sqlite3_malloc64(copy->size + 1);
+    if (copy->bytes != NULL)
+        clr_values_write(values, count, copy->bytes);
+    return copy->bytes != NULL;
+}
+
+bool clr_copied_values_are_same(const struct clr_copied_values *a,
+                                const struct clr_copied_values *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->bytes, b->bytes, a->size) == 0);
 }
 
 void clr_scalar_set(sqlite3_context *context, const struct clr_scalar *scalar, int encoding,

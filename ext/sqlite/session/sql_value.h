@@ -45,8 +45,22 @@ void clr_output_set(sqlite3_context *context, const struct clr_output *output);
    code. */
 int clr_values_bind(sqlite3_stmt *statement, sqlite3_value *const *values, int count);
 
-/* Whether two values are of one type, and the same; of TEXT and BLOBs all bytes. */
-bool clr_values_are_same(sqlite3_value *a, sqlite3_value *b);
+/* Writes values as bytes, each with its type and its length, so that no two lists look alike; NULL
+   is the same as a NULL pointer. to: NULL where the size alone is asked for. Returns how many. */
+sqlite3_uint64 clr_values_write(sqlite3_value *const *values, int count, unsigned char *to);
+
+/* Values as those bytes, memory of SQLite's. Zeros: none. */
+struct clr_copied_values {
+    unsigned char *bytes;
+    sqlite3_uint64 size;
+};
+
+/* Returns false without memory, with bytes of NULL. */
+bool clr_values_copy(sqlite3_value *const *values, int count, struct clr_copied_values *copy);
+
+/* Whether they are as many values, of the same types, and the same; of TEXT and BLOBs all bytes. */
+bool clr_copied_values_are_same(const struct clr_copied_values *a,
+                                const struct clr_copied_values *b);
 
 /*
  * Sets a scalar as the result of a function or of a column; BYTES are those at the address that it

@@ -152,21 +152,19 @@ static int prepare(struct clr_few_rows *few, sqlite3 *db, const struct clr_plan 
 
 /* ---- How many rows are few. */
 
+/* Without memory it is 0, whatever they are: no answer follows from it. */
 static uint64_t hash_parameters(sqlite3_value *const *parameters, int count)
 {
-    uint64_t hash = 1;
-    int i;
+    struct clr_value bytes = {.kind = CLR_KIND_BLOB};
+    struct clr_copied_values copy;
+    uint64_t hash = 0;
 
-    for (i = 0; i < count; i++) {
-        sqlite3_value *value = parameters[i];
-        struct clr_value bytes = {.kind = CLR_KIND_BLOB};
-
-        if (value != NULL && sqlite3_value_type(value) != SQLITE_NULL) {
-            bytes.bytes = sqlite3_value_blob(value);
-            bytes.as.size = (size_t)sqlite3_value_bytes(value);
-        }
-        hash = clr_bytes_hash(&bytes, hash);
+    if (clr_values_copy(parameters, count, &copy)) {
+        bytes.bytes = copy.bytes;
+        bytes.as.size = copy.size;
+        hash = clr_bytes_hash(&bytes, 1);
     }
+    sqlite3_free(copy.bytes);
     return hash;
 }
 

@@ -28,38 +28,6 @@ struct clr_parameter_set {
     unsigned char bytes[];
 };
 
-/* Every value is its type, its length in bytes and its bytes: no two sets look alike. */
-static sqlite3_uint64 write_values(sqlite3_value *const *values, int count, unsigned char *to)
-{
-    sqlite3_uint64 size = 0;
-    int i;
-
-    for (i = 0; i < count; i++) {
-        unsigned char type =
-            (unsigned char)(values[i] == NULL ? SQLITE_NULL : sqlite3_value_type(values[i]));
-        sqlite3_int64 integer = 0;
-        const void *bytes = &integer;
-        sqlite3_uint64 length = type == SQLITE_NULL ? 0 : sizeof integer;
-
-        if (type == SQLITE_INTEGER) {
-            integer = sqlite3_value_int64(values[i]);
-        } else if (type == SQLITE_FLOAT) {
-            integer = clr_bits_of(sqlite3_value_double(values[i]));
-        } else if (type != SQLITE_NULL) {
-            bytes = sqlite3_value_blob(values[i]); /* is to be asked for before the size */
-            length = (sqlite3_uint64)sqlite3_value_bytes(values[i]);
-        }
-        if (to != NULL) {
-            to[size] = type;
-            memcpy(to + size + 1, &length, sizeof length);
-            if (length > 0)
-                memcpy(to + size + 1 + sizeof length, bytes, length);
-        }
-        size += 1 + sizeof length + length;
-    }
-    return size;
-}
-
 /* Returns the slot that has the set, or the one where it would be. */
 static struct clr_parameter_set **find_slot(const struct clr_parameter_sets *sets,
                                             const struct clr_parameter_set *wanted)
@@ -105,7 +73,7 @@ static int make_slots(struct clr_parameter_sets *sets)
 static int find_parameter_set(struct clr_parameter_sets *sets, sqlite3_value *const *values,
                               int count, sqlite3_uint64 *first)
 {
-    const sqlite3_uint64 size = write_values(values, count, NULL);
+    const sqlite3_uint64 size = clr_values_write(values, count, NULL);
     struct clr_parameter_set *set = sqlite3_malloc64(sizeof *set + size), **slot;
     struct clr_value bytes = {.kind = CLR_KIND_BLOB, .as.size = size};
 
@@ -115,7 +83,7 @@ static int find_parameter_set(struct clr_parameter_sets *sets, sqlite3_value *co
     }
     if (sets->count == 0)
         sqlite3_randomness(sizeof sets->seed, &sets->seed);
-    set->size = write_values(values, count, set->bytes);
+    set->size = clr_values_write(values, count, set->bytes);
     bytes.bytes = set->bytes;
     set->hash = clr_bytes_hash(&bytes, sets->seed);
     slot = find_slot(sets, set);
