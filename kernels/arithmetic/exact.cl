@@ -21,11 +21,6 @@
 
 typedef double element;
 
-#undef WIDE_ARGUMENT
-#undef WIDE_FORMAL
-#define WIDE_ARGUMENT , wide
-#define WIDE_FORMAL , __local uint *wide
-
 /* An expansion of three terms. */
 typedef struct {
     double first, second, third;

@@ -4,12 +4,6 @@
  */
 typedef long element;
 
-/* There is no long accumulator behind these. */
-#undef WIDE_ARGUMENT
-#undef WIDE_FORMAL
-#define WIDE_ARGUMENT
-#define WIDE_FORMAL
-
 typedef struct {
     ulong low, middle, high;
 } partial;

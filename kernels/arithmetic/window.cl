@@ -8,11 +8,6 @@
  */
 typedef long element;
 
-#undef WIDE_ARGUMENT
-#undef WIDE_FORMAL
-#define WIDE_ARGUMENT , wide
-#define WIDE_FORMAL , __local uint *wide
-
 #define EXPONENT(bits) ((uint)((bits) >> 52) & 0x7ff)
 #define SIGNIFICAND(bits) (((bits)&0xfffffffffffffUL) | 1UL << 52)
 #define IS_ZERO(bits) ((bits) << 1 == 0)

@@ -13,7 +13,7 @@ void wide_take(__local uint *wide, element x, element y)
  * TwoProduct with fma; where a product's error term might not be representable, the product goes
  * to the long accumulator by integers (0 times anything finite needs neither).
  */
-void running_take(running *sum, double x, double y WIDE_FORMAL)
+void running_take(running *sum, double x, double y, __local uint *wide)
 {
     double product = x * y;
 
@@ -45,7 +45,7 @@ uint window_wanted(long x, long y)
      (((EXPONENT(a) + EXPONENT(b) - (begin) > WINDOW) | (EXPONENT(a) == 0) | (EXPONENT(b) == 0)) & \
       !(IS_ZERO(a) | IS_ZERO(b))))
 
-void running_take(running *sum, long x, long y WIDE_FORMAL)
+void running_take(running *sum, long x, long y, __local uint *wide)
 {
     ulong a = as_ulong(x), b = as_ulong(y);
     ulong a_part = (IS_ZERO(a) | IS_ZERO(b)) ? 0 : SIGNIFICAND(a);

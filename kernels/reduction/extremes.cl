@@ -6,12 +6,6 @@
  */
 typedef long element;
 
-/* There is no long accumulator behind these. */
-#undef WIDE_ARGUMENT
-#undef WIDE_FORMAL
-#define WIDE_ARGUMENT
-#define WIDE_FORMAL
-
 typedef struct {
     long least, greatest;
 } partial;

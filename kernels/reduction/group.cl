@@ -2,6 +2,19 @@
  * What a work-group does with its work-items' results. Follows the operation's file, which defines
  * partial and the functions on it.
  */
+
+/* The long accumulator, which those functions take where they are of REALs: there is none behind
+   integers and extremes. */
+#undef WIDE_ARGUMENT
+#undef WIDE_FORMAL
+#if REAL
+#define WIDE_ARGUMENT , wide
+#define WIDE_FORMAL , __local uint *wide
+#else
+#define WIDE_ARGUMENT
+#define WIDE_FORMAL
+#endif
+
 /* Leaves the group's result in work-item 0. */
 partial group_merge(partial mine, __local partial *scratch WIDE_FORMAL)
 {

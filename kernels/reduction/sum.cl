@@ -8,7 +8,7 @@ void wide_take(__local uint *wide, element x, element y)
 
 #if REAL && DOUBLES
 
-void running_take(running *sum, double x, double y WIDE_FORMAL)
+void running_take(running *sum, double x, double y, __local uint *wide)
 {
     sum->steps++;
     if (!IS_TAKEN_BY(sum, x)) {
@@ -31,7 +31,7 @@ uint window_wanted(long x, long y)
 #undef IS_OUTSIDE
 #define IS_OUTSIDE(bits, begin) ((EXPONENT(bits) - (begin) > WINDOW) & !IS_ZERO(bits))
 
-void running_take(running *sum, long x, long y WIDE_FORMAL)
+void running_take(running *sum, long x, long y, __local uint *wide)
 {
     ulong bits = as_ulong(x);
 
