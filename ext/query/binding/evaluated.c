@@ -53,17 +53,14 @@ static bool has_more_than_letters(const struct clr_node *node)
    entry nor a parameter has one, at which the caller looks. */
 static bool may_make_zero(const struct clr_node *node)
 {
-    static const char *const plain[] = {"lower",  "ltrim",     "replace", "rtrim",
-                                        "substr", "substring", "trim",    "upper"};
     const char *name = node->names[0].name;
     const struct clr_node *child;
-    bool may = (node->kind == CLR_N_FUNCTION && !clr_times_is_function(name)) ||
+    bool may = (node->kind == CLR_N_FUNCTION && !clr_times_is_function(name) &&
+                !CLR_TEXT_IN(name, "lower", "ltrim", "replace", "rtrim", "substr", "substring",
+                             "trim", "upper")) ||
                (node->kind == CLR_N_LITERAL && node->names[0].kind == CLR_T_BLOB) ||
                (node->kind == CLR_N_OPERATOR && node->names[0].kind != CLR_T_CONCAT);
-    size_t i;
 
-    for (i = 0; i < sizeof plain / sizeof plain[0] && node->kind == CLR_N_FUNCTION; i++)
-        may = may && strcmp(name, plain[i]) != 0;
     for (child = node->first; child != NULL && !may; child = child->next)
         may = may_make_zero(child);
     return may;
@@ -837,11 +834,6 @@ int clr_derive_part(struct clr_binder *binder, struct clr_node *node,
 
 bool clr_derive_gives_numbers(const struct clr_node *node)
 {
-    static const char *const functions[] = {"glob",   "instr", "json_array_length", "json_valid",
-                                            "length", "like",  "octet_length",      "unicode"};
-    const char *name = node->names[0].name;
-    size_t i;
-
     if (is_own_call(node))
         return false;
     switch (node->kind) {
@@ -856,11 +848,8 @@ bool clr_derive_gives_numbers(const struct clr_node *node)
     case CLR_N_CAST:
         return node->cast != CLR_CAST_TO_TEXT && node->cast != CLR_CAST_TO_BLOB;
     case CLR_N_FUNCTION:
-        for (i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-            if (strcmp(name, functions[i]) == 0)
-                return true;
-        }
-        return false;
+        return CLR_TEXT_IN(node->names[0].name, "glob", "instr", "json_array_length", "json_valid",
+                           "length", "like", "octet_length", "unicode");
     default:
         return false;
     }

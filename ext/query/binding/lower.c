@@ -182,7 +182,6 @@ static int lower_computed(struct clr_binder *binder, struct clr_node *node)
    false if something else comes. */
 static bool pass_computed(const char **at)
 {
-    static const char *const aggregates[] = {"AVG", "COUNT", "MAX", "MIN", "SUM", "TOTAL"};
     struct clr_token token;
     struct clr_reason reason;
     int depth = 0;
@@ -190,7 +189,7 @@ static bool pass_computed(const char **at)
 
     if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == CLR_T_NUMBER)
         return token.kind == CLR_T_NUMBER;
-    is_aggregate = clr_token_is_among(&token, aggregates, sizeof aggregates / sizeof aggregates[0]);
+    is_aggregate = CLR_TOKEN_IN(&token, "AVG", "COUNT", "MAX", "MIN", "SUM", "TOTAL");
     do {
         if (clr_lexer_next_raw(at, &token, &reason) != CLR_OK || token.kind == 0 ||
             (depth == 0 && token.kind != CLR_T_LP) || (depth == 1 && token.kind == CLR_T_COMMA))

@@ -162,15 +162,8 @@ static bool is_unixepoch(const struct clr_node *node)
 
 bool clr_times_is_function(const char *name)
 {
-    static const char *const names[] = {"date",      "time",     "datetime", "julianday",
-                                        "unixepoch", "strftime", "timediff"};
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    return CLR_TEXT_IN(name, "date", "time", "datetime", "julianday", "unixepoch", "strftime",
+                       "timediff");
 }
 
 /* How much of the column a function of times reads, whose time it is. */

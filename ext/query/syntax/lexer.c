@@ -366,13 +366,18 @@ bool clr_token_is(const struct clr_token *token, const char *word)
     return token->length == strlen(word) && clr_name_begins(token->text, token->length, word);
 }
 
-bool clr_token_is_among(const struct clr_token *token, const char *const *words, size_t count)
+bool clr_token_in(const struct clr_token *token, const char *const *words)
 {
-    size_t i;
+    while (*words != NULL && !clr_token_is(token, *words))
+        words++;
+    return *words != NULL;
+}
 
-    for (i = 0; i < count && !clr_token_is(token, words[i]); i++)
-        ;
-    return i < count;
+bool clr_text_in(const char *text, const char *const *list)
+{
+    while (*list != NULL && strcmp(text, *list) != 0)
+        list++;
+    return *list != NULL;
 }
 
 bool clr_token_equal(const struct clr_token *a, const struct clr_token *b)
@@ -411,24 +416,20 @@ bool clr_name_begins(const char *text, size_t length, const char *word)
 /* Whether a call of this name may ask for the time, by what it is given. */
 static bool may_name_time(const struct clr_token *name)
 {
-    static const char *const names[] = {"DATE", "DATETIME", "JULIANDAY", "STRFTIME",
-                                        "TIME", "TIMEDIFF", "UNIXEPOCH"};
-
-    return clr_token_is_among(name, names, sizeof names / sizeof names[0]) ||
+    return CLR_TOKEN_IN(name, "DATE", "DATETIME", "JULIANDAY", "STRFTIME", "TIME", "TIMEDIFF",
+                        "UNIXEPOCH") ||
            (name->kind == CLR_T_ID && !clr_is_letter(*name->text));
 }
 
 /* Whether a token by itself may ask for the time; in_call: in what such a call is given. */
 static bool may_be_time(const struct clr_token *token, bool in_call)
 {
-    static const char *const words[] = {"CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
-                                        "'NOW'", "\"NOW\""};
-    static const char *const given[] = {"'SUBSEC'", "\"SUBSEC\"", "'SUBSECOND'", "\"SUBSECOND\""};
-
-    return clr_token_is_among(token, words, sizeof words / sizeof words[0]) ||
-           (in_call && (token->kind == CLR_T_VARIABLE || token->kind == CLR_T_CONCAT ||
-                        token->kind == CLR_T_BLOB ||
-                        clr_token_is_among(token, given, sizeof given / sizeof given[0])));
+    return CLR_TOKEN_IN(token, "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP", "'NOW'",
+                        "\"NOW\"") ||
+           (in_call &&
+            (token->kind == CLR_T_VARIABLE || token->kind == CLR_T_CONCAT ||
+             token->kind == CLR_T_BLOB ||
+             CLR_TOKEN_IN(token, "'SUBSEC'", "\"SUBSEC\"", "'SUBSECOND'", "\"SUBSECOND\"")));
 }
 
 int clr_instants_count(const char *text, size_t length)

@@ -41,8 +41,13 @@ bool clr_name_begins(const char *text, size_t length, const char *word);
 /* Whether a token is a word in capitals, without regard to ASCII case. */
 bool clr_token_is(const struct clr_token *token, const char *word);
 
-/* Whether it is one of so many words. */
-bool clr_token_is_among(const struct clr_token *token, const char *const *words, size_t count);
+/* Whether it is one of those words, of a list that NULL ends. */
+bool clr_token_in(const struct clr_token *token, const char *const *words);
+#define CLR_TOKEN_IN(token, ...) clr_token_in((token), (const char *const[]){__VA_ARGS__, NULL})
+
+/* Whether a text is one of those, to the byte, of a list that NULL ends. */
+bool clr_text_in(const char *text, const char *const *list);
+#define CLR_TEXT_IN(text, ...) clr_text_in((text), (const char *const[]){__VA_ARGS__, NULL})
 
 /* Whether two tokens are the same, in literals to the byte, else without regard to ASCII case. */
 bool clr_token_equal(const struct clr_token *a, const struct clr_token *b);

@@ -1266,12 +1266,10 @@ static bool opens_table(const struct clr_syntax *syntax)
    text is at `at`. */
 static bool opens_subquery(const struct clr_syntax *syntax, const char *at)
 {
-    static const char *const words[] = {"SELECT", "WITH", "VALUES"};
     struct clr_token token;
 
     return syntax->last_kinds[0] == CLR_T_LP && !opens_table(syntax) &&
-           clr_token_next(&at, &token) &&
-           clr_token_is_among(&token, words, sizeof words / sizeof words[0]);
+           clr_token_next(&at, &token) && CLR_TOKEN_IN(&token, "SELECT", "WITH", "VALUES");
 }
 
 /* Reads the tokens of a subquery but for its first one, up to the parenthesis that closes it. */

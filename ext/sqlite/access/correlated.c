@@ -121,8 +121,6 @@ static bool take_from(struct clauses *clauses)
 
 static bool take_clauses(struct clr_written select, struct clauses *clauses)
 {
-    static const char *const others[] = {"DISTINCT", "ALL", "UNION", "INTERSECT", "EXCEPT"};
-    static const char *const last[] = {"GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT"};
     struct reader reader = read_part(select);
     const char *end = select.text + select.length, *begin;
     struct clr_written *clause = &clauses->items;
@@ -136,14 +134,14 @@ static bool take_clauses(struct clr_written select, struct clauses *clauses)
 
         if (reader.depth > 0 || reader.token.kind != CLR_T_ID)
             continue;
-        if (clr_token_is_among(&reader.token, others, sizeof others / sizeof others[0]))
+        if (CLR_TOKEN_IN(&reader.token, "DISTINCT", "ALL", "UNION", "INTERSECT", "EXCEPT"))
             return false;
         if (clause == &clauses->items && clr_token_is(&reader.token, "FROM"))
             other = &clauses->from;
         else if (clause == &clauses->from && clr_token_is(&reader.token, "WHERE"))
             other = &clauses->where;
         else if (clause != &clauses->items && clause != &clauses->rest &&
-                 clr_token_is_among(&reader.token, last, sizeof last / sizeof last[0]))
+                 CLR_TOKEN_IN(&reader.token, "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT"))
             other = &clauses->rest;
         if (other == NULL)
             continue;
@@ -280,7 +278,6 @@ static bool groups_by(struct clr_written rest, const struct link *link, bool *is
    a copy of it. */
 static bool take_item(struct clr_written *item)
 {
-    static const char *const operators[] = {"END", "ISNULL", "NOTNULL"};
     struct reader reader = read_part(*item), behind;
     const char *end = end_of_part(*item);
 
@@ -292,9 +289,7 @@ static bool take_item(struct clr_written *item)
         behind = reader;
         if (clr_token_is(&reader.token, "AS") ||
             (reader.token.kind == CLR_T_ID && reader.before.kind == CLR_T_RP &&
-             !clr_token_is_among(&reader.token, operators,
-                                 sizeof operators / sizeof operators[0]) &&
-             !next(&behind))) {
+             !CLR_TOKEN_IN(&reader.token, "END", "ISNULL", "NOTNULL") && !next(&behind))) {
             end = reader.token.text;
             break;
         }

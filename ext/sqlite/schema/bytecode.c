@@ -147,13 +147,6 @@ int clr_bytecode_databases(sqlite3 *db, struct clr_databases_read *read, const c
     return rc;
 }
 
-bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *list)
-{
-    while (*list != NULL && !clr_vdbe_op_is(operation, *list))
-        list++;
-    return *list != NULL;
-}
-
 /* Adds an operation, with these for its p2 and p3. */
 static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation, int p2, int p3)
 {
@@ -241,7 +234,7 @@ const struct clr_vdbe_op *clr_bytecode_next(const struct clr_bytecode *program,
 {
     const struct clr_vdbe_op *next = behind == NULL ? program->operations : behind + 1;
 
-    while (next < clr_bytecode_end(program) && !clr_vdbe_op_in(next, opcodes))
+    while (next < clr_bytecode_end(program) && !clr_text_in(next->opcode, opcodes))
         next++;
     return next < clr_bytecode_end(program) ? next : NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef CLR_SQLITE_BYTECODE_H
 #define CLR_SQLITE_BYTECODE_H
 
+#include "query/syntax/lexer.h"
 #include "query/syntax/selects.h"
 #include "sqlite/session/connection.h"
 
@@ -78,10 +79,8 @@ int clr_bytecode_count(const struct clr_bytecode *program, const char *opcode);
 /* Whether an operation is of that opcode. */
 bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
 
-/* Whether it is of one of those, of a list that NULL ends. */
-bool clr_vdbe_op_in(const struct clr_vdbe_op *operation, const char *const *opcodes);
-#define CLR_VDBE_OP_IN(operation, ...)                                                             \
-    clr_vdbe_op_in(operation, (const char *const[]){__VA_ARGS__, NULL})
+/* Whether it is of one of those. */
+#define CLR_VDBE_OP_IN(operation, ...) CLR_TEXT_IN((operation)->opcode, __VA_ARGS__)
 
 /* The operations that search a cursor's b-tree for a key. */
 #define CLR_VDBE_SEARCHES                                                                          \

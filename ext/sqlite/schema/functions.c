@@ -226,15 +226,9 @@ static bool has_own(const struct clr_connection *connection,
 /* Whether a scan computes a function of that name for a query, or for any. */
 static bool is_computed(const void *query, const char *name)
 {
-    static const char *const names[] = {"abs", "avg", "coalesce", "count", "ifnull",
-                                        "max", "min", "sum",      "total"};
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return clr_query_calls(query, name);
+    return CLR_TEXT_IN(name, "abs", "avg", "coalesce", "count", "ifnull", "max", "min", "sum",
+                       "total") ||
+           clr_query_calls(query, name);
 }
 
 bool clr_functions_are_replaced(struct clr_connection *connection, const struct clr_query *query)

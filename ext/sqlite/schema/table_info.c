@@ -98,7 +98,7 @@ static void take(sqlite3 *db, struct clr_column_code *code, const struct clr_vdb
     } else if (CLR_VDBE_OP_IN(operation, "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "ElseEq", "ElseNotEq",
                               "CollSeq")) {
         code->is_settled = code->is_settled && is_binary(operation);
-    } else if (!clr_vdbe_op_in(operation, plain_opcodes)) {
+    } else if (!clr_text_in(operation->opcode, plain_opcodes)) {
         code->is_settled = false;
     } else if (clr_vdbe_op_is(operation, "OpenRead")) {
         take_open(code, operation, opened);
