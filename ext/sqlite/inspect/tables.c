@@ -535,9 +535,9 @@ struct binding {
     const struct table *table;
 };
 
+/* Its rows are numbered from 1 on. */
 struct cursor {
-    sqlite3_vtab_cursor base;
-    size_t row;
+    struct clr_bound_cursor rows;
     struct cells cells;
 };
 
@@ -551,29 +551,24 @@ static int connect(sqlite3 *db, void *argument, int count, const char *const *ar
     (void)error;
     if (table->innocuous)
         sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-    return clr_virtual_table_connect(db, table->declaration, argument, result);
+    return clr_virtual_table_connect(db, table->declaration, argument, 0, result);
 }
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct table *table = ((struct binding *)clr_virtual_table_argument(base))->table;
-    int i, rc = SQLITE_OK;
+    const int argument = table->columns - 1;
+    int i = 0;
 
     info->estimatedCost = 30;
     info->estimatedRows = 30;
-    for (i = 0; i < info->nConstraint && table->takes_argument; i++) {
-        if (info->aConstraint[i].iColumn != table->columns - 1 ||
-            info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
-            continue;
-        if (!info->aConstraint[i].usable) {
-            rc = SQLITE_CONSTRAINT; /* unless another one is */
-            continue;
-        }
-        info->aConstraintUsage[i].argvIndex = 1;
-        info->aConstraintUsage[i].omit = 1;
+    if (!table->takes_argument || clr_bound_take(info, argument, 1))
         return SQLITE_OK;
-    }
-    return rc;
+    /* One that is not usable in this way may be in another one. */
+    while (i < info->nConstraint && (info->aConstraint[i].iColumn != argument ||
+                                     info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ))
+        i++;
+    return i < info->nConstraint ? SQLITE_CONSTRAINT : SQLITE_OK;
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
@@ -601,44 +596,26 @@ static int filter(sqlite3_vtab_cursor *base, int index, const char *name, int co
 
     (void)index;
     (void)name;
-    cursor->row = 0;
     drop_cells(&cursor->cells);
     binding->table->fill(binding->connection,
                          count == 1 ? (const char *)sqlite3_value_text(values[0]) : NULL,
                          &cursor->cells);
     sqlite3_free(base->pVtab->zErrMsg);
     base->pVtab->zErrMsg = cursor->cells.error;
+    clr_bound_begin(base, binding, 1,
+                    1 + (sqlite3_int64)cursor->cells.count / binding->table->columns);
     return cursor->cells.rc;
-}
-
-static int next(sqlite3_vtab_cursor *cursor)
-{
-    ((struct cursor *)cursor)->row++;
-    return SQLITE_OK;
-}
-
-static int at_end(sqlite3_vtab_cursor *base)
-{
-    const struct cursor *cursor = (struct cursor *)base;
-
-    return cursor->row >= cursor->cells.count / (size_t)binding_of(base)->table->columns;
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {
     const struct cursor *cursor = (struct cursor *)base;
-    const size_t columns = (size_t)binding_of(base)->table->columns;
+    const int columns = binding_of(base)->table->columns;
     struct clr_output output;
 
     clr_output_init(&output);
-    output.value = cursor->cells.all[cursor->row * columns + (size_t)number];
+    output.value = cursor->cells.all[(cursor->rows.row - 1) * columns + number];
     clr_output_set(context, &output);
-    return SQLITE_OK;
-}
-
-static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
-{
-    *id = (sqlite3_int64)((struct cursor *)cursor)->row + 1;
     return SQLITE_OK;
 }
 
@@ -649,10 +626,10 @@ static const sqlite3_module module = {
     .xOpen = open_cursor,
     .xClose = close_cursor,
     .xFilter = filter,
-    .xNext = next,
-    .xEof = at_end,
+    .xNext = clr_bound_next,
+    .xEof = clr_bound_eof,
     .xColumn = column,
-    .xRowid = rowid,
+    .xRowid = clr_bound_rowid,
 };
 
 static void free_binding(void *pointer)

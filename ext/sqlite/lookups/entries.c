@@ -43,14 +43,11 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
                          sqlite3_vtab **table, char **error)
 {
     const struct module *module = argument;
-    const int rc = clr_virtual_table_connect(db, module->declaration, argument, table);
 
     (void)count;
     (void)arguments;
     (void)error;
-    if (rc == SQLITE_OK)
-        ((struct clr_virtual_table *)*table)->source = SOURCE;
-    return rc;
+    return clr_virtual_table_connect(db, module->declaration, argument, SOURCE, table);
 }
 
 static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,

@@ -34,7 +34,7 @@ static int connect(sqlite3 *db, void *connection, int count, const char *const *
     (void)count;
     (void)arguments;
     (void)error;
-    return clr_virtual_table_connect(db, "CREATE TABLE clreduce(lock)", connection, result);
+    return clr_virtual_table_connect(db, "CREATE TABLE clreduce(lock)", connection, 0, result);
 }
 
 /* Without work there is no way to read the table: so it needs no cursors. */

@@ -9,7 +9,7 @@
 struct clr_virtual_table {
     sqlite3_vtab base;
     void *argument; /* of sqlite3_create_module_v2(), which owns it */
-    int source;     /* of a bound table: the number of its hidden column */
+    int source;     /* of a bound table: the number of its hidden column; else 0 */
 };
 
 /* Declares a virtual table by its CREATE TABLE. Returns SQLite's result code: where the connection
@@ -26,11 +26,12 @@ static inline int clr_virtual_table_declare(sqlite3 *db, const char *declaration
 }
 
 /*
- * For xConnect: declares the table by its CREATE TABLE and makes it. Returns SQLite's result code;
- * *result is set for SQLITE_OK alone, and is freed by clr_virtual_table_disconnect().
+ * For xConnect: declares the table by its CREATE TABLE and makes it. source: of a bound table, the
+ * number of its hidden column. Returns SQLite's result code; *result is set for SQLITE_OK alone,
+ * and is freed by clr_virtual_table_disconnect().
  */
 static inline int clr_virtual_table_connect(sqlite3 *db, const char *declaration, void *argument,
-                                            sqlite3_vtab **result)
+                                            int source, sqlite3_vtab **result)
 {
     struct clr_virtual_table *table;
     int rc = clr_virtual_table_declare(db, declaration);
@@ -42,6 +43,7 @@ static inline int clr_virtual_table_connect(sqlite3 *db, const char *declaration
         return SQLITE_NOMEM;
     memset(table, 0, sizeof *table);
     table->argument = argument;
+    table->source = source;
     *result = &table->base;
     return SQLITE_OK;
 }

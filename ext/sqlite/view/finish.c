@@ -41,9 +41,7 @@ static int connect_table(sqlite3 *db, void *argument, int count, const char *con
     sqlite3_str_appendall(text, "\"c:source\" HIDDEN, \"" CLR_GROUP_FIRST_KEY "\" HIDDEN)");
     declaration = sqlite3_str_finish(text);
     if (declaration != NULL)
-        rc = clr_virtual_table_connect(db, declaration, argument, table);
-    if (rc == SQLITE_OK)
-        ((struct clr_virtual_table *)*table)->source = SOURCE;
+        rc = clr_virtual_table_connect(db, declaration, argument, SOURCE, table);
     sqlite3_free(declaration);
     return rc;
 }
