@@ -16,11 +16,6 @@ partial partial_zero(void)
     return zero;
 }
 
-running running_zero(void)
-{
-    return partial_zero();
-}
-
 /* Adds the 192-bit number in three parts. */
 void running_add(running *sum, ulong low, ulong middle, ulong high)
 {
@@ -45,9 +40,4 @@ void running_add_times(running *sum, long value, ulong count)
 void partial_merge(partial *sum, partial other)
 {
     running_add(sum, other.low, other.middle, other.high);
-}
-
-partial running_finish(running sum)
-{
-    return sum;
 }

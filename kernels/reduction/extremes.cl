@@ -18,11 +18,6 @@ partial partial_zero(void)
     return none;
 }
 
-running running_zero(void)
-{
-    return partial_zero();
-}
-
 void running_take(running *range, long x, long y)
 {
 #if KEYS
@@ -36,9 +31,4 @@ void partial_merge(partial *range, partial other)
 {
     range->least = min(range->least, other.least);
     range->greatest = max(range->greatest, other.greatest);
-}
-
-partial running_finish(running range)
-{
-    return range;
 }

@@ -13,6 +13,17 @@
 #else
 #define WIDE_ARGUMENT
 #define WIDE_FORMAL
+
+/* What these keep of their values is a partial result at any time. */
+running running_zero(void)
+{
+    return partial_zero();
+}
+
+partial running_finish(running sum)
+{
+    return sum;
+}
 #endif
 
 /* Leaves the group's result in work-item 0. */
