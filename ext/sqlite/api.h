@@ -8,6 +8,8 @@
 
 #include <sqlite3ext.h>
 
+#include <string.h>
+
 #ifndef SQLITE_CORE
 /* Hidden where it is declared, too: else its address would be looked up for every call. */
 extern __attribute__((visibility("hidden"))) const sqlite3_api_routines *sqlite3_api;
@@ -27,6 +29,16 @@ extern __attribute__((visibility("hidden"))) const sqlite3_api_routines *sqlite3
 #else
 #define CLR_RESULT_SUBTYPE 0x001000000
 #endif
+
+/* As sqlite3_malloc64(), with all bytes zero. */
+static inline void *clr_sqlite_alloc_zero(sqlite3_uint64 size)
+{
+    void *block = sqlite3_malloc64(size);
+
+    if (block != NULL)
+        memset(block, 0, size);
+    return block;
+}
 
 /* The subtype of JSON text, by which SQLite's JSON functions know it from other text. */
 enum { CLR_JSON_SUBTYPE = 'J' };

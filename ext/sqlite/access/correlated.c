@@ -609,7 +609,7 @@ int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, 
     *text = NULL;
     if (sqlite3_strlike("%select%select%", sql, 0) != 0 || clr_text_has_truth(sql))
         return SQLITE_NOTFOUND;
-    joined = sqlite3_malloc64(sizeof *joined);
+    joined = clr_sqlite_alloc_zero(sizeof *joined);
     selects = sqlite3_malloc64(sizeof *selects);
     named = sqlite3_str_new(NULL);
     clr_text_append_names(named, &written, plain);
@@ -617,7 +617,6 @@ int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, 
     if (joined == NULL || selects == NULL || numbered == NULL) {
         rc = SQLITE_NOMEM;
     } else {
-        memset(joined, 0, sizeof *joined);
         joined->connection = connection;
         if (clr_selects_find(numbered, selects))
             rc = take_subqueries(joined, selects);

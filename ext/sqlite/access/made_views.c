@@ -182,12 +182,11 @@ static int choose_name(sqlite3 *db, struct made_views *views, char name[CLR_MADE
 static int make(struct clr_connection *connection, struct made_views *views, const char *sql,
                 bool compares, struct made **result, char **message)
 {
-    struct made *made = sqlite3_malloc(sizeof *made);
+    struct made *made = clr_sqlite_alloc_zero(sizeof *made);
     int rc;
 
     if (made == NULL)
         return SQLITE_NOMEM;
-    memset(made, 0, sizeof *made);
     made->compares = compares;
     made->sql = sqlite3_mprintf("%s", sql);
     rc = made->sql == NULL ? SQLITE_NOMEM : make_room(connection, views);

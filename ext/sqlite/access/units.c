@@ -853,12 +853,11 @@ static char *write_statement(const struct units *units, enum place_taker taker)
 /* Begins with a statement; NULL without memory. Where it can't be read it has no SELECTs. */
 static struct units *begin_units(struct clr_connection *connection, const char *sql)
 {
-    struct units *units = sqlite3_malloc64(sizeof *units);
+    struct units *units = clr_sqlite_alloc_zero(sizeof *units);
     int i;
 
     if (units == NULL)
         return NULL;
-    memset(units, 0, sizeof *units);
     units->connection = connection;
     units->sql = sql;
     units->instants = clr_instants_count(sql, strlen(sql));

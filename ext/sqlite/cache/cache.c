@@ -176,12 +176,11 @@ struct clr_image_column *clr_image_add(struct clr_image *image, const char *name
         own_expression(added);
         return added;
     }
-    added = sqlite3_malloc(sizeof *added);
+    added = clr_sqlite_alloc_zero(sizeof *added);
     if (added == NULL) {
         clr_column_release(column);
         return NULL;
     }
-    memset(added, 0, sizeof *added);
     added->column = column;
     added->field = *field;
     added->name = sqlite3_mprintf("%s", name);

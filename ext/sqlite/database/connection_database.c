@@ -521,10 +521,9 @@ static struct clr_database *find_database(struct clr_connection *connection, con
         database = database->next;
     if (database != NULL || databases == NULL)
         return database;
-    database = sqlite3_malloc(sizeof *database);
+    database = clr_sqlite_alloc_zero(sizeof *database);
     if (database == NULL)
         return NULL;
-    memset(database, 0, sizeof *database);
     database->connection = connection;
     database->schema = sqlite3_mprintf("%s", schema);
     if (database->schema == NULL) {

@@ -242,7 +242,7 @@ static void follow_variables(const struct clr_bytecode *program, int first, bool
 static int *find_variables(const struct clr_bytecode *program, int first)
 {
     const size_t size = (size_t)program->count * sizeof(int);
-    int *variables = sqlite3_malloc64(size + 1), count = 0, i;
+    int *variables = clr_sqlite_alloc_zero(size + 1), count = 0, i;
     struct stored *registers;
 
     for (i = 0; i < program->count; i++) {
@@ -251,7 +251,6 @@ static int *find_variables(const struct clr_bytecode *program, int first)
     }
     registers = sqlite3_malloc64((sqlite3_uint64)count * sizeof *registers + 1);
     if (variables != NULL && registers != NULL) {
-        memset(variables, 0, size);
         follow_variables(program, first, false, registers, count, variables);
         follow_variables(program, first, true, registers, count, variables);
     } else {
@@ -289,9 +288,7 @@ int clr_comparisons_read(sqlite3_stmt *select, struct clr_comparison **list)
     struct clr_bytecode program = {.count = 0};
     int *variables = NULL, rc = SQLITE_NOMEM;
 
-    *list = sqlite3_malloc64(size);
-    if (*list != NULL)
-        memset(*list, 0, size);
+    *list = clr_sqlite_alloc_zero(size);
     if (*list != NULL && sql != NULL)
         rc = clr_bytecode_read(sqlite3_db_handle(select), &program, "%s", sql);
     if (rc == SQLITE_OK && (variables = find_variables(&program, first)) == NULL)

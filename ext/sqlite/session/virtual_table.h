@@ -4,8 +4,6 @@
 
 #include "sqlite/session/statement.h"
 
-#include <string.h>
-
 struct clr_virtual_table {
     sqlite3_vtab base;
     void *argument; /* of sqlite3_create_module_v2(), which owns it */
@@ -38,10 +36,9 @@ static inline int clr_virtual_table_connect(sqlite3 *db, const char *declaration
 
     if (rc != SQLITE_OK)
         return rc;
-    table = sqlite3_malloc(sizeof *table);
+    table = clr_sqlite_alloc_zero(sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
-    memset(table, 0, sizeof *table);
     table->argument = argument;
     table->source = source;
     *result = &table->base;
@@ -64,13 +61,8 @@ static inline void *clr_virtual_table_argument(sqlite3_vtab *table)
    Returns SQLITE_OK with *result, or SQLITE_NOMEM. */
 static inline int clr_virtual_table_open(size_t size, sqlite3_vtab_cursor **result)
 {
-    sqlite3_vtab_cursor *cursor = sqlite3_malloc64(size);
-
-    if (cursor == NULL)
-        return SQLITE_NOMEM;
-    memset(cursor, 0, size);
-    *result = cursor;
-    return SQLITE_OK;
+    *result = clr_sqlite_alloc_zero(size);
+    return *result == NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* xClose, of a cursor that holds nothing of its own. */

@@ -337,12 +337,11 @@ static bool is_unplanned(const struct clr_acceleration *acceleration)
 struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
                                               const struct clr_select *select)
 {
-    struct clr_acceleration *acceleration = sqlite3_malloc(sizeof *acceleration);
+    struct clr_acceleration *acceleration = clr_sqlite_alloc_zero(sizeof *acceleration);
     bool is_changed;
 
     if (acceleration == NULL)
         return NULL;
-    memset(acceleration, 0, sizeof *acceleration);
     acceleration->connection = connection;
     acceleration->interruption.db = connection->db;
     acceleration->select = select;

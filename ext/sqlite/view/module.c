@@ -51,10 +51,9 @@ static int make_slots(struct clr_parameter_sets *sets)
     if (sets->count * 2 < sets->slot_count)
         return SQLITE_OK;
     larger.slot_count = sets->slot_count == 0 ? FIRST_SLOTS : sets->slot_count * 2;
-    larger.slots = sqlite3_malloc64(larger.slot_count * sizeof *larger.slots);
+    larger.slots = clr_sqlite_alloc_zero(larger.slot_count * sizeof *larger.slots);
     if (larger.slots == NULL)
         return SQLITE_NOMEM;
-    memset(larger.slots, 0, larger.slot_count * sizeof *larger.slots);
     for (i = 0; i < sets->slot_count; i++) {
         if (sets->slots[i] != NULL)
             *find_slot(&larger, sets->slots[i]) = sets->slots[i];
@@ -255,10 +254,9 @@ static int learn_view(const struct wanted *wanted, struct clr_view **result, cha
     struct clr_view *view;
     int rc = SQLITE_NOMEM;
 
-    view = views == NULL ? NULL : sqlite3_malloc(sizeof *view);
+    view = views == NULL ? NULL : clr_sqlite_alloc_zero(sizeof *view);
     if (view == NULL)
         return SQLITE_NOMEM;
-    memset(view, 0, sizeof *view);
     view->views = views;
     view->connection = connection;
     view->is_made = wanted->is_made;
@@ -352,10 +350,9 @@ static int disconnect_view(sqlite3_vtab *base)
 {
     struct clr_view *view = (struct clr_view *)base;
     struct clr_connection *connection = view->connection;
-    struct clr_view *past = sqlite3_malloc(sizeof *past);
+    struct clr_view *past = clr_sqlite_alloc_zero(sizeof *past);
 
     if (past != NULL) {
-        memset(past, 0, sizeof *past);
         past->name = view->name;
         past->argument = view->argument;
         past->select = view->select;
@@ -569,11 +566,11 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 {
     struct clr_view *view = (struct clr_view *)base;
     const size_t count = (size_t)view->select.parameter_count;
-    struct cursor *cursor = sqlite3_malloc64(sizeof *cursor + count * sizeof *cursor->parameters);
+    struct cursor *cursor =
+        clr_sqlite_alloc_zero(sizeof *cursor + count * sizeof *cursor->parameters);
 
     if (cursor == NULL)
         return SQLITE_NOMEM;
-    memset(cursor, 0, sizeof *cursor + count * sizeof *cursor->parameters);
     cursor->parameters = (sqlite3_value **)(cursor + 1);
     view->cursors++;
     view->used = ++view->views->uses;

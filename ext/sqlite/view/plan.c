@@ -202,13 +202,12 @@ static struct clr_known_column *know_columns(sqlite3 *db, const struct clr_plan 
                                              const struct clr_table_info *table, bool was_scanned)
 {
     const size_t size = ((size_t)table->column_count + 1) * sizeof(struct clr_known_column);
-    struct clr_known_column *columns = sqlite3_malloc64(size);
+    struct clr_known_column *columns = clr_sqlite_alloc_zero(size);
     const struct clr_node *node;
     int i;
 
     if (columns == NULL)
         return NULL;
-    memset(columns, 0, size);
     for (i = 0; i <= table->column_count; i++) {
         columns[i].name = table->columns[i].name;
         columns[i].number = i;
@@ -819,12 +818,11 @@ int clr_plan_make(struct clr_connection *connection, const struct clr_select *se
                   struct clr_plan **result, struct clr_reason *reason)
 {
     const struct clr_float_environment before = clr_float_environment_begin();
-    struct clr_plan *plan = sqlite3_malloc(sizeof *plan);
+    struct clr_plan *plan = clr_sqlite_alloc_zero(sizeof *plan);
     int rc = SQLITE_NOMEM;
 
     clr_reason_set(reason, CLR_WHY_NONE);
     if (plan != NULL) {
-        memset(plan, 0, sizeof *plan);
         plan->varied = varied;
         rc = make_plan(connection, select, sql, plan, reason);
         plan->varied = NULL;

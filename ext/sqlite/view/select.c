@@ -201,14 +201,12 @@ static int declare_all(const struct clr_select *select, sqlite3_stmt *statement,
 
     sqlite3_randomness(sizeof seed, &seed);
     declaration.names = clr_dictionary_new(seed, NULL);
-    declaration.numbers = sqlite3_malloc64(size);
+    declaration.numbers = clr_sqlite_alloc_zero(size);
     sqlite3_str_appendall(declaration.text, "CREATE TABLE clreduce(");
     if (declaration.names == NULL || declaration.numbers == NULL)
         rc = SQLITE_NOMEM;
-    if (rc == SQLITE_OK) {
-        memset(declaration.numbers, 0, size);
+    if (rc == SQLITE_OK)
         rc = declare_columns(select, statement, &names, &declaration);
-    }
     if (rc == SQLITE_OK)
         rc = declare_parameters(statement, &declaration);
     sqlite3_str_appendall(declaration.text, ")");
