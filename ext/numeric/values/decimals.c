@@ -77,9 +77,11 @@ static ALWAYS_INLINE bool split(double power, const int64_t *values, size_t coun
             for (k = 0; k < STEP; k++)                                                             \
                 WIDEN_ONE(i + k);                                                                  \
         }                                                                                          \
-        for (; i + SHORT_STEP <= count; i += SHORT_STEP)                                           \
+        for (; i + SHORT_STEP <= count; i += SHORT_STEP) {                                         \
+            __builtin_prefetch((const char *)(each + i) + AHEAD);                                  \
             for (k = 0; k < SHORT_STEP; k++)                                                       \
                 WIDEN_ONE(i + k);                                                                  \
+        }                                                                                          \
         for (; i < count; i++)                                                                     \
             WIDEN_ONE(i);                                                                          \
     } while (0)
