@@ -138,14 +138,11 @@ def through_view(db, select, parameters=(), name="view_of_it"):
 
 
 def agree(db, name, select, parameters, what, times=1, anew=False):
-    """So many checks: a view, which may be made first, and its SELECT, asked one after the other."""
-    results = []
+    """So many checks: a view, which may be made first, gives each time what its SELECT gives."""
     if anew:
         create(db, name, select)
-    for _ in range(times):
-        want = outcome(db, select, parameters)
-        results.append(tap.is_equal(ask(db, name, parameters), want, what))
-    return all(results)
+    want = outcome(db, select, parameters)
+    return all([tap.is_equal(ask(db, name, parameters), want, what) for _ in range(times)])
 
 
 def fails(result, *fragments):
