@@ -371,7 +371,8 @@ static bool run_step(sqlite3 *db, int i, const char *expected, long after)
     return rc == SQLITE_NOMEM;
 }
 
-/* Runs all steps, each again if there was no memory for it. Returns how many had none. */
+/* Runs all steps, each again if there was no memory for it; in quick runs up to the end of the view
+   that had none, as all are run again afterwards. Returns how many had none. */
 static int run_steps(sqlite3 *db, char *const expected[STEPS], int (*fail_after)(long), long after,
                      bool *failed)
 {
@@ -380,6 +381,9 @@ static int run_steps(sqlite3 *db, char *const expected[STEPS], int (*fail_after)
     *failed = false;
     fail_after(after);
     for (int i = 0; i < step_count; i++) {
+        if (told > 0 && tap_is_quick() && strncmp(steps[i].sql, "CREATE", 6) == 0 &&
+            life->views != NULL)
+            break;
         if (!run_step(db, i, expected[i], after))
             continue;
         told++;
