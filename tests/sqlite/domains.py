@@ -581,7 +581,7 @@ class Zones(Domain):
         # Those whose sums of runs of rows are told by what is kept of them.
         "p": ("REAL", lambda rng, n: n * 37 % 9973 / 100),
         "q": ("INTEGER", lambda rng, n: n * 37 % 250 - 100),
-        "b": ("INTEGER", lambda rng, n: 2**51 + n * 37 % 250),
+        "b": ("INTEGER", lambda rng, n: 2**51 - 125 + n * 37 % 250),
         "w": ("REAL", lambda rng, n: n / 7 * 10.0 ** (n // 2000 % 8 * 35 if n % 3 == 0 else 0)),
     }
     numbers = (0, -0.0, 0.5, -1, 2**53, 2**53 + 1, 2.0**53, 2**53 + 2, 2**63 - 1, -(2**63), 2.0**63, 1e300, -1e300, None)

@@ -50,13 +50,14 @@ enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
     addends->doubts = doubts;
     addends->words = clr_memory_alloc(words * sizeof *addends->words);
     addends->own = clr_memory_alloc((words + 1) * CLR_BLOCK * sizeof *addends->own);
-    addends->of_zones = clr_memory_alloc(words * sizeof *addends->of_zones);
+    addends->of_block = clr_memory_alloc(2 * words * sizeof *addends->of_block);
+    addends->of_run = addends->of_block + words;
     if (addends->words != NULL)
         addends->words[0] = NULL;
     addends->list_count = plan->tally_count * CLR_LISTS;
     addends->lists =
         clr_memory_alloc_zero((size_t)addends->list_count * sizeof *addends->lists + 1);
-    return addends->words != NULL && addends->own != NULL && addends->of_zones != NULL &&
+    return addends->words != NULL && addends->own != NULL && addends->of_block != NULL &&
                    addends->lists != NULL
                ? CLR_SCAN_DONE
                : CLR_SCAN_FAILED;
@@ -75,7 +76,7 @@ void clr_group_addends_free(struct clr_group_addends *addends)
     clr_memory_free(addends->spills.spills);
     addends->spills = (struct clr_group_spills){NULL, 0, 0};
     clr_memory_free(addends->lists);
-    clr_memory_free(addends->of_zones);
+    clr_memory_free(addends->of_block);
     clr_memory_free(addends->own);
     clr_memory_free(addends->words);
 }
@@ -566,20 +567,19 @@ static bool find_words(const struct clr_group_tally *kept, const struct clr_tall
             find_sum(kept, real, sum->parts, words));
 }
 
-bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
-                                 int64_t *record)
+const int64_t *clr_group_addends_of_block(struct clr_group_addends *addends,
+                                          const struct clr_block *block)
 {
     const struct clr_group_plan *plan = addends->plan;
-    int64_t *words = addends->of_zones;
+    int64_t *words = addends->of_block;
     int i;
 
     memset(words, 0, (size_t)plan->words * sizeof *words);
     words[0] = (int64_t)block->count;
     for (i = 0; i < plan->tally_count; i++)
         if (!find_words(&plan->tallies[i], &plan->scan->tallies[i], block, words))
-            return false;
-    clr_group_record_add(plan, words, record);
-    return true;
+            return NULL;
+    return words;
 }
 
 /* Whether a tally counts rows, or takes the sums of what is kept of a column's values. */
@@ -597,11 +597,12 @@ static bool takes_runs(const struct clr_group_tally *kept, const struct clr_tall
             return false;
     if (tally->x < 0)
         return true;
+    if (block->scan->instructions[tally->x].opcode != CLR_OP_COLUMN)
+        return false;
     column = clr_block_column(block, tally->x);
     frame = &column->frame;
-    return block->scan->instructions[tally->x].opcode == CLR_OP_COLUMN &&
-           clr_tally_takes_zones(tally) && (CLR_TYPE(column->kind) & ~kept->x_types) == 0 &&
-           clr_column_sums_rows(column) &&
+    return clr_tally_takes_zones(tally) && clr_column_sums_rows(column) &&
+           (CLR_TYPE(column->kind) & ~kept->x_types) == 0 &&
            (!clr_tally_does(tally, CLR_SUM) ||
             takes_sums(kept, column->kind == CLR_TAG_REAL,
                        frame->power == 0.0 ? frame->known_least
@@ -623,11 +624,11 @@ bool clr_group_addends_take_runs(const struct clr_group_addends *addends,
     return true;
 }
 
-bool clr_group_addends_add_run(struct clr_group_addends *addends, const struct clr_block *block,
-                               size_t first, size_t count, int64_t *record)
+const int64_t *clr_group_addends_of_run(struct clr_group_addends *addends,
+                                        const struct clr_block *block, size_t first, size_t count)
 {
     const struct clr_group_plan *plan = addends->plan;
-    int64_t *words = addends->of_zones, parts[2];
+    int64_t *words = addends->of_run, parts[2];
     int i;
 
     memset(words, 0, (size_t)plan->words * sizeof *words);
@@ -641,8 +642,41 @@ bool clr_group_addends_add_run(struct clr_group_addends *addends, const struct c
         column = clr_block_column(block, tally->x);
         clr_column_sum_rows(column, first, count, parts);
         if (!find_sum(&plan->tallies[i], column->kind == CLR_TAG_REAL, parts, words))
-            return false;
+            return NULL;
     }
-    clr_group_record_add(plan, words, record);
-    return true;
+    return words;
+}
+
+/* Takes the words of count rows out of those of their block. Returns false if they are not told. */
+static bool take_away(struct clr_group_addends *addends, const struct clr_block *block,
+                      size_t first, size_t count)
+{
+    const struct clr_group_plan *plan = addends->plan;
+    const int64_t *words = clr_group_addends_of_run(addends, block, first, count);
+    int64_t *left = addends->of_block;
+    int i;
+
+    for (i = 0; words != NULL && i < plan->words; i++)
+        left[i] = (int64_t)((uint64_t)left[i] - (uint64_t)words[i]);
+    for (i = 0; i < plan->tally_count; i++) {
+        const struct clr_group_tally *kept = &plan->tallies[i];
+
+        if (kept->integer_high < 0)
+            continue;
+        /* Lower halves are not negative. */
+        left[kept->integer_high] += left[kept->integer] >> 32;
+        left[kept->integer] &= UINT32_MAX;
+    }
+    return words != NULL;
+}
+
+const int64_t *clr_group_addends_of_rest(struct clr_group_addends *addends,
+                                         const struct clr_block *block, size_t from, size_t to)
+{
+    return clr_group_addends_of_block(addends, block) != NULL &&
+                   (from == 0 || take_away(addends, block, block->first, from)) &&
+                   (to == block->count ||
+                    take_away(addends, block, block->first + to, block->count - to))
+               ? addends->of_block
+               : NULL;
 }

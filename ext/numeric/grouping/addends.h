@@ -14,7 +14,7 @@ struct clr_group_addends {
     const int64_t **words;        /* for each word the values of a block's rows; of word 0 NULL, if
                                      they are 1 */
     int64_t *own;                 /* room for them, and for one more */
-    int64_t *of_zones;            /* for each word what a whole block adds to it */
+    int64_t *of_block, *of_run;   /* for each word what all of their rows add to it */
     struct clr_group_list *lists; /* CLR_LISTS for each tally */
     int list_count;
     struct clr_group_spills spills;
@@ -40,19 +40,23 @@ enum clr_scan_outcome clr_group_addends_find(struct clr_group_addends *addends,
                                              struct clr_block *block, const uint64_t *selected,
                                              const uint32_t *numbers);
 
-/* Adds all rows of the block, which has not run and is of one group, to that group's record, as
-   zones tell of them. Returns false if they do not tell all; then the record stays as it is. */
-bool clr_group_addends_add_zones(struct clr_group_addends *addends, const struct clr_block *block,
-                                 int64_t *record);
+/* Returns what all rows of a block, which has not run, add to a record, as zones tell of them, or
+   NULL if they do not tell all. The words are the addends', until the next call. */
+const int64_t *clr_group_addends_of_block(struct clr_group_addends *addends,
+                                          const struct clr_block *block);
 
-/* Whether rows beside each other of such a block may be added to a record by the sums of what is
-   kept of their values. */
+/* Whether the sums of what is kept of values tell what rows beside each other add. */
 bool clr_group_addends_take_runs(const struct clr_group_addends *addends,
                                  const struct clr_block *block);
 
-/* Adds count of them, from row `first` of the columns on. Returns false if a sum has too many
-   digits; then the record stays as it is. */
-bool clr_group_addends_add_run(struct clr_group_addends *addends, const struct clr_block *block,
-                               size_t first, size_t count, int64_t *record);
+/* Returns what count rows of such a block add, from row `first` of the columns on, as above; or
+   NULL if a sum has too many digits. */
+const int64_t *clr_group_addends_of_run(struct clr_group_addends *addends,
+                                        const struct clr_block *block, size_t first, size_t count);
+
+/* The same of rows of the block from one to another, as what the others leave of it: their own
+   values are not looked at. NULL also if zones do not tell of the block. */
+const int64_t *clr_group_addends_of_rest(struct clr_group_addends *addends,
+                                         const struct clr_block *block, size_t from, size_t to);
 
 #endif

@@ -568,6 +568,10 @@ static enum clr_scan_outcome find_numbers(struct clr_group_numbers *numbers,
 /* Bytes of records that stay in a processor's cache without being fetched. */
 enum { NEAR = 1 << 19 };
 
+/* A run of so many rows of a block is found by what the others leave of it: their sums are then
+   found twice. */
+enum { REST_ROWS = CLR_BLOCK / 8 * 3 };
+
 /* So many rows, and one in 16, tell whether most groups have one or two rows. */
 enum { SOME = 1 << 14 };
 
@@ -806,27 +810,70 @@ static void drop_rows(uint64_t *rows, size_t row, size_t end)
     rows[last] &= ~(mask & UINT64_MAX >> (63 - (end - 1) % 64));
 }
 
-/* Takes the long runs of a block, and stores which rows are left, and how many. Returns false if it
-   takes none. Keys are plain. */
+/* Takes a run, if its group and its sums are told, out of the rows that are left. */
+static void take_run(struct clr_group_part *part, const struct clr_block *block, size_t row,
+                     size_t end, uint64_t *left)
+{
+    const int64_t *found;
+    uint64_t number;
+
+    if (!find_group(part->plan, block, block->first + row, false, &number))
+        return;
+    found = clr_group_addends_of_run(&part->addends, block, block->first + row, end - row);
+    if (found == NULL)
+        return;
+    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
+    drop_rows(left, row, end);
+}
+
+/* Stores the longest run. */
+static void find_longest(const uint64_t *ends, size_t *longest, size_t *longest_end)
+{
+    size_t row = 0, end, i;
+    uint64_t word;
+
+    *longest = *longest_end = 0;
+    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
+        for (word = ends[i]; word != 0; word &= word - 1, row = end) {
+            end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
+            if (end - row > *longest_end - *longest) {
+                *longest = row;
+                *longest_end = end;
+            }
+        }
+    }
+}
+
+/*
+ * Takes the long runs of a block, and stores which rows are left, and how many. Returns false if it
+ * takes none. Keys are plain. A run that has most of the rows is what the others leave of the
+ * block, if zones tell of that: its values need not be loaded.
+ */
 static bool take_runs(struct clr_group_part *part, const struct clr_block *block, uint64_t *left,
                       size_t *count)
 {
     uint64_t ends[CLR_BLOCK_WORDS], number, word;
-    size_t row = 0, end, i;
+    size_t row = 0, end, longest, longest_end, i;
+    const int64_t *rest = NULL;
 
     if (part->plan->grouping.by_first || block->count < CLR_BLOCK ||
         !clr_group_addends_take_runs(&part->addends, block) ||
         !find_ends_of_keys(part->plan, block, ends))
         return false;
+    find_longest(ends, &longest, &longest_end);
+    if (longest_end - longest >= REST_ROWS &&
+        find_group(part->plan, block, block->first + longest, false, &number))
+        rest = clr_group_addends_of_rest(&part->addends, block, longest, longest_end);
     memset(left, -1, CLR_BLOCK_WORDS * sizeof *left);
+    if (rest != NULL) {
+        clr_group_record_add(part->plan, rest, clr_group_part_record(part, number));
+        drop_rows(left, longest, longest_end);
+    }
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
         for (word = ends[i]; word != 0; word &= word - 1, row = end) {
             end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
-            if (end - row >= CLR_LONG_RUN &&
-                find_group(part->plan, block, block->first + row, false, &number) &&
-                clr_group_addends_add_run(&part->addends, block, block->first + row, end - row,
-                                          clr_group_part_record(part, number)))
-                drop_rows(left, row, end);
+            if (end - row >= CLR_LONG_RUN && (rest == NULL || row != longest))
+                take_run(part, block, row, end, left);
         }
     }
     *count = block->loops->count(left);
@@ -837,12 +884,15 @@ static bool take_zones(void *taker, const struct clr_block *block, uint64_t *lef
 {
     struct clr_group_part *part = taker;
     uint64_t *first_rows = part->first_rows.start, number;
+    const int64_t *found = NULL;
 
     if (!has_plain_keys(part->plan, block))
         return false;
-    if (!find_only_group(part->plan, block, &number) ||
-        !clr_group_addends_add_zones(&part->addends, block, clr_group_part_record(part, number)))
+    if (find_only_group(part->plan, block, &number))
+        found = clr_group_addends_of_block(&part->addends, block);
+    if (found == NULL)
         return take_runs(part, block, left, count);
+    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
     if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
         first_rows[number] = part->first + part->seen;
     *count = 0;

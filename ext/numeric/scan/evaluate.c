@@ -559,9 +559,11 @@ static void collect_block(const struct collector *collector, const struct clr_bl
 {
     const struct clr_column *column = clr_block_column(block, collector->tally->x);
     struct clr_zone_sum own = {.numbers = (uint32_t)block->count};
-    const struct clr_zone of_kept = {.types = (uint8_t)CLR_TYPE(column->kind)}, *ends = &of_kept;
+    struct clr_zone of_kept = {.types = 0};
+    const struct clr_zone *ends = &of_kept;
 
     if (sum == NULL) {
+        of_kept.types = (uint8_t)CLR_TYPE(column->kind);
         clr_column_sum_rows(column, block->first, block->count, own.parts);
         sum = &own;
     } else {

@@ -115,6 +115,7 @@ def test_whole(rng):
             "SELECT substr(e, 10, 1) AS x, gpu_median(v), gpu_sum(k), gpu_min(i) FROM t WHERE i > 50 GROUP BY x ORDER BY x DESC",
             "SELECT DISTINCT CASE WHEN e > '2024-01-04' THEN substr(e, 10, 1) END FROM t",
             "SELECT e, c, count(*), gpu_sum(p), gpu_avg(q), gpu_sum(p) FROM t GROUP BY 1, 2",
+            "SELECT f, gpu_sum(b), gpu_avg(p), count(*), gpu_sum(q) FROM t GROUP BY f",
             "SELECT substr(e, 10, 1), gpu_total(p), gpu_sum(q) FROM t WHERE r >= 200 GROUP BY 1",
             "SELECT gpu_sum(v), gpu_avg(k), gpu_sum(i), gpu_min(v), gpu_max(n), count(n) FROM t",
             "SELECT gpu_sum(v), gpu_avg(k), count(*) FROM t WHERE r BETWEEN 100 AND 600 AND f <> 'x1'",
