@@ -51,7 +51,8 @@ enum clr_scan_outcome clr_group_addends_init(struct clr_group_addends *addends,
     addends->words = clr_memory_alloc(words * sizeof *addends->words);
     addends->own = clr_memory_alloc((words + 1) * CLR_BLOCK * sizeof *addends->own);
     addends->of_block = clr_memory_alloc(2 * words * sizeof *addends->of_block);
-    addends->of_run = addends->of_block + words;
+    if (addends->of_block != NULL)
+        addends->of_run = addends->of_block + words;
     if (addends->words != NULL)
         addends->words[0] = NULL;
     addends->list_count = plan->tally_count * CLR_LISTS;
