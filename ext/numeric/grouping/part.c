@@ -1,6 +1,7 @@
 #include "numeric/grouping/part.h"
 
 #include "base/memory.h"
+#include "numeric/grouping/runs.h"
 #include "numeric/scan/taking.h"
 
 #include <string.h>
@@ -198,17 +199,6 @@ static bool has_others(const struct clr_block *block, const struct clr_register 
     return false;
 }
 
-/* Adds the place of an INTEGER, or of NULL, to a word. Returns whether it has none. */
-static inline bool add_place(const struct clr_group_key *key, bool descending, bool is_null,
-                             int64_t value, uint64_t *word)
-{
-    const uint64_t distance = (uint64_t)value - (uint64_t)key->first;
-    const uint64_t place = is_null ? 0 : distance + 1;
-
-    *word += (descending ? key->size - 1 - place : place) * key->factor;
-    return !is_null && distance > key->size - 2;
-}
-
 /* Adds the places of a key whose rows may be NULL, or have no place, to words. Returns whether one
    of the rows has none. */
 static bool add_places(const struct clr_group_key *key, bool descending,
@@ -220,118 +210,10 @@ static bool add_places(const struct clr_group_key *key, bool descending,
     size_t i;
 
     for (i = 0; i < count; i++)
-        outside |= add_place(key, descending, nulls && values->tags[rows[i]] == CLR_TAG_NULL,
-                             values->values[rows[i]], &words[rows[i]]);
+        outside |=
+            clr_group_add_place(key, descending, nulls && values->tags[rows[i]] == CLR_TAG_NULL,
+                                values->values[rows[i]], &words[rows[i]]);
     return outside;
-}
-
-/* Returns the zone of a key of the block, or NULL. */
-static const struct clr_zone *zone_of(const struct clr_block *block, int key)
-{
-    const struct clr_zones *zones = clr_column_zones(clr_block_column(block, key));
-
-    return zones == NULL ? NULL : &zones->zones[block->first / CLR_BLOCK];
-}
-
-/* Returns the code of a key, a lookup, in a row of the columns; or, if all rows of the block are of
-   one group, in one of these, which its zone tells without a look at the rows. */
-static uint32_t code_of(const struct clr_block *block, int key, size_t row, bool all)
-{
-    return all ? (uint32_t)zone_of(block, key)->least
-               : clr_column_code(clr_block_column(block, key), row);
-}
-
-/* Returns the value of such a key, or of one that is a column. */
-static struct clr_scalar value_of(const struct clr_block *block, int key, size_t row, bool all)
-{
-    const struct clr_instruction *instruction = &block->scan->instructions[key];
-    const struct clr_column *column = clr_block_column(block, key);
-    const struct clr_lookup *lookup;
-    uint32_t code;
-
-    if (instruction->opcode == CLR_OP_COLUMN && all)
-        return zone_of(block, key)->types == CLR_TYPE(CLR_TAG_NULL)
-                   ? (struct clr_scalar){.tag = CLR_TAG_NULL}
-                   : (struct clr_scalar){CLR_TAG_INTEGER, zone_of(block, key)->least};
-    if (instruction->opcode == CLR_OP_COLUMN)
-        return (struct clr_scalar){column->kind, clr_column_value(column, row)};
-    lookup = &block->scan->lookups[instruction->b];
-    code = code_of(block, key, row, all);
-    return (struct clr_scalar){clr_lookup_tag(lookup, code), lookup->values[code]};
-}
-
-/* Stores the number of the group of a row of the columns, or, if all rows of the block are of one,
-   of that one. Keys are plain. Returns false if it has none. */
-static bool find_group(const struct clr_group_plan *plan, const struct clr_block *block, size_t row,
-                       bool all, uint64_t *number)
-{
-    const struct clr_grouping *grouping = &plan->grouping;
-    struct clr_scalar value;
-    int i;
-
-    *number = plan->by_codes ? code_of(block, grouping->keys[0], row, all) : 0;
-    for (i = 0; i < grouping->key_count && !plan->by_codes; i++) {
-        value = value_of(block, grouping->keys[i], row, all);
-        if ((value.tag != CLR_TAG_INTEGER && value.tag != CLR_TAG_NULL) ||
-            add_place(&plan->keys[i], grouping->descending[i] && !grouping->by_first,
-                      value.tag == CLR_TAG_NULL, value.bits, number))
-            return false;
-    }
-    return true;
-}
-
-/* Whether all rows of a block, which has not run, have the same value of a key, as zones tell. */
-static bool has_only_value(const struct clr_block *block, int key)
-{
-    enum { FEW_CODES = 64 };
-    const struct clr_instruction *instruction = &block->scan->instructions[key];
-    const struct clr_zone *zone = zone_of(block, key);
-    const struct clr_lookup *lookup;
-    int64_t code;
-
-    if (zone == NULL)
-        return false;
-    if (instruction->opcode == CLR_OP_COLUMN)
-        return zone->types == CLR_TYPE(CLR_TAG_NULL) ||
-               (zone->types == CLR_TYPE(CLR_TAG_INTEGER) && zone->least == zone->greatest);
-    lookup = &block->scan->lookups[instruction->b];
-    if (zone->greatest - zone->least >= FEW_CODES)
-        return false;
-    for (code = zone->least + 1; code <= zone->greatest; code++)
-        if (clr_lookup_tag(lookup, (uint32_t)code) !=
-                clr_lookup_tag(lookup, (uint32_t)zone->least) ||
-            lookup->values[code] != lookup->values[zone->least])
-            return false;
-    return true;
-}
-
-/* Whether numbers are places, and keys are columns and lookups: what is kept of a row tells its
-   group. */
-static bool has_plain_keys(const struct clr_group_plan *plan, const struct clr_block *block)
-{
-    const struct clr_grouping *grouping = &plan->grouping;
-    int i;
-
-    for (i = 0; i < grouping->key_count; i++) {
-        const enum clr_opcode opcode = block->scan->instructions[grouping->keys[i]].opcode;
-
-        if (opcode != CLR_OP_COLUMN && opcode != CLR_OP_LOOKUP)
-            return false;
-    }
-    return plan->numbering == CLR_NUMBERED_DIRECTLY;
-}
-
-/* Stores the number of the group of which all rows of a block are, as zones tell. Returns false if
-   they do not. Keys are plain. */
-static bool find_only_group(const struct clr_group_plan *plan, const struct clr_block *block,
-                            uint64_t *number)
-{
-    int i;
-
-    for (i = 0; i < plan->grouping.key_count; i++)
-        if (!has_only_value(block, plan->grouping.keys[i]))
-            return false;
-    return find_group(plan, block, block->first, true, number);
 }
 
 /* Stores the places in words. Returns false if keys are not as planned. */
@@ -568,10 +450,6 @@ static enum clr_scan_outcome find_numbers(struct clr_group_numbers *numbers,
 /* Bytes of records that stay in a processor's cache without being fetched. */
 enum { NEAR = 1 << 19 };
 
-/* A run of so many rows of a block is found by what the others leave of it: their sums are then
-   found twice. */
-enum { REST_ROWS = CLR_BLOCK / 8 * 3 };
-
 /* So many rows, and one in 16, tell whether most groups have one or two rows. */
 enum { SOME = 1 << 14 };
 
@@ -778,127 +656,6 @@ static enum clr_scan_outcome take_block(void *taker, struct clr_block *block,
     return CLR_SCAN_DONE;
 }
 
-/* Stores the last rows of runs of a full block: behind them what is kept of a key is another one.
-   Returns false if it does not tell, or they are many. */
-static bool find_ends_of_keys(const struct clr_group_plan *plan, const struct clr_block *block,
-                              uint64_t *ends)
-{
-    uint64_t of_key[CLR_BLOCK_WORDS];
-    size_t i;
-    int key;
-
-    memset(ends, 0, CLR_BLOCK_WORDS * sizeof *ends);
-    for (key = 0; key < plan->grouping.key_count; key++) {
-        if (!clr_column_find_ends(clr_block_column(block, plan->grouping.keys[key]), block->first,
-                                  of_key))
-            return false;
-        for (i = 0; i < CLR_BLOCK_WORDS; i++)
-            ends[i] |= of_key[i];
-    }
-    return block->loops->count(ends) <= CLR_MOST_RUNS;
-}
-
-/* Takes rows from one to another out of a set. */
-static void drop_rows(uint64_t *rows, size_t row, size_t end)
-{
-    const size_t last = (end - 1) / 64;
-    uint64_t mask = UINT64_MAX << row % 64;
-    size_t i;
-
-    for (i = row / 64; i < last; i++, mask = UINT64_MAX)
-        rows[i] &= ~mask;
-    rows[last] &= ~(mask & UINT64_MAX >> (63 - (end - 1) % 64));
-}
-
-/* Takes a run, if its group and its sums are told, out of the rows that are left. */
-static void take_run(struct clr_group_part *part, const struct clr_block *block, size_t row,
-                     size_t end, uint64_t *left)
-{
-    const int64_t *found;
-    uint64_t number;
-
-    if (!find_group(part->plan, block, block->first + row, false, &number))
-        return;
-    found = clr_group_addends_of_run(&part->addends, block, block->first + row, end - row);
-    if (found == NULL)
-        return;
-    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
-    drop_rows(left, row, end);
-}
-
-/* Stores the longest run. */
-static void find_longest(const uint64_t *ends, size_t *longest, size_t *longest_end)
-{
-    size_t row = 0, end, i;
-    uint64_t word;
-
-    *longest = *longest_end = 0;
-    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
-        for (word = ends[i]; word != 0; word &= word - 1, row = end) {
-            end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
-            if (end - row > *longest_end - *longest) {
-                *longest = row;
-                *longest_end = end;
-            }
-        }
-    }
-}
-
-/*
- * Takes the long runs of a block, and stores which rows are left, and how many. Returns false if it
- * takes none. Keys are plain. A run that has most of the rows is what the others leave of the
- * block, if zones tell of that: its values need not be loaded.
- */
-static bool take_runs(struct clr_group_part *part, const struct clr_block *block, uint64_t *left,
-                      size_t *count)
-{
-    uint64_t ends[CLR_BLOCK_WORDS], number, word;
-    size_t row = 0, end, longest, longest_end, i;
-    const int64_t *rest = NULL;
-
-    if (part->plan->grouping.by_first || block->count < CLR_BLOCK ||
-        !clr_group_addends_take_runs(&part->addends, block) ||
-        !find_ends_of_keys(part->plan, block, ends))
-        return false;
-    find_longest(ends, &longest, &longest_end);
-    if (longest_end - longest >= REST_ROWS &&
-        find_group(part->plan, block, block->first + longest, false, &number))
-        rest = clr_group_addends_of_rest(&part->addends, block, longest, longest_end);
-    memset(left, -1, CLR_BLOCK_WORDS * sizeof *left);
-    if (rest != NULL) {
-        clr_group_record_add(part->plan, rest, clr_group_part_record(part, number));
-        drop_rows(left, longest, longest_end);
-    }
-    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
-        for (word = ends[i]; word != 0; word &= word - 1, row = end) {
-            end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
-            if (end - row >= CLR_LONG_RUN && (rest == NULL || row != longest))
-                take_run(part, block, row, end, left);
-        }
-    }
-    *count = block->loops->count(left);
-    return true;
-}
-
-static bool take_zones(void *taker, const struct clr_block *block, uint64_t *left, size_t *count)
-{
-    struct clr_group_part *part = taker;
-    uint64_t *first_rows = part->first_rows.start, number;
-    const int64_t *found = NULL;
-
-    if (!has_plain_keys(part->plan, block))
-        return false;
-    if (find_only_group(part->plan, block, &number))
-        found = clr_group_addends_of_block(&part->addends, block);
-    if (found == NULL)
-        return take_runs(part, block, left, count);
-    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
-    if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
-        first_rows[number] = part->first + part->seen;
-    *count = 0;
-    return true;
-}
-
 static void begin_block(void *taker, struct clr_block *block)
 {
     struct clr_group_part *part = taker;
@@ -914,7 +671,7 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
                          size_t last, const atomic_bool *stop)
 {
     const struct clr_taking taking = {.take = take_block,
-                                      .take_zones = take_zones,
+                                      .take_zones = clr_group_part_take_zones,
                                       .begin = begin_block,
                                       .taker = part,
                                       .seen = &part->seen,
