@@ -656,6 +656,26 @@ static enum clr_scan_outcome take_block(void *taker, struct clr_block *block,
     return CLR_SCAN_DONE;
 }
 
+static bool take_zones(void *taker, const struct clr_block *block, uint64_t *left, size_t *count)
+{
+    struct clr_group_part *part = taker;
+    uint64_t *first_rows = part->first_rows.start, number;
+    const int64_t *found = NULL;
+
+    if (!clr_group_has_plain_keys(part->plan, block))
+        return false;
+    if (clr_group_find_only(part->plan, block, &number))
+        found = clr_group_addends_of_block(&part->addends, block);
+    if (found == NULL)
+        return clr_group_take_runs(part->plan, &part->addends, part->records.start, block, left,
+                                   count);
+    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
+    if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
+        first_rows[number] = part->first + part->seen;
+    *count = 0;
+    return true;
+}
+
 static void begin_block(void *taker, struct clr_block *block)
 {
     struct clr_group_part *part = taker;
@@ -671,7 +691,7 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
                          size_t last, const atomic_bool *stop)
 {
     const struct clr_taking taking = {.take = take_block,
-                                      .take_zones = clr_group_part_take_zones,
+                                      .take_zones = take_zones,
                                       .begin = begin_block,
                                       .taker = part,
                                       .seen = &part->seen,

@@ -87,17 +87,6 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
                          size_t last, const atomic_bool *stop);
 void clr_group_part_end(struct clr_group_part *part);
 
-/* Adds the place of an INTEGER, or of NULL, to a word. Returns whether it has none. */
-static inline bool clr_group_add_place(const struct clr_group_key *key, bool descending,
-                                       bool is_null, int64_t value, uint64_t *word)
-{
-    const uint64_t distance = (uint64_t)value - (uint64_t)key->first;
-    const uint64_t place = is_null ? 0 : distance + 1;
-
-    *word += (descending ? key->size - 1 - place : place) * key->factor;
-    return !is_null && distance > key->size - 2;
-}
-
 /* Returns how many groups have numbers; of places most may have no rows. */
 static inline size_t clr_group_part_count(const struct clr_group_part *part)
 {

@@ -157,6 +157,17 @@ static inline bool clr_group_plan_sorts(const struct clr_group_plan *plan)
     return plan->numbering == CLR_NUMBERED_BY_PLACE && !plan->grouping.by_first;
 }
 
+/* Adds the place of an INTEGER, or of NULL, to a word. Returns whether it has none. */
+static inline bool clr_group_add_place(const struct clr_group_key *key, bool descending,
+                                       bool is_null, int64_t value, uint64_t *word)
+{
+    const uint64_t distance = (uint64_t)value - (uint64_t)key->first;
+    const uint64_t place = is_null ? 0 : distance + 1;
+
+    *word += (descending ? key->size - 1 - place : place) * key->factor;
+    return !is_null && distance > key->size - 2;
+}
+
 /* Returns the lookup that the only key of a scan is. */
 static inline const struct clr_lookup *clr_group_codes_lookup(const struct clr_scan *scan)
 {

@@ -1,7 +1,5 @@
 #include "numeric/grouping/runs.h"
 
-#include "numeric/grouping/part.h"
-
 #include <string.h>
 
 /* ---- Groups of rows, by what is kept of their keys. */
@@ -86,9 +84,7 @@ static bool has_only_value(const struct clr_block *block, int key)
     return true;
 }
 
-/* Whether numbers are places, and keys are columns and lookups: what is kept of a row tells its
-   group. */
-static bool has_plain_keys(const struct clr_group_plan *plan, const struct clr_block *block)
+bool clr_group_has_plain_keys(const struct clr_group_plan *plan, const struct clr_block *block)
 {
     const struct clr_grouping *grouping = &plan->grouping;
     int i;
@@ -102,10 +98,8 @@ static bool has_plain_keys(const struct clr_group_plan *plan, const struct clr_b
     return plan->numbering == CLR_NUMBERED_DIRECTLY;
 }
 
-/* Stores the number of the group of which all rows of a block are, as zones tell. Returns false if
-   they do not. Keys are plain. */
-static bool find_only_group(const struct clr_group_plan *plan, const struct clr_block *block,
-                            uint64_t *number)
+bool clr_group_find_only(const struct clr_group_plan *plan, const struct clr_block *block,
+                         uint64_t *number)
 {
     int i;
 
@@ -153,19 +147,32 @@ static void drop_rows(uint64_t *rows, size_t row, size_t end)
     rows[last] &= ~(mask & UINT64_MAX >> (63 - (end - 1) % 64));
 }
 
-/* Takes a run, if its group and its sums are told, out of the rows that are left. */
-static void take_run(struct clr_group_part *part, const struct clr_block *block, size_t row,
-                     size_t end, uint64_t *left)
+/* What takes runs of a block. */
+struct taker {
+    const struct clr_group_plan *plan;
+    struct clr_group_addends *addends;
+    int64_t *records;
+    const struct clr_block *block;
+};
+
+static void add_record(const struct taker *taker, uint64_t number, const int64_t *words)
 {
+    clr_group_record_add(taker->plan, words, taker->records + number * taker->plan->stride);
+}
+
+/* Takes a run, if its group and its sums are told, out of the rows that are left. */
+static void take_run(const struct taker *taker, size_t row, size_t end, uint64_t *left)
+{
+    const size_t first = taker->block->first + row;
     const int64_t *found;
     uint64_t number;
 
-    if (!find_group(part->plan, block, block->first + row, false, &number))
+    if (!find_group(taker->plan, taker->block, first, false, &number))
         return;
-    found = clr_group_addends_of_run(&part->addends, block, block->first + row, end - row);
+    found = clr_group_addends_of_run(taker->addends, taker->block, first, end - row);
     if (found == NULL)
         return;
-    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
+    add_record(taker, number, found);
     drop_rows(left, row, end);
 }
 
@@ -187,58 +194,34 @@ static void find_longest(const uint64_t *ends, size_t *longest, size_t *longest_
     }
 }
 
-/*
- * Takes the long runs of a block, and stores which rows are left, and how many. Returns false if it
- * takes none. Keys are plain. A run that has most of the rows is what the others leave of the
- * block, if zones tell of that: its values need not be loaded.
- */
-static bool take_runs(struct clr_group_part *part, const struct clr_block *block, uint64_t *left,
-                      size_t *count)
+bool clr_group_take_runs(const struct clr_group_plan *plan, struct clr_group_addends *addends,
+                         int64_t *records, const struct clr_block *block, uint64_t *left,
+                         size_t *count)
 {
+    const struct taker taker = {plan, addends, records, block};
     uint64_t ends[CLR_BLOCK_WORDS], number, word;
     size_t row = 0, end, longest, longest_end, i;
     const int64_t *rest = NULL;
 
-    if (part->plan->grouping.by_first || block->count < CLR_BLOCK ||
-        !clr_group_addends_take_runs(&part->addends, block) ||
-        !find_ends_of_keys(part->plan, block, ends))
+    if (plan->grouping.by_first || block->count < CLR_BLOCK ||
+        !clr_group_addends_take_runs(addends, block) || !find_ends_of_keys(plan, block, ends))
         return false;
     find_longest(ends, &longest, &longest_end);
     if (longest_end - longest >= REST_ROWS &&
-        find_group(part->plan, block, block->first + longest, false, &number))
-        rest = clr_group_addends_of_rest(&part->addends, block, longest, longest_end);
+        find_group(plan, block, block->first + longest, false, &number))
+        rest = clr_group_addends_of_rest(addends, block, longest, longest_end);
     memset(left, -1, CLR_BLOCK_WORDS * sizeof *left);
     if (rest != NULL) {
-        clr_group_record_add(part->plan, rest, clr_group_part_record(part, number));
+        add_record(&taker, number, rest);
         drop_rows(left, longest, longest_end);
     }
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
         for (word = ends[i]; word != 0; word &= word - 1, row = end) {
             end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
             if (end - row >= CLR_LONG_RUN && (rest == NULL || row != longest))
-                take_run(part, block, row, end, left);
+                take_run(&taker, row, end, left);
         }
     }
     *count = block->loops->count(left);
-    return true;
-}
-
-bool clr_group_part_take_zones(void *taker, const struct clr_block *block, uint64_t *left,
-                               size_t *count)
-{
-    struct clr_group_part *part = taker;
-    uint64_t *first_rows = part->first_rows.start, number;
-    const int64_t *found = NULL;
-
-    if (!has_plain_keys(part->plan, block))
-        return false;
-    if (find_only_group(part->plan, block, &number))
-        found = clr_group_addends_of_block(&part->addends, block);
-    if (found == NULL)
-        return take_runs(part, block, left, count);
-    clr_group_record_add(part->plan, found, clr_group_part_record(part, number));
-    if (first_rows != NULL && first_rows[number] == CLR_NO_ROW)
-        first_rows[number] = part->first + part->seen;
-    *count = 0;
     return true;
 }
