@@ -578,11 +578,11 @@ class Zones(Domain):
         "e": ("TEXT", lambda rng, n: f"2024-01-{n // 400 % 28 + 1:02}"),
         "k": ("", lambda rng, n: n + 0.5 if n // 1024 % 3 == 1 else n),
         "v": ("REAL", lambda rng, n: None if n % 90 == 3 else n / 7),
+        "w": ("REAL", lambda rng, n: n / 7 * 10.0 ** (n // 2000 % 8 * 35 if n % 3 == 0 else 0)),
         # Those whose sums of runs of rows are told by what is kept of them.
         "p": ("REAL", lambda rng, n: n * 37 % 9973 / 100),
         "q": ("INTEGER", lambda rng, n: n * 37 % 250 - 100),
         "b": ("INTEGER", lambda rng, n: 2**51 - 125 + n * 37 % 250),
-        "w": ("REAL", lambda rng, n: n / 7 * 10.0 ** (n // 2000 % 8 * 35 if n % 3 == 0 else 0)),
     }
     numbers = (0, -0.0, 0.5, -1, 2**53, 2**53 + 1, 2.0**53, 2**53 + 2, 2**63 - 1, -(2**63), 2.0**63, 1e300, -1e300, None)
     words = {"day": [f"'2024-{month:02}-{day:02}'" for month in range(14) for day in range(1, 29)],

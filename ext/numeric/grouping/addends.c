@@ -550,7 +550,7 @@ static bool find_words(const struct clr_group_tally *kept, const struct clr_tall
         return false;
     if (sum == NULL)
         return true;
-    zone = &clr_column_zones(clr_block_column(block, tally->x))->zones[block->first / CLR_BLOCK];
+    zone = clr_block_zone(block, tally->x);
     real = (zone->types & CLR_TYPE(CLR_TAG_REAL)) != 0;
     if (sum->numbers < block->count && kept->missing < 0)
         return false;
@@ -598,22 +598,18 @@ static bool takes_runs(const struct clr_group_tally *kept, const struct clr_tall
             return false;
     if (tally->x < 0)
         return true;
-    if (block->scan->instructions[tally->x].opcode != CLR_OP_COLUMN)
+    if (!clr_block_keeps_sums(block, tally))
         return false;
     column = clr_block_column(block, tally->x);
     frame = &column->frame;
-    return clr_tally_takes_zones(tally) && clr_column_sums_rows(column) &&
-           (CLR_TYPE(column->kind) & ~kept->x_types) == 0 &&
+    return (CLR_TYPE(column->kind) & ~kept->x_types) == 0 &&
            (!clr_tally_does(tally, CLR_SUM) ||
             takes_sums(kept, column->kind == CLR_TAG_REAL,
-                       frame->power == 0.0 ? frame->known_least
-                                           : clr_decimal_bits(frame->known_least, frame->power),
-                       frame->power == 0.0
-                           ? frame->known_greatest
-                           : clr_decimal_bits(frame->known_greatest, frame->power)));
+                       clr_frame_bits(frame, frame->known_least),
+                       clr_frame_bits(frame, frame->known_greatest)));
 }
 
-bool clr_group_addends_take_runs(const struct clr_group_addends *addends,
+bool clr_group_addends_tell_runs(const struct clr_group_addends *addends,
                                  const struct clr_block *block)
 {
     const struct clr_group_plan *plan = addends->plan;

@@ -46,7 +46,7 @@ const int64_t *clr_group_addends_of_block(struct clr_group_addends *addends,
                                           const struct clr_block *block);
 
 /* Whether the sums of what is kept of values tell what rows beside each other add. */
-bool clr_group_addends_take_runs(const struct clr_group_addends *addends,
+bool clr_group_addends_tell_runs(const struct clr_group_addends *addends,
                                  const struct clr_block *block);
 
 /* Returns what count rows of such a block add, from row `first` of the columns on, as above; or

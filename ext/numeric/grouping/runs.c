@@ -4,19 +4,11 @@
 
 /* ---- Groups of rows, by what is kept of their keys. */
 
-/* Returns the zone of a key of the block, or NULL. */
-static const struct clr_zone *zone_of(const struct clr_block *block, int key)
-{
-    const struct clr_zones *zones = clr_column_zones(clr_block_column(block, key));
-
-    return zones == NULL ? NULL : &zones->zones[block->first / CLR_BLOCK];
-}
-
 /* Returns the code of a key, a lookup, in a row of the columns; or, if all rows of the block are of
    one group, in one of these, which its zone tells without a look at the rows. */
 static uint32_t code_of(const struct clr_block *block, int key, size_t row, bool all)
 {
-    return all ? (uint32_t)zone_of(block, key)->least
+    return all ? (uint32_t)clr_block_zone(block, key)->least
                : clr_column_code(clr_block_column(block, key), row);
 }
 
@@ -29,9 +21,9 @@ static struct clr_scalar value_of(const struct clr_block *block, int key, size_t
     uint32_t code;
 
     if (instruction->opcode == CLR_OP_COLUMN && all)
-        return zone_of(block, key)->types == CLR_TYPE(CLR_TAG_NULL)
+        return clr_block_zone(block, key)->types == CLR_TYPE(CLR_TAG_NULL)
                    ? (struct clr_scalar){.tag = CLR_TAG_NULL}
-                   : (struct clr_scalar){CLR_TAG_INTEGER, zone_of(block, key)->least};
+                   : (struct clr_scalar){CLR_TAG_INTEGER, clr_block_zone(block, key)->least};
     if (instruction->opcode == CLR_OP_COLUMN)
         return (struct clr_scalar){column->kind, clr_column_value(column, row)};
     lookup = &block->scan->lookups[instruction->b];
@@ -64,7 +56,7 @@ static bool has_only_value(const struct clr_block *block, int key)
 {
     enum { FEW_CODES = 64 };
     const struct clr_instruction *instruction = &block->scan->instructions[key];
-    const struct clr_zone *zone = zone_of(block, key);
+    const struct clr_zone *zone = clr_block_zone(block, key);
     const struct clr_lookup *lookup;
     int64_t code;
 
@@ -115,6 +107,23 @@ bool clr_group_find_only(const struct clr_group_plan *plan, const struct clr_blo
    found twice. */
 enum { REST_ROWS = CLR_BLOCK / 8 * 3 };
 
+/* Stores which rows of a full block are followed by another value of a key, as it is kept, and
+   perhaps the last one. Returns false if what is kept does not tell, or no row follows the block.
+ */
+static bool find_ends_of_key(const struct clr_block *block, int key, uint64_t *ends)
+{
+    const struct clr_column *column = clr_block_column(block, key);
+    const char *kept = column->codes != NULL             ? column->codes
+                       : column->kind == CLR_TAG_INTEGER ? column->words
+                                                         : NULL;
+    const size_t width = clr_column_width(column);
+
+    if (kept == NULL || block->first + CLR_BLOCK >= column->rows)
+        return false;
+    block->loops->find_ends(kept + block->first * width, (int)width, ends);
+    return true;
+}
+
 /* Stores the last rows of runs of a full block: behind them what is kept of a key is another one.
    Returns false if it does not tell, or they are many. */
 static bool find_ends_of_keys(const struct clr_group_plan *plan, const struct clr_block *block,
@@ -126,12 +135,12 @@ static bool find_ends_of_keys(const struct clr_group_plan *plan, const struct cl
 
     memset(ends, 0, CLR_BLOCK_WORDS * sizeof *ends);
     for (key = 0; key < plan->grouping.key_count; key++) {
-        if (!clr_column_find_ends(clr_block_column(block, plan->grouping.keys[key]), block->first,
-                                  of_key))
+        if (!find_ends_of_key(block, plan->grouping.keys[key], of_key))
             return false;
         for (i = 0; i < CLR_BLOCK_WORDS; i++)
             ends[i] |= of_key[i];
     }
+    ends[CLR_BLOCK_WORDS - 1] |= (uint64_t)1 << 63;
     return block->loops->count(ends) <= CLR_MOST_RUNS;
 }
 
@@ -204,7 +213,7 @@ bool clr_group_take_runs(const struct clr_group_plan *plan, struct clr_group_add
     const int64_t *rest = NULL;
 
     if (plan->grouping.by_first || block->count < CLR_BLOCK ||
-        !clr_group_addends_take_runs(addends, block) || !find_ends_of_keys(plan, block, ends))
+        !clr_group_addends_tell_runs(addends, block) || !find_ends_of_keys(plan, block, ends))
         return false;
     find_longest(ends, &longest, &longest_end);
     if (longest_end - longest >= REST_ROWS &&

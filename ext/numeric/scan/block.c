@@ -133,20 +133,6 @@ bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *
     return any != 0;
 }
 
-bool clr_column_find_ends(const struct clr_column *column, size_t first, uint64_t *ends)
-{
-    const char *kept = column->codes != NULL             ? column->codes
-                       : column->kind == CLR_TAG_INTEGER ? column->words
-                                                         : NULL;
-    const size_t width = clr_column_width(column);
-
-    if (kept == NULL || first + CLR_BLOCK >= column->rows)
-        return false;
-    clr_loops_choose(0)->find_ends(kept + first * width, (int)width, ends);
-    ends[CLR_BLOCK_WORDS - 1] |= (uint64_t)1 << 63;
-    return true;
-}
-
 /* Stores those of the rows whose value is true: a number other than zero, and -0.0 is zero. */
 static void find_true(const struct clr_loops *loops, const struct clr_register *values,
                       const uint64_t *restrict rows, uint64_t *restrict found)

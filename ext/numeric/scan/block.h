@@ -62,11 +62,6 @@ bool clr_row_set_find(const struct clr_loops *loops, const struct clr_register *
  */
 enum { CLR_LONG_RUN = 8, CLR_MOST_RUNS = CLR_BLOCK / 2 / CLR_LONG_RUN };
 
-/* Stores which rows of a full block of a column, from row `first` on, are followed by another value
-   as it is kept, and the last one. Returns false if what is kept does not tell, or no row follows
-   the block. */
-bool clr_column_find_ends(const struct clr_column *column, size_t first, uint64_t *ends);
-
 /* ---- The filter. */
 
 /*
@@ -97,6 +92,14 @@ static inline const struct clr_column *clr_block_column(const struct clr_block *
                                                         int instruction)
 {
     return block->columns[block->scan->instructions[instruction].a];
+}
+
+/* Returns the block's zone of such a column, or NULL while the column has none. */
+static inline const struct clr_zone *clr_block_zone(const struct clr_block *block, int instruction)
+{
+    const struct clr_zones *zones = clr_column_zones(clr_block_column(block, instruction));
+
+    return zones == NULL ? NULL : &zones->zones[block->first / CLR_BLOCK];
 }
 
 /* Whether the sums and the extremes of blocks are all that a tally needs of its argument. */

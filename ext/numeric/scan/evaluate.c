@@ -435,7 +435,9 @@ static enum clr_scan_outcome count_whole(const struct whole *whole, size_t rows,
 /* INTEGERs whose sizes are not above this have a sum of 64 bits in a block. */
 #define MOST_SUMMED (INT64_MAX / CLR_BLOCK)
 
-bool clr_column_sums_rows(const struct clr_column *column)
+/* Whether the values of a column, all of them numbers, are kept in a way that tells the sum of rows
+   beside each other without a look at each value. */
+static bool sums_rows(const struct clr_column *column)
 {
     const struct clr_frame *frame = &column->frame;
 
@@ -445,6 +447,13 @@ bool clr_column_sums_rows(const struct clr_column *column)
                ? column->kind == CLR_TAG_INTEGER && frame->known_least >= -MOST_SUMMED &&
                      frame->known_greatest <= MOST_SUMMED
                : column->kind == CLR_TAG_REAL && has_short_decimals(column);
+}
+
+bool clr_block_keeps_sums(const struct clr_block *block, const struct clr_tally *tally)
+{
+    return clr_tally_takes_zones(tally) &&
+           block->scan->instructions[tally->x].opcode == CLR_OP_COLUMN &&
+           sums_rows(clr_block_column(block, tally->x));
 }
 
 void clr_column_sum_rows(const struct clr_column *column, size_t first, size_t count,
@@ -547,9 +556,7 @@ static enum clr_scan_outcome collect(void *taker, struct clr_block *block, const
 /* Whether what is kept of a column's values tells all that a tally needs of some rows. */
 static bool takes_kept(const struct clr_tally *tally, const struct clr_block *block)
 {
-    return tally->y < 0 && (tally->operations & ~OPERATION(CLR_SUM)) == 0 &&
-           block->scan->instructions[tally->x].opcode == CLR_OP_COLUMN &&
-           clr_column_sums_rows(clr_block_column(block, tally->x));
+    return (tally->operations & ~OPERATION(CLR_SUM)) == 0 && clr_block_keeps_sums(block, tally);
 }
 
 /* Takes all rows of the block into a tally, whose argument's zone tells of them, or what is kept of
@@ -567,7 +574,7 @@ static void collect_block(const struct collector *collector, const struct clr_bl
         clr_column_sum_rows(column, block->first, block->count, own.parts);
         sum = &own;
     } else {
-        ends = &clr_column_zones(column)->zones[block->first / CLR_BLOCK];
+        ends = clr_block_zone(block, collector->tally->x);
     }
     collector->state->count += (int64_t)sum->numbers;
     if (ends->types & CLR_TYPE(CLR_TAG_REAL))
@@ -746,10 +753,8 @@ static void find_words(const struct clr_column *column, size_t first, size_t cou
     *zone = (struct clr_zone){.types = (uint8_t)CLR_TYPE(column->kind)};
     *sum = (struct clr_zone_sum){.is_known = true, .numbers = (uint32_t)count};
     clr_frame_range(frame, column->words, first, count, &zone->least, &zone->greatest);
-    if (frame->power != 0.0) {
-        zone->least = clr_decimal_bits(zone->least, frame->power);
-        zone->greatest = clr_decimal_bits(zone->greatest, frame->power);
-    }
+    zone->least = clr_frame_bits(frame, zone->least);
+    zone->greatest = clr_frame_bits(frame, zone->greatest);
     clr_column_sum_rows(column, first, count, sum->parts);
 }
 
@@ -785,7 +790,7 @@ bool clr_column_find_zones(struct clr_column *column, size_t first, size_t count
 {
     size_t i;
 
-    if (column->codes == NULL && !clr_column_sums_rows(column))
+    if (column->codes == NULL && !sums_rows(column))
         return find_zones_of_values(column, first, count, zones);
     for (i = first; i < first + count; i++) {
         const size_t rows = clr_zone_rows(column->rows, i);

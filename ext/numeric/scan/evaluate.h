@@ -40,9 +40,10 @@ enum clr_scan_outcome clr_evaluate(const struct clr_scan *scan, size_t first, si
                                    struct clr_state *states, struct clr_share *shares,
                                    const atomic_bool *stop);
 
-/* Whether the values of a column, all of them numbers, are kept in a way that tells the sum of rows
-   beside each other without a look at each value. */
-bool clr_column_sums_rows(const struct clr_column *column);
+/* Whether a tally's argument is a column, all of numbers, whose values are kept in a way that tells
+   the sum of rows beside each other without a look at each value. The block need not have run; the
+   tally has an argument, whose sums and extremes are all that it needs. */
+bool clr_block_keeps_sums(const struct clr_block *block, const struct clr_tally *tally);
 
 /* Stores the exact sum of count rows of such a column from row `first` on, CLR_BLOCK at most, as
    struct clr_zone_sum has it. */

@@ -56,6 +56,12 @@ static inline bool clr_frame_is_same(const struct clr_frame *a, const struct clr
     return a->bytes == b->bytes && a->least == b->least && a->power == b->power;
 }
 
+/* Returns the bits of the value that an integer stands for. The frame is narrow. */
+static inline int64_t clr_frame_bits(const struct clr_frame *frame, int64_t integer)
+{
+    return frame->power == 0.0 ? integer : clr_decimal_bits(integer, frame->power);
+}
+
 /* Returns a value as it was, by its place. The frame is narrow. */
 static inline int64_t clr_frame_value(const struct clr_frame *frame, const void *words,
                                       size_t place)
@@ -63,9 +69,8 @@ static inline int64_t clr_frame_value(const struct clr_frame *frame, const void 
     const uint64_t word = frame->bytes == 1   ? ((const uint8_t *)words)[place]
                           : frame->bytes == 2 ? ((const uint16_t *)words)[place]
                                               : ((const uint32_t *)words)[place];
-    const int64_t integer = (int64_t)((uint64_t)frame->least + word);
 
-    return frame->power == 0.0 ? integer : clr_decimal_bits(integer, frame->power);
+    return clr_frame_bits(frame, (int64_t)((uint64_t)frame->least + word));
 }
 
 /* Stores count values as they were, from the place `first` on. The frame is narrow. */

@@ -72,11 +72,10 @@ static struct clr_frame make_frame(uint8_t kind, int64_t least)
 static int64_t frame_value(const struct clr_frame *frame, int64_t value)
 {
     const uint64_t word = (uint64_t)value & (((uint64_t)1 << 8 * frame->bytes) - 1);
-    const int64_t integer = (int64_t)((uint64_t)frame->least + word);
 
     if (frame->bytes == 0)
         return value;
-    return frame->power == 0.0 ? integer : clr_decimal_bits(integer, frame->power);
+    return clr_frame_bits(frame, (int64_t)((uint64_t)frame->least + word));
 }
 
 static void send(struct clr_device *device, struct clr_resident_column *column, const void *values,
