@@ -741,8 +741,12 @@ static enum clr_load_outcome run_load(struct load *load, const struct clr_source
     enum clr_load_outcome outcome;
     int i;
 
-    memset(load->columns != NULL ? (void *)load->columns : (void *)load->dictionaries, 0,
-           (size_t)load->count * sizeof(void *));
+    for (i = 0; i < load->count; i++) {
+        if (load->columns != NULL)
+            load->columns[i] = NULL;
+        else
+            load->dictionaries[i] = NULL;
+    }
     atomic_init(&load->begun, 0);
     atomic_init(&load->coding.full, 0);
     outcome =
