@@ -144,16 +144,21 @@ static bool find_ends_of_keys(const struct clr_group_plan *plan, const struct cl
     return block->loops->count(ends) <= CLR_MOST_RUNS;
 }
 
-/* Takes rows from one to another out of a set. */
-static void drop_rows(uint64_t *rows, size_t row, size_t end)
+/* The rows of a run: of the block those from one to another. */
+struct run {
+    size_t row, end;
+};
+
+/* Takes its rows out of a set. */
+static void drop_rows(uint64_t *rows, const struct run *run)
 {
-    const size_t last = (end - 1) / 64;
-    uint64_t mask = UINT64_MAX << row % 64;
+    const size_t last = (run->end - 1) / 64;
+    uint64_t mask = UINT64_MAX << run->row % 64;
     size_t i;
 
-    for (i = row / 64; i < last; i++, mask = UINT64_MAX)
+    for (i = run->row / 64; i < last; i++, mask = UINT64_MAX)
         rows[i] &= ~mask;
-    rows[last] &= ~(mask & UINT64_MAX >> (63 - (end - 1) % 64));
+    rows[last] &= ~(mask & UINT64_MAX >> (63 - (run->end - 1) % 64));
 }
 
 /* What takes runs of a block. */
@@ -170,37 +175,35 @@ static void add_record(const struct taker *taker, uint64_t number, const int64_t
 }
 
 /* Takes a run, if its group and its sums are told, out of the rows that are left. */
-static void take_run(const struct taker *taker, size_t row, size_t end, uint64_t *left)
+static void take_run(const struct taker *taker, const struct run *run, uint64_t *left)
 {
-    const size_t first = taker->block->first + row;
+    const size_t first = taker->block->first + run->row;
     const int64_t *found;
     uint64_t number;
 
     if (!find_group(taker->plan, taker->block, first, false, &number))
         return;
-    found = clr_group_addends_of_run(taker->addends, taker->block, first, end - row);
+    found = clr_group_addends_of_run(taker->addends, taker->block, first, run->end - run->row);
     if (found == NULL)
         return;
     add_record(taker, number, found);
-    drop_rows(left, row, end);
+    drop_rows(left, run);
 }
 
-/* Stores the longest run. */
-static void find_longest(const uint64_t *ends, size_t *longest, size_t *longest_end)
+/* Stores the long runs. Returns how many they are. */
+static size_t find_runs(const uint64_t *ends, struct run runs[CLR_BLOCK / CLR_LONG_RUN])
 {
-    size_t row = 0, end, i;
+    size_t count = 0, row = 0, end, i;
     uint64_t word;
 
-    *longest = *longest_end = 0;
     for (i = 0; i < CLR_BLOCK_WORDS; i++) {
         for (word = ends[i]; word != 0; word &= word - 1, row = end) {
             end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
-            if (end - row > *longest_end - *longest) {
-                *longest = row;
-                *longest_end = end;
-            }
+            if (end - row >= CLR_LONG_RUN)
+                runs[count++] = (struct run){row, end};
         }
     }
+    return count;
 }
 
 bool clr_group_take_runs(const struct clr_group_plan *plan, struct clr_group_addends *addends,
@@ -208,29 +211,29 @@ bool clr_group_take_runs(const struct clr_group_plan *plan, struct clr_group_add
                          size_t *count)
 {
     const struct taker taker = {plan, addends, records, block};
-    uint64_t ends[CLR_BLOCK_WORDS], number, word;
-    size_t row = 0, end, longest, longest_end, i;
+    struct run runs[CLR_BLOCK / CLR_LONG_RUN], longest = {0, 0};
+    uint64_t ends[CLR_BLOCK_WORDS], number;
     const int64_t *rest = NULL;
+    size_t run_count, i;
 
     if (plan->grouping.by_first || block->count < CLR_BLOCK ||
         !clr_group_addends_tell_runs(addends, block) || !find_ends_of_keys(plan, block, ends))
         return false;
-    find_longest(ends, &longest, &longest_end);
-    if (longest_end - longest >= REST_ROWS &&
-        find_group(plan, block, block->first + longest, false, &number))
-        rest = clr_group_addends_of_rest(addends, block, longest, longest_end);
+    run_count = find_runs(ends, runs);
+    for (i = 0; i < run_count; i++)
+        if (runs[i].end - runs[i].row > longest.end - longest.row)
+            longest = runs[i];
+    if (longest.end - longest.row >= REST_ROWS &&
+        find_group(plan, block, block->first + longest.row, false, &number))
+        rest = clr_group_addends_of_rest(addends, block, longest.row, longest.end);
     memset(left, -1, CLR_BLOCK_WORDS * sizeof *left);
     if (rest != NULL) {
         add_record(&taker, number, rest);
-        drop_rows(left, longest, longest_end);
+        drop_rows(left, &longest);
     }
-    for (i = 0; i < CLR_BLOCK_WORDS; i++) {
-        for (word = ends[i]; word != 0; word &= word - 1, row = end) {
-            end = i * 64 + (size_t)__builtin_ctzll(word) + 1;
-            if (end - row >= CLR_LONG_RUN && (rest == NULL || row != longest))
-                take_run(&taker, row, end, left);
-        }
-    }
+    for (i = 0; i < run_count; i++)
+        if (rest == NULL || runs[i].row != longest.row)
+            take_run(&taker, &runs[i], left);
     *count = block->loops->count(left);
     return true;
 }
