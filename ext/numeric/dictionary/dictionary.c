@@ -246,16 +246,22 @@ static __attribute__((noinline)) enum clr_code add_value(struct clr_dictionary *
     return CLR_OK;
 }
 
-enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_scalar number,
-                                  uint32_t *code)
+/* As clr_dictionary_find(), by the hash that the dictionary has for the number. */
+static enum clr_code find_number(struct clr_dictionary *dictionary, struct clr_scalar number,
+                                 uint32_t hash, uint32_t *code)
 {
-    const uint32_t hash = hash_number(dictionary, number);
     const uint32_t found = look_up(dictionary, hash, number, NULL);
 
     if (found == no_code)
         return add_number(dictionary, number, hash, code);
     *code = dictionary->last = found;
     return CLR_OK;
+}
+
+enum clr_code clr_dictionary_find(struct clr_dictionary *dictionary, struct clr_scalar number,
+                                  uint32_t *code)
+{
+    return find_number(dictionary, number, hash_number(dictionary, number), code);
 }
 
 enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum clr_kind kind,
@@ -273,7 +279,7 @@ enum clr_code clr_dictionary_find_hashed(struct clr_dictionary *dictionary, enum
 }
 
 /* Entries that are looked for together. */
-enum { MERGED = 64 };
+enum { ADDED = 64 };
 
 /* Fetches what is looked at for entries, all of it at once for each step, and stores their hashes.
  */
@@ -284,47 +290,49 @@ static void fetch_entries(const struct clr_dictionary *dictionary, const struct 
     uint32_t i;
 
     for (i = 0; i < count; i++) {
-        hashes[i] = 0;
-        if (entries[i].tag != CLR_TAG_BYTES)
-            continue;
-        value = clr_bytes_value(entries[i].bits);
-        hashes[i] = clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size);
+        if (entries[i].tag == CLR_TAG_BYTES) {
+            value = clr_bytes_value(entries[i].bits);
+            hashes[i] = clr_dictionary_hash(dictionary, value.kind, value.bytes, value.as.size);
+        } else {
+            hashes[i] = hash_number(dictionary, entries[i]);
+        }
         clr_dictionary_fetch_slot(dictionary, hashes[i]);
     }
     clr_dictionary_fetch_entries(dictionary, hashes, count);
 }
 
 /* Adds some entries. */
-static enum clr_code merge_entries(struct clr_dictionary *dictionary,
-                                   const struct clr_scalar *entries, uint32_t count, uint32_t *map)
+static enum clr_code add_some(struct clr_dictionary *dictionary, const struct clr_scalar *entries,
+                              uint32_t count, uint32_t *codes)
 {
     enum clr_code code = CLR_OK;
-    uint32_t hashes[MERGED], i;
+    uint32_t hashes[ADDED], i;
 
     fetch_entries(dictionary, entries, count, hashes);
     for (i = 0; i < count && code == CLR_OK; i++) {
         struct clr_value value;
 
         if (entries[i].tag != CLR_TAG_BYTES) {
-            code = clr_dictionary_add(dictionary, entries[i], &map[i]);
+            code = find_number(dictionary, entries[i], hashes[i], &codes[i]);
             continue;
         }
         value = clr_bytes_value(entries[i].bits);
         code = clr_dictionary_find_hashed(dictionary, value.kind, value.bytes, value.as.size,
-                                          hashes[i], &map[i]);
+                                          hashes[i], &codes[i]);
     }
     return code;
 }
 
-enum clr_code clr_dictionary_merge(struct clr_dictionary *dictionary,
-                                   const struct clr_dictionary *from, uint32_t *map)
+enum clr_code clr_dictionary_add_all(struct clr_dictionary *dictionary,
+                                     const struct clr_scalar *entries, uint32_t count,
+                                     uint32_t *codes)
 {
     enum clr_code code = CLR_OK;
-    uint32_t i, count;
+    uint32_t i, some;
 
-    for (i = 0; i < from->count && code == CLR_OK; i += count) {
-        count = from->count - i < MERGED ? from->count - i : MERGED;
-        code = merge_entries(dictionary, from->entries + i, count, map + i);
+    for (i = 0; i < count && code == CLR_OK; i += some) {
+        some = count - i < ADDED ? count - i : ADDED;
+        code = add_some(dictionary, entries + i, some, codes + i);
     }
     return code;
 }

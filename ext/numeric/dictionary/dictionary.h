@@ -181,12 +181,13 @@ clr_dictionary_add_bytes(struct clr_dictionary *dictionary, enum clr_kind kind, 
 }
 
 /*
- * Adds the entries of another dictionary that are new, and stores the code that each of its entries
- * has here in map[0 .. from->count - 1]. Returns as the others do; some entries may have been added
- * then.
+ * Adds those of count values that are new, as another dictionary has them, of bytes with an
+ * address, and stores the code of each. The processor waits once for memory that many of them are
+ * looked for in. Returns as the others do; some may have been added then.
  */
-enum clr_code clr_dictionary_merge(struct clr_dictionary *dictionary,
-                                   const struct clr_dictionary *from, uint32_t *map);
+enum clr_code clr_dictionary_add_all(struct clr_dictionary *dictionary,
+                                     const struct clr_scalar *entries, uint32_t count,
+                                     uint32_t *codes);
 
 /* Whether so many entries are too many for a column, or a part of one, of so many rows. */
 static inline bool clr_dictionary_is_large(const struct clr_dictionary *dictionary, size_t rows)

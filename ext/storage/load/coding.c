@@ -436,9 +436,10 @@ static enum clr_code take_range(struct narrowing *narrowing, const struct clr_co
 {
     const struct clr_code_range *range = range_of(coding, 0, k);
     const size_t words = words_of(range);
+    struct clr_scalar values[64];
+    uint32_t count = 0, codes[64], i;
     enum clr_code code;
-    uint32_t count = 0;
-    uint64_t met;
+    uint64_t met, left;
     size_t word;
 
     narrowing->of_range = clr_memory_alloc_zero((range->count + (size_t)1) * sizeof(uint32_t));
@@ -448,14 +449,16 @@ static enum clr_code take_range(struct narrowing *narrowing, const struct clr_co
     for (word = 0; word < words; word++)
         count += (uint32_t)__builtin_popcountll(met_by_any(coding, k, word));
     code = clr_dictionary_reserve(narrowing->dictionary, count);
-    for (word = 0; word < words; word++) {
-        for (met = met_by_any(coding, k, word); met != 0 && code == CLR_OK; met &= met - 1) {
-            const size_t place = word * 64 + (size_t)__builtin_ctzll(met);
-            const struct clr_scalar value = {.tag = CLR_TAG_INTEGER,
-                                             .bits = (int64_t)(range->least + place)};
+    for (word = 0; word < words && code == CLR_OK; word++) {
+        const uint64_t first = range->least + word * 64;
 
-            code = clr_dictionary_add(narrowing->dictionary, value, &narrowing->of_range[place]);
-        }
+        met = met_by_any(coding, k, word);
+        for (left = met, count = 0; left != 0; left &= left - 1)
+            values[count++] = (struct clr_scalar){
+                .tag = CLR_TAG_INTEGER, .bits = (int64_t)(first + (size_t)__builtin_ctzll(left))};
+        code = clr_dictionary_add_all(narrowing->dictionary, values, count, codes);
+        for (left = met, i = 0; left != 0 && code == CLR_OK; left &= left - 1)
+            narrowing->of_range[word * 64 + (size_t)__builtin_ctzll(left)] = codes[i++];
     }
     return code;
 }
@@ -498,7 +501,8 @@ static enum clr_code merge(struct narrowing *narrowing, struct clr_coding *codin
         if (range > 0)
             memcpy(narrowing->maps[thread], narrowing->of_range,
                    range * sizeof *narrowing->of_range);
-        code = clr_dictionary_merge(narrowing->dictionary, *from, narrowing->maps[thread] + range);
+        code = clr_dictionary_add_all(narrowing->dictionary, (*from)->entries, (*from)->count,
+                                      narrowing->maps[thread] + range);
         atomic_fetch_add(coding->left, (int64_t)clr_dictionary_size(*from));
         clr_dictionary_release(*from);
         *from = NULL;

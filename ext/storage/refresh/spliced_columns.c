@@ -341,7 +341,9 @@ static struct clr_dictionary *clone_dictionary(const struct clr_dictionary *dict
     uint32_t *map = clr_memory_alloc(((size_t)dictionary->count + 1) * sizeof *map);
 
     /* Values that are added in the order of their codes have the same codes. */
-    if (clone != NULL && (map == NULL || clr_dictionary_merge(clone, dictionary, map) != CLR_OK)) {
+    if (clone != NULL &&
+        (map == NULL ||
+         clr_dictionary_add_all(clone, dictionary->entries, dictionary->count, map) != CLR_OK)) {
         clr_dictionary_release(clone);
         clone = NULL;
     }
@@ -376,7 +378,8 @@ static enum clr_code merge_dictionaries(struct making *making, struct clr_column
         making->dictionaries[i] = take_dictionary(columns[i]);
         code = making->maps[i] == NULL || making->dictionaries[i] == NULL
                    ? CLR_NOMEM
-                   : clr_dictionary_merge(making->dictionaries[i], dictionary, making->maps[i]);
+                   : clr_dictionary_add_all(making->dictionaries[i], dictionary->entries,
+                                            dictionary->count, making->maps[i]);
     }
     return code;
 }
