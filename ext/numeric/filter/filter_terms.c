@@ -317,6 +317,12 @@ static void add_bounds(struct clr_filter_terms *terms, const struct clr_filter_t
         known->greatest = bounds->greatest;
 }
 
+/* Whether a lookup is true for all entries, as that of a join is which finds a row for each. */
+static bool has_all(const struct clr_lookup *lookup)
+{
+    return lookup->true_count == lookup->count;
+}
+
 static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms, int number,
                      bool sure)
 {
@@ -332,6 +338,8 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
     if (term.kind == CLR_TERM_SURE && instruction->opcode == CLR_OP_LOOKUP &&
         scan->lookups[instruction->b].truths != NULL)
         term.kind = CLR_TERM_LOOKUP;
+    if (term.kind == CLR_TERM_LOOKUP && has_all(&scan->lookups[instruction->b]))
+        return;
     if (term.kind == CLR_TERM_SURE || term.kind == CLR_TERM_DOUBTFUL)
         terms->stages[number] |= term.kind == CLR_TERM_SURE ? CLR_STAGE_SURE : CLR_STAGE_DOUBTFUL;
     terms->terms[terms->count++] = term;
@@ -367,10 +375,8 @@ static bool is_sure(const struct clr_scan *scan)
 
 /* Returns the share of the rows for which a lookup may be true, by a guess that a column's entries
    are alike often. */
-static double share_of(const struct clr_scan *scan, int number)
+static double share_of(const struct clr_lookup *lookup)
 {
-    const struct clr_lookup *lookup = &scan->lookups[scan->instructions[number].b];
-
     return (double)lookup->true_count / ((double)lookup->count + 1.0);
 }
 
@@ -383,17 +389,20 @@ bool clr_terms_pass_few(const struct clr_scan *scan)
 
     for (i = 0; i < count; i++)
         if (scan->instructions[numbers[i]].opcode == CLR_OP_LOOKUP)
-            share *= share_of(scan, numbers[i]);
+            share *= share_of(&scan->lookups[scan->instructions[numbers[i]].b]);
     return share < few;
 }
 
-/* Returns what terms are sorted by, the share of their rows that may pass: comparisons of columns,
-   which are quick, come first. */
+/* Returns what terms are sorted by, the share of their rows that may pass. What is quick comes
+   first: comparisons of columns, and of codes. */
 static double guess_share(const struct clr_scan *scan, const struct clr_filter_term *term)
 {
+    const struct clr_lookup *lookup;
+
     if (term->kind != CLR_TERM_LOOKUP)
         return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL ? 2.0 : -1.0;
-    return share_of(scan, term->number);
+    lookup = &scan->lookups[scan->instructions[term->number].b];
+    return share_of(lookup) - (lookup->are_beside ? 1.0 : 0.0);
 }
 
 /* Puts those terms first that leave the fewest rows to the others. */
@@ -438,12 +447,14 @@ void clr_terms_find(const struct clr_scan *scan, struct clr_filter_terms *terms)
 
 /* ---- Blocks of which all rows pass. */
 
-/* Whether a lookup is true for all codes from least to greatest, which are few. */
+/* Whether a lookup is known to be true for all codes from least to greatest. */
 static bool is_all_true(const struct clr_lookup *lookup, uint32_t least, uint32_t greatest)
 {
     enum { FEW = 64 };
     uint32_t code = least;
 
+    if (lookup->are_beside)
+        return least >= lookup->first_true && greatest - lookup->first_true < lookup->true_count;
     if (greatest - least >= FEW)
         return false;
     while (code <= greatest && clr_lookup_is_true(lookup, code))

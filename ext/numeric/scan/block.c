@@ -565,6 +565,16 @@ static void find_narrow(const struct clr_block *block, const struct clr_filter_t
                                (uint32_t)((uint64_t)high - (uint64_t)low), found);
 }
 
+/* Stores the rows of a full block, by their codes, for which a lookup is true. */
+static void find_looked_up(const struct clr_loops *loops, const void *codes, int code_bytes,
+                           const struct clr_lookup *lookup, uint64_t *found)
+{
+    if (lookup->are_beside)
+        loops->within_words(codes, code_bytes, lookup->first_true, lookup->true_count - 1, found);
+    else
+        loops->select_true(codes, code_bytes, lookup->truths, found);
+}
+
 /* Stores the rows of a full block for which a term is true that needs no values. */
 static void find_term(const struct clr_block *block, const struct clr_filter_term *term,
                       uint64_t *found)
@@ -584,8 +594,8 @@ static void find_term(const struct clr_block *block, const struct clr_filter_ter
         (term->kind == CLR_TERM_INTEGERS ? loops->within_integers : loops->within_reals)(
             values, term->least, term->greatest, found, ahead);
     } else {
-        loops->select_true((const char *)column->codes + block->first * column->code_bytes,
-                           column->code_bytes, block->scan->lookups[instruction->b].truths, found);
+        find_looked_up(loops, (const char *)column->codes + block->first * column->code_bytes,
+                       column->code_bytes, &block->scan->lookups[instruction->b], found);
     }
 }
 

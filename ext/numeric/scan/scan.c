@@ -110,19 +110,23 @@ void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *result
 {
     unsigned types = 0;
     uint64_t beyond = 0;
-    uint32_t truth, i;
+    uint32_t truth, last_true = 0, i;
 
-    lookup->true_count = 0;
+    lookup->true_count = lookup->first_true = 0;
     for (i = 0; i < count; i++) {
         types |= 1u << results->tags[i];
         truth = is_true(results->tags[i], results->values[i]);
         results->truths[i / 32] |= truth << i % 32;
-        lookup->true_count += truth;
+        if (truth != 0 && lookup->true_count++ == 0)
+            lookup->first_true = i;
+        last_true = truth != 0 ? i : last_true;
         beyond |= ((uint64_t)results->values[i] + INT8_MAX + 1) & ~(uint64_t)UINT8_MAX;
     }
     results->truth_counts[0] = 0;
     for (i = 0; i < count / 32; i++)
         results->truth_counts[i + 1] = results->truth_counts[i] + (results->truths[i] != 0);
+    lookup->are_beside =
+        lookup->true_count > 0 && last_true - lookup->first_true == lookup->true_count - 1;
     lookup->count = count;
     lookup->kind = kind_of(types);
     lookup->types = (uint8_t)types;

@@ -169,6 +169,8 @@ struct clr_lookup {
     const uint32_t *truths;
     const uint32_t *truth_counts; /* of the words before each, how many have some */
     uint32_t true_count;          /* how many results are true */
+    uint32_t first_true;          /* the first of them */
+    bool are_beside; /* the true ones are beside each other, as those of a year are of days */
     /* Where all of them lie, with a reference: see clr_lookup_set(). */
     struct clr_lookup_results *results;
     /* Of one whose results are needed in order: they are INTEGERs, the places of the values
