@@ -6,6 +6,7 @@
 #include "numeric/order/portions.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan/evaluate.h"
+#include "numeric/scan/row_truths.h"
 
 #include <math.h>
 #include <string.h>
@@ -449,19 +450,25 @@ static void find_zones(void *argument, int part, const atomic_bool *stop)
     }
 }
 
+/* Returns how many threads work on so many blocks. */
+static int count_parts(size_t blocks)
+{
+    const size_t most = blocks / ZONES_PER_THREAD + 1;
+    const int team = clr_team_size();
+
+    return most < (size_t)team ? (int)most : team;
+}
+
 /* Makes the zones of a column, in threads. Returns whether it has them now. */
 static bool make_zones(struct clr_column *column, const struct clr_watch *watch)
 {
     struct zone_work work = {.column = column, .zones = clr_zones_new(column, column->rows)};
-    const int team = clr_team_size();
-    size_t most;
     bool complete;
     int i;
 
     if (work.zones == NULL)
         return false;
-    most = work.zones->count / ZONES_PER_THREAD + 1;
-    work.parts = most < (size_t)team ? (int)most : team;
+    work.parts = count_parts(work.zones->count);
     complete = clr_team_run(work.parts, find_zones, &work, work.parts == 1 ? NULL : watch);
     for (i = 0; i < work.parts; i++)
         complete = complete && !work.failed[i];
@@ -592,6 +599,58 @@ void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *wa
         !have_zones(scan, wanted) && bring_zones(scan, keys, watch, made) &&
         guess_rest(scan) < scan->rows / 4 * 3)
         bring_zones(scan, wanted, watch, made);
+}
+
+/* ---- Rows for which lookups are true. */
+
+/* What threads work on: truths of a lookup, in parts. */
+struct truth_work {
+    const struct clr_lookup *lookup;
+    const struct clr_column *column;
+    struct clr_row_truths *truths;
+    int parts;
+};
+
+static void find_truths(void *argument, int part, const atomic_bool *stop)
+{
+    const struct truth_work *work = argument;
+    const size_t blocks = work->truths->blocks, parts = (size_t)work->parts;
+    const size_t last = blocks * ((size_t)part + 1) / parts;
+    size_t first = blocks * (size_t)part / parts, end;
+
+    for (; first < last && !atomic_load_explicit(stop, memory_order_relaxed); first = end) {
+        end = last - first < ZONES_BETWEEN ? last : first + ZONES_BETWEEN;
+        clr_row_truths_find(work->lookup, work->column, first, end, work->truths);
+    }
+}
+
+void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struct clr_watch *watch)
+{
+    struct clr_filter_terms terms;
+    struct truth_work work;
+    int i;
+
+    if (scan->filter < 0 || scan->lookup_count == 0)
+        return;
+    clr_terms_find(scan, &terms);
+    for (i = 0; i < terms.count; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[terms.terms[i].number];
+
+        if (terms.terms[i].kind != CLR_TERM_LOOKUP)
+            continue;
+        work.lookup = &scan->lookups[instruction->b];
+        work.column = scan->columns[instruction->a];
+        if (!clr_row_truths_are_wanted(work.lookup, work.column))
+            continue;
+        work.truths = clr_row_truths_new(work.column, most);
+        if (work.truths == NULL)
+            continue;
+        work.parts = count_parts(work.truths->blocks);
+        if (clr_team_run(work.parts, find_truths, &work, work.parts == 1 ? NULL : watch))
+            clr_row_truths_set(work.lookup, work.truths);
+        else
+            clr_row_truths_free(work.truths);
+    }
 }
 
 size_t clr_host_guess_loaded(const struct clr_scan *scan)

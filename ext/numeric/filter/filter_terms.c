@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "numeric/scan/loops.h"
+#include "numeric/scan/row_truths.h"
 
 #include <math.h>
 #include <string.h>
@@ -340,6 +341,9 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
         term.kind = CLR_TERM_LOOKUP;
     if (term.kind == CLR_TERM_LOOKUP && has_all(&scan->lookups[instruction->b]))
         return;
+    if (term.kind == CLR_TERM_LOOKUP)
+        term.kept =
+            clr_row_truths_of(&scan->lookups[instruction->b], scan->columns[instruction->a]);
     if (term.kind == CLR_TERM_SURE || term.kind == CLR_TERM_DOUBTFUL)
         terms->stages[number] |= term.kind == CLR_TERM_SURE ? CLR_STAGE_SURE : CLR_STAGE_DOUBTFUL;
     terms->terms[terms->count++] = term;
@@ -394,7 +398,7 @@ bool clr_terms_pass_few(const struct clr_scan *scan)
 }
 
 /* Returns what terms are sorted by, the share of their rows that may pass. What is quick comes
-   first: comparisons of columns, and of codes. */
+   first: comparisons of columns and of codes, and truths that are kept. */
 static double guess_share(const struct clr_scan *scan, const struct clr_filter_term *term)
 {
     const struct clr_lookup *lookup;
@@ -402,7 +406,7 @@ static double guess_share(const struct clr_scan *scan, const struct clr_filter_t
     if (term->kind != CLR_TERM_LOOKUP)
         return term->kind == CLR_TERM_SURE || term->kind == CLR_TERM_DOUBTFUL ? 2.0 : -1.0;
     lookup = &scan->lookups[scan->instructions[term->number].b];
-    return share_of(lookup) - (lookup->are_beside ? 1.0 : 0.0);
+    return share_of(lookup) - (lookup->are_beside || term->kept != NULL ? 1.0 : 0.0);
 }
 
 /* Puts those terms first that leave the fewest rows to the others. */

@@ -25,6 +25,7 @@ struct clr_filter_term {
     enum clr_filter_term_kind kind;
     int number;              /* of the instruction, which stands for the column or the lookup */
     int64_t least, greatest; /* bits of values; if least is more, no row passes */
+    const struct clr_row_truths *kept; /* of a lookup, of these rows; NULL: there are none */
 };
 
 /* When a block runs an instruction: bits. One may be needed at several times. */

@@ -4,6 +4,7 @@
 #include "../../../kernels/scan/values.cl"
 #include "../../../kernels/scan/values_logic.cl"
 #include "base/memory.h"
+#include "numeric/scan/row_truths.h"
 
 #include <string.h>
 
@@ -638,6 +639,7 @@ static bool is_of_values(const struct clr_filter_term *term)
 static bool select_from_full(struct clr_block *block, uint64_t *selected)
 {
     const struct clr_filter_terms *terms = &block->terms;
+    const size_t number = block->first / CLR_BLOCK;
     uint64_t found[CLR_BLOCK_WORDS];
     bool any = true;
     size_t count;
@@ -653,8 +655,14 @@ static bool select_from_full(struct clr_block *block, uint64_t *selected)
         any = intersect(selected, found);
     }
     for (i = 0; i < terms->count && any; i++) {
+        const struct clr_row_truths *kept = terms->terms[i].kept;
+
         if (is_of_values(&terms->terms[i]))
             continue;
+        if (kept != NULL && number < kept->blocks) {
+            any = intersect(selected, kept->bits + number * CLR_BLOCK_WORDS);
+            continue;
+        }
         count = terms->terms[i].kind == CLR_TERM_LOOKUP ? block->loops->count(selected) : CLR_BLOCK;
         if (count <= CLR_FEW_ROWS) {
             any = keep_looked_up(block, &terms->terms[i], count, selected);

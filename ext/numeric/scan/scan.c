@@ -1,6 +1,7 @@
 #include "numeric/scan/scan.h"
 
 #include "base/memory.h"
+#include "numeric/scan/row_truths.h"
 
 #include <string.h>
 
@@ -67,6 +68,8 @@ struct clr_lookup_results *clr_lookup_results_new(uint32_t count)
     if (results == NULL)
         return NULL;
     atomic_init(&results->references, 1);
+    results->rows = NULL;
+    results->missed = 0;
     results->id = atomic_fetch_add(&ids, 1) + 1;
     results->truths = (uint32_t *)(results->values + count);
     results->truth_counts = results->truths + truths_size / sizeof(uint32_t);
@@ -86,8 +89,10 @@ struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *
 
 void clr_lookup_results_release(struct clr_lookup_results *results)
 {
-    if (results != NULL && atomic_fetch_sub(&results->references, 1) == 1)
-        clr_memory_free(results);
+    if (results == NULL || atomic_fetch_sub(&results->references, 1) > 1)
+        return;
+    clr_row_truths_free(results->rows);
+    clr_memory_free(results);
 }
 
 static bool is_true(uint8_t tag, int64_t bits)

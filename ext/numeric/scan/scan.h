@@ -312,7 +312,11 @@ enum { CLR_LEAST_TRUTHS = 256 };
 /* Written by whoever made it, until a lookup has it. */
 struct clr_lookup_results {
     atomic_int references;
-    uint64_t id;            /* no other results of the process have it; not 0 */
+    uint64_t id; /* no other results of the process have it; not 0 */
+    /* Truths of rows, see numeric/scan/row_truths.h, or NULL; and the version of the column for
+       which a scan has missed them. */
+    struct clr_row_truths *rows;
+    uint64_t missed;
     uint32_t *truths;       /* behind the values; found by clr_lookup_set(), as are the next ones */
     uint32_t *truth_counts; /* behind them */
     uint8_t *tags;          /* behind these */

@@ -51,7 +51,17 @@ static struct clr_column *new_column(size_t capacity, size_t width, bool has_tag
     memset(column, 0, sizeof *column);
     atomic_init(&column->references, 1);
     column->capacity = capacity;
+    clr_column_renew_version(column, 0, 0);
     return column;
+}
+
+void clr_column_renew_version(struct clr_column *column, uint64_t previous, size_t same_rows)
+{
+    static atomic_uint_least64_t versions;
+
+    column->version = atomic_fetch_add(&versions, 1) + 1;
+    column->previous = previous;
+    column->same_rows = same_rows;
 }
 
 struct clr_column *clr_column_new(size_t capacity)

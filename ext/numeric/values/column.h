@@ -100,7 +100,15 @@ struct clr_column {
     uint32_t entries_read; /* of the dictionary, when all of the column was read */
     /* What blocks of its rows have: clr_column_zones(). */
     _Atomic(struct clr_zones *) zones;
+    /* The number of its content, which no other content of the process has; and of another one's,
+       which has the same rows before that one. */
+    uint64_t version, previous;
+    size_t same_rows;
 };
+
+/* Gives a column whose rows have changed a version. It is the same as another one, which may be the
+   column's own, in its first rows, so many. */
+void clr_column_renew_version(struct clr_column *column, uint64_t previous, size_t same_rows);
 
 /* Returns a column with room for capacity rows and one reference, or NULL without memory. */
 struct clr_column *clr_column_new(size_t capacity);

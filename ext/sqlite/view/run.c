@@ -8,6 +8,7 @@
 #include "numeric/filter/filter_terms.h"
 #include "numeric/scan/shared_sums.h"
 #include "sqlite/cache/cache.h"
+#include "sqlite/cache/cache_memory.h"
 #include "sqlite/lookups/subqueries.h"
 #include "storage/load/load.h"
 #include "storage/stream/stream.h"
@@ -172,10 +173,13 @@ static void skip_blocks(struct clr_view_run *run)
         measure_columns(run);
 }
 
-/* Has the columns get sums for a scan of the host's, which takes as long as a scan of all rows: not
-   for the first one of a column, which need not have a second one, and not before scans like this
-   one have gone over as many rows. */
-static void sum_blocks(struct clr_view_run *run)
+/* Truths of rows take such a part of column_memory at most. */
+enum { TRUTHS_PART = 16 };
+
+/* Has the columns get sums for a scan of the host's, and lookups truths of rows, which takes as
+   long as a scan of all rows: not for the first one of a column, which need not have a second one,
+   and not before scans like this one have gone over as many rows. */
+static void prepare_columns(struct clr_view_run *run)
 {
     const int64_t all = (int64_t)run->request.image->layout.rows;
     bool are_used = true, made;
@@ -193,6 +197,7 @@ static void sum_blocks(struct clr_view_run *run)
     clr_host_sum_blocks(&run->scan, run->watch, &made);
     if (made)
         measure_columns(run);
+    clr_host_keep_truths(&run->scan, clr_column_memory() / TRUTHS_PART, run->watch);
 }
 
 /* Devices that are to do a scan. */
@@ -262,7 +267,7 @@ static enum clr_scan_outcome group(struct clr_view_run *run)
     enum clr_scan_outcome outcome;
 
     if (!has_devices)
-        sum_blocks(run);
+        prepare_columns(run);
     outcome =
         clr_host_group(&run->scan, run->watch, has_devices ? &devices.asked : NULL, &run->groups);
     if (has_devices)
@@ -507,7 +512,7 @@ static enum clr_scan_outcome scan_on_host(struct clr_view_run *run)
     if (run->scan.grouping != NULL) {
         outcome = group(run);
     } else {
-        sum_blocks(run);
+        prepare_columns(run);
         outcome = clr_host_scan(&run->scan, run->watch);
     }
     if (outcome != CLR_SCAN_DONE || run->device != NULL)

@@ -271,6 +271,17 @@ static void renew_zones(const struct clr_splice *splice, struct clr_column *old,
     }
 }
 
+/* Returns how many of the first rows are where they were. */
+static size_t count_same(const struct clr_splice *splice)
+{
+    size_t same = 0, i;
+
+    for (i = 0; i < splice->old_count && splice->old[i].from == same && splice->old[i].to == same;
+         i++)
+        same += splice->old[i].rows;
+    return same;
+}
+
 /* Puts the rows of both columns into the result, whichever it is, and moves their bytes there: also
    those of old rows that are left out. map: of columns of codes, the code in the old one's
    dictionary of each entry of the fresh one's; else NULL. */
@@ -299,6 +310,7 @@ static void splice_finish(const struct clr_splice *splice, struct clr_column *ol
     result->with_bytes = old->with_bytes && fresh->with_bytes;
     result->kind = kind;
     result->rows = splice->rows;
+    clr_column_renew_version(result, old->version, count_same(splice));
     renew_zones(splice, old, result);
 }
 
