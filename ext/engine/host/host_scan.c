@@ -6,6 +6,7 @@
 #include "numeric/order/portions.h"
 #include "numeric/order/selection.h"
 #include "numeric/scan/evaluate.h"
+#include "numeric/scan/loops.h"
 #include "numeric/scan/row_truths.h"
 
 #include <math.h>
@@ -614,20 +615,52 @@ struct truth_work {
 static void find_truths(void *argument, int part, const atomic_bool *stop)
 {
     const struct truth_work *work = argument;
+    const struct clr_loops *loops = clr_loops_choose(0);
+    const int code_bytes = work->column->code_bytes;
     const size_t blocks = work->truths->blocks, parts = (size_t)work->parts;
-    const size_t last = blocks * ((size_t)part + 1) / parts;
-    size_t first = blocks * (size_t)part / parts, end;
+    const size_t last = blocks * ((size_t)part + 1) / parts, size = CLR_BLOCK * (size_t)code_bytes;
+    size_t block = blocks * (size_t)part / parts;
 
-    for (; first < last && !atomic_load_explicit(stop, memory_order_relaxed); first = end) {
-        end = last - first < ZONES_BETWEEN ? last : first + ZONES_BETWEEN;
-        clr_row_truths_find(work->lookup, work->column, first, end, work->truths);
+    for (; block < last && !atomic_load_explicit(stop, memory_order_relaxed); block++)
+        loops->select_true((const char *)work->column->codes + block * size, code_bytes,
+                           work->lookup->truths, work->truths->bits + block * CLR_TRUTH_WORDS);
+}
+
+/* Whether it is time to make truths: codes are not quick without, and an earlier scan of the same
+   rows has missed them. */
+static bool misses_truths(const struct truth_work *work)
+{
+    struct clr_lookup_results *results = work->lookup->results;
+
+    if (work->lookup->are_beside || work->column->code_bytes == 1 ||
+        clr_row_truths_follow(results->rows, work->column))
+        return false;
+    if (results->missed == work->column->version)
+        return true;
+    results->missed = work->column->version;
+    return false;
+}
+
+/* Makes truths of a column's rows, in threads, in the place of older ones. */
+static void make_truths(struct truth_work *work, int64_t most, const struct clr_watch *watch)
+{
+    struct clr_lookup_results *results = work->lookup->results;
+
+    work->truths = clr_row_truths_new(work->column, most);
+    if (work->truths == NULL)
+        return;
+    work->parts = count_parts(work->truths->blocks);
+    if (!clr_team_run(work->parts, find_truths, work, work->parts == 1 ? NULL : watch)) {
+        clr_row_truths_free(work->truths);
+        return;
     }
+    clr_row_truths_free(results->rows);
+    results->rows = work->truths;
 }
 
 void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struct clr_watch *watch)
 {
     struct clr_filter_terms terms;
-    struct truth_work work;
     int i;
 
     if (scan->filter < 0 || scan->lookup_count == 0)
@@ -635,21 +668,14 @@ void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struc
     clr_terms_find(scan, &terms);
     for (i = 0; i < terms.count; i++) {
         const struct clr_instruction *instruction = &scan->instructions[terms.terms[i].number];
+        struct truth_work work;
 
         if (terms.terms[i].kind != CLR_TERM_LOOKUP)
             continue;
-        work.lookup = &scan->lookups[instruction->b];
-        work.column = scan->columns[instruction->a];
-        if (!clr_row_truths_are_wanted(work.lookup, work.column))
-            continue;
-        work.truths = clr_row_truths_new(work.column, most);
-        if (work.truths == NULL)
-            continue;
-        work.parts = count_parts(work.truths->blocks);
-        if (clr_team_run(work.parts, find_truths, &work, work.parts == 1 ? NULL : watch))
-            clr_row_truths_set(work.lookup, work.truths);
-        else
-            clr_row_truths_free(work.truths);
+        work = (struct truth_work){.lookup = &scan->lookups[instruction->b],
+                                   .column = scan->columns[instruction->a]};
+        if (misses_truths(&work))
+            make_truths(&work, most, watch);
     }
 }
 

@@ -324,6 +324,15 @@ static bool has_all(const struct clr_lookup *lookup)
     return lookup->true_count == lookup->count;
 }
 
+/* Returns the truths that a lookup has of the column's rows, or NULL. */
+static const struct clr_row_truths *find_kept(const struct clr_lookup *lookup,
+                                              const struct clr_column *column)
+{
+    const struct clr_row_truths *rows = lookup->results == NULL ? NULL : lookup->results->rows;
+
+    return clr_row_truths_are_of(rows, column) ? rows : NULL;
+}
+
 static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms, int number,
                      bool sure)
 {
@@ -342,8 +351,7 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
     if (term.kind == CLR_TERM_LOOKUP && has_all(&scan->lookups[instruction->b]))
         return;
     if (term.kind == CLR_TERM_LOOKUP)
-        term.kept =
-            clr_row_truths_of(&scan->lookups[instruction->b], scan->columns[instruction->a]);
+        term.kept = find_kept(&scan->lookups[instruction->b], scan->columns[instruction->a]);
     if (term.kind == CLR_TERM_SURE || term.kind == CLR_TERM_DOUBTFUL)
         terms->stages[number] |= term.kind == CLR_TERM_SURE ? CLR_STAGE_SURE : CLR_STAGE_DOUBTFUL;
     terms->terms[terms->count++] = term;
