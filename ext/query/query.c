@@ -100,12 +100,11 @@ static void check_row(struct clr_syntax *syntax)
         clr_refuse(syntax, CLR_WHY_NO_AGGREGATE);
 }
 
-static enum clr_code parse(struct clr_query *query)
+/* Finds out what a query is by its tree. */
+static enum clr_code look(struct clr_query *query)
 {
     struct clr_syntax *syntax = query->syntax;
 
-    if (clr_syntax_parse(syntax) != CLR_OK)
-        return syntax->code;
     query->is_grouped = is_grouped(syntax);
     query->has_rows = has_rows(syntax);
     query->has_subqueries = syntax->subqueries.first != NULL;
@@ -119,26 +118,16 @@ static enum clr_code parse(struct clr_query *query)
 enum clr_code clr_query_parse(const char *sql, struct clr_query **result, struct clr_reason *reason)
 {
     struct clr_query *query = clr_memory_alloc(sizeof *query);
-    struct clr_syntax *syntax = clr_memory_alloc(sizeof *syntax);
-    const size_t size = strlen(sql) + 1;
-    enum clr_code code = CLR_NOMEM;
+    enum clr_code code;
 
     *result = NULL;
-    if (query == NULL || syntax == NULL) {
-        clr_memory_free(query);
-        clr_memory_free(syntax);
+    if (query == NULL)
         return CLR_NOMEM;
-    }
     memset(query, 0, sizeof *query);
-    memset(syntax, 0, sizeof *syntax);
-    query->syntax = syntax;
     query->filter = query->first.key = -1;
-    syntax->reason = reason;
-    syntax->sql = clr_memory_alloc(size);
-    if (syntax->sql != NULL) {
-        memcpy(syntax->sql, sql, size);
-        code = parse(query);
-    }
+    code = clr_syntax_parse(sql, &query->syntax, reason);
+    if (code == CLR_OK)
+        code = look(query);
     if (code != CLR_OK)
         clr_query_free(query);
     else
@@ -165,28 +154,6 @@ void clr_lookup_plan_free(struct clr_lookup_plan *plan)
     plan->text = plan->joins = NULL;
 }
 
-static void free_syntax(struct clr_syntax *syntax)
-{
-    struct clr_select_tree *tree;
-    struct clr_text_block *block;
-    struct clr_node *node;
-
-    while ((node = syntax->nodes) != NULL) {
-        syntax->nodes = node->allocated;
-        clr_memory_free(node);
-    }
-    while ((tree = syntax->trees) != NULL) {
-        syntax->trees = tree->allocated;
-        clr_memory_free(tree);
-    }
-    while ((block = syntax->blocks) != NULL) {
-        syntax->blocks = block->next;
-        clr_memory_free(block);
-    }
-    clr_memory_free(syntax->sql);
-    clr_memory_free(syntax);
-}
-
 void clr_query_free(struct clr_query *query)
 {
     int i;
@@ -207,8 +174,7 @@ void clr_query_free(struct clr_query *query)
         clr_memory_free(query->eager->whole);
     }
     clr_memory_free(query->eager);
-    if (query->syntax != NULL)
-        free_syntax(query->syntax);
+    clr_syntax_free(query->syntax);
     clr_memory_free(query->probes);
     clr_memory_free(query->answer);
     clr_memory_free(query->subqueries);

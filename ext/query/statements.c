@@ -10,30 +10,6 @@
 
 /* ---- Clauses of a SELECT. */
 
-/* Adds the words that begin a clause and its nodes, with commas between them; nothing if there are
-   no nodes. */
-static void print_clause(struct clr_printer *printer, const char *words,
-                         const struct clr_list *list)
-{
-    const struct clr_node *node = list->first;
-
-    if (node == NULL)
-        return;
-    clr_print_prefix(printer, words, node);
-    while ((node = node->next) != NULL) {
-        clr_text_add(&printer->text, ",");
-        clr_print_node(printer, node);
-    }
-}
-
-static void print_limit(struct clr_printer *printer, const struct clr_select_tree *select)
-{
-    if (select->limit != NULL)
-        clr_print_prefix(printer, "LIMIT", select->limit);
-    if (select->offset != NULL)
-        clr_print_prefix(printer, "OFFSET", select->offset);
-}
-
 /* The table, with its schema. */
 static void print_table(struct clr_printer *printer, const struct clr_from_table *source,
                         const char *schema)
@@ -78,7 +54,7 @@ static void print_source(struct clr_printer *printer, const struct clr_select_tr
         clr_print_prefix(printer, "ON", source->on);
     if (source->common.first == NULL || source->is_natural)
         return;
-    print_clause(printer, "USING (", &source->common);
+    clr_print_clause(printer, "USING (", &source->common);
     clr_print_word(printer, ")");
 }
 
@@ -128,16 +104,16 @@ static void print_select(struct clr_printer *printer, const struct clr_select_tr
     int i;
 
     printer->replace = print_written;
-    print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
+    clr_print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
     clr_print_word(printer, "FROM");
     for (i = 0; i < select->source_count; i++)
         print_source(printer, select, &select->sources[i], schema, reads_inner ? last : NULL);
     print_where(printer, select->where, first, reads_inner ? NULL : last);
-    print_clause(printer, "GROUP BY", &select->keys);
+    clr_print_clause(printer, "GROUP BY", &select->keys);
     if (select->having != NULL)
         clr_print_prefix(printer, "HAVING", select->having);
-    print_clause(printer, "ORDER BY", &select->terms);
-    print_limit(printer, select);
+    clr_print_clause(printer, "ORDER BY", &select->terms);
+    clr_print_limit(printer, select);
 }
 
 /* ---- The statements that finish a query: of the tree with what stands for keys and calls. */
@@ -365,7 +341,7 @@ static void add_groups(struct clr_printer *printer, const struct clr_query *quer
         clr_text_add(&printer->text, is_late ? ") OR +rowid < 0" : "");
     }
     if (query->is_grouped)
-        print_clause(printer, "ORDER BY", &select->terms);
+        clr_print_clause(printer, "ORDER BY", &select->terms);
     if (sorts_keys)
         add_keys(printer, query);
 }
@@ -385,7 +361,7 @@ static char *write_answer(struct clr_query *query, bool sorts_keys)
         clr_text_add(&printer.text, item->next != NULL ? "," : "");
     }
     add_groups(&printer, query, sorts_keys);
-    print_limit(&printer, select);
+    clr_print_limit(&printer, select);
     return clr_text_end(&printer.text);
 }
 
@@ -431,7 +407,7 @@ static char *write_joined(const struct clr_query *query)
         .syntax = query->syntax, .replace = print_of_groups, .context = (void *)query};
     int i;
 
-    print_clause(&printer, "SELECT", &whole->items);
+    clr_print_clause(&printer, "SELECT", &whole->items);
     clr_print_word(&printer, "FROM");
     print_tables(&printer, whole, query->source_schema, whole->source_count - 1);
     clr_text_add(&printer.text,
@@ -444,13 +420,13 @@ static char *write_joined(const struct clr_query *query)
         print_condition(&printer, "WHERE (", whole->where);
     if (whole->having != NULL)
         print_condition(&printer, whole->where != NULL ? "AND (" : "WHERE (", whole->having);
-    print_clause(&printer, "ORDER BY", &whole->terms);
+    clr_print_clause(&printer, "ORDER BY", &whole->terms);
     if (!eager->is_ordered) {
         clr_print_word(&printer, whole->terms.first == NULL ? "ORDER BY" : ",");
         clr_print_word(&printer, eager->order == NULL ? "" : eager->order);
         clr_print_node(&printer, eager->key);
     }
-    print_limit(&printer, whole);
+    clr_print_limit(&printer, whole);
     return clr_text_end(&printer.text);
 }
 

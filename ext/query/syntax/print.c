@@ -313,6 +313,27 @@ void clr_print_node(struct clr_printer *printer, const struct clr_node *node)
 
 /* ---- Clauses. */
 
+void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list)
+{
+    const struct clr_node *node = list->first;
+
+    if (node == NULL)
+        return;
+    clr_print_prefix(printer, words, node);
+    while ((node = node->next) != NULL) {
+        clr_text_add(&printer->text, ",");
+        clr_print_node(printer, node);
+    }
+}
+
+void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *select)
+{
+    if (select->limit != NULL)
+        clr_print_prefix(printer, "LIMIT", select->limit);
+    if (select->offset != NULL)
+        clr_print_prefix(printer, "OFFSET", select->offset);
+}
+
 void clr_print_scope_end(struct clr_printer *printer, const struct clr_node *column,
                          const char *from)
 {

@@ -61,6 +61,13 @@ static inline void clr_print_prefix(struct clr_printer *printer, const char *wor
     clr_print_node(printer, node);
 }
 
+/* Adds the words that begin a clause and its nodes, with commas between them; nothing if there are
+   no nodes. */
+void clr_print_clause(struct clr_printer *printer, const char *words, const struct clr_list *list);
+
+/* Adds LIMIT and OFFSET, if there are any. */
+void clr_print_limit(struct clr_printer *printer, const struct clr_select_tree *select);
+
 /* Ends a subquery in FROM that has begun with SELECT and a value, and stands for a table of which
    one column is needed: names the value as the column, and the subquery as the table, as the query
    does. from: the subquery's own FROM, empty if it has none. */

@@ -1318,6 +1318,15 @@ static char *add_block(struct clr_syntax *syntax, size_t size)
     return block->text;
 }
 
+/* Copies a text, to be there as long as the syntax; NULL without memory. */
+static const char *keep(struct clr_syntax *syntax, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = add_block(syntax, size);
+
+    return copy == NULL ? NULL : memcpy(copy, text, size);
+}
+
 /* Parses a text, which is there as long as the syntax, as the SELECT that the parser is at. */
 static void parse_text(struct clr_syntax *syntax, const char *at)
 {
@@ -1351,11 +1360,49 @@ static void parse_text(struct clr_syntax *syntax, const char *at)
         find_ctes(syntax, tree, 0);
 }
 
-enum clr_code clr_syntax_parse(struct clr_syntax *syntax)
+enum clr_code clr_syntax_parse(const char *sql, struct clr_syntax **result,
+                               struct clr_reason *reason)
 {
+    struct clr_syntax *syntax = clr_memory_alloc(sizeof *syntax);
+    enum clr_code code;
+
+    *result = NULL;
+    if (syntax == NULL)
+        return CLR_NOMEM;
+    *syntax = (struct clr_syntax){.reason = reason};
     syntax->at = &syntax->select;
-    parse_text(syntax, syntax->sql);
-    return syntax->code;
+    syntax->sql = keep(syntax, sql);
+    if (syntax->sql != NULL)
+        parse_text(syntax, syntax->sql);
+    code = syntax->code;
+    if (code != CLR_OK)
+        clr_syntax_free(syntax);
+    else
+        *result = syntax;
+    return code;
+}
+
+void clr_syntax_free(struct clr_syntax *syntax)
+{
+    struct clr_select_tree *tree;
+    struct clr_text_block *block;
+    struct clr_node *node;
+
+    if (syntax == NULL)
+        return;
+    while ((node = syntax->nodes) != NULL) {
+        syntax->nodes = node->allocated;
+        clr_memory_free(node);
+    }
+    while ((tree = syntax->trees) != NULL) {
+        syntax->trees = tree->allocated;
+        clr_memory_free(tree);
+    }
+    while ((block = syntax->blocks) != NULL) {
+        syntax->blocks = block->next;
+        clr_memory_free(block);
+    }
+    clr_memory_free(syntax);
 }
 
 /* Returns the token of a name, as it is written in double quotes; all zeros without memory. */
@@ -1402,15 +1449,6 @@ bool clr_syntax_add_common(struct clr_syntax *syntax, struct clr_from_table *sou
     if (token.kind != 0)
         append(&source->common, column_name(syntax, &token));
     return syntax->code == CLR_OK;
-}
-
-/* Copies a text, to be there as long as the syntax; NULL without memory. */
-static const char *keep(struct clr_syntax *syntax, const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    char *copy = add_block(syntax, size);
-
-    return copy == NULL ? NULL : memcpy(copy, text, size);
 }
 
 /* Whether the statement has a CTE of the name: SQLite may take that for the table of a view. */

@@ -202,8 +202,8 @@ struct clr_text_block {
 };
 
 struct clr_syntax {
-    char *sql;                     /* what the statement's tokens point to */
-    struct clr_text_block *blocks; /* what others point to, and all names */
+    const char *sql;               /* the statement's text, one of the blocks */
+    struct clr_text_block *blocks; /* what tokens point to, and all names */
     char *last;             /* room for the longest name of a token of the statement's text */
     struct clr_node *nodes; /* all of them, the last one first */
     struct clr_select_tree select;          /* the statement's */
@@ -228,9 +228,13 @@ struct clr_syntax {
 enum { CLR_ROWID_NAMES = 3 };
 extern const char *const clr_rowid_names[CLR_ROWID_NAMES];
 
-/* Parses syntax->sql; all else is zeros, but for the reason. Returns syntax->code. What the tree
-   has is freed with its query. */
-enum clr_code clr_syntax_parse(struct clr_syntax *syntax);
+/* Parses a SELECT. Returns CLR_OK with *syntax, to be freed with clr_syntax_free(), which refers to
+   the reason; CLR_INVALID with the reason; or CLR_NOMEM. */
+enum clr_code clr_syntax_parse(const char *sql, struct clr_syntax **syntax,
+                               struct clr_reason *reason);
+
+/* Frees a tree and its nodes; NULL is none. */
+void clr_syntax_free(struct clr_syntax *syntax);
 
 /*
  * Has a name in FROM mean an ordinary view of a schema, whose SELECT, which may be followed by a
