@@ -252,7 +252,7 @@ static int prepare_joined(struct clr_connection *connection, sqlite3_stmt *plain
     if (*accelerated != NULL)
         tell_view(connection, name, lines);
     sqlite3_free(message);
-    sqlite3_free(text);
+    clr_memory_free(text);
     return *accelerated != NULL ? SQLITE_OK : rc == SQLITE_NOMEM ? rc : SQLITE_NOTFOUND;
 }
 

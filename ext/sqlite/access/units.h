@@ -59,10 +59,10 @@ int clr_units_lift(struct clr_connection *connection, const char *sql, sqlite3_s
 /*
  * Writes a SELECT of one table with such subqueries, all over the same rows of one other table, as
  * a SELECT with LEFT JOIN and GROUP BY. sql: its text, without spaces around it; plain: the same,
- * prepared. Returns SQLITE_OK with *text, to be freed with sqlite3_free(): its parameters have the
- * numbers of the plain one's. It has the same rows if the key of its groups is unique and no NULL,
- * and the same order if groups come in that of the key, but for ORDER BY. Returns SQLITE_NOTFOUND
- * if the SELECT is none of these, or SQLITE_NOMEM.
+ * prepared. Returns SQLITE_OK with *text, to be freed with clr_memory_free(): its parameters have
+ * the numbers of the plain one's. It has the same rows if the key of its groups is unique and no
+ * NULL, and the same order if groups come in that of the key, but for ORDER BY. Returns
+ * SQLITE_NOTFOUND if the SELECT is none of these, or SQLITE_NOMEM.
  */
 int clr_correlated_join(struct clr_connection *connection, sqlite3_stmt *plain, const char *sql,
                         char **text);
