@@ -5,9 +5,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "engine/worker/team.h"
+#include "query/literals.h"
 #include "query/query.h"
-#include "query/syntax/grammar.h"
-#include "query/syntax/print.h"
 #include "sqlite/cache/cache.h"
 #include "sqlite/session/sql_value.h"
 
@@ -72,161 +71,6 @@ static int make_plan(struct clr_acceleration *acceleration)
 
 /* ---- Literals. */
 
-/*
- * Parameters in whose places a plan has their values, as literals. Programs bind all constants, as
- * ORMs do: the format of strftime(?, ts), the path of json_extract(doc, ?), the texts of CASE WHEN
- * x > ? THEN ? ELSE ? END. While they may be anything, nothing that follows from a column by such
- * an expression can be kept, or looked up by days.
- */
-
-/* In which expression a parameter is. */
-enum place_kind {
-    IN_OTHER, /* in none that wants literals */
-    IN_CASE,  /* in a CASE, which does where one gives a parameter that is TEXT, */
-    IN_GIVEN, /* or is given by one */
-    IN_CALL   /* in one that does */
-};
-
-/* Where a SELECT's text has a parameter: from that byte on, so many bytes. */
-struct place {
-    size_t at, length;
-    int number;
-    enum place_kind kind;
-};
-
-struct clr_literal_places {
-    int count;
-    struct place list[]; /* in the order of the text */
-};
-
-/* What stands for a parameter. */
-struct literal {
-    char *text;   /* of SQL; NULL: there is none, and the parameter stays */
-    bool is_text; /* it is TEXT */
-};
-
-/* Whether an expression wants literals: a function, which LIKE is, too, and what is as hard to
- * scan.
- */
-static bool is_call(const struct clr_node *node)
-{
-    return node->kind == CLR_N_FUNCTION ||
-           (node->kind == CLR_N_OPERATOR && node->names[0].kind == CLR_T_CONCAT);
-}
-
-/* Notes of all parameters in an expression that they are in a place of that kind, if not of a
-   greater one. */
-static void note(struct clr_literal_places *places, const char *sql, const struct clr_node *node,
-                 enum place_kind kind)
-{
-    const struct clr_node *child;
-    int i;
-
-    for (i = 0; i < places->count && node->kind == CLR_N_PARAMETER; i++) {
-        struct place *place = &places->list[i];
-
-        if (place->at == (size_t)(node->names[0].text - sql) && place->kind < kind)
-            place->kind = kind;
-    }
-    for (child = node->first; child != NULL; child = child->next)
-        note(places, sql, child, kind);
-}
-
-/* Notes of the parameters of a CASE where they are. */
-static void note_case(struct clr_literal_places *places, const char *sql,
-                      const struct clr_node *node)
-{
-    const struct clr_node *result = NULL;
-
-    note(places, sql, node, IN_CASE);
-    while ((result = clr_case_next(node, result)) != NULL) {
-        if (result->kind == CLR_N_PARAMETER)
-            note(places, sql, result, IN_GIVEN);
-    }
-}
-
-static enum clr_code list_places(const struct clr_syntax *syntax,
-                                 struct clr_literal_places **result)
-{
-    struct clr_literal_places *places;
-    const struct clr_node *node;
-    size_t count = 0;
-    int i, wanted = 0;
-
-    for (node = syntax->parameters.first; node != NULL; node = node->listed)
-        count++;
-    places = clr_memory_alloc(sizeof *places + count * sizeof *places->list);
-    if (places == NULL)
-        return CLR_NOMEM;
-    places->count = 0;
-    for (node = syntax->parameters.first; node != NULL; node = node->listed)
-        places->list[places->count++] =
-            (struct place){.at = (size_t)(node->names[0].text - syntax->sql),
-                           .length = node->names[0].length,
-                           .number = node->number};
-    for (node = syntax->nodes; node != NULL; node = node->allocated) {
-        if ((node->has & CLR_HAS_COLUMN) && is_call(node))
-            note(places, syntax->sql, node, IN_CALL);
-        else if ((node->has & CLR_HAS_COLUMN) && node->kind == CLR_N_CASE)
-            note_case(places, syntax->sql, node);
-    }
-    for (i = 0; i < places->count; i++)
-        wanted += places->list[i].kind >= IN_GIVEN;
-    if (wanted == 0) {
-        clr_memory_free(places);
-        places = NULL;
-    }
-    *result = places;
-    return CLR_OK;
-}
-
-/* Finds the places of a SELECT's parameters. Returns CLR_OK with *places, to be freed with
-   clr_memory_free(), or NULL if none wants a literal, as in a text that is not in the grammar; or
-   CLR_NOMEM. */
-static enum clr_code find_places(const char *sql, struct clr_literal_places **places)
-{
-    struct clr_query *query;
-    struct clr_reason reason;
-    enum clr_code code;
-
-    *places = NULL;
-    code = clr_query_parse(sql, &query, &reason);
-    if (code == CLR_OK)
-        code = list_places(query->syntax, places);
-    clr_query_free(query);
-    return code == CLR_NOMEM ? code : CLR_OK;
-}
-
-/* Returns the SELECT's text with literals, by the parameters' numbers from 0, where they are
-   wanted, and the numbers of all other parameters. To be freed with clr_memory_free(); NULL without
-   memory. */
-static char *write_places(const struct clr_literal_places *places, const char *sql,
-                          const struct literal *literals)
-{
-    enum place_kind least = IN_CALL;
-    struct clr_text text = {.text = NULL};
-    size_t at = 0;
-    int i;
-
-    for (i = 0; i < places->count; i++) {
-        if (places->list[i].kind == IN_GIVEN && literals[places->list[i].number - 1].is_text)
-            least = IN_CASE;
-    }
-    for (i = 0; i < places->count; i++) {
-        const struct place *place = &places->list[i];
-        const char *literal = literals[place->number - 1].text;
-
-        clr_text_add(&text, "%.*s", (int)(place->at - at), sql + at);
-        if (place->kind >= least && literal != NULL)
-            clr_text_add(&text, "%s", literal);
-        else
-            clr_text_add(&text, "?%d", place->number);
-        at = place->at + place->length;
-    }
-    clr_text_add(&text, "%s", sql + at);
-    return clr_text_end(&text);
-}
-
 /* Longer texts stay parameters. */
 enum { LONGEST_LITERAL = 200 };
 
@@ -249,13 +93,13 @@ static bool is_literal(const struct clr_acceleration *acceleration, const char *
    REALs. value: the caller's own, or NULL for that of a parameter that is not given. Returns false
    without memory. */
 static bool write_literal(const struct clr_acceleration *acceleration, sqlite3_value *value,
-                          struct literal *literal)
+                          struct clr_literal *literal)
 {
     const int type = value == NULL ? SQLITE_NULL : sqlite3_value_type(value);
     const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
     const sqlite3_int64 integer = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
 
-    *literal = (struct literal){.text = NULL, .is_text = type == SQLITE_TEXT};
+    *literal = (struct clr_literal){.text = NULL, .is_text = type == SQLITE_TEXT};
     if (type == SQLITE_FLOAT || type == SQLITE_BLOB || integer == INT64_MIN ||
         (text != NULL && !is_literal(acceleration, text, sqlite3_value_bytes(value))))
         return true;
@@ -270,7 +114,7 @@ static bool write_literal(const struct clr_acceleration *acceleration, sqlite3_v
 
 /* The same of the caller's value, which stays as it is. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int take_literal(const struct clr_acceleration *acceleration, const sqlite3_value *value,
-                        struct literal *literal)
+                        struct clr_literal *literal)
 {
     sqlite3_value *own = value == NULL ? NULL : sqlite3_value_dup(value);
     bool is_fine = (value == NULL) == (own == NULL);
@@ -288,18 +132,18 @@ static int write_literals(struct clr_acceleration *acceleration, sqlite3_value *
                           bool *is_changed)
 {
     const int count = acceleration->select->parameter_count;
-    struct literal *literals = sqlite3_malloc64((sqlite3_uint64)count * sizeof *literals);
+    struct clr_literal *literals = sqlite3_malloc64((sqlite3_uint64)count * sizeof *literals);
     char *sql = NULL;
     int rc = literals == NULL ? SQLITE_NOMEM : SQLITE_OK, written = 0;
 
     for (; written < count && rc == SQLITE_OK; written++) {
         if (parameters == NULL)
-            literals[written] = (struct literal){.text = "'?'"};
+            literals[written] = (struct clr_literal){.text = "'?'"};
         else
             rc = take_literal(acceleration, parameters[written], &literals[written]);
     }
     if (rc == SQLITE_OK)
-        sql = write_places(acceleration->places, acceleration->select->sql, literals);
+        sql = clr_literals_write(acceleration->places, acceleration->select->sql, literals);
     while (parameters != NULL && written > 0)
         sqlite3_free(literals[--written].text);
     sqlite3_free(literals);
@@ -346,7 +190,7 @@ struct clr_acceleration *clr_acceleration_new(struct clr_connection *connection,
     acceleration->interruption.db = connection->db;
     acceleration->select = select;
     if ((select->parameter_count == 0 ||
-         find_places(select->sql, &acceleration->places) == CLR_OK) &&
+         clr_literal_places_find(select->sql, &acceleration->places) == CLR_OK) &&
         take_literals(acceleration, NULL, &is_changed) == SQLITE_OK &&
         make_plan(acceleration) == SQLITE_OK)
         return acceleration;
