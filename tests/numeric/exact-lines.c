@@ -1,14 +1,23 @@
 /*
- * What tests/numeric/exact/dyadic-t.py and moments-t.py judge: reads a command a line from standard
- * input, and writes a line for each.
+ * What the scripts in tests/numeric/exact judge: reads a command a line from standard input, and
+ * writes a line for each.
  *
  *     dyadic A B          product, difference, sign of the comparison, quotient, root of |A / B|
  *     state COUNT X Y XX YY XY   count and sums, consistent or not, the statistics
+ *     sum STEP...         what is asked for among the steps; those of sum-lines.c:
+ *     accumulator STEP... the same
+ *     int192 STEP...      the same
+ *     terms X...          what an expansion drops of each number, and its terms
+ *     rounding X Y Z      the rounded sum of an expansion's terms
+ *     two X Y             the sum, its error, and the sum rounded to odd
+ *     order X Y...        the order of the first number and each of the others
  *
  * A number is written -?HEX@E, hexadecimal digits times 2^(64 E), or 0@0. A statistic is a number
- * with 17 digits, iCOUNT, or NULL.
+ * with 17 digits, iCOUNT, or NULL; a double has 17 digits, too, and is read as strtod() does.
  */
 #include "numeric/exact/moments.c"
+
+#include "numeric/exact_lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,17 +28,22 @@ enum { LINE_SIZE = 1 << 20 };
 
 static char line[LINE_SIZE];
 
-static void refuse(const char *what)
+void lines_refuse(const char *what)
 {
     fprintf(stderr, "exact-lines: not understood: %s\n", what);
     exit(1);
+}
+
+char *lines_word(void)
+{
+    return strtok(NULL, " \n");
 }
 
 static int nibble(char c)
 {
     const char *digits = "0123456789abcdef", *at = strchr(digits, c);
     if (c == '\0' || at == NULL)
-        refuse("a digit");
+        lines_refuse("a digit");
     return (int)(at - digits);
 }
 
@@ -38,14 +52,14 @@ static void read_dyadic(struct clr_dyadic *number, const char *text)
     const char *end = strchr(text, '@'), *first;
 
     if (end == NULL)
-        refuse(text);
+        lines_refuse(text);
     memset(number, 0, sizeof *number);
     number->negative = *text == '-';
     first = text + number->negative;
     number->exponent = atoi(end + 1);
     number->size = (int)(end - first + 15) / 16;
     if (number->size > DYADIC_LIMBS)
-        refuse("more limbs than there are");
+        lines_refuse("more limbs than there are");
     for (int i = 0; first + i < end; i++) {
         int position = (int)(end - first) - 1 - i;
         number->limb[position / 16] |= (uint64_t)nibble(first[i]) << (4 * (position % 16));
@@ -157,7 +171,7 @@ static void read_sum(struct clr_sum *sum, const char *text)
         if (digit == 0)
             continue;
         if (first + i < 0 || first + i >= CLR_ACCUMULATOR_DIGITS)
-            refuse("a sum past the accumulator");
+            lines_refuse("a sum past the accumulator");
         digits[first + i] = number.negative ? -digit : digit;
     }
     clr_sum_add_device_parts(sum, nothing, digits);
@@ -171,9 +185,9 @@ static void run_state(const char *count)
     clear(&state);
     state.sums.count = strtoll(count, NULL, 10);
     for (int i = 0; i < 5; i++) {
-        const char *text = strtok(NULL, " \n");
+        const char *text = lines_word();
         if (text == NULL)
-            refuse("a state");
+            lines_refuse("a state");
         read_sum(sums[i], text);
     }
     write_state(&state);
@@ -182,17 +196,22 @@ static void run_state(const char *count)
 int main(void)
 {
     while (fgets(line, sizeof line, stdin) != NULL) {
-        const char *command = strtok(line, " \n");
-        char *first = strtok(NULL, " \n");
-        if (command != NULL && first != NULL && strcmp(command, "state") == 0) {
+        const char *command = strtok(line, " \n"), *first, *second;
+
+        if (command == NULL)
+            lines_refuse("no command");
+        if (lines_run_sums(command))
+            continue;
+        first = lines_word();
+        if (first != NULL && strcmp(command, "state") == 0) {
             run_state(first);
-        } else if (command != NULL && first != NULL && strcmp(command, "dyadic") == 0) {
-            const char *second = strtok(NULL, " \n");
+        } else if (first != NULL && strcmp(command, "dyadic") == 0) {
+            second = lines_word();
             if (second == NULL)
-                refuse("one number alone");
+                lines_refuse("one number alone");
             run_dyadic(first, second);
         } else {
-            refuse("a command");
+            lines_refuse("a command");
         }
     }
     return 0;

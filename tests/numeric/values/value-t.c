@@ -1,125 +1,19 @@
-/* The order of values: as SQLite's, exact between integers and doubles, and total. */
+/* The order of values: as SQLite's, and total. numbers-t.py has numbers, each against each. */
 #include "numeric/values/value.h"
 
 #include "batch.h"
-#include "numeric/bigint.h"
 #include "random.h"
+
+#include <math.h>
 
 #define INTEGER(x) ((struct clr_value){.kind = CLR_KIND_INTEGER, .as.integer = (x)})
 #define REAL(x) ((struct clr_value){.kind = CLR_KIND_REAL, .as.real = (x)})
 #define TEXT(x) ((struct clr_value){.kind = CLR_KIND_TEXT, .as.size = sizeof(x) - 1, .bytes = (x)})
 #define BLOB(x) ((struct clr_value){.kind = CLR_KIND_BLOB, .as.size = sizeof(x) - 1, .bytes = (x)})
 
-static const struct clr_value *shown(const struct clr_value *value)
-{
-    if (value->kind == CLR_KIND_INTEGER)
-        tap_diag("INTEGER %" PRId64, value->as.integer);
-    else if (value->kind == CLR_KIND_REAL)
-        tap_diag("REAL %a", value->as.real);
-    else
-        tap_diag("%s of %zu bytes", value->kind == CLR_KIND_TEXT ? "TEXT" : "BLOB", value->as.size);
-    return value;
-}
-
 static int sign_of(int number)
 {
     return (number > 0) - (number < 0);
-}
-
-/* The order of two numbers by their exact values. */
-static int exact_order(const struct clr_value *a, const struct clr_value *b)
-{
-    const struct clr_value *both[2] = {a, b};
-    struct bigint difference, number[2];
-
-    for (int i = 0; i < 2; i++) {
-        bigint_clear(&number[i]);
-        if (both[i]->kind == CLR_KIND_INTEGER)
-            bigint_add_integer(&number[i], both[i]->as.integer);
-        else if (isinf(both[i]->as.real))
-            bigint_set(&number[i], both[i]->as.real < 0, 1, 2000);
-        else
-            bigint_add_double(&number[i], both[i]->as.real);
-    }
-    difference = number[0];
-    number[1].negative = !number[1].negative;
-    bigint_add(&difference, &number[1]);
-    return bigint_is_zero(&difference) ? 0 : difference.negative ? -1 : 1;
-}
-
-/* What the order should be, from the contract. */
-static int wanted_order(const struct clr_value *a, const struct clr_value *b, int preferred_sign)
-{
-    int order = exact_order(a, b);
-
-    if (order != 0)
-        return order;
-    if (a->kind != b->kind)
-        return a->kind == CLR_KIND_INTEGER ? preferred_sign : -preferred_sign;
-    if (a->kind == CLR_KIND_REAL) /* -0.0 comes before +0.0 */
-        return !!signbit(b->as.real) - !!signbit(a->as.real);
-    return 0;
-}
-
-static void check_numbers(const struct clr_value *a, const struct clr_value *b)
-{
-    for (int preferred_sign = -1; preferred_sign <= 1; preferred_sign += 2) {
-        int order = sign_of(clr_value_compare(a, b, preferred_sign));
-        int want = wanted_order(a, b, preferred_sign);
-        if (!batch_ok(order == want, "%d instead of %d for:", order, want)) {
-            shown(a);
-            shown(b);
-        }
-    }
-}
-
-/* Numbers around every limit: of a double's integers, of 64 bits, of both zeros. */
-static size_t fill_numbers(struct clr_value *numbers)
-{
-    static const double centres[] = {0.0,    1.0,    0x1p31, 0x1p52,   0x1p53,    0x1p54,    0x1p62,
-                                     0x1p63, 0x1p64, 1e300,  INFINITY, 0x1p-1074, 0x1p-1022, 0.5};
-    enum { CENTRES = sizeof centres / sizeof centres[0] };
-    size_t count = 0;
-
-    for (int i = 0; i < CENTRES; i++) {
-        double below = nextafter(centres[i], -INFINITY), above = nextafter(centres[i], INFINITY);
-        for (int j = -1; j <= 1; j += 2) {
-            numbers[count++] = REAL(j * centres[i]);
-            numbers[count++] = REAL(j * below);
-            numbers[count++] = REAL(j * above);
-            numbers[count++] = REAL(j * (centres[i] + 0.5));
-        }
-    }
-    for (int i = 0; i < 64; i++) {
-        for (int j = -2; j <= 2; j++) {
-            numbers[count++] = INTEGER((int64_t)(((uint64_t)1 << i) + (uint64_t)j));
-            numbers[count++] = INTEGER((int64_t)(-((uint64_t)1 << i) + (uint64_t)j));
-        }
-    }
-    return count;
-}
-
-TAP_TEST(test_numbers)
-{
-    static struct clr_value numbers[1000];
-    size_t count = fill_numbers(numbers);
-
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < count; j++)
-            check_numbers(&numbers[i], &numbers[j]);
-    }
-    batch_end("numbers around the limits, each against each");
-
-    for (size_t i = 0; i < 5000; i++) {
-        int64_t integer = random_integer();
-        double near = (double)integer;
-        check_numbers(&INTEGER(integer), &REAL(near));
-        check_numbers(&REAL(nextafter(near, 0)), &INTEGER(integer));
-        check_numbers(&INTEGER(integer), &REAL(random_finite()));
-        check_numbers(&INTEGER(integer), &INTEGER(random_integer()));
-        check_numbers(&REAL(random_finite()), &REAL(random_finite()));
-    }
-    batch_end("any numbers");
 }
 
 /* In ascending order. The bytes of TEXT and BLOB decide as unsigned ones, and length after them. */
