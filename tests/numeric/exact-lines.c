@@ -4,6 +4,8 @@
  *
  *     dyadic A B          product, difference, sign of the comparison, quotient, root of |A / B|
  *     state COUNT X Y XX YY XY   count and sums, consistent or not, the statistics
+ *     rows squares X... [and SUM X]      whether sums of rows, and X, are surely consistent
+ *     rows pairs X Y X Y... [and SUM X]  by the filter, and whether they are
  *     sum STEP...         what is asked for among the steps; those of sum-lines.c:
  *     accumulator STEP... the same
  *     int192 STEP...      the same
@@ -193,6 +195,60 @@ static void run_state(const char *count)
     write_state(&state);
 }
 
+/* Adds x, or x * y, to a sum. */
+static void add_to(struct clr_sum *sum, const struct clr_value *x, const struct clr_value *y)
+{
+    const bool is_integer = x->kind == CLR_KIND_INTEGER;
+
+    if (y == NULL && is_integer)
+        clr_sum_add_integer(sum, x->as.integer, 1);
+    else if (y == NULL)
+        clr_sum_add(sum, x->as.real, 1);
+    else if (is_integer && y->kind == CLR_KIND_INTEGER)
+        clr_sum_add_integer(sum, (clr_i128)x->as.integer * y->as.integer, 1);
+    else if (is_integer)
+        clr_sum_add_mixed_product(sum, x->as.integer, y->as.real, 1);
+    else if (y->kind == CLR_KIND_INTEGER)
+        clr_sum_add_mixed_product(sum, y->as.integer, x->as.real, 1);
+    else
+        clr_sum_add_product(sum, x->as.real, y->as.real, 1);
+}
+
+/* Of rows, and what is added to one of their sums: whether these are surely consistent, and whether
+   they are. */
+static void run_rows(const char *kind)
+{
+    static struct state state;
+    const bool is_paired = strcmp(kind, "pairs") == 0;
+    struct clr_sum *const *sums = state.sums.sums;
+    struct clr_value x, y;
+    const char *word;
+
+    clear(&state);
+    while ((word = lines_word()) != NULL && strcmp(word, "and") != 0) {
+        x = lines_number(word);
+        state.sums.count++;
+        add_to(sums[CLR_MOMENT_X], &x, NULL);
+        add_to(sums[CLR_MOMENT_XX], &x, &x);
+        if (!is_paired)
+            continue;
+        y = lines_number(lines_word());
+        add_to(sums[CLR_MOMENT_Y], &y, NULL);
+        add_to(sums[CLR_MOMENT_YY], &y, &y);
+        add_to(sums[CLR_MOMENT_XY], &x, &y);
+    }
+    if (word != NULL) {
+        const int changed = atoi(lines_word());
+
+        x = lines_number(lines_word());
+        add_to(sums[changed], &x, NULL);
+    }
+    for (int i = is_paired ? CLR_MOST_TERMS : CLR_MOMENT_Y; i < CLR_MOST_TERMS; i++)
+        state.sums.sums[i] = NULL;
+    printf("%d", clr_moments_surely_consistent(&state.sums));
+    printf(" %d\n", clr_moments_consistent(&state.sums));
+}
+
 int main(void)
 {
     while (fgets(line, sizeof line, stdin) != NULL) {
@@ -205,6 +261,8 @@ int main(void)
         first = lines_word();
         if (first != NULL && strcmp(command, "state") == 0) {
             run_state(first);
+        } else if (first != NULL && strcmp(command, "rows") == 0) {
+            run_rows(first);
         } else if (first != NULL && strcmp(command, "dyadic") == 0) {
             second = lines_word();
             if (second == NULL)

@@ -145,6 +145,11 @@ def integer():
     return random.choice((-2**63, 2**63 - 1, *[size, -size] * 7))
 
 
+def typed(number):
+    """A number as the program reads it where its type counts."""
+    return f"r{number.hex()}" if isinstance(number, float) else f"i{number}"
+
+
 def counted():
     """A divisor."""
     return random.choice((1, random.randint(1, 20), 2 ** random.randrange(64), random.getrandbits(random.randint(1, 64)) | 1))

@@ -249,8 +249,7 @@ static void run_int192(void)
     }
 }
 
-/* Reads a number behind the letter of its type. */
-static struct clr_value number(const char *word)
+struct clr_value lines_number(const char *word)
 {
     struct clr_value value = {.kind = *word == 'r' ? CLR_KIND_REAL : CLR_KIND_INTEGER};
 
@@ -265,11 +264,11 @@ static struct clr_value number(const char *word)
    1 and 2 are equal, greater and less. */
 static void run_order(void)
 {
-    const struct clr_value first = number(argument());
+    const struct clr_value first = lines_number(argument());
     const char *word;
 
     while ((word = lines_word()) != NULL) {
-        const struct clr_value other = number(word);
+        const struct clr_value other = lines_number(word);
 
         for (int sign = -1; sign <= 1; sign += 2) {
             const int order = clr_value_compare(&first, &other, sign);

@@ -11,7 +11,7 @@ import sys
 sys.dont_write_bytecode = True  # the sources may be read-only
 
 import tap
-from exact_lines import Dyadic, check, nearest, nearest_root, run, start, text
+from exact_lines import Dyadic, check, finite, hard, integer, nearest, nearest_root, run, start, text, typed
 
 STATISTICS = ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "norm", "covar_pop", "covar_samp", "corr",
               "regr_slope", "regr_intercept", "regr_r2", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx",
@@ -123,6 +123,69 @@ def test_widest():
         got = dict(zip(STATISTICS, words[len(wanted):]))
         tap.is_equal({name: got[name] for name in wide}, {name: text(value) for name, value in wide.items()},
                      "and their statistics")
+
+
+#: Numbers of a column: each kind makes another part of the sums work. The first four are usual ones.
+FLAVOURS = [
+    lambda: random.randint(-100, 100),
+    integer,
+    lambda: hard(1013, 1033),
+    lambda: float(random.randint(-1_000_000, 1_000_000)),
+    finite,
+    lambda: hard(0, 60),
+    lambda: hard(1980, 2046),
+]
+FLAVOURS.append(lambda: random.choice(FLAVOURS[:7])())
+FLAVOURS.append(lambda: random.choice((math.inf, -math.inf)) if random.random() < 0.25 else FLAVOURS[7]())
+
+
+def aligned(draw):
+    """Pairs on a line, as nearly as doubles let them, or in one point."""
+    factor = random.randint(-3, 3)
+    x, y = draw(), draw()
+    while True:
+        yield x, y
+        if factor != 3:
+            x = draw()
+            x = x if isinstance(x, float) else x // 4
+            y = x * factor
+
+
+#: What the sums of pairs are of; those of squares are the first two.
+TERMS = [lambda x, y: x, lambda x, y: x * x, lambda x, y: y, lambda x, y: y * y, lambda x, y: x * y]
+
+
+def disturbance(rows, changed):
+    """What is added to one of the sums, mostly so little that only the exact answer can tell."""
+    size = abs(float(sum(TERMS[changed](x, y) for x, y in rows)))
+    return random.choice((random.randint(-2, 2), math.ldexp(size, -random.randint(40, 120)), 5e-324, size)) * random.choice((-1, 1))
+
+
+@tap.each("squares", "pairs")
+def test_filter(kind):
+    """The filter says yes only where the exact answer is yes, and nearly always then."""
+    cases = []
+    for number in range(20_000 if tap.QUICK else 100_000):
+        flavour, is_aligned, is_disturbed = number % len(FLAVOURS), random.random() < 0.5, random.random() < 0.5
+        draw, count = FLAVOURS[flavour], random.randrange(6)
+        line = aligned(draw)
+        rows = [next(line) if is_aligned else (draw(), draw()) for _ in range(count)]
+        words = [typed(value) for row in rows for value in (row if kind == "pairs" else row[:1])]
+        if is_disturbed:
+            changed = random.randrange(5 if kind == "pairs" else 2)
+            words += ["and", str(changed), typed(disturbance(rows, changed))]
+        is_usual = flavour < 4 and not is_aligned and not is_disturbed and count > 2
+        cases.append((" ".join(["rows", kind, *words]), is_disturbed, is_usual))
+    answers = run([line for line, _, _ in cases])
+    wrong = [(line, sure, exact) for (line, is_disturbed, _), (sure, exact) in zip(cases, answers)
+             if exact == "0" and (sure == "1" or not is_disturbed)]
+    for each in wrong[:5]:
+        tap.diag(repr(each))
+    tap.ok(not wrong and len(answers) == len(cases), f"{kind}: rows agree with themselves, and the filter lets no others pass")
+    refused = sum(exact == "0" for _, exact in answers)
+    tap.ok(refused >= len(cases) / 50, f"{refused} of {len(cases)} are refused")
+    settled = [sure == "1" for (_, _, is_usual), (sure, _) in zip(cases, answers) if is_usual]
+    tap.ok(sum(settled) > 0.9 * len(settled) > 0, f"{sum(settled)} of {len(settled)} usual rows are settled")
 
 
 start()

@@ -6,7 +6,7 @@ import sys
 sys.dont_write_bytecode = True  # the sources may be read-only
 
 import tap
-from exact_lines import check, finite, integer, start
+from exact_lines import check, finite, integer, start, typed
 
 
 def order(a, b, preferred):
@@ -18,15 +18,10 @@ def order(a, b, preferred):
     return (math.copysign(1, a) > math.copysign(1, b)) - (math.copysign(1, a) < math.copysign(1, b)) if a == 0 else 0
 
 
-def written(number):
-    """A number as the program reads it."""
-    return f"r{number.hex()}" if isinstance(number, float) else f"i{number}"
-
-
 def judge(name, cases):
     """One check of numbers, the first of each case against the others."""
     wanted = [["%d%d" % tuple(order(first, other, sign) % 3 for sign in (-1, 1)) for other in others] for first, *others in cases]
-    lines = ["order " + " ".join(map(written, case)) for case in cases]
+    lines = ["order " + " ".join(map(typed, case)) for case in cases]
     check(name, lines, lines, wanted)
 
 
