@@ -54,14 +54,107 @@ static void print_subqueries(const struct clr_query *query)
         print(" %s", query->lists[i]);
 }
 
+/* In section "runs": the values that all parameters have, one after the other. */
+static const char *given;
+
+/* The value that a text begins with. */
+static struct clr_scalar read_value(const char *text)
+{
+    const size_t length = strcspn(text, ",");
+
+    if (strncmp(text, "null", 4) == 0)
+        return (struct clr_scalar){.tag = CLR_TAG_NULL};
+    if (strncmp(text, "text", 4) == 0)
+        return (struct clr_scalar){.tag = CLR_TAG_BYTES};
+    if (strspn(text, "-0123456789") == length)
+        return (struct clr_scalar){.tag = CLR_TAG_INTEGER, .bits = strtoll(text, NULL, 10)};
+    return (struct clr_scalar){.tag = CLR_TAG_REAL, .bits = clr_bits_of(strtod(text, NULL))};
+}
+
+/* Begins a run in which all parameters have a value; NULL if that is refused. */
+static struct clr_query_run *begin_run(const struct clr_query *query, const char *value)
+{
+    struct clr_scalar values[CLR_MOST_CONSTANTS];
+    struct clr_reason reason = {.code = CLR_WHY_NONE};
+    struct clr_query_run *run = NULL;
+
+    for (int i = 0; i < CLR_MOST_CONSTANTS; i++)
+        values[i] = read_value(value);
+    clr_query_run_begin(query, values, &run, &reason);
+    return run;
+}
+
+/* What becomes of runs, once where it is the same for all values. */
+static void print_runs(const struct clr_query *query)
+{
+    const char *value = given, *last = "", *outcome;
+
+    while (*value != '\0') {
+        struct clr_query_run *run = begin_run(query, value);
+
+        outcome = run != NULL ? "begins" : "refused";
+        if (strcmp(outcome, last) != 0)
+            print("%s", outcome);
+        last = outcome;
+        clr_query_run_free(run);
+        value += strcspn(value, ",");
+        value += strspn(value, ", ");
+    }
+}
+
+static void print_asked(const struct clr_query *query)
+{
+    static const char *const kinds[] = {[CLR_ASK_BETWEEN] = "between",
+                                        [CLR_ASK_AT] = "at",
+                                        [CLR_ASK_MODE] = "mode",
+                                        [CLR_ASK_DISTINCT] = "distinct",
+                                        [CLR_ASK_BINS] = "bins"};
+    struct clr_query_run *run = begin_run(query, given);
+
+    for (int i = 0; run != NULL && i < clr_query_run_scan(run).question_count; i++) {
+        const struct clr_question *question = &run->questions[i];
+
+        print("%s%s", i > 0 ? ", " : "", kinds[question->kind]);
+        if (question->kind == CLR_ASK_BINS)
+            print(" %lld", (long long)question->bins.count);
+        else if (question->kind <= CLR_ASK_AT)
+            print(" %g", question->fraction);
+        print(" of %d", question->tally);
+    }
+    clr_query_run_free(run);
+}
+
+static void print_columns(const struct clr_query *query)
+{
+    struct clr_query_run *run = begin_run(query, "null");
+
+    for (int i = 0; i < query->column_count; i++)
+        print("%d%s%s, ", query->columns[i].number, query->columns[i].with_codes ? " codes" : "",
+              query->columns[i].with_bytes ? " bytes" : "");
+    for (int i = 0; i < query->lookup_count; i++)
+        print("lookup of %d%s, ", query->columns[query->lookups[i].column].number,
+              query->columns[query->lookups[i].column].with_codes ? " codes" : "");
+    print("%s", query->computes ? "SQLite computes" : "SQLite does not compute");
+    if (run == NULL || clr_query_run_scan(run).lookup_count != query->lookup_count ||
+        clr_query_run_scan(run).lookups != NULL)
+        print(", no run that the caller gives the lookups");
+    clr_query_run_free(run);
+}
+
 /* The sections of query.test. */
 static const struct section {
     const char *name;
     void (*print)(const struct clr_query *query);
 } sections[] = {
-    {"select", print_query},           {"where", print_filter},
-    {"groups", print_groups},          {"first rows", print_first},
-    {"compared keys", print_compared}, {"subqueries", print_subqueries},
+    {"select", print_query},
+    {"where", print_filter},
+    {"groups", print_groups},
+    {"first rows", print_first},
+    {"compared keys", print_compared},
+    {"subqueries", print_subqueries},
+    {"runs", print_runs},
+    {"asked", print_asked},
+    {"columns", print_columns},
     {"refused", print_query},
 };
 
@@ -177,6 +270,10 @@ TAP_TEST(test_statements)
         TAP_NEED(section != NULL && (to == NULL) != (reason[0] == '\0'), "no case: %s", line);
         if (to != NULL)
             *to = '\0';
+        given = strstr(line, " with ");
+        if (given != NULL)
+            line[given - line] = '\0';
+        given = given == NULL ? "null" : given + strlen(" with ");
         sql = sqlite3_mprintf("%s%s", is_where ? "SELECT count(*) FROM t WHERE " : "", text);
         check(section, sql, to != NULL ? to + 4 : reason);
         sqlite3_free(sql);
