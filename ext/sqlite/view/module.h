@@ -17,19 +17,9 @@
 #define CLR_SQLITE_MODULE_H
 
 #include "sqlite/session/connection.h"
+#include "sqlite/session/parameter_sets.h"
 #include "sqlite/view/acceleration.h"
 #include "sqlite/view/select.h"
-
-/*
- * Numbers for the sets of parameters that a view is read with, of which rowids are made. By its
- * rowid SQLite knows a row that two terms of an OR have in common: rows of one set must have the
- * same rowids each time, and rows of two sets never. Zeros at first.
- */
-struct clr_parameter_sets {
-    struct clr_parameter_set **slots; /* by hash */
-    sqlite3_uint64 slot_count, count;
-    sqlite3_uint64 seed; /* of the hash; drawn for the first set */
-};
 
 struct clr_view {
     sqlite3_vtab base;
