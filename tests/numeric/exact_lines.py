@@ -1,6 +1,5 @@
 """The program exact-lines, and Python's integers to judge it by."""
 
-import math
 import os
 import random
 import struct
@@ -8,6 +7,7 @@ import subprocess
 import sys
 
 import tap
+from reference import quotient
 
 PROGRAM = os.path.join(tap.BUILDDIR, "tests", "numeric", "exact-lines")
 
@@ -79,26 +79,6 @@ class Dyadic:
         shift = 64 * (self.exponent - other.exponent)
         p, q = self.integer << max(shift, 0), other.integer << max(-shift, 0)
         return (-p, -q) if q < 0 else (p, q)
-
-
-def nearest(p, q):
-    """The double nearest to p / q, where q > 0: Python divides integers so. A zero is +0.0."""
-    try:
-        return p / q + 0.0
-    except OverflowError:
-        return -math.inf if p < 0 else math.inf
-
-
-def nearest_root(p, q):
-    """The double nearest to the square root of p / q.
-
-    A root of 80 bits and more, with one more bit that is set if anything is left, rounds as the
-    exact one does.
-    """
-    shift = max(0, 160 - p.bit_length() + q.bit_length())
-    shift += shift & 1
-    root = math.isqrt((p << shift) // q)
-    return nearest(2 * root + (root * root * q != p << shift), 2 << shift // 2)
 
 
 def text(value):
@@ -177,7 +157,7 @@ class Steps:
 
     def round(self, divisor=1):
         """Asks for the rounded quotient."""
-        self.wanted.append(text(nearest(self.exact, divisor << -BASE)))
+        self.wanted.append(text(quotient(self.exact, BASE, divisor)))
         return self.step(0, "round", divisor)
 
 

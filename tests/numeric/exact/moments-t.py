@@ -11,51 +11,21 @@ import sys
 sys.dont_write_bytecode = True  # the sources may be read-only
 
 import tap
-from exact_lines import Dyadic, check, finite, hard, integer, nearest, nearest_root, run, start, text, typed
-
-STATISTICS = ("var_pop", "var_samp", "stddev_pop", "stddev_samp", "norm", "covar_pop", "covar_samp", "corr",
-              "regr_slope", "regr_intercept", "regr_r2", "regr_count", "regr_avgx", "regr_avgy", "regr_sxx",
-              "regr_syy", "regr_sxy")
+from exact_lines import Dyadic, check, finite, hard, integer, run, start, text, typed
+from reference import quotient
+from statistics_reference import FUNCTIONS, Moments, root
 
 ROUNDS = 40 if tap.QUICK else 1000
 
 
 def statistics(n, exponent, x, y, xx, yy, xy):
     """The statistics of sums of n pairs: those of x and y in units of two to the exponent, those of products in its square."""
-    if n == 0:
-        return [0 if name == "regr_count" else None for name in STATISTICS]
-
-    def scaled(rounding, p, q, units):
-        """p / q in so many times that unit, rounded."""
-        power = exponent * units
-        return rounding(p << max(power, 0), q << max(-power, 0))
-
-    # Sums of products of deviations from the mean, n times.
-    sxx, syy, sxy = n * xx - x * x, n * yy - y * y, n * xy - x * y
-    result = {
-        "var_pop": scaled(nearest, sxx, n * n, 2),
-        "stddev_pop": scaled(nearest_root, sxx, n * n, 2),
-        "norm": scaled(nearest_root, xx, 1, 2),
-        "covar_pop": scaled(nearest, sxy, n * n, 2),
-        "regr_count": n,
-        "regr_avgx": scaled(nearest, x, n, 1),
-        "regr_avgy": scaled(nearest, y, n, 1),
-        "regr_sxx": scaled(nearest, sxx, n, 2),
-        "regr_syy": scaled(nearest, syy, n, 2),
-        "regr_sxy": scaled(nearest, sxy, n, 2),
-    }
-    if n > 1:
-        result["var_samp"] = scaled(nearest, sxx, (n - 1) * n, 2)
-        result["stddev_samp"] = scaled(nearest_root, sxx, (n - 1) * n, 2)
-        result["covar_samp"] = scaled(nearest, sxy, (n - 1) * n, 2)
-    if sxx != 0:
-        result["regr_slope"] = nearest(sxy, sxx)
-        result["regr_intercept"] = scaled(nearest, y * sxx - x * sxy, n * sxx, 1)
-        result["regr_r2"] = nearest(sxy * sxy, sxx * syy) if syy != 0 else 1.0
-        if syy != 0:
-            size = nearest_root(sxy * sxy, sxx * syy)
-            result["corr"] = -size if sxy < 0 else size
-    return [result.get(name) for name in STATISTICS]
+    moments = Moments(exponent)
+    moments.single_count = moments.count = n
+    moments.single.sum = moments.x.sum = x
+    moments.single.squares = moments.x.squares = xx
+    moments.y.sum, moments.y.squares, moments.products = y, yy, xy
+    return moments.results()
 
 
 def state_case(n, exponent, x, y, xx, yy, xy):
@@ -113,14 +83,14 @@ def test_widest():
         # All of the same size s, counted in units: D(xx) = s (n - s) and so on, with s > n.
         dxx, dxy = count * full * unit - s * s, -count * full * unit - s * s
         wide = {
-            "var_pop": nearest(dxx, count * count * unit * unit),
-            "covar_samp": nearest(dxy, count * (count - 1) * unit * unit),
-            "regr_slope": nearest(-dxy, -dxx),
-            "regr_r2": nearest(dxy * dxy, dxx * dxx),
-            "corr": -nearest_root(dxy * dxy, dxx * dxx),
-            "regr_intercept": nearest(-2 * s * full, -dxx),
+            "gpu_var_pop": quotient(dxx, 0, count * count * unit * unit),
+            "gpu_covar_samp": quotient(dxy, 0, count * (count - 1) * unit * unit),
+            "gpu_regr_slope": quotient(-dxy, 0, -dxx),
+            "gpu_regr_r2": quotient(dxy * dxy, 0, dxx * dxx),
+            "gpu_corr": -root(dxy * dxy, 0, dxx * dxx),
+            "gpu_regr_intercept": quotient(-2 * s * full, 0, -dxx),
         }
-        got = dict(zip(STATISTICS, words[len(wanted):]))
+        got = dict(zip(FUNCTIONS, words[len(wanted):]))
         tap.is_equal({name: got[name] for name in wide}, {name: text(value) for name, value in wide.items()},
                      "and their statistics")
 
