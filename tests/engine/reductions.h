@@ -70,7 +70,6 @@ static inline void add_integer(struct run *run, int64_t x, int64_t y)
 static inline void add_real(struct run *run, double x, double y)
 {
     enum clr_operation operation = run->reduction->operation;
-    int64_t bits;
 
     make_room(run);
     if (operation == CLR_DOT)
@@ -78,9 +77,8 @@ static inline void add_real(struct run *run, double x, double y)
     *run->feed.real++ = x;
     run->expected.count++;
     run->expected.non_integers++;
-    memcpy(&bits, &x, sizeof bits);
     if (operation == CLR_EXTREMES)
-        clr_range_add(&run->expected.reals, clr_real_to_key(bits));
+        clr_range_add(&run->expected.reals, clr_real_to_key(clr_bits_of(x)));
     else
         clr_sum_add_product(&run->expected.sum, x, operation == CLR_DOT ? y : 1.0, 1);
 }

@@ -54,7 +54,7 @@ struct clr_column *shards_column(uint8_t kind, size_t rows)
     struct clr_column *column = scans_column(kind, rows, 0);
 
     for (size_t i = 0; i < rows; i += 1 + (size_t)random_below(3))
-        column->values[i] = kind == CLR_TAG_REAL ? scans_bits(random_below(2) ? -0.0 : 0.0)
+        column->values[i] = kind == CLR_TAG_REAL ? clr_bits_of(random_below(2) ? -0.0 : 0.0)
                                                  : (int64_t)random_below(100);
     return column;
 }

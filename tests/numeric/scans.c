@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-int64_t scans_bits(double real)
-{
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
 struct clr_scalar scans_value(uint8_t tag)
 {
     static const int64_t integers[] = {
@@ -26,8 +19,8 @@ struct clr_scalar scans_value(uint8_t tag)
     if (tag == CLR_TAG_INTEGER)
         value.bits = special ? integers[random_below(8)] : (int64_t)random_below(2000) - 1000;
     else if (tag == CLR_TAG_REAL)
-        value.bits = scans_bits(special ? reals[random_below(11)]
-                                        : ((double)random_below(2000000) - 1000000) / 1024 / 3);
+        value.bits = clr_bits_of(special ? reals[random_below(11)]
+                                         : ((double)random_below(2000000) - 1000000) / 1024 / 3);
     return value;
 }
 

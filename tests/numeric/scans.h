@@ -24,9 +24,6 @@ struct scans_made {
     struct clr_lookup lookups[SCANS_MOST];
 };
 
-/* The bits of a REAL. */
-int64_t scans_bits(double real);
-
 /* Mostly small numbers, so that filters are true now and then; sometimes the ends of the range. */
 struct clr_scalar scans_value(uint8_t tag);
 

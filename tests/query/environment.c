@@ -218,9 +218,8 @@ void print(const char *format, ...)
 static void print_constant(const struct clr_query *query, int i)
 {
     static const char *const bounds[] = {"", "below ", "up to ", "that is "};
-    double real;
+    const double real = clr_real_of(query->constants[i].bits);
 
-    memcpy(&real, &query->constants[i].bits, sizeof real);
     if (query->bounds[i].kind == CLR_BOUND_FIRST)
         print("bound");
     else if (query->parameters[i] != 0)

@@ -41,11 +41,12 @@ static struct clr_scalar draw(enum family family)
     case ANY:
         return (struct clr_scalar){CLR_TAG_INTEGER, random_integer()};
     case QUARTERS:
-        return (struct clr_scalar){CLR_TAG_REAL, scans_bits((double)random_between(1, 9) / 4)};
+        return (struct clr_scalar){CLR_TAG_REAL, clr_bits_of((double)random_between(1, 9) / 4)};
     case DECIMALS:
-        return (struct clr_scalar){CLR_TAG_REAL, scans_bits((double)random_below(100000000) / 1e6)};
+        return (struct clr_scalar){CLR_TAG_REAL,
+                                   clr_bits_of((double)random_below(100000000) / 1e6)};
     default:
-        return (struct clr_scalar){CLR_TAG_REAL, scans_bits(random_finite())};
+        return (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(random_finite())};
     }
 }
 

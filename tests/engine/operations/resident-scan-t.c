@@ -74,7 +74,7 @@ static void test_simple(struct world *world)
         scans_add(&made, CLR_OP_GREATER, 3, scans_add(&made, CLR_OP_CONSTANT, 0, -1));
     scans_tally(&made, 1u << CLR_DOT, 1, 3);
     for (int i = 0; i < 3; i++) {
-        made.constants[0].bits = scans_bits(100.0 * i - 100);
+        made.constants[0].bits = clr_bits_of(100.0 * i - 100);
         compare(world, &made.scan, "a filtered product");
     }
 }

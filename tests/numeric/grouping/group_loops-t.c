@@ -38,24 +38,17 @@ static void test_cut(const struct clr_group_loops *loops, int size)
 
     clr_window_lay(&window, 12, -40, 1 << 20);
     draw(true, size);
-    for (i = 0; i < CLR_BLOCK; i++) {
-        double x;
-        memcpy(&x, &values[i], sizeof x);
-        all = clr_window_cut(&window, x, &high, &low) && all;
-    }
+    for (i = 0; i < CLR_BLOCK; i++)
+        all = clr_window_cut(&window, clr_real_of(values[i]), &high, &low) && all;
     batch_ok(loops->cut(&window, values, first, second, values) == all,
              "whether all are in the window");
     for (i = 0; i < CLR_BLOCK && all; i++) {
-        double x;
-        memcpy(&x, &values[i], sizeof x);
-        clr_window_cut(&window, x, &high, &low);
+        clr_window_cut(&window, clr_real_of(values[i]), &high, &low);
         right = right && first[i] == high && second[i] == low;
     }
     loops->cut_carefully(&window, values, first, second, outside);
     for (i = 0; i < CLR_BLOCK; i++) {
-        double x;
-        memcpy(&x, &values[i], sizeof x);
-        if (!clr_window_cut(&window, x, &high, &low))
+        if (!clr_window_cut(&window, clr_real_of(values[i]), &high, &low))
             right = right && outside[i] && first[i] == 0 && second[i] == 0;
         else
             right = right && !outside[i] && first[i] == high && second[i] == low;

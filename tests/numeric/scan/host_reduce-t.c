@@ -283,10 +283,9 @@ TAP_TEST(test_chunks)
             clr_host_reduce(chunk, element, &state);
             for (size_t i = 0; i < count; i++) {
                 double real = chunk->real[i];
-                int64_t integer = chunk->integer[i], bits;
-                memcpy(&bits, &real, sizeof bits);
+                int64_t integer = chunk->integer[i];
                 if (operation == CLR_EXTREMES && element == CLR_REAL)
-                    clr_range_add(&want.reals, clr_real_to_key(bits));
+                    clr_range_add(&want.reals, clr_real_to_key(clr_bits_of(real)));
                 else if (operation == CLR_EXTREMES)
                     clr_range_add(&want.integers, integer);
                 else if (element == CLR_REAL && operation == CLR_DOT)

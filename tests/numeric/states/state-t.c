@@ -8,9 +8,7 @@
 
 static int64_t key_of(double real)
 {
-    int64_t bits;
-    memcpy(&bits, &real, sizeof bits);
-    return clr_real_to_key(bits);
+    return clr_real_to_key(clr_bits_of(real));
 }
 
 static struct clr_value extreme(const struct clr_state *state, int sign)

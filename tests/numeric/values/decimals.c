@@ -16,29 +16,13 @@ enum { MOST = CLR_DECIMALS_SUMMED, MOST_DIGITS = 9 };
 static int64_t integers[MOST], values[MOST], found[MOST];
 static uint32_t words[MOST];
 
-static int64_t bits_of(double real)
-{
-    int64_t bits;
-
-    memcpy(&bits, &real, sizeof bits);
-    return bits;
-}
-
-static double real_of(int64_t bits)
-{
-    double real;
-
-    memcpy(&real, &bits, sizeof real);
-    return real;
-}
-
 /* The REAL of k with so many decimals. */
 static int64_t read_decimal(int64_t k, int digits)
 {
     char text[40];
 
     snprintf(text, sizeof text, "%llde-%d", (long long)k, digits);
-    return bits_of(strtod(text, NULL));
+    return clr_bits_of(strtod(text, NULL));
 }
 
 static double power_of(int digits)
@@ -76,7 +60,7 @@ static int64_t make_other(int64_t k, double power)
     case 2:
         return clr_decimal_bits(CLR_DECIMALS_MOST, power);
     default:
-        return other == 0.1 ? bits_of((power > 1.0 ? 0.1 : 0.5) / power) : bits_of(other);
+        return other == 0.1 ? clr_bits_of((power > 1.0 ? 0.1 : 0.5) / power) : clr_bits_of(other);
     }
 }
 
@@ -98,7 +82,7 @@ static void check_split(const struct clr_decimals_loops *loops, int digits, size
     batch_ok(!loops->split(power, values, count, found) ||
                  (found[place] != integers[place] &&
                   clr_decimal_bits(found[place], power) == values[place]),
-             "%a is none by %g", real_of(values[place]), power);
+             "%a is none by %g", clr_real_of(values[place]), power);
 }
 
 /* Both ends of what so many bytes hold, anywhere. */
@@ -142,7 +126,7 @@ static void check_sum(const struct clr_decimals_loops *loops, int digits, size_t
         if (integers[i] < -CLR_DECIMALS_MOST_SUMMED || random_below(50) == 0)
             integers[i] = random_below(2) == 0 ? 1 : -CLR_DECIMALS_MOST_SUMMED;
         values[i] = clr_decimal_bits(integers[i], power_of(digits));
-        clr_sum_add(&sum, real_of(values[i]), 1);
+        clr_sum_add(&sum, clr_real_of(values[i]), 1);
     }
     loops->sum(power_of(digits), values, count, parts);
     clr_sum_add(&sum, parts[0], -1);
@@ -162,14 +146,14 @@ static void test_powers(void)
         values[0] = read_decimal(k % 10 == 0 ? k + 1 : k, digits);
         values[1] = read_decimal(random_k() >> 31, (int)random_below((unsigned)digits + 1));
         batch_ok(clr_decimals_find_power(values, 1) == power_of(digits), "the power of %.17g",
-                 real_of(values[0]));
+                 clr_real_of(values[0]));
         batch_ok(clr_decimals_find_power(values, 2) == power_of(digits), "and with %.17g",
-                 real_of(values[1]));
+                 clr_real_of(values[1]));
         values[1] = values[0] + (random_below(2) == 0 ? 1 : -1);
-        batch_ok(clr_decimals_find_power(values, 2) == 0.0, "none for %a", real_of(values[1]));
+        batch_ok(clr_decimals_find_power(values, 2) == 0.0, "none for %a", clr_real_of(values[1]));
     }
-    values[0] = bits_of(0.0);
-    values[1] = bits_of(-0.0);
+    values[0] = clr_bits_of(0.0);
+    values[1] = clr_bits_of(-0.0);
     batch_ok(clr_decimals_find_power(values, 1) == 1.0, "zero is one");
     batch_ok(clr_decimals_find_power(values, 2) == 0.0, "its negative is none");
     batch_end("powers");

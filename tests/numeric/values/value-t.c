@@ -52,12 +52,10 @@ TAP_TEST(test_keys)
 {
     for (int i = 0; i < 20000; i++) {
         double x = random_hard(0, 2047), y = i & 1 ? random_hard(0, 2047) : -x;
-        int64_t x_bits, y_bits, x_key, y_key;
-        memcpy(&x_bits, &x, sizeof x);
-        memcpy(&y_bits, &y, sizeof y);
-        x_key = clr_real_to_key(x_bits);
-        y_key = clr_real_to_key(y_bits);
-        batch_ok(clr_real_to_key(x_key) == x_bits, "%a does not come back", x);
+        const int64_t x_key = clr_real_to_key(clr_bits_of(x));
+        const int64_t y_key = clr_real_to_key(clr_bits_of(y));
+
+        batch_ok(clr_real_to_key(x_key) == clr_bits_of(x), "%a does not come back", x);
         if (x < y || x > y)
             batch_ok((x < y) == (x_key < y_key), "%a and %a", x, y);
     }

@@ -47,7 +47,6 @@ static bool is_number(enum clr_kind kind, int64_t key)
 static int64_t family_key(enum clr_kind kind, int family)
 {
     struct clr_value value = bins_number(family);
-    int64_t bits;
 
     if (kind == CLR_KIND_INTEGER)
         return value.kind == kind             ? value.as.integer
@@ -55,8 +54,7 @@ static int64_t family_key(enum clr_kind kind, int family)
                                               : random_integer();
     if (value.kind == CLR_KIND_INTEGER)
         value.as.real = (double)value.as.integer;
-    memcpy(&bits, &value.as.real, sizeof bits);
-    return clr_real_to_key(bits);
+    return clr_real_to_key(clr_bits_of(value.as.real));
 }
 
 static int64_t any_key(enum clr_kind kind)
@@ -67,7 +65,7 @@ static int64_t any_key(enum clr_kind kind)
     if (kind == CLR_KIND_INTEGER)
         return random_below(4) == 0 ? random_integer() : bits;
     if (random_below(4) == 0 || !is_number(kind, clr_real_to_key(bits)))
-        memcpy(&bits, &ends[random_below(6)], sizeof bits);
+        bits = clr_bits_of(ends[random_below(6)]);
     return clr_real_to_key(bits);
 }
 

@@ -151,7 +151,7 @@ static void make_scan(struct scans_made *made, const struct view *view,
 
     scans_make(made, columns); /* for its arrays */
     made->constants[0] = (struct clr_scalar){CLR_TAG_INTEGER, 37};
-    made->constants[1] = (struct clr_scalar){CLR_TAG_REAL, scans_bits(-12.5)};
+    made->constants[1] = (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(-12.5)};
     for (i = 0; i < COLUMNS; i++)
         made->instructions[i] = (struct clr_instruction){CLR_OP_COLUMN, i, -1, -1};
     for (i = 0; i < 2; i++)
