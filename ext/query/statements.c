@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "query/names/names.h"
+#include "query/names/times.h"
 #include "query/syntax/print.h"
 #include "query/syntax/syntax.h"
 
@@ -538,38 +539,63 @@ static char *write_asked(const struct clr_query *query)
 
 /* ---- Probes: a SELECT over a table of groups whose one row is all 7. */
 
-/* Functions, and calls of them that give 7. */
+/* Functions, and calls of them that give 7, of which no constant would do. */
 static const struct {
     const char *function, *call;
 } scalars[] = {
-    {"abs", "abs(-7)"},
-    {"min", "min(7, 9)"},
-    {"min", "min(9, 7, 8)"},
-    {"max", "max(7, 5)"},
-    {"max", "max(5, 7, 6)"},
-    {"coalesce", "coalesce(NULL, 7)"},
-    {"coalesce", "coalesce(NULL, NULL, 7)"},
-    {"ifnull", "ifnull(NULL, 7)"},
-    {"round", "round(6.5)"},
-    {"floor", "floor(7.5)"},
-    {"ceil", "ceil(6.5)"},
-    {"ceiling", "ceiling(6.5)"},
-    {"trunc", "trunc(7.5)"},
-    {"sign", "8 + sign(-7)"},
-    {"iif", "iif(0, 9, 7)"},
-    {"nullif", "nullif(7, 9)"},
-    {"likely", "likely(7)"},
-    {"unlikely", "unlikely(7)"},
-    {"likelihood", "likelihood(7, 0.5)"},
+    {"abs", "abs(-7) + abs(3) - 3"},
+    {"min", "min(7, 9) + min(9, 2) - 2"},
+    {"min", "min(9, 7, 8) + min(1, 2, 3) - 1"},
+    {"max", "max(7, 5) + max(5, 9) - 9"},
+    {"max", "max(5, 7, 6) + max(3, 2, 1) - 3"},
+    {"coalesce", "coalesce(7, 9) + coalesce(NULL, 3) - 3"},
+    {"coalesce", "coalesce(NULL, 7, 9) + coalesce(1, NULL, 2) - 1"},
+    {"ifnull", "ifnull(7, 9) + ifnull(NULL, 3) - 3"},
+    {"round", "round(6.5) + round(2.4) - 2"},
+    {"round", "round(6.96, 1) + round(2.6, 0) - 3"},
+    {"floor", "floor(7.5) + floor(2.5) - 2"},
+    {"ceil", "ceil(6.5) + ceil(2.5) - 3"},
+    {"ceiling", "ceiling(6.5) + ceiling(2.5) - 3"},
+    {"trunc", "trunc(7.5) + trunc(2.5) - 2"},
+    {"sign", "8 + 2 * sign(-7) + sign(2)"},
+    {"iif", "iif(0, 9, 7) + iif(1, 2, 3) - 2"},
+    {"nullif", "nullif(7, 9) + (nullif(3, 3) IS NOT NULL)"},
+    {"likely", "likely(7) + likely(2) - 2"},
+    {"unlikely", "unlikely(7) + unlikely(2) - 2"},
+    {"likelihood", "likelihood(7, 0.5) + likelihood(2, 0.5) - 2"},
 };
 
 enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 
+/* The same of times, whose numbers a scan counts. */
+static const struct {
+    const char *function, *call;
+} times[] = {
+    {"julianday", "julianday('2000-01-01 12:00:00') - 2451538"},
+    {"unixepoch", "unixepoch('1970-01-01 00:00:07') + unixepoch('1970-01-01')"},
+    {"strftime", "strftime('%s', '1970-01-01 00:00:07') + strftime('%s', '1970-01-01')"},
+};
+
+enum { TIMES = sizeof times / sizeof times[0] };
+
 /* Rows of which every aggregate of numbers gives something: two, for the variance of samples. */
 #define ROWS "(SELECT 7 AS v UNION ALL SELECT 8)"
 
-/* Each probe gives 7: the value of seven itself, or 7 with nothing added for a value that is not
-   NULL. */
+/* Returns how much more than 7 an aggregate of these rows is. */
+static const char *more_than_seven(const struct clr_aggregate *aggregate)
+{
+    switch (aggregate->operation) {
+    case CLR_SUM:
+        return aggregate->finish == CLR_TOTAL_AVG ? "0.5" : "8";
+    case CLR_DOT:
+        return "106";
+    default:
+        return aggregate->finish < 0 ? "0" : "1";
+    }
+}
+
+/* Each probe gives 7: less what the rows have it give more, or with nothing added for what it has
+   to be, or, where that is not said, for what is not NULL. */
 static void add_probe(struct clr_text *text, const struct clr_call *call)
 {
     const struct clr_aggregate *aggregate = call->aggregate;
@@ -577,15 +603,23 @@ static void add_probe(struct clr_text *text, const struct clr_call *call)
     const int length = 3 * aggregate->arguments - 2; /* of the arguments, below */
 
     if (aggregate->needs == CLR_NEEDS_COUNT)
-        clr_text_add(text, ", count(7) + 6, count(*) + 6");
+        clr_text_add(text, ", count(v) + 5, count(*) + 5");
+    else if (aggregate->needs == CLR_NEEDS_FREQUENCIES && aggregate->finish == CLR_COUNT_DISTINCT)
+        clr_text_add(text, ", count(DISTINCT v) + 5, %s(v) + 5", name);
+    else if (clr_aggregate_gives_json(aggregate, call->form) && aggregate->arguments == 1)
+        clr_text_add(text, ", 7 + (%s(v) IS NOT '[7,8]')", name);
+    else if (aggregate->needs == CLR_NEEDS_VALUES)
+        clr_text_add(text, ", 7 + (%s(v%s) IS NOT '7,8')", name,
+                     aggregate->arguments == 2 ? ", ','" : "");
     else if (clr_aggregate_asks(aggregate))
         clr_text_add(text, ", 7 + (%s%s(%.*s) IS NULL)", name, clr_form_suffix(call->form), length,
-                     "7, 0, 9, 1");
+                     "v, 0, 9, 1");
     else if (call->form == CLR_FORM_VALUE && aggregate->operation < CLR_OPERATIONS)
-        clr_text_add(text, ", %s(7%s)", name, aggregate->arguments == 2 ? ", 1" : "");
+        clr_text_add(text, ", %s(v%s) - %s", name, aggregate->arguments == 2 ? ", v" : "",
+                     more_than_seven(aggregate));
     else
-        clr_text_add(text, ", 7 + ((SELECT %s%s(%.*s) FROM " ROWS ") IS NULL)", name,
-                     clr_form_suffix(call->form), length, "v, v");
+        clr_text_add(text, ", 7 + (%s%s(%.*s) IS NULL)", name, clr_form_suffix(call->form), length,
+                     "v, v");
 }
 
 /* Whether a call before this one has the same probe. */
@@ -601,8 +635,19 @@ static bool is_probed(const struct clr_query *query, int number)
     return false;
 }
 
+/* Whether a scan counts what a function of times gives for the column. */
+static bool counts_times(const struct clr_query *query, const char *function)
+{
+    const struct clr_node *node = query->syntax->nodes;
+
+    while (node != NULL && !(clr_times_number(node) != CLR_TIME_NO_NUMBER &&
+                             strcmp(node->names[0].name, function) == 0))
+        node = node->allocated;
+    return node != NULL;
+}
+
 /* The columns of the table of groups that the query reads are probed, too: an authorizer may hide
-   them. An aggregate of the table's one row has that row's columns beside it. */
+   them. Aggregates have the columns of the table's one row beside them. */
 static char *write_probes(const struct clr_query *query)
 {
     struct clr_text text = {.text = NULL};
@@ -617,6 +662,10 @@ static char *write_probes(const struct clr_query *query)
         if (clr_query_calls(query, scalars[i].function))
             clr_text_add(&text, ", %s", scalars[i].call);
     }
+    for (i = 0; i < TIMES; i++) {
+        if (counts_times(query, times[i].function))
+            clr_text_add(&text, ", %s", times[i].call);
+    }
     for (i = 0; i < query->grouping.key_count; i++)
         clr_text_add(&text,
                      ", \"" CLR_GROUP_KEY_TEXT "\", \"" CLR_GROUP_KEY_NUMERIC
@@ -624,7 +673,7 @@ static char *write_probes(const struct clr_query *query)
                      i, i, i, i);
     for (i = 0; i < query->call_count; i++)
         clr_text_add(&text, ", \"" CLR_GROUP_CALL "\"", i);
-    clr_text_add(&text, " FROM \"" CLR_GROUP_TABLE "\"(?1)");
+    clr_text_add(&text, " FROM \"" CLR_GROUP_TABLE "\"(?1), " ROWS);
     return clr_text_end(&text);
 }
 

@@ -381,7 +381,9 @@ bool clr_time_unit_of_text(enum clr_time_unit unit, bool is_last, const unsigned
 #define UNIX_LEAST (-INT64_C(62167219200))
 #define UNIX_END INT64_C(253402300800)
 
-/* SQLite takes a number from here on for one of seconds: "auto" aside, a Julian day is less. */
+/* The Julian day of 0000-01-01, and the one from which on SQLite takes a number for one of seconds:
+   "auto" aside, a Julian day is less. */
+#define JULIAN_LEAST 1721059.5
 #define JULIAN_END 5373484.5
 
 /* Returns a number of seconds rounded down to a multiple of a unit's, or the last one there. */
@@ -422,7 +424,7 @@ struct clr_scalar clr_time_unit_of_number(enum clr_time_unit unit, bool is_last,
     case CLR_TIME_UNIX_DAY:
         return unit_of_seconds(86400, is_last, value);
     case CLR_TIME_JULIAN_DAY:
-        if (value.tag != CLR_TAG_REAL || !(real >= 1.0 && real < JULIAN_END - 1.0))
+        if (value.tag != CLR_TAG_REAL || !(real >= JULIAN_LEAST && real < JULIAN_END - 1.0))
             return value;
         begin = floor(real + 0.5) - 0.5; /* days begin at noon */
         if (real - begin < 1.0 - 1e-7)

@@ -64,17 +64,23 @@ static bool take_word(const char **text, size_t *length, const char *word)
 
 /* ---- Modifiers. */
 
+/* SQLite has no times before noon of a day in the year -4713, so that a time of a morning has no
+   date where one of its afternoon has. So many shifts, each of less than 1,000 years, lead none
+   there that is a time of the year 0 or later, as those of units are. */
+enum { MOST_SHIFTS = 4 };
+
 /* A whole number of units, with or without a sign. */
 static enum level read_by_shift(const char *text, size_t length)
 {
     static const struct {
         const char *word;
+        size_t most_digits; /* of less than 1,000 years */
         enum level level;
-    } units[] = {{"DAY", READS_DAY},
-                 {"MONTH", READS_DAY},
-                 {"YEAR", READS_DAY},
-                 {"HOUR", READS_HOUR},
-                 {"MINUTE", READS_MINUTE}};
+    } units[] = {{"DAY", 5, READS_DAY},
+                 {"MONTH", 4, READS_DAY},
+                 {"YEAR", 3, READS_DAY},
+                 {"HOUR", 6, READS_HOUR},
+                 {"MINUTE", 6, READS_MINUTE}};
     size_t digits = 0, i;
 
     if (length > 0 && (*text == '+' || *text == '-')) {
@@ -83,14 +89,13 @@ static enum level read_by_shift(const char *text, size_t length)
     }
     for (; length > 0 && *text >= '0' && *text <= '9'; digits++, length--)
         text++;
-    if (digits == 0 || digits > 6)
-        return READS_ALL;
     for (; length > 0 && *text == ' '; length--)
         text++;
     for (i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (take_word(&text, &length, units[i].word)) {
             take_word(&text, &length, "S");
-            return length == 0 ? units[i].level : READS_ALL;
+            return length == 0 && digits > 0 && digits <= units[i].most_digits ? units[i].level
+                                                                               : READS_ALL;
         }
     }
     return READS_ALL;
@@ -101,6 +106,7 @@ static enum level read_by_shift(const char *text, size_t length)
 static enum level read_by_modifiers(const struct clr_node *node, enum level level)
 {
     enum level shifts = READS_NOTHING;
+    int count = 0;
 
     for (; node != NULL; node = node->next) {
         size_t length;
@@ -120,7 +126,7 @@ static enum level read_by_modifiers(const struct clr_node *node, enum level leve
             length = 0;
         } else {
             shifts = most_of(shifts, read_by_shift(text, length));
-            length = 0;
+            length = count++ == MOST_SHIFTS ? length : 0;
         }
         if (length != 0)
             return READS_ALL;

@@ -223,12 +223,22 @@ static bool has_own(const struct clr_connection *connection,
     return sqlite3_finalize(list) != SQLITE_OK || found || is_empty;
 }
 
+/* Whether a query calls an aggregate of SQLite's by that name. */
+static bool calls_aggregate(const struct clr_query *query, const char *name)
+{
+    const struct clr_call *call = query->calls, *end = call + query->call_count;
+
+    while (call < end && !(call->builtin && strcmp(call->aggregate->builtin, name) == 0))
+        call++;
+    return call < end;
+}
+
 /* Whether a scan computes a function of that name for a query, or for any. */
 static bool is_computed(const void *query, const char *name)
 {
     return CLR_TEXT_IN(name, "abs", "avg", "coalesce", "count", "ifnull", "max", "min", "sum",
                        "total") ||
-           clr_query_calls(query, name);
+           clr_query_calls(query, name) || calls_aggregate(query, name);
 }
 
 bool clr_functions_are_replaced(struct clr_connection *connection, const struct clr_query *query)

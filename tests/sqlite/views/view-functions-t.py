@@ -1,5 +1,7 @@
 """Functions of the application in accelerated views, and values that take too much memory. tests/sql/questions.test has others."""
 
+import functools
+
 import support
 import tap
 import view_support as views
@@ -70,6 +72,68 @@ def test_overrides():
         for number, select in enumerate(selects):
             what = f"functions replaced {'after a use' if first else 'before it'}: {select}"
             views.agree(db, f"v{number}", select, (), what)
+
+
+class Counted:
+    """An aggregate of the user's: how many rows there are, as text."""
+
+    def __init__(self):
+        self.rows = 0
+
+    def step(self, *_):
+        """Adds a row."""
+        self.rows += 1
+
+    def finalize(self):
+        """The answer."""
+        return f"own {self.rows}"
+
+
+def replaced(db, select, register):
+    """Compares a view and its SELECT before and after the user registers functions: a view that has been asked, and one that is made then."""
+    for turn in range(3):
+        views.agree(db, "before", select, (), f"SQLite's own, {turn}: {select}", anew=turn == 0)
+    tap.ok(views.accelerated(db, "before"), "by a scan")
+    register()
+    for turn in range(3):
+        views.agree(db, "before", select, (), f"registered since, {turn}: {select}")
+        views.agree(db, "behind", select, (), f"registered before, {turn}: {select}", anew=turn == 0)
+
+
+def test_replaced():
+    """Functions that the user registers by the names of SQLite's, of the same numbers of arguments or of any, whatever they give."""
+    first, last, seven = (lambda *values: values[0]), (lambda *values: values[-1]), (lambda *_: 7)
+    for select, name, own in (
+        ("SELECT k, group_concat(DISTINCT s) FROM t GROUP BY k", "group_concat", Counted),
+        ("SELECT k, group_concat(s, ';') FROM t GROUP BY k", "group_concat", Counted),
+        ("SELECT json_group_array(DISTINCT s) FROM t", "json_group_array", Counted),
+        ("SELECT k, count(DISTINCT x) FROM t GROUP BY k", "count", Counted),
+        ("SELECT sum(x), avg(x) FROM t", "sum", Counted),
+        ("SELECT total(x), max(x) FROM t", "max", Counted),
+        ("SELECT max(unixepoch(ts)) FROM t", "unixepoch", seven),
+        ("SELECT sum(CAST(strftime('%s', ts) AS INTEGER)) FROM t", "strftime", lambda *_: "7"),
+        ("SELECT min(julianday(ts)) FROM t", "julianday", seven),
+        ("SELECT sum(coalesce(x, 3)) FROM t", "coalesce", last),
+        ("SELECT sum(ifnull(x, 3)) FROM t", "ifnull", seven),
+        ("SELECT sum(max(x, 3)), sum(min(x, 3)) FROM t", "max", first),
+        ("SELECT sum(abs(x - 4)) FROM t", "abs", seven),
+    ):
+        for count in (-1, {"coalesce": 2, "ifnull": 2, "max": 2 if own is first else 1, "strftime": 2}.get(name, select.count("';'") + 1)):
+            db = views.connect(views.new(), cached_statements=0)
+            support.execute(db, "CREATE TABLE t(k INT, s TEXT, x INT, ts TEXT)",
+                            support.numbered("t", 3000, "i % 3, 'w' || (i % 5), nullif(i % 11, 5) - 4, datetime(i % 700 * 3607, 'unixepoch')"))
+            register = db.create_aggregate if own is Counted else functools.partial(db.create_function, deterministic=True)
+            replaced(db, select, functools.partial(register, name, count, own))
+
+
+def test_first_day(db):
+    """Dates begin at a noon: shifts that lead to that day are asked of each time."""
+    support.execute(db, "CREATE TABLE days(ts TEXT, j REAL)", support.numbered("days", 24_000, "datetime('2020-01-01', (i * 3) || ' hours'), i / 8.0"))
+    for call in ("date(ts, '-6737 years')", "strftime('%j', ts, '-6737 years')", "date(ts, '-6737 years', 'weekday 0')", "date(ts, '-80848 months')",
+                 "date(ts, '-999 years', '-999 years', '-999 years', '-999 years', '-999 years', '-999 years', '-743 years')", "date(j, '-1555 days')"):
+        for select in (f"SELECT count(*) FROM days WHERE {call} IS NULL", f"SELECT {call}, count(*) FROM days GROUP BY 1"):
+            for turn in range(3):
+                views.agree(db, "v", select, (), f"{turn}: {select}", anew=turn == 0)
 
 
 def test_own_rounding():
