@@ -539,30 +539,30 @@ static char *write_asked(const struct clr_query *query)
 
 /* ---- Probes: a SELECT over a table of groups whose one row is all 7. */
 
-/* Functions, and calls of them that give 7, of which no constant would do. */
+/* Functions, and two calls of each whose difference is 7: that of no constant is. */
 static const struct {
     const char *function, *call;
 } scalars[] = {
-    {"abs", "abs(-7) + abs(3) - 3"},
-    {"min", "min(7, 9) + min(9, 2) - 2"},
-    {"min", "min(9, 7, 8) + min(1, 2, 3) - 1"},
-    {"max", "max(7, 5) + max(5, 9) - 9"},
-    {"max", "max(5, 7, 6) + max(3, 2, 1) - 3"},
-    {"coalesce", "coalesce(7, 9) + coalesce(NULL, 3) - 3"},
-    {"coalesce", "coalesce(NULL, 7, 9) + coalesce(1, NULL, 2) - 1"},
-    {"ifnull", "ifnull(7, 9) + ifnull(NULL, 3) - 3"},
-    {"round", "round(6.5) + round(2.4) - 2"},
-    {"round", "round(6.96, 1) + round(2.6, 0) - 3"},
-    {"floor", "floor(7.5) + floor(2.5) - 2"},
-    {"ceil", "ceil(6.5) + ceil(2.5) - 3"},
-    {"ceiling", "ceiling(6.5) + ceiling(2.5) - 3"},
-    {"trunc", "trunc(7.5) + trunc(2.5) - 2"},
-    {"sign", "8 + 2 * sign(-7) + sign(2)"},
-    {"iif", "iif(0, 9, 7) + iif(1, 2, 3) - 2"},
-    {"nullif", "nullif(7, 9) + (nullif(3, 3) IS NOT NULL)"},
-    {"likely", "likely(7) + likely(2) - 2"},
-    {"unlikely", "unlikely(7) + unlikely(2) - 2"},
-    {"likelihood", "likelihood(7, 0.5) + likelihood(2, 0.5) - 2"},
+    {"abs", "abs(-9) - abs(2)"},
+    {"min", "min(9, 12) - min(5, 2)"},
+    {"min", "min(12, 9, 10) - min(2, 3, 4)"},
+    {"max", "max(9, 5) - max(1, 2)"},
+    {"max", "max(5, 9, 6) - max(2, 1, 0)"},
+    {"coalesce", "coalesce(9, 1) - coalesce(NULL, 2)"},
+    {"coalesce", "coalesce(NULL, 9, 1) - coalesce(2, NULL, 1)"},
+    {"ifnull", "ifnull(9, 1) - ifnull(NULL, 2)"},
+    {"round", "round(8.5) - round(2.4)"},
+    {"round", "round(9.96, 1) - round(2.6, 0)"},
+    {"floor", "floor(9.5) - floor(2.5)"},
+    {"ceil", "ceil(8.5) - ceil(1.5)"},
+    {"ceiling", "ceiling(8.5) - ceiling(1.5)"},
+    {"trunc", "trunc(9.5) - trunc(2.5)"},
+    {"sign", "5 + sign(3) - sign(-4)"},
+    {"iif", "iif(0, 1, 9) - iif(1, 2, 3)"},
+    {"nullif", "nullif(9, 1) - nullif(2, 1) + (nullif(3, 3) IS NOT NULL)"},
+    {"likely", "likely(9) - likely(2)"},
+    {"unlikely", "unlikely(9) - unlikely(2)"},
+    {"likelihood", "likelihood(9, 0.5) - likelihood(2, 0.5)"},
 };
 
 enum { SCALARS = sizeof scalars / sizeof scalars[0] };
@@ -571,9 +571,9 @@ enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 static const struct {
     const char *function, *call;
 } times[] = {
-    {"julianday", "julianday('2000-01-01 12:00:00') - 2451538"},
-    {"unixepoch", "unixepoch('1970-01-01 00:00:07') + unixepoch('1970-01-01')"},
-    {"strftime", "strftime('%s', '1970-01-01 00:00:07') + strftime('%s', '1970-01-01')"},
+    {"julianday", "julianday('2000-01-10') - julianday('2000-01-03')"},
+    {"unixepoch", "unixepoch('1970-01-01 00:00:09') - unixepoch('1970-01-01 00:00:02')"},
+    {"strftime", "strftime('%s', '1970-01-01 00:00:09') - strftime('%s', '1970-01-01 00:00:02')"},
 };
 
 enum { TIMES = sizeof times / sizeof times[0] };
