@@ -539,10 +539,12 @@ static char *write_asked(const struct clr_query *query)
 
 /* ---- Probes: a SELECT over a table of groups whose one row is all 7. */
 
-/* Functions, and two calls of each whose difference is 7: that of no constant is. */
-static const struct {
-    const char *function, *call;
-} scalars[] = {
+/* A function, and what is 7 by two calls of it, but not where both give the same. */
+struct probed {
+    const char *function, *calls;
+};
+
+static const struct probed scalars[] = {
     {"abs", "abs(-9) - abs(2)"},
     {"min", "min(9, 12) - min(5, 2)"},
     {"min", "min(12, 9, 10) - min(2, 3, 4)"},
@@ -567,10 +569,8 @@ static const struct {
 
 enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 
-/* The same of times, whose numbers a scan counts. */
-static const struct {
-    const char *function, *call;
-} times[] = {
+/* Of times, whose numbers a scan counts. */
+static const struct probed times[] = {
     {"julianday", "julianday('2000-01-10') - julianday('2000-01-03')"},
     {"unixepoch", "unixepoch('1970-01-01 00:00:09') - unixepoch('1970-01-01 00:00:02')"},
     {"strftime", "strftime('%s', '1970-01-01 00:00:09') - strftime('%s', '1970-01-01 00:00:02')"},
@@ -660,11 +660,11 @@ static char *write_probes(const struct clr_query *query)
     }
     for (i = 0; i < SCALARS; i++) {
         if (clr_query_calls(query, scalars[i].function))
-            clr_text_add(&text, ", %s", scalars[i].call);
+            clr_text_add(&text, ", %s", scalars[i].calls);
     }
     for (i = 0; i < TIMES; i++) {
         if (counts_times(query, times[i].function))
-            clr_text_add(&text, ", %s", times[i].call);
+            clr_text_add(&text, ", %s", times[i].calls);
     }
     for (i = 0; i < query->grouping.key_count; i++)
         clr_text_add(&text,

@@ -433,16 +433,17 @@ struct zone_work {
     bool failed[CLR_TEAM_MOST];
 };
 
-static size_t first_zone(const struct zone_work *work, int part)
+/* Returns the first of so many blocks that a part works on, where there are so many parts. */
+static size_t first_of_part(size_t blocks, int part, int parts)
 {
-    return work->zones->count * (size_t)part / (size_t)work->parts;
+    return blocks * (size_t)part / (size_t)parts;
 }
 
 static void find_zones(void *argument, int part, const atomic_bool *stop)
 {
     struct zone_work *work = argument;
-    const size_t last = first_zone(work, part + 1);
-    size_t first = first_zone(work, part), count;
+    const size_t last = first_of_part(work->zones->count, part + 1, work->parts);
+    size_t first = first_of_part(work->zones->count, part, work->parts), count;
 
     for (; first < last && !work->failed[part]; first += count) {
         count = last - first < ZONES_BETWEEN ? last - first : ZONES_BETWEEN;
@@ -617,9 +618,9 @@ static void find_truths(void *argument, int part, const atomic_bool *stop)
     const struct truth_work *work = argument;
     const struct clr_loops *loops = clr_loops_choose(0);
     const int code_bytes = work->column->code_bytes;
-    const size_t blocks = work->truths->blocks, parts = (size_t)work->parts;
-    const size_t last = blocks * ((size_t)part + 1) / parts, size = CLR_BLOCK * (size_t)code_bytes;
-    size_t block = blocks * (size_t)part / parts;
+    const size_t last = first_of_part(work->truths->blocks, part + 1, work->parts);
+    const size_t size = CLR_BLOCK * (size_t)code_bytes;
+    size_t block = first_of_part(work->truths->blocks, part, work->parts);
 
     for (; block < last && !atomic_load_explicit(stop, memory_order_relaxed); block++)
         loops->select_true((const char *)work->column->codes + block * size, code_bytes,
@@ -627,7 +628,7 @@ static void find_truths(void *argument, int part, const atomic_bool *stop)
 }
 
 /* Whether it is time to make truths: codes are not quick without, and an earlier scan of the same
-   rows has missed them. */
+   rows has missed them. Takes note of it if this one is the first. */
 static bool misses_truths(const struct truth_work *work)
 {
     struct clr_lookup_results *results = work->lookup->results;
@@ -663,7 +664,7 @@ void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struc
     struct clr_filter_terms terms;
     int i;
 
-    if (scan->filter < 0 || scan->lookup_count == 0)
+    if (scan->filter < 0 || scan->lookup_count == 0 || clr_zones_of(scan->rows) <= 1)
         return;
     clr_terms_find(scan, &terms);
     for (i = 0; i < terms.count; i++) {

@@ -318,12 +318,6 @@ static void add_bounds(struct clr_filter_terms *terms, const struct clr_filter_t
         known->greatest = bounds->greatest;
 }
 
-/* Whether a lookup is true for all entries, as that of a join is which finds a row for each. */
-static bool has_all(const struct clr_lookup *lookup)
-{
-    return lookup->true_count == lookup->count;
-}
-
 /* Returns the truths that a lookup has of the column's rows, or NULL. */
 static const struct clr_row_truths *find_kept(const struct clr_lookup *lookup,
                                               const struct clr_column *column)
@@ -337,6 +331,8 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
                      bool sure)
 {
     const struct clr_instruction *instruction = &scan->instructions[number];
+    const struct clr_lookup *lookup =
+        instruction->opcode == CLR_OP_LOOKUP ? &scan->lookups[instruction->b] : NULL;
     struct clr_filter_term term = {.number = number};
 
     if (find_bounds(scan, number, &term)) {
@@ -345,13 +341,13 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
     }
     term.number = number;
     term.kind = sure ? CLR_TERM_SURE : CLR_TERM_DOUBTFUL;
-    if (term.kind == CLR_TERM_SURE && instruction->opcode == CLR_OP_LOOKUP &&
-        scan->lookups[instruction->b].truths != NULL)
+    if (sure && lookup != NULL && lookup->truths != NULL) {
+        /* A join that finds a row for each entry takes no row away. */
+        if (lookup->true_count == lookup->count)
+            return;
         term.kind = CLR_TERM_LOOKUP;
-    if (term.kind == CLR_TERM_LOOKUP && has_all(&scan->lookups[instruction->b]))
-        return;
-    if (term.kind == CLR_TERM_LOOKUP)
-        term.kept = find_kept(&scan->lookups[instruction->b], scan->columns[instruction->a]);
+        term.kept = find_kept(lookup, scan->columns[instruction->a]);
+    }
     if (term.kind == CLR_TERM_SURE || term.kind == CLR_TERM_DOUBTFUL)
         terms->stages[number] |= term.kind == CLR_TERM_SURE ? CLR_STAGE_SURE : CLR_STAGE_DOUBTFUL;
     terms->terms[terms->count++] = term;
