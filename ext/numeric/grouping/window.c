@@ -39,14 +39,20 @@ void clr_window_lay(struct clr_window *window, int top, int bottom, uint64_t row
     window->unit = power(window->low_exponent);
 }
 
+/* Returns the sum of digits in units of the lower one. */
+static clr_i128 add_digits(const struct clr_window *window, int64_t high, int64_t low)
+{
+    const int width = window->high_exponent - window->low_exponent;
+
+    return (clr_i128)high * ((clr_i128)1 << width) + low;
+}
+
 void clr_window_sum(const struct clr_window *window, int64_t high, int64_t low, struct clr_sum *sum)
 {
-    clr_i128 rest =
-        (clr_i128)high * ((clr_i128)1 << (window->high_exponent - window->low_exponent));
+    clr_i128 rest = add_digits(window, high, low);
     double term;
     int i;
 
-    rest += low;
     /* Each is the nearest double, and leaves less than half a unit of its last place: three hold
        all 128 bits. Integers below 2^127 times a power of two from 2^-1074 up are exact. */
     for (i = 0; i < CLR_EXPANSION_TERMS && rest != 0; i++) {
@@ -54,4 +60,13 @@ void clr_window_sum(const struct clr_window *window, int64_t high, int64_t low, 
         rest -= (clr_i128)term;
         sum->term[i] = term * window->unit;
     }
+}
+
+double clr_window_round(const struct clr_window *window, int64_t high, int64_t low)
+{
+    const clr_i128 sum = add_digits(window, high, low);
+
+    /* The conversion rounds, the quicker one of 64 bits too. The product does not: even where it is
+       subnormal it is a multiple of the least one, as the unit is. */
+    return (sum == (int64_t)sum ? (double)(int64_t)sum : (double)sum) * window->unit;
 }

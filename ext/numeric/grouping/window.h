@@ -61,4 +61,7 @@ clr_window_cut(const struct clr_window *window, double x, int64_t *high, int64_t
 void clr_window_sum(const struct clr_window *window, int64_t high, int64_t low,
                     struct clr_sum *sum);
 
+/* Returns the sum of digits, rounded once to the nearest double. */
+double clr_window_round(const struct clr_window *window, int64_t high, int64_t low);
+
 #endif

@@ -95,9 +95,27 @@ struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, 
     }
 }
 
-void clr_groups_fetch(const struct clr_groups *groups, size_t group)
+static void set_cell(const struct clr_group_cells *cells, size_t number, struct clr_scalar value)
 {
-    __builtin_prefetch(clr_groups_record(groups, group));
+    cells->bits[number * cells->step] = value.bits;
+    cells->tags[number * cells->step] = value.tag;
+}
+
+void clr_groups_keys(const struct clr_groups *groups, int key, size_t first, size_t count,
+                     const struct clr_group_cells *cells)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        set_cell(cells, i, clr_groups_key(groups, first + i, key));
+}
+
+void clr_groups_fetch(const struct clr_groups *groups, size_t first, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        __builtin_prefetch(clr_groups_record(groups, first + i));
 }
 
 /* ---- What is known of a group. */
@@ -285,17 +303,19 @@ static struct clr_scalar read_sum(const struct clr_group_tally *kept, const int6
 {
     struct clr_sum sum;
 
-    if (kept->real_high < 0 && number == CLR_GROUP_SUM)
+    if (number == CLR_GROUP_SUM && kept->real_high < 0)
         return (struct clr_scalar){CLR_TAG_INTEGER,
                                    clr_group_field_get(&kept->field, record[kept->integer])};
+    if (number == CLR_GROUP_SUM)
+        return (struct clr_scalar){
+            CLR_TAG_REAL, clr_bits_of(clr_window_round(&kept->window, record[kept->real_high],
+                                                       record[kept->real_low]))};
     clr_sum_clear(&sum);
     if (kept->real_high < 0)
         set_integer(kept, record, &sum);
     else
         clr_window_sum(&kept->window, record[kept->real_high], record[kept->real_low], &sum);
-    return (struct clr_scalar){
-        CLR_TAG_REAL,
-        clr_bits_of(clr_sum_round(&sum, number == CLR_GROUP_SUM ? 1 : (uint64_t)count))};
+    return (struct clr_scalar){CLR_TAG_REAL, clr_bits_of(clr_sum_round(&sum, (uint64_t)count))};
 }
 
 static struct clr_scalar read_extreme(const struct clr_group_tally *kept, const int64_t *record,
@@ -309,24 +329,37 @@ static struct clr_scalar read_extreme(const struct clr_group_tally *kept, const 
                                         : (struct clr_scalar){CLR_TAG_INTEGER, value};
 }
 
-bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
-                     enum clr_group_number number, struct clr_scalar *value)
+static struct clr_scalar read_number(const struct clr_groups *groups, size_t group, int tally,
+                                     enum clr_group_number number)
 {
     const struct clr_group_tally *kept = &groups->plan.tallies[tally];
     const int64_t *record = clr_groups_record(groups, group);
     const int64_t count = count_of(&groups->plan, kept, record);
 
     if (number == CLR_GROUP_COUNT)
-        *value = (struct clr_scalar){CLR_TAG_INTEGER, count};
-    else if (count == 0)
-        *value = (struct clr_scalar){CLR_TAG_NULL, 0};
-    else if (number >= CLR_GROUP_LEAST)
-        *value = read_extreme(kept, record, number);
-    else if (find_sum(&groups->sums[tally], group) == NULL)
-        *value = read_sum(kept, record, number, count);
-    else
-        return false;
-    return true;
+        return (struct clr_scalar){CLR_TAG_INTEGER, count};
+    if (count == 0)
+        return (struct clr_scalar){CLR_TAG_NULL, 0};
+    if (number >= CLR_GROUP_LEAST)
+        return read_extreme(kept, record, number);
+    if (find_sum(&groups->sums[tally], group) == NULL)
+        return read_sum(kept, record, number, count);
+    return (struct clr_scalar){CLR_TAG_UNSURE, 0};
+}
+
+bool clr_groups_read(const struct clr_groups *groups, int tally, enum clr_group_number number,
+                     size_t first, size_t count, const struct clr_group_cells *cells)
+{
+    bool has_all = true;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        const struct clr_scalar value = read_number(groups, first + i, tally, number);
+
+        set_cell(cells, i, value);
+        has_all &= value.tag != CLR_TAG_UNSURE;
+    }
+    return has_all;
 }
 
 /* ---- Answers. */

@@ -26,8 +26,20 @@ uint64_t clr_groups_size(const struct clr_groups *groups);
    ranks it is the rank. */
 struct clr_scalar clr_groups_key(const struct clr_groups *groups, size_t group, int key);
 
-/* Fetches what is kept of a group, before it is asked for: it may lie anywhere. */
-void clr_groups_fetch(const struct clr_groups *groups, size_t group);
+/* Where values of groups that follow each other go: the first one, and each `step` behind the one
+   before. They are the caller's. */
+struct clr_group_cells {
+    int64_t *bits;
+    uint8_t *tags;
+    size_t step;
+};
+
+/* Stores the key of `count` groups from `first` on. */
+void clr_groups_keys(const struct clr_groups *groups, int key, size_t first, size_t count,
+                     const struct clr_group_cells *cells);
+
+/* Fetches what is kept of `count` groups, before it is asked for: it may lie anywhere. */
+void clr_groups_fetch(const struct clr_groups *groups, size_t first, size_t count);
 
 /*
  * Stores what is known of the tally's rows in the group: struct clr_tally says what of it is
@@ -54,10 +66,11 @@ bool clr_groups_may_read(const struct clr_groups *groups, int tally, enum clr_gr
 /* Whether no sum of some of a tally's INTEGERs is greater in size, by what the plan is sure of. */
 bool clr_groups_sums_are_within(const struct clr_groups *groups, int tally, int64_t most);
 
-/* Stores a number of a tally in the group: INTEGER or REAL; of no rows that count NULL, but for
-   their count. Returns false if the record has not all of it. */
-bool clr_groups_read(const struct clr_groups *groups, size_t group, int tally,
-                     enum clr_group_number number, struct clr_scalar *value);
+/* Stores a number of a tally in `count` groups from `first` on: INTEGER or REAL; of no rows that
+   count NULL, but for their count; CLR_TAG_UNSURE where the record has not all of it. Returns
+   whether there is none of these. */
+bool clr_groups_read(const struct clr_groups *groups, int tally, enum clr_group_number number,
+                     size_t first, size_t count, const struct clr_group_cells *cells);
 
 /* The answer to a question of the group's rows, as that of struct clr_question. Of CLR_ASK_BINS
  *counts are the groups' bins.count + 2 counts, else NULL. */

@@ -11,8 +11,7 @@
 #include <string.h>
 
 /* WORTH: groups that are worth a thread. WORTH_RESULTS: of fewer it is quicker to have SQLite
-   compute results. AHEAD: how many groups ahead records and bytes are fetched, which lie anywhere.
- */
+   compute results. AHEAD: how many rows ahead bytes are fetched, which lie anywhere. */
 enum { WORTH = 2048, WORTH_RESULTS = 256, AHEAD = 8 };
 
 struct clr_group_values *clr_group_values_retain(struct clr_group_values *values)
@@ -245,23 +244,45 @@ static clr_time_format format_of(const struct clr_query *query, int instruction)
     return x->opcode == CLR_OP_COLUMN ? query->columns[x->a].times : 0;
 }
 
-static bool set_key(const struct filling *filling, struct worker *worker, int key, size_t group,
-                    size_t place)
+/* Returns where the values of a column go, from a group on. */
+static struct clr_group_cells cells_of(const struct clr_group_values *values, size_t group,
+                                       int column)
+{
+    const size_t step = (size_t)values->column_count;
+    const size_t place = group * step + (size_t)column;
+
+    return (struct clr_group_cells){values->bits + place, values->tags + place, step};
+}
+
+/* Sets a key of a block of groups: of what has TEXT, in the place of its number. Returns false
+   without memory. */
+static bool set_keys(const struct filling *filling, struct worker *worker, int key, size_t first,
+                     size_t count)
 {
     const struct clr_query *query = filling->run->query;
-    const struct clr_scalar value = clr_groups_key(filling->groups, group, key);
     const clr_time_format format = format_of(query, query->grouping.keys[key]);
+    const struct clr_group_values *values = filling->values;
+    const struct clr_group_cells cells = cells_of(values, first, key);
+    size_t place = first * cells.step + (size_t)key, i;
+    bool fine = true;
 
-    if (format != 0 && value.tag == CLR_TAG_INTEGER) {
-        const struct clr_value text = time_text(worker->run, format, value.bits);
+    clr_groups_keys(filling->groups, key, first, count, &cells);
+    if (format == 0 && filling->ranked[key] == NULL)
+        return true;
+    for (i = 0; i < count && fine; i++, place += cells.step) {
+        const int64_t number = values->bits[place];
+        struct clr_value text;
 
-        return set_value(filling, worker, place, &text);
+        if (values->tags[place] != CLR_TAG_INTEGER)
+            continue;
+        if (format != 0) {
+            text = time_text(worker->run, format, number);
+            fine = set_value(filling, worker, place, &text);
+        } else {
+            fine = set_rank(filling, worker, key, place, number);
+        }
     }
-    if (filling->ranked[key] != NULL && value.tag == CLR_TAG_INTEGER)
-        return set_rank(filling, worker, key, place, value.bits);
-    filling->values->tags[place] = value.tag;
-    filling->values->bits[place] = value.bits;
-    return true;
+    return fine;
 }
 
 /* ---- Calls. */
@@ -599,24 +620,33 @@ static enum clr_group_number number_of(const struct clr_query_run *run,
                : CLR_GROUP_NOTHING;
 }
 
-/* Sets the value of a call that is a number. Returns false if it is none in this group, or a zero
-   that SQLite may know with another sign: see extremes_agree(). */
-static bool set_number(const struct filling *filling, int number, size_t group, size_t place)
+/* Sets the values of a call that are numbers, of a block of groups. What is none is CLR_TAG_UNSURE,
+   and so is a zero that SQLite may know with another sign: see extremes_agree(). Returns whether
+   all are set. */
+static bool set_numbers(const struct filling *filling, int number, size_t first, size_t count)
 {
     const struct clr_call *call = &filling->run->query->calls[number];
     const enum clr_group_number kind = filling->numbers[number];
-    struct clr_scalar value;
+    const struct clr_group_cells cells =
+        cells_of(filling->values, first, filling->values->key_count + number);
+    bool has_all = kind != CLR_GROUP_NOTHING;
+    size_t i;
 
-    if (kind == CLR_GROUP_NOTHING)
-        return false;
-    if (!clr_groups_read(filling->groups, group, call->tally, kind, &value))
-        return false;
-    if (kind >= CLR_GROUP_LEAST && call->builtin && value.tag == CLR_TAG_REAL &&
-        clr_real_of(value.bits) == 0.0)
-        return false;
-    filling->values->tags[place] = value.tag;
-    filling->values->bits[place] = value.bits;
-    return true;
+    if (has_all)
+        has_all = clr_groups_read(filling->groups, call->tally, kind, first, count, &cells);
+    else
+        for (i = 0; i < count; i++)
+            cells.tags[i * cells.step] = CLR_TAG_UNSURE;
+    if (kind < CLR_GROUP_LEAST || !call->builtin)
+        return has_all;
+    for (i = 0; i < count; i++) {
+        if (cells.tags[i * cells.step] == CLR_TAG_REAL &&
+            clr_real_of(cells.bits[i * cells.step]) == 0.0) {
+            cells.tags[i * cells.step] = CLR_TAG_UNSURE;
+            has_all = false;
+        }
+    }
+    return has_all;
 }
 
 /* ---- Results: a scan of a block of groups, whose columns are keys and calls. */
@@ -717,31 +747,38 @@ static bool fill_results(struct clr_group_values *values, struct results *result
 
 /* ---- All. */
 
-static enum clr_scan_outcome fill_group(struct filling *filling, struct worker *worker,
-                                        size_t group)
+/* Sets those of a group's calls that are no numbers. */
+static enum clr_scan_outcome finish_group(struct filling *filling, struct worker *worker,
+                                          size_t group)
 {
     const struct clr_group_values *values = filling->values;
-    size_t place = group * (size_t)values->column_count;
+    size_t place = group * (size_t)values->column_count + (size_t)values->key_count;
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int i;
 
-    if (group + AHEAD < values->rows)
-        clr_groups_fetch(filling->groups, group + AHEAD);
-    for (i = 0; i < values->key_count; i++)
-        if (!set_key(filling, worker, i, group, place++))
-            return CLR_SCAN_FAILED;
     for (i = 0; i < values->call_count && outcome == CLR_SCAN_DONE; i++, place++)
-        if (!set_number(filling, i, group, place))
+        if (values->tags[place] == CLR_TAG_UNSURE)
             outcome = finish_call(filling, worker, i, group, place);
     return outcome;
 }
 
 static void fill_block(struct filling *filling, struct worker *worker, size_t first, size_t count)
 {
+    const struct clr_group_values *values = filling->values;
+    bool has_all = true;
     size_t group;
+    int i;
 
-    for (group = first; group < first + count && worker->outcome == CLR_SCAN_DONE; group++)
-        worker->outcome = fill_group(filling, worker, group);
+    if (filling->groups != NULL)
+        clr_groups_fetch(filling->groups, first, count);
+    for (i = 0; i < values->key_count && worker->outcome == CLR_SCAN_DONE; i++)
+        if (!set_keys(filling, worker, i, first, count))
+            worker->outcome = CLR_SCAN_FAILED;
+    for (i = 0; i < values->call_count; i++)
+        has_all &= set_numbers(filling, i, first, count);
+    for (group = first; group < first + count && !has_all && worker->outcome == CLR_SCAN_DONE;
+         group++)
+        worker->outcome = finish_group(filling, worker, group);
     if (worker->outcome == CLR_SCAN_DONE && worker->results != NULL &&
         !atomic_load_explicit(&filling->is_unsure, memory_order_relaxed) &&
         !fill_results(filling->values, worker->results, first, count))
