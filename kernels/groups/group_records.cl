@@ -23,11 +23,11 @@
    numbers and a place of each work-item. */
 __kernel void group_rows_globally(ROW_FORMALS ulong first_row, ulong rows,
                                   __constant long *parameters, uint places, uint place_count,
-                                  uint copies, __global ulong *records,
-                                  volatile __global uint *flags, __global ulong *spills,
+                                  uint copies, __global ulong *records, __global ulong *spills,
                                   uint spill_room, uint second_round, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
+    volatile __global uint *flags = FLAGS_BEHIND(records, places);
     uint item = get_local_id(0), size = get_local_size(0);
     __local ulong *staged = local_memory;
     __local uint *staged_places = (__local uint *)(local_memory + STAGED * size);

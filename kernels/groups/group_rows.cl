@@ -104,17 +104,17 @@ void add_table(group_table table, __global ulong *records, uint second_round)
     volatile __local uint *highs = lows + place_count * ADDS;                                      \
     volatile __local ulong *mosts = table.mosts + copy_of_item * place_count * MOSTS;
 
-/* Adds rows to records, in one of two rounds if there are more, and tells in flags, spills and
-   spill_room what does not fit: see grouping.cl. A work-group has the records of place_count
-   places: the first one has the first so many, the second the next, and so on, and when all are
-   taken, the next one begins again, for other rows. */
+/* Adds rows to records, in one of two rounds if there are more, and tells in the flags behind them,
+   spills and spill_room what does not fit: see grouping.cl. A work-group has the records of
+   place_count places: the first one has the first so many, the second the next, and so on, and when
+   all are taken, the next one begins again, for other rows. */
 __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
                                  __constant long *parameters, uint places, uint place_count,
-                                 uint copies, __global ulong *records,
-                                 volatile __global uint *flags, __global ulong *spills,
+                                 uint copies, __global ulong *records, __global ulong *spills,
                                  uint spill_room, uint second_round, __local ulong *local_memory)
 {
     row_doubts doubts = {0, 0, 0};
+    volatile __global uint *flags = FLAGS_BEHIND(records, places);
     uint slices = (places + place_count - 1) / place_count, slice = get_group_id(0) % slices;
     group_table table = make_table(local_memory, places, slice * place_count, place_count, copies,
                                    records, second_round);

@@ -68,7 +68,8 @@ DEFINE_ATOMIC_MAX_64(keep_most_locally, __local)
 
 /* ---- What has turned out to be another way than planned. */
 
-/* The words of `flags`, and the bits of the first one. */
+/* `flags` lie behind the records. Their words, and the bits of the first one. */
+#define FLAGS_BEHIND(records, places) (volatile __global uint *)((records) + (ulong)(places)*WORDS)
 #define DOUBTS_WORD 0
 #define TYPES_WORD 1   /* a bit for each tally with other types */
 #define SPILLS_WORD 2  /* how many there are */

@@ -27,24 +27,26 @@ struct clr_grouper {
     struct clr_row_key key;
     struct clr_row_text text;
     size_t local_memory; /* bytes that a work-group may have */
-    cl_mem parameters, flags, spills, records;
-    size_t records_size;      /* bytes */
+    cl_mem parameters, spills;
+    cl_mem found;             /* records, and flags behind them */
+    size_t found_size;        /* bytes */
+    size_t clean_size;        /* so many are zeros, from the first one on */
+    bool has_parameters;      /* the device has those of the pinned memory */
     struct clr_pinned pinned; /* what is sent, and what comes back */
 };
 
-/* The pinned memory: 4 numbers for each key and tally; what the kernel has found out; and records,
-   if they are no more. Values outside of their windows: there is room for so many. */
+/* 4 numbers for each key and tally; what the kernel has found out; records that come back at once,
+   if they are no more; and values outside of their windows: there is room for so many. */
 enum {
     PARAMETERS = 4 * (CLR_MOST_KEYS + CLR_MOST_SCAN_TALLIES),
-    FLAGS = 4,
+    FLAG_BYTES = 4 * sizeof(cl_uint),
     FEW_BYTES = 1 << 18,
     SPILL_ROOM = 1 << 16
 };
 
 struct group_pinned {
     cl_long parameters[PARAMETERS];
-    cl_uint flags[FLAGS];
-    cl_long records[FEW_BYTES / sizeof(cl_long)];
+    cl_long found[(FEW_BYTES + FLAG_BYTES) / sizeof(cl_long)];
 };
 
 /* A plan that is to be run, as the functions here hand it on. */
@@ -94,9 +96,8 @@ static void release(struct clr_device_part *attachment)
     if (grouper->programs.queue != NULL)
         clr_pinned_release(grouper->programs.queue, &grouper->pinned);
     clr_buffer_release(&grouper->parameters);
-    clr_buffer_release(&grouper->flags);
     clr_buffer_release(&grouper->spills);
-    clr_buffer_release(&grouper->records);
+    clr_buffer_release(&grouper->found);
     clr_row_programs_close(&grouper->programs);
 }
 
@@ -106,7 +107,6 @@ static enum clr_code make(struct clr_device *device, struct clr_row_programs *pr
     struct clr_grouper *grouper = (struct clr_grouper *)(void *)programs;
     const struct clr_wanted_buffer wanted[] = {
         {&grouper->parameters, CL_MEM_READ_ONLY, PARAMETERS * sizeof(cl_long)},
-        {&grouper->flags, CL_MEM_READ_WRITE, FLAGS * sizeof(cl_uint)},
         {&grouper->spills, CL_MEM_READ_WRITE, SPILL_ROOM * sizeof(struct clr_group_spill)},
     };
     cl_ulong local = 0;
@@ -128,19 +128,20 @@ static struct clr_grouper *grouper_of(const struct clr_device *device)
     return clr_device_find(device, &grouper_kind.part);
 }
 
-/* Makes room for the records, which lose what they have. Returns CLR_OK, CLR_NOMEM or CLR_DEVICE.
- */
-static enum clr_code make_records(const struct group_job *job, struct clr_status *status)
+/* Makes room for records and flags, which lose what they have. Returns CLR_OK, CLR_NOMEM or
+   CLR_DEVICE. */
+static enum clr_code make_room(const struct group_job *job, struct clr_status *status)
 {
     struct clr_grouper *grouper = job->grouper;
-    const struct clr_wanted_buffer wanted = {&grouper->records, CL_MEM_READ_WRITE, job->size};
+    const size_t size = job->size + FLAG_BYTES;
+    const struct clr_wanted_buffer wanted = {&grouper->found, CL_MEM_READ_WRITE, size};
 
-    if (job->size <= grouper->records_size)
+    if (size <= grouper->found_size)
         return CLR_OK;
-    clr_buffer_release(&grouper->records);
-    grouper->records_size = 0;
+    clr_buffer_release(&grouper->found);
+    grouper->found_size = grouper->clean_size = 0;
     if (clr_buffers_make(job->device->context, &wanted, 1, status) == CLR_OK)
-        grouper->records_size = job->size;
+        grouper->found_size = size;
     return status->code;
 }
 
@@ -173,20 +174,34 @@ static void set_parameters(const struct clr_group_plan *plan, cl_long *parameter
     }
 }
 
-/* Sends the parameters, and clears flags and records. */
-static enum clr_code begin(const struct group_job *job, struct clr_status *status)
+/* Sends the parameters, unless the device has them from the launch before, as it has where a query
+   is asked again. */
+static enum clr_code send_parameters(const struct group_job *job, struct clr_status *status)
 {
-    const struct clr_grouper *grouper = job->grouper;
+    struct clr_grouper *grouper = job->grouper;
     struct group_pinned *pinned = grouper->pinned.mapped;
+    cl_long parameters[PARAMETERS] = {0};
     cl_int error;
 
-    set_parameters(job->plan, pinned->parameters);
+    set_parameters(job->plan, parameters);
+    if (grouper->has_parameters && memcmp(parameters, pinned->parameters, sizeof parameters) == 0)
+        return CLR_OK;
+    memcpy(pinned->parameters, parameters, sizeof parameters);
     error = clr_cl.EnqueueWriteBuffer(grouper->programs.queue, grouper->parameters, CL_FALSE, 0,
-                                      sizeof pinned->parameters, pinned->parameters, 0, NULL, NULL);
-    if (clr_opencl_check_buffer(status, "clEnqueueWriteBuffer", error) == CLR_OK &&
-        clr_buffer_clear(grouper->programs.queue, grouper->flags, FLAGS * sizeof(cl_uint),
-                         status) == CLR_OK)
-        clr_buffer_clear(grouper->programs.queue, grouper->records, job->size, status);
+                                      sizeof parameters, pinned->parameters, 0, NULL, NULL);
+    grouper->has_parameters = error == CL_SUCCESS;
+    return clr_opencl_check_buffer(status, "clEnqueueWriteBuffer", error);
+}
+
+/* Has the first bytes of records and flags be zeros. */
+static enum clr_code clean(const struct group_job *job, struct clr_status *status)
+{
+    struct clr_grouper *grouper = job->grouper;
+    const size_t size = job->size + FLAG_BYTES;
+
+    if (grouper->clean_size < size &&
+        clr_buffer_clear(grouper->programs.queue, grouper->found, size, status) == CLR_OK)
+        grouper->clean_size = size;
     return status->code;
 }
 
@@ -291,7 +306,7 @@ static enum clr_code launch_range(const struct group_job *job,
     const struct division division = divide(job, range->rows);
     const cl_ulong first = range->first, rows = range->rows;
     const cl_uint places = (cl_uint)job->plan->places, room = SPILL_ROOM;
-    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 14];
+    struct clr_argument list[CLR_MOST_ROW_ARGUMENTS + 13];
     struct clr_row_bounds bounds;
     cl_uint count;
 
@@ -303,8 +318,7 @@ static enum clr_code launch_range(const struct group_job *job,
     list[count++] = CLR_VALUE(places);
     list[count++] = CLR_VALUE(division.place_count);
     list[count++] = CLR_VALUE(division.copies);
-    list[count++] = CLR_VALUE(grouper->records);
-    list[count++] = CLR_VALUE(grouper->flags);
+    list[count++] = CLR_VALUE(grouper->found);
     list[count++] = CLR_VALUE(grouper->spills);
     list[count++] = CLR_VALUE(room);
     list[count++] = CLR_VALUE(second_round);
@@ -322,8 +336,9 @@ static enum clr_code launch(const struct group_job *job,
     const int rounds = has_mosts && !job->device->info.long_maxima ? 2 : 1;
     int i;
 
-    if (begin(job, status) != CLR_OK)
+    if (send_parameters(job, status) != CLR_OK || clean(job, status) != CLR_OK)
         return status->code;
+    job->grouper->clean_size = 0;
     for (i = 0; i < rounds * ranges.count && status->code == CLR_OK; i++)
         launch_range(job, lookups, &ranges.ranges[i % ranges.count], i >= ranges.count, &events[i],
                      status);
@@ -332,21 +347,32 @@ static enum clr_code launch(const struct group_job *job,
 
 /* ---- What comes back. */
 
+/* Returns the bytes of records that come with the flags: all, or none. */
+static size_t size_with_flags(const struct group_job *job)
+{
+    return job->size <= FEW_BYTES ? job->size : 0;
+}
+
+/* Returns the flags that have come back. */
+static const cl_uint *flags_of(const struct group_job *job)
+{
+    const struct group_pinned *pinned = job->grouper->pinned.mapped;
+
+    return (const cl_uint *)(pinned->found + size_with_flags(job) / sizeof *pinned->found);
+}
+
 /* Reads the flags, and the records if they are few, and waits. */
 static enum clr_code read_first(const struct group_job *job, struct clr_device_work *work,
                                 struct clr_status *status)
 {
     const struct clr_grouper *grouper = job->grouper;
     struct group_pinned *pinned = grouper->pinned.mapped;
+    const size_t records = size_with_flags(job);
     cl_event read = NULL;
-    cl_int error = CL_SUCCESS;
+    const cl_int error = clr_cl.EnqueueReadBuffer(grouper->programs.queue, grouper->found, CL_FALSE,
+                                                  job->size - records, records + FLAG_BYTES,
+                                                  pinned->found, 0, NULL, &read);
 
-    if (job->size <= FEW_BYTES)
-        error = clr_cl.EnqueueReadBuffer(grouper->programs.queue, grouper->records, CL_FALSE, 0,
-                                         job->size, pinned->records, 0, NULL, NULL);
-    if (error == CL_SUCCESS)
-        error = clr_cl.EnqueueReadBuffer(grouper->programs.queue, grouper->flags, CL_FALSE, 0,
-                                         sizeof pinned->flags, pinned->flags, 0, NULL, &read);
     if (clr_opencl_check(status, "clEnqueueReadBuffer", error) == CLR_OK &&
         clr_opencl_check(status, "clFlush", clr_cl.Flush(grouper->programs.queue)) == CLR_OK)
         clr_event_wait(read, status);
@@ -382,8 +408,7 @@ static void note_doubts(const struct clr_group_plan *plan, const cl_uint *flags,
 static enum clr_code take_spills(const struct group_job *job, struct clr_group_result *result,
                                  struct clr_status *status)
 {
-    const struct group_pinned *pinned = job->grouper->pinned.mapped;
-    const size_t count = pinned->flags[SPILLS_WORD];
+    const size_t count = flags_of(job)[SPILLS_WORD];
     const size_t size = count * sizeof *result->spills;
 
     if (count == 0)
@@ -400,7 +425,7 @@ static enum clr_code take(const struct group_job *job, struct clr_group_result *
                           enum clr_scan_outcome *outcome, struct clr_status *status)
 {
     const struct group_pinned *pinned = job->grouper->pinned.mapped;
-    const cl_uint *flags = pinned->flags;
+    const cl_uint *flags = flags_of(job);
 
     note_doubts(job->plan, flags, result);
     *outcome = flags[DOUBTS_WORD] & UNSURE_ROW ? CLR_SCAN_UNSURE
@@ -411,11 +436,11 @@ static enum clr_code take(const struct group_job *job, struct clr_group_result *
     if (take_spills(job, result, status) != CLR_OK)
         return status->code;
     if (job->size <= FEW_BYTES) {
-        memcpy(result->records, pinned->records, job->size);
+        memcpy(result->records, pinned->found, job->size);
         return CLR_OK;
     }
-    return clr_upload_take(clr_upload_of(job->device), job->grouper->records,
-                           (char *)result->records, job->size, status);
+    return clr_upload_take(clr_upload_of(job->device), job->grouper->found, (char *)result->records,
+                           job->size, status);
 }
 
 /* ---- A run. */
@@ -428,7 +453,7 @@ static enum clr_code run(const struct group_job *job, struct clr_group_result *r
     cl_event launched[LAUNCHES] = {NULL};
     int i;
 
-    if (make_records(job, status) != CLR_OK || clr_upload_open(job->device, status) == NULL ||
+    if (make_room(job, status) != CLR_OK || clr_upload_open(job->device, status) == NULL ||
         clr_lookup_cache_bring(&job->grouper->programs.lookup_cache, job->device,
                                job->grouper->programs.queue, job->plan->scan, lookups, work,
                                status) != CLR_OK)
@@ -440,7 +465,10 @@ static enum clr_code run(const struct group_job *job, struct clr_group_result *r
             work->kernels += launched[i] != NULL;
             work->kernel_time += clr_event_take_time(&launched[i]);
         }
-        return take(job, result, outcome, status);
+        /* For the next run, while the host goes on. */
+        if (take(job, result, outcome, status) == CLR_OK && clean(job, status) == CLR_OK)
+            clr_opencl_check(status, "clFlush", clr_cl.Flush(job->grouper->programs.queue));
+        return status->code;
     }
     for (i = 0; i < LAUNCHES; i++)
         clr_event_release(&launched[i]);
@@ -463,7 +491,10 @@ static enum clr_code run_kernel(struct clr_device *device, const struct group_pr
                                   (size_t)plan->places * plan->stride * sizeof(cl_long)};
 
     *outcome = CLR_SCAN_NOT_NOW;
-    run(&job, result, outcome, work, status);
+    if (run(&job, result, outcome, work, status) == CLR_OK)
+        return CLR_OK;
+    grouper->has_parameters = false;
+    grouper->clean_size = 0;
     if (status->code == CLR_NOMEM)
         clr_queue_drain(grouper->programs.queue, status);
     return status->code;
