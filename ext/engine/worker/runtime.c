@@ -332,6 +332,14 @@ bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, ui
     return devices->count > 0;
 }
 
+void clr_devices_wake(const struct clr_settings *settings)
+{
+    struct clr_worker *worker;
+
+    if (clr_runtime_worker(settings->device, &worker) == CLR_AVAILABLE)
+        clr_worker_wake(worker);
+}
+
 bool clr_choice_uses(const struct clr_settings *settings, size_t i)
 {
     const struct clr_catalog *catalog;

@@ -83,6 +83,9 @@ bool clr_choice_are_many(const struct clr_settings *settings, uint64_t values);
 bool clr_choose_devices(const struct clr_settings *settings, uint64_t values, uint64_t rows,
                         struct clr_devices *devices);
 
+/* Announces a scan to the device that the setting `device` chooses: see clr_worker_wake(). */
+void clr_devices_wake(const struct clr_settings *settings);
+
 /* Whether device number i of the catalog may be among these, for any number of rows. Starts
    nothing. */
 bool clr_choice_uses(const struct clr_settings *settings, size_t i);

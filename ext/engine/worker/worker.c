@@ -11,8 +11,8 @@
 
 /*
  * For how long a thread polls before it sleeps: one that waits for a scan, and the worker, for
- * another scan that follows at once. To be woken takes 20 to 50 us on a virtual machine, which is
- * as long as a scan of 20 million values.
+ * another scan that follows at once, or that is announced. To be woken takes 20 to 200 us on a
+ * virtual machine, which is as long as a scan of 20 to 100 million values.
  */
 enum { AWAIT_SPIN_NS = 1000000, SPIN_NS = 200000 };
 
@@ -51,6 +51,7 @@ struct clr_worker {
     bool starting;       /* the thread is opening the device, or building */
     unsigned milestones; /* how often a step of that has ended: who waits sees that it goes on */
     int64_t since;       /* when the thread began what it does now, by the clock; 0: nothing */
+    int64_t polls_since; /* when it last had a reason to: see SPIN_NS; 0: it has none */
     struct program {
         enum program_phase phase;
         struct clr_backoff pause;
@@ -438,7 +439,6 @@ static void locked_open(struct clr_worker *worker)
 static void *run(void *argument)
 {
     struct clr_worker *worker = argument;
-    int64_t idle_since = 0;
 
     pthread_mutex_lock(&worker->lock);
     locked_open(worker);
@@ -448,9 +448,8 @@ static void *run(void *argument)
             drop_ended(worker);
             pthread_mutex_lock(&worker->lock);
         } else if (locked_serve(worker)) {
-            idle_since = worker->urgent_last ? clr_clock_ns() : 0;
-        } else if (clr_clock_ns() - idle_since < SPIN_NS) {
-            /* Another scan may follow at once: see SPIN_NS. */
+            worker->polls_since = worker->urgent_last ? clr_clock_ns() : 0;
+        } else if (clr_clock_ns() - worker->polls_since < SPIN_NS) {
             pthread_mutex_unlock(&worker->lock);
             sched_yield();
             pthread_mutex_lock(&worker->lock);
@@ -588,6 +587,14 @@ enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *t
         locked_post(worker, task);
     pthread_mutex_unlock(&worker->lock);
     return readiness;
+}
+
+void clr_worker_wake(struct clr_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->polls_since = clr_clock_ns();
+    pthread_cond_signal(&worker->work_arrived);
+    pthread_mutex_unlock(&worker->lock);
 }
 
 /* The building of an operation's program. */

@@ -124,6 +124,10 @@ enum clr_readiness clr_worker_readiness(struct clr_worker *worker, enum clr_oper
  */
 enum clr_readiness clr_worker_post(struct clr_worker *worker, struct clr_task *task);
 
+/* Announces an urgent task, so that the worker's thread is awake when it comes: for a short time
+   the thread looks for it. */
+void clr_worker_wake(struct clr_worker *worker);
+
 /*
  * Waits for a task that was posted, as long as the device gets on, with this task or with others.
  * Returns its phase:

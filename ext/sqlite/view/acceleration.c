@@ -4,6 +4,7 @@
 #include "base/float_environment.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "engine/worker/runtime.h"
 #include "engine/worker/team.h"
 #include "query/literals.h"
 #include "query/query.h"
@@ -708,6 +709,8 @@ static int run(struct clr_acceleration *acceleration, struct asking *asking,
     const struct clr_reason *reason = &acceleration->last.reason;
     int rc;
 
+    if (acceleration->last.device != NULL && !acceleration->last.is_kept)
+        clr_devices_wake(&acceleration->connection->settings);
     asking->environment = clr_float_environment_begin();
     rc = run_tallies(acceleration, asking, lookups, &run);
     clr_float_environment_end(&asking->environment);
