@@ -92,6 +92,8 @@ struct clr_tally_plan {
 
 /* An expression over one column, and over the rows that a join finds by it, that SQLite evaluates
    for each entry of the column's dictionary. */
+enum { CLR_MOST_DECIDING = 4 };
+
 struct clr_lookup_plan {
     int column; /* of the scan, with codes */
     /* The expression as it is written, but for the column, which is CLR_LOOKUP_ENTRY, columns of
@@ -100,6 +102,10 @@ struct clr_lookup_plan {
     /* The dimensions, each a LEFT JOIN of one row at most with the table of entries; NULL: none. */
     char *joins;
     bool has_subqueries; /* in its text */
+    /* The dimension, by its number from 1, whose row's columns decide on the result, by their
+       numbers in the table, together with whether the entry, which is compared with the rowid
+       alone, has a row there. 0: more decides. */
+    int decided_by, deciding_count, deciding[CLR_MOST_DECIDING];
     /* It has a function whose result may follow from the present time, or the time zone, where an
        argument says so: 'now', 'localtime', 'utc'. */
     bool is_timed;

@@ -362,6 +362,85 @@ static void print_scope(struct clr_printer *printer, const struct scope *scope)
     }
 }
 
+/* ---- What decides on a lookup. */
+
+static bool is_deciding_rowid(const struct clr_binder *binder, const struct clr_node *node,
+                              const struct clr_lookup_plan *plan)
+{
+    const struct clr_known_table *table = &binder->environment->tables[node->source - 1];
+
+    return node->kind == CLR_N_COLUMN && node->dimension == plan->decided_by &&
+           (node->column.is_rowid || node->column.number == table->rowid);
+}
+
+/* Whether an expression is the equality of the column that leads to the dimension with its rowid.
+ */
+static bool is_deciding_key(const struct clr_binder *binder, const struct clr_node *node,
+                            const struct clr_lookup_plan *plan)
+{
+    const struct clr_node *x = node->first, *y = x == NULL ? NULL : x->next;
+
+    if (node->kind != CLR_N_FOLD || node->opcode != CLR_OP_EQUAL || y == NULL || y->next != NULL)
+        return false;
+    if (x->kind == CLR_N_COLUMN && x->dimension == plan->decided_by) {
+        y = x;
+        x = x->next;
+    }
+    return x->kind == CLR_N_COLUMN && x->dimension == 0 && is_deciding_rowid(binder, y, plan);
+}
+
+static bool add_deciding(struct clr_lookup_plan *plan, int number)
+{
+    int i;
+
+    for (i = 0; i < plan->deciding_count && plan->deciding[i] != number; i++)
+        ;
+    if (i == CLR_MOST_DECIDING)
+        return false;
+    plan->deciding[i] = number;
+    plan->deciding_count += i == plan->deciding_count;
+    return true;
+}
+
+/* Adds the columns that an expression reads. Returns false if it reads anything else. */
+static bool add_all_deciding(const struct clr_binder *binder, const struct clr_node *node,
+                             struct clr_lookup_plan *plan)
+{
+    const struct clr_node *child;
+
+    if (is_operand(node) || is_deciding_key(binder, node, plan))
+        return true;
+    if (node->kind == CLR_N_COLUMN)
+        return node->dimension == plan->decided_by && !is_deciding_rowid(binder, node, plan) &&
+               add_deciding(plan, node->column.number);
+    for (child = node->first; child != NULL; child = child->next) {
+        if (!add_all_deciding(binder, child, plan))
+            return false;
+    }
+    return node->kind != CLR_N_SUBQUERY;
+}
+
+/* Finds the columns that decide on the expressions of a lookup, which joins these dimensions. */
+static void find_deciding(const struct clr_binder *binder, struct clr_node *const *nodes, int count,
+                          unsigned dimensions, struct clr_lookup_plan *plan)
+{
+    const struct clr_dimension *dimension = binder->query->dimensions;
+    bool do_decide;
+    int i;
+
+    if (dimensions == 0)
+        return;
+    for (plan->decided_by = 1; (dimensions >> plan->decided_by & 1) == 0; dimension++)
+        plan->decided_by++;
+    do_decide = dimensions == 1u << plan->decided_by;
+    for (i = 0; i < count && do_decide; i++)
+        do_decide = add_all_deciding(binder, nodes[i], plan);
+    for (i = 0; i < dimension->term_count && do_decide; i++)
+        do_decide = add_all_deciding(binder, dimension->terms[i], plan);
+    if (!do_decide)
+        plan->decided_by = 0;
+}
+
 /* Returns the number of the lookup of a column with codes, which takes the texts; -1 once it has
    failed, without them. */
 static int place_lookup(struct clr_binder *binder, struct clr_lookup_plan *plan)
@@ -451,7 +530,9 @@ int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, in
     print_all(&printer, nodes, count, operator);
     print_scope(&printer, &scope);
     plan.text = clr_text_end(&printer.text);
-    plan.joins = dimensions == 0 ? NULL : write_joins(binder, find_way(binder->query, dimensions));
+    dimensions = find_way(binder->query, dimensions);
+    find_deciding(binder, nodes, count, dimensions, &plan);
+    plan.joins = dimensions == 0 ? NULL : write_joins(binder, dimensions);
     if (plan.text == NULL || (plan.joins == NULL && dimensions != 0)) {
         clr_lookup_plan_free(&plan);
         return clr_syntax_no_memory(binder->syntax);

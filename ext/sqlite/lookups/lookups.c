@@ -274,32 +274,31 @@ static inline __attribute__((always_inline)) void fetch_turn(const struct clr_en
     }
 }
 
-/* Evaluates the entries from one on, up to `count`, in that order, beginning anew behind each that
+/* Evaluates the entries from a turn on, up to `end`, in that order, beginning anew behind each that
    has an error. Returns SQLite's code; any other than SQLITE_OK is that of the whole. SQLITE_DONE:
    it takes too long. */
 static int evaluate_entries(sqlite3 *db, const struct clr_lookup_memo *memo,
                             const struct clr_lookup_statement *statement,
-                            const struct clr_lookup_input *input, uint32_t code,
+                            const struct clr_lookup_input *input, uint32_t turn, uint32_t end,
                             const struct clr_sorted_entry *order, struct results *results)
 {
-    const uint32_t first = code, count = input->dictionary->count;
+    const uint32_t first = turn;
     const int64_t since = memo->walks ? clr_clock_ns() : 0;
     sqlite3_stmt *prepared = memo->statement;
     struct clr_entries entries = {
-        input->dictionary, input->encoding, code, count, CLR_TIME_NONE, order};
+        input->dictionary, input->encoding, turn, end, CLR_TIME_NONE, order};
     int errors = 0, rc = clr_entries_bind(prepared, statement->source, &entries);
 
-    while (rc == SQLITE_OK && code < count && errors < MOST_ERRORS) {
-        entries.first = code;
+    while (rc == SQLITE_OK && turn < end && errors < MOST_ERRORS) {
+        entries.first = turn;
         while ((rc = sqlite3_step(prepared)) == SQLITE_ROW) {
-            fetch_turn(&entries, code + TURNS_AHEAD, results, statement->count);
+            fetch_turn(&entries, turn + TURNS_AHEAD, results, statement->count);
             /* A key that is not unique, though the schema has it so, is a sign of a file that is
                damaged. */
-            rc = code == count ? SQLITE_CORRUPT
-                               : take_row(prepared, input, clr_entries_at(&entries, code++),
-                                          results, statement->count);
-            if (rc == SQLITE_OK && memo->walks &&
-                takes_long(since, first, code, count, input->rows))
+            rc = turn == end ? SQLITE_CORRUPT
+                             : take_row(prepared, input, clr_entries_at(&entries, turn++), results,
+                                        statement->count);
+            if (rc == SQLITE_OK && memo->walks && takes_long(since, first, turn, end, input->rows))
                 rc = SQLITE_DONE;
             if (rc != SQLITE_OK) {
                 sqlite3_reset(prepared);
@@ -309,16 +308,16 @@ static int evaluate_entries(sqlite3 *db, const struct clr_lookup_memo *memo,
         rc = sqlite3_reset(prepared);
         if (rc == SQLITE_OK)
             break;
-        if (code == count)
+        if (turn == end)
             return rc;
         if (is_entrys(rc))
             rc = statement->count == 1
                      ? SQLITE_OK
                      : evaluate_alone(db, statement, input,
-                                      (struct clr_entries){input->dictionary, input->encoding, code,
-                                                           code + 1, CLR_TIME_NONE, order},
+                                      (struct clr_entries){input->dictionary, input->encoding, turn,
+                                                           turn + 1, CLR_TIME_NONE, order},
                                       results);
-        code++;
+        turn++;
         errors++;
     }
     return rc;
@@ -622,28 +621,69 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /*
- * Returns the turns of the entries from `begin` on, up to `count`, in the order of their values:
- * rows of a table with such keys lie next to each other then. The order is a matter of speed alone:
- * NULL, where they are in that order already, and without memory for it, is by their numbers. To be
- * freed with clr_memory_free().
+ * Returns the turns of the entries from `begin` on, up to *count, in the order of their values:
+ * rows of a table with such keys lie next to each other then. models: the entries that each of them
+ * is alike to, of which the first one alone has a turn, and *count becomes the end of the turns; or
+ * NULL. Turns are a matter of speed alone: NULL, where the entries are in that order already, and
+ * without memory for it, is by their numbers. To be freed with clr_memory_free().
  */
 static struct clr_sorted_entry *sort_entries(const struct clr_dictionary *dictionary,
-                                             uint32_t begin, uint32_t count)
+                                             const uint32_t *models, uint32_t begin,
+                                             uint32_t *count)
 {
     const struct clr_scalar *entries = dictionary->entries;
     struct clr_sorted_entry *sorted;
-    uint32_t i;
+    uint32_t end = begin, i;
 
-    for (i = begin; i + 1 < count && entries[i].bits <= entries[i + 1].bits; i++)
+    for (i = begin; i + 1 < *count && entries[i].bits <= entries[i + 1].bits; i++)
         ;
-    if (i + 1 >= count)
+    if (i + 1 >= *count && models == NULL)
         return NULL;
-    sorted = clr_memory_alloc(count * sizeof *sorted);
-    for (i = begin; i < count && sorted != NULL; i++)
-        sorted[i] = (struct clr_sorted_entry){entries[i].bits, i};
-    if (sorted != NULL)
-        qsort(sorted + begin, count - begin, sizeof *sorted, compare_entries);
+    sorted = clr_memory_alloc(*count * sizeof *sorted);
+    if (sorted == NULL)
+        return NULL;
+    for (i = begin; i < *count; i++) {
+        if (models == NULL || models[i] == i)
+            sorted[end++] = (struct clr_sorted_entry){entries[i].bits, i};
+    }
+    qsort(sorted + begin, end - begin, sizeof *sorted, compare_entries);
+    *count = end;
     return sorted;
+}
+
+/* Returns the entries that all from `known` on are alike to, or NULL. */
+static uint32_t *find_alike(struct clr_connection *connection,
+                            const struct clr_lookup_statement *statement,
+                            const struct clr_lookup_input *input, uint32_t known,
+                            struct clr_lookup_memo *memo)
+{
+    struct clr_alike_input alike = {input->database, input->snapshot, input->watch, 0};
+    uint32_t *models;
+
+    if (memo->are_unlike)
+        return NULL;
+    models = clr_alike_find(&statement->alike, &alike, input->dictionary, known,
+                            input->dictionary->count);
+    connection->stats.bytes_decoded += alike.bytes_read;
+    memo->are_unlike = models == NULL && alike.bytes_read > 0;
+    return models;
+}
+
+/* Gives entries from `known` on, up to `count`, the results of those that they are alike to. */
+static void copy_results(const uint32_t *models, uint32_t known, uint32_t count, int part_count,
+                         const struct results *results)
+{
+    uint32_t code;
+    int i;
+
+    for (i = 0; i < part_count; i++) {
+        struct clr_lookup_results *shared = results[i].shared;
+
+        for (code = known; code < count; code++) {
+            shared->tags[code] = shared->tags[models[code]];
+            shared->values[code] = shared->values[models[code]];
+        }
+    }
 }
 
 /*
@@ -652,11 +692,13 @@ static struct clr_sorted_entry *sort_entries(const struct clr_dictionary *dictio
  * does first. Returns SQLITE_OK, with the lookups complete, or with a reason; SQLITE_NOMEM or
  * SQLITE_INTERRUPT: without them the memo is to be freed.
  */
-static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
+static int evaluate(struct clr_connection *connection, const struct clr_lookup_statement *statement,
                     const struct clr_lookup_input *input, uint32_t known,
                     struct clr_lookup_memo *memo, struct clr_reason *reason)
 {
     const uint32_t count = input->dictionary->count;
+    uint32_t end = count, *models = NULL;
+    sqlite3 *db = connection->db;
     struct results *results = clr_memory_alloc_zero((size_t)statement->count * sizeof *results);
     struct clr_sorted_entry *order = NULL;
     int rc = results == NULL ? SQLITE_NOMEM : SQLITE_OK, i;
@@ -667,12 +709,16 @@ static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
     }
     if (rc == SQLITE_OK && !begin_results(statement, input->dictionary, memo, known, results))
         rc = SQLITE_NOMEM;
-    if (rc == SQLITE_OK && statement->joins)
-        order = sort_entries(input->dictionary, known, count);
+    if (rc == SQLITE_OK && statement->joins) {
+        models = find_alike(connection, statement, input, known, memo);
+        order = sort_entries(input->dictionary, models, known, &end);
+    }
     if (rc == SQLITE_OK)
         rc = clr_values_bind(memo->statement, input->parameters, input->parameter_count);
     if (rc == SQLITE_OK)
-        rc = evaluate_entries(db, memo, statement, input, known, order, results);
+        rc = evaluate_entries(db, memo, statement, input, known, end, order, results);
+    if (rc == SQLITE_OK && models != NULL)
+        copy_results(models, known, count, statement->count, results);
     if (rc == SQLITE_OK)
         rc = take_results(statement, count, results, memo);
     if (rc == SQLITE_DONE)
@@ -685,6 +731,7 @@ static int evaluate(sqlite3 *db, const struct clr_lookup_statement *statement,
     }
     clr_memory_free(results);
     clr_memory_free(order);
+    clr_memory_free(models);
     sqlite3_clear_bindings(memo->statement);
     return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }
@@ -880,7 +927,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
             return SQLITE_OK;
         }
     }
-    rc = evaluate(connection->db, statement, input, find_known(statement, memo), memo, reason);
+    rc = evaluate(connection, statement, input, find_known(statement, memo), memo, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
         keep(connection->db, memo, statement, input);
     else

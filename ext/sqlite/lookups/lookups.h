@@ -9,6 +9,7 @@
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "query/reason.h"
+#include "sqlite/lookups/alike.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
 #include "sqlite/session/connection.h"
@@ -48,6 +49,7 @@ struct clr_lookup_statement {
     bool is_timed;           /* as the query's plan has it */
     bool joins;              /* it reads tables beside the entries */
     enum clr_time_unit unit; /* of the column */
+    struct clr_alike alike;  /* what decides on all parts */
 };
 
 /* What a lookup is evaluated with. */
@@ -59,6 +61,10 @@ struct clr_lookup_input {
                                          not given */
     int parameter_count;
     size_t rows; /* of the table */
+    /* Of the transaction that the connection reads in; NULL: pages are not read. */
+    struct clr_database *database;
+    struct clr_snapshot *snapshot;
+    const struct clr_watch *watch;
 };
 
 /* What a view keeps of a statement's lookups from one query to the next. Zeros: nothing. What
@@ -69,6 +75,7 @@ struct clr_lookup_memo {
     int count;
     bool walks;          /* for each entry a subquery goes over a table */
     bool has_units;      /* the times of a unit are alike to them */
+    bool are_unlike;     /* it is not worth while to look for entries that are alike */
     bool is_kept;        /* they may serve another query of the same dictionary */
     uint64_t dictionary; /* its id */
     struct clr_copied_values parameters;

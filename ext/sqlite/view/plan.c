@@ -552,6 +552,45 @@ static bool write_texts(const struct clr_query *query, int number, const char *f
            (statement->probe != NULL || !query->lookups[number].has_subqueries);
 }
 
+static bool add_field(struct clr_alike *alike, const struct clr_column_info *column)
+{
+    int i;
+
+    for (i = 1; i < alike->count && alike->fields[i].index != column->field.index; i++)
+        ;
+    if (i > CLR_MOST_DECIDING || !column->is_stored || !column->readable)
+        return false;
+    alike->fields[i] = column->field;
+    alike->fields[i].with_codes = true;
+    alike->count += i == alike->count;
+    return true;
+}
+
+/* Finds the columns of a dimension that decide on all parts of a statement. */
+static void find_alike(const struct clr_query *query, const struct tables *tables,
+                       struct clr_lookup_statement *statement)
+{
+    const int number = query->lookups[statement->parts[0].number].decided_by;
+    const struct clr_table_info *info;
+    struct clr_alike alike = {.count = 1, .fields = {{.index = CLR_FIELD_ROWID}}};
+    bool do_decide = number > 0;
+    int i, k;
+
+    if (!do_decide)
+        return;
+    info = &tables->infos[query->dimensions[number - 1].source];
+    alike.root = info->root;
+    for (i = 0; i < statement->count && do_decide; i++) {
+        const struct clr_lookup_plan *plan = &query->lookups[statement->parts[i].number];
+
+        do_decide = plan->decided_by == number && !info->without_rowid;
+        for (k = 0; k < plan->deciding_count && do_decide; k++)
+            do_decide = add_field(&alike, &info->columns[plan->deciding[k]]);
+    }
+    if (do_decide)
+        statement->alike = alike;
+}
+
 /* The type of an expression that is none of a column's. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int find_no_type(struct clr_column_type *type)
 {
@@ -562,10 +601,11 @@ static int find_no_type(struct clr_column_type *type)
 
 /* Writes the statement of the lookups that go with the one of that number, which is the first of
    them. Returns as write_statements(). */
-static int write_statement(sqlite3 *db, const struct clr_table_info *table,
-                           const struct clr_query *query, int number, int source,
-                           struct clr_lookup_statement *statement)
+static int write_statement(sqlite3 *db, const struct clr_plan *whole, const struct tables *tables,
+                           int number, int source, struct clr_lookup_statement *statement)
 {
+    const struct clr_table_info *table = &whole->table;
+    const struct clr_query *query = whole->query;
     static const char named[] = " AS \"" CLR_LOOKUP_TABLE "\"";
     const struct clr_lookup_plan *plan = &query->lookups[number];
     const struct clr_query_column *column = &query->columns[plan->column];
@@ -591,29 +631,29 @@ static int write_statement(sqlite3 *db, const struct clr_table_info *table,
     rc = from != NULL && probed != NULL && write_texts(query, number, from, probed, statement)
              ? SQLITE_OK
              : SQLITE_NOMEM;
+    if (rc == SQLITE_OK)
+        find_alike(query, tables, statement);
     sqlite3_free(name);
     sqlite3_free(from);
     sqlite3_free(probed);
     return rc;
 }
 
-/*
- * Writes the statements of a query's lookups over a table's columns: *count grows, and each of them
- * is to be freed with free_statement() in any case. There is room for as many as there are lookups.
- * parameter_count: the largest number of parameters and operands. Returns SQLITE_OK;
- * SQLITE_NOMEM; or SQLite's code if the schema does not tell a column's type.
- */
-static int write_statements(sqlite3 *db, const struct clr_table_info *table,
-                            const struct clr_query *query, int parameter_count,
-                            struct clr_lookup_statement *statements, int *count)
+/* Writes the statements of the lookups of a plan's query, which clr_plan_free() frees.
+   parameter_count: the largest number of parameters and operands. Returns SQLITE_OK; SQLITE_NOMEM;
+   or SQLite's code if the schema does not tell a column's type. */
+static int write_statements(sqlite3 *db, struct clr_plan *plan, const struct tables *tables,
+                            int parameter_count)
 {
+    const struct clr_query *query = plan->query;
     int rc = SQLITE_OK, i, k;
 
     for (i = 0; i < query->lookup_count && rc == SQLITE_OK; i++) {
         for (k = 0; k < i && !go_together(&query->lookups[k], &query->lookups[i]); k++)
             ;
         if (k == i)
-            rc = write_statement(db, table, query, i, parameter_count + 1, &statements[(*count)++]);
+            rc = write_statement(db, plan, tables, i, parameter_count + 1,
+                                 &plan->statements[plan->statement_count++]);
     }
     return rc;
 }
@@ -621,7 +661,8 @@ static int write_statements(sqlite3 *db, const struct clr_table_info *table,
 /* Writes the statements of the query's lookups, and looks at what their subqueries read. Returns
    SQLITE_OK or SQLITE_NOMEM. */
 static int write_lookups(struct clr_connection *connection, const struct clr_select *select,
-                         struct clr_plan *plan, struct clr_reason *reason)
+                         struct clr_plan *plan, const struct tables *tables,
+                         struct clr_reason *reason)
 {
     const struct clr_query *query = plan->query;
     sqlite3 *db = connection->db;
@@ -632,8 +673,7 @@ static int write_lookups(struct clr_connection *connection, const struct clr_sel
         clr_reason_set(reason, CLR_WHY_SCHEMA_UNREAD);
         return SQLITE_OK;
     }
-    rc = write_statements(db, &plan->table, query, select->parameter_count + query->operand_count,
-                          plan->statements, &plan->statement_count);
+    rc = write_statements(db, plan, tables, select->parameter_count + query->operand_count);
     for (i = 0; i < plan->statement_count && rc == SQLITE_OK; i++) {
         if (plan->statements[i].probe != NULL)
             rc = clr_subqueries_check(connection, plan->statements[i].probe, plan->table.schema,
@@ -653,7 +693,7 @@ static int bind_tables(struct clr_connection *connection, const struct clr_selec
     int rc = bind_query(connection, select, plan, tables, program, reason);
 
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = write_lookups(connection, select, plan, reason);
+        rc = write_lookups(connection, select, plan, tables, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         return rc;
     if (clr_functions_are_replaced(connection, plan->query)) {

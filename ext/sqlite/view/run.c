@@ -40,15 +40,18 @@ static void release_columns(struct clr_view_run *run)
 
 /* ---- Lookups. */
 
-static struct clr_lookup_input input_of(const struct clr_view_run *run,
-                                        const struct clr_column *column)
+static struct clr_lookup_input input_of(struct clr_view_run *run, const struct clr_column *column)
 {
-    return (struct clr_lookup_input){.dictionary = column->dictionary,
-                                     .encoding = run->plan->encoding,
-                                     .version = run->dimensions->number,
-                                     .parameters = run->operands.values,
-                                     .parameter_count = run->operands.count,
-                                     .rows = column->rows};
+    return (struct clr_lookup_input){
+        .dictionary = column->dictionary,
+        .encoding = run->plan->encoding,
+        .version = run->dimensions->number,
+        .parameters = run->operands.values,
+        .parameter_count = run->operands.count,
+        .rows = column->rows,
+        .database = run->request.database,
+        .snapshot = run->request.no_pages == CLR_WHY_NONE ? &run->request.snapshot : NULL,
+        .watch = run->watch};
 }
 
 /* Says which version of the database the connection sees. Returns false if it is writing. */
