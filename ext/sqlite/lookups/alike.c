@@ -99,11 +99,12 @@ static size_t class_of(const struct rows *rows, int64_t rowid)
     return row == NO_ROW ? 0 : class + 1;
 }
 
-/* Stores the first entry of each one's class. What is no INTEGER is alike to nothing: SQLite
-   converts some of it for the comparison. */
-static void find_models(const struct rows *rows, const struct clr_dictionary *dictionary,
-                        uint32_t first, uint32_t count, uint32_t *first_of, uint32_t *models)
+/* Stores the first entry of each one's class, and returns how many entries are the first ones. What
+   is no INTEGER is alike to nothing: SQLite converts some of it for the comparison. */
+static size_t find_models(const struct rows *rows, const struct clr_dictionary *dictionary,
+                          uint32_t first, uint32_t count, uint32_t *first_of, uint32_t *models)
 {
+    size_t found = 0;
     uint32_t i;
 
     for (i = first; i < count; i++) {
@@ -111,13 +112,15 @@ static void find_models(const struct rows *rows, const struct clr_dictionary *di
         uint32_t *model;
 
         models[i] = i;
-        if (entry->tag != CLR_TAG_INTEGER)
-            continue;
-        model = &first_of[class_of(rows, entry->bits)];
-        if (*model == NONE)
-            *model = i;
-        models[i] = *model;
+        if (entry->tag == CLR_TAG_INTEGER) {
+            model = &first_of[class_of(rows, entry->bits)];
+            if (*model == NONE)
+                *model = i;
+            models[i] = *model;
+        }
+        found += models[i] == i;
     }
+    return found;
 }
 
 uint32_t *clr_alike_find(const struct clr_alike *alike, struct clr_alike_input *input,
@@ -139,7 +142,10 @@ uint32_t *clr_alike_find(const struct clr_alike *alike, struct clr_alike_input *
         models = clr_memory_alloc(count * sizeof *models);
     if (models != NULL) {
         memset(first_of, 0xff, classes * sizeof *first_of);
-        find_models(&rows, dictionary, first, count, first_of, models);
+        if (find_models(&rows, dictionary, first, count, first_of, models) > entries / 2) {
+            clr_memory_free(models);
+            models = NULL;
+        }
     }
     clr_memory_free(first_of);
     release(&rows);

@@ -30,7 +30,7 @@ struct clr_alike_input {
  * Returns the number of an entry for each of a dictionary's first `count` entries, from `first` on:
  * of the first one that is alike, which may be itself; to be freed with clr_memory_free(). Of those
  * before nothing is stored. NULL: the dimension is not read, or has too many rows or values for it
- * to be worth while, or there is no memory.
+ * to be worth while, or most entries are alike to none, or there is no memory.
  */
 uint32_t *clr_alike_find(const struct clr_alike *alike, struct clr_alike_input *input,
                          const struct clr_dictionary *dictionary, uint32_t first, uint32_t count);
