@@ -367,10 +367,10 @@ static void print_scope(struct clr_printer *printer, const struct scope *scope)
 static bool is_deciding_rowid(const struct clr_binder *binder, const struct clr_node *node,
                               const struct clr_lookup_plan *plan)
 {
-    const struct clr_known_table *table = &binder->environment->tables[node->source - 1];
-
-    return node->kind == CLR_N_COLUMN && node->dimension == plan->decided_by &&
-           (node->column.is_rowid || node->column.number == table->rowid);
+    if (node->kind != CLR_N_COLUMN || node->dimension != plan->decided_by)
+        return false;
+    return node->column.is_rowid ||
+           node->column.number == binder->environment->tables[node->source - 1].rowid;
 }
 
 /* Whether an expression is the equality of the column that leads to the dimension with its rowid.

@@ -128,14 +128,13 @@ uint32_t *clr_alike_find(const struct clr_alike *alike, struct clr_alike_input *
 {
     const size_t entries = count - first;
     uint32_t *models = NULL, *first_of = NULL;
-    size_t classes = 0;
     struct rows rows;
+    size_t classes;
 
     if (alike->count == 0 || input->snapshot == NULL || entries < WORTH ||
         !load(alike, input, dictionary->seed, MOST_ROWS * entries, &rows))
         return NULL;
-    if (rows.columns[0]->kind == CLR_TAG_INTEGER)
-        classes = count_classes(&rows);
+    classes = count_classes(&rows);
     if (classes > 0)
         first_of = clr_memory_alloc(classes * sizeof *first_of);
     if (first_of != NULL)
