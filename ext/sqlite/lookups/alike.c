@@ -7,7 +7,7 @@
 /* WORTH: entries that SQLite evaluates in the time in which threads begin to load. MOST_ROWS: to
    load so many rows takes about as long as to evaluate an entry. MOST_CLASSES: of rows with other
    values than all others have. */
-enum { WORTH = 256, MOST_ROWS = 8, MOST_CLASSES = 1 << 20 };
+enum { WORTH = 1024, MOST_ROWS = 8, MOST_CLASSES = 1 << 20 };
 
 /* No entry, and no row. */
 #define NONE UINT32_MAX
