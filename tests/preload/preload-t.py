@@ -286,6 +286,25 @@ def test_writes():
         tap.is_equal(counts, {"INSERT": 3, "CREATE": 1, "DELETE": 0}, f"writes, {mode}: accelerated")
 
 
+#: What a statement that writes asks of the one before it: whether a row was there to be changed.
+CHANGES_SCRIPT = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("CREATE TABLE w(a, b)")
+for statement in ("INSERT INTO w SELECT changes(), count(*) FROM t WHERE k > 3", "INSERT INTO w SELECT s, count(*) FROM t WHERE changes() = 0 GROUP BY s",
+                  "WITH g AS (SELECT max(v) AS m FROM t) INSERT INTO w SELECT m, Changes() FROM g", "DELETE FROM w WHERE a = (SELECT max(k) FROM t) + changes()"):
+    for _ in range(3):
+        db.execute("UPDATE t SET v = v + 1 WHERE k = 7")
+        db.execute(statement)
+print(db.execute("SELECT * FROM w").fetchall(), db.total_changes)
+"""
+
+
+def test_changes():
+    """A statement that writes and calls changes() is told of the one before it."""
+    compare_script("changes", CHANGES_SCRIPT, "changes()")
+
+
 def test_settings():
     """Settings come from the environment, and from what is the default here."""
     command = (tap.SQLITE3, "-init", "/dev/null", ":memory:")
@@ -420,6 +439,7 @@ def main():
         test_beside()
         test_units()
         test_writes()
+        test_changes()
         test_settings()
         test_locked()
         test_programs_without()

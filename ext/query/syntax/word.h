@@ -51,22 +51,25 @@ static inline const char *clr_string_end(const char *text)
 }
 
 /* Whether a text, without blanks before it, begins as a SELECT does, or as a statement that writes
-   and has one: that is not far, where what has none may be long. */
+   and has one: that is not far, where what has none may be long. One that writes and calls
+   changes() is none: SQLite forgets these when it explains a statement that writes. */
 static inline bool clr_word_may_select(const char *text)
 {
     enum { FIRST_CHARACTERS = 1000 };
     const char *const end = text + FIRST_CHARACTERS;
+    bool selects = clr_word_is(text, "with"), writes = clr_word_writes(text), counts = false;
 
-    if (!clr_word_writes(text))
-        return clr_word_is(text, "select") || clr_word_is(text, "with");
-    while (text < end && *text != '\0' && *text != ';') {
-        if (clr_word_is(text, "select"))
-            return true;
+    if (!selects && !writes)
+        return clr_word_is(text, "select");
+    while ((selects || text < end) && *text != '\0' && *text != ';') {
+        writes = writes || clr_word_writes(text);
+        counts = counts || clr_word_is(text, "changes");
+        selects = selects || clr_word_is(text, "select");
         text = *text == '\''        ? clr_string_end(text)
                : clr_is_word(*text) ? clr_word_end(text)
                                     : text + 1;
     }
-    return false;
+    return selects && !(writes && counts);
 }
 
 #endif
