@@ -341,6 +341,28 @@ print(db.execute("SELECT name, value FROM clreduce_settings WHERE name IN ('devi
 """
 
 
+#: SQLite waits for a lock as long as the program has said, and no longer.
+WAITS_SCRIPT = """
+import sqlite3, sys, time
+other, db = (sqlite3.connect(sys.argv[1], isolation_level=None, timeout=1) for _ in range(2))
+db.execute("CREATE TABLE w(a, b)")
+other.execute("BEGIN EXCLUSIVE")
+for statement in ("SELECT k, sum(v) FROM t GROUP BY k", "INSERT INTO w SELECT k, sum(v) FROM t GROUP BY k"):
+    begun = time.monotonic()
+    try:
+        db.execute(statement)
+    except sqlite3.OperationalError as error:
+        print(error, round(time.monotonic() - begun), db.execute("PRAGMA busy_timeout").fetchall())
+other.execute("COMMIT")
+print(db.execute("SELECT k, sum(v) FROM t GROUP BY k").fetchall())
+"""
+
+
+def test_waits():
+    """A statement that fails because of a lock has waited for it once."""
+    compare_script("waits", WAITS_SCRIPT, "a lock that is waited for")
+
+
 def test_locked():
     """A connection that is opened while its file is locked has its settings all the same, once it has prepared something."""
     got, told = run(sys.executable, "-c", LOCKED_SCRIPT, LARGE, options=(), settings="device=host")
@@ -441,6 +463,7 @@ def main():
         test_writes()
         test_changes()
         test_settings()
+        test_waits()
         test_locked()
         test_programs_without()
         test_static()

@@ -206,22 +206,44 @@ static bool has_aged(struct clreduce_watched *watched)
     return watched->next_age != watched->age;
 }
 
+/* Returns how many milliseconds SQLite waits for a lock, by sqlite3_busy_timeout(). 0: not at all,
+   or as long as a handler of the application's says. */
+static int read_busy_timeout(sqlite3 *db)
+{
+    sqlite3_stmt *statement;
+    int timeout = 0;
+
+    if (clr_statement_make(db, "PRAGMA busy_timeout", 0, &statement) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        timeout = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return timeout;
+}
+
 /* Makes a companion, if the schema is still the statement's, and stays so meanwhile: a statement
-   that is outdated afterwards has been expired by an older view that went for this one. NULL: it
-   can't be made, with the reason; or without one if it is only not the time to make it. */
+   that is outdated afterwards has been expired by an older view that went for this one. Where a
+   lock is in the way, the plain statement is to be the one that waits. NULL: it can't be made, with
+   the reason; or without one if it is only not the time to make it. */
 static struct companion *make_by_schema(struct clreduce_watched *watched,
                                         struct companions *companions, bool *is_refused,
                                         char **reason)
 {
+    sqlite3 *db = watched->connection->db;
+    const int timeout = read_busy_timeout(db);
     struct companion *companion = NULL;
     sqlite3_stmt *hold;
-    const int rc = clr_schema_renew(watched->connection, sqlite3_sql(watched->plain), &hold);
+    int rc;
 
+    if (timeout > 0)
+        sqlite3_busy_timeout(db, 0);
+    rc = clr_schema_renew(watched->connection, sqlite3_sql(watched->plain), &hold);
     if (rc == SQLITE_OK && !has_aged(watched) && clr_has_columns_of_now(watched->plain)) {
         companion = make_companion(watched->connection, companions, watched->plain, reason);
         *is_refused = companion == NULL;
     }
     sqlite3_finalize(hold);
+    if (timeout > 0)
+        sqlite3_busy_timeout(db, timeout);
     return companion;
 }
 
