@@ -233,6 +233,7 @@ def updated(_, action, schema, table, rowid):
 
 
 COMMITTED = PROGRESS(lambda _: print("  committed") or 0)
+REFUSED = PROGRESS(lambda _: print("  refused") or 1)
 
 
 def counts():
@@ -512,6 +513,12 @@ def case_writes():
     for made in ("TABLE n", "TEMP TABLE m", "TABLE IF NOT EXISTS n"):
         text_of = f"CREATE {made} AS SELECT s, s AS \"a b\", count(*), sum(v) AS s, k + 1, NULL FROM t GROUP BY s, k % 2 ORDER BY 3 DESC"
         execute(text_of) if "TEMP" in made else once(text_of, 1)
+    # Those that fail once they have been filled.
+    call("commit_hook", this.db, REFUSED, None)
+    for made in ("TABLE p", "TEMP TABLE p"):
+        once(f"CREATE {made} AS {sums}", 1)
+    call("commit_hook", this.db, COMMITTED, None)
+    once(f"CREATE TABLE p AS {sums} UNION ALL SELECT 1, sum(big), 1 FROM t", 1)
     once("SELECT * FROM n", 9)
     once("SELECT * FROM m", 9)
     once("SELECT sql FROM sqlite_master UNION ALL SELECT sql FROM sqlite_temp_master", 9)

@@ -517,14 +517,17 @@ static int stops(struct clreduce_watched *watched, sqlite3_int64 nanoseconds)
 }
 
 /* A statement that can't be prepared anew has written nothing, or all of it is undone; but where
-   the transaction is over, the plain one would run without it. */
+   the transaction is over, the plain one would run without it. One that has made a table, and met a
+   constraint, is outdated, too: the application may have been asked then whether to commit. */
 static int is_final(const struct clreduce_watched *watched)
 {
     sqlite3_stmt *statement = watched->companion->statement;
+    sqlite3 *db = watched->connection->db;
 
     return watched->writes && sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0) > 0 &&
            (!clr_statement_is_outdated(statement) ||
-            sqlite3_get_autocommit(watched->connection->db) != watched->was_autocommit);
+            (sqlite3_errcode(db) & 0xff) == SQLITE_CONSTRAINT ||
+            sqlite3_get_autocommit(db) != watched->was_autocommit);
 }
 
 static void failed(struct clreduce_watched *watched)
