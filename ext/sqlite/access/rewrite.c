@@ -203,16 +203,21 @@ static void free_lifted(struct clr_lifted *lifted)
 }
 
 /* Prepares the SELECT from a view of the statement whose scalar subqueries are the view's
-   arguments. Returns as clr_accelerated_prepare(). */
+   arguments. SQLite reads a BLOB that is bound as UTF-8, where a number is wanted, and others by
+   the database's encoding. Returns as clr_accelerated_prepare(). */
 static int prepare_lifted(struct clr_connection *connection, sqlite3_stmt *plain,
                           const char *trimmed, unsigned flags, sqlite3_str *lines,
                           sqlite3_stmt **accelerated)
 {
     sqlite3_str *told = lines == NULL ? NULL : sqlite3_str_new(NULL);
     char name[CLR_MADE_NAME], *message = NULL, *values;
-    struct clr_lifted lifted;
+    struct clr_lifted lifted = {.text = NULL};
     sqlite3_stmt *select = NULL;
-    int rc = clr_units_lift(connection, trimmed, told, &lifted);
+    int encoding, rc = clr_encoding_find(connection->db, &encoding);
+
+    if (rc == SQLITE_OK)
+        rc = encoding == SQLITE_UTF8 ? clr_units_lift(connection, trimmed, told, &lifted)
+                                     : SQLITE_NOTFOUND;
 
     if (rc == SQLITE_OK)
         rc = clr_made_view_get(connection, lifted.text, false, name, &message);
