@@ -63,8 +63,11 @@ enum clr_scan_outcome clr_room_adopt(struct clr_room *room, struct clr_group_mem
     return CLR_SCAN_DONE;
 }
 
+/* Most rooms of groups are never made, and there are hundreds. */
 void clr_room_free(struct clr_room *room, struct clr_group_memory *memory)
 {
+    if (room->start == NULL && room->taken == 0)
+        return;
     if (memory != NULL)
         clr_group_memory_return(memory, room->taken);
     clr_column_release(room->column);
