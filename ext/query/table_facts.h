@@ -68,6 +68,13 @@ struct clr_known_table {
     int key_count;
 };
 
+/* Whether a column of a table is its rowid, by whichever name. */
+static inline bool clr_known_is_rowid(const struct clr_known_table *table,
+                                      const struct clr_known_column *column)
+{
+    return column->is_rowid || column->number == table->rowid;
+}
+
 struct clr_environment {
     const struct clr_known_table *tables; /* as many as FROM has, and in its order */
     int parameter_count;                  /* the largest parameter number of the statement */

@@ -367,10 +367,8 @@ static void print_scope(struct clr_printer *printer, const struct scope *scope)
 static bool is_deciding_rowid(const struct clr_binder *binder, const struct clr_node *node,
                               const struct clr_lookup_plan *plan)
 {
-    if (node->kind != CLR_N_COLUMN || node->dimension != plan->decided_by)
-        return false;
-    return node->column.is_rowid ||
-           node->column.number == binder->environment->tables[node->source - 1].rowid;
+    return node->kind == CLR_N_COLUMN && node->dimension == plan->decided_by &&
+           clr_known_is_rowid(&binder->environment->tables[node->source - 1], &node->column);
 }
 
 /* Whether an expression is the equality of the column that leads to the dimension with its rowid.

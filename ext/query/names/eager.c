@@ -80,7 +80,7 @@ static int find_keyed(const struct clr_binder *binder, const struct clr_node *no
         return -1;
     table = find_table(binder, node, &column);
     return table < 0 || table == last_table(binder) ||
-                   (!column->is_rowid && column->number != binder->environment->tables[table].rowid)
+                   !clr_known_is_rowid(&binder->environment->tables[table], column)
                ? -1
                : table;
 }

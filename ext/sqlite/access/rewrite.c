@@ -211,14 +211,14 @@ static int prepare_lifted(struct clr_connection *connection, sqlite3_stmt *plain
 {
     sqlite3_str *told = lines == NULL ? NULL : sqlite3_str_new(NULL);
     char name[CLR_MADE_NAME], *message = NULL, *values;
-    struct clr_lifted lifted = {.text = NULL};
+    struct clr_lifted lifted;
     sqlite3_stmt *select = NULL;
-    int encoding, rc = clr_encoding_find(connection->db, &encoding);
+    int encoding, rc = clr_units_lift(connection, trimmed, told, &lifted);
 
     if (rc == SQLITE_OK)
-        rc = encoding == SQLITE_UTF8 ? clr_units_lift(connection, trimmed, told, &lifted)
-                                     : SQLITE_NOTFOUND;
-
+        rc = clr_encoding_find(connection->db, &encoding);
+    if (rc == SQLITE_OK && encoding != SQLITE_UTF8)
+        rc = SQLITE_NOTFOUND;
     if (rc == SQLITE_OK)
         rc = clr_made_view_get(connection, lifted.text, false, name, &message);
     if (rc == SQLITE_OK)

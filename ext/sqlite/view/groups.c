@@ -629,17 +629,16 @@ static bool set_numbers(const struct filling *filling, int number, size_t first,
     const enum clr_group_number kind = filling->numbers[number];
     const struct clr_group_cells cells =
         cells_of(filling->values, first, filling->values->key_count + number);
-    bool has_all = kind != CLR_GROUP_NOTHING;
+    bool has_all;
     size_t i;
 
-    if (has_all)
-        has_all = clr_groups_read(filling->groups, call->tally, kind, first, count, &cells);
-    else
+    if (kind == CLR_GROUP_NOTHING) {
         for (i = 0; i < count; i++)
             cells.tags[i * cells.step] = CLR_TAG_UNSURE;
-    if (kind < CLR_GROUP_LEAST || !call->builtin)
-        return has_all;
-    for (i = 0; i < count; i++) {
+        return false;
+    }
+    has_all = clr_groups_read(filling->groups, call->tally, kind, first, count, &cells);
+    for (i = 0; i < count && kind >= CLR_GROUP_LEAST && call->builtin; i++) {
         if (cells.tags[i * cells.step] == CLR_TAG_REAL &&
             clr_real_of(cells.bits[i * cells.step]) == 0.0) {
             cells.tags[i * cells.step] = CLR_TAG_UNSURE;
