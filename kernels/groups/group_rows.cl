@@ -14,6 +14,45 @@ typedef struct {
     uint first_place, held, place_count, copies, stride;
 } group_table;
 
+/*
+ * Where the rows of a place lie beside each other, work-items next to each other meet, whatever the
+ * copies: a work-item then keeps what its rows add while they are of one place, in `run`, and adds
+ * it to the table before a row of another place. A work-group has neighbouring rows, so that this
+ * is rare.
+ */
+#if IN_RUNS
+#define COUNT(word) run[word]++
+#define ADD(word, wide, value) run[word] += value
+#define MOST(word, value) run[word] = max(run[word], value)
+#define BEGIN_RUN                                                                                  \
+    ulong run[WORDS] = {0};                                                                        \
+    uint run_cell = NOWHERE;
+#define TAKE_ROW_OF(cell)                                                                          \
+    if (cell != run_cell) {                                                                        \
+        END_RUN                                                                                    \
+        run_cell = cell;                                                                           \
+    }                                                                                              \
+    TAKE_ROW
+#define END_RUN                                                                                    \
+    if (run_cell != NOWHERE) {                                                                     \
+        FOR_EACH_ADD(END_ADD)                                                                      \
+        FOR_EACH_MOST(END_MOST)                                                                    \
+    }
+#define END_ADD(word, wide)                                                                        \
+    if (run[word] != 0) {                                                                          \
+        volatile __local uint *low = lows + (word)*place_count + run_cell;                         \
+        if (wide == NARROW)                                                                        \
+            atomic_add(low, (uint)run[word]);                                                      \
+        else                                                                                       \
+            add_in_local(low, highs + (wide)*place_count + run_cell, run[word]);                   \
+        run[word] = 0;                                                                             \
+    }
+#define END_MOST(word)                                                                             \
+    if (run[word] != 0) {                                                                          \
+        KEEP_MOST_LOCALLY(mosts + ((word)-ADDS) * place_count + run_cell, run[word]);              \
+        run[word] = 0;                                                                             \
+    }
+#else
 #define COUNT(word) atomic_inc(lows + (word)*place_count + cell)
 #define ADD(word, wide, value)                                                                     \
     add_in_local(lows + (word)*place_count + cell, highs + (wide)*place_count + cell, value)
@@ -21,6 +60,10 @@ typedef struct {
 #define MOST(word, value) KEEP_MOST_LOCALLY(mosts + ((word)-ADDS) * place_count + cell, value)
 #else
 #define MOST(word, value)
+#endif
+#define BEGIN_RUN
+#define TAKE_ROW_OF(cell) TAKE_ROW
+#define END_RUN
 #endif
 
 /* As atomics.cl has it, with the halves apart, so that neighbours lie in other banks. */
@@ -119,8 +162,16 @@ __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
     group_table table = make_table(local_memory, places, slice * place_count, place_count, copies,
                                    records, second_round);
     USE_TABLE(table)
+    BEGIN_RUN
+#if IN_RUNS
+    ulong step_rows = get_num_groups(0) / slices * BATCH;
+    ulong part_rows = (rows + step_rows - 1) / step_rows * BATCH;
+    ulong part_first = first_row + get_group_id(0) / slices * part_rows;
+    BEGIN_ROWS(part_first, min(part_first + part_rows, first_row + rows), 0, get_local_size(0))
+#else
     BEGIN_ROWS(first_row, first_row + rows, get_group_id(0) / slices * get_local_size(0),
                get_num_groups(0) / slices * get_local_size(0))
+#endif
 
     FOR_EACH_BATCH
     {
@@ -138,12 +189,14 @@ __kernel void group_rows_locally(ROW_FORMALS ulong first_row, ulong rows,
                 ROW_BODY
                 FIND_PLACE
                 cell = place - table.first_place;
-                if (cell < table.held)
-                    TAKE_ROW
+                if (cell < table.held) {
+                    TAKE_ROW_OF(cell)
+                }
             }
         }
         END_BATCH
     }
+    END_RUN
     tell_doubts(doubts, flags);
     add_table(table, records, second_round);
 }

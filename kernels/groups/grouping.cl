@@ -8,7 +8,9 @@
  * FOR_EACH_TALLY(X): X(number, filter, x, y, ...) for each, with what TALLY has below
  * ADDS, MOSTS: words of a record that are added, and then those of which the greatest stays
  * WIDES: how many of the added words are no counts
- * WIDE_NUMBERS: for each of the added words its number among these, or NARROW
+ * FOR_EACH_ADD(X): X(word, its number among these, or NARROW) for each of the added words;
+ * FOR_EACH_MOST(X): X(word) for each of the others
+ * IN_RUNS: whether a work-item adds up the rows of one place that it takes one after the other
  * BY_FIRST: whether the last word is the one that tells the group's first row
  *
  * Defined by the host: HALVES (1: the device has no atomic maximum of 64 bits). There rows are gone
@@ -18,7 +20,8 @@
  */
 #define WORDS (ADDS + MOSTS)
 #define NARROW 255
-__constant uchar wide_numbers[ADDS] = {WIDE_NUMBERS};
+#define WIDE_NUMBER(word, wide) wide,
+__constant uchar wide_numbers[ADDS] = {FOR_EACH_ADD(WIDE_NUMBER)};
 
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

@@ -224,6 +224,48 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, size_t row
     return CLR_SCAN_DONE;
 }
 
+/* Whether a key, a column or a lookup, has the same value in two rows of the scan's columns, but
+   for its type. */
+static bool is_same(const struct clr_scan *scan, int key, size_t row, size_t other)
+{
+    const struct clr_instruction *instruction = &scan->instructions[key];
+    const struct clr_column *column = scan->columns[instruction->a];
+    const int64_t *values;
+
+    if (instruction->opcode == CLR_OP_COLUMN)
+        return clr_column_value(column, row) == clr_column_value(column, other);
+    values = scan->lookups[instruction->b].values;
+    return values[clr_column_code(column, row)] == values[clr_column_code(column, other)];
+}
+
+/* Whether rows of a group mostly lie beside each other, tens of them and more, as some rows of a
+   scan with groups tell: a guess. False if its keys are not columns and lookups. */
+static bool lie_together(const struct clr_scan *scan)
+{
+    enum { LOOKS = 64, DISTANCE = 64 };
+    const struct clr_grouping *grouping = scan->grouping;
+    size_t found = 0, row, i;
+    bool are_same;
+    int key;
+
+    if (scan->rows <= DISTANCE)
+        return false;
+    for (key = 0; key < grouping->key_count; key++) {
+        const enum clr_opcode opcode = scan->instructions[grouping->keys[key]].opcode;
+
+        if (opcode != CLR_OP_COLUMN && opcode != CLR_OP_LOOKUP)
+            return false;
+    }
+    for (i = 0; i < LOOKS; i++) {
+        /* Spread by the golden ratio, so that no period of the rows meets theirs. */
+        row = (size_t)((i + 1) * UINT64_C(0x9e3779b97f4a7c15) % (scan->rows - DISTANCE));
+        for (key = 0, are_same = true; key < grouping->key_count; key++)
+            are_same = are_same && is_same(scan, grouping->keys[key], row, row + DISTANCE);
+        found += are_same;
+    }
+    return 2 * found > LOOKS;
+}
+
 /* ---- Limits. */
 
 /* From this span on the ends of a range are likely not to be in the sample. */
@@ -707,6 +749,7 @@ enum clr_scan_outcome clr_group_plan_make(struct clr_group_plan *plan, const str
         find_nulls(planner);
         plan_tallies(planner);
         plan_keys(planner);
+        plan->in_runs = runner == CLR_GROUPS_ON_DEVICE && lie_together(scan);
     }
     clr_memory_free(sample);
     clr_memory_free(planner);

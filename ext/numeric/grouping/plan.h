@@ -100,6 +100,7 @@ struct clr_group_plan {
     struct clr_group_key keys[CLR_MOST_KEYS];
     bool by_codes; /* places are the codes of the only key, which is a lookup: rows need no look at
                       what the codes stand for, and those of one group come together in the end */
+    bool in_runs; /* for devices: rows of a group mostly lie beside each other, as some rows tell */
     uint64_t places; /* how many there may be */
     int adds, words; /* of a record: added ones, then extremes; word 0 counts the rows, */
     struct clr_group_field count; /* here */

@@ -815,6 +815,7 @@ void clr_group_key(struct clr_row_key *key, const struct clr_group_plan *plan, c
     add_filter(key, scan, kinds);
     find_used(plan, used);
     add_instructions(key, scan, kinds, used, names);
+    add_word(key, plan->in_runs && !queued);
     add_word(key, find_wides(plan, wide));
     add_word(key, plan->adds);
     for (i = 0; i < plan->adds; i++)
@@ -849,16 +850,20 @@ void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
                     key->words[0] || key->arguments.column_count == 1 ? LOADED_BYTES
                                                                       : LOADED_BYTES_OF_GROUPS);
     word = add_body(text, word);
+    add_text(text, "#define IN_RUNS %d\n", *word++);
     add_text(text, "#define WIDES %d\n", *word++);
     count = *word++;
-    add_text(text, "#define ADDS %d\n#define WIDE_NUMBERS", count);
+    add_text(text, "#define ADDS %d\n#define FOR_EACH_ADD(X)", count);
     for (i = j = 0; i < count; i++)
         if (*word++)
-            add_text(text, " %d,", j++);
+            add_text(text, " X(%d, %d)", i, j++);
         else
-            add_text(text, " NARROW,");
+            add_text(text, " X(%d, NARROW)", i);
+    add_text(text, "\n#define MOSTS %d\n#define FOR_EACH_MOST(X)", *word);
+    for (i = 0; i < *word; i++)
+        add_text(text, " X(%d)", count + i);
+    word++;
     add_text(text, "\n");
-    add_text(text, "#define MOSTS %d\n", *word++);
     add_text(text, "#define BY_FIRST %d\n", *word++);
     count = *word++;
     add_text(text, "#define KEYS %d\n#define FOR_EACH_KEY(X)", count);

@@ -125,6 +125,7 @@ static void test_scan(const struct clr_device_info *info, bool queued)
         .tally_count = 2,
         .adds = 8,
         .words = 12,
+        .stride = 13,
         .tallies = {{.x_types = NUMBERS,
                      .filter = -1,
                      .missing = 1,
@@ -145,13 +146,16 @@ static void test_scan(const struct clr_device_info *info, bool queued)
                      .real_high = -1,
                      .real_low = -1,
                      .extremes = {-1, -1, -1, -1}}}};
-    clr_group_key(&group_key, &groups, kinds, queued);
-    clr_group_text(&text, &group_key);
-    clr_group_kernels_build(text.text, queued, NULL, info, group_kernels, &group_size, &log,
-                            &status);
-    tap_ok(text.complete && compiles == !info->doubles,
-           "groups with all operators, %s doubles, %s a queue", info->doubles ? "with" : "without",
-           queued ? "with" : "without");
+    for (int in_runs = 0; in_runs < 2; in_runs++) {
+        groups.in_runs = in_runs;
+        clr_group_key(&group_key, &groups, kinds, queued);
+        clr_group_text(&text, &group_key);
+        clr_group_kernels_build(text.text, queued, NULL, info, group_kernels, &group_size, &log,
+                                &status);
+        tap_ok(text.complete && compiles == !info->doubles,
+               "groups%s with all operators, %s doubles, %s a queue", in_runs ? " in runs" : "",
+               info->doubles ? "with" : "without", queued ? "with" : "without");
+    }
 }
 
 TAP_TEST(all_tests)

@@ -115,6 +115,35 @@ def test_many(device, rng):
             views.given_by_device(db, "many", select, what=f"{count} groups: {select}")
 
 
+def test_runs(device, rng):
+    """Rows in the order of their groups, but for some that are not, in groups few and far between, with conditions."""
+    db = views.connect(views.new(), device)
+    rows, late = 40_000 + rng.randint(0, 3_000), rng.randint(100, 30_000)
+    values = (
+        f"i, CASE WHEN i / 5000 <> 3 THEN i / 5000 END, i / 3000 * 97, date('2024-01-30', i / 4000 || ' days'),"
+        f" CASE WHEN i BETWEEN {late} AND {late} + 40 THEN -1 ELSE i / 9000 END, random() % 1000,"
+        " CASE WHEN i % 13 > 0 THEN random() % 100000 / 8.0 END, CASE WHEN i % 5 > 0 THEN random() % 1000000007 ELSE random() / 7e12 END"
+    )
+    support.execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER, far INTEGER, day TEXT, late INTEGER, n INTEGER, x REAL, mixed)",
+                    support.numbered("t", rows, values))
+    for select in (
+        "SELECT k, count(*), gpu_sum(x), min(n), gpu_max(x) FROM t GROUP BY k",
+        "SELECT far, count(*), gpu_sum(mixed), count(x) FROM t GROUP BY far",
+        "SELECT day, late, count(*), sum(n), gpu_sum(x) FILTER (WHERE n > 0) FROM t GROUP BY day, late",
+        "SELECT substr(day, 1, 7), gpu_max(mixed), gpu_avg(n), gpu_min(x) FROM t WHERE n > -900 GROUP BY 1 ORDER BY 2",
+    ):
+        views.given_by_device(db, "runs", select, anew=True)
+    select = "SELECT far, late, gpu_sum(mixed), max(n), sum(n) FROM t GROUP BY far, late"
+    views.given_by_device(db, "runs", select, anew=True)
+    for change in (
+        f"UPDATE t SET far = far + 1 WHERE id BETWEEN {late} AND {late} + {rng.randint(1, 6_000)}",
+        "UPDATE t SET late = 2, n = -n WHERE id % 7 = 3",
+        "UPDATE t SET far = 5 * (id % 50)",
+    ):
+        db.execute(change)
+        views.given_by_device(db, "runs", select, what=change)
+
+
 def test_random(device, rng):
     """Random SELECTs."""
     Run(DeviceGroups, 4 if tap.QUICK else 40, device=device, fast=0.2, on_device=0.2).all(rng)
