@@ -512,6 +512,47 @@ struct trial {
     struct clr_group_plan plan;
 };
 
+/* Returns how many INTEGERs each of so many keys has in a trial. */
+static int count_integers(int key_count)
+{
+    return key_count > 4 ? 1 : 7;
+}
+
+/* Has a register that loads from a column or a lookup have some types alone, and if it is a key
+   some INTEGERs alone. */
+static void want(struct clr_trial_scan *made, int register_number, unsigned types, int integers)
+{
+    const struct clr_instruction *from =
+        register_number < 0 ? NULL : &made->instructions[register_number];
+    struct clr_trial_wanted *wanted = from == NULL                    ? NULL
+                                      : from->opcode == CLR_OP_COLUMN ? &made->of_columns[from->a]
+                                      : from->opcode == CLR_OP_LOOKUP ? &made->of_lookups[from->b]
+                                                                      : NULL;
+
+    if (wanted == NULL)
+        return;
+    if (wanted->types == 0 || (wanted->types & types) != 0)
+        wanted->types = wanted->types == 0 ? types : wanted->types & types;
+    if (integers > 0)
+        wanted->integers = integers;
+}
+
+/* Has the table have the keys and the arguments that the plan is for. */
+static void want_planned(struct trial *trial)
+{
+    const struct clr_group_plan *plan = &trial->plan;
+    int i;
+
+    for (i = 0; i < plan->grouping.key_count; i++)
+        want(&trial->made, plan->grouping.keys[i],
+             CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL),
+             count_integers(plan->grouping.key_count));
+    for (i = 0; i < plan->tally_count; i++) {
+        want(&trial->made, trial->tallies[i].x, plan->tallies[i].x_types, 0);
+        want(&trial->made, trial->tallies[i].y, plan->tallies[i].y_types, 0);
+    }
+}
+
 /* Returns a copy of what the plan, which fits, needs, or NULL without memory. */
 static struct trial *new_trial(const struct clr_group_plan *plan, const uint8_t *kinds)
 {
@@ -524,11 +565,13 @@ static struct trial *new_trial(const struct clr_group_plan *plan, const uint8_t 
     for (i = 0; i < plan->tally_count; i++)
         trial->tallies[i] = plan->scan->tallies[i];
     trial->plan = *plan;
+    trial->made.repeats = plan->in_runs;
     trial->plan.scan = &trial->made.scan;
     trial->made.scan.tallies = trial->tallies;
     trial->made.scan.tally_count = plan->tally_count;
     trial->made.scan.grouping = &trial->plan.grouping;
     trial->made.scan.values_memory = memory_limit;
+    want_planned(trial);
     return trial;
 }
 
@@ -540,7 +583,8 @@ static void place_anywhere(struct clr_group_plan *plan)
 
     plan->places = 1;
     for (i = count - 1; i >= 0; i--) {
-        plan->keys[i] = (struct clr_group_key){-3, count > 4 ? 2 : 8, plan->places};
+        plan->keys[i] = (struct clr_group_key){CLR_TRIAL_LEAST, (uint64_t)count_integers(count) + 1,
+                                               plan->places};
         plan->places *= plan->keys[i].size;
     }
 }

@@ -68,14 +68,15 @@ static struct clr_frame make_frame(uint8_t kind, int64_t least)
                               .power = clr_kind_has_decimals(kind) ? 1e3 : 0.0};
 }
 
-/* Returns the value that a frame, narrow or not, has in the place of another one. */
+/* Returns the value that a frame, narrow or not, has in the place of another one: of an INTEGER
+   that it has, this one. */
 static int64_t frame_value(const struct clr_frame *frame, int64_t value)
 {
-    const uint64_t word = (uint64_t)value & (((uint64_t)1 << 8 * frame->bytes) - 1);
+    const uint64_t mask = ((uint64_t)1 << 8 * frame->bytes) - 1, least = (uint64_t)frame->least;
 
-    if (frame->bytes == 0)
+    if (frame->bytes == 0 || (frame->power == 0.0 && (uint64_t)value - least <= mask))
         return value;
-    return clr_frame_bits(frame, (int64_t)((uint64_t)frame->least + word));
+    return clr_frame_bits(frame, (int64_t)(least + ((uint64_t)value & mask)));
 }
 
 static void send(struct clr_device *device, struct clr_resident_column *column, const void *values,
@@ -182,7 +183,26 @@ struct values {
     size_t count;
     int64_t *bits;
     uint8_t *tags; /* a column's if it is CLR_TAG_MIXED */
+    struct clr_trial_wanted wanted;
 };
+
+/* Whether the values of a round are those that a program is for. */
+static bool is_wanted(const struct clr_trial_round *round)
+{
+    return round->kind == CLR_TRIAL_HARD || round->kind == CLR_TRIAL_COMMON;
+}
+
+/* Returns the types that values have, of several. */
+static unsigned choose_types(const struct values *values, const struct clr_trial_round *round)
+{
+    const unsigned types =
+        values->is_short ? (round->types & ~CLR_TYPE(CLR_TAG_REAL)) : round->types;
+
+    if (!is_wanted(round) || values->wanted.types == 0)
+        return types;
+    return (types & values->wanted.types) != 0 ? types & values->wanted.types
+                                               : values->wanted.types;
+}
 
 static bool may_be(const struct values *values, uint8_t tag)
 {
@@ -194,8 +214,7 @@ static uint8_t choose_tag(const struct values *values, const struct clr_trial_ro
                           uint64_t *seed)
 {
     const uint64_t random = clr_test_random(seed) >> 32;
-    const unsigned reals = CLR_TYPE(CLR_TAG_REAL);
-    const unsigned types = values->is_short ? (round->types & ~reals) : round->types;
+    const unsigned types = choose_types(values, round);
     uint8_t tag = (uint8_t)(random / 64 % 3);
 
     if (values->kind != CLR_TAG_MIXED)
@@ -216,6 +235,9 @@ static int64_t choose_bits(const struct clr_trial_scan *trial, const struct valu
 {
     if (tag != CLR_TAG_INTEGER && tag != CLR_TAG_REAL)
         return 0;
+    if (tag == CLR_TAG_INTEGER && is_wanted(round) && values->wanted.integers > 0)
+        return CLR_TRIAL_LEAST +
+               (int64_t)((clr_test_random(seed) >> 32) % (uint64_t)values->wanted.integers);
     if (values->is_short)
         return (int8_t)(round->kind == CLR_TRIAL_HARD ? clr_test_random(seed) >> 32
                                                       : (clr_test_random(seed) >> 32) % 3);
@@ -278,7 +300,7 @@ static void fill_codes(int number, struct clr_column *column)
 
 /* Returns the frame of a column, narrow or not: it begins with one of the ends of all that may be
    kept, or for others than hard values, or several types, such that it has small values, and 0. */
-static struct clr_frame choose_frame(uint8_t kind, const struct clr_trial_round *round, int number)
+static struct clr_frame choose_frame(uint8_t kind, bool are_hard, int number)
 {
     const size_t bits = 8 * clr_kind_narrow_bytes(kind);
     const bool decimals = clr_kind_has_decimals(kind);
@@ -286,8 +308,7 @@ static struct clr_frame choose_frame(uint8_t kind, const struct clr_trial_round 
 
     if (bits == 0)
         return make_frame(kind, 0);
-    if (round->kind != CLR_TRIAL_HARD ||
-        clr_kind_wide(kind) != (decimals ? CLR_TAG_REAL : CLR_TAG_INTEGER))
+    if (!are_hard || clr_kind_wide(kind) != (decimals ? CLR_TAG_REAL : CLR_TAG_INTEGER))
         return make_frame(kind, -(INT64_C(1) << (bits - 1)));
     return make_frame(kind,
                       number % 2 == 0 ? -greatest - 1 : greatest - (INT64_MAX >> (63 - bits)));
@@ -310,13 +331,35 @@ static void fit(struct clr_column *column, const struct clr_frame *frame)
     }
 }
 
+/* Has rows be the same as the ones before them, so many in each run. */
+static void repeat_rows(struct clr_column *column)
+{
+    enum { RUN = 5 };
+    const size_t width = column->code_bytes;
+    char *codes = column->codes;
+    size_t i, from;
+
+    for (i = 0; i < column->rows; i++) {
+        from = i - i % RUN;
+        if (codes != NULL) {
+            memmove(codes + i * width, codes + from * width, width);
+            continue;
+        }
+        column->values[i] = column->values[from];
+        if (column->kind == CLR_TAG_MIXED)
+            column->tags[i] = column->tags[from];
+    }
+}
+
 static enum clr_code make_column(struct clr_device *device, const struct clr_trial_scan *trial,
                                  const struct clr_trial_round *round, int i,
                                  struct clr_trial_table *table, struct clr_status *status)
 {
     const uint8_t kind = trial->kinds[i];
     const size_t code_bytes = clr_kind_code_bytes(kind);
-    const struct clr_frame frame = choose_frame(kind, round, i);
+    const struct clr_trial_wanted *wanted = &trial->of_columns[i];
+    const bool are_hard = round->kind == CLR_TRIAL_HARD && wanted->integers == 0;
+    const struct clr_frame frame = choose_frame(kind, are_hard, i);
     struct clr_column *here = table->here[i] =
         code_bytes > 0 ? clr_column_new_codes(NULL, CLR_TRIAL_ROWS, (uint8_t)code_bytes)
                        : clr_column_new(CLR_TRIAL_ROWS);
@@ -333,9 +376,12 @@ static enum clr_code make_column(struct clr_device *device, const struct clr_tri
                               .types = CLR_TYPE(CLR_TAG_BYTES),
                               .count = CLR_TRIAL_ROWS,
                               .bits = here->values,
-                              .tags = here->tags});
+                              .tags = here->tags,
+                              .wanted = *wanted});
         fit(here, &frame);
     }
+    if (trial->repeats)
+        repeat_rows(here);
     table->there[i] = send_column(device, kind, &frame, code_bytes > 0 ? here->codes : here->values,
                                   here->tags, CLR_TRIAL_ROWS, status);
     return status->code;
@@ -363,7 +409,8 @@ static enum clr_code make_lookup(struct clr_trial_scan *trial, const struct clr_
                           .is_short = lookup->is_short,
                           .count = count,
                           .bits = results->values,
-                          .tags = results->tags});
+                          .tags = results->tags,
+                          .wanted = trial->of_lookups[instruction->b]});
     clr_lookup_set(lookup, results, count);
     lookup->kind = kept.kind;
     lookup->types = kept.types;

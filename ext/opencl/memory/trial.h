@@ -56,6 +56,16 @@ struct clr_trial_round {
     unsigned types; /* CLR_TYPE() of NULL, INTEGER and REAL: where there may be several, these */
 };
 
+/* What a column or a lookup is to have where values are HARD or COMMON, since a program is for no
+   others: these types, as far as there may be several and the round has one of them, or else any of
+   them; and of INTEGERs so many, from CLR_TRIAL_LEAST on. 0: any. */
+enum { CLR_TRIAL_LEAST = -3 };
+
+struct clr_trial_wanted {
+    unsigned types;
+    int integers;
+};
+
 /* What a program computes, as it is kept until the program is built: no tallies, and columns and
    lookups' results in a table alone. */
 struct clr_trial_scan {
@@ -64,6 +74,9 @@ struct clr_trial_scan {
     struct clr_scalar constants[CLR_MOST_SCAN_INSTRUCTIONS];
     struct clr_lookup lookups[CLR_MOST_LOOKUPS];
     uint8_t kinds[CLR_MOST_COLUMNS]; /* of the columns on the device */
+    /* What callers set, of the table. */
+    struct clr_trial_wanted of_columns[CLR_MOST_COLUMNS], of_lookups[CLR_MOST_LOOKUPS];
+    bool repeats; /* some rows beside each other are to be the same in all columns */
 };
 
 /* Both are the scan's columns: those of the host and those of the device. */
