@@ -13,6 +13,9 @@
  * FOR_EACH_FILTER_COLUMN(X): X(type, array) for each array of a column that the filter needs
  * FOR_EACH_OTHER_COLUMN(X): likewise, of the others
  * ROWS_AT_ONCE: rows of a batch, a power of two up to 8, unless that is more than MOST_BATCH
+ * BRANCHES: whether a row that has failed branches past a truth. Where a kernel has few registers,
+ * so many work-groups wait for memory at a time that this is quicker; where it has more, the truths
+ * of a batch are loaded side by side.
  *
  * Defined by the host: MOST_BATCH, and MOST_ITEMS, the work-items of a work-group at most. Rows are
  * gone through so:
@@ -75,9 +78,17 @@
    where one that is doubtful may be unknown. The bits of rows that fail are not loaded. */
 #define KEEP_IF(passes) pass_of[load] = pass_of[load] && (passes);
 #define WITHIN(word, least, more) KEEP_IF((uint)(word) - (least) <= (more))
+#if BRANCHES
 #define TRUTH(truths, code)                                                                        \
-    const uint word = truths[pass_of[load] ? (uint)(code) >> 5 : 0];                               \
+    if (pass_of[load])                                                                             \
+        pass_of[load] = truths[(uint)(code) >> 5] >> ((code)&31) & 1;
+#else
+#define TRUTH(truths, code)                                                                        \
+    uint word = 0;                                                                                 \
+    if (pass_of[load])                                                                             \
+        word = truths[(uint)(code) >> 5];                                                          \
     KEEP_IF(word >> ((code)&31) & 1)
+#endif
 #define SURE(value) KEEP_IF(scalar_is_true(value))
 #define DOUBTFUL(value)                                                                            \
     SURE(value)                                                                                    \

@@ -627,7 +627,8 @@ static const int16_t *add_head(struct clr_row_text *text, const struct clr_scan_
     int i;
 
     word = add_rows(text, &key->row, LOADED_BYTES);
-    add_text(text, "#define STEPS %d\n#define FOR_EACH_STEP(X)", key->step_count);
+    add_text(text, "#define BRANCHES 1\n#define STEPS %d\n#define FOR_EACH_STEP(X)",
+             key->step_count);
     for (i = 0; i < key->step_count; i++) {
         const struct clr_kernel_kind *kind =
             clr_kernel_kind_of(key->steps[i].operation, key->steps[i].element);
@@ -850,7 +851,7 @@ void clr_group_text(struct clr_row_text *text, const struct clr_row_key *key)
                     key->words[0] || key->arguments.column_count == 1 ? LOADED_BYTES
                                                                       : LOADED_BYTES_OF_GROUPS);
     word = add_body(text, word);
-    add_text(text, "#define IN_RUNS %d\n", *word++);
+    add_text(text, "#define BRANCHES 0\n#define IN_RUNS %d\n", *word++);
     add_text(text, "#define WIDES %d\n", *word++);
     count = *word++;
     add_text(text, "#define ADDS %d\n#define FOR_EACH_ADD(X)", count);
