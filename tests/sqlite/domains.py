@@ -394,17 +394,20 @@ class DeviceGroups(Domain):
     spread = (0.0, -0.0, 1e-300, -1e300, 1e300, 0.1, 3.5, float("inf"), None)
 
     @classmethod
-    def create(cls, db, rng, rows):
-        """The table in any database."""
-        support.table(db, "t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER, big INTEGER, x REAL,"
-                          " mixed, wide REAL, wild REAL)", ((
+    def create(cls, db, rng, rows, in_order=False):
+        """The table in any database. in_order: rows of a city, and among these of one `few`, lie beside each other."""
+        made = [(
             None, rng.choice(cls.cities), f"20{rng.randint(10, 12)}-0{rng.randint(1, 9)}-{rng.randint(10, 28)}",
             rng.randint(-2, 3) if rng.random() > 0.1 else None, rng.randint(0, rows), rng.randint(-99, 99),
             rng.choice((2**62, -(2**62), 2**40, 1, -1)), rng.randint(-999, 999) / 8, rng.choice((None, 1, 2, 7, 0.5, -2.25)),
-            rng.random() * 100 if rng.random() > 0.002 else 1e-30, rng.choice(cls.spread)) for _ in range(rows)))
+            rng.random() * 100 if rng.random() > 0.002 else 1e-30, rng.choice(cls.spread)) for _ in range(rows)]
+        if in_order:
+            made.sort(key=lambda row: (row[1] or "", row[3] or 0))
+        support.table(db, "t(id INTEGER PRIMARY KEY, city TEXT, day TEXT, few INTEGER, many INTEGER, n INTEGER, big INTEGER, x REAL,"
+                          " mixed, wide REAL, wild REAL)", made)
 
     def fill(self, rng):
-        self.create(self.db, rng, 5_000)
+        self.create(self.db, rng, 5_000, in_order=rng.random() < 0.5)
 
 
 class Edges(Domain):
