@@ -237,7 +237,7 @@ static int check_walk(const struct clr_column_request *request, const char *sql)
         return rc;
     walk = clr_bytecode_walk(&program);
     clr_bytecode_free(&program);
-    return walk.kind == CLR_WALK_TREE && walk.root == request->table->root && !walk.descends &&
+    return walk.kind == CLR_WALK_TREE && walk.tree == request->table->tree && !walk.descends &&
                    !walk.has_lists
                ? SQLITE_OK
                : SQLITE_ERROR;

@@ -472,8 +472,8 @@ static bool sets_are_binary(const struct clr_bytecode *program)
     return true;
 }
 
-/* The b-trees that programs open, by their databases and root pages. What sorts has none: sorters,
-   and ephemeral tables of keys, are 0, and indexes for a run -1. */
+/* The b-trees that programs open. What sorts has none: sorters, and ephemeral tables of keys, are
+   0, and indexes for a run -1. */
 struct trees {
     int count;
     int64_t *list;
@@ -496,7 +496,7 @@ static int add_trees(const struct clr_bytecode *program, struct trees *trees)
                               (sqlite3_uint64)(trees->count + program->count + 1) * sizeof *grown);
     for (; operation < clr_bytecode_end(program) && grown != NULL; operation++) {
         if (CLR_VDBE_OP_IN(operation, "OpenRead", "ReopenIdx"))
-            grown[trees->count++] = ((int64_t)operation->p3 << 32) + operation->p2;
+            grown[trees->count++] = clr_vdbe_op_tree(operation);
         else if (clr_vdbe_op_is(operation, "OpenAutoindex"))
             grown[trees->count++] = -1;
         else if (clr_vdbe_op_is(operation, "SorterOpen") ||

@@ -82,6 +82,13 @@ bool clr_vdbe_op_is(const struct clr_vdbe_op *operation, const char *opcode);
 /* Whether it is of one of those. */
 #define CLR_VDBE_OP_IN(operation, ...) CLR_TEXT_IN((operation)->opcode, __VA_ARGS__)
 
+/* Returns the b-tree that an operation opens: its root page, and above that the number of its
+   database, as pages of two databases have the same numbers. */
+static inline int64_t clr_vdbe_op_tree(const struct clr_vdbe_op *open)
+{
+    return ((int64_t)open->p3 << 32) + open->p2;
+}
+
 /* The operations that search a cursor's b-tree for a key. */
 #define CLR_VDBE_SEARCHES                                                                          \
     "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "SeekRowid", "NotExists", "NotFound",         \

@@ -226,9 +226,8 @@ struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program)
         first >= loops.lists_end || (next != NULL && first >= loops.walk))
         return walk;
     walk.kind = next == NULL && loops.lists == 0 ? CLR_WALK_ONE : CLR_WALK_TREE;
-    walk.root =
-        (uint32_t)find_open(program, program->operations[next == NULL ? search : loops.walk].p1)
-            ->p2;
+    walk.tree = clr_vdbe_op_tree(
+        find_open(program, program->operations[next == NULL ? search : loops.walk].p1));
     /* What is looked up for groups, by a correlated subquery, is no search for where they begin. */
     walk.is_whole = searches == 0 || (next != NULL && program->operations[search].p1 != next->p1);
     if (next != NULL) {
@@ -260,33 +259,33 @@ static bool is_before_lists(const struct clr_bytecode *program, const struct loo
     return loops->lists == 0 || operation - program->operations < loops->lists_begin;
 }
 
-/* Returns the root page of the b-tree, of a table or an index, all of which a program goes over in
-   its order in the outermost loop. 0: there is none, or it is not known. */
-static uint32_t find_outermost_root(const struct clr_bytecode *program)
+/* Returns the b-tree, of a table or an index, all of which a program goes over in its order in the
+   outermost loop. 0: there is none, or it is not known. */
+static int64_t find_outermost_tree(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
 
     return first != NULL && clr_vdbe_op_is(first, "Rewind") &&
                    is_before_lists(program, &loops, first)
-               ? (uint32_t)open->p2
+               ? clr_vdbe_op_tree(open)
                : 0;
 }
 
 /*
  * Whether a program of a join, in which each row of the outermost table has one row at most of each
- * other table, goes over the rows of the table with that root page in the order of their rowids:
- * over all of them, or, if they are listed, over the values of the one IN that it goes over.
+ * other table, goes over the rows of the table with that b-tree in the order of their rowids: over
+ * all of them, or, if they are listed, over the values of the one IN that it goes over.
  */
-static bool is_join_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+static bool is_join_in_order(const struct clr_bytecode *program, int64_t tree, bool are_listed)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
     int place;
 
     if (!are_listed)
-        return root != 0 && find_outermost_root(program) == root;
-    if (first == NULL || (uint32_t)open->p2 != root)
+        return tree != 0 && find_outermost_tree(program) == tree;
+    if (first == NULL || clr_vdbe_op_tree(open) != tree)
         return false;
     place = (int)(first - program->operations);
     return (clr_vdbe_op_is(first, "SeekRowid") || clr_vdbe_op_is(first, "NotExists")) &&
@@ -295,11 +294,11 @@ static bool is_join_in_order(const struct clr_bytecode *program, uint32_t root, 
 }
 
 /*
- * Returns the root page of the b-tree, of a table or an index, that a program goes over in its
- * order in the outermost loop, where it tells groups from one another as they come within that, by
- * no sorter. 0: there is none, or it is not known.
+ * Returns the b-tree, of a table or an index, that a program goes over in its order in the
+ * outermost loop, where it tells groups from one another as they come within that, by no sorter. 0:
+ * there is none, or it is not known.
  */
-static uint32_t find_grouping_root(const struct clr_bytecode *program)
+static int64_t find_grouping_tree(const struct clr_bytecode *program)
 {
     const struct loops loops = find_loops(program);
     const struct clr_vdbe_op *open, *first = find_outermost(program, &loops, &open);
@@ -313,7 +312,7 @@ static uint32_t find_grouping_root(const struct clr_bytecode *program)
     do
         next = CLR_BYTECODE_NEXT(program, next, "Next");
     while (next != NULL && (next->p1 != first->p1 || !compares(program, next)));
-    return next != NULL ? (uint32_t)open->p2 : 0;
+    return next != NULL ? clr_vdbe_op_tree(open) : 0;
 }
 
 /* Returns the loop around an operation in which a list's values are gone over from the least one
@@ -335,16 +334,16 @@ static const struct clr_vdbe_op *find_list_loop(const struct clr_bytecode *progr
 }
 
 /*
- * Whether the one b-tree that a program reads is that of the table with that root page, in the
- * order of the rowids: over all rows, or, if they are listed, over the values of the one list that
- * it goes over. Whatever it does with the rows then: sorters leave equal ones in their order.
+ * Whether the one b-tree that a program reads is that one, a table's, in the order of the rowids:
+ * over all rows, or, if they are listed, over the values of the one list that it goes over.
+ * Whatever it does with the rows then: sorters leave equal ones in their order.
  */
-static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bool are_listed)
+static bool feeds_in_order(const struct clr_bytecode *program, int64_t tree, bool are_listed)
 {
     const struct clr_vdbe_op *open = NULL, *place = NULL, *operation = NULL;
 
     while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenRead")) != NULL) {
-        if (open != NULL || operation->runs_once || (uint32_t)operation->p2 != root)
+        if (open != NULL || operation->runs_once || clr_vdbe_op_tree(operation) != tree)
             return false;
         open = operation;
     }
@@ -364,10 +363,10 @@ static bool feeds_in_order(const struct clr_bytecode *program, uint32_t root, bo
            find_list_loop(program, place) != NULL;
 }
 
-/* Returns the root page of the index whose rows a program goes over, all of them from the first one
-   on, if it reads nothing else but maybe their rows in the table with that root page. 0: it does
-   not. */
-static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t root)
+/* Returns the b-tree of the index whose rows a program goes over, all of them from the first one
+   on, if it reads nothing else but maybe their rows in the table with that b-tree. 0: it does not.
+ */
+static int64_t find_feeding_index(const struct clr_bytecode *program, int64_t tree)
 {
     const struct clr_vdbe_op *index = NULL, *operation = NULL;
     int table = -1, rewinds = 0;
@@ -375,9 +374,9 @@ static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t 
     while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenRead")) != NULL) {
         if (operation->runs_once)
             return 0;
-        if ((uint32_t)operation->p2 == root && table < 0)
+        if (clr_vdbe_op_tree(operation) == tree && table < 0)
             table = operation->p1;
-        else if ((uint32_t)operation->p2 != root && index == NULL)
+        else if (clr_vdbe_op_tree(operation) != tree && index == NULL)
             index = operation;
         else
             return 0;
@@ -392,7 +391,7 @@ static uint32_t find_feeding_index(const struct clr_bytecode *program, uint32_t 
             return 0;
         rewinds++;
     }
-    return rewinds == 1 ? (uint32_t)index->p2 : 0;
+    return rewinds == 1 ? clr_vdbe_op_tree(index) : 0;
 }
 
 bool clr_bytecode_repeats_walks(const struct clr_bytecode *program)
@@ -423,16 +422,16 @@ static int column_of_key(const struct clr_query *query, int key)
 /* What list_columns() gives of a column. */
 enum { AT_PLACE, AT_NAME = 2, AT_DESCENDS, AT_SEQUENCE, AT_IS_KEY };
 
-/* Prepares a statement that lists the columns of the index of a table that has a root page; NULL:
-   there is none. Returns SQLITE_OK, or SQLite's code. */
-static int list_columns(sqlite3 *db, const char *schema, const char *table, uint32_t root,
+/* Prepares a statement that lists the columns of the index of a table that has a b-tree, which is
+   of the table's database; NULL: there is none. Returns SQLITE_OK, or SQLite's code. */
+static int list_columns(sqlite3 *db, const char *schema, const char *table, int64_t tree,
                         sqlite3_stmt **columns)
 {
     sqlite3_stmt *found;
     int rc = clr_statement_prepare(db, &found,
                                    "SELECT name FROM \"%w\".sqlite_master WHERE type = 'index' AND"
                                    " rootpage = %lld AND tbl_name = %Q COLLATE NOCASE",
-                                   schema, (long long)root, table);
+                                   schema, (long long)(uint32_t)tree, table);
 
     *columns = NULL;
     if (rc == SQLITE_OK && sqlite3_step(found) == SQLITE_ROW)
@@ -441,13 +440,23 @@ static int list_columns(sqlite3 *db, const char *schema, const char *table, uint
     return clr_statement_end(found, rc);
 }
 
-/* The same as clr_row_order_find() for the index of a table with that root page. */
-static int find_index_order(sqlite3 *db, const char *schema, const char *table, uint32_t root,
+/* The same of the index of a table. */
+static int list_index(sqlite3 *db, const struct clr_table_info *table, int64_t tree,
+                      sqlite3_stmt **columns)
+{
+    *columns = NULL;
+    return tree >> 32 == table->tree >> 32
+               ? list_columns(db, table->schema, table->name, tree, columns)
+               : SQLITE_OK;
+}
+
+/* The same as clr_row_order_find() for the index of a table with that b-tree. */
+static int find_index_order(sqlite3 *db, const char *schema, const char *table, int64_t tree,
                             const struct clr_token *alias, char **order)
 {
     struct clr_printer printer = {.syntax = NULL};
     sqlite3_stmt *columns;
-    int rc = list_columns(db, schema, table, root, &columns);
+    int rc = list_columns(db, schema, table, tree, &columns);
     bool is_fine = columns != NULL;
 
     *order = NULL;
@@ -483,7 +492,7 @@ static int find_index_order(sqlite3 *db, const char *schema, const char *table, 
 int clr_row_order_find(sqlite3 *db, const struct clr_bytecode *program, const char *table,
                        uint32_t root, const struct clr_token *alias, char **order)
 {
-    const uint32_t walked = find_outermost_root(program);
+    const int64_t walked = find_outermost_tree(program);
 
     *order = NULL;
     if (walked == 0)
@@ -532,7 +541,7 @@ static int compare_index(sqlite3 *db, const struct clr_walk *walk,
     const int count = query->grouping.key_count;
     struct comparing comparing = {.next = 0};
     sqlite3_stmt *statement;
-    int rc = list_columns(db, table->schema, table->name, walk->root, &statement), i;
+    int rc = list_index(db, table, walk->tree, &statement), i;
 
     while (statement != NULL && comparing.next < count && sqlite3_step(statement) == SQLITE_ROW)
         take_column(statement, table, query, &comparing);
@@ -594,7 +603,7 @@ static int find_order(sqlite3 *db, const struct clr_walk *walk, const struct clr
         *is_same = read_sorter(walk, grouping, descending);
     } else if (walk->kind == CLR_WALK_ONE) {
         *is_same = true;
-    } else if (walk->kind == CLR_WALK_TREE && walk->root == table->root) {
+    } else if (walk->kind == CLR_WALK_TREE && walk->tree == table->tree) {
         *by_first = grouping->by_first;
         *is_same = !table->without_rowid && !walk->has_lists &&
                    (*by_first ? walk->finds_values && !walk->descends : grouping->key_count == 1);
@@ -609,7 +618,7 @@ static int find_order(sqlite3 *db, const struct clr_walk *walk, const struct clr
 static bool is_in_order(const struct clr_walk *walk, const struct clr_table_info *table)
 {
     return walk->kind == CLR_WALK_TREE && walk->is_whole && !walk->descends && !walk->has_lists &&
-           walk->root == table->root;
+           walk->tree == table->tree;
 }
 
 /* Whether one of these has ORDER BY. */
@@ -657,14 +666,14 @@ static const struct clr_table_info *find_table_of_keys(const struct clr_joined *
     return dimension == 0 ? joined->fact : &joined->tables[query->dimensions[dimension - 1].source];
 }
 
-/* Stores whether an index of the table, with that root page, has the keys in their order in front
-   of all else, and which of them descend in it. */
-static int compare_keys(sqlite3 *db, const struct clr_table_info *table, uint32_t root,
+/* Stores whether an index of the table, with that b-tree, has the keys in their order in front of
+   all else, and which of them descend in it. */
+static int compare_keys(sqlite3 *db, const struct clr_table_info *table, int64_t tree,
                         const struct clr_query *query, bool *are_same, bool *descending)
 {
     const struct clr_node *term = query->syntax->select.keys.first;
     sqlite3_stmt *statement;
-    int rc = list_columns(db, table->schema, table->name, root, &statement), i;
+    int rc = list_index(db, table, tree, &statement), i;
 
     for (i = 0; statement != NULL && term != NULL && sqlite3_step(statement) == SQLITE_ROW &&
                 is_column(term, statement);
@@ -685,17 +694,17 @@ static int compare_outermost(sqlite3 *db, const struct clr_bytecode *program,
                              bool *are_same, bool *descending)
 {
     const struct clr_table_info *table = find_table_of_keys(joined, query);
-    const uint32_t root = table == NULL ? 0 : find_grouping_root(program);
+    const int64_t tree = table == NULL ? 0 : find_grouping_tree(program);
     const struct clr_known_column *first;
 
     *are_same = false;
     /* RIGHT JOIN gives the rows that have none of the outermost table last. */
-    if (root == 0 || table->without_rowid ||
+    if (tree == 0 || table->without_rowid ||
         clr_select_join(&query->syntax->select)->sources[0].is_left)
         return SQLITE_OK;
     memset(descending, 0, CLR_MOST_KEYS * sizeof *descending);
-    if (root != table->root)
-        return compare_keys(db, table, root, query, are_same, descending);
+    if (tree != table->tree)
+        return compare_keys(db, table, tree, query, are_same, descending);
     first = &query->syntax->select.keys.first->first->column;
     *are_same =
         first->is_rowid || table->columns[first->number].field.index == (int)CLR_FIELD_ROWID;
@@ -752,8 +761,8 @@ static int check_groups(sqlite3 *db, const struct clr_bytecode *program,
 static bool keeps_order(const struct clr_bytecode *program, const struct clr_table_info *table,
                         const struct clr_query *query, bool are_listed)
 {
-    return query->ranking != NULL ? feeds_in_order(program, table->root, are_listed)
-                                  : is_join_in_order(program, table->root, are_listed);
+    return query->ranking != NULL ? feeds_in_order(program, table->tree, are_listed)
+                                  : is_join_in_order(program, table->tree, are_listed);
 }
 
 /*
@@ -770,15 +779,15 @@ static int is_by_index(sqlite3 *db, const struct clr_bytecode *program,
         query->ranking != NULL ? query->ranking->first : query->syntax->select.keys.first;
     const struct clr_node *extreme =
         query->ranking != NULL || query->first.key < 0 ? NULL : query->syntax->aggregates.first;
-    const uint32_t root = find_feeding_index(program, table->root);
+    const int64_t tree = find_feeding_index(program, table->tree);
     sqlite3_stmt *statement = NULL;
     const struct clr_node *term;
     int rc, place;
 
     *is = false;
-    if (root == 0 || (query->first.group < 0 && !query->lists_rows) || query->dimension_count > 0)
+    if (tree == 0 || (query->first.group < 0 && !query->lists_rows) || query->dimension_count > 0)
         return SQLITE_OK;
-    rc = list_columns(db, table->schema, table->name, root, &statement);
+    rc = list_index(db, table, tree, &statement);
     while (statement != NULL && sqlite3_step(statement) == SQLITE_ROW &&
            sqlite3_column_int(statement, AT_IS_KEY) != 0) {
         place = sqlite3_column_int(statement, AT_PLACE);
@@ -892,15 +901,17 @@ static int check_eager(sqlite3 *db, const struct clr_bytecode *program, const st
 {
     const struct clr_table_info *table = &joined->tables[eager->keyed];
     const int kept = eager->whole->source_count - 1;
-    int rc, count, i = 0;
+    const int64_t tree = find_grouping_tree(program);
+    int rc = SQLITE_NOTFOUND, count, i = 0;
 
-    while (i < kept && !is_join_in_order(program, joined->tables[i].root, false))
+    while (i < kept && !is_join_in_order(program, joined->tables[i].tree, false))
         i++;
     if ((i < kept && walk->sorter != NULL && find_directions(walk->sorter, &count) == 0) ||
         i == eager->keyed)
         return SQLITE_OK;
-    rc = find_index_order(db, table->schema, table->name, find_grouping_root(program),
-                          clr_from_name(&eager->whole->sources[eager->keyed]), &eager->order);
+    if (tree >> 32 == table->tree >> 32)
+        rc = find_index_order(db, table->schema, table->name, tree,
+                              clr_from_name(&eager->whole->sources[eager->keyed]), &eager->order);
     *has_changed = eager->order != NULL;
     if (rc == SQLITE_NOTFOUND)
         clr_reason_set(reason, CLR_WHY_HAS_INDEX);

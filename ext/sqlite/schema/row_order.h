@@ -16,9 +16,11 @@ enum clr_walk_kind {
 
 struct clr_walk {
     enum clr_walk_kind kind;
-    /* Of the b-tree: its root page; from its end to its beginning; from one end on, and not from
-       where a key leads; for one value of an IN after the other, which ascend. */
-    uint32_t root;
+    /* Of the b-tree: which one it is, by clr_vdbe_op_tree(); from its end to its beginning; from
+       one end on, and not from where a key leads; for one value of an IN after the other, which
+       ascend.
+     */
+    int64_t tree;
     bool descends, is_whole, has_lists;
     bool ends_early; /* it may end before the last row: by LIMIT (also of an UNKNOWN one), or with
                         min() or max() */

@@ -80,7 +80,7 @@ static void take_open(struct clr_column_code *code, const struct clr_vdbe_op *op
 {
     if (*operation->p4 == 'k')
         code->without_rowid = true; /* a key's description, where tables have a number of columns */
-    code->root = ++*opened == 1 && operation->p2 > 0 ? (uint32_t)operation->p2 : 0;
+    code->tree = ++*opened == 1 && operation->p2 > 0 ? clr_vdbe_op_tree(operation) : -1;
 }
 
 /* Takes an operation of the code; reads counts those that read, and opened the b-trees. */
@@ -117,7 +117,7 @@ int clr_column_code_read(sqlite3 *db, const char *schema, const char *table, con
     else
         rc = clr_bytecode_read(db, &program, "SELECT \"%w\" FROM \"%w\".\"%w\" INDEXED BY \"%w\"",
                                column, schema, table, index);
-    *code = (struct clr_column_code){.index = CLR_NO_INDEX, .is_settled = true};
+    *code = (struct clr_column_code){.tree = -1, .index = CLR_NO_INDEX, .is_settled = true};
     for (i = 0; i < program.count; i++)
         take(db, code, &program.operations[i], &reads, &opened);
     clr_bytecode_free(&program);
@@ -268,6 +268,7 @@ static bool find_in(struct source *source, const char *schema, const char *name,
             clr_reason_set_name(reason, CLR_WHY_READS_VIRTUAL_TABLE, name, strlen(name));
         else
             info->root = (uint32_t)root;
+        info->tree = -1;
         info->schema = sqlite3_mprintf("%s", schema);
         info->name = sqlite3_mprintf("%s", sqlite3_column_text(statement, CLR_SCHEMA_NAME));
         if (info->schema == NULL || info->name == NULL)
@@ -298,6 +299,15 @@ static bool find_key_index(struct source *source, const struct clr_table_info *i
     return found;
 }
 
+/* Whether code reads the b-tree that has the table's rows, which is noted then. */
+static bool reads_rows(struct clr_table_info *info, const struct clr_column_code *code)
+{
+    if (code->tree < 0 || (uint32_t)code->tree != info->root)
+        return false;
+    info->tree = code->tree;
+    return true;
+}
+
 /*
  * Finds out how a column can be read. From pages: if SQLite's own code reads just what we would,
  * that place in the record or the rowid, and not what an authorizer puts in its place. Else by
@@ -314,9 +324,10 @@ static void read_code(struct source *source, struct clr_table_info *info, const 
     column->loadable = code.is_settled;
     column->has_calls = code.has_calls;
     info->without_rowid = info->without_rowid || code.without_rowid;
+    reads_rows(info, &code);
     if (code.without_rowid && column->is_stored && key_index != NULL) {
         rc = clr_column_code_read(source->db, schema, table, column->name, key_index, &by_key);
-        column->readable = by_key.index >= 0 && by_key.root == info->root;
+        column->readable = by_key.index >= 0 && reads_rows(info, &by_key);
         column->field.index = by_key.index;
     } else {
         column->readable =

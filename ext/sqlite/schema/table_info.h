@@ -22,7 +22,7 @@ enum { CLR_NO_INDEX = -2 };
 
 struct clr_column_code {
     bool without_rowid; /* the table's rows lie in an index, or those of an index are read */
-    uint32_t root;      /* page of the one b-tree that is read, or 0 if there are several */
+    int64_t tree; /* the one that is read, by clr_vdbe_op_tree(), or -1 if there are several */
     /* The one place in the record that is read, CLR_FIELD_ROWID for the rowid, or CLR_NO_INDEX if
        there is none, or several. */
     int index;
@@ -76,6 +76,7 @@ struct clr_column_info {
 struct clr_table_info {
     char *schema, *name;
     uint32_t root;
+    int64_t tree;       /* its own in SQLite's code, by clr_vdbe_op_tree(); -1: that is not known */
     bool without_rowid; /* the root is that of an index, whose records columns have their places in
                          */
     int column_count;

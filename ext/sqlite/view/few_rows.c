@@ -115,7 +115,7 @@ const struct clr_sql_function clr_few_rows_functions[] = {
 
 static bool are_alike(const struct clr_walk *a, const struct clr_walk *b)
 {
-    return a->kind == b->kind && a->root == b->root && a->descends == b->descends &&
+    return a->kind == b->kind && a->tree == b->tree && a->descends == b->descends &&
            a->is_whole == b->is_whole && a->has_lists == b->has_lists &&
            a->ends_early == b->ends_early && a->has_sorter == b->has_sorter &&
            a->finds_values == b->finds_values;
