@@ -241,10 +241,9 @@ struct clr_query {
     /* From clr_query_bind(). */
     bool is_utf8; /* the environment's, as is the next one */
     int parameter_count;
-    const char *source_schema; /* the same, where the SELECT does not name the tables' schema */
-    int fact;                  /* the table that is scanned, in FROM */
-    int scanned;               /* it is this one of the environment's tables */
-    struct clr_eager *eager;   /* groups are made before a join; else NULL */
+    int fact;                /* the table that is scanned, in FROM */
+    int scanned;             /* it is this one of the environment's tables */
+    struct clr_eager *eager; /* groups are made before a join; else NULL */
     int dimension_count;
     struct clr_dimension dimensions[CLR_MOST_DIMENSIONS]; /* each behind those that lead to it */
     int condition_count;
@@ -383,9 +382,9 @@ enum clr_code clr_query_write(struct clr_query *query);
  */
 bool clr_query_gives_groups(const struct clr_query *query);
 
-/* Writes the SELECT itself, once it is bound, with the schema that it means its table in: a view's
-   SELECT may have none. There must be no subqueries in expressions, whose tables would need one,
-   too. To be freed with clr_memory_free(); NULL without memory. */
+/* Writes the SELECT itself, once it is bound, with the schemas that it means its tables in: a
+   view's SELECT may have none. There must be no subqueries in expressions, whose tables would need
+   one, too. To be freed with clr_memory_free(); NULL without memory. */
 char *clr_query_write_select(const struct clr_query *query);
 
 /* Whether there is a call of a function that scans compute and that is no aggregate; around

@@ -11,15 +11,15 @@
 
 /* ---- Clauses of a SELECT. */
 
-/* The table, with its schema. */
+/* The table, with the schema that it is written with, or, if it is to have one, found in. */
 static void print_table(struct clr_printer *printer, const struct clr_from_table *source,
-                        const char *schema)
+                        bool with_schema)
 {
     if (source->schema.kind != 0) {
         clr_print_token(printer, &source->schema);
         clr_print_word(printer, ".");
-    } else if (schema != NULL) {
-        clr_print_name(printer, schema);
+    } else if (with_schema && source->found != NULL) {
+        clr_print_name(printer, source->found);
         clr_print_word(printer, ".");
     }
     clr_print_token(printer, &source->table);
@@ -27,25 +27,25 @@ static void print_table(struct clr_printer *printer, const struct clr_from_table
 
 /*
  * Adds a SELECT as it was written: also where it has names that mean columns of its subquery in
- * FROM, or items. The table's schema is named so if the SELECT does not name it. Its WHERE gets one
- * more term as the first one; or as the last one, which goes into a subquery that is all of FROM.
- * Each of the three may be NULL.
+ * FROM, or items. Tables may get the schemas that they are found in, where it does not name them.
+ * Its WHERE gets one more term as the first one; or as the last one, which goes into a subquery
+ * that is all of FROM. Each of the two may be NULL.
  */
 static void print_select(struct clr_printer *printer, const struct clr_select_tree *select,
-                         const char *schema, const char *first, const char *last);
+                         bool with_schemas, const char *first, const char *last);
 
 /* A table as it is joined to those before it. last: as below, of a subquery. */
 static void print_source(struct clr_printer *printer, const struct clr_select_tree *select,
-                         const struct clr_from_table *source, const char *schema, const char *last)
+                         const struct clr_from_table *source, bool with_schemas, const char *last)
 {
     if (source != select->sources)
         clr_print_token(printer, &source->join);
     if (source->inner != NULL) {
         clr_print_word(printer, "(");
-        print_select(printer, source->inner, schema, NULL, last);
+        print_select(printer, source->inner, with_schemas, NULL, last);
         clr_print_word(printer, ")");
     } else {
-        print_table(printer, source, schema);
+        print_table(printer, source, with_schemas);
     }
     if (source->alias.kind != 0 || (source->inner != NULL && source->table.kind != 0)) {
         clr_print_word(printer, "AS");
@@ -59,15 +59,14 @@ static void print_source(struct clr_printer *printer, const struct clr_select_tr
     clr_print_word(printer, ")");
 }
 
-/* Adds the first tables of FROM, with what joins them. schema: of those that are written without
-   one. */
+/* Adds the first tables of FROM, with what joins them, and with their schemas. */
 static void print_tables(struct clr_printer *printer, const struct clr_select_tree *select,
-                         const char *schema, int count)
+                         int count)
 {
     int i;
 
     for (i = 0; i < count; i++)
-        print_source(printer, select, &select->sources[i], schema, NULL);
+        print_source(printer, select, &select->sources[i], true, NULL);
 }
 
 static void print_where(struct clr_printer *printer, const struct clr_node *where,
@@ -99,7 +98,7 @@ static bool print_written(struct clr_printer *printer, const struct clr_node *no
 }
 
 static void print_select(struct clr_printer *printer, const struct clr_select_tree *select,
-                         const char *schema, const char *first, const char *last)
+                         bool with_schemas, const char *first, const char *last)
 {
     const bool reads_inner = select->source_count == 1 && select->sources[0].inner != NULL;
     int i;
@@ -108,7 +107,7 @@ static void print_select(struct clr_printer *printer, const struct clr_select_tr
     clr_print_clause(printer, select->distinct ? "SELECT DISTINCT" : "SELECT", &select->items);
     clr_print_word(printer, "FROM");
     for (i = 0; i < select->source_count; i++)
-        print_source(printer, select, &select->sources[i], schema, reads_inner ? last : NULL);
+        print_source(printer, select, &select->sources[i], with_schemas, reads_inner ? last : NULL);
     print_where(printer, select->where, first, reads_inner ? NULL : last);
     clr_print_clause(printer, "GROUP BY", &select->keys);
     if (select->having != NULL)
@@ -385,7 +384,7 @@ static bool print_of_groups(struct clr_printer *printer, const struct clr_node *
     clr_print_word(&inside, "CASE WHEN " GROUPS_KEY " IS NULL THEN (SELECT");
     clr_print_inside(&inside, node);
     clr_print_word(&inside, "FROM (SELECT 1) LEFT JOIN");
-    print_tables(&inside, &query->syntax->select, query->source_schema, 1);
+    print_tables(&inside, &query->syntax->select, 1);
     clr_text_add(&inside.text, " ON 0) ELSE " GROUPS ".\"" CLR_GROUP_CALL "\" END", node->number);
     printer->text = inside.text;
     return true;
@@ -410,7 +409,7 @@ static char *write_joined(const struct clr_query *query)
 
     clr_print_clause(&printer, "SELECT", &whole->items);
     clr_print_word(&printer, "FROM");
-    print_tables(&printer, whole, query->source_schema, whole->source_count - 1);
+    print_tables(&printer, whole, whole->source_count - 1);
     clr_text_add(&printer.text,
                  " LEFT JOIN \"" CLR_GROUP_TABLE "\"(?%d) AS " GROUPS " ON " GROUPS_KEY " =",
                  query->parameter_count + 1);
@@ -448,7 +447,7 @@ static char *write_rows(const struct clr_query *query)
     term = clr_text_end(&found);
     if (term == NULL)
         return NULL;
-    print_select(&printer, select, query->source_schema, NULL, term);
+    print_select(&printer, select, true, NULL, term);
     clr_memory_free(term);
     return clr_text_end(&printer.text);
 }
@@ -462,7 +461,7 @@ static char *write_counted(const struct clr_query *query)
 
     snprintf(term, sizeof term, CLR_ROW_COUNTER "(?%d)", query->parameter_count + 1);
     /* Without the schema that the name means now: a table of temp may hide it by the next run. */
-    print_select(&printer, &query->syntax->select, NULL, term, NULL);
+    print_select(&printer, &query->syntax->select, false, term, NULL);
     return clr_text_end(&printer.text);
 }
 
@@ -736,6 +735,6 @@ char *clr_query_write_select(const struct clr_query *query)
     struct clr_printer printer = {.syntax = query->syntax};
 
     print_select(&printer, query->eager != NULL ? query->eager->whole : &query->syntax->select,
-                 query->source_schema, NULL, NULL);
+                 true, NULL, NULL);
     return clr_text_end(&printer.text);
 }

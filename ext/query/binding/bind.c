@@ -850,6 +850,19 @@ static bool bind_results(const struct clr_binder *binder)
     return is_fine(binder);
 }
 
+/* Notes in which schemas the tables of a join, or the one table, are found. */
+static void note_schemas(struct clr_select_tree *from, const struct clr_known_table *tables)
+{
+    struct clr_from_table *source;
+    int i;
+
+    for (i = 0; i < from->source_count; i++) {
+        for (source = &from->sources[i]; source->inner != NULL; source = source->inner->sources)
+            ;
+        source->found = tables[i].schema;
+    }
+}
+
 enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environment *environment,
                              struct clr_reason *reason)
 {
@@ -861,7 +874,7 @@ enum clr_code clr_query_bind(struct clr_query *query, const struct clr_environme
 
     query->is_utf8 = environment->is_utf8;
     query->parameter_count = environment->parameter_count;
-    query->source_schema = environment->tables[0].schema;
+    note_schemas(clr_select_join(&syntax->select), environment->tables);
     syntax->reason = reason;
     if (!clr_merge_all(&binder))
         return syntax->code;

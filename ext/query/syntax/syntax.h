@@ -162,6 +162,7 @@ struct clr_select_tree;
 /* A table in FROM. */
 struct clr_from_table {
     struct clr_token schema, table, alias; /* kind 0: none */
+    const char *found; /* the schema in which a table without one is found; NULL: not known */
     /* The subquery that stands there, or the SELECT of the CTE or the ordinary view whose name
        does; NULL: a table. */
     struct clr_select_tree *inner;
