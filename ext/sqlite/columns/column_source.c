@@ -1,6 +1,7 @@
 #include "sqlite/columns/column_source.h"
 
 #include "base/memory.h"
+#include "sqlite/database/row_version.h"
 #include "storage/format/page_set.h"
 #include "storage/refresh/refresh.h"
 

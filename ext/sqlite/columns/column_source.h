@@ -161,14 +161,6 @@ int clr_column_request_read(struct clr_column_request *request, enum clr_load_ou
 
 /* ---- Rows that SQLite reads: for column_source.c. */
 
-/*
- * Begins a read transaction, or takes part in one, and fills in the version, in the form of a
- * token. To be ended with clr_database_release() whatever is returned. Returns SQLITE_OK, with *why
- * if the version can't be known; or SQLITE_BUSY as from clr_database_hold().
- */
-int clr_row_version_begin(struct clr_database *database, struct clr_database_version *token,
-                          enum clr_reason_code *why);
-
 /* Learns how long the columns served of a version that is gone. */
 void clr_row_attempts_end(struct clr_cached_table *table);
 

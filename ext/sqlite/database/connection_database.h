@@ -70,6 +70,14 @@ bool clr_known_file_is_lost(const struct clr_known_file *file);
 
 /* ---- Databases. */
 
+/* A version of the rows that SQLite reads: row_version.h. */
+struct clr_row_version {
+    int generation;
+    unsigned data_version;
+    int changes; /* of databases without a file */
+    int length_limit, pattern_limit;
+};
+
 /* Bytes of the header of a write-ahead log's index. */
 enum { CLR_WAL_HEADER_SIZE = 48 };
 
@@ -104,6 +112,10 @@ struct clr_database {
     bool proved;
     unsigned char wal_header[CLR_WAL_HEADER_SIZE];
     unsigned data_version;
+
+    /* The version that clr_row_version_number() has found last, and its number. */
+    struct clr_row_version rows;
+    unsigned rows_number;
 
     /* Of the log's frames that the latest snapshot with pages in them had, and the generation that
        it is of. Only clr_snapshot_open() changes it, and clr_database_find_log() when that is
