@@ -19,7 +19,6 @@ CLR_WHY(IN_FROM, "a subquery in FROM that has %n is not accelerated: make a view
 CLR_WHY(JOIN, "a %n join is not accelerated: write JOIN or LEFT JOIN with ON")
 CLR_WHY(JOIN_KEY, "table %n is not joined by a unique key that is equal to expressions of columns: "
                   "declare it PRIMARY KEY or UNIQUE")
-CLR_WHY(JOIN_DATABASES, "a join of tables of several databases is not accelerated")
 CLR_WHY(SUBQUERY, "a subquery is not accelerated in this place: make it a parameter or a table")
 CLR_WHY(INNER_NAME, "the name %n is of clreduce's own: choose another one behind AS")
 CLR_WHY(OUTER_NAME, "a subquery that names something of the query around it is not accelerated: %n")
@@ -28,9 +27,9 @@ CLR_WHY(IN_AFFINITY, "IN with a subquery whose column has another type is not ac
 CLR_WHY(SUBQUERY_NAMES,
         "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it names "
         "one column of the query around it at most")
-CLR_WHY(SUBQUERY_READS,
-        "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it reads "
-        "tables of the same database file alone")
+CLR_WHY(
+    SUBQUERY_READS,
+    "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it reads no virtual tables")
 CLR_WHY(NAMED_KEY, "a subquery that names a key of GROUP BY is accelerated where that is a column "
                    "of INTEGER or NUMERIC affinity, and not behind IN")
 CLR_WHY(SUBQUERY_ROWS,

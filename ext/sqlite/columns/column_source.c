@@ -197,6 +197,7 @@ void clr_column_request_end(struct clr_column_request *request)
     if (!request->is_begun)
         return;
     clr_snapshot_end(request->database, &request->snapshot);
+    clr_table_names_release(request->names);
     if (request->has_columns) {
         clr_cache_lock();
         for (i = 0; i < request->query->column_count; i++)
@@ -220,13 +221,16 @@ static void refuse_version(struct clr_column_request *request, enum clr_reason_c
         clr_reason_set(&request->reason, why);
 }
 
-/* Within the version's transaction: returns whether the plan's names mean what they meant. */
-static bool is_current(struct clr_column_request *request)
+/* Within the version's transaction: holds what else the plan reads, and finds out whether its names
+   mean what they meant. Returns SQLITE_OK or SQLITE_BUSY. */
+static int check_names(struct clr_column_request *request)
 {
-    const bool current = clr_table_names_hold(request->names, &request->reason);
+    bool are_same;
+    const int rc =
+        clr_table_names_hold(request->names, request->database, &are_same, &request->reason);
 
-    request->is_outdated = !current && request->reason.code == CLR_WHY_NONE;
-    return current;
+    request->is_outdated = rc == SQLITE_OK && !are_same && request->reason.code == CLR_WHY_NONE;
+    return rc;
 }
 
 static enum clr_entry enter(struct clr_column_request *request)
@@ -702,7 +706,10 @@ static int begin(struct clr_column_request *request)
     }
     if (why != CLR_WHY_NONE)
         refuse_version(request, why);
-    if (rc == SQLITE_OK && why == CLR_WHY_NONE && is_current(request)) {
+    if (rc == SQLITE_OK && why == CLR_WHY_NONE)
+        rc = check_names(request);
+    if (rc == SQLITE_OK && why == CLR_WHY_NONE && !request->is_outdated &&
+        request->reason.code == CLR_WHY_NONE) {
         if (request->is_filled)
             check_filled(request);
         else

@@ -69,7 +69,7 @@ static int read_program(const struct clr_column_request *request, const char *ex
     *program = 0;
     if (sql == NULL)
         return SQLITE_NOMEM;
-    hash = clr_bytecode_hash(db, sql);
+    hash = clr_bytecode_hash(db, sql, false);
     rc = sqlite3_errcode(db);
     sqlite3_free(sql);
     if (hash != 0 && has_zone(expression)) {

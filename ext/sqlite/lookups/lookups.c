@@ -802,7 +802,7 @@ static bool is_evaluated_alike(const struct clr_connection *connection,
     return steps &&
            sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0) ==
                memo->preparations &&
-           clr_bytecode_hash(connection->db, statement->sql) == memo->program;
+           clr_bytecode_hash(connection->db, statement->sql, true) == memo->program;
 }
 
 /* Whether the memo's statement is the one that SQLite would prepare. Who asks by a statement that
@@ -879,7 +879,7 @@ static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
     free_parameters(memo);
     if (memo->program == 0 || memo->preparations != preparations) {
         memo->preparations = preparations;
-        memo->program = clr_bytecode_hash(db, statement->sql);
+        memo->program = clr_bytecode_hash(db, statement->sql, true);
     }
     if (may_be_present(statement, input))
         return;
@@ -912,7 +912,7 @@ int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_m
             return SQLITE_OK;
         }
         if (rc == SQLITE_OK && statement->probe != NULL) {
-            rc = clr_subqueries_check(connection, statement->probe, statement->schema,
+            rc = clr_subqueries_check(connection, statement->probe, statement->names,
                                       statement->has_values, &memo->walks, reason);
             if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
                 return rc;

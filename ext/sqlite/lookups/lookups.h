@@ -42,8 +42,8 @@ struct clr_lookup_statement {
     /* Of lookups with subqueries: a statement like it, over no entries, which SQLite's code for
        tells what they read; else NULL. */
     char *probe;
-    const char *schema; /* of the column's table */
-    bool has_values;    /* of subqueries */
+    const struct clr_table_names *names; /* the plan's */
+    bool has_values;                     /* of subqueries */
     int count;
     struct clr_lookup_part *parts;
     bool is_timed;           /* as the query's plan has it */
@@ -56,7 +56,7 @@ struct clr_lookup_statement {
 struct clr_lookup_input {
     const struct clr_dictionary *dictionary;
     int encoding;                     /* of the entries' TEXT, the database's */
-    unsigned version;                 /* of the dimensions that the connection sees */
+    unsigned version;                 /* of what is joined, as the connection sees it */
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
                                          not given */
     int parameter_count;
@@ -81,7 +81,7 @@ struct clr_lookup_memo {
     struct clr_copied_values parameters;
     sqlite3_stmt *statement; /* was prepared for them */
     int preparations;        /* of the statement since then, by SQLite itself */
-    unsigned version;        /* of the dimensions, where the statement joins them */
+    unsigned version;        /* where the statement joins tables */
     uint64_t program;        /* a hash of what SQLite made of the text */
     bool is_stale;           /* a statement was prepared since that may ask for them */
     struct clr_function_limits limits;

@@ -124,34 +124,6 @@ int clr_subqueries_find(sqlite3 *db, struct clr_query *query, const struct clr_t
 
 /* ---- What they read. */
 
-/* Stores the number that SQLite's code has for a database. Returns SQLite's code. */
-static int find_number(sqlite3 *db, const char *schema, int *number)
-{
-    sqlite3_stmt *statement;
-    int rc = clr_statement_prepare(db, &statement, "PRAGMA database_list");
-
-    *number = -1;
-    while (rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(statement, 1);
-
-        if (name != NULL && sqlite3_stricmp(name, schema) == 0)
-            *number = sqlite3_column_int(statement, 0);
-    }
-    return clr_statement_end(statement, rc);
-}
-
-/* Whether a program reads b-trees of that database alone. */
-static bool reads_database(const struct clr_bytecode *program, int number)
-{
-    const struct clr_vdbe_op *operation = NULL;
-
-    while ((operation = CLR_BYTECODE_NEXT(program, operation, "OpenRead", "VOpen")) != NULL) {
-        if (clr_vdbe_op_is(operation, "VOpen") || operation->p3 != number)
-            return false;
-    }
-    return true;
-}
-
 /* Whether subqueries, by SQLite's code, find their rows by searches alone: then it finds the same
    row first wherever they stand. */
 static bool search_rows(const struct clr_bytecode *program)
@@ -209,16 +181,15 @@ static int check_functions(const struct clr_connection *connection,
 }
 
 int clr_subqueries_check(const struct clr_connection *connection, const char *sql,
-                         const char *schema, bool has_values, bool *walks,
+                         const struct clr_table_names *names, bool has_values, bool *walks,
                          struct clr_reason *reason)
 {
-    struct clr_bytecode program = {.operations = NULL};
-    int number, rc = find_number(connection->db, schema, &number);
+    struct clr_bytecode program;
+    int rc = clr_bytecode_read(connection->db, &program, "%s", sql);
 
-    if (rc == SQLITE_OK)
-        rc = clr_bytecode_read(connection->db, &program, "%s", sql);
     *walks = clr_bytecode_repeats_walks(&program);
-    if (rc == SQLITE_OK && !reads_database(&program, number))
+    if (rc == SQLITE_OK &&
+        (clr_bytecode_count(&program, "VOpen") > 0 || !clr_table_names_have(names, &program)))
         clr_reason_set(reason, CLR_WHY_SUBQUERY_READS);
     else if (rc == SQLITE_OK && has_values && !search_rows(&program))
         clr_reason_set(reason, CLR_WHY_SUBQUERY_ROWS);

@@ -20,14 +20,15 @@
 int clr_subqueries_find(sqlite3 *db, struct clr_query *query, const struct clr_table_info *tables);
 
 /*
- * Sets the reason if a statement reads more than b-trees of that schema, or calls a function that
- * is not SQLite's own, gives one result now and another one later, or is one of times: nobody knows
- * then how long its results hold. So it does where subqueries give values for which no index is
- * searched: SQLite may make one in the query around them, and find another row first. Stores
- * whether the statement goes over a b-tree for each row. Returns SQLITE_OK or SQLITE_NOMEM.
+ * Sets the reason if a statement reads more than b-trees of databases in which the names are found,
+ * or calls a function that is not SQLite's own, gives one result now and another one later, or is
+ * one of times: nobody knows then how long its results hold. So it does where subqueries give
+ * values for which no index is searched: SQLite may make one in the query around them, and find
+ * another row first. Stores whether the statement goes over a b-tree for each row. Returns
+ * SQLITE_OK or SQLITE_NOMEM.
  */
 int clr_subqueries_check(const struct clr_connection *connection, const char *sql,
-                         const char *schema, bool has_values, bool *walks,
+                         const struct clr_table_names *names, bool has_values, bool *walks,
                          struct clr_reason *reason);
 
 /*

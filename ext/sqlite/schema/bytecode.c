@@ -165,17 +165,17 @@ static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation
 
 /* Of a b-tree that is opened p2 is the root page; by p3 it names the database, which has another
    number in another connection, and so has a transaction. */
-uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql)
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases)
 {
     struct clr_bytecode program;
     uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
     const struct clr_vdbe_op *operation;
 
     for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
-        const bool opens = clr_vdbe_op_is(operation, "OpenRead");
+        const bool hides = !with_databases && clr_vdbe_op_is(operation, "OpenRead");
 
         if (!clr_vdbe_op_is(operation, "Transaction"))
-            hash = add_operation(hash, operation, operation->p2, opens ? 0 : operation->p3);
+            hash = add_operation(hash, operation, operation->p2, hides ? 0 : operation->p3);
     }
     clr_bytecode_free(&program);
     return hash;
@@ -192,9 +192,11 @@ uint64_t clr_bytecode_hash_moves(sqlite3 *db, const char *sql, sqlite3_value *co
     while ((operation = CLR_BYTECODE_NEXT(&program, operation, CLR_VDBE_MOVES, CLR_VDBE_OPENS,
                                           "OpenEphemeral", "OpenDup", "VOpen", "IdxGE", "IdxGT",
                                           "IdxLE", "IdxLT", "VNext", "VFilter", "SorterNext")) !=
-           NULL)
-        hash = add_operation(hash, operation,
-                             clr_vdbe_op_is(operation, "OpenRead") ? operation->p2 : 0, 0);
+           NULL) {
+        const bool opens = clr_vdbe_op_is(operation, "OpenRead");
+
+        hash = add_operation(hash, operation, opens ? operation->p2 : 0, opens ? operation->p3 : 0);
+    }
     clr_bytecode_free(&program);
     return hash;
 }

@@ -37,10 +37,11 @@ void clr_bytecode_free(struct clr_bytecode *program);
 
 /*
  * Hashes the code of a statement: it names functions with their numbers of arguments, collating
- * sequences, and what an authorizer puts in the place of anything. It is the same for all
- * connections to a database. 0: it can't be had.
+ * sequences, and what an authorizer puts in the place of anything. Without the numbers of
+ * databases, which are the connection's own, it is the same for all connections to a database. 0:
+ * it can't be had.
  */
-uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql);
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases);
 
 /* Hashes the operations that open and move cursors, and so how a statement goes over rows, of the
    code that SQLite makes once the parameters have these values; NULL: none. Newer versions have

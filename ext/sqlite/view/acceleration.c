@@ -505,10 +505,10 @@ static bool is_spared(const struct clr_acceleration *acceleration)
     if (!clr_is_writing(acceleration->connection->db) || !plan->database->is_main)
         return false;
     roots[0] = plan->table.root;
-    for (i = 0; i < plan->query->dimension_count; i++)
+    for (i = 0; i < plan->dimension_count; i++)
         roots[i + 1] = plan->dimensions[i].page;
     return clr_sole_writer_spares(acceleration->connection, acceleration->select->sql, roots,
-                                  plan->query->dimension_count + 1);
+                                  plan->dimension_count + 1);
 }
 
 static int run_plan(struct clr_acceleration *acceleration, struct asking *asking,

@@ -387,6 +387,12 @@ static bool name_common(struct clr_syntax *syntax, const struct tables *tables)
     return is_fine;
 }
 
+/* Whether two tables are of one database. */
+static bool is_beside(const struct clr_table_info *table, const struct clr_table_info *other)
+{
+    return sqlite3_stricmp(table->schema, other->schema) == 0;
+}
+
 /* Binds the query to what is known of what it names. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int bind_names(struct clr_connection *connection, const struct clr_select *select,
                       struct clr_plan *plan, struct tables *tables, struct clr_reason *reason)
@@ -411,15 +417,17 @@ static int bind_names(struct clr_connection *connection, const struct clr_select
         (!know_functions(connection->db, plan->query->syntax, &plan->functions) ||
          clr_query_bind(plan->query, &environment, reason) == CLR_NOMEM))
         rc = SQLITE_NOMEM;
-    for (i = 0; i < plan->query->dimension_count; i++) {
-        const struct clr_table_info *info = &tables->infos[plan->query->dimensions[i].source];
-
-        plan->dimensions[i] = (struct clr_table_root){info->root, info->without_rowid};
-    }
     /* The query refers to names of the table. */
     plan->may_derive = tables->known[plan->query->scanned].derives;
     plan->table = tables->infos[plan->query->scanned];
     tables->infos[plan->query->scanned] = (struct clr_table_info){.schema = NULL};
+    for (i = 0; i < plan->query->dimension_count; i++) {
+        const struct clr_table_info *info = &tables->infos[plan->query->dimensions[i].source];
+
+        if (is_beside(info, &plan->table))
+            plan->dimensions[plan->dimension_count++] =
+                (struct clr_table_root){info->root, info->without_rowid};
+    }
     return rc;
 }
 
@@ -566,10 +574,12 @@ static bool add_field(struct clr_alike *alike, const struct clr_column_info *col
     return true;
 }
 
-/* Finds the columns of a dimension that decide on all parts of a statement. */
-static void find_alike(const struct clr_query *query, const struct tables *tables,
+/* Finds the columns of a dimension that decide on all parts of a statement. Its pages are read in
+   the snapshot of the table that is scanned. */
+static void find_alike(const struct clr_plan *whole, const struct tables *tables,
                        struct clr_lookup_statement *statement)
 {
+    const struct clr_query *query = whole->query;
     const int number = query->lookups[statement->parts[0].number].decided_by;
     const struct clr_table_info *info;
     struct clr_alike alike = {.count = 1, .fields = {{.index = CLR_FIELD_ROWID}}};
@@ -579,6 +589,7 @@ static void find_alike(const struct clr_query *query, const struct tables *table
     if (!do_decide)
         return;
     info = &tables->infos[query->dimensions[number - 1].source];
+    do_decide = is_beside(info, &whole->table);
     alike.root = info->root;
     for (i = 0; i < statement->count && do_decide; i++) {
         const struct clr_lookup_plan *plan = &query->lookups[statement->parts[i].number];
@@ -617,7 +628,7 @@ static int write_statement(sqlite3 *db, const struct clr_plan *whole, const stru
                                                .source = source,
                                                .is_timed = plan->is_timed,
                                                .joins = plan->joins != NULL || plan->has_subqueries,
-                                               .schema = table->schema,
+                                               .names = &whole->names,
                                                .has_values = query->looks_up_values,
                                                .unit = column->unit};
     rc = column->derived != NULL ? find_no_type(&statement->type)
@@ -632,7 +643,7 @@ static int write_statement(sqlite3 *db, const struct clr_plan *whole, const stru
              ? SQLITE_OK
              : SQLITE_NOMEM;
     if (rc == SQLITE_OK)
-        find_alike(query, tables, statement);
+        find_alike(whole, tables, statement);
     sqlite3_free(name);
     sqlite3_free(from);
     sqlite3_free(probed);
@@ -662,7 +673,7 @@ static int write_statements(sqlite3 *db, struct clr_plan *plan, const struct tab
    SQLITE_OK or SQLITE_NOMEM. */
 static int write_lookups(struct clr_connection *connection, const struct clr_select *select,
                          struct clr_plan *plan, const struct tables *tables,
-                         struct clr_reason *reason)
+                         const struct clr_bytecode *program, struct clr_reason *reason)
 {
     const struct clr_query *query = plan->query;
     sqlite3 *db = connection->db;
@@ -674,9 +685,11 @@ static int write_lookups(struct clr_connection *connection, const struct clr_sel
         return SQLITE_OK;
     }
     rc = write_statements(db, plan, tables, select->parameter_count + query->operand_count);
-    for (i = 0; i < plan->statement_count && rc == SQLITE_OK; i++) {
+    if (rc == SQLITE_OK && query->looks_up_subqueries)
+        rc = clr_table_names_add(connection, program, &plan->names, reason);
+    for (i = 0; i < plan->statement_count && rc == SQLITE_OK && reason->code == CLR_WHY_NONE; i++) {
         if (plan->statements[i].probe != NULL)
-            rc = clr_subqueries_check(connection, plan->statements[i].probe, plan->table.schema,
+            rc = clr_subqueries_check(connection, plan->statements[i].probe, &plan->names,
                                       query->looks_up_values, &walks, reason);
     }
     if (rc == SQLITE_OK || rc == SQLITE_NOMEM)
@@ -693,7 +706,7 @@ static int bind_tables(struct clr_connection *connection, const struct clr_selec
     int rc = bind_query(connection, select, plan, tables, program, reason);
 
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        rc = write_lookups(connection, select, plan, tables, reason);
+        rc = write_lookups(connection, select, plan, tables, program, reason);
     if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
         return rc;
     if (clr_functions_are_replaced(connection, plan->query)) {
@@ -783,8 +796,8 @@ static int find_table(struct clr_connection *connection, const char *schema, str
     return rc;
 }
 
-/* Looks the tables up; schema: that of names without one, or NULL. All are of one database, whose
-   version is that of the query. Returns SQLITE_OK or SQLITE_NOMEM. */
+/* Looks the tables up; schema: that of names without one, or NULL. Returns SQLITE_OK or
+   SQLITE_NOMEM. */
 static int find_tables(struct clr_connection *connection, const char *schema, struct clr_plan *plan,
                        struct tables *tables, struct clr_reason *reason)
 {
@@ -797,9 +810,6 @@ static int find_tables(struct clr_connection *connection, const char *schema, st
         if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && tables->infos[i].name == NULL &&
             clr_select_join(select) == from)
             clr_reason_set(reason, CLR_WHY_SUBQUERY);
-        if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
-            sqlite3_stricmp(tables->infos[i].schema, tables->infos[0].schema) != 0)
-            clr_reason_set(reason, CLR_WHY_JOIN_DATABASES);
     }
     /* An ordinary view may have turned out to be a join. */
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE && clr_select_join(select) != from) {

@@ -48,8 +48,10 @@ struct clr_plan {
     int rows_per_found; /* of a query of rows: of so many one may be found, at most */
     int statement_count;
     struct clr_lookup_statement statements[CLR_MOST_LOOKUPS]; /* of the query's lookups */
-    struct clr_table_root dimensions[CLR_MOST_DIMENSIONS];    /* likewise */
-    struct clr_functions functions;                           /* that the SELECT calls */
+    /* The dimensions that are tables of the same database. */
+    int dimension_count;
+    struct clr_table_root dimensions[CLR_MOST_DIMENSIONS];
+    struct clr_functions functions; /* that the SELECT calls */
     /* The hash of how SQLite's code goes over rows without values of the parameters, where that may
        be other code with them, and so give rows in another order; else 0. */
     uint64_t valueless;

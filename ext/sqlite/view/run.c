@@ -45,7 +45,7 @@ static struct clr_lookup_input input_of(struct clr_view_run *run, const struct c
     return (struct clr_lookup_input){
         .dictionary = column->dictionary,
         .encoding = run->plan->encoding,
-        .version = run->dimensions->number,
+        .version = run->version,
         .parameters = run->operands.values,
         .parameter_count = run->operands.count,
         .rows = column->rows,
@@ -54,15 +54,23 @@ static struct clr_lookup_input input_of(struct clr_view_run *run, const struct c
         .watch = run->watch};
 }
 
-/* Says which version of the database the connection sees. Returns false if it is writing. */
-static bool read_version(const struct clr_view_run *run, unsigned *version)
+/* Which versions of the databases that the query reads the connection sees: of the one that has the
+   table, and of the others together. */
+struct versions {
+    unsigned own, others;
+};
+
+/* Finds them. Returns CLR_WHY_NONE, or why they are not known. */
+static enum clr_reason_code read_versions(const struct clr_view_run *run, struct versions *versions)
 {
     const struct clr_database *database = run->request.database;
     sqlite3 *db = run->request.connection->db;
 
-    return (database->is_spared || sqlite3_txn_state(db, database->schema) != SQLITE_TXN_WRITE) &&
-           sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, version) ==
-               SQLITE_OK;
+    if ((!database->is_spared && sqlite3_txn_state(db, database->schema) == SQLITE_TXN_WRITE) ||
+        sqlite3_file_control(db, database->schema, SQLITE_FCNTL_DATA_VERSION, &versions->own) !=
+            SQLITE_OK)
+        return CLR_WHY_UNCOMMITTED;
+    return clr_table_names_version(&run->plan->names, database, &versions->others);
 }
 
 /* Of a dimension with more pages than a part of the fact table's entries it takes longer to find
@@ -70,22 +78,26 @@ static bool read_version(const struct clr_view_run *run, unsigned *version)
 enum { ENTRIES_PER_PAGE = 4, FEW_PAGES = 256 };
 
 /* Finds out whether dimensions are what they were. Which pages subqueries read is not known: any
-   commit counts. */
+   commit counts. So does one to another database than the table's, and none to this one where
+   nothing but the table is of it. */
 static void renew_dimensions(struct clr_view_run *run, struct clr_column *const *columns,
-                             unsigned data_version)
+                             const struct versions *versions)
 {
+    const struct clr_plan *plan = run->plan;
+    const bool reads_own = plan->dimension_count > 0 || plan->query->looks_up_subqueries;
     struct clr_column_request *request = &run->request;
-    const struct clr_query *query = run->plan->query;
     size_t most = FEW_PAGES;
     int i;
 
-    for (i = 0; i < run->plan->statement_count; i++)
-        most += columns[run->plan->statements[i].column]->dictionary->count / ENTRIES_PER_PAGE;
+    for (i = 0; i < plan->statement_count; i++)
+        most += columns[plan->statements[i].column]->dictionary->count / ENTRIES_PER_PAGE;
     clr_tables_version_renew(
         run->dimensions, request->database,
-        request->no_pages == CLR_WHY_NONE && !query->looks_up_subqueries ? &request->snapshot
-                                                                         : NULL,
-        data_version, run->plan->dimensions, query->dimension_count, most, run->watch);
+        request->no_pages == CLR_WHY_NONE && reads_own && !plan->query->looks_up_subqueries
+            ? &request->snapshot
+            : NULL,
+        reads_own ? versions->own : 0, plan->dimensions, plan->dimension_count, most, run->watch);
+    run->version = run->dimensions->number + versions->others;
 }
 
 /* Brings the lookups over the columns, to which there are references, up to date, and gives them to
@@ -95,7 +107,8 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
     const struct clr_query *query = run->plan->query;
     struct clr_connection *connection = run->request.connection;
     const struct clr_lookup_statement *statements = run->plan->statements;
-    unsigned before = 0, after = 0;
+    struct versions before = {0, 0}, after;
+    enum clr_reason_code why = CLR_WHY_NONE;
     int rc = SQLITE_OK, i, k;
 
     for (i = 0; i < run->plan->statement_count; i++) {
@@ -107,10 +120,12 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
             return SQLITE_OK;
         }
     }
-    if (query->lookup_count > 0 && !read_version(run, &before))
-        return refuse(run, CLR_WHY_UNCOMMITTED);
-    if (query->dimension_count > 0 || query->looks_up_subqueries)
-        renew_dimensions(run, columns, before);
+    if (query->lookup_count > 0)
+        why = read_versions(run, &before);
+    if (why != CLR_WHY_NONE)
+        return refuse(run, why);
+    if (query->lookup_count > 0 && (query->dimension_count > 0 || query->looks_up_subqueries))
+        renew_dimensions(run, columns, &before);
     for (i = 0; i < run->plan->statement_count && goes_on(run, rc); i++) {
         const struct clr_lookup_input input = input_of(run, columns[statements[i].column]);
 
@@ -123,7 +138,7 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
     }
     /* A function of the application, which a lookup may have called, may have written. */
     if (goes_on(run, rc) && query->lookup_count > 0 &&
-        (!read_version(run, &after) || before != after))
+        (read_versions(run, &after) != CLR_WHY_NONE || memcmp(&before, &after, sizeof before) != 0))
         rc = refuse(run, CLR_WHY_UNCOMMITTED);
     if (!goes_on(run, rc)) {
         clr_tables_version_forget(run->dimensions);

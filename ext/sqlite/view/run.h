@@ -28,9 +28,10 @@ struct clr_view_run {
     struct clr_operands operands;
     struct clr_lookup_memo *memos;         /* of the plan's statements of lookups, the view's */
     struct clr_tables_version *dimensions; /* which these were made of; the view's */
-    struct clr_lookup *lookups;            /* room for theirs, as the scan has them */
-    struct clr_kept_answer *kept;          /* the view's; NULL: none is to be kept */
-    struct clr_answer_key key;             /* of this run's */
+    unsigned version; /* of what is joined: it only grows, as do the two that it is the sum of */
+    struct clr_lookup *lookups;   /* room for theirs, as the scan has them */
+    struct clr_kept_answer *kept; /* the view's; NULL: none is to be kept */
+    struct clr_answer_key key;    /* of this run's */
     const struct clr_watch *watch;
     struct clr_groups *groups; /* that a scan with keys has found, the run's; else NULL */
     /* The scan's columns, with references: what tallies and groups have of text is theirs, or their
