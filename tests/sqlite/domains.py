@@ -4,6 +4,7 @@ A domain is a table t, mostly, in a database of its own, with a connection that 
 tables have all forms of storage.
 """
 
+import contextlib
 import datetime
 import sqlite3
 
@@ -545,6 +546,73 @@ class Merged(Stars):
         self.db.execute("CREATE VIEW some_d AS SELECT * FROM d WHERE id % 7 > 0")
         self.db.execute("CREATE VIEW sold AS SELECT t.n AS c, d.name AS a, d.big AS b, t.x, r.title AS e FROM t LEFT JOIN some_d AS d ON d.id = t.did LEFT JOIN r ON r.rid = d.rid")
         self.db.execute("CREATE VIEW some_t(id, did, other, code, n, x, any) AS SELECT id, did, other, code, n, x, any FROM t WHERE n > 1")
+
+
+class Scattered(Stars):
+    """The same in several databases of the connection, by whose names in front nobody tells them: tables hide each other, and
+    databases come and go."""
+
+    places = ("main", "temp", "one", "two", "three")
+    changes = (*(change.replace("main.d", "d") for change in Stars.changes if "by_" not in change), "DROP TABLE IF EXISTS temp.r",
+               "CREATE TEMP TABLE r AS SELECT * FROM r WHERE rid > {n} % 3", "CREATE TABLE main.p AS SELECT * FROM p WHERE a < {n}", "ALTER TABLE main.p RENAME TO p{n}",
+               "CREATE UNIQUE INDEX one.by_name ON d(name, id)", "DROP INDEX one.by_name", "CREATE TEMP TABLE t AS SELECT * FROM t WHERE id > {n}", "DROP TABLE temp.t",
+               "ALTER TABLE two.d RENAME TO far", "ALTER TABLE two.far RENAME TO d", "DROP TABLE IF EXISTS three.c", "PRAGMA one.wal_checkpoint", "VACUUM one")
+
+    def fill(self, rng):
+        super().fill(rng)
+        self.files = {}
+        for place in self.places[2:]:
+            kind = rng.choice(("WAL", "DELETE", "WAL", "DELETE", "memory", "temporary"))
+            self.files[place] = {"memory": ":memory:", "temporary": ""}.get(kind) if kind.islower() else views.new()
+            self.attach(place, self.files[place])
+            if kind.isupper():
+                self.run(f"PRAGMA {place}.journal_mode = {kind}")
+            self.run(f"CREATE TABLE {place}.first(a)" * rng.randrange(2) or "SELECT 1")
+        for table in ("t", "d", "r", "p", "c", "w", "q"):
+            self.move(table, rng.choice(self.places))
+
+    def attach(self, place, path):
+        """Attaches a file by a name."""
+        self.run(f"ATTACH ? AS {place}", (path,))
+
+    def move(self, table, place):
+        """Moves a table from main, with its unique keys."""
+        if place == "main":
+            return
+        [(sql,)] = self.db.execute("SELECT sql FROM main.sqlite_master WHERE name = ?", (table,))
+        self.run(sql.replace("CREATE TABLE ", f"CREATE TABLE {place}.", 1))
+        self.run(f"INSERT INTO {place}.{table} SELECT * FROM main.{table}")
+        self.run(f"DROP TABLE main.{table}")
+
+    def change(self):
+        kind, (one, two) = self.rng.randrange(10), self.rng.sample(self.places[2:], 2)
+        if kind == 0 and self.files[one] and self.files[two]:
+            self.run(f"DETACH {one}")
+            self.run(f"DETACH {two}")
+            if self.rng.random() < 0.5 and "memory" not in self.files[one] + self.files[two]:
+                self.files[one], self.files[two] = self.files[two], self.files[one]
+            self.attach(one, self.files[one])
+            self.attach(two, self.files[two])
+        elif kind < 4 and self.files[one] not in ("", ":memory:"):
+            self.commit(self.files[one])
+        else:
+            super().change()
+
+    def commit(self, path):
+        """A change by another connection, if nobody keeps it from that."""
+        change = self.rng.choice(Stars.changes).replace("{n}", str(self.rng.randrange(100)))
+        self.log.append(f"{path}: {change}")
+        with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
+            try:
+                other.execute(change).fetchall()
+            except sqlite3.Error as error:
+                self.log[-1] += f" -- {error}"
+
+
+class ScatteredLookedUp(Scattered):
+    """The same, looked up by subqueries."""
+
+    section = "looked_up"
 
 
 class FilledTimes(Times):
