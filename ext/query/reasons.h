@@ -27,9 +27,8 @@ CLR_WHY(IN_AFFINITY, "IN with a subquery whose column has another type is not ac
 CLR_WHY(SUBQUERY_NAMES,
         "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it names "
         "one column of the query around it at most")
-CLR_WHY(
-    SUBQUERY_READS,
-    "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it reads no virtual tables")
+CLR_WHY(SUBQUERY_READS, "a subquery in WHERE, GROUP BY or an aggregate is accelerated where it "
+                        "reads tables that are not virtual")
 CLR_WHY(NAMED_KEY, "a subquery that names a key of GROUP BY is accelerated where that is a column "
                    "of INTEGER or NUMERIC affinity, and not behind IN")
 CLR_WHY(SUBQUERY_ROWS,

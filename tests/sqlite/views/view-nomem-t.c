@@ -250,13 +250,19 @@ static void replace_max(sqlite3 *db)
     sqlite3_create_function(db, "max", 1, SQLITE_UTF8, NULL, NULL, other_step, other_final);
 }
 
-/* A table that is not the one of the file. The name is looked up in this schema first. */
+/* A dimension that is not the one of the file. The name is looked up in this schema first. */
+static void shadow_dimension(sqlite3 *db)
+{
+    database_run(db, "CREATE TEMP TABLE dim(s PRIMARY KEY, name)");
+    database_run(db, "INSERT INTO temp.dim SELECT s, name || 'x' FROM main.dim");
+}
+
+/* The same of the table, too. */
 static void shadow_table(sqlite3 *db)
 {
     database_run(db, "CREATE TEMP TABLE t AS SELECT k, i + 1 AS i, r, oid, e, s, ts FROM main.t "
                      "WHERE i < 50");
-    database_run(db, "CREATE TEMP TABLE dim(s PRIMARY KEY, name)");
-    database_run(db, "INSERT INTO temp.dim SELECT s, name || 'x' FROM main.dim");
+    shadow_dimension(db);
 }
 
 /* Some versions of SQLite read the schema of a UTF-16 database amid no other statement. */
@@ -285,6 +291,7 @@ static const struct place {
     {"UTF-16", "encoding = 'UTF-16'", read_schema, true, false, true, NULL},
     {"a temporary table of that name", "journal_mode = DELETE", shadow_table, true, true, false,
      NULL},
+    {"a temporary dimension", "journal_mode = WAL", shadow_dimension, true, false, true, NULL},
     {"an application's max()", "journal_mode = DELETE", replace_max, false, false, false, NULL},
     {"a table WITHOUT ROWID", "journal_mode = DELETE", NULL, true, false, false, "WITHOUT ROWID"},
 };
