@@ -36,6 +36,8 @@ SELECTS = {
     "of_all": "SELECT count(*), sum(n), (SELECT max(a) FROM {d}) FROM {t} WHERE n > (SELECT min(x) FROM {e})",
 }
 FILES = ("DELETE", "WAL")
+#: Changes by another connection.
+OTHERS = ("UPDATE t SET n = n + 2 WHERE id % 3 = 1", "UPDATE d SET a = a + 2, b = 'b4' WHERE id % 5 = 2", "UPDATE e SET name = 'e2' WHERE x % 4 = 1")
 
 
 class Case:
@@ -115,6 +117,14 @@ class Case:
         with contextlib.closing(sqlite3.connect(self.paths[place], timeout=0, isolation_level=None)) as other:
             support.execute(other, *statements)
 
+    def is_wal(self, place):
+        """Whether a database has a log, beside which others write while it is read."""
+        return self.paths[place] not in ("", ":memory:") and self.db.execute(f"PRAGMA {place}.journal_mode").fetchone() == ("wal",)
+
+    def has(self, place, change):
+        """Whether a database has the table that a statement changes."""
+        return change.split()[1] in [table for table, schema in zip("tde", (self.t, self.d, self.e)) if schema == place]
+
     def reading(self, *places):
         """The names of the views that read any of those databases."""
         return [name for name, select in self.selects.items() if any(f"{place}.{table} " in select for place in places for table in "tde")]
@@ -166,7 +176,13 @@ def test_changes(make):
         case.check(f"rolled back: {statement}", True)
     case.run("BEGIN")
     case.check("in a transaction that reads", True)
-    case.run("COMMIT", "BEGIN", *change_rows(case), "COMMIT")
+    for place in ("main", "one", "two"):
+        if case.is_wal(place):
+            case.by_other(place, *[change for change in OTHERS if case.has(place, change)])
+            case.check(f"another connection commits to {place} meanwhile", True)
+    case.run("COMMIT")
+    case.check("after that", True)
+    case.run("BEGIN", *change_rows(case), "COMMIT")
     case.check("all at once", True)
     case.close()
 
@@ -247,8 +263,8 @@ def test_names(make):
             order = ["temp", "main", "one", "two"]
             if order.index(place) >= order.index(schema):
                 continue
-            # Pages with the same numbers are taken for the same tables by nobody.
-            case.run(f"CREATE TABLE {place}.first(a)", f"CREATE TABLE {place}.{table} AS SELECT * FROM {schema}.{table} WHERE rowid % 2")
+            # With and without a table before it: its root page may be that of the table that it hides.
+            case.run(*[f"CREATE TABLE {place}.first(a)"] * (table == "e"), f"CREATE TABLE {place}.{table} AS SELECT * FROM {schema}.{table} WHERE rowid % 2")
             case.check(f"{place}.{table} hides {schema}.{table}")
             case.run(f"CREATE UNIQUE INDEX {place}.unique_key ON {table}({'id' if table == 'd' else 'code'})")
             case.check_anew("with a key", ("inner_join", "common", "listed", "scalar"))
@@ -256,7 +272,7 @@ def test_names(make):
             case.check("the hidden one changes", ("inner_join", "common", "listed", "scalar"))
             case.run(f"UPDATE {place}.{table} SET c = 'c2' WHERE id % 3 = 1" if table == "d" else f"UPDATE {place}.e SET name = 'e4' WHERE x % 3")
             case.check("the hiding one changes", ("inner_join", "common", "listed", "scalar"))
-            case.run(f"DROP TABLE {place}.{table}", f"DROP TABLE {place}.first")
+            case.run(f"DROP TABLE {place}.{table}", f"DROP TABLE IF EXISTS {place}.first")
             case.check_anew("shown again", True)
     if case.t != "temp":
         case.run("CREATE TEMP TABLE t AS SELECT id, k + 1 AS k, n, code, c FROM t WHERE id % 2")
@@ -373,32 +389,81 @@ def test_kept(mode):
     case.close()
 
 
-def test_writers():
+@tap.each(("main", "one", "two"), ("one", "main", "two"), ("main", "temp", "one"))
+def test_writers(fact, place, other):
     """A view within a statement that writes, to what it reads or elsewhere, and calls that write meanwhile."""
-    case = Case("writers", ("main", "one", "two"), ("WAL", "DELETE"))
-    case.run("CREATE TABLE kept(a, b, c)", "CREATE TABLE one.kept(a, b, c)", "CREATE TEMP TABLE few(a, b, c)")
+    case = Case(f"writers: {fact}, {place}, {other}", (fact, place, other), ("WAL", "DELETE"))
+    case.run("CREATE TABLE main.kept(a, b, c)", "CREATE TABLE one.kept(a, b, c)", "CREATE TEMP TABLE few(a, b, c)")
     case.check("at first", True)
     for into in ("main.kept", "one.kept", "temp.few"):
+        want = case.db.execute(case.selects["inner_join"]).fetchall()
         case.run(f"INSERT INTO {into} SELECT * FROM inner_join")
-        case.batch.compare(case.db.execute(f"SELECT * FROM {into}").fetchall(), views.outcome(case.db, case.selects["inner_join"]), f"into {into}")
+        case.batch.compare(case.db.execute(f"SELECT * FROM {into}").fetchall(), want, f"into {into}")
         case.check(f"after INSERT INTO {into}", True)
-    case.run("INSERT INTO one.d SELECT a + 1000, a, 'b9', 'c1' FROM inner_join")
+    case.run(f"INSERT INTO {place}.d SELECT a + 1000, a, 'b9', 'c1' FROM inner_join")
     case.check("into the dimension", True)
-    case.run(f"UPDATE one.d SET a = (SELECT count(*) FROM listed) WHERE id = {KEYS}")
+    case.run(f"UPDATE {place}.d SET a = (SELECT count(*) % 7 FROM listed) WHERE id = {KEYS}")
     case.check("by a subquery", True)
 
     def write(value):
         """Changes the dimension while it is read."""
-        if value == 100:
-            case.db.execute("UPDATE one.d SET b = b || 'x' WHERE id % 2")
+        if value == KEYS // 2:
+            case.db.execute(f"UPDATE {place}.d SET b = b || 'x' WHERE id % 2")
         return value
 
     case.db.create_function("write", 1, write)
-    select = "SELECT count(*), sum(n) FROM main.t JOIN one.d ON d.id = k WHERE write(d.id) % 2 = 1 AND b LIKE '%x'"
+    select = f"SELECT count(*), sum(n) FROM {fact}.t JOIN {place}.d ON d.id = k WHERE write(d.id) % 2 = 1 AND b LIKE '%x'"
     views.create(case.db, "writes", select)
     for _ in range(3):
         views.ask(case.db, "writes")
         case.check("a call has written", True)
+    case.close()
+
+
+@tap.each(*FILES)
+def test_same_file(mode):
+    """A file that is attached to itself is two databases: what one of them has written the other one has from the commit on."""
+    batch = support.Batch(f"one file: {mode}")
+    path = views.new()
+    with contextlib.closing(views.connect(path, cached_statements=0, isolation_level=None, journal_mode=mode)) as db:
+        support.execute(db, "CREATE TABLE t(k INT, n INT)", "CREATE TABLE d(id INTEGER PRIMARY KEY, a INT)", support.numbered("t", ROWS, "i % 90, i"), support.numbered("d", 80, "i, i % 5"))
+        db.execute("ATTACH ? AS again", (path,))
+        selects = {f"{t}_{d}_{number}": select.format(t, d) for t in ("main", "again") for d in ("main", "again") for number, select in enumerate(
+            ("SELECT a, count(*), sum(n) FROM {}.t JOIN {}.d ON d.id = k GROUP BY a", "SELECT sum(n) FROM {}.t WHERE k IN (SELECT id FROM {}.d WHERE a = 2)"))}
+        views.create_all(db, selects)
+        for step in ("SELECT 1", "UPDATE d SET a = a + 1 WHERE id % 3", "BEGIN", "UPDATE again.d SET a = 2 WHERE id % 4 = 1", "ROLLBACK", "UPDATE again.t SET n = n + 1",
+                     "BEGIN", "UPDATE main.d SET a = 3 WHERE id % 4 = 1", "COMMIT", "DELETE FROM again.d WHERE id % 7 = 1"):
+            views.outcome(db, step)
+            for name, select in selects.items():
+                for _ in range(2):
+                    batch.compare(views.ask(db, name), views.outcome(db, select), f"{step}: {name}")
+                batch.check(db.in_transaction or views.accelerated(db, name), f"{step}: {name}: {views.plan(db, name)[0]}")
+    batch.end()
+
+
+@tap.each(("main", "one", "two"), ("one", "temp", "main"))
+def test_interrupts(fact, place, other):
+    """A query that is interrupted while a dimension is asked leaves nothing locked, and the next one is answered."""
+    case = Case(f"interrupts: {fact}, {place}, {other}", (fact, place, other), ("DELETE", "WAL"))
+    case.check("at first", True)
+    for after in range(0, 60, 1 if not tap.QUICK else 7):
+        left = [after]
+
+        def stop():
+            """Whether it is time."""
+            left[0] -= 1
+            return left[0] < 0
+
+        case.run(f"UPDATE {place}.d SET a = a + 1 WHERE id % 5 = {after % 5}")
+        want = {name: views.outcome(case.db, select) for name, select in case.selects.items()}
+        case.db.set_progress_handler(stop, 40)
+        for name in case.selects:
+            left[0] = after
+            got = views.ask(case.db, name)
+            case.batch.check(views.fails(got, "interrupted") or got == want[name], f"{after}: {name}: {got}")
+        case.db.set_progress_handler(None, 0)
+        case.check_locks(f"interrupted after {after}")
+    case.check_anew("at last", True)
     case.close()
 
 
