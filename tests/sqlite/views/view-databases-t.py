@@ -187,7 +187,7 @@ def test_changes(make):
     case.close()
 
 
-@tap.each(*cases())
+@tap.each(*cases(layouts=LAYOUTS[::2] if tap.QUICK else LAYOUTS))
 def test_schemas(make):
     """Tables that are dropped, made anew, renamed, and lose their keys."""
     case = make()
