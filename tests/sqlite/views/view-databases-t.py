@@ -187,6 +187,42 @@ def test_changes(make):
     case.close()
 
 
+#: SELECTs whose rows, or lists, are in the order in which SQLite goes over the dimension, and not over the fact table.
+ORDERS = {
+    "row_order": "SELECT t.id, t.n, d.b FROM {d} CROSS JOIN {t} ON t.k = d.id WHERE t.n = 17",
+    "list_order": "SELECT group_concat(t.n) FROM {d} CROSS JOIN {t} ON t.k = d.id WHERE d.a = 1",
+    "limited": "SELECT t.id FROM {d} CROSS JOIN {t} ON t.k = d.id WHERE t.n = 17 LIMIT 9",
+    "group_order": "SELECT d.id, count(*) FROM {t} CROSS JOIN {d} ON d.id = t.k GROUP BY d.id",
+    "extreme": "SELECT t.id, max(t.n) FROM {d} CROSS JOIN {t} ON t.k = d.id",
+}
+
+
+@tap.each(*cases(kinds=KINDS[:1]))
+def test_orders(make):
+    """The first table of each database has the same root page: SQLite's loops over one are not taken for those over another."""
+    case = make()
+    case.run(f"CREATE INDEX {case.t}.by_k ON t(k)")
+    case.selects = {name: select.format(t=f"{case.t}.t AS t", d=f"{case.d}.d AS d") for name, select in ORDERS.items()}
+    case.make()
+    case.check("at first")
+    case.run(*change_rows(case))
+    case.check("after changes")
+    case.close()
+
+
+def test_alike():
+    """Many keys of a dimension in another database, of which a table in the fact table's has the root page."""
+    case = Case("alike", ("main", "one", "two"), ("WAL", "DELETE"))
+    case.run("DELETE FROM one.d", support.numbered("one.d", 4_000, "i, i % 5, 'b' || (i % 7), 'c' || (i % 11)"),
+             "UPDATE t SET k = id * 31 % 4100", support.numbered("t(k, n, code, c)", 6_000, "i * 17 % 4100, i % 97, 'c1', 'c2'"))
+    case.selects["by_b"] = "SELECT d.b, count(*), sum(n) FROM main.t JOIN one.d ON d.id = k GROUP BY 1 ORDER BY 1"
+    case.make()
+    case.check("at first", True)
+    case.run("UPDATE one.d SET b = 'b4', a = a + 1 WHERE id % 3 = 0")
+    case.check("the dimension changes", True)
+    case.close()
+
+
 @tap.each(*cases(layouts=LAYOUTS[::2] if tap.QUICK else LAYOUTS))
 def test_schemas(make):
     """Tables that are dropped, made anew, renamed, and lose their keys."""
