@@ -139,6 +139,8 @@ CLR_WHY(SCHEMA_CHANGES, "the schema is changing")
 CLR_WHY(VIEW_CHANGED, "view %n has other columns now: call clreduce_accelerate() again")
 CLR_WHY(COLUMNS_UNREAD, "the table's columns could not be read")
 CLR_WHY(NAMES_UNREAD, "database %n, which may have a table of the name, could not be read")
+CLR_WHY(NAMES_LOCK, "database %n, which may have a table of the name, would stay locked until the "
+                    "transaction ends: write the schema before the name")
 CLR_WHY(REPLACED, "a function of SQLite or clreduce is replaced by the application's")
 CLR_WHY(SQLITE_ERROR, "%n")
 CLR_WHY(NO_MEMORY, "out of memory")

@@ -151,6 +151,15 @@ const char *clr_database_schema_of(const struct clr_connection *connection,
  */
 bool clr_database_shares_cache(const struct clr_database *database);
 
+/* Whether the database is in memory, temporary, or has temporary tables: no other connection sees
+   it, unless they share a cache. */
+static inline bool clr_database_has_no_file(const struct clr_database *database)
+{
+    const char *name = sqlite3_db_filename(database->connection->db, database->schema);
+
+    return name == NULL || *name == '\0';
+}
+
 /* Returns whether the connection uses that journal mode, "wal", "off" and so on. With "wal" it has
    a write-ahead log open, so that its index may be asked for. */
 bool clr_database_has_mode(struct clr_database *database, const char *mode);

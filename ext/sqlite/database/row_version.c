@@ -5,14 +5,6 @@
 _Static_assert(sizeof(struct clr_row_version) <= CLR_VERSION_SIZE,
                "a token has room for a version");
 
-/* Whether the database is in memory, temporary, or has temporary tables. */
-static bool has_no_file(const struct clr_database *database)
-{
-    const char *name = sqlite3_db_filename(database->connection->db, database->schema);
-
-    return name == NULL || *name == '\0';
-}
-
 /* Why versions of the database say nothing. */
 static enum clr_reason_code refuse(struct clr_database *database)
 {
@@ -24,7 +16,7 @@ static enum clr_reason_code refuse(struct clr_database *database)
     if (sqlite3_file_control(db, database->schema, SQLITE_FCNTL_VFS_POINTER, &vfs) != SQLITE_OK ||
         vfs == NULL || strcmp(vfs->zName, "memdb") == 0)
         return CLR_WHY_DESERIALIZED;
-    if (has_no_file(database) && clr_database_has_mode(database, "off"))
+    if (clr_database_has_no_file(database) && clr_database_has_mode(database, "off"))
         return CLR_WHY_NO_JOURNAL;
     return CLR_WHY_NONE;
 }
@@ -42,7 +34,7 @@ static enum clr_reason_code read_version(struct clr_database *database,
                              &version->data_version) != SQLITE_OK)
         return CLR_WHY_NO_VERSION;
     version->generation = database->generation;
-    version->changes = has_no_file(database) ? sqlite3_total_changes(db) : 0;
+    version->changes = clr_database_has_no_file(database) ? sqlite3_total_changes(db) : 0;
     version->length_limit = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
     version->pattern_limit = sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
     return CLR_WHY_NONE;

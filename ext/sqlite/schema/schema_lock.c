@@ -123,9 +123,10 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
     *hold = NULL;
     if (rc == SQLITE_OK) {
         needed = names.count;
-        /* A comment may end the text. */
+        /* A comment may end the text, which may be a statement that writes. */
         if (needed > first_attached &&
-            clr_bytecode_databases(db, &read, "SELECT * FROM (%s\n)", select) == SQLITE_OK)
+            (clr_bytecode_databases(db, &read, "SELECT * FROM (%s\n)", select) == SQLITE_OK ||
+             clr_bytecode_databases(db, &read, "%s", select) == SQLITE_OK))
             needed = first_attached - 1 + read.last;
         if (needed < first_attached)
             needed = first_attached;

@@ -755,6 +755,17 @@ bool clr_table_names_have(const struct clr_table_names *names, const struct clr_
     return i < names->count;
 }
 
+/* Whether a read transaction on an attached database would begin one that the application's keeps.
+ */
+static bool begins_to_lock(const struct clr_database *database)
+{
+    sqlite3 *db = database->connection->db;
+
+    return sqlite3_get_autocommit(db) == 0 && sqlite3_stricmp(database->schema, "main") != 0 &&
+           !clr_database_has_no_file(database) &&
+           sqlite3_txn_state(db, database->schema) == SQLITE_TXN_NONE;
+}
+
 int clr_table_names_hold(const struct clr_table_names *names, const struct clr_database *held,
                          bool *are_same, struct clr_reason *reason)
 {
@@ -765,6 +776,13 @@ int clr_table_names_hold(const struct clr_table_names *names, const struct clr_d
         struct clr_database *database = names->list[i].database;
         enum clr_reason_code why = CLR_WHY_NONE;
 
+        /* Nothing of it is read, and yet it would stay locked. */
+        if (!names->list[i].is_read && database != held && begins_to_lock(database)) {
+            clr_reason_set_name(reason, CLR_WHY_NAMES_LOCK, database->schema,
+                                strlen(database->schema));
+            *are_same = false;
+            return SQLITE_OK;
+        }
         if (database != held)
             rc = clr_database_hold(database, &why);
         if (rc != SQLITE_OK && names->list[i].is_read)

@@ -398,6 +398,34 @@ def test_waits():
     case.close()
 
 
+def test_looked_into():
+    """A database in which a name is looked for, and not found, is kept by no transaction of the application's."""
+    case = Case("looked into", ("main", "two", "two"), ("DELETE", "DELETE"))
+    select = "SELECT a, count(*) FROM t JOIN d ON d.id = t.k GROUP BY a ORDER BY a"
+    case.selects = {"looked": select}
+    case.make()
+    case.check("at first", True)
+    for name, statements in {"a SELECT": (f"SELECT * FROM ({select})",), "its view": ("SELECT * FROM looked",),
+                             "a statement that writes": ("SELECT clreduce_rewrite('CREATE TABLE kept AS SELECT n, count(*) FROM main.t GROUP BY n')",)}.items():
+        case.run("BEGIN")
+        for statement in statements:
+            case.batch.compare(views.outcome(case.db, statement) == [], False, name)
+        for place, locked in (("one", False), ("main", True)):
+            with contextlib.closing(sqlite3.connect(case.paths[place], timeout=0, isolation_level=None)) as other:
+                got = views.outcome(other, "BEGIN EXCLUSIVE")
+                case.batch.check(views.fails(got, "locked") if locked and not case.is_wal(place) else got == [], f"{name}: {place}: {got}")
+        case.run("COMMIT")
+    case.check("after that", True)
+    with contextlib.closing(sqlite3.connect(case.paths["one"], timeout=0, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        start = time.monotonic()
+        case.db.execute("PRAGMA busy_timeout = 2000").fetchall()
+        rewritten = views.outcome(case.db, "SELECT clreduce_rewrite('CREATE TABLE kept AS SELECT n, count(*) FROM main.t GROUP BY n') IS NOT NULL")
+        case.batch.compare(rewritten, [(1,)], "a statement that writes is rewritten")
+        case.batch.check(time.monotonic() - start < 1.5, "without a wait")
+    case.close()
+
+
 def count_calls(case, statement, what, evaluated):
     """One check: whether a view asks for all keys again after a statement."""
     case.run(statement)
