@@ -195,13 +195,14 @@ static bool is_wanted(const struct clr_trial_round *round)
 /* Returns the types that values have, of several. */
 static unsigned choose_types(const struct values *values, const struct clr_trial_round *round)
 {
-    const unsigned types =
-        values->is_short ? (round->types & ~CLR_TYPE(CLR_TAG_REAL)) : round->types;
+    const unsigned numbers = CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_REAL);
+    const unsigned fit =
+        (values->is_short ? CLR_TYPE(CLR_TAG_INTEGER) : numbers) | CLR_TYPE(CLR_TAG_NULL);
+    const unsigned types = round->types & fit, wanted = values->wanted.types & fit;
 
-    if (!is_wanted(round) || values->wanted.types == 0)
+    if (!is_wanted(round) || wanted == 0)
         return types;
-    return (types & values->wanted.types) != 0 ? types & values->wanted.types
-                                               : values->wanted.types;
+    return (types & wanted) != 0 ? types & wanted : wanted;
 }
 
 static bool may_be(const struct values *values, uint8_t tag)
