@@ -224,8 +224,8 @@ static enum clr_scan_outcome sample_take(const struct clr_scan *scan, size_t row
     return CLR_SCAN_DONE;
 }
 
-/* Whether a key, a column or a lookup, has the same value in two rows of the scan's columns, but
-   for its type. */
+/* Whether a key has the same value in two rows of the scan's columns, but for its type. False if it
+   is not a column or a lookup. */
 static bool is_same(const struct clr_scan *scan, int key, size_t row, size_t other)
 {
     const struct clr_instruction *instruction = &scan->instructions[key];
@@ -234,12 +234,14 @@ static bool is_same(const struct clr_scan *scan, int key, size_t row, size_t oth
 
     if (instruction->opcode == CLR_OP_COLUMN)
         return clr_column_value(column, row) == clr_column_value(column, other);
+    if (instruction->opcode != CLR_OP_LOOKUP)
+        return false;
     values = scan->lookups[instruction->b].values;
     return values[clr_column_code(column, row)] == values[clr_column_code(column, other)];
 }
 
 /* Whether rows of a group mostly lie beside each other, tens of them and more, as some rows of a
-   scan with groups tell: a guess. False if its keys are not columns and lookups. */
+   scan with groups tell: a guess. */
 static bool lie_together(const struct clr_scan *scan)
 {
     enum { LOOKS = 64, DISTANCE = 64 };
@@ -250,12 +252,6 @@ static bool lie_together(const struct clr_scan *scan)
 
     if (scan->rows <= DISTANCE)
         return false;
-    for (key = 0; key < grouping->key_count; key++) {
-        const enum clr_opcode opcode = scan->instructions[grouping->keys[key]].opcode;
-
-        if (opcode != CLR_OP_COLUMN && opcode != CLR_OP_LOOKUP)
-            return false;
-    }
     for (i = 0; i < LOOKS; i++) {
         /* Spread by the golden ratio, so that no period of the rows meets theirs. */
         row = (size_t)((i + 1) * UINT64_C(0x9e3779b97f4a7c15) % (scan->rows - DISTANCE));

@@ -531,18 +531,20 @@ static void want(struct clr_trial_scan *made, int register_number, unsigned type
 
     if (wanted == NULL)
         return;
-    if (wanted->types == 0 || (wanted->types & types) != 0)
-        wanted->types = wanted->types == 0 ? types : wanted->types & types;
+    types = wanted->types == 0 ? types : wanted->types & types;
+    if (types != 0)
+        wanted->types = types;
     if (integers > 0)
         wanted->integers = integers;
 }
 
-/* Has the table have the keys and the arguments that the plan is for. */
+/* Has the table have the keys and the arguments that the plan is for, and their order. */
 static void want_planned(struct trial *trial)
 {
     const struct clr_group_plan *plan = &trial->plan;
     int i;
 
+    trial->made.repeats = plan->in_runs;
     for (i = 0; i < plan->grouping.key_count; i++)
         want(&trial->made, plan->grouping.keys[i],
              CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL),
@@ -565,7 +567,6 @@ static struct trial *new_trial(const struct clr_group_plan *plan, const uint8_t 
     for (i = 0; i < plan->tally_count; i++)
         trial->tallies[i] = plan->scan->tallies[i];
     trial->plan = *plan;
-    trial->made.repeats = plan->in_runs;
     trial->plan.scan = &trial->made.scan;
     trial->made.scan.tallies = trial->tallies;
     trial->made.scan.tally_count = plan->tally_count;

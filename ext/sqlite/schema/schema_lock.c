@@ -123,7 +123,8 @@ static int read_schemas(sqlite3 *db, const char *select, sqlite3_stmt **hold)
     *hold = NULL;
     if (rc == SQLITE_OK) {
         needed = names.count;
-        /* A comment may end the text, which may be a statement that writes. */
+        /* The text is a SELECT, which may have parentheses around it and a comment at its end; or a
+           statement that writes. */
         if (needed > first_attached &&
             (clr_bytecode_databases(db, &read, "SELECT * FROM (%s\n)", select) == SQLITE_OK ||
              clr_bytecode_databases(db, &read, "%s", select) == SQLITE_OK))

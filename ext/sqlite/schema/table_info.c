@@ -755,14 +755,15 @@ bool clr_table_names_have(const struct clr_table_names *names, const struct clr_
     return i < names->count;
 }
 
-/* Whether a read transaction on an attached database would begin one that the application's keeps.
- */
-static bool begins_to_lock(const struct clr_database *database)
+/* Whether nothing of an attached database is read, and yet a look at its names would have it stay
+   locked until the application's transaction ends. */
+static bool would_stay_locked(const struct clr_looked_into *looked)
 {
+    const struct clr_database *database = looked->database;
     sqlite3 *db = database->connection->db;
 
-    return sqlite3_get_autocommit(db) == 0 && sqlite3_stricmp(database->schema, "main") != 0 &&
-           !clr_database_has_no_file(database) &&
+    return !looked->is_read && sqlite3_get_autocommit(db) == 0 &&
+           sqlite3_stricmp(database->schema, "main") != 0 && !clr_database_has_no_file(database) &&
            sqlite3_txn_state(db, database->schema) == SQLITE_TXN_NONE;
 }
 
@@ -773,26 +774,23 @@ int clr_table_names_hold(const struct clr_table_names *names, const struct clr_d
 
     *are_same = names->without_temp == NULL || !clr_temp_is_open(names->without_temp);
     for (i = 0; i < names->count && *are_same; i++) {
-        struct clr_database *database = names->list[i].database;
-        enum clr_reason_code why = CLR_WHY_NONE;
+        const struct clr_looked_into *looked = &names->list[i];
+        struct clr_database *database = looked->database;
+        enum clr_reason_code refused = CLR_WHY_NONE, why;
 
-        /* Nothing of it is read, and yet it would stay locked. */
-        if (!names->list[i].is_read && database != held && begins_to_lock(database)) {
-            clr_reason_set_name(reason, CLR_WHY_NAMES_LOCK, database->schema,
-                                strlen(database->schema));
-            *are_same = false;
-            return SQLITE_OK;
-        }
-        if (database != held)
+        if (database != held && would_stay_locked(looked)) {
+            refused = CLR_WHY_NAMES_LOCK;
+        } else if (database != held) {
             rc = clr_database_hold(database, &why);
-        if (rc != SQLITE_OK && names->list[i].is_read)
-            return rc;
-        if (why != CLR_WHY_NONE)
-            clr_reason_set_name(reason, CLR_WHY_NAMES_UNREAD, database->schema,
-                                strlen(database->schema));
-        *are_same = why == CLR_WHY_NONE && names->list[i].generation == database->generation;
-        if (database != held && !names->list[i].is_read)
-            clr_database_release(database);
+            if (rc != SQLITE_OK && looked->is_read)
+                return rc;
+            if (!looked->is_read)
+                clr_database_release(database);
+            refused = why == CLR_WHY_NONE ? CLR_WHY_NONE : CLR_WHY_NAMES_UNREAD;
+        }
+        if (refused != CLR_WHY_NONE)
+            clr_reason_set_name(reason, refused, database->schema, strlen(database->schema));
+        *are_same = refused == CLR_WHY_NONE && looked->generation == database->generation;
     }
     return SQLITE_OK;
 }

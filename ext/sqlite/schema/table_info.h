@@ -159,7 +159,8 @@ const char *clr_table_names_schema(const struct clr_table_names *names);
 /*
  * Within a read transaction on the one database that is held: begins one on each other in which
  * names are found, and finds out whether the names still mean these tables. If not, the reason is
- * set if a database could not be read; else one means another table now, or a table is another one.
+ * set if a database could not be read, or nothing of it is read and it would stay locked until the
+ * application's transaction ends; else one means another table now, or a table is another one.
  * clr_table_names_release() is to be called in any case. Returns SQLITE_OK; or SQLITE_BUSY if
  * others have one locked in which names are found, which has been waited for.
  */
