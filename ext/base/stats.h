@@ -29,9 +29,10 @@ struct clr_stats {
     int64_t device_errors;
     /* Of accelerated views. scans_streamed are among scans_on_host. */
     int64_t scans_on_device, scans_on_host, scans_streamed, answers_kept, selects_by_rows;
-    int64_t blocks_skipped;                /* of 1,024 rows: nothing in them could count */
-    int64_t bytes_decoded;                 /* read from database files for them */
-    int64_t rows_loaded;                   /* put into their columns by SQLite itself */
+    int64_t blocks_skipped;    /* of 1,024 rows: nothing in them could count */
+    int64_t bytes_decoded;     /* read from database files for them */
+    int64_t rows_loaded;       /* put into their columns by SQLite itself */
+    int64_t entries_evaluated; /* different values for which SQLite evaluated their lookups */
     int64_t leaves_kept, leaves_refreshed; /* of tables that had changed, or might have */
     int64_t malformed_page;                /* the last one found, or 0 */
     struct clr_status last_error;

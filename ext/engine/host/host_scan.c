@@ -607,9 +607,9 @@ void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *wa
 
 /* What threads work on: truths of a lookup, in parts. */
 struct truth_work {
-    const struct clr_lookup *lookup;
+    struct clr_lookup *lookup;
     const struct clr_column *column;
-    struct clr_row_truths *truths;
+    struct clr_row_truths truths;
     int parts;
 };
 
@@ -618,48 +618,49 @@ static void find_truths(void *argument, int part, const atomic_bool *stop)
     const struct truth_work *work = argument;
     const struct clr_loops *loops = clr_loops_choose(0);
     const int code_bytes = work->column->code_bytes;
-    const size_t last = first_of_part(work->truths->blocks, part + 1, work->parts);
+    const size_t last = first_of_part(work->truths.blocks, part + 1, work->parts);
     const size_t size = CLR_BLOCK * (size_t)code_bytes;
-    size_t block = first_of_part(work->truths->blocks, part, work->parts);
+    size_t block = first_of_part(work->truths.blocks, part, work->parts);
 
     for (; block < last && !atomic_load_explicit(stop, memory_order_relaxed); block++)
         loops->select_true((const char *)work->column->codes + block * size, code_bytes,
-                           work->lookup->truths, work->truths->bits + block * CLR_TRUTH_WORDS);
+                           work->lookup->truths,
+                           work->truths.bits->words + block * CLR_TRUTH_WORDS);
 }
 
 /* Whether it is time to make truths: codes are not quick without, and an earlier scan of the same
    rows has missed them. Takes note of it if this one is the first. */
 static bool misses_truths(const struct truth_work *work)
 {
-    struct clr_lookup_results *results = work->lookup->results;
+    struct clr_row_truths *rows = &work->lookup->rows;
+    const uint64_t before = rows->version;
 
-    if (work->lookup->are_beside || work->column->code_bytes == 1 ||
-        clr_row_truths_follow(results->rows, work->column))
+    if (work->lookup->are_beside || work->column->code_bytes == 1)
         return false;
-    if (results->missed == work->column->version)
-        return true;
-    results->missed = work->column->version;
+    if (!clr_row_truths_follow(rows, work->column))
+        return clr_row_truths_miss(&work->lookup->results->rows, work->column);
+    if (rows->version != before)
+        clr_row_truths_give(&work->lookup->results->rows, rows);
     return false;
 }
 
 /* Makes truths of a column's rows, in threads, in the place of older ones. */
 static void make_truths(struct truth_work *work, int64_t most, const struct clr_watch *watch)
 {
-    struct clr_lookup_results *results = work->lookup->results;
-
-    work->truths = clr_row_truths_new(work->column, most);
-    if (work->truths == NULL)
+    if (!clr_row_truths_make(work->column, most, &work->truths))
         return;
-    work->parts = count_parts(work->truths->blocks);
+    work->parts = count_parts(work->truths.blocks);
     if (!clr_team_run(work->parts, find_truths, work, work->parts == 1 ? NULL : watch)) {
-        clr_row_truths_free(work->truths);
+        clr_row_truths_release(&work->truths);
         return;
     }
-    clr_row_truths_free(results->rows);
-    results->rows = work->truths;
+    clr_row_truths_release(&work->lookup->rows);
+    work->lookup->rows = work->truths;
+    clr_row_truths_give(&work->lookup->results->rows, &work->truths);
 }
 
-void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struct clr_watch *watch)
+void clr_host_keep_truths(const struct clr_scan *scan, struct clr_lookup *lookups, int64_t most,
+                          const struct clr_watch *watch)
 {
     struct clr_filter_terms terms;
     int i;
@@ -673,7 +674,7 @@ void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struc
 
         if (terms.terms[i].kind != CLR_TERM_LOOKUP)
             continue;
-        work = (struct truth_work){.lookup = &scan->lookups[instruction->b],
+        work = (struct truth_work){.lookup = &lookups[instruction->b],
                                    .column = scan->columns[instruction->a]};
         if (misses_truths(&work))
             make_truths(&work, most, watch);

@@ -26,9 +26,10 @@ void clr_host_skip(struct clr_scan *scan, const struct clr_watch *watch, bool *m
 void clr_host_sum_blocks(const struct clr_scan *scan, const struct clr_watch *watch, bool *made);
 
 /* Has the lookups of a scan's filter keep for which rows they are true, where scans of the same
-   rows have asked for that before, and all of the process take no more than so many bytes. watch
-   may be NULL. For the owner of the lookups. */
-void clr_host_keep_truths(const struct clr_scan *scan, int64_t most, const struct clr_watch *watch);
+   rows have asked for that before, and all of the process take no more than so many bytes. lookups:
+   the scan's, of which the caller is the owner. watch may be NULL. */
+void clr_host_keep_truths(const struct clr_scan *scan, struct clr_lookup *lookups, int64_t most,
+                          const struct clr_watch *watch);
 
 /* Returns about how many rows the scan loads, by which threads are counted: all of them, or those
    of a sample's blocks that are not taken as a whole. */

@@ -147,11 +147,8 @@ static void copy_scan(struct scan_copy *copy, const struct question *question,
         copy->columns[i] = resident->copy;
         copy->kinds[i] = resident->kind;
     }
-    for (i = 0; i < scan->lookup_count; i++) {
-        copy->lookups[i] = scan->lookups[i];
-        copy->lookups[i].ranked = NULL; /* the caller's, as are their bytes */
-        clr_lookup_results_retain(scan->lookups[i].results);
-    }
+    for (i = 0; i < scan->lookup_count; i++)
+        clr_lookup_copy(&copy->lookups[i], &scan->lookups[i]);
     clr_row_ranges_find(scan, LEAST_GAP, most_ranges, &copy->ranges);
     copy->scan.ranges = &copy->ranges;
     copy->scan.blocks = NULL; /* the caller's */
@@ -171,7 +168,7 @@ static void clear_scan_copy(struct scan_copy *copy)
     for (i = 0; i < copy->scan.column_count; i++)
         clr_task_release(copy->residents[i]);
     for (i = 0; i < copy->scan.lookup_count; i++)
-        clr_lookup_results_release(copy->lookups[i].results);
+        clr_lookup_free(&copy->lookups[i]);
 }
 
 /* ---- Scans. */

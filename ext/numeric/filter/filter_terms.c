@@ -322,9 +322,7 @@ static void add_bounds(struct clr_filter_terms *terms, const struct clr_filter_t
 static const struct clr_row_truths *find_kept(const struct clr_lookup *lookup,
                                               const struct clr_column *column)
 {
-    const struct clr_row_truths *rows = lookup->results == NULL ? NULL : lookup->results->rows;
-
-    return clr_row_truths_are_of(rows, column) ? rows : NULL;
+    return clr_row_truths_are_of(&lookup->rows, column) ? &lookup->rows : NULL;
 }
 
 static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms, int number,

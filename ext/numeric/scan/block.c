@@ -660,7 +660,7 @@ static bool select_from_full(struct clr_block *block, uint64_t *selected)
         if (is_of_values(&terms->terms[i]))
             continue;
         if (kept != NULL && number < kept->blocks) {
-            any = intersect(selected, kept->bits + number * CLR_TRUTH_WORDS);
+            any = intersect(selected, kept->bits->words + number * CLR_TRUTH_WORDS);
             continue;
         }
         count = terms->terms[i].kind == CLR_TERM_LOOKUP ? block->loops->count(selected) : CLR_BLOCK;

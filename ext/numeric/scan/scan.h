@@ -9,10 +9,10 @@
 
 #include "numeric/bins/bins.h"
 #include "numeric/exact/operation.h"
+#include "numeric/scan/lookup.h"
 #include "numeric/states/state.h"
 #include "numeric/values/column.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -152,40 +152,6 @@ static inline bool clr_tally_takes_bytes(const struct clr_tally *tally)
     return (tally->operations & CLR_BYTES) != 0 && (tally->operations & CLR_OPERATIONS_MASK) == 0;
 }
 
-/*
- * What an expression over one column is for each entry of the column's dictionary. UNSURE: SQLite
- * reports an error for that entry, or it is not known.
- */
-struct clr_lookup {
-    uint32_t count; /* of the dictionary's entries */
-    uint8_t kind;   /* the tag of all results, or CLR_TAG_MIXED */
-    uint8_t types;  /* bits 1 << tag of the results */
-    bool is_short;  /* there is no REAL, and all values are from -128 to 127 */
-    const uint8_t *tags;
-    const int64_t
-        *values; /* bits; 0 for NULL, UNSURE and BYTES, whose bytes nobody has asked for */
-    /* Whether each result is true, 32 in a word, that of the first one its lowest bit, with one
-       word more than are needed; NULL: nobody has found that out. */
-    const uint32_t *truths;
-    const uint32_t *truth_counts; /* of the words before each, how many have some */
-    uint32_t true_count;          /* how many results are true */
-    uint32_t first_true;          /* the first of them */
-    bool are_beside; /* the true ones are beside each other, as those of a year are of days */
-    /* Where all of them lie, with a reference: see clr_lookup_set(). */
-    struct clr_lookup_results *results;
-    /* Of one whose results are needed in order: they are INTEGERs, the places of the values
-       here. Else NULL. */
-    struct clr_value *ranked;
-    size_t ranked_count;
-    struct clr_bytes bytes; /* theirs */
-};
-
-/* Returns the tag of an entry's result. */
-static inline uint8_t clr_lookup_tag(const struct clr_lookup *lookup, uint32_t code)
-{
-    return lookup->kind == CLR_TAG_MIXED ? lookup->tags[code] : lookup->kind;
-}
-
 enum {
     CLR_MOST_INSTRUCTIONS = 1024,
     CLR_MOST_KEYS = 16,
@@ -301,44 +267,6 @@ static inline enum clr_scan_outcome clr_scan_outcome_of(enum clr_code code)
     default:
         return CLR_SCAN_FAILED;
     }
-}
-
-/* The results of a lookup in memory that its owner, scans under way and devices share: the last one
-   frees it. */
-
-/* For so many codes truths can be read, also where entries are fewer: those that a byte may be. */
-enum { CLR_LEAST_TRUTHS = 256 };
-
-/* Written by whoever made it, until a lookup has it. */
-struct clr_lookup_results {
-    atomic_int references;
-    uint64_t id; /* no other results of the process have it; not 0 */
-    /* Truths of rows, see numeric/scan/row_truths.h, or NULL; and the version of the column for
-       which a scan has missed them. */
-    struct clr_row_truths *rows;
-    uint64_t missed;
-    uint32_t *truths;       /* behind the values; found by clr_lookup_set(), as are the next ones */
-    uint32_t *truth_counts; /* behind them */
-    uint8_t *tags;          /* behind these */
-    int64_t values[];       /* bits */
-};
-
-/* Returns results of so many entries with one reference: all UNSURE, with values 0. NULL without
-   memory. */
-struct clr_lookup_results *clr_lookup_results_new(uint32_t count);
-
-/* Any thread may take and drop references. NULL is fine for both. */
-struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *results);
-void clr_lookup_results_release(struct clr_lookup_results *results);
-
-/* Gives a lookup the results of count entries, whose reference becomes the lookup's, and finds out
-   what they are. What the lookup had besides stays. */
-void clr_lookup_set(struct clr_lookup *lookup, struct clr_lookup_results *results, uint32_t count);
-
-/* Returns whether the result for an entry, of a lookup that has truths, is true. */
-static inline uint64_t clr_lookup_is_true(const struct clr_lookup *lookup, uint32_t code)
-{
-    return lookup->truths[code / 32] >> code % 32 & 1;
 }
 
 /* Which tallies of a scan go through all rows of columns as they lie in memory, so that no row has

@@ -49,6 +49,12 @@ static inline struct clr_value clr_bytes_value(int64_t address)
     return value;
 }
 
+/* Returns the value that a scalar is, of kind NONE if that is NULL. */
+static inline struct clr_value clr_scalar_value(const struct clr_scalar *scalar)
+{
+    return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
+}
+
 /* Moves all values of `from` to `to`; they keep their addresses. */
 void clr_bytes_append(struct clr_bytes *to, struct clr_bytes *from);
 

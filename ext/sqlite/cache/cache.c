@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/system.h"
+#include "sqlite/cache/kept_lookups.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +103,8 @@ static void release_table(struct clr_cached_table *table)
         clr_dictionary_release(kept->dictionary);
         clr_memory_free(kept);
     }
+    while (table->lookups != NULL)
+        clr_kept_lookups_remove(&table->lookups);
     while ((note = table->many_values) != NULL) {
         table->many_values = note->next;
         clr_memory_free(note);

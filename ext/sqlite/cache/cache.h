@@ -40,6 +40,8 @@ void clr_cache_wake(void);
 
 /* ---- A table. */
 
+struct clr_kept_lookups; /* kept_lookups.h */
+
 /*
  * A dictionary of a column that is streamed, and not kept itself, in a list of those of a table: it
  * serves the next streams of the same version of the database, and the lookups over it with it.
@@ -111,6 +113,7 @@ struct clr_cached_table {
     struct clr_attempts attempts;             /* the owner's: to fill it */
     struct clr_many_values *many_values;      /* columns that are to have no codes or times */
     struct clr_kept_dictionary *dictionaries; /* of columns that are streamed */
+    struct clr_kept_lookups *lookups;         /* over dictionaries of this table's columns */
     /* Of the table when it was last read, of whatever version; 0: never. Without the lock. */
     atomic_size_t rows;
 };

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "engine/worker/runtime.h"
+#include "sqlite/cache/kept_lookups.h"
 #include "sqlite/database/connection_database.h"
 
 #include <string.h>
@@ -97,8 +98,8 @@ enum { ASKINGS = 8 };
 
 /* ---- What there is, and what of it was used longest ago. All with the lock. */
 
-/* Adds up what images take on the host, in bytes: columns, dictionaries and layouts. What is being
-   changed counts as it was. */
+/* Adds up what tables have on the host, in bytes: columns, dictionaries, lookups and layouts. What
+   is being changed counts as it was. */
 static int64_t measure_host(void)
 {
     const struct clr_cached_table *table;
@@ -106,7 +107,7 @@ static int64_t measure_host(void)
     int64_t bytes = 0;
 
     for (table = clr_cache_first(); table != NULL; table = table->next) {
-        bytes += size_of_dictionaries(table->dictionaries);
+        bytes += size_of_dictionaries(table->dictionaries) + clr_kept_lookups_size(table->lookups);
         for (image = table->images; image != NULL; image = image->next)
             bytes += (int64_t)image->size;
     }
@@ -200,14 +201,37 @@ static struct clr_kept_dictionary **find_oldest_dictionary(int64_t scan)
     return oldest;
 }
 
-/* Drops the column or the dictionary whose use is longest ago. Returns false if there is none. */
+/* Finds the least recently used lookups. */
+static struct clr_kept_lookups **find_oldest_lookups(void)
+{
+    struct clr_kept_lookups **oldest = NULL, **link;
+    struct clr_cached_table *table;
+
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (link = &table->lookups; *link != NULL; link = &(*link)->next) {
+            if (oldest == NULL || (*link)->used < (*oldest)->used)
+                oldest = link;
+        }
+    }
+    return oldest;
+}
+
+/* Drops the column, the dictionary or the lookups whose use is longest ago; lookups before the
+   columns that they were used with. Returns false if there is none. */
 static bool drop_oldest(int64_t scan)
 {
     struct clr_image *image = NULL;
     struct clr_image_column **link = find_oldest(NULL, &image);
     struct clr_kept_dictionary **dictionary = find_oldest_dictionary(scan);
+    struct clr_kept_lookups **lookups = find_oldest_lookups();
+    const int64_t column_used = link == NULL ? INT64_MAX : (*link)->used;
+    const int64_t dictionary_used = dictionary == NULL ? INT64_MAX : (*dictionary)->used;
 
-    if (dictionary != NULL && (link == NULL || (*dictionary)->used < (*link)->used)) {
+    if (lookups != NULL && (*lookups)->used <= column_used && (*lookups)->used <= dictionary_used) {
+        clr_kept_lookups_remove(lookups);
+        return true;
+    }
+    if (dictionary_used < column_used) {
         drop_dictionary(dictionary);
         return true;
     }
@@ -417,12 +441,15 @@ void clr_column_memory_trim(int64_t most, int64_t scan)
 /* Evicts what a table has. Returns how many bytes that took. */
 static int64_t evict(struct clr_cached_table *table)
 {
-    int64_t bytes = size_of_dictionaries(table->dictionaries);
+    int64_t bytes =
+        size_of_dictionaries(table->dictionaries) + clr_kept_lookups_size(table->lookups);
     bool is_used = table->entering != NULL;
     struct clr_image *image;
 
     while (table->dictionaries != NULL)
         drop_dictionary(&table->dictionaries);
+    while (table->lookups != NULL)
+        clr_kept_lookups_remove(&table->lookups);
     for (image = table->images; image != NULL; image = image->next) {
         bytes += clr_image_drop(image, true, 0);
         clr_image_measure(image);
@@ -431,6 +458,35 @@ static int64_t evict(struct clr_cached_table *table)
     if (!is_used)
         clr_cache_drop_table(table);
     return bytes;
+}
+
+int64_t clr_cache_lookup_bytes(void)
+{
+    const struct clr_cached_table *table;
+    int64_t bytes = 0;
+
+    clr_cache_lock();
+    for (table = clr_cache_first(); table != NULL; table = table->next)
+        bytes += clr_kept_lookups_size(table->lookups);
+    clr_cache_unlock();
+    return bytes;
+}
+
+void clr_cache_drop_lookups(uint64_t id)
+{
+    struct clr_kept_lookups **link;
+    struct clr_cached_table *table;
+
+    if (id == 0)
+        return;
+    clr_cache_lock();
+    for (table = clr_cache_first(); table != NULL; table = table->next) {
+        for (link = &table->lookups; *link != NULL && (*link)->id != id; link = &(*link)->next)
+            ;
+        if (*link != NULL && !(*link)->is_shared)
+            clr_kept_lookups_remove(link);
+    }
+    clr_cache_unlock();
 }
 
 int64_t clr_cache_evict(const struct clr_connection *connection)

@@ -18,10 +18,10 @@ int64_t clr_column_memory(void);
 int64_t clr_column_device_bytes(const struct clr_worker *worker);
 
 /*
- * Drops the least recently used columns and dictionaries, of whatever connection, and then layouts
- * without columns, until all take at most so many bytes of the host, and copies until they take no
- * more of any device than they may. What queries have pinned stays, and so do dictionaries of the
- * scan of that number (0: none).
+ * Drops the least recently used columns, dictionaries and lookups, of whatever connection, and then
+ * layouts without columns, until all take at most so many bytes of the host, and copies until they
+ * take no more of any device than they may. What queries have pinned stays, and so do dictionaries
+ * of the scan of that number (0: none).
  */
 void clr_column_memory_trim(int64_t most, int64_t scan);
 
@@ -32,6 +32,12 @@ int64_t clr_cache_evict(const struct clr_connection *connection);
 /* Frees the columns that call functions of the connection that had that age, but for those that a
    query has pinned, or whose table is being read: these are evicted in their turn. */
 void clr_cache_drop_age(uint64_t age);
+
+/* Returns how many bytes the kept lookups of all tables take. */
+int64_t clr_cache_lookup_bytes(void);
+
+/* Drops the kept lookups of that id (0: none), if they are there and serve one view alone. */
+void clr_cache_drop_lookups(uint64_t id);
 
 /* ---- Dictionaries of columns that are streamed: with the lock. */
 

@@ -37,13 +37,6 @@ static int add_zone(sqlite3 *db, uint64_t *hash)
     return clr_statement_end(statement, rc);
 }
 
-/* Whether an expression may have a modifier that converts from or to local times. */
-static bool has_zone(const char *expression)
-{
-    return sqlite3_strlike("%localtime%", expression, 0) == 0 ||
-           sqlite3_strlike("%utc%", expression, 0) == 0;
-}
-
 /* Which functions of the application's an expression may call: zeros, if none. */
 struct own_functions {
     uint64_t age;      /* of the connection: one that takes the place of another changes it */
@@ -72,7 +65,7 @@ static int read_program(const struct clr_column_request *request, const char *ex
     hash = clr_bytecode_hash(db, sql, false);
     rc = sqlite3_errcode(db);
     sqlite3_free(sql);
-    if (hash != 0 && has_zone(expression)) {
+    if (hash != 0 && clr_functions_name_zone(expression)) {
         rc = add_zone(db, &hash);
         hash = rc == SQLITE_OK ? hash : 0;
     }
@@ -149,7 +142,8 @@ int clr_derived_check(struct clr_column_request *request)
 
         if (query->columns[i].derived == NULL)
             continue;
-        deriving->has_zones = deriving->has_zones || has_zone(query->columns[i].derived);
+        deriving->has_zones =
+            deriving->has_zones || clr_functions_name_zone(query->columns[i].derived);
         rc = check_pattern(request, &query->columns[i]);
         if (rc == SQLITE_OK)
             rc = read_program(request, query->columns[i].derived,

@@ -277,7 +277,7 @@ static const struct table settings_table = {
 /* What is shown. */
 struct figures {
     struct clr_stats stats;
-    int64_t startup_time, is_building, column_bytes_copied, chunks_on_host;
+    int64_t startup_time, is_building, column_bytes_copied, lookup_bytes, chunks_on_host;
     const char *last_error, *build_log; /* NULL: there is none */
 };
 
@@ -305,6 +305,8 @@ static const struct row {
     {"column_bytes_copied", "bytes", OWN(column_bytes_copied),
      "columns that this process has copied to devices' memory and back: decoded there, or used "
      "where they lie, they are not"},
+    {"lookup_bytes", "bytes", OWN(lookup_bytes),
+     "what this process keeps of joins, and of functions of text, that views have looked up"},
     {"chunks_on_host", "chunks", OWN(chunks_on_host),
      "chunks reduced on the host: the sum of host_*"},
     {"host_remainder", "chunks", HOST(CLR_HOST_REMAINDER),
@@ -336,6 +338,8 @@ static const struct row {
     {"bytes_decoded", "bytes", PLACE(bytes_decoded), "pages read from database files for views"},
     {"rows_loaded", "rows", PLACE(rows_loaded),
      "rows that SQLite put into columns of views, where pages cannot be read"},
+    {"entries_evaluated", "values", PLACE(entries_evaluated),
+     "different values of columns for which SQLite evaluated expressions and joins of views"},
     {"leaves_kept", "pages", PLACE(leaves_kept),
      "leaf pages of changed databases that views did not read again, as they had not changed"},
     {"leaves_refreshed", "pages", PLACE(leaves_refreshed),
@@ -400,7 +404,8 @@ static void fill_stats(struct clr_connection *connection, const char *argument, 
 {
     struct figures figures = {.stats = connection->stats,
                               .is_building = is_building(connection),
-                              .column_bytes_copied = clr_copies_sent()};
+                              .column_bytes_copied = clr_copies_sent(),
+                              .lookup_bytes = clr_cache_lookup_bytes()};
     struct clr_worker_report report;
     size_t i;
 

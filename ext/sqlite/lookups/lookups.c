@@ -4,7 +4,10 @@
 #include "base/memory.h"
 #include "numeric/dictionary/dictionary.h"
 #include "query/syntax/syntax.h"
+#include "sqlite/cache/cache_memory.h"
+#include "sqlite/cache/kept_lookups.h"
 #include "sqlite/lookups/entries.h"
+#include "sqlite/lookups/ranks.h"
 #include "sqlite/lookups/subqueries.h"
 #include "sqlite/schema/bytecode.h"
 #include "sqlite/session/statement.h"
@@ -87,12 +90,6 @@ struct results {
     bool is_term;                    /* as the part has it */
     bool may_lack;                   /* entries that fail a term, which get another one's */
 };
-
-/* The value of an entry or a result; of kind NONE where that is NULL. */
-static struct clr_value value_of(const struct clr_scalar *scalar)
-{
-    return scalar->tag == CLR_TAG_BYTES ? clr_bytes_value(scalar->bits) : clr_number_value(*scalar);
-}
 
 /* Whether a result is in UTF-8, in which it is kept, what it is in the database's encoding. */
 static bool is_kept(sqlite3_value *value, int encoding)
@@ -177,7 +174,7 @@ static int take_row(sqlite3_stmt *statement, const struct clr_lookup_input *inpu
                                 [CLR_KIND_REAL] = SQLITE_FLOAT,
                                 [CLR_KIND_TEXT] = SQLITE_TEXT,
                                 [CLR_KIND_BLOB] = SQLITE_BLOB};
-    const struct clr_value entry = value_of(&input->dictionary->entries[code]);
+    const struct clr_value entry = clr_scalar_value(&input->dictionary->entries[code]);
     int rc = SQLITE_OK, i;
 
     if (sqlite3_column_type(statement, count) != types[entry.kind])
@@ -323,116 +320,6 @@ static int evaluate_entries(sqlite3 *db, const struct clr_lookup_memo *memo,
     return rc;
 }
 
-/* ---- Ranks of results. */
-
-/* A value, and where it came from. */
-struct ranked {
-    struct clr_value value;
-    struct clr_scalar *from;
-};
-
-/* A total order, in which what SQL takes for equal is together: 0, -0.0 and 0.0 are three values
-   here. */
-static int compare(const void *a, const void *b)
-{
-    const struct clr_value *x = &((const struct ranked *)a)->value;
-    const struct clr_value *y = &((const struct ranked *)b)->value;
-    const int order = clr_value_compare(x, y, 0);
-
-    return order != 0 ? order : (int)x->kind - (int)y->kind;
-}
-
-/* Whether SQL takes two values for equal. */
-static bool are_equal(const struct clr_value *a, const struct clr_value *b)
-{
-    if (a->kind == CLR_KIND_REAL && b->kind == CLR_KIND_REAL)
-        return a->as.real == b->as.real;
-    return clr_value_compare(a, b, 0) == 0;
-}
-
-/* Ranks those from `first` up to `last`, which are equal to SQL: if they are not the same, they are
-   UNSURE. */
-static void set_rank(struct ranked *order, size_t first, size_t last, size_t number)
-{
-    struct clr_scalar result = {.tag = CLR_TAG_INTEGER, .bits = (int64_t)number};
-    size_t i;
-
-    if (compare(&order[first], &order[last - 1]) != 0)
-        result = (struct clr_scalar){.tag = CLR_TAG_UNSURE};
-    for (i = first; i < last; i++)
-        *order[i].from = result;
-}
-
-/*
- * Replaces count values, of BYTES by their addresses, by their ranks: each by its place among the
- * different ones. What finds the least, the greatest or the most frequent of numbers finds it of
- * values by that. NULL and UNSURE stay as they are. Numbers that are equal and yet two, 1 and 1.0
- * or 0.0 and -0.0, become UNSURE. Stores the value of each rank, to be freed with
- * clr_memory_free(): bytes stay where they are. Returns CLR_OK or CLR_NOMEM.
- */
-static enum clr_code replace_by_ranks(struct clr_scalar *values, size_t count,
-                                      struct clr_value **ranked, size_t *ranked_count)
-{
-    struct ranked *order = clr_memory_alloc((count + 1) * sizeof *order);
-    size_t known = 0, ranks = 0, i, first;
-
-    *ranked = clr_memory_alloc((count + 1) * sizeof **ranked);
-    if (order == NULL || *ranked == NULL) {
-        clr_memory_free(order);
-        clr_memory_free(*ranked);
-        *ranked = NULL;
-        return CLR_NOMEM;
-    }
-    for (i = 0; i < count; i++) {
-        if (values[i].tag != CLR_TAG_NULL && values[i].tag != CLR_TAG_UNSURE)
-            order[known++] = (struct ranked){value_of(&values[i]), &values[i]};
-    }
-    qsort(order, known, sizeof *order, compare);
-    for (first = 0; first < known; first = i, ranks++) {
-        for (i = first + 1; i < known && are_equal(&order[first].value, &order[i].value); i++)
-            ;
-        (*ranked)[ranks] = order[first].value;
-        set_rank(order, first, i, ranks);
-    }
-    *ranked_count = ranks;
-    clr_memory_free(order);
-    return CLR_OK;
-}
-
-/* Makes ranks of the results, and moves what they are of to the lookup. */
-static int rank(const struct results *results, uint32_t count, struct clr_lookup *lookup)
-{
-    struct clr_dictionary *distinct = results->distinct;
-    struct clr_scalar *ranks = clr_memory_alloc((distinct->count + (size_t)1) * sizeof *ranks);
-    enum clr_code code = CLR_NOMEM;
-    uint32_t i;
-
-    if (ranks != NULL) {
-        /* Those that no entry has any more get none. */
-        for (i = 0; i < distinct->count; i++)
-            ranks[i] = (struct clr_scalar){.tag = CLR_TAG_NULL};
-        for (i = 0; i < count; i++) {
-            if (results->shared->tags[i] != CLR_TAG_UNSURE)
-                ranks[results->shared->values[i]] = distinct->entries[results->shared->values[i]];
-        }
-        code = replace_by_ranks(ranks, distinct->count, &lookup->ranked, &lookup->ranked_count);
-    }
-    for (i = 0; i < count && code == CLR_OK; i++) {
-        const struct clr_scalar *from = &ranks[results->shared->values[i]];
-
-        if (results->shared->tags[i] == CLR_TAG_UNSURE)
-            continue;
-        results->shared->tags[i] = from->tag;
-        results->shared->values[i] = from->bits;
-    }
-    clr_memory_free(ranks);
-    if (code != CLR_OK)
-        return SQLITE_NOMEM;
-    lookup->bytes = distinct->bytes;
-    distinct->bytes = (struct clr_bytes){.blocks = NULL};
-    return SQLITE_OK;
-}
-
 /* ---- Whether the times of a unit are alike. */
 
 /* How many entries are looked at. */
@@ -511,12 +398,11 @@ static int check_parts(sqlite3 *db, const struct clr_lookup_statement *statement
 
 /* ---- All results. */
 
-/* Begins the results of each part, with those of so many first entries, which are known. Returns
-   false without memory. */
+/* Begins the results of each part, with those of the first entries, so many, which lookups have.
+   Returns false without memory. */
 static bool begin_results(const struct clr_lookup_statement *statement,
-                          const struct clr_dictionary *dictionary,
-                          const struct clr_lookup_memo *memo, uint32_t known,
-                          struct results *results)
+                          const struct clr_dictionary *dictionary, const struct clr_lookup *lookups,
+                          uint32_t known, struct results *results)
 {
     int i;
 
@@ -534,8 +420,8 @@ static bool begin_results(const struct clr_lookup_statement *statement,
                 return false;
         }
         if (known > 0) {
-            memcpy(results[i].shared->values, memo->lookups[i].values, known * sizeof(int64_t));
-            memcpy(results[i].shared->tags, memo->lookups[i].tags, known);
+            memcpy(results[i].shared->values, lookups[i].values, known * sizeof(int64_t));
+            memcpy(results[i].shared->tags, lookups[i].tags, known);
         }
     }
     return true;
@@ -566,49 +452,26 @@ static bool are_groups(const struct clr_lookup_part *part, const struct results 
     return part->is_key && results->distinct != NULL && results->distinct->count == count;
 }
 
-static void free_lookup(struct clr_lookup *lookup)
-{
-    clr_lookup_results_release(lookup->results);
-    clr_memory_free(lookup->ranked);
-    clr_bytes_free(&lookup->bytes);
-    memset(lookup, 0, sizeof *lookup);
-}
-
-/* Frees a memo's lookups, if it has any. */
-static void free_lookups(struct clr_lookup_memo *memo)
-{
-    int i;
-
-    for (i = 0; i < memo->count && memo->lookups != NULL; i++)
-        free_lookup(&memo->lookups[i]);
-    clr_memory_free(memo->lookups);
-    memo->lookups = NULL;
-    memo->count = 0;
-}
-
-/* Gives the memo the results of all entries. Returns SQLITE_OK or SQLITE_NOMEM. */
+/* Replaces lookups by those of the results of all entries. Returns SQLITE_OK or SQLITE_NOMEM. */
 static int take_results(const struct clr_lookup_statement *statement, uint32_t count,
-                        struct results *results, struct clr_lookup_memo *memo)
+                        struct results *results, struct clr_lookup *lookups)
 {
     int rc = SQLITE_OK, i;
 
-    free_lookups(memo);
-    memo->lookups = clr_memory_alloc_zero((size_t)statement->count * sizeof *memo->lookups);
-    if (memo->lookups == NULL)
-        return SQLITE_NOMEM;
-    memo->count = statement->count;
     /* As long as all results are here. */
     for (i = 0; i < statement->count; i++) {
         if (statement->parts[i].is_late && !are_groups(&statement->parts[i], &results[i], count))
             narrow(results, statement->count, count, results[i].shared);
     }
     for (i = 0; i < statement->count && rc == SQLITE_OK; i++) {
-        if (results[i].distinct != NULL)
-            rc = rank(&results[i], count, &memo->lookups[i]);
-        if (rc == SQLITE_OK) {
-            clr_lookup_set(&memo->lookups[i], results[i].shared, count);
-            results[i].shared = NULL;
-        }
+        if (results[i].distinct != NULL &&
+            clr_results_rank(results[i].shared, count, results[i].distinct) != CLR_OK)
+            rc = SQLITE_NOMEM;
+        if (rc != SQLITE_OK)
+            continue;
+        clr_lookup_free(&lookups[i]);
+        clr_lookup_set(&lookups[i], results[i].shared, count);
+        results[i].shared = NULL;
     }
     return rc;
 }
@@ -686,17 +549,31 @@ static void copy_results(const uint32_t *models, uint32_t known, uint32_t count,
     }
 }
 
+/* Returns of how many of the first entries the results are known that lookups have. Ranks are those
+   of all. */
+static uint32_t find_known(const struct clr_lookup_statement *statement,
+                           const struct clr_lookup *lookups)
+{
+    int i;
+
+    for (i = 0; i < statement->count; i++) {
+        if (statement->parts[i].is_ranked)
+            return 0;
+    }
+    return lookups[0].count;
+}
+
 /*
- * Evaluates the statement that the memo has prepared, and gives it the results of all entries; the
- * first ones' are known. Where a unit's times have to be alike, and nobody has checked that, it
- * does first. Returns SQLITE_OK, with the lookups complete, or with a reason; SQLITE_NOMEM or
- * SQLITE_INTERRUPT: without them the memo is to be freed.
+ * Evaluates the statement that the memo has prepared, and replaces lookups, which have the first
+ * entries' results or none, by those of all entries. Where a unit's times have to be alike, and
+ * nobody has checked that, it does first. Returns SQLITE_OK, with the lookups complete, or with a
+ * reason; SQLITE_NOMEM or SQLITE_INTERRUPT: without them the memo is to be freed.
  */
 static int evaluate(struct clr_connection *connection, const struct clr_lookup_statement *statement,
-                    const struct clr_lookup_input *input, uint32_t known,
-                    struct clr_lookup_memo *memo, struct clr_reason *reason)
+                    const struct clr_lookup_input *input, struct clr_lookup_memo *memo,
+                    struct clr_lookup *lookups, struct clr_reason *reason)
 {
-    const uint32_t count = input->dictionary->count;
+    const uint32_t count = input->dictionary->count, known = find_known(statement, lookups);
     uint32_t end = count, *models = NULL;
     sqlite3 *db = connection->db;
     struct results *results = clr_memory_alloc_zero((size_t)statement->count * sizeof *results);
@@ -707,7 +584,7 @@ static int evaluate(struct clr_connection *connection, const struct clr_lookup_s
         rc = check_parts(db, statement, input);
         memo->has_units = rc == SQLITE_OK;
     }
-    if (rc == SQLITE_OK && !begin_results(statement, input->dictionary, memo, known, results))
+    if (rc == SQLITE_OK && !begin_results(statement, input->dictionary, lookups, known, results))
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK && statement->joins) {
         models = find_alike(connection, statement, input, known, memo);
@@ -717,10 +594,12 @@ static int evaluate(struct clr_connection *connection, const struct clr_lookup_s
         rc = clr_values_bind(memo->statement, input->parameters, input->parameter_count);
     if (rc == SQLITE_OK)
         rc = evaluate_entries(db, memo, statement, input, known, end, order, results);
+    if (rc == SQLITE_OK)
+        connection->stats.entries_evaluated += end - known;
     if (rc == SQLITE_OK && models != NULL)
         copy_results(models, known, count, statement->count, results);
     if (rc == SQLITE_OK)
-        rc = take_results(statement, count, results, memo);
+        rc = take_results(statement, count, results, lookups);
     if (rc == SQLITE_DONE)
         clr_reason_set(reason, CLR_WHY_MANY_VALUES);
     else if (rc != SQLITE_OK && rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
@@ -736,51 +615,13 @@ static int evaluate(struct clr_connection *connection, const struct clr_lookup_s
     return rc == SQLITE_NOMEM || rc == SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }
 
-/* ---- What a memo holds. */
-
-/* Returns how many entries the results are of that a memo has. */
-static uint32_t known_entries(const struct clr_lookup_memo *memo)
-{
-    return memo->count == 0 ? 0 : memo->lookups[0].count;
-}
-
-/* Returns how many of the first entries need not be evaluated anew. Ranks are those of all. */
-static uint32_t find_known(const struct clr_lookup_statement *statement,
-                           const struct clr_lookup_memo *memo)
-{
-    int i;
-
-    for (i = 0; i < statement->count; i++) {
-        if (statement->parts[i].is_ranked)
-            return 0;
-    }
-    return known_entries(memo);
-}
-
-static void free_parameters(struct clr_lookup_memo *memo)
-{
-    sqlite3_free(memo->parameters.bytes);
-    memo->parameters = (struct clr_copied_values){.bytes = NULL};
-}
+/* ---- Whether what was kept still holds. */
 
 void clr_lookup_memo_free(struct clr_lookup_memo *memo)
 {
-    free_lookups(memo);
-    free_parameters(memo);
+    clr_cache_drop_lookups(memo->id);
     sqlite3_finalize(memo->statement);
     memset(memo, 0, sizeof *memo);
-}
-
-/* ---- Whether what was kept still holds. */
-
-static bool has_parameters(const struct clr_lookup_memo *memo, const struct clr_lookup_input *input)
-{
-    struct clr_copied_values given;
-    const bool has = clr_values_copy(input->parameters, input->parameter_count, &given) &&
-                     clr_copied_values_are_same(&memo->parameters, &given);
-
-    sqlite3_free(given.bytes);
-    return has;
 }
 
 /*
@@ -820,19 +661,6 @@ static bool is_current(const struct clr_connection *connection, struct clr_looku
     return true;
 }
 
-/* Whether the memo has results of its statement for the query, though maybe not of all entries. */
-static bool has_results(sqlite3 *db, const struct clr_lookup_memo *memo,
-                        const struct clr_lookup_statement *statement,
-                        const struct clr_lookup_input *input)
-{
-    const struct clr_function_limits limits = clr_function_limits_read(db);
-
-    return memo->is_kept && memo->dictionary == input->dictionary->id &&
-           (!statement->joins || memo->version == input->version) &&
-           known_entries(memo) <= input->dictionary->count && has_parameters(memo, input) &&
-           memcmp(&limits, &memo->limits, sizeof limits) == 0;
-}
-
 /* ---- Keeping it. */
 
 /* Whether results may be others at another time. TEXT of UTF-16 is not looked at. */
@@ -861,76 +689,198 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     return false;
 }
 
-/* Gives up the results, and what is known of them; the statement stays. */
-static void drop_results(struct clr_lookup_memo *memo)
+/* Whether a statement depends on nothing of the connection's own: on no function, no collating
+   sequence but BINARY, and no time zone. */
+static bool asks_sqlite_alone(const struct clr_connection *connection, const char *sql)
 {
-    free_lookups(memo);
-    free_parameters(memo);
-    memo->is_kept = memo->has_units = false;
+    struct clr_bytecode program;
+    bool does = clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK;
+
+    does = does && clr_functions_are_sqlites(connection, &program) &&
+           clr_sequences_are_binary(connection->db, &program) && !clr_functions_name_zone(sql);
+    clr_bytecode_free(&program);
+    return does;
 }
 
-/* Keeps what tells whether the results hold for another query; without memory they don't. */
-static void keep(sqlite3 *db, struct clr_lookup_memo *memo,
-                 const struct clr_lookup_statement *statement, const struct clr_lookup_input *input)
+/* Finds out what SQLite makes of the statement that is prepared, unless it is known. */
+static void find_program(const struct clr_connection *connection, struct clr_lookup_memo *memo,
+                         const struct clr_lookup_statement *statement)
 {
     const int preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
 
-    memo->is_kept = false;
-    free_parameters(memo);
-    if (memo->program == 0 || memo->preparations != preparations) {
-        memo->preparations = preparations;
-        memo->program = clr_bytecode_hash(db, statement->sql, true);
-    }
-    if (may_be_present(statement, input))
+    if (memo->program != 0 && memo->preparations == preparations)
         return;
-    if (!clr_values_copy(input->parameters, input->parameter_count, &memo->parameters))
-        return;
-    memo->limits = clr_function_limits_read(db);
-    memo->dictionary = input->dictionary->id;
-    memo->version = input->version;
-    memo->is_kept = memo->program != 0;
+    memo->preparations = preparations;
+    memo->program = clr_bytecode_hash(connection->db, statement->sql, true);
+    memo->is_sqlites = asks_sqlite_alone(connection, statement->sql);
 }
 
-int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
-                          const struct clr_lookup_statement *statement,
-                          const struct clr_functions *functions,
-                          const struct clr_lookup_input *input, struct clr_reason *reason)
+/* All that the results of a statement follow from, but for what it reads. */
+struct key {
+    uint64_t dictionary, program;
+    struct clr_function_limits limits;
+    sqlite3_uint64 size;
+    unsigned char parameters[];
+};
+
+/* Returns it, to be freed with sqlite3_free(), or NULL without memory. */
+static struct key *make_key(sqlite3 *db, const struct clr_lookup_memo *memo,
+                            const struct clr_lookup_input *input)
+{
+    const sqlite3_uint64 size = clr_values_write(input->parameters, input->parameter_count, NULL);
+    struct key *key = sqlite3_malloc64(sizeof *key + size);
+
+    if (key == NULL)
+        return NULL;
+    *key = (struct key){.dictionary = input->dictionary->id,
+                        .program = memo->program,
+                        .limits = clr_function_limits_read(db),
+                        .size = size};
+    clr_values_write(input->parameters, input->parameter_count, key->parameters);
+    return key;
+}
+
+/* What the memo's view looks for among kept lookups. */
+static struct clr_wanted_lookups find_wanted(const struct clr_lookup_memo *memo,
+                                             const struct clr_lookup_statement *statement,
+                                             const struct clr_lookup_input *input,
+                                             const struct key *key)
+{
+    static const struct clr_database_version none;
+    struct clr_wanted_lookups wanted = {
+        .key = key, .key_size = sizeof *key + key->size, .used = input->number};
+
+    if (!statement->joins || memo->version == input->version)
+        wanted.id = memo->id;
+    if (memo->is_sqlites)
+        wanted.token = statement->joins ? input->token : &none;
+    return wanted;
+}
+
+/* Finds lookups that were kept. Returns SQLITE_OK or SQLITE_NOMEM. */
+static int find(sqlite3 *db, struct clr_lookup_memo *memo,
+                const struct clr_lookup_statement *statement, const struct clr_lookup_input *input,
+                struct clr_lookup *lookups)
+{
+    struct key *key;
+    struct clr_wanted_lookups wanted;
+    uint64_t id;
+
+    if (memo->program == 0)
+        return SQLITE_OK;
+    key = make_key(db, memo, input);
+    if (key == NULL)
+        return SQLITE_NOMEM;
+    wanted = find_wanted(memo, statement, input, key);
+    clr_cache_lock();
+    id = clr_kept_lookups_find(input->table->lookups, &wanted, lookups, statement->count);
+    clr_cache_unlock();
+    sqlite3_free(key);
+    if (id == 0)
+        return SQLITE_OK;
+    memo->id = id;
+    memo->version = input->version;
+    return SQLITE_OK;
+}
+
+void clr_lookups_keep(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                      const struct clr_lookup_statement *statement,
+                      const struct clr_lookup_input *input, const struct clr_lookup *lookups)
+{
+    struct clr_wanted_lookups wanted;
+    struct key *key;
+
+    if (!memo->is_new || may_be_present(statement, input))
+        return;
+    memo->is_new = false;
+    find_program(connection, memo, statement);
+    key = memo->program == 0 ? NULL : make_key(connection->db, memo, input);
+    if (key == NULL)
+        return;
+    wanted = find_wanted(memo, statement, input, key);
+    wanted.id = memo->id;
+    clr_cache_lock();
+    memo->id = clr_kept_lookups_add(&input->table->lookups, &wanted, lookups, statement->count);
+    clr_cache_unlock();
+    memo->version = input->version;
+    sqlite3_free(key);
+}
+
+/* Prepares the statement, if SQLite would evaluate it as it was planned. functions are those of the
+   statement. Returns SQLITE_OK, maybe with a reason, or SQLITE_NOMEM. */
+static int prepare(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                   const struct clr_lookup_statement *statement,
+                   const struct clr_functions *functions, struct clr_reason *reason)
 {
     uint64_t variants;
-    int rc = clr_entries_register(connection, &statement->type);
-    const bool is_known = rc == SQLITE_OK && is_current(connection, memo, statement, input);
+    int rc = SQLITE_OK;
 
-    if (is_known && has_results(connection->db, memo, statement, input)) {
-        if (known_entries(memo) == input->dictionary->count)
-            return SQLITE_OK;
-    } else if (is_known && statement->probe == NULL) {
-        drop_results(memo);
-    } else {
-        clr_lookup_memo_free(memo);
-        if (rc == SQLITE_OK && !clr_functions_still_are(connection->db, functions, &variants)) {
-            clr_reason_set(reason, CLR_WHY_REPLACED);
-            return SQLITE_OK;
-        }
-        if (rc == SQLITE_OK && statement->probe != NULL) {
-            rc = clr_subqueries_check(connection, statement->probe, statement->names,
-                                      statement->has_values, &memo->walks, reason);
-            if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
-                return rc;
-        }
-        if (rc == SQLITE_OK)
-            rc = clr_statement_make(connection->db, statement->sql, SQLITE_PREPARE_PERSISTENT,
-                                    &memo->statement);
-        if (rc == SQLITE_NOMEM)
-            return rc;
-        if (rc != SQLITE_OK) {
-            clr_statement_refuse(connection->db, rc, reason);
-            return SQLITE_OK;
-        }
+    clr_lookup_memo_free(memo);
+    if (!clr_functions_still_are(connection->db, functions, &variants)) {
+        clr_reason_set(reason, CLR_WHY_REPLACED);
+        return SQLITE_OK;
     }
-    rc = evaluate(connection, statement, input, find_known(statement, memo), memo, reason);
+    if (statement->probe != NULL)
+        rc = clr_subqueries_check(connection, statement->probe, statement->names,
+                                  statement->has_values, &memo->walks, reason);
+    if (rc != SQLITE_OK || reason->code != CLR_WHY_NONE)
+        return rc;
+    rc = clr_statement_make(connection->db, statement->sql, SQLITE_PREPARE_PERSISTENT,
+                            &memo->statement);
+    if (rc == SQLITE_OK)
+        find_program(connection, memo, statement);
+    else if (rc != SQLITE_NOMEM)
+        clr_statement_refuse(connection->db, rc, reason);
+    return rc == SQLITE_NOMEM ? rc : SQLITE_OK;
+}
+
+/* Has the memo's statement be the one that SQLite would prepare, and finds lookups that were kept.
+   One that reads tables is prepared anew where there are none. Returns SQLITE_OK, maybe with a
+   reason, or SQLITE_NOMEM. */
+static int prepare_or_find(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                           const struct clr_lookup_statement *statement,
+                           const struct clr_functions *functions,
+                           const struct clr_lookup_input *input, struct clr_lookup *lookups,
+                           struct clr_reason *reason)
+{
+    const bool is_known = is_current(connection, memo, statement, input);
+    int rc = SQLITE_OK;
+
+    if (is_known)
+        rc = find(connection->db, memo, statement, input, lookups);
+    if (rc != SQLITE_OK || lookups->results != NULL || (is_known && statement->probe == NULL))
+        return rc;
+    rc = prepare(connection, memo, statement, functions, reason);
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
-        keep(connection->db, memo, statement, input);
-    else
-        clr_lookup_memo_free(memo);
+        rc = find(connection->db, memo, statement, input, lookups);
+    return rc;
+}
+
+int clr_lookups_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                      const struct clr_lookup_statement *statement,
+                      const struct clr_functions *functions, const struct clr_lookup_input *input,
+                      struct clr_lookup *lookups, struct clr_reason *reason)
+{
+    int rc = clr_entries_register(connection, &statement->type), i;
+
+    memset(lookups, 0, (size_t)statement->count * sizeof *lookups);
+    memo->is_new = false;
+    if (rc == SQLITE_OK) {
+        rc = prepare_or_find(connection, memo, statement, functions, input, lookups, reason);
+    } else if (rc != SQLITE_NOMEM) {
+        clr_statement_refuse(connection->db, rc, reason);
+        rc = SQLITE_OK;
+    }
+    memo->has_units = lookups->results != NULL;
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
+        (lookups->results == NULL || lookups->count < input->dictionary->count)) {
+        rc = evaluate(connection, statement, input, memo, lookups, reason);
+        memo->is_new = true;
+    }
+    if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE)
+        return SQLITE_OK;
+    for (i = 0; i < statement->count; i++)
+        clr_lookup_free(&lookups[i]);
+    clr_lookup_memo_free(memo);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "numeric/scan/scan.h"
 #include "query/query.h"
 #include "query/reason.h"
+#include "sqlite/cache/cache.h"
 #include "sqlite/lookups/alike.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/table_info.h"
@@ -54,9 +55,13 @@ struct clr_lookup_statement {
 
 /* What a lookup is evaluated with. */
 struct clr_lookup_input {
+    struct clr_cached_table *table; /* that keeps it */
+    int64_t number;                 /* of the scan */
     const struct clr_dictionary *dictionary;
-    int encoding;                     /* of the entries' TEXT, the database's */
-    unsigned version;                 /* of what is joined, as the connection sees it */
+    int encoding;     /* of the entries' TEXT, the database's */
+    unsigned version; /* of what is joined, as the connection sees it */
+    /* Of the database, if nothing else is joined, and all of it is committed; else NULL. */
+    const struct clr_database_version *token;
     sqlite3_value *const *parameters; /* the SELECT's, from ?1 on, and the query's operands; NULL:
                                          not given */
     int parameter_count;
@@ -67,39 +72,44 @@ struct clr_lookup_input {
     const struct clr_watch *watch;
 };
 
-/* What a view keeps of a statement's lookups from one query to the next. Zeros: nothing. What
+/* What a view keeps of a statement's lookups from one query to the next: the statement, and which
+ * lookups that the table keeps (sqlite/cache/kept_lookups.h) have served it. Zeros: nothing. What
  * SQLite evaluates may mean something else at any time: each query finds out.
  */
 struct clr_lookup_memo {
-    struct clr_lookup *lookups; /* as many as the statement has, in its order; NULL: none */
-    int count;
-    bool walks;          /* for each entry a subquery goes over a table */
-    bool has_units;      /* the times of a unit are alike to them */
-    bool are_unlike;     /* it is not worth while to look for entries that are alike */
-    bool is_kept;        /* they may serve another query of the same dictionary */
-    uint64_t dictionary; /* its id */
-    struct clr_copied_values parameters;
-    sqlite3_stmt *statement; /* was prepared for them */
-    int preparations;        /* of the statement since then, by SQLite itself */
-    unsigned version;        /* where the statement joins tables */
-    uint64_t program;        /* a hash of what SQLite made of the text */
+    sqlite3_stmt *statement; /* NULL: none is prepared */
+    int preparations;        /* of it since then, by SQLite itself */
+    uint64_t program;        /* a hash of what SQLite made of the text; 0: not known */
+    bool is_sqlites;         /* results are the same for all connections */
     bool is_stale;           /* a statement was prepared since that may ask for them */
-    struct clr_function_limits limits;
+    bool walks;              /* for each entry a subquery goes over a table */
+    bool has_units;          /* the times of a unit are alike to the expressions */
+    bool are_unlike;         /* it is not worth while to look for entries that are alike */
+    bool is_new;             /* the last lookups that were brought have been evaluated for it */
+    uint64_t id;             /* of the kept lookups; 0: none */
+    unsigned version;        /* then: where the statement joins tables, of what is joined */
 };
 
 /*
- * Brings the memo's lookups up to date for a query. functions are those of the statement. Returns
- * SQLITE_OK, with the lookups complete, or with the reason why SQLite is to run the SELECT, and the
- * memo empty; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. Where SQLite reports an error for an
- * entry its result is UNSURE. CLR_WHY_MANY_VALUES: the times of a unit are not alike to an
+ * Makes the lookups of a statement for a query, statement->count of them, to be freed each with
+ * clr_lookup_free(): kept ones, or such as SQLite evaluates now. functions are those of the
+ * statement. Returns SQLITE_OK, with the lookups, or with the reason why SQLite is to run the
+ * SELECT, without them; SQLITE_NOMEM or SQLITE_INTERRUPT, likewise. Where SQLite reports an error
+ * for an entry its result is UNSURE. CLR_WHY_MANY_VALUES: the times of a unit are not alike to an
  * expression, or subqueries take longer for all entries than SQLite may take for the rows.
  */
-int clr_lookup_memo_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
-                          const struct clr_lookup_statement *statement,
-                          const struct clr_functions *functions,
-                          const struct clr_lookup_input *input, struct clr_reason *reason);
+int clr_lookups_bring(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                      const struct clr_lookup_statement *statement,
+                      const struct clr_functions *functions, const struct clr_lookup_input *input,
+                      struct clr_lookup *lookups, struct clr_reason *reason);
 
-/* Finalizes and frees what it holds; zeros are fine. */
+/* Has the table keep lookups that clr_lookups_bring() has made for that input, once it is known
+   that what they were evaluated with is as it was. */
+void clr_lookups_keep(struct clr_connection *connection, struct clr_lookup_memo *memo,
+                      const struct clr_lookup_statement *statement,
+                      const struct clr_lookup_input *input, const struct clr_lookup *lookups);
+
+/* Finalizes and frees what it holds, with kept lookups that serve nobody else; zeros are fine. */
 void clr_lookup_memo_free(struct clr_lookup_memo *memo);
 
 #endif

@@ -164,7 +164,7 @@ static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation
 }
 
 /* Of a b-tree that is opened p2 is the root page; by p3 it names the database, which has another
-   number in another connection, and so has a transaction. */
+   number in another connection, and so has a transaction. Of a virtual table p4 is an address. */
 uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases)
 {
     struct clr_bytecode program;
@@ -173,9 +173,13 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases)
 
     for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
         const bool hides = !with_databases && clr_vdbe_op_is(operation, "OpenRead");
+        struct clr_vdbe_op named = *operation;
+
+        if (clr_vdbe_op_is(operation, "VOpen"))
+            named.p4 = "";
 
         if (!clr_vdbe_op_is(operation, "Transaction"))
-            hash = add_operation(hash, operation, operation->p2, hides ? 0 : operation->p3);
+            hash = add_operation(hash, &named, operation->p2, hides ? 0 : operation->p3);
     }
     clr_bytecode_free(&program);
     return hash;
@@ -228,6 +232,40 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
         return true;
     }
     return false;
+}
+
+/* Whether a program may name a sequence, in p4. */
+static bool may_name(const struct clr_bytecode *program, const char *sequence)
+{
+    const size_t length = strlen(sequence);
+    const char *p4;
+    int i;
+
+    for (i = 0; i < program->count; i++) {
+        for (p4 = program->operations[i].p4; *p4 != '\0'; p4++) {
+            if (sqlite3_strnicmp(p4, sequence, length < MOST_SHOWN ? (int)length : MOST_SHOWN) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+bool clr_sequences_are_binary(sqlite3 *db, const struct clr_bytecode *program)
+{
+    sqlite3_stmt *list = NULL;
+    bool has_binary = false, are = true;
+    int rc = clr_statement_make(db, "PRAGMA collation_list", 0, &list);
+
+    while (rc == SQLITE_OK && are && sqlite3_step(list) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(list, 1);
+
+        if (name != NULL && sqlite3_stricmp(name, "BINARY") == 0)
+            has_binary = true;
+        else
+            are = name != NULL && !may_name(program, name);
+    }
+    rc = sqlite3_finalize(list);
+    return rc == SQLITE_OK && are && has_binary;
 }
 
 const struct clr_vdbe_op *clr_bytecode_next(const struct clr_bytecode *program,

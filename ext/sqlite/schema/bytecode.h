@@ -106,6 +106,10 @@ static inline int64_t clr_vdbe_op_tree(const struct clr_vdbe_op *open)
 enum { CLR_SEQUENCE_NAME = 20 };
 bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQUENCE_NAME]);
 
+/* Whether a program compares by no collating sequence that the connection has beside BINARY; false
+   also where SQLite does not tell. */
+bool clr_sequences_are_binary(sqlite3 *db, const struct clr_bytecode *program);
+
 /* ---- SELECTs within a statement that writes, such as INSERT INTO t SELECT ... FROM v. */
 
 /*

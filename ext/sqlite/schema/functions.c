@@ -1,6 +1,7 @@
 #include "sqlite/schema/functions.h"
 
 #include "numeric/values/bytes.h"
+#include "query/syntax/syntax.h"
 #include "sqlite/aggregates/aggregates.h"
 #include "sqlite/session/statement.h"
 
@@ -253,6 +254,8 @@ static bool is_called(const void *argument, const char *name)
     const size_t length = strlen(name);
     int i;
 
+    if (CLR_TEXT_IN(name, CLR_FIXED_TIME, CLR_NUMBER, CLR_ROW_KEY, CLR_ROW_KEY_PART))
+        return false;
     for (i = 0; i < program->count; i++) {
         const char *p4 = program->operations[i].p4;
 
@@ -266,4 +269,9 @@ bool clr_functions_are_sqlites(const struct clr_connection *connection,
                                const struct clr_bytecode *program)
 {
     return !has_own(connection, is_called, program);
+}
+
+bool clr_functions_name_zone(const char *sql)
+{
+    return sqlite3_strlike("%localtime%", sql, 0) == 0 || sqlite3_strlike("%utc%", sql, 0) == 0;
 }

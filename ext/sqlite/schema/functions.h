@@ -48,10 +48,13 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions);
 bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions,
                              uint64_t *variants);
 
-/* Whether no function that a program calls is the application's; false also where SQLite does not
-   tell. */
+/* Whether no function that a program calls is the application's, or another one than those that
+   lookups have; false also where SQLite does not tell. */
 bool clr_functions_are_sqlites(const struct clr_connection *connection,
                                const struct clr_bytecode *program);
+
+/* Whether a function of SQL may get a modifier that converts from or to local times. */
+bool clr_functions_name_zone(const char *sql);
 
 /* Whether the application has functions of its own in place of some that a scan computes: in place
    of such as others may have as well, only if the query calls them. True also where SQLite does not

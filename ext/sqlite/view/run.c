@@ -40,9 +40,20 @@ static void release_columns(struct clr_view_run *run)
 
 /* ---- Lookups. */
 
-static struct clr_lookup_input input_of(struct clr_view_run *run, const struct clr_column *column)
+static void free_lookups(struct clr_view_run *run)
+{
+    while (run->lookup_count > 0)
+        clr_lookup_free(&run->lookups[--run->lookup_count]);
+}
+
+/* token: of what is joined; NULL: it serves this view alone. */
+static struct clr_lookup_input input_of(struct clr_view_run *run, const struct clr_column *column,
+                                        const struct clr_database_version *token)
 {
     return (struct clr_lookup_input){
+        .table = run->request.image->table,
+        .number = run->number,
+        .token = token,
         .dictionary = column->dictionary,
         .encoding = run->plan->encoding,
         .version = run->version,
@@ -100,17 +111,71 @@ static void renew_dimensions(struct clr_view_run *run, struct clr_column *const 
     run->version = run->dimensions->number + versions->others;
 }
 
+/* Returns the version of the database, if nothing else is joined, and others may see what is; else
+   NULL. */
+static const struct clr_database_version *find_token(const struct clr_view_run *run,
+                                                     const struct versions *versions)
+{
+    return versions->others == 0 && run->request.no_pages == CLR_WHY_NONE &&
+                   !run->request.database->is_spared
+               ? &run->request.snapshot.token
+               : NULL;
+}
+
+/* Brings the lookups of all statements to the run's, in the order of the query. brought: those of
+   each statement, one after the other; they are the same. Returns as clr_lookups_bring(). */
+static int bring_lookups(struct clr_view_run *run, struct clr_column *const *columns,
+                         const struct clr_database_version *token, struct clr_lookup *brought)
+{
+    const struct clr_lookup_statement *statement = run->plan->statements;
+    const struct clr_lookup_statement *end = statement + run->plan->statement_count;
+    struct clr_lookup_memo *memo = run->memos;
+    int rc = SQLITE_OK, k;
+
+    memset(run->lookups, 0, (size_t)run->plan->query->lookup_count * sizeof *run->lookups);
+    run->lookup_count = run->plan->query->lookup_count;
+    for (; statement < end && goes_on(run, rc); statement++, memo++) {
+        const struct clr_lookup_input input = input_of(run, columns[statement->column], token);
+
+        rc = clr_lookups_bring(run->request.connection, memo, statement, &run->plan->functions,
+                               &input, brought, &run->request.reason);
+        if (run->request.reason.code == CLR_WHY_MANY_VALUES)
+            clr_column_request_refuse_values(&run->request, statement->column);
+        for (k = 0; k < statement->count; k++)
+            run->lookups[statement->parts[k].number] = *brought++;
+    }
+    return rc;
+}
+
+/* Has the lookups be kept that were brought, and take the truths of rows that others have found. */
+static void keep_lookups(struct clr_view_run *run, struct clr_column *const *columns,
+                         const struct clr_database_version *token, const struct clr_lookup *brought)
+{
+    const struct clr_lookup_statement *statements = run->plan->statements;
+    int i;
+
+    for (i = 0; i < run->plan->statement_count; brought += statements[i++].count) {
+        const struct clr_lookup_input input = input_of(run, columns[statements[i].column], token);
+
+        clr_lookups_keep(run->request.connection, &run->memos[i], &statements[i], &input, brought);
+    }
+    for (i = 0; i < run->lookup_count; i++)
+        clr_lookup_take_truths(&run->lookups[i]);
+}
+
 /* Brings the lookups over the columns, to which there are references, up to date, and gives them to
    the scan: then the database is what it was. */
 static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
 {
     const struct clr_query *query = run->plan->query;
-    struct clr_connection *connection = run->request.connection;
     const struct clr_lookup_statement *statements = run->plan->statements;
+    const struct clr_database_version *token;
+    struct clr_lookup brought[CLR_MOST_LOOKUPS];
     struct versions before = {0, 0}, after;
     enum clr_reason_code why = CLR_WHY_NONE;
-    int rc = SQLITE_OK, i, k;
+    int rc, i;
 
+    free_lookups(run);
     for (i = 0; i < run->plan->statement_count; i++) {
         const struct clr_column *column = columns[statements[i].column];
         /* SQLite is as quick over the rows, but where it joins each of them with others. */
@@ -126,16 +191,8 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
         return refuse(run, why);
     if (query->lookup_count > 0 && (query->dimension_count > 0 || query->looks_up_subqueries))
         renew_dimensions(run, columns, &before);
-    for (i = 0; i < run->plan->statement_count && goes_on(run, rc); i++) {
-        const struct clr_lookup_input input = input_of(run, columns[statements[i].column]);
-
-        rc = clr_lookup_memo_bring(connection, &run->memos[i], &statements[i],
-                                   &run->plan->functions, &input, &run->request.reason);
-        if (run->request.reason.code == CLR_WHY_MANY_VALUES)
-            clr_column_request_refuse_values(&run->request, statements[i].column);
-        for (k = 0; k < run->memos[i].count; k++)
-            run->lookups[statements[i].parts[k].number] = run->memos[i].lookups[k];
-    }
+    token = find_token(run, &before);
+    rc = bring_lookups(run, columns, token, brought);
     /* A function of the application, which a lookup may have called, may have written. */
     if (goes_on(run, rc) && query->lookup_count > 0 &&
         (read_versions(run, &after) != CLR_WHY_NONE || memcmp(&before, &after, sizeof before) != 0))
@@ -144,6 +201,7 @@ static int look_up(struct clr_view_run *run, struct clr_column *const *columns)
         clr_tables_version_forget(run->dimensions);
         return rc;
     }
+    keep_lookups(run, columns, token, brought);
     run->scan.lookup_count = query->lookup_count;
     run->scan.lookups = run->query_run->lookups = run->lookups;
     return SQLITE_OK;
@@ -215,7 +273,7 @@ static void prepare_columns(struct clr_view_run *run)
     clr_host_sum_blocks(&run->scan, run->watch, &made);
     if (made)
         measure_columns(run);
-    clr_host_keep_truths(&run->scan, clr_column_memory() / TRUTHS_PART, run->watch);
+    clr_host_keep_truths(&run->scan, run->lookups, clr_column_memory() / TRUTHS_PART, run->watch);
 }
 
 /* Devices that are to do a scan. */
@@ -622,12 +680,11 @@ static int64_t new_scan(void)
     return atomic_fetch_add(&scans, 1) + 1;
 }
 
-/* Counts a scan that uses these columns, which are pinned, and stores what they have, with
-   references. The scan's number goes to what it uses: that is what was used last. */
-static void use_columns(struct clr_image_column *const *found, int count,
+/* Counts the scan of that number, which uses these columns, which are pinned, and stores what they
+   have, with references. */
+static void use_columns(struct clr_image_column *const *found, int count, int64_t number,
                         struct clr_column **columns)
 {
-    const int64_t number = new_scan();
     int i;
 
     clr_cache_lock();
@@ -651,7 +708,8 @@ static int scan_image(struct clr_view_run *run)
     run->scan.columns = run->query_run->columns = run->columns;
     run->scan.rows = request->image->layout.rows;
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    use_columns(request->found, run->scan.column_count, run->columns);
+    run->number = new_scan();
+    use_columns(request->found, run->scan.column_count, run->number, run->columns);
     rc = scan_columns(run);
     clr_memory_free((void *)run->scan.blocks);
     run->scan.blocks = NULL;
@@ -689,7 +747,7 @@ static int take_note(struct clr_view_run *run, enum clr_load_outcome outcome,
    stores the rows that they are of.
    *complete says whether they are all there. */
 static int collect(struct clr_view_run *run, const struct clr_field *fields, int count,
-                   size_t memory, int64_t used, struct clr_dictionary **dictionaries, size_t *rows,
+                   size_t memory, struct clr_dictionary **dictionaries, size_t *rows,
                    bool *complete)
 {
     struct clr_column_request *request = &run->request;
@@ -711,7 +769,7 @@ static int collect(struct clr_view_run *run, const struct clr_field *fields, int
     clr_cache_lock();
     for (i = 0; i < count; i++)
         clr_kept_dictionary_add(&table->dictionaries, &fields[i], &request->snapshot.token,
-                                dictionaries[i], used);
+                                dictionaries[i], run->number);
     clr_cache_unlock();
     return SQLITE_OK;
 }
@@ -719,8 +777,8 @@ static int collect(struct clr_view_run *run, const struct clr_field *fields, int
 /* Gives the scan's columns with codes their dictionaries: those that are kept, or new ones; stores
    the rows that these are of, or else those of the table. *complete says whether that is done. */
 static int bring_dictionaries(struct clr_view_run *run, const struct clr_field *fields,
-                              size_t memory, int64_t used, struct clr_dictionary **dictionaries,
-                              size_t *rows, bool *complete)
+                              size_t memory, struct clr_dictionary **dictionaries, size_t *rows,
+                              bool *complete)
 {
     struct clr_column_request *request = &run->request;
     struct clr_dictionary *collected[CLR_MOST_COLUMNS];
@@ -731,8 +789,9 @@ static int bring_dictionaries(struct clr_view_run *run, const struct clr_field *
     for (i = 0; i < run->scan.column_count; i++) {
         if (!fields[i].with_codes)
             continue;
-        dictionaries[i] = clr_dictionary_retain(clr_kept_dictionary_find(
-            request->image->table->dictionaries, &fields[i], &request->snapshot.token, used));
+        dictionaries[i] = clr_dictionary_retain(
+            clr_kept_dictionary_find(request->image->table->dictionaries, &fields[i],
+                                     &request->snapshot.token, run->number));
         if (dictionaries[i] == NULL) {
             numbers[count] = i;
             lacking[count++] = fields[i];
@@ -743,8 +802,8 @@ static int bring_dictionaries(struct clr_view_run *run, const struct clr_field *
     *complete = count == 0;
     if (count == 0)
         return SQLITE_OK;
-    clr_column_memory_trim(clr_column_memory() - (int64_t)memory, used);
-    rc = collect(run, lacking, count, memory, used, collected, rows, complete);
+    clr_column_memory_trim(clr_column_memory() - (int64_t)memory, run->number);
+    rc = collect(run, lacking, count, memory, collected, rows, complete);
     for (i = 0; i < count && *complete; i++)
         dictionaries[numbers[i]] = collected[i];
     return rc;
@@ -753,11 +812,11 @@ static int bring_dictionaries(struct clr_view_run *run, const struct clr_field *
 /* Gives the scan's columns with codes their dictionaries, as columns without rows, and the scan its
    lookups. memory: what new dictionaries may take. *complete says whether that is done. */
 static int bring_codes(struct clr_view_run *run, const struct clr_field *fields, size_t memory,
-                       int64_t used, struct clr_column **columns, bool *complete)
+                       struct clr_column **columns, bool *complete)
 {
     struct clr_dictionary *dictionaries[CLR_MOST_COLUMNS] = {NULL};
     size_t rows;
-    int rc = bring_dictionaries(run, fields, memory, used, dictionaries, &rows, complete), i;
+    int rc = bring_dictionaries(run, fields, memory, dictionaries, &rows, complete), i;
 
     for (i = 0; i < run->scan.column_count; i++) {
         if (*complete && fields[i].with_codes) {
@@ -825,7 +884,6 @@ static bool find_fields(const struct clr_view_run *run, struct clr_field *fields
 static int stream(struct clr_view_run *run)
 {
     const int64_t budget = clr_column_memory(), memory = stream_memory(budget);
-    int64_t used;
     struct clr_field fields[CLR_MOST_COLUMNS];
     bool with_codes, complete = true;
     int rc = SQLITE_OK;
@@ -837,17 +895,17 @@ static int stream(struct clr_view_run *run)
         return refuse(run, CLR_WHY_KEEPS_VALUES);
     with_codes = find_fields(run, fields);
     sqlite3_randomness(sizeof run->scan.seed, &run->scan.seed);
-    used = new_scan();
+    run->number = new_scan();
     release_columns(run);
     if (with_codes)
-        rc = bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), used, run->columns,
-                         &complete);
+        rc =
+            bring_codes(run, fields, (size_t)(budget / DICTIONARIES_PART), run->columns, &complete);
     if (complete && is_kept(run)) {
         run->request.reading.kind = CLR_READ_STREAMED;
         return rc;
     }
     /* None of the columns that are kept is needed, and together they must leave room. */
-    clr_column_memory_trim(budget - memory, used);
+    clr_column_memory_trim(budget - memory, run->number);
     if (complete) {
         run->scan.columns = run->columns;
         rc = stream_rows(run, fields, memory);
@@ -917,6 +975,7 @@ void clr_view_run_end(struct clr_view_run *run)
     run->operands = (struct clr_operands){.values = NULL};
     clr_groups_free(run->groups);
     clr_lookup_results_release(run->extremes);
+    free_lookups(run);
     release_columns(run);
     run->query_run = NULL;
     run->extremes = NULL;

@@ -29,7 +29,9 @@ struct clr_view_run {
     struct clr_lookup_memo *memos;         /* of the plan's statements of lookups, the view's */
     struct clr_tables_version *dimensions; /* which these were made of; the view's */
     unsigned version; /* of what is joined: it only grows, as do the two that it is the sum of */
-    struct clr_lookup *lookups;   /* room for theirs, as the scan has them */
+    struct clr_lookup *lookups;   /* room for CLR_MOST_LOOKUPS, as the scan has them */
+    int lookup_count;             /* how many of them are the run's, to be freed */
+    int64_t number;               /* the scan's: what it uses was used last */
     struct clr_kept_answer *kept; /* the view's; NULL: none is to be kept */
     struct clr_answer_key key;    /* of this run's */
     const struct clr_watch *watch;

@@ -1,5 +1,5 @@
 /* The results of lookups: what kind they are, whether they are short, and who frees them. */
-#include "numeric/scan/scan.h"
+#include "numeric/scan/lookup.h"
 
 #include "base/memory.h"
 
@@ -33,7 +33,7 @@ TAP_TEST(test_kinds)
 {
     TAP_EACH (i, cases) {
         struct clr_lookup_results *results = clr_lookup_results_new(cases[i].count);
-        struct clr_lookup lookup = {.ranked_count = 5};
+        struct clr_lookup lookup;
         unsigned types = 0;
 
         TAP_NEED(results != NULL, "no memory");
@@ -42,6 +42,7 @@ TAP_TEST(test_kinds)
             results->values[j] = cases[i].values[j];
             types |= 1u << cases[i].tags[j];
         }
+        results->ranked_count = 5;
         clr_lookup_set(&lookup, results, cases[i].count);
         tap_is_int64(lookup.kind, cases[i].kind, "%s: the kind", cases[i].what);
         tap_is_int64(lookup.types, types, "the types");
@@ -54,9 +55,10 @@ TAP_TEST(test_kinds)
         }
         tap_ok(lookup.count == cases[i].count && lookup.results == results &&
                    lookup.values == results->values && lookup.tags == results->tags &&
-                   lookup.ranked_count == 5,
+                   lookup.ranked_count == 5 && lookup.rows.bits == NULL,
                "and where they are");
-        clr_lookup_results_release(results);
+        clr_lookup_free(&lookup);
+        tap_ok(lookup.results == NULL && lookup.count == 0, "and nothing then");
     }
 }
 

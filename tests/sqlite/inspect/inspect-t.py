@@ -17,11 +17,11 @@ COLUMNS = {
 STATS = """
     values_fed chunks_to_device bytes_to_device kernels_launched passes
     transfer_time kernel_time startup_time is_building
-    column_bytes_copied chunks_on_host
+    column_bytes_copied lookup_bytes chunks_on_host
     host_below_threshold host_device_setting host_no_device host_before_start
     host_device_starting host_device_busy host_device_failed host_remainder host_after_fork
     device_errors scans_on_device scans_on_host scans_streamed selects_by_rows
-    answers_kept blocks_skipped bytes_decoded rows_loaded leaves_kept leaves_refreshed malformed_page
+    answers_kept blocks_skipped bytes_decoded rows_loaded entries_evaluated leaves_kept leaves_refreshed malformed_page
     last_error build_log""".split()
 REASONS = [name for name in STATS if name.startswith("host_")]
 
