@@ -61,7 +61,9 @@ static int make_plan(struct clr_acceleration *acceleration)
                        acceleration->literal_sql != NULL ? acceleration->literal_sql
                                                          : acceleration->select->sql,
                        &acceleration->varied, &acceleration->plan, &last->reason);
-    if (rc == SQLITE_OK && is_lasting(last->reason.code, acceleration->select))
+    /* Where a statement of ours is interrupted, what it would have told is not known. */
+    if (rc == SQLITE_OK && is_lasting(last->reason.code, acceleration->select) &&
+        !clr_interruption_is_wanted(&acceleration->interruption))
         clr_backoff_failed(&acceleration->looking, CLR_BACKOFF_MOST);
     if (acceleration->plan != NULL)
         acceleration->no_pages = acceleration->plan->no_pages;

@@ -179,6 +179,23 @@ def test_other_statements(path, way):
     tap.is_equal(views.ask(db, "sums", (0,)), WANT, f"after an interrupt of nothing, {device}")
 
 
+def test_planning(db):
+    """A view that is interrupted while it is planned is planned anew for the next query."""
+    support.execute(db, "CREATE TABLE d(id INTEGER PRIMARY KEY, a TEXT)", support.numbered("d", 50, "i, 'a' || (i % 5)"),
+                    "CREATE TABLE t(k INT, s TEXT, x INT)", support.numbered("t", 2000, "i % 50 + 1, 's' || (i % 7), i"))
+    views.create(db, "v", "SELECT upper(s) AS u, a, count(*), gpu_sum(x) FROM t JOIN d ON d.id = k GROUP BY 1, 2")
+    batch = support.Batch("interrupted amid planning")
+    calls, got = 0, None
+    while not isinstance(got, list):
+        calls += 1 + calls // 8
+        db.execute(f"CREATE TABLE at_{calls}(a)")  # so it is planned anew
+        with support.stopped(db, calls, 1):
+            got = views.ask(db, "v")
+        batch.check(isinstance(got, list) or views.fails(got, "interrupted", "SQLITE_INTERRUPT"), f"after {calls} steps: {got}")
+        batch.check(isinstance(views.ask(db, "v"), list) and views.accelerated(db, "v"), f"after {calls} steps: {views.plan(db, 'v')[0]}")
+    batch.check(calls > 1000, f"{calls} steps")
+
+
 PATH = views.new()
 make(PATH)
 views.run(globals(), path=PATH, way=[(device, 0) for device in views.devices()] + [("host", LITTLE)])
