@@ -11,7 +11,7 @@ def matrix():
     """All lines."""
     yield Run(Stars, times(300, 4_000), on_table=15, between=5, fast=0.3)
     yield Run(Stars, times(30, 400), encoding="UTF-16le", on_table=15, between=5, fast=0.1)
-    yield Run(Stars, times(80, 800), on_table=8, between=4, fast=0.1, memories=(48_000,))
+    yield Run(Stars, times(80, 800), on_table=8, between=4, fast=0.1, memories=(48_000, 80_000))
     yield Run(Merged, times(200, 3_000), on_table=20, between=5, fast=0.25)
     yield Run(LookedUp, times(200, 3_000), on_table=20, between=5, fast=0.2)
     yield Run(LookedUp, times(60, 400), encoding="UTF-16be", on_table=15, between=5, fast=0.1)
