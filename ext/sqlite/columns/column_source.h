@@ -12,7 +12,7 @@
 #include "sqlite/cache/cache_memory.h"
 #include "sqlite/database/snapshot.h"
 #include "sqlite/schema/functions.h"
-#include "sqlite/schema/table_info.h"
+#include "sqlite/schema/table_names.h"
 
 /* What was read for a query, for a user. */
 enum clr_reading_kind {

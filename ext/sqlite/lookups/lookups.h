@@ -12,7 +12,7 @@
 #include "sqlite/cache/cache.h"
 #include "sqlite/lookups/alike.h"
 #include "sqlite/schema/functions.h"
-#include "sqlite/schema/table_info.h"
+#include "sqlite/schema/table_names.h"
 #include "sqlite/session/connection.h"
 #include "sqlite/session/sql_value.h"
 

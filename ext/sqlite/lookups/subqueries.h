@@ -7,7 +7,7 @@
 #include "query/query.h"
 #include "query/reason.h"
 #include "sqlite/schema/bytecode.h"
-#include "sqlite/schema/table_info.h"
+#include "sqlite/schema/table_names.h"
 #include "sqlite/session/connection.h"
 
 /*
