@@ -2,8 +2,9 @@
 #include "query/query.h"
 
 #include "base/memory.h"
+#include "query/binding/derived.h"
 #include "query/binding/emit.h"
-#include "query/binding/evaluated.h"
+#include "query/binding/lookups.h"
 #include "query/binding/lower.h"
 #include "query/names/names.h"
 #include "query/names/subqueries.h"

@@ -2,8 +2,8 @@
 
 #include "numeric/exact/moments.h"
 #include "numeric/states/aggregate_table.h"
+#include "query/binding/derived.h"
 #include "query/binding/emit.h"
-#include "query/binding/evaluated.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 

@@ -1,7 +1,8 @@
 #include "query/binding/lower.h"
 
 #include "base/memory.h"
-#include "query/binding/evaluated.h"
+#include "query/binding/derived.h"
+#include "query/binding/lookups.h"
 #include "query/names/times.h"
 #include "query/syntax/grammar.h"
 

@@ -172,6 +172,18 @@ bool clr_times_is_function(const char *name)
                        "timediff");
 }
 
+const struct clr_node *clr_times_first(const struct clr_node *function)
+{
+    const struct clr_node *first = function->first;
+
+    return first != NULL && strcmp(function->names[0].name, "strftime") == 0 ? first->next : first;
+}
+
+bool clr_times_takes_more(const struct clr_node *function)
+{
+    return strcmp(function->names[0].name, "timediff") == 0;
+}
+
 /* How much of the column a function of times reads, whose time it is. */
 static enum level read_by_time(const struct clr_node *node, enum kind_of_time kind)
 {

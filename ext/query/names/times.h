@@ -17,6 +17,13 @@ enum clr_time_unit clr_times_unit(const struct clr_node *node);
 /* Whether a function of SQLite that calculates with times has that name. */
 bool clr_times_is_function(const char *name);
 
+/* Returns the first time among the arguments of a function of times: (time, modifiers...),
+   strftime(format, time, modifiers...), timediff(time, time). NULL: it is the present one. */
+const struct clr_node *clr_times_first(const struct clr_node *function);
+
+/* Whether another argument behind the first time is a time, too, and does not change it. */
+bool clr_times_takes_more(const struct clr_node *function);
+
 /* Whether an expression is a column whose TEXT is taken for timestamps, and is compared byte by
    byte: its times will do in its place. */
 bool clr_times_has_counts(const struct clr_node *node);

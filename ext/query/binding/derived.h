@@ -1,19 +1,8 @@
-/*
- * What SQLite evaluates for a scan. Lookups are expressions over one column, for each of the
- * column's entries; derived columns are expressions of a row, for each row, once.
- */
-#ifndef CLR_QUERY_EVALUATED_H
-#define CLR_QUERY_EVALUATED_H
+/* Derived columns: expressions of a row, which SQLite evaluates for each row, once. */
+#ifndef CLR_QUERY_DERIVED_H
+#define CLR_QUERY_DERIVED_H
 
 #include "query/binding/emit.h"
-
-/*
- * Returns the instruction that looks up the result of an expression, or of several with an operator
- * between them, which read one column together; -1 once it has failed. A lookup that is there
- * already is used again. is_ranked: see clr_lower_ranks().
- */
-int clr_lookup_emit(struct clr_binder *binder, struct clr_node *const *nodes, int count,
-                    const char *operator, bool is_ranked);
 
 /*
  * Makes an expression a derived column, as its values or with their ranks, if it could not be
