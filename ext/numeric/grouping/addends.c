@@ -322,12 +322,30 @@ static void add_value(struct clr_group_list *list, uint32_t number, int64_t x, i
     list->count++;
 }
 
-static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *rows,
-                                       enum clr_tag x_tag, enum clr_tag y_tag,
-                                       enum clr_group_list_kind kind)
+/* Lists a pair of an INTEGER and a REAL: as REALs if the INTEGER is one, else its product goes
+   straight to the sum. */
+static enum clr_scan_outcome list_mixed(const struct task *task, struct clr_group_list *list,
+                                        size_t row, enum clr_tag x_tag)
 {
-    struct clr_group_list *list = &task->addends->lists[task->number * CLR_LISTS + (int)kind];
-    const bool pairs = task->kept->pairs;
+    int64_t pair[2] = {task->x->values[row], task->y->values[row]};
+    int64_t *integer = &pair[x_tag != CLR_TAG_INTEGER];
+
+    if (!clr_sum_fits_double(*integer))
+        return spill(task, row, x_tag, x_tag == CLR_TAG_INTEGER ? CLR_TAG_REAL : CLR_TAG_INTEGER);
+    *integer = clr_bits_of((double)*integer);
+    add_value(list, task->numbers[row], pair[0], pair[1]);
+    return CLR_SCAN_DONE;
+}
+
+/* Lists the rows whose x, and y of pairs, have these tags. */
+static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *rows,
+                                       enum clr_tag x_tag, enum clr_tag y_tag)
+{
+    const bool pairs = task->kept->pairs, mixed = pairs && x_tag != y_tag;
+    const bool reals = mixed || x_tag == CLR_TAG_REAL;
+    struct clr_group_list *list =
+        &task->addends
+             ->lists[task->number * CLR_LISTS + (reals ? CLR_LIST_REALS : CLR_LIST_INTEGERS)];
     uint64_t of_x[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS], word;
     enum clr_scan_outcome outcome;
     size_t i;
@@ -339,45 +357,13 @@ static enum clr_scan_outcome list_rows(const struct task *task, const uint64_t *
     outcome = make_room(list, task->addends->memory, task->block->loops->count(found),
                         task->addends->rows, pairs);
     for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
-        for (word = found[i]; word != 0; word &= word - 1) {
-            const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
-            add_value(list, task->numbers[row], task->x->values[row],
-                      pairs ? task->y->values[row] : 0);
-        }
-    }
-    return outcome;
-}
-
-/* Pairs of an INTEGER and a REAL: as REALs if the INTEGER is one, else their product straight to
-   the sum. */
-static enum clr_scan_outcome list_mixed_pairs(const struct task *task, const uint64_t *rows,
-                                              bool integer_first)
-{
-    struct clr_group_list *list = &task->addends->lists[task->number * CLR_LISTS + CLR_LIST_REALS];
-    const uint8_t x_tag = integer_first ? CLR_TAG_INTEGER : CLR_TAG_REAL;
-    const uint8_t y_tag = integer_first ? CLR_TAG_REAL : CLR_TAG_INTEGER;
-    uint64_t of_x[CLR_BLOCK_WORDS], found[CLR_BLOCK_WORDS], word;
-    enum clr_scan_outcome outcome;
-    size_t i;
-
-    if (!clr_row_set_find(task->block->loops, task->x, (enum clr_tag)x_tag, rows, of_x) ||
-        !clr_row_set_find(task->block->loops, task->y, (enum clr_tag)y_tag, of_x, found))
-        return CLR_SCAN_DONE;
-    outcome = make_room(list, task->addends->memory, task->block->loops->count(found),
-                        task->addends->rows, true);
-    for (i = 0; i < CLR_BLOCK_WORDS && outcome == CLR_SCAN_DONE; i++) {
         for (word = found[i]; word != 0 && outcome == CLR_SCAN_DONE; word &= word - 1) {
             const size_t row = i * 64 + (size_t)__builtin_ctzll(word);
-            int64_t pair[2] = {task->x->values[row], task->y->values[row]};
-            int64_t *integer = &pair[!integer_first];
-            const double real = (double)*integer;
-
-            if (clr_sum_fits_double(*integer)) {
-                memcpy(integer, &real, sizeof real);
-                add_value(list, task->numbers[row], pair[0], pair[1]);
-            } else {
-                outcome = spill(task, row, x_tag, y_tag);
-            }
+            if (mixed)
+                outcome = list_mixed(task, list, row, x_tag);
+            else
+                add_value(list, task->numbers[row], task->x->values[row],
+                          pairs ? task->y->values[row] : 0);
         }
     }
     return outcome;
@@ -385,15 +371,15 @@ static enum clr_scan_outcome list_mixed_pairs(const struct task *task, const uin
 
 static enum clr_scan_outcome list(const struct task *task, const uint64_t *rows)
 {
-    enum clr_scan_outcome outcome =
-        list_rows(task, rows, CLR_TAG_INTEGER, CLR_TAG_INTEGER, CLR_LIST_INTEGERS);
+    static const enum clr_tag tags[][2] = {{CLR_TAG_INTEGER, CLR_TAG_INTEGER},
+                                           {CLR_TAG_REAL, CLR_TAG_REAL},
+                                           {CLR_TAG_INTEGER, CLR_TAG_REAL},
+                                           {CLR_TAG_REAL, CLR_TAG_INTEGER}};
+    enum clr_scan_outcome outcome = CLR_SCAN_DONE;
+    int i;
 
-    if (outcome == CLR_SCAN_DONE)
-        outcome = list_rows(task, rows, CLR_TAG_REAL, CLR_TAG_REAL, CLR_LIST_REALS);
-    if (outcome == CLR_SCAN_DONE && task->kept->pairs)
-        outcome = list_mixed_pairs(task, rows, true);
-    if (outcome == CLR_SCAN_DONE && task->kept->pairs)
-        outcome = list_mixed_pairs(task, rows, false);
+    for (i = 0; i < (task->kept->pairs ? 4 : 2) && outcome == CLR_SCAN_DONE; i++)
+        outcome = list_rows(task, rows, tags[i][0], tags[i][1]);
     return outcome;
 }
 
