@@ -64,19 +64,19 @@ struct key_range {
     uint64_t low, high;   /* both included */
     uint64_t count;       /* of the numbers in the range */
     uint64_t rank;        /* among them */
-    bool has_next;        /* whether the next rank exists and is sought as well */
+    bool has_next;        /* whether the next rank exists and is sought as well, in the range */
     uint64_t found, next; /* the answer, once there is one: the keys of the two ranks */
 };
 
 /* What a pass finds out about a portion. */
 struct finding {
-    uint64_t greatest, least, below;
+    uint64_t greatest, least;
     uint64_t counts[CLR_KEY_PARTS];
 };
 
 enum { CLR_MOST_WINDOWS = 4 };
 
-_Static_assert((int)CLR_KEY_PARTS >= (int)CLR_KEY_TAILS, "tails are counted in the same place");
+_Static_assert((int)CLR_KEY_PARTS > (int)CLR_KEY_TAILS, "tails are counted in the same place");
 
 /* A range of keys that is gathered. */
 struct window {
@@ -91,12 +91,11 @@ struct selection {
     const struct clr_portions *portions;
     enum key_order order;
     struct key_range range;
-    int shift;                        /* of the pass that counts parts */
-    uint64_t first_end, second_start; /* of the pass for neighbours */
-    uint64_t key;                     /* of the pass that tells tails apart */
-    struct window *windows;           /* of the pass that gathers */
-    int window_count;                 /* CLR_MOST_WINDOWS at the most */
-    struct finding *findings;         /* one for each portion */
+    int shift;                /* of the pass that counts parts */
+    uint64_t key;             /* of the pass that tells tails apart */
+    struct window *windows;   /* of the pass that gathers */
+    int window_count;         /* CLR_MOST_WINDOWS at the most */
+    struct finding *findings; /* one for each portion */
 };
 
 /* Keys that stay in the first-level cache. */
@@ -159,17 +158,6 @@ static enum clr_code run(struct selection *selection, clr_portion_work *work)
     return clr_portions_run(selection->portions, work, selection) ? CLR_OK : CLR_STOPPED;
 }
 
-/* Adds up what all portions have counted below. */
-static uint64_t add_below(const struct selection *selection)
-{
-    uint64_t below = 0;
-    int i;
-
-    for (i = 0; i < selection->portions->count; i++)
-        below += selection->findings[i].below;
-    return below;
-}
-
 /* Adds the counts of all portions to those of the first, and returns them. */
 static const uint64_t *add_counts(const struct selection *selection, size_t count)
 {
@@ -184,13 +172,10 @@ static const uint64_t *add_counts(const struct selection *selection, size_t coun
     return counts;
 }
 
-/* Finds a portion's greatest key up to first_end, and its least from second_start on; constants
-   where this is inlined. */
-static inline __attribute__((always_inline)) void look(const struct selection *selection,
-                                                       int portion, uint64_t first_end,
-                                                       uint64_t second_start,
-                                                       const atomic_bool *stop)
+/* Finds a portion's greatest and least key. */
+static void find_ends(void *argument, int portion, const atomic_bool *stop)
 {
+    const struct selection *selection = argument;
     uint64_t greatest = 0, least = UINT64_MAX;
     struct pass pass;
     size_t i, count;
@@ -198,62 +183,33 @@ static inline __attribute__((always_inline)) void look(const struct selection *s
     begin_pass(&pass, selection, portion, stop);
     while ((count = next_block(&pass)) != 0) {
         for (i = 0; i < count; i++) {
-            uint64_t key = pass.keys[i];
-            greatest = key <= first_end && key > greatest ? key : greatest;
-            least = key >= second_start && key < least ? key : least;
+            greatest = pass.keys[i] > greatest ? pass.keys[i] : greatest;
+            least = pass.keys[i] < least ? pass.keys[i] : least;
         }
     }
     selection->findings[portion].greatest = greatest;
     selection->findings[portion].least = least;
 }
 
-static void look_for_range(void *argument, int portion, const atomic_bool *stop)
-{
-    look(argument, portion, UINT64_MAX, 0, stop);
-}
-
-static void look_for_neighbours(void *argument, int portion, const atomic_bool *stop)
-{
-    const struct selection *selection = argument;
-
-    look(selection, portion, selection->first_end, selection->second_start, stop);
-}
-
-/* Stores the greatest and the least of the keys that the work finds in the portions. */
-static enum clr_code find(struct selection *selection, clr_portion_work *work, uint64_t *greatest,
-                          uint64_t *least)
-{
-    enum clr_code code = run(selection, work);
-    int i;
-
-    *greatest = 0;
-    *least = UINT64_MAX;
-    for (i = 0; i < selection->portions->count; i++) {
-        const struct finding *finding = &selection->findings[i];
-        *greatest = finding->greatest > *greatest ? finding->greatest : *greatest;
-        *least = finding->least < *least ? finding->least : *least;
-    }
-    return code;
-}
-
 /* Sets the range to the least and the greatest key; found and next to the least. */
 static enum clr_code selection_find_range(struct selection *selection)
 {
     struct key_range *range = &selection->range;
-    enum clr_code code = find(selection, look_for_range, &range->high, &range->low);
+    enum clr_code code = run(selection, find_ends);
+    int i;
 
+    range->low = UINT64_MAX;
+    range->high = 0;
+    for (i = 0; i < selection->portions->count; i++) {
+        const struct finding *finding = &selection->findings[i];
+        range->high = finding->greatest > range->high ? finding->greatest : range->high;
+        range->low = finding->least < range->low ? finding->least : range->low;
+    }
     range->found = range->next = range->low;
     return code;
 }
 
-/* Sets found to the greatest key up to first_end, and next to the least from second_start on. */
-static enum clr_code selection_find_neighbours(struct selection *selection)
-{
-    struct key_range *range = &selection->range;
-
-    return find(selection, look_for_neighbours, &range->found, &range->next);
-}
-
+/* Counts the keys of each part of the range: part (key >> shift) - (low >> shift). */
 static void count_parts(void *argument, int portion, const atomic_bool *stop)
 {
     const struct selection *selection = argument;
@@ -273,17 +229,6 @@ static void count_parts(void *argument, int portion, const atomic_bool *stop)
                 counts[part]++;
         }
     }
-}
-
-/* Counts the keys of each part of the range: part (key >> shift) - (low >> shift). Stores the
-   counts, which are the selection's. */
-static enum clr_code selection_count_parts(struct selection *selection, const uint64_t **counts)
-{
-    enum clr_code code = run(selection, count_parts);
-
-    if (code == CLR_OK)
-        *counts = add_counts(selection, CLR_KEY_PARTS);
-    return code;
 }
 
 /* Gathers the keys of a block that are in the window. Returns whether there was room for them. */
@@ -350,16 +295,18 @@ static enum clr_code selection_gather(struct selection *selection, struct window
     return code;
 }
 
+/* Counts the numbers below a floor key, and, behind them, the tails of those whose floor key it
+   is. */
 static void count_tails(void *argument, int portion, const atomic_bool *stop)
 {
     const struct selection *selection = argument;
-    struct finding *finding = &selection->findings[portion];
-    uint64_t key = selection->key, below = 0;
+    uint64_t *counts = selection->findings[portion].counts;
+    const uint64_t key = selection->key;
     int64_t room[BLOCK];
     struct pass pass;
     size_t i, count;
 
-    memset(finding->counts, 0, CLR_KEY_TAILS * sizeof *finding->counts);
+    memset(counts, 0, (1 + CLR_KEY_TAILS) * sizeof *counts);
     begin_pass(&pass, selection, portion, stop);
     while ((count = next_block(&pass)) != 0) {
         const struct clr_run *run = pass.reader.run;
@@ -368,24 +315,11 @@ static void count_tails(void *argument, int portion, const atomic_bool *stop)
                 ? clr_run_values(run, pass.reader.position - count, count, room)
                 : NULL;
         for (i = 0; i < count; i++) {
-            below += pass.keys[i] < key;
+            counts[0] += pass.keys[i] < key;
             if (pass.keys[i] == key)
-                finding->counts[integers != NULL ? clr_integer_tail(integers[i], key) : 0]++;
+                counts[1 + (integers != NULL ? clr_integer_tail(integers[i], key) : 0)]++;
         }
     }
-    finding->below = below;
-}
-
-/* Counts the tails of the numbers whose floor key is selection->key, and the numbers below it. */
-static enum clr_code selection_count_tails(struct selection *selection, const uint64_t **tails,
-                                           uint64_t *below)
-{
-    enum clr_code code = run(selection, count_tails);
-
-    if (code == CLR_OK)
-        *tails = add_counts(selection, CLR_KEY_TAILS);
-    *below = add_below(selection);
-    return code;
 }
 
 /* ---- Where a rank very likely is, by a sample (Floyd and Rivest, "Expected time bounds for
@@ -413,32 +347,15 @@ static size_t take_sample(const struct selection *selection, uint64_t total, uin
     return count;
 }
 
-/* Sets the range of keys in which the sample says that the rank is. */
-static void place_window(struct window *window, const struct key_range *range, uint64_t total,
-                         const uint64_t *sample, size_t samples)
+/* Returns the window in which the sample says that the range's rank is, yet without memory. */
+static struct window window_at(const struct key_range *range, uint64_t total,
+                               const uint64_t *sample, size_t samples)
 {
     size_t place = (size_t)((double)range->rank / (double)total * (double)samples);
 
-    window->low = place < MARGIN ? 0 : sample[place - MARGIN];
-    window->high = place + MARGIN + 1 >= samples ? UINT64_MAX : sample[place + MARGIN + 1];
-}
-
-/*
- * Gathers in one pass, for each of count ranges of all the numbers, the keys near its rank: in the
- * window of the same number, which has its memory. The first window's keys, and what lies behind
- * them, have room for 2 * CLR_SAMPLE. Returns CLR_OK or CLR_STOPPED.
- */
-static enum clr_code selection_gather_sampled(struct selection *selection,
-                                              const struct key_range *ranges,
-                                              struct window *windows, int count, uint64_t total)
-{
-    uint64_t *sample = windows[0].keys;
-    size_t samples = take_sample(selection, total, sample);
-    int i;
-
-    for (i = 0; i < count; i++)
-        place_window(&windows[i], &ranges[i], total, sample, samples);
-    return selection_gather(selection, windows, count);
+    return (struct window){.low = place < MARGIN ? 0 : sample[place - MARGIN],
+                           .high = place + MARGIN + 1 >= samples ? UINT64_MAX
+                                                                 : sample[place + MARGIN + 1]};
 }
 
 /* Whether a range's rank, and the next if that is sought, are among what its window gathered. */
@@ -477,40 +394,29 @@ static int shift_of(const struct key_range *range)
     return width > CLR_KEY_PART_BITS ? width - CLR_KEY_PART_BITS : 0;
 }
 
-/* Narrows the range to the part of it in which the ranks are; stores whether they are found. */
-static enum clr_code narrow(struct selection *selection, bool *done)
+/* Narrows the range to the part of it in which the rank is. */
+static enum clr_code narrow(struct selection *selection)
 {
     struct key_range *range = &selection->range;
-    uint64_t base, low, high;
+    const int shift = selection->shift = shift_of(range);
+    enum clr_code code = run(selection, count_parts);
     const uint64_t *counts;
-    size_t part = 0, next;
-    enum clr_code code;
-    int shift;
+    uint64_t low, high;
+    size_t part = 0;
 
-    selection->shift = shift = shift_of(range);
-    code = selection_count_parts(selection, &counts);
     if (code != CLR_OK)
         return code;
+    counts = add_counts(selection, CLR_KEY_PARTS);
     while (range->rank >= counts[part])
         range->rank -= counts[part++];
-    base = range->low >> shift;
-    next = part;
-    if (range->has_next && range->rank + 1 == counts[part]) {
-        for (next = part + 1; counts[next] == 0; next++)
-            continue;
-        selection->first_end = ((base + part + 1) << shift) - 1;
-        selection->second_start = (base + next) << shift;
-        *done = true;
-        return selection_find_neighbours(selection);
-    }
-    low = (base + part) << shift;
+    low = ((range->low >> shift) + part) << shift;
     high = low | (((uint64_t)1 << shift) - 1);
     /* The first and the last part may stick out of the range before. */
     range->low = low > range->low ? low : range->low;
     range->high = high < range->high ? high : range->high;
     range->count = counts[part];
+    range->has_next = range->has_next && range->rank + 1 < range->count;
     range->found = range->next = range->low;
-    *done = range->low == range->high;
     return CLR_OK;
 }
 
@@ -596,19 +502,24 @@ static enum clr_code gather_rest(struct selection *selection)
 static enum clr_code try_sample(struct selection *selection, struct key_range *ranges, int count,
                                 uint64_t total, bool *done)
 {
-    /* All rooms together are a quarter of the numbers at the most. */
+    /* All rooms together are a quarter of the numbers at the most, and at first have the sample. */
     const size_t room = total / (count > 2 ? 4 * (size_t)count : GATHERED_SHARE);
     const size_t rooms = room * (size_t)count;
     struct window windows[CLR_MOST_WINDOWS];
     uint64_t *keys = clr_memory_alloc((rooms + scratch_size(room)) * sizeof *keys);
     enum clr_code code;
+    size_t samples;
     int i;
 
     if (keys == NULL)
         return CLR_OK;
-    for (i = 0; i < count; i++)
-        windows[i] = (struct window){.keys = keys + (size_t)i * room, .room = room};
-    code = selection_gather_sampled(selection, ranges, windows, count, total);
+    samples = take_sample(selection, total, keys);
+    for (i = 0; i < count; i++) {
+        windows[i] = window_at(&ranges[i], total, keys, samples);
+        windows[i].keys = keys + (size_t)i * room;
+        windows[i].room = room;
+    }
+    code = selection_gather(selection, windows, count);
     for (i = 0; i < count && code == CLR_OK; i++) {
         if (!window_has_rank(&windows[i], &ranges[i]))
             continue;
@@ -626,18 +537,18 @@ static enum clr_code try_sample(struct selection *selection, struct key_range *r
 static enum clr_code find_mixed(struct selection *selection, uint64_t key, uint64_t rank,
                                 struct clr_value *value)
 {
-    const uint64_t *tails;
-    uint64_t tail = 0, below;
+    const uint64_t *counts;
+    uint64_t place = 0;
     enum clr_code code;
 
     selection->key = key;
-    code = selection_count_tails(selection, &tails, &below);
+    code = run(selection, count_tails);
     if (code != CLR_OK)
         return code;
-    rank -= below;
-    while (rank >= tails[tail])
-        rank -= tails[tail++];
-    *value = clr_place_to_value((clr_u128)key << 64 | tail);
+    counts = add_counts(selection, 1 + CLR_KEY_TAILS);
+    while (rank >= counts[place])
+        rank -= counts[place++];
+    *value = clr_place_to_value((clr_u128)key << 64 | (place - 1));
     return CLR_OK;
 }
 
@@ -658,21 +569,31 @@ static enum clr_code find_value(struct selection *selection, uint64_t key, uint6
     return CLR_OK;
 }
 
-/* Finds the keys of the selection's range, by radix. */
-static enum clr_code find_range(struct selection *selection, uint64_t total)
+/* Finds the keys of a range of all numbers, by radix. */
+static enum clr_code find_range(struct selection *selection, struct key_range *sought,
+                                uint64_t total)
 {
+    const uint64_t enough = total / GATHERED_SHARE > FEW ? total / GATHERED_SHARE : FEW;
     struct key_range *range = &selection->range;
-    uint64_t enough = total / GATHERED_SHARE > FEW ? total / GATHERED_SHARE : FEW;
     enum clr_code code = CLR_OK;
-    bool done = false;
+    struct key_range next;
 
-    if (total > FEW) {
+    *range = *sought;
+    if (total > FEW)
         code = selection_find_range(selection);
-        done = range->low == range->high;
-        while (code == CLR_OK && !done && range->count > enough)
-            code = narrow(selection, &done);
-    }
-    return code == CLR_OK && !done ? gather_rest(selection) : code;
+    while (code == CLR_OK && range->low < range->high && range->count > enough)
+        code = narrow(selection);
+    if (code == CLR_OK && range->low < range->high)
+        code = gather_rest(selection);
+    sought->found = range->found;
+    sought->next = range->next;
+    if (code != CLR_OK || range->has_next == sought->has_next)
+        return code;
+    /* The next rank is in another part. */
+    next = (struct key_range){0, UINT64_MAX, total, sought->rank + 1, false, 0, 0};
+    code = find_range(selection, &next, total);
+    sought->next = next.found;
+    return code;
 }
 
 /* Finds the keys of so many ranges, CLR_MOST_WINDOWS at the most, which are of all numbers. */
@@ -686,11 +607,8 @@ static enum clr_code find_keys(struct selection *selection, struct key_range *ra
     if (total / GATHERED_SHARE >= 2 * CLR_SAMPLE)
         code = try_sample(selection, ranges, count, total, done);
     for (i = 0; i < count && code == CLR_OK; i++) {
-        if (done[i])
-            continue;
-        selection->range = ranges[i];
-        code = find_range(selection, total);
-        ranges[i] = selection->range;
+        if (!done[i])
+            code = find_range(selection, &ranges[i], total);
     }
     return code;
 }
