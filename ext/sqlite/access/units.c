@@ -6,7 +6,7 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/syntax.h"
 #include "query/syntax/word.h"
-#include "sqlite/schema/functions.h"
+#include "sqlite/access/stood.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"
@@ -30,7 +30,6 @@ struct units {
     struct clr_connection *connection;
     const char *sql;
     struct clr_selects selects;
-    bool has_joins;  /* a SELECT in the statement reads several tables */
     bool are_joined; /* so may be a unit that was added */
     bool are_named;  /* a unit that was added is an arm in an order of names */
     bool are_sets;   /* a unit that was added is an arm, and distinct */
@@ -45,264 +44,6 @@ static int refuse(struct units *units, const char *why)
 {
     sqlite3_snprintf(sizeof units->why, units->why, "%s", why == NULL ? "" : why);
     return SQLITE_NOTFOUND;
-}
-
-/* ---- What its text tells of a unit. */
-
-/* Whether a SELECT stands for a table, perhaps with other arms. */
-static bool is_table(const struct clr_stood *stood)
-{
-    return stood->place == CLR_PLACE_FROM || stood->place == CLR_PLACE_CTE;
-}
-
-bool clr_text_has_truth(const char *text)
-{
-    struct clr_token token;
-
-    while (clr_token_next(&text, &token)) {
-        if (clr_token_is(&token, "TRUE") || clr_token_is(&token, "FALSE"))
-            return true;
-    }
-    return false;
-}
-
-/* Adds the functions that a text may call. Returns false without memory. */
-static bool add_functions(const char *text, const char *end, struct clr_functions *functions)
-{
-    struct clr_token token, before = {.kind = 0};
-    char *name;
-    bool is_added;
-
-    while (clr_token_next(&text, &token) && token.text < end) {
-        const bool is_call = token.kind == CLR_T_LP && before.kind == CLR_T_ID;
-        const struct clr_token called = is_call ? before : token;
-
-        before = token;
-        if (!is_call && token.kind != CLR_T_PTR)
-            continue;
-        name = sqlite3_malloc64(called.length + 1);
-        if (name == NULL)
-            return false;
-        clr_token_unquote(&called, name);
-        is_added = clr_functions_add(functions, name) != NULL;
-        sqlite3_free(name);
-        if (!is_added)
-            return false;
-    }
-    return true;
-}
-
-/* What functions of a list do with subtypes, as bits of enum clr_subtype_use; words before
-   parentheses, such as IN, are no functions and do nothing. */
-static unsigned subtype_uses(sqlite3 *db, struct clr_functions *functions)
-{
-    static const char *const words[] = {
-        "IN",     "EXISTS",   "AND",   "OR",     "NOT",     "AS",     "FROM",  "JOIN",
-        "ON",     "USING",    "WHERE", "SELECT", "BY",      "HAVING", "OVER",  "FILTER",
-        "WHEN",   "THEN",     "ELSE",  "CASE",   "BETWEEN", "LIKE",   "LIMIT", "MATERIALIZED",
-        "VALUES", "DISTINCT", "UNION", "ALL",    "CAST",    "IS",     "GLOB",  "OFFSET"};
-    unsigned uses = 0;
-    size_t k;
-    int i;
-
-    if (!clr_functions_read(db, functions))
-        return CLR_SUBTYPE_READ | CLR_SUBTYPE_GIVEN;
-    for (i = 0; i < functions->count; i++) {
-        for (k = 0; k < sizeof words / sizeof words[0]; k++) {
-            if (sqlite3_stricmp(functions->list[i].name, words[k]) == 0)
-                break;
-        }
-        if (k == sizeof words / sizeof words[0])
-            uses |= functions->list[i].subtypes;
-    }
-    return uses;
-}
-
-/* Whether a value of a unit may have a subtype that something around it asks for: a view's column
-   has none. */
-static bool may_lose_subtype(const struct units *units, const struct clr_stood *stood)
-{
-    struct clr_functions inside = {.list = NULL}, around = {.list = NULL};
-    sqlite3 *db = units->connection->db;
-    bool may = true;
-
-    if (add_functions(stood->text.text, stood->text.text + stood->text.length, &inside) &&
-        add_functions(units->sql, stood->text.text, &around) &&
-        add_functions(stood->text.text + stood->text.length, units->sql + strlen(units->sql),
-                      &around))
-        may = (subtype_uses(db, &inside) & CLR_SUBTYPE_GIVEN) != 0 &&
-              (subtype_uses(db, &around) & CLR_SUBTYPE_READ) != 0;
-    clr_functions_free(&inside);
-    clr_functions_free(&around);
-    return may;
-}
-
-/* Whether a SELECT is read in FROM beside other tables, or may be: so may a subquery around it. */
-static bool joins(const struct units *units, const struct clr_stood *stood)
-{
-    while (stood->place == CLR_PLACE_FROM) {
-        stood = &units->selects.list[stood->around];
-        if (stood->sources > 1)
-            return true;
-    }
-    return stood->place == CLR_PLACE_CTE && units->has_joins;
-}
-
-/* Whether names in a SELECT may be columns of tables that it stands beside: not so in FROM. */
-static bool may_see_columns(const struct units *units, const struct clr_stood *stood)
-{
-    bool may = false;
-
-    for (; stood->around >= 0 && !may; stood = &units->selects.list[stood->around])
-        may = stood->place != CLR_PLACE_FROM && units->selects.list[stood->around].sources > 0;
-    return may;
-}
-
-/* Whether an expression of a SELECT may have a collating sequence, by COLLATE or a plus sign before
-   a column, although it has no affinity: a compound compares by it. */
-static bool may_collate(const struct clr_stood *stood)
-{
-    const char *at = stood->text.text;
-    struct clr_token token = {.kind = CLR_T_ID}, before;
-    struct clr_reason reason;
-
-    do {
-        before = token;
-        if (clr_lexer_next_raw(&at, &token, &reason) != CLR_OK)
-            return true;
-        if (clr_token_is(&token, "COLLATE") ||
-            (token.kind == CLR_T_PLUS && before.kind != CLR_T_RP && before.kind != CLR_T_NUMBER &&
-             (before.kind != CLR_T_ID || clr_token_is(&before, "SELECT"))))
-            return true;
-    } while (token.kind != 0 && at < stood->text.text + stood->text.length);
-    return false;
-}
-
-/*
- * Whether SQLite treats a view in a SELECT's place as it treats that. A subquery's ORDER BY has no
- * effect beside another table or another ORDER BY. A compound's arms and the query around it may be
- * one query to SQLite, and terms of its ORDER BY expressions of an arm.
- */
-static bool may_stand(const struct units *units, const struct clr_stood *stood)
-{
-    const bool is_arm = stood->compound >= 0, is_cte = stood->place == CLR_PLACE_CTE;
-    const struct clr_stood *around = stood->around < 0 ? NULL : &units->selects.list[stood->around];
-
-    if (is_arm && stood->place == CLR_PLACE_EXISTS)
-        return false;
-    if (is_arm && (stood->has_computed || may_collate(stood)))
-        return false;
-    if (!is_table(stood))
-        return true;
-    if (is_arm)
-        return !joins(units, stood);
-    return stood->order_count == 0 || stood->is_limited ||
-           (!joins(units, stood) && !is_cte && around->order_count == 0 && around->compound < 0);
-}
-
-/*
- * Finds out which CTEs a unit reads, also by way of others. Returns false where it is none: a
- * recursive one, and one that reads CTEs of several WITHs, whose names may mean other things to
- * each other.
- */
-static bool find_ctes(const struct clr_selects *selects, const struct clr_stood *stood,
-                      bool reads[CLR_MOST_CTES])
-{
-    int with, named = -1, i, k;
-    bool is_found = true;
-
-    memset(reads, 0, CLR_MOST_CTES * sizeof *reads);
-    while (is_found) {
-        is_found = false;
-        for (with = stood->with; with >= 0; with = selects->withs[with]) {
-            for (i = 0; i < selects->cte_count; i++) {
-                const struct clr_cte *cte = &selects->ctes[i];
-                bool does = cte->with == with && clr_select_reads(selects, &stood->text, cte);
-
-                for (k = 0; k < selects->cte_count && cte->with == with && !does; k++)
-                    does = reads[k] && clr_select_reads(selects, &selects->ctes[k].definition, cte);
-                if (!does || reads[i])
-                    continue;
-                if (i == stood->cte || (named >= 0 && named != with))
-                    return false;
-                named = with;
-                reads[i] = is_found = true;
-            }
-        }
-    }
-    return named < 0 || clr_name_begins(stood->text.text, stood->text.length, "SELECT");
-}
-
-void clr_text_append_names(sqlite3_str *text, const struct clr_written *written,
-                           sqlite3_stmt *numbered)
-{
-    const char *at = written->text, *end = at + written->length, *behind, *c;
-    int number, largest = 0;
-    struct clr_token token;
-    char *name;
-
-    while (at < end) {
-        behind = at;
-        if (!clr_token_next(&at, &token)) {
-            sqlite3_str_append(text, behind, (int)(end - behind));
-            return;
-        }
-        sqlite3_str_append(text, behind, (int)(token.text - behind));
-        if (token.kind == CLR_T_VARIABLE && numbered != NULL) {
-            name = sqlite3_mprintf("%.*s", (int)token.length, token.text);
-            number = name == NULL ? 0 : sqlite3_bind_parameter_index(numbered, name);
-            number = token.length == 1 ? largest + 1 : number;
-            largest = number > largest ? number : largest;
-            sqlite3_str_appendf(text, "?%d", number);
-            sqlite3_free(name);
-            continue;
-        }
-        if (*token.text != '"') {
-            sqlite3_str_append(text, token.text, (int)token.length);
-            continue;
-        }
-        name = sqlite3_malloc64(token.length + 1);
-        if (name != NULL)
-            clr_token_unquote(&token, name);
-        sqlite3_str_appendchar(text, 1, '`');
-        for (c = name; c != NULL && *c != '\0'; c++)
-            sqlite3_str_appendchar(text, *c == '`' ? 2 : 1, *c);
-        sqlite3_str_appendchar(text, 1, '`');
-        sqlite3_free(name);
-    }
-}
-
-/*
- * Writes a unit as a statement of its own, with the CTEs that it reads. other_quotes: names in
- * double quotes are in others, so that SQLite can't take one for a string where the unit has no
- * such column, and the query around it may. distinct: so is a SELECT that the text begins with.
- */
-static char *write_select(const struct units *units, const struct clr_stood *stood,
-                          const bool reads[CLR_MOST_CTES], bool other_quotes, bool distinct)
-{
-    const struct clr_selects *selects = &units->selects;
-    struct clr_written written = stood->text;
-    sqlite3_str *text = sqlite3_str_new(NULL);
-    int i;
-
-    for (i = 0; i < selects->cte_count; i++) {
-        if (!reads[i])
-            continue;
-        sqlite3_str_appendall(text, sqlite3_str_length(text) == 0 ? "WITH " : ", ");
-        clr_text_append_names(text, &selects->ctes[i].definition, NULL);
-    }
-    if (sqlite3_str_length(text) > 0)
-        sqlite3_str_appendall(text, " ");
-    if (distinct) {
-        sqlite3_str_appendall(text, "SELECT DISTINCT");
-        written.text += strlen("SELECT");
-        written.length -= strlen("SELECT");
-    }
-    if (other_quotes)
-        clr_text_append_names(text, &written, NULL);
-    else
-        sqlite3_str_append(text, written.text, (int)written.length);
-    return sqlite3_str_finish(text);
 }
 
 /* ---- Views. */
@@ -389,9 +130,10 @@ static char *write_replacement(sqlite3_stmt *select, const struct columns *colum
     /* With LIMIT the view is no table of the query around it, as an aggregate would be none. With
        an arm without FROM that query has no part of the others, whose columns may have affinities
        of their own. */
-    if (stood->compound < 0 && is_table(stood)) {
+    if (stood->compound < 0 && clr_stood_is_table(stood)) {
         sqlite3_str_appendall(text, " LIMIT -1");
-    } else if (is_table(stood) && !stood->is_set && !is_simple(read->acceleration->plan->query)) {
+    } else if (clr_stood_is_table(stood) && !stood->is_set &&
+               !is_simple(read->acceleration->plan->query)) {
         for (i = 0; i < columns->own.count; i++)
             sqlite3_str_appendall(text, i == 0 ? " UNION ALL SELECT NULL" : ", NULL");
         sqlite3_str_appendall(text, " WHERE 0");
@@ -454,7 +196,7 @@ static bool is_apart(const struct clr_view *view, const struct clr_stood *stood)
         (query->has_rows ||
          (query->is_grouped && (stood->is_set || query->grouping.key_count == stood->order_count))))
         return false;
-    if (stood->compound >= 0 && is_table(stood) && clr_syntax_has_window(query->syntax))
+    if (stood->compound >= 0 && clr_stood_is_table(stood) && clr_syntax_has_window(query->syntax))
         return false;
     /* EXISTS ends at the first row, before which SQLite may not have gone over all of them. */
     if (stood->place == CLR_PLACE_EXISTS && query->is_grouped &&
@@ -486,9 +228,9 @@ static int compare_arm(const struct units *units, const struct clr_stood *arm,
     char *text;
     int rc, i;
 
-    if (!find_ctes(&units->selects, arm, reads))
+    if (!clr_stood_find_ctes(&units->selects, arm, reads))
         return SQLITE_NOTFOUND;
-    text = write_select(units, arm, reads, true, false);
+    text = clr_stood_write(&units->selects, arm, reads, true, false);
     rc = clr_statement_prepare_text(units->connection->db, &statement, text);
     if (rc == SQLITE_OK && sqlite3_column_count(statement) != columns->own.count)
         rc = SQLITE_NOTFOUND;
@@ -515,7 +257,7 @@ static int compare_arms(const struct units *units, const struct clr_stood *stood
 {
     int rc = SQLITE_OK, i;
 
-    if (stood->compound < 0 || !is_table(stood))
+    if (stood->compound < 0 || !clr_stood_is_table(stood))
         return SQLITE_OK;
     for (i = 0; i < units->selects.count && rc == SQLITE_OK; i++) {
         const struct clr_stood *arm = &units->selects.list[i];
@@ -637,7 +379,7 @@ static int write_unit(struct units *units, const struct clr_stood *stood,
     bool has_rows, gets_distinct;
     int rc;
 
-    unit->itself = write_select(units, stood, reads, true, false);
+    unit->itself = clr_stood_write(&units->selects, stood, reads, true, false);
     rc = unit->itself == NULL ? SQLITE_NOMEM : clr_select_look(unit->itself, &has_rows, units->why);
     if (rc != SQLITE_OK)
         return rc;
@@ -648,7 +390,7 @@ static int write_unit(struct units *units, const struct clr_stood *stood,
     if (leaves_out && !unit->is_distinct)
         return refuse(units, "SQLite leaves out its DISTINCT");
     gets_distinct = unit->is_distinct && !leaves_out;
-    unit->select = write_select(units, stood, reads, true, gets_distinct);
+    unit->select = clr_stood_write(&units->selects, stood, reads, true, gets_distinct);
     if (unit->select == NULL)
         return SQLITE_NOMEM;
     return gets_distinct ? clr_select_look(unit->select, &has_rows, units->why) : SQLITE_OK;
@@ -698,26 +440,28 @@ static int try_unit(struct units *units, const struct clr_stood *stood)
     char *text;
     int rc;
 
-    if (!may_stand(units, stood))
+    if (!clr_stood_may_be_view(&units->selects, stood))
         return refuse(units, "SQLite reads a view in its place in another way");
-    if (!find_ctes(&units->selects, stood, reads))
+    if (!clr_stood_find_ctes(&units->selects, stood, reads))
         return refuse(units, "it is recursive, or reads what several WITHs around it define");
     *unit = (struct unit){.text = stood->text};
-    text = write_select(units, stood, reads, false, false);
+    text = clr_stood_write(&units->selects, stood, reads, false, false);
     rc = text == NULL ? SQLITE_NOMEM : write_unit(units, stood, reads, unit);
     if (rc == SQLITE_OK && (((units->instants > 1 || strlen(text) != stood->text.length) &&
                              clr_instants_count(text, strlen(text)) > 0) ||
                             may_views_ask(units->connection->db, units->sql)))
         rc = refuse(units, "it and the rest have to be of one instant");
-    else if (rc == SQLITE_OK && may_see_columns(units, stood) && clr_text_has_truth(text))
+    else if (rc == SQLITE_OK && clr_stood_may_see_columns(&units->selects, stood) &&
+             clr_text_has_truth(text))
         rc = refuse(units, "TRUE or FALSE in it may be a column's name around it");
-    else if (rc == SQLITE_OK && may_lose_subtype(units, stood))
+    else if (rc == SQLITE_OK &&
+             clr_stood_may_lose_subtype(units->connection->db, units->sql, stood))
         rc = refuse(units, "its values may have subtypes, as of JSON");
     if (rc == SQLITE_OK)
         rc = make_view(units, stood, text, unit);
     sqlite3_free(text);
     if (rc == SQLITE_OK) {
-        units->are_joined = units->are_joined || joins(units, stood);
+        units->are_joined = units->are_joined || clr_stood_joins(&units->selects, stood);
         units->are_named = units->are_named || (stood->compound >= 0 && stood->is_named);
         units->are_sets = units->are_sets || (stood->compound >= 0 && unit->is_distinct);
         units->count++;
@@ -854,7 +598,6 @@ static char *write_statement(const struct units *units, enum place_taker taker)
 static struct units *begin_units(struct clr_connection *connection, const char *sql)
 {
     struct units *units = clr_sqlite_alloc_zero(sizeof *units);
-    int i;
 
     if (units == NULL)
         return NULL;
@@ -863,8 +606,6 @@ static struct units *begin_units(struct clr_connection *connection, const char *
     units->instants = clr_instants_count(sql, strlen(sql));
     if (!clr_selects_find(sql, &units->selects))
         units->selects.count = 0;
-    for (i = 0; i < units->selects.count; i++)
-        units->has_joins = units->has_joins || units->selects.list[i].sources > 1;
     return units;
 }
 

@@ -7,20 +7,10 @@
 #define CLR_SQLITE_UNITS_H
 
 #include "query/reason.h"
-#include "query/syntax/selects.h"
 #include "sqlite/access/made_views.h"
 #include "sqlite/session/connection.h"
 
 #include <stdbool.h>
-
-/* Whether a text has TRUE or FALSE, which are columns first to SQLite. */
-bool clr_text_has_truth(const char *text);
-
-/* Appends a text with names in double quotes in others, which SQLite can't take for strings; and
-   with the numbers of parameters, as `numbered` has them, in the place of their names, unless that
-   is NULL. */
-void clr_text_append_names(sqlite3_str *text, const struct clr_written *written,
-                           sqlite3_stmt *numbered);
 
 /* Finds out whether a text is that of a SELECT which is planned at all, and whether its rows are
    those of a table: most others are found out at once. Returns SQLITE_OK, SQLITE_NOTFOUND with the
