@@ -5,9 +5,9 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/word.h"
 #include "sqlite/schema/functions.h"
-#include "sqlite/schema/row_order.h"
 #include "sqlite/schema/schema_entries.h"
 #include "sqlite/schema/table_info.h"
+#include "sqlite/schema/walk.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "sqlite/columns/column_source.h"
 
 #include "sqlite/columns/row_loader.h"
-#include "sqlite/schema/row_order.h"
+#include "sqlite/schema/walk.h"
 #include "sqlite/session/sql_value.h"
 #include "sqlite/session/statement.h"
 

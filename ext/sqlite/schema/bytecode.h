@@ -1,7 +1,7 @@
 /*
  * The code that SQLite makes of a statement, as EXPLAIN shows it (https://sqlite.org/opcode.html).
  * Operations, cursors and root pages are numbers: no name of the schema can be taken for one. What
- * versions of SQLite write in another way is told apart here, and in row_order.c.
+ * versions of SQLite write in another way is told apart here, in walk.c and in row_order.c.
  */
 #ifndef CLR_SQLITE_BYTECODE_H
 #define CLR_SQLITE_BYTECODE_H

@@ -4,38 +4,8 @@
 
 #include "query/query.h"
 #include "query/syntax/lexer.h"
-#include "sqlite/schema/bytecode.h"
 #include "sqlite/schema/table_info.h"
-
-/* Where the rows come from that a program of one table goes over. */
-enum clr_walk_kind {
-    CLR_WALK_UNKNOWN, /* not known */
-    CLR_WALK_ONE,     /* there is one row at most */
-    CLR_WALK_TREE     /* from a b-tree: the table's, or an index's */
-};
-
-struct clr_walk {
-    enum clr_walk_kind kind;
-    /* Of the b-tree: which one it is, by clr_vdbe_op_tree(); from its end to its beginning; from
-       one end on, and not from where a key leads; for one value of an IN after the other, which
-       ascend.
-     */
-    int64_t tree;
-    bool descends, is_whole, has_lists;
-    bool ends_early; /* it may end before the last row: by LIMIT (also of an UNKNOWN one), or with
-                        min() or max() */
-    /* Of the groups: the operation that opens the sorter which brings equal keys together, whose
-       keys p4 describes; or NULL. */
-    const struct clr_vdbe_op *sorter;
-    bool has_sorter;   /* it is not NULL, or was not while there was the program */
-    bool finds_values; /* DISTINCT looks each row up among those before */
-};
-
-/* Finds out how a program goes over its rows. Code that is not like the known one is UNKNOWN. */
-struct clr_walk clr_bytecode_walk(const struct clr_bytecode *program);
-
-/* Whether a program goes over a table, or an index, in code that does not run once alone. */
-bool clr_bytecode_repeats_walks(const struct clr_bytecode *program);
+#include "sqlite/schema/walk.h"
 
 /* The tables of a query. */
 struct clr_joined {

@@ -10,8 +10,8 @@
 #include "sqlite/database/snapshot.h"
 #include "sqlite/lookups/lookups.h"
 #include "sqlite/schema/functions.h"
-#include "sqlite/schema/row_order.h"
 #include "sqlite/schema/table_names.h"
+#include "sqlite/schema/walk.h"
 #include "sqlite/view/select.h"
 
 /* A form in which a column of a table is not to be had, as struct clr_field tells forms: with
