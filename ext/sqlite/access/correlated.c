@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "query/syntax/print.h"
-#include "sqlite/access/stood.h"
+#include "sqlite/access/select_place.h"
 #include "sqlite/schema/functions.h"
 #include "sqlite/schema/row_order.h"
 #include "sqlite/schema/schema_entries.h"

@@ -6,7 +6,7 @@
 #include "query/syntax/lexer.h"
 #include "query/syntax/syntax.h"
 #include "query/syntax/word.h"
-#include "sqlite/access/stood.h"
+#include "sqlite/access/select_place.h"
 #include "sqlite/schema/select_columns.h"
 #include "sqlite/session/statement.h"
 #include "sqlite/view/module.h"

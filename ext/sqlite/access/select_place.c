@@ -1,4 +1,4 @@
-#include "sqlite/access/stood.h"
+#include "sqlite/access/select_place.h"
 
 #include "query/syntax/grammar.h"
 #include "query/syntax/lexer.h"

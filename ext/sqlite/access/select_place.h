@@ -2,8 +2,8 @@
  * What the text of a statement tells of a SELECT that stands in it: whether a view may be read in
  * its place, and what it is by itself. selects: those of the statement, with that one.
  */
-#ifndef CLR_SQLITE_STOOD_H
-#define CLR_SQLITE_STOOD_H
+#ifndef CLR_SQLITE_SELECT_PLACE_H
+#define CLR_SQLITE_SELECT_PLACE_H
 
 #include "query/syntax/selects.h"
 #include "sqlite/api.h"
