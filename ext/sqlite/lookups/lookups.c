@@ -715,20 +715,31 @@ static void find_program(const struct clr_connection *connection, struct clr_loo
     memo->is_sqlites = asks_sqlite_alone(connection, statement->sql);
 }
 
-/* All that the results of a statement follow from, but for what it reads. */
+/* All that lookups follow from, but for the tables that their statement reads. */
 struct key {
     uint64_t dictionary, program;
     struct clr_function_limits limits;
-    sqlite3_uint64 size;
-    unsigned char parameters[];
+    sqlite3_uint64 size;          /* of what follows */
+    unsigned char roles_values[]; /* a byte for each part's role, and the parameters */
 };
+
+/* What is made of a part's results, and of others by them: take_results(). */
+static unsigned char role_of(const struct clr_lookup_part *part)
+{
+    return (unsigned char)(part->is_ranked | part->is_term << 1 | part->is_late << 2 |
+                           part->is_key << 3);
+}
 
 /* Returns it, to be freed with sqlite3_free(), or NULL without memory. */
 static struct key *make_key(sqlite3 *db, const struct clr_lookup_memo *memo,
+                            const struct clr_lookup_statement *statement,
                             const struct clr_lookup_input *input)
 {
-    const sqlite3_uint64 size = clr_values_write(input->parameters, input->parameter_count, NULL);
+    const int count = input->parameter_count;
+    const sqlite3_uint64 size =
+        (sqlite3_uint64)statement->count + clr_values_write(input->parameters, count, NULL);
     struct key *key = sqlite3_malloc64(sizeof *key + size);
+    int i;
 
     if (key == NULL)
         return NULL;
@@ -736,7 +747,9 @@ static struct key *make_key(sqlite3 *db, const struct clr_lookup_memo *memo,
                         .program = memo->program,
                         .limits = clr_function_limits_read(db),
                         .size = size};
-    clr_values_write(input->parameters, input->parameter_count, key->parameters);
+    for (i = 0; i < statement->count; i++)
+        key->roles_values[i] = role_of(&statement->parts[i]);
+    clr_values_write(input->parameters, count, key->roles_values + statement->count);
     return key;
 }
 
@@ -768,7 +781,7 @@ static int find(sqlite3 *db, struct clr_lookup_memo *memo,
 
     if (memo->program == 0)
         return SQLITE_OK;
-    key = make_key(db, memo, input);
+    key = make_key(db, memo, statement, input);
     if (key == NULL)
         return SQLITE_NOMEM;
     wanted = find_wanted(memo, statement, input, key);
@@ -794,7 +807,7 @@ void clr_lookups_keep(struct clr_connection *connection, struct clr_lookup_memo 
         return;
     memo->is_new = false;
     find_program(connection, memo, statement);
-    key = memo->program == 0 ? NULL : make_key(connection->db, memo, input);
+    key = memo->program == 0 ? NULL : make_key(connection->db, memo, statement, input);
     if (key == NULL)
         return;
     wanted = find_wanted(memo, statement, input, key);

@@ -72,6 +72,24 @@ def test_parameters():
         tap.ok(evaluated(first, "given", GIVEN, ("N",), "N") > 0, "not all that ever were")
 
 
+def test_roles():
+    """The same expression in several roles: as a key, a condition, an argument; alone, and beside conditions."""
+    with two() as (first, second):
+        selects = []
+        for expression, joined in (("length(s)", ""), ("substr(s, 5)", ""), ("rank", " JOIN d ON d.id = k"), ("region", " JOIN d ON d.id = k"),
+                                   ("CASE rank % 3 WHEN 0 THEN region WHEN 1 THEN rank END", " JOIN d ON d.id = k")):
+            for condition in ("", " WHERE x % 2 = 0", f" WHERE {'rank < 60' if joined else 'length(s) > 5'}"):
+                selects += [select + condition + group for select, group in (
+                    (f"SELECT {expression} AS e, count(*) FROM t{joined}", " GROUP BY 1"), (f"SELECT {expression} AS e, x % 3 AS m, count(*) FROM t{joined}", " GROUP BY 1, 2"),
+                    (f"SELECT max({expression}), min({expression}) FROM t{joined}", ""), (f"SELECT sum({expression}) FROM t{joined}", ""),
+                    (f"SELECT count(DISTINCT {expression}) FROM t{joined}", ""), (f"SELECT x % 5 AS m, max({expression}) FROM t{joined}", " GROUP BY 1"))]
+                selects.append(f"SELECT count(*), gpu_sum(x) FROM t{joined}{condition}{' AND' if condition else ' WHERE'} {expression}")
+        for turn in range(2):
+            for i, select in enumerate(selects):
+                db = (first, second)[(i + turn) % 2]
+                tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
+
+
 def test_own():
     """What is a connection's own is nobody else's: functions, collating sequences, databases, authorizers."""
     def sides(first, second, select, what):
