@@ -627,20 +627,26 @@ void clr_lookup_memo_free(struct clr_lookup_memo *memo)
 /*
  * Whether SQLite would evaluate the statement as it did. A function or a collating sequence that is
  * replaced expires all statements, and SQLite prepares this one again when it is stepped; one that
- * comes beside others of its name, and an authorizer that goes, show in the program.
+ * comes beside others of its name, and an authorizer that goes, show in the program, but for one of
+ * another encoding, which SQLite prefers where that is the database's.
  */
 static bool is_evaluated_alike(const struct clr_connection *connection,
                                struct clr_lookup_memo *memo,
                                const struct clr_lookup_statement *statement,
+                               const struct clr_functions *functions,
                                const struct clr_lookup_input *input)
 {
     struct clr_entries none = {.dictionary = input->dictionary, .encoding = input->encoding};
+    uint64_t variants = memo->variants;
     const bool steps = clr_entries_bind(memo->statement, statement->source, &none) == SQLITE_OK &&
                        sqlite3_step(memo->statement) == SQLITE_DONE;
 
     sqlite3_reset(memo->statement);
     sqlite3_clear_bindings(memo->statement);
     return steps &&
+           (input->encoding == SQLITE_UTF8 ||
+            clr_functions_still_are(connection->db, functions, &variants)) &&
+           variants == memo->variants &&
            sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0) ==
                memo->preparations &&
            clr_bytecode_hash(connection->db, statement->sql, true) == memo->program;
@@ -650,12 +656,12 @@ static bool is_evaluated_alike(const struct clr_connection *connection,
    was prepared before it, and is not expired, asks for no other functions. */
 static bool is_current(const struct clr_connection *connection, struct clr_lookup_memo *memo,
                        const struct clr_lookup_statement *statement,
-                       const struct clr_lookup_input *input)
+                       const struct clr_functions *functions, const struct clr_lookup_input *input)
 {
     if (memo->statement == NULL)
         return false;
     if ((memo->is_stale || clr_statement_is_outdated(memo->statement)) &&
-        !(memo->program != 0 && is_evaluated_alike(connection, memo, statement, input)))
+        !(memo->program != 0 && is_evaluated_alike(connection, memo, statement, functions, input)))
         return false;
     memo->is_stale = false;
     return true;
@@ -690,14 +696,17 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
 }
 
 /* Whether a statement depends on nothing of the connection's own: on no function, no collating
-   sequence but BINARY, and no time zone. */
+   sequence but BINARY, and no time zone; nor on a view in temp, which may have other literals than
+   another connection's: of REALs and BLOBs EXPLAIN does not show all. */
 static bool asks_sqlite_alone(const struct clr_connection *connection, const char *sql)
 {
     struct clr_bytecode program;
     bool does = clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK;
 
     does = does && clr_functions_are_sqlites(connection, &program) &&
-           clr_sequences_are_binary(connection->db, &program) && !clr_functions_name_zone(sql);
+           (connection->overrides == 0 || clr_bytecode_count(&program, "AggStep") == 0) &&
+           clr_sequences_are_binary(connection->db, &program) && !clr_functions_name_zone(sql) &&
+           CLR_BYTECODE_NEXT(&program, NULL, "Real", "Blob") == NULL;
     clr_bytecode_free(&program);
     return does;
 }
@@ -717,7 +726,7 @@ static void find_program(const struct clr_connection *connection, struct clr_loo
 
 /* All that lookups follow from, but for the tables that their statement reads. */
 struct key {
-    uint64_t dictionary, program;
+    uint64_t dictionary, program, text;
     struct clr_function_limits limits;
     sqlite3_uint64 size;          /* of what follows */
     unsigned char roles_values[]; /* a byte for each part's role, and the parameters */
@@ -738,6 +747,8 @@ static struct key *make_key(sqlite3 *db, const struct clr_lookup_memo *memo,
     const int count = input->parameter_count;
     const sqlite3_uint64 size =
         (sqlite3_uint64)statement->count + clr_values_write(input->parameters, count, NULL);
+    const struct clr_value text = {
+        .kind = CLR_KIND_TEXT, .as.size = strlen(statement->sql), .bytes = statement->sql};
     struct key *key = sqlite3_malloc64(sizeof *key + size);
     int i;
 
@@ -745,6 +756,7 @@ static struct key *make_key(sqlite3 *db, const struct clr_lookup_memo *memo,
         return NULL;
     *key = (struct key){.dictionary = input->dictionary->id,
                         .program = memo->program,
+                        .text = clr_bytes_hash(&text, 0),
                         .limits = clr_function_limits_read(db),
                         .size = size};
     for (i = 0; i < statement->count; i++)
@@ -825,11 +837,10 @@ static int prepare(struct clr_connection *connection, struct clr_lookup_memo *me
                    const struct clr_lookup_statement *statement,
                    const struct clr_functions *functions, struct clr_reason *reason)
 {
-    uint64_t variants;
     int rc = SQLITE_OK;
 
     clr_lookup_memo_free(memo);
-    if (!clr_functions_still_are(connection->db, functions, &variants)) {
+    if (!clr_functions_still_are(connection->db, functions, &memo->variants)) {
         clr_reason_set(reason, CLR_WHY_REPLACED);
         return SQLITE_OK;
     }
@@ -856,7 +867,7 @@ static int prepare_or_find(struct clr_connection *connection, struct clr_lookup_
                            const struct clr_lookup_input *input, struct clr_lookup *lookups,
                            struct clr_reason *reason)
 {
-    const bool is_known = is_current(connection, memo, statement, input);
+    const bool is_known = is_current(connection, memo, statement, functions, input);
     int rc = SQLITE_OK;
 
     if (is_known)

@@ -80,6 +80,7 @@ struct clr_lookup_memo {
     sqlite3_stmt *statement; /* NULL: none is prepared */
     int preparations;        /* of it since then, by SQLite itself */
     uint64_t program;        /* a hash of what SQLite made of the text; 0: not known */
+    uint64_t variants;       /* of its functions: clr_functions_still_are() */
     bool is_sqlites;         /* results are the same for all connections */
     bool is_stale;           /* a statement was prepared since that may ask for them */
     bool walks;              /* for each entry a subquery goes over a table */

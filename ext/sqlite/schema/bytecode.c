@@ -234,7 +234,8 @@ bool clr_vdbe_op_sequence(const struct clr_vdbe_op *operation, char name[CLR_SEQ
     return false;
 }
 
-/* Whether a program may name a sequence, in p4. */
+/* Whether a program may name a sequence, in p4, which older versions cut short where it has a list.
+ */
 static bool may_name(const struct clr_bytecode *program, const char *sequence)
 {
     const size_t length = strlen(sequence);
@@ -246,26 +247,39 @@ static bool may_name(const struct clr_bytecode *program, const char *sequence)
             if (sqlite3_strnicmp(p4, sequence, length < MOST_SHOWN ? (int)length : MOST_SHOWN) == 0)
                 return true;
         }
+        if (strncmp(program->operations[i].p4, "k(", 2) == 0 && p4[-1] != ')')
+            return true;
     }
     return false;
+}
+
+/* Whether BINARY is SQLite's, as far as a few comparisons tell: an application may have its own,
+   which may mind no case, or the rules of a language. */
+static bool has_binary(sqlite3 *db)
+{
+    static const char text[] = "SELECT min(column1 COLLATE BINARY < column2) FROM (VALUES ('a', "
+                               "'b'), ('B', 'a'), ('Z', '_'),"
+                               " ('10', '9'), ('a', 'a '), ('z', char(233)), ('A', 'a'))";
+    sqlite3_stmt *statement;
+    const int rc = clr_statement_make(db, text, 0, &statement);
+    const bool has = rc == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW &&
+                     sqlite3_column_int(statement, 0) == 1;
+
+    return clr_statement_end(statement, rc) == SQLITE_OK && has;
 }
 
 bool clr_sequences_are_binary(sqlite3 *db, const struct clr_bytecode *program)
 {
     sqlite3_stmt *list = NULL;
-    bool has_binary = false, are = true;
+    bool are = true;
     int rc = clr_statement_make(db, "PRAGMA collation_list", 0, &list);
 
     while (rc == SQLITE_OK && are && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1);
 
-        if (name != NULL && sqlite3_stricmp(name, "BINARY") == 0)
-            has_binary = true;
-        else
-            are = name != NULL && !may_name(program, name);
+        are = name != NULL && (sqlite3_stricmp(name, "BINARY") == 0 || !may_name(program, name));
     }
-    rc = sqlite3_finalize(list);
-    return rc == SQLITE_OK && are && has_binary;
+    return clr_statement_end(list, rc) == SQLITE_OK && are && has_binary(db);
 }
 
 const struct clr_vdbe_op *clr_bytecode_next(const struct clr_bytecode *program,

@@ -90,6 +90,20 @@ def test_roles():
                 tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
 
 
+def test_literals():
+    """Literals that EXPLAIN shows alike."""
+    with two() as (first, second):
+        for select in ("SELECT length(s) * {} AS v, count(*) FROM t GROUP BY 1", "SELECT count(*), gpu_sum(x) FROM t JOIN d ON d.id = k WHERE rank / 10.0 + 0 >= {}",
+                       "SELECT printf('%.20f', {}) || s AS v, count(*) FROM t GROUP BY 1"):
+            for number in ("0.3", "0.30000000000000004"):
+                for db in (first, second):
+                    tap.is_equal(views.through_view(db, select.format(number)), views.outcome(db, select.format(number)), f"{select}, {number}")
+        for blob in ("x'00aa'", "x'00bb'"):
+            select = f"SELECT hex({blob}) || s AS v, count(*) FROM t GROUP BY 1"
+            for db in (first, second):
+                tap.is_equal(views.through_view(db, select), views.outcome(db, select), select)
+
+
 def test_own():
     """What is a connection's own is nobody else's: functions, collating sequences, databases, authorizers."""
     def sides(first, second, select, what):
@@ -122,6 +136,20 @@ def test_own():
             db.execute("ATTACH ? AS beside", (views.new(),))
             support.execute(db, "CREATE TABLE beside.a(id INTEGER PRIMARY KEY, name TEXT)", support.numbered("beside.a", KEYS, f"i, 'n' || (i * {factor} % 7)"))
         sides(first, second, "SELECT name, count(*) FROM t JOIN beside.a ON a.id = k GROUP BY name", "a table of another file")
+    with two() as (first, second):
+        first.create_collation("BINARY", lambda a, b: (a < b) - (a > b))
+        sides(first, second, "SELECT count(*), gpu_sum(x) FROM t WHERE s < 'key 5'", "an order of its own for all text")
+    with two() as (first, second):
+        support.execute(first, "CREATE TABLE e(k INT, r REAL)", support.numbered("e", KEYS * 9, f"i % {KEYS} + 1, CASE i % 3 WHEN 0 THEN 1e16 WHEN 1 THEN 0.1 * i ELSE -1e16 END"),
+                        "CREATE INDEX ekr ON e(k, r)")
+        support.configure(first, override="on")
+        sides(first, second, "SELECT (SELECT sum(r) FROM e WHERE e.k = t.k) AS total, count(*) FROM t GROUP BY 1 ORDER BY 1", "sum() overridden")
+    with two() as (first, second):
+        for db, number in ((first, "0.3"), (second, "0.30000000000000004")):
+            db.execute(f"CREATE TEMP VIEW near AS SELECT id FROM main.d WHERE rank / 10.0 + 0 >= {number}")
+        sides(first, second, "SELECT count(*), gpu_sum(x) FROM t WHERE k IN (SELECT id FROM near)", "a view in temp")
+        support.execute(first, "DROP VIEW near", "CREATE TEMP VIEW near AS SELECT id FROM main.d WHERE rank / 10.0 + 0 >= 0.30000000000000004")
+        evaluated(first, "own", "SELECT count(*), gpu_sum(x) FROM t WHERE k IN (SELECT id FROM near)", (), "a view in temp made anew")
     with two() as (first, second):
         second.set_authorizer(lambda action, table, column, *rest: sqlite3.SQLITE_IGNORE if (action, table, column) == (sqlite3.SQLITE_READ, "d", "region") else sqlite3.SQLITE_OK)
         evaluated(first, "joined", JOINED, (), "without an authorizer")

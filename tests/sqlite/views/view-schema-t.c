@@ -225,3 +225,35 @@ TAP_TEST(all_tests)
                  tap_is_quick() ? MOST_CALLS : 4 * MOST_CALLS, "ways to views");
     remove_files();
 }
+
+static void give_own(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count, (void)values;
+    sqlite3_result_text(context, "own", -1, SQLITE_STATIC);
+}
+
+/* A function beside SQLite's own that differs by its encoding alone expires no statement, and looks
+   the same in EXPLAIN. */
+TAP_TEST(test_encodings)
+{
+    static const char select[] = "SELECT upper(a) AS u, count(*) FROM t GROUP BY 1 ORDER BY 1";
+    sqlite3 *db;
+
+    scratch_file(path, "encodings");
+    db = database_open_file(path);
+    DATABASE_SET(db, "view_threshold", "0", "keep_answers", "off");
+    database_run(db, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t(a); INSERT INTO t WITH RECURSIVE"
+                     " n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 999)"
+                     " SELECT 'a' || (i %% 7) FROM n");
+    database_run(db, "CREATE VIRTUAL TABLE temp.v USING clreduce((%s))", select);
+    tap_ok(database_agrees(db, "SELECT * FROM v", select), "with SQLite's function");
+    tap_ok(database_stat(db, "entries_evaluated") == 7, "which is evaluated for each value");
+    tap_ok(sqlite3_create_function(db, "upper", 1, SQLITE_UTF16LE | SQLITE_DETERMINISTIC, NULL,
+                                   give_own, NULL, NULL) == SQLITE_OK,
+           "another one");
+    tap_ok(database_agrees(db, "SELECT * FROM v", select) &&
+               database_number(db, "SELECT u = 'own' FROM v") == 1,
+           "with that one");
+    sqlite3_close(db);
+    remove_files();
+}
