@@ -910,7 +910,7 @@ def case_backup():
 def case_log():
     reopen_with_log()
     define("odd", 1, odd, DETERMINISTIC)
-    prepare("SELECT count(*) FROM t WHERE odd(s) = 1 AND json_extract(s, '$.x') > 1").run(3).finalize()
+    prepare("SELECT count(*) FROM t WHERE k = 3 AND odd(s) = 1 AND json_extract(s, '$.x') > 1").run(3).finalize()
     once(GROUPS, 2)
     execute("SELEC 1")
     prepare("SELECT nosuch FROM t WHERE k > 1").finalize()
