@@ -46,7 +46,8 @@ struct clr_lookup_results *clr_lookup_results_new(uint32_t count);
 struct clr_lookup_results *clr_lookup_results_retain(struct clr_lookup_results *results);
 void clr_lookup_results_release(struct clr_lookup_results *results);
 
-/* UNSURE: SQLite reports an error for that entry, or it is not known. Zeros: none. */
+/* A lookup as a scan has it. Zeros: none. A result is UNSURE where SQLite reports an error for that
+   entry, or it is not known. */
 struct clr_lookup {
     uint32_t count; /* of the dictionary's entries */
     uint8_t kind;   /* the tag of all results, or CLR_TAG_MIXED */

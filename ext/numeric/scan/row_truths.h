@@ -56,10 +56,10 @@ bool clr_row_truths_follow(struct clr_row_truths *truths, const struct clr_colum
 
 /* ---- Sharing them. Any thread may do so. */
 
-/* Has truths, in the place of which they were, become the latest ones. */
+/* Replaces a scan's truths, which may be none, by the latest ones. */
 void clr_row_truths_take(struct clr_shared_truths *shared, struct clr_row_truths *truths);
 
-/* Has a scan's truths become the latest ones of all. */
+/* Makes a scan's truths the latest ones, for all others. */
 void clr_row_truths_give(struct clr_shared_truths *shared, const struct clr_row_truths *truths);
 
 /* Takes note that a scan of the column has missed truths. Returns whether one of the same rows had
