@@ -695,33 +695,68 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     return false;
 }
 
+/* Whether a function is SQLite's, as is known of the plan's functions (NULL: of none), or one that
+   lookups have. call: its name with its number of arguments. */
+static bool is_known(const struct clr_functions *functions, const char *call)
+{
+    char name[sizeof CLR_FIXED_TIME];
+    const int length = (int)strcspn(call, "(");
+    int i;
+
+    if (length >= (int)sizeof name)
+        return false;
+    sqlite3_snprintf((int)sizeof name, name, "%.*s", length, call);
+    for (i = 0; functions != NULL && i < functions->count; i++) {
+        if (functions->list[i].is_builtin && sqlite3_stricmp(functions->list[i].name, name) == 0)
+            return true;
+    }
+    return CLR_TEXT_IN(name, CLR_FIXED_TIME, CLR_NUMBER, CLR_ROW_KEY, CLR_ROW_KEY_PART);
+}
+
+/* Whether all functions that a program calls are such ones. */
+static bool are_known(const struct clr_functions *functions, const struct clr_bytecode *program)
+{
+    const struct clr_vdbe_op *call = NULL;
+
+    while ((call = CLR_BYTECODE_NEXT(program, call, "Function", "PureFunc", "AggStep")) != NULL) {
+        if (!is_known(functions, call->p4))
+            return false;
+    }
+    return true;
+}
+
 /* Whether a statement depends on nothing of the connection's own: on no function, no collating
    sequence but BINARY, and no time zone; nor on a view in temp, which may have other literals than
    another connection's: of REALs and BLOBs EXPLAIN does not show all. */
-static bool asks_sqlite_alone(const struct clr_connection *connection, const char *sql)
+static bool asks_sqlite_alone(const struct clr_connection *connection, const char *sql,
+                              const struct clr_functions *functions,
+                              const struct clr_bytecode *program)
 {
-    struct clr_bytecode program;
-    bool does = clr_bytecode_read(connection->db, &program, "%s", sql) == SQLITE_OK;
-
-    does = does && clr_functions_are_sqlites(connection, &program) &&
-           (connection->overrides == 0 || clr_bytecode_count(&program, "AggStep") == 0) &&
-           clr_sequences_are_binary(connection->db, &program) && !clr_functions_name_zone(sql) &&
-           CLR_BYTECODE_NEXT(&program, NULL, "Real", "Blob") == NULL;
-    clr_bytecode_free(&program);
-    return does;
+    return CLR_BYTECODE_NEXT(program, NULL, "Real", "Blob") == NULL &&
+           !clr_functions_name_zone(sql) &&
+           (connection->overrides == 0 || clr_bytecode_count(program, "AggStep") == 0) &&
+           clr_sequences_are_binary(connection->db, program) &&
+           (are_known(functions, program) || clr_functions_are_sqlites(connection, program));
 }
 
-/* Finds out what SQLite makes of the statement that is prepared, unless it is known. */
+/* Finds out what SQLite makes of the statement that is prepared, unless it is known. functions:
+   some of which it is known just now whether they are SQLite's; or NULL. */
 static void find_program(const struct clr_connection *connection, struct clr_lookup_memo *memo,
-                         const struct clr_lookup_statement *statement)
+                         const struct clr_lookup_statement *statement,
+                         const struct clr_functions *functions)
 {
     const int preparations = sqlite3_stmt_status(memo->statement, SQLITE_STMTSTATUS_REPREPARE, 0);
+    struct clr_bytecode program;
 
     if (memo->program != 0 && memo->preparations == preparations)
         return;
     memo->preparations = preparations;
-    memo->program = clr_bytecode_hash(connection->db, statement->sql, true);
-    memo->is_sqlites = asks_sqlite_alone(connection, statement->sql);
+    memo->program = 0;
+    if (clr_bytecode_read(connection->db, &program, "%s", statement->sql) == SQLITE_OK) {
+        memo->program = clr_bytecode_hash_program(&program, true);
+        memo->is_sqlites = asks_sqlite_alone(connection, statement->sql, functions, &program);
+    }
+    clr_bytecode_free(&program);
 }
 
 /* All that lookups follow from, but for the tables that their statement reads. */
@@ -818,7 +853,7 @@ void clr_lookups_keep(struct clr_connection *connection, struct clr_lookup_memo 
     if (!memo->is_new || may_be_present(statement, input))
         return;
     memo->is_new = false;
-    find_program(connection, memo, statement);
+    find_program(connection, memo, statement, NULL);
     key = memo->program == 0 ? NULL : make_key(connection->db, memo, statement, input);
     if (key == NULL)
         return;
@@ -852,7 +887,7 @@ static int prepare(struct clr_connection *connection, struct clr_lookup_memo *me
     rc = clr_statement_make(connection->db, statement->sql, SQLITE_PREPARE_PERSISTENT,
                             &memo->statement);
     if (rc == SQLITE_OK)
-        find_program(connection, memo, statement);
+        find_program(connection, memo, statement, functions);
     else if (rc != SQLITE_NOMEM)
         clr_statement_refuse(connection->db, rc, reason);
     return rc == SQLITE_NOMEM ? rc : SQLITE_OK;

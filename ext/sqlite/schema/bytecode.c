@@ -165,13 +165,12 @@ static uint64_t add_operation(uint64_t hash, const struct clr_vdbe_op *operation
 
 /* Of a b-tree that is opened p2 is the root page; by p3 it names the database, which has another
    number in another connection, and so has a transaction. Of a virtual table p4 is an address. */
-uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases)
+uint64_t clr_bytecode_hash_program(const struct clr_bytecode *program, bool with_databases)
 {
-    struct clr_bytecode program;
-    uint64_t hash = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK ? 1 : 0;
     const struct clr_vdbe_op *operation;
+    uint64_t hash = 1;
 
-    for (operation = program.operations; operation < clr_bytecode_end(&program); operation++) {
+    for (operation = program->operations; operation < clr_bytecode_end(program); operation++) {
         const bool hides = !with_databases && clr_vdbe_op_is(operation, "OpenRead");
         struct clr_vdbe_op named = *operation;
 
@@ -181,6 +180,15 @@ uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases)
         if (!clr_vdbe_op_is(operation, "Transaction"))
             hash = add_operation(hash, &named, operation->p2, hides ? 0 : operation->p3);
     }
+    return hash;
+}
+
+uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases)
+{
+    struct clr_bytecode program;
+    const bool is_read = clr_bytecode_read(db, &program, "%s", sql) == SQLITE_OK;
+    const uint64_t hash = is_read ? clr_bytecode_hash_program(&program, with_databases) : 0;
+
     clr_bytecode_free(&program);
     return hash;
 }
@@ -268,11 +276,26 @@ static bool has_binary(sqlite3 *db)
     return clr_statement_end(statement, rc) == SQLITE_OK && has;
 }
 
+/* Whether a program compares by a sequence. */
+static bool has_sequence(const struct clr_bytecode *program)
+{
+    const struct clr_vdbe_op *operation = program->operations;
+
+    while (operation < clr_bytecode_end(program) && strncmp(operation->p4, "k(", 2) != 0 &&
+           !CLR_VDBE_OP_IN(operation, "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "CollSeq"))
+        operation++;
+    return operation < clr_bytecode_end(program);
+}
+
 bool clr_sequences_are_binary(sqlite3 *db, const struct clr_bytecode *program)
 {
     sqlite3_stmt *list = NULL;
     bool are = true;
-    int rc = clr_statement_make(db, "PRAGMA collation_list", 0, &list);
+    int rc;
+
+    if (!has_sequence(program))
+        return true;
+    rc = clr_statement_make(db, "PRAGMA collation_list", 0, &list);
 
     while (rc == SQLITE_OK && are && sqlite3_step(list) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 1);

@@ -43,6 +43,9 @@ void clr_bytecode_free(struct clr_bytecode *program);
  */
 uint64_t clr_bytecode_hash(sqlite3 *db, const char *sql, bool with_databases);
 
+/* The same of code that was read. */
+uint64_t clr_bytecode_hash_program(const struct clr_bytecode *program, bool with_databases);
+
 /* Hashes the operations that open and move cursors, and so how a statement goes over rows, of the
    code that SQLite makes once the parameters have these values; NULL: none. Newer versions have
    other code for LIMIT ? once it has a value, which moves the same cursors. */
