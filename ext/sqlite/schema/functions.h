@@ -48,8 +48,8 @@ bool clr_functions_read(sqlite3 *db, struct clr_functions *functions);
 bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions,
                              uint64_t *variants);
 
-/* Whether no function that a program calls is the application's, or another one than those that
-   lookups have; false also where SQLite does not tell. */
+/* Whether all functions that a program calls are SQLite's own, or such as the statements of lookups
+   call; false also where SQLite does not tell. */
 bool clr_functions_are_sqlites(const struct clr_connection *connection,
                                const struct clr_bytecode *program);
 
