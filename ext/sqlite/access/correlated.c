@@ -244,7 +244,7 @@ static bool is_quiet(const struct clr_connection *connection, sqlite3_stmt *stat
     struct clr_bytecode program = {.count = 0};
     const bool is =
         clr_bytecode_read(connection->db, &program, "%s", sqlite3_sql(statement)) == SQLITE_OK &&
-        clr_functions_are_sqlites(connection, &program);
+        clr_functions_are_sqlites(connection, NULL, &program);
 
     clr_bytecode_free(&program);
     return is;

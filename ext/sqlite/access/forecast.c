@@ -152,7 +152,7 @@ static bool is_whole(struct clr_connection *connection, const char *sql, bool ha
         walk = clr_bytecode_walk(&program);
         is = (walk.kind == CLR_WALK_UNKNOWN ? has_several
                                             : walk.kind == CLR_WALK_TREE && walk.is_whole) &&
-             !walk.ends_early && clr_functions_are_sqlites(connection, &program);
+             !walk.ends_early && clr_functions_are_sqlites(connection, NULL, &program);
     }
     clr_bytecode_free(&program);
     return is;

@@ -7,11 +7,16 @@
 /* A table keeps so many at most: each other value of a parameter has lookups of its own. */
 enum { MOST_KEPT = 256 };
 
+static bool has_key(const struct clr_kept_lookups *kept, const struct clr_wanted_lookups *wanted)
+{
+    return kept->key_size == wanted->key_size &&
+           memcmp(kept->key, wanted->key, wanted->key_size) == 0;
+}
+
 /* Whether a view may have the lookups: those that it knows, or others' of the same version. */
 static bool is_wanted(const struct clr_kept_lookups *kept, const struct clr_wanted_lookups *wanted)
 {
-    return kept->key_size == wanted->key_size &&
-           memcmp(kept->key, wanted->key, wanted->key_size) == 0 &&
+    return has_key(kept, wanted) &&
            (kept->id == wanted->id ||
             (kept->is_shared && wanted->token != NULL &&
              memcmp(&kept->token, wanted->token, sizeof kept->token) == 0));
@@ -22,10 +27,8 @@ static bool is_wanted(const struct clr_kept_lookups *kept, const struct clr_want
 static bool is_replaced(const struct clr_kept_lookups *kept,
                         const struct clr_wanted_lookups *wanted)
 {
-    if (!kept->is_shared || wanted->token == NULL)
-        return kept->id == wanted->id;
-    return kept->key_size == wanted->key_size &&
-           memcmp(kept->key, wanted->key, wanted->key_size) == 0;
+    return kept->is_shared && wanted->token != NULL ? has_key(kept, wanted)
+                                                    : kept->id == wanted->id;
 }
 
 void clr_kept_lookups_remove(struct clr_kept_lookups **link)

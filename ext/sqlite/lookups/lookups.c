@@ -695,36 +695,6 @@ static bool may_be_present(const struct clr_lookup_statement *statement,
     return false;
 }
 
-/* Whether a function is SQLite's, as is known of the plan's functions (NULL: of none), or one that
-   lookups have. call: its name with its number of arguments. */
-static bool is_known(const struct clr_functions *functions, const char *call)
-{
-    char name[sizeof CLR_FIXED_TIME];
-    const int length = (int)strcspn(call, "(");
-    int i;
-
-    if (length >= (int)sizeof name)
-        return false;
-    sqlite3_snprintf((int)sizeof name, name, "%.*s", length, call);
-    for (i = 0; functions != NULL && i < functions->count; i++) {
-        if (functions->list[i].is_builtin && sqlite3_stricmp(functions->list[i].name, name) == 0)
-            return true;
-    }
-    return CLR_TEXT_IN(name, CLR_FIXED_TIME, CLR_NUMBER, CLR_ROW_KEY, CLR_ROW_KEY_PART);
-}
-
-/* Whether all functions that a program calls are such ones. */
-static bool are_known(const struct clr_functions *functions, const struct clr_bytecode *program)
-{
-    const struct clr_vdbe_op *call = NULL;
-
-    while ((call = CLR_BYTECODE_NEXT(program, call, "Function", "PureFunc", "AggStep")) != NULL) {
-        if (!is_known(functions, call->p4))
-            return false;
-    }
-    return true;
-}
-
 /* Whether a statement depends on nothing of the connection's own: on no function, no collating
    sequence but BINARY, and no time zone; nor on a view in temp, which may have other literals than
    another connection's: of REALs and BLOBs EXPLAIN does not show all. */
@@ -736,7 +706,7 @@ static bool asks_sqlite_alone(const struct clr_connection *connection, const cha
            !clr_functions_name_zone(sql) &&
            (connection->overrides == 0 || clr_bytecode_count(program, "AggStep") == 0) &&
            clr_sequences_are_binary(connection->db, program) &&
-           (are_known(functions, program) || clr_functions_are_sqlites(connection, program));
+           clr_functions_are_sqlites(connection, functions, program);
 }
 
 /* Finds out what SQLite makes of the statement that is prepared, unless it is known. functions:

@@ -174,7 +174,7 @@ static int check_functions(const struct clr_connection *connection,
                                 strlen(function->name));
     }
     if (rc == SQLITE_OK && reason->code == CLR_WHY_NONE &&
-        !clr_functions_are_sqlites(connection, program))
+        !clr_functions_are_sqlites(connection, NULL, program))
         clr_reason_set(reason, CLR_WHY_REPLACED);
     clr_functions_free(&functions);
     return rc;

@@ -247,6 +247,12 @@ bool clr_functions_are_replaced(struct clr_connection *connection, const struct 
     return connection->replaced || has_own(connection, is_computed, query);
 }
 
+/* Whether it is a function that only statements of lookups call. */
+static bool is_of_lookups(const char *name)
+{
+    return CLR_TEXT_IN(name, CLR_FIXED_TIME, CLR_NUMBER, CLR_ROW_KEY, CLR_ROW_KEY_PART);
+}
+
 /* Whether a program calls a function: operations name it with its number of arguments. */
 static bool is_called(const void *argument, const char *name)
 {
@@ -254,7 +260,7 @@ static bool is_called(const void *argument, const char *name)
     const size_t length = strlen(name);
     int i;
 
-    if (CLR_TEXT_IN(name, CLR_FIXED_TIME, CLR_NUMBER, CLR_ROW_KEY, CLR_ROW_KEY_PART))
+    if (is_of_lookups(name))
         return false;
     for (i = 0; i < program->count; i++) {
         const char *p4 = program->operations[i].p4;
@@ -265,10 +271,37 @@ static bool is_called(const void *argument, const char *name)
     return false;
 }
 
+/* Whether a function that an operation names so is known to be SQLite's, or is of lookups. */
+static bool is_known(const struct clr_functions *known, const char *call)
+{
+    char name[sizeof CLR_FIXED_TIME];
+    const int length = (int)strcspn(call, "(");
+    const struct clr_function *function;
+
+    if (length >= (int)sizeof name)
+        return false;
+    sqlite3_snprintf((int)sizeof name, name, "%.*s", length, call);
+    function = find(known, name);
+    return (function != NULL && function->is_builtin) || is_of_lookups(name);
+}
+
+/* Whether all functions that a program calls are such ones. */
+static bool are_known(const struct clr_functions *known, const struct clr_bytecode *program)
+{
+    const struct clr_vdbe_op *call = NULL;
+
+    while ((call = CLR_BYTECODE_NEXT(program, call, "Function", "PureFunc", "AggStep")) != NULL) {
+        if (!is_known(known, call->p4))
+            return false;
+    }
+    return true;
+}
+
 bool clr_functions_are_sqlites(const struct clr_connection *connection,
+                               const struct clr_functions *known,
                                const struct clr_bytecode *program)
 {
-    return !has_own(connection, is_called, program);
+    return (known != NULL && are_known(known, program)) || !has_own(connection, is_called, program);
 }
 
 bool clr_functions_name_zone(const char *sql)

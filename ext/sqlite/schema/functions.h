@@ -49,8 +49,10 @@ bool clr_functions_still_are(sqlite3 *db, const struct clr_functions *functions,
                              uint64_t *variants);
 
 /* Whether all functions that a program calls are SQLite's own, or such as the statements of lookups
-   call; false also where SQLite does not tell. */
+   call; false also where SQLite does not tell. known: functions of which it is known just now which
+   are SQLite's; or NULL. */
 bool clr_functions_are_sqlites(const struct clr_connection *connection,
+                               const struct clr_functions *known,
                                const struct clr_bytecode *program);
 
 /* Whether a function of SQL may get a modifier that converts from or to local times. */
