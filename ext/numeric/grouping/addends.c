@@ -167,16 +167,56 @@ static enum clr_scan_outcome spill_rows(const struct task *task, const uint64_t 
     return outcome;
 }
 
+/* Whether a tally takes sums of REALs, or INTEGERs, that lie within these bounds: the sums of all
+   may be too large otherwise. */
+static bool takes_sums(const struct clr_group_tally *kept, bool real, int64_t least,
+                       int64_t greatest)
+{
+    const int64_t limit = kept->integer_limit;
+
+    if (real)
+        return kept->real_high >= 0 && clr_real_of(least) > -kept->window.limit &&
+               clr_real_of(greatest) < kept->window.limit;
+    return kept->integer >= 0 && (limit == 0 || (least >= -limit && greatest <= limit));
+}
+
+/* Returns the column of a tally's argument if its values have not been asked for, and all selected
+   rows count; else asks for them and returns NULL. */
+static const struct clr_column *narrow_column(const struct task *task, const uint64_t *rows)
+{
+    if (task->x->values == NULL && same_rows(rows, task->selected))
+        return clr_block_column(task->block, task->tally->x);
+    clr_block_widen(task->block, task->tally->x);
+    return NULL;
+}
+
+/* Cuts the decimals of a narrow column. Returns false if some may lie outside of the window. */
+static bool cut_words(const struct task *task, const struct clr_column *column, int64_t *high,
+                      int64_t *low)
+{
+    const struct clr_frame *frame = &column->frame;
+
+    return frame->power != 0.0 &&
+           takes_sums(task->kept, true, clr_frame_bits(frame, frame->known_least),
+                      clr_frame_bits(frame, frame->known_greatest)) &&
+           task->addends->loops->cut_words(&task->kept->window, frame,
+                                           clr_block_words(task->block, column), high, low);
+}
+
 static enum clr_scan_outcome sum_reals(const struct task *task, const uint64_t *rows)
 {
     const struct clr_group_tally *kept = task->kept;
+    const struct clr_column *column = narrow_column(task, rows);
     int64_t *high = own_word(task, kept->real_high), *low = own_word(task, kept->real_low);
     const int64_t *values;
     uint8_t outside[CLR_BLOCK];
 
-    values = mask(task, task->x->values, rows, high);
     set_word(task, kept->real_high, high);
     set_word(task, kept->real_low, low);
+    if (column != NULL && cut_words(task, column, high, low))
+        return CLR_SCAN_DONE;
+    clr_block_widen(task->block, task->tally->x);
+    values = mask(task, task->x->values, rows, high);
     if (task->addends->loops->cut(&kept->window, values, high, low,
                                   clr_block_ahead(task->block, values)))
         return CLR_SCAN_DONE;
@@ -185,19 +225,27 @@ static enum clr_scan_outcome sum_reals(const struct task *task, const uint64_t *
     return spill_rows(task, rows, outside, CLR_TAG_REAL, CLR_TAG_NULL);
 }
 
-/* Adds INTEGERs to their part of a word, which may be all of it. Those that are too large are taken
-   out again. */
-static enum clr_scan_outcome add_to_field(const struct task *task, const int64_t *values,
-                                          const uint64_t *rows)
+/* Returns how INTEGERs are added to their part of a word, which may be all of it. The first ones
+   come with a row's count, if the word has that. */
+static struct clr_group_packing packing_of(const struct task *task)
 {
     const struct clr_group_plan *plan = task->addends->plan;
     const struct clr_group_tally *kept = task->kept;
     const bool counts = kept->integer == 0;
-    const struct clr_group_packing packing = {.limit = kept->integer_limit,
-                                              .shift = kept->field.shift,
-                                              .first = kept->field.shift ==
-                                                       (counts ? plan->count.bits : 0),
-                                              .start = counts};
+    const bool first = kept->field.shift == (counts ? plan->count.bits : 0);
+
+    return (struct clr_group_packing){.limit = kept->integer_limit,
+                                      .shift = kept->field.shift,
+                                      .first = first,
+                                      .start = first && counts};
+}
+
+/* Adds INTEGERs to their part of a word. Those that are too large are taken out again. */
+static enum clr_scan_outcome add_to_field(const struct task *task, const int64_t *values,
+                                          const uint64_t *rows)
+{
+    const struct clr_group_tally *kept = task->kept;
+    const struct clr_group_packing packing = packing_of(task);
     const struct clr_group_loops *loops = task->addends->loops;
     int64_t *word = own_word(task, kept->integer);
     int64_t limited[CLR_BLOCK];
@@ -214,12 +262,36 @@ static enum clr_scan_outcome add_to_field(const struct task *task, const int64_t
     return spill_rows(task, rows, outside, CLR_TAG_INTEGER, CLR_TAG_NULL);
 }
 
+/* Does the same with the INTEGERs of a narrow column. Returns false unless all of them are within
+   the limit. */
+static bool add_words_to_field(const struct task *task, const struct clr_column *column)
+{
+    const struct clr_group_tally *kept = task->kept;
+    const struct clr_frame *frame = &column->frame;
+    struct clr_group_packing packing = packing_of(task);
+    int64_t *word = own_word(task, kept->integer);
+
+    if (kept->integer_limit == 0 ||
+        !takes_sums(kept, false, frame->known_least, frame->known_greatest))
+        return false;
+    packing.start = (int64_t)((uint64_t)packing.start + ((uint64_t)frame->least << packing.shift));
+    set_word(task, kept->integer, word);
+    task->addends->loops->pack_words(&packing, clr_block_words(task->block, column), frame->bytes,
+                                     word);
+    return true;
+}
+
 static enum clr_scan_outcome sum_integers(const struct task *task, const uint64_t *rows)
 {
     const struct clr_group_tally *kept = task->kept;
+    const struct clr_column *column = narrow_column(task, rows);
     int64_t *own = own_values(task);
-    const int64_t *values = mask(task, task->x->values, rows, own);
+    const int64_t *values;
 
+    if (column != NULL && add_words_to_field(task, column))
+        return CLR_SCAN_DONE;
+    clr_block_widen(task->block, task->tally->x);
+    values = mask(task, task->x->values, rows, own);
     if (kept->integer_limit != 0)
         return add_to_field(task, values, rows);
     task->addends->loops->split(values, own, own_word(task, kept->integer_high));
@@ -477,19 +549,6 @@ static bool find_digits(const struct clr_window *window, const int64_t parts[2],
         *low += lower;
     }
     return true;
-}
-
-/* Whether a tally takes sums of REALs, or INTEGERs, that lie within these bounds: the sums of all
-   may be too large otherwise. */
-static bool takes_sums(const struct clr_group_tally *kept, bool real, int64_t least,
-                       int64_t greatest)
-{
-    const int64_t limit = kept->integer_limit;
-
-    if (real)
-        return kept->real_high >= 0 && clr_real_of(least) > -kept->window.limit &&
-               clr_real_of(greatest) < kept->window.limit;
-    return kept->integer >= 0 && (limit == 0 || (least >= -limit && greatest <= limit));
 }
 
 /* Stores what a sum, of REALs or INTEGERs, adds to the words of a tally that takes it. Returns

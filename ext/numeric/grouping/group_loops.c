@@ -5,6 +5,7 @@
 #include "../../../kernels/arithmetic/reals.cl"
 #include "../../../kernels/scan/values.cl"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +19,11 @@ enum { AHEAD = 24, MOST_AT_ONCE = 4 };
 /* The values in a cache line of the usual size, and the fetching of one into the second cache. */
 enum { LINE = 8 };
 #define FETCH(values) __builtin_prefetch(values, 0, 2)
+
+/* What is kept of a narrow column's values is fetched so many bytes ahead, a line at a time; loops
+   go over STEP of them, a number that the compiler knows. */
+enum { LINE_BYTES = 64, STEP = 64, WORDS_AHEAD = 2048 };
+#define FETCH_WORDS(words) __builtin_prefetch((const char *)(words) + WORDS_AHEAD)
 
 /* Makes a vector of words of two, whose numbers follow. */
 #if defined(__clang__)
@@ -38,6 +44,76 @@ static void cut_carefully(const struct clr_window *window, const int64_t *reals,
         if (outside[i])
             high[i] = low[i] = 0;
     }
+}
+
+/* Goes over what is kept of a block's values in words of 1, 2 or 4 bytes: `each` is one, of number
+   `row`. */
+#define EACH_KEPT(type, kept, body)                                                                \
+    for (i = 0; i < CLR_BLOCK; i += STEP) {                                                        \
+        for (k = 0; k < STEP * sizeof(type); k += LINE_BYTES)                                      \
+            FETCH_WORDS((const type *)(kept) + i + k / sizeof(type));                              \
+        for (k = 0; k < STEP; k++) {                                                               \
+            const size_t row = i + k;                                                              \
+            const type each = ((const type *)(kept))[row];                                         \
+            body                                                                                   \
+        }                                                                                          \
+    }
+#define EACH_SIZE(bytes, kept, body)                                                               \
+    do {                                                                                           \
+        size_t i, k;                                                                               \
+        if ((bytes) == 1)                                                                          \
+            EACH_KEPT(uint8_t, kept, body)                                                         \
+        else if ((bytes) == 2)                                                                     \
+            EACH_KEPT(uint16_t, kept, body)                                                        \
+        else                                                                                       \
+            EACH_KEPT(uint32_t, kept, body)                                                        \
+    } while (0)
+
+static ALWAYS_INLINE void place_kept(const struct clr_group_placing *placing, bool first,
+                                     const void *kept, int bytes, uint32_t *restrict places)
+{
+    const uint32_t factor = (uint32_t)placing->factor, start = (uint32_t)placing->start;
+
+    EACH_SIZE(bytes, kept, { places[row] = (first ? 0 : places[row]) + each * factor + start; });
+}
+
+static ALWAYS_INLINE void pack_kept(const struct clr_group_packing *packing, bool first,
+                                    const void *kept, int bytes, int64_t *restrict words)
+{
+    const uint64_t start = (uint64_t)packing->start;
+    const int shift = packing->shift;
+
+    EACH_SIZE(bytes, kept, {
+        words[row] =
+            (int64_t)((first ? 0 : (uint64_t)words[row]) + ((uint64_t)each << shift) + start);
+    });
+}
+
+static ALWAYS_INLINE uint64_t cut_one(const struct clr_window *window, double x, int64_t *high,
+                                      int64_t *low)
+{
+    const double first = x + window->high;
+    const double rest = x - (first - window->high);
+    const double second = rest + window->low;
+
+    *high = (int64_t)((uint64_t)clr_bits_of(first) - (uint64_t)clr_bits_of(window->high));
+    *low = (int64_t)((uint64_t)clr_bits_of(second) - (uint64_t)clr_bits_of(window->low));
+    return (uint64_t)clr_bits_of(rest - (second - window->low));
+}
+
+static ALWAYS_INLINE bool cut_decimals(const struct clr_window *window,
+                                       const struct clr_frame *frame, const void *words,
+                                       int64_t *restrict high, int64_t *restrict low, bool fused)
+{
+    const double power = frame->power, reciprocal = 1.0 / power;
+    const double below = clr_decimals_below(frame->least);
+    uint64_t lost = 0;
+
+    EACH_SIZE(frame->bytes, words, {
+        lost |= cut_one(window, clr_decimal_kept(each, below, power, reciprocal, fused), &high[row],
+                        &low[row]);
+    });
+    return lost == 0;
 }
 
 static void limit_integers(const int64_t *integers, int64_t limit, int64_t *limited,
@@ -145,6 +221,9 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding, int f
     }
 }
 
+/* What is added where a record has no word, but room. */
+static const int64_t zeros[CLR_BLOCK];
+
 static ALWAYS_INLINE uint64_t fold_one(uint64_t folded, uint64_t word, bool raises)
 {
     return !raises ? folded + word : word > folded ? word : folded;
@@ -153,17 +232,24 @@ static ALWAYS_INLINE uint64_t fold_one(uint64_t folded, uint64_t word, bool rais
 #define VARIANT(name) portable_##name
 #define TARGET
 #define LANES 2
+#if defined(__aarch64__)
+#define FUSED true
+#else
+#define FUSED false
+#endif
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)
 #define VARIANT(name) avx2_##name
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,fma")))
 #define LANES 4
+#define FUSED true
 #include "numeric/grouping/group_loops.inc"
 
 #define VARIANT(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
 #define LANES 8
+#define FUSED true
 #include "numeric/grouping/group_loops.inc"
 #endif
 

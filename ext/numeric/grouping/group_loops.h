@@ -35,8 +35,8 @@ struct clr_group_placing {
 struct clr_group_packing {
     int64_t limit; /* of their sizes */
     int shift;
-    bool first;    /* nothing has been added to the words but */
-    int64_t start; /* this */
+    bool first;    /* the words are stored, and not added to */
+    int64_t start; /* is added to each */
 };
 
 struct clr_group_loops {
@@ -47,12 +47,22 @@ struct clr_group_loops {
     bool (*place_long)(const struct clr_group_placing *placing, bool first, const int64_t *integers,
                        uint64_t *places, const int64_t *ahead);
 
+    /* The same of what a narrow column keeps of its INTEGERs, all of which have places: the start
+       has its least one. */
+    void (*place_words)(const struct clr_group_placing *placing, bool first, const void *kept,
+                        int bytes, uint32_t *restrict places);
+
     /* Cuts REALs into digits. Returns whether all of them lie within the window. The other one
        stores which do not, and 0 for their digits. */
     bool (*cut)(const struct clr_window *window, const int64_t *reals, int64_t *high, int64_t *low,
                 const int64_t *ahead);
     void (*cut_carefully)(const struct clr_window *window, const int64_t *reals, int64_t *high,
                           int64_t *low, uint8_t *outside);
+
+    /* The same of a narrow column's decimals, as its frame keeps them in words from the first one
+       on. */
+    bool (*cut_words)(const struct clr_window *window, const struct clr_frame *frame,
+                      const void *words, int64_t *restrict high, int64_t *restrict low);
 
     /* Stores the lower 32 bits of INTEGERs, and the upper ones with the sign. */
     void (*split)(const int64_t *integers, int64_t *low, int64_t *high);
@@ -64,6 +74,11 @@ struct clr_group_loops {
        are added too. */
     bool (*pack)(const struct clr_group_packing *packing, const int64_t *restrict integers,
                  int64_t *restrict words, const int64_t *ahead);
+
+    /* The same of what a narrow column keeps of its INTEGERs, none of which is above the limit. The
+       start has its least one. */
+    void (*pack_words)(const struct clr_group_packing *packing, const void *kept, int bytes,
+                       int64_t *restrict words);
 
     /* Stores products of INTEGERs. Returns whether their sizes are not above the limit; if not,
        stores which are, and 0 for them. y is not where the products are. */

@@ -217,7 +217,7 @@ static bool add_places(const struct clr_group_key *key, bool descending,
 }
 
 /* Stores the places in words. Returns false if keys are not as planned. */
-static bool find_places_carefully(struct clr_group_numbers *numbers, const struct clr_block *block,
+static bool find_places_carefully(struct clr_group_numbers *numbers, struct clr_block *block,
                                   const uint64_t *selected, const uint16_t *rows, size_t count)
 {
     const struct clr_group_plan *plan = numbers->plan;
@@ -229,6 +229,7 @@ static bool find_places_carefully(struct clr_group_numbers *numbers, const struc
     for (i = 0; i < grouping->key_count; i++) {
         const struct clr_register *values = &block->registers[grouping->keys[i]];
 
+        clr_block_widen(block, grouping->keys[i]);
         if (has_others(block, values, CLR_TYPE(CLR_TAG_INTEGER) | CLR_TYPE(CLR_TAG_NULL),
                        selected) ||
             add_places(&plan->keys[i], grouping->descending[i] && !grouping->by_first, values, rows,
@@ -256,6 +257,23 @@ static void take_codes(struct clr_group_numbers *numbers, const struct clr_block
         numbers->numbers[i] = clr_column_code(column, block->first + i);
 }
 
+/* Adds the places of a narrow column's INTEGERs to the numbers, or stores them. Returns false
+   unless all of the column have places. */
+static bool place_words(struct clr_group_numbers *numbers, const struct clr_block *block,
+                        const struct clr_column *column, struct clr_group_placing placing,
+                        bool first)
+{
+    const struct clr_frame *frame = &column->frame;
+
+    if (frame->known_least < placing.first ||
+        (uint64_t)frame->known_greatest - (uint64_t)placing.first > placing.size)
+        return false;
+    placing.start += placing.factor * (uint64_t)frame->least;
+    numbers->loops->place_words(&placing, first, clr_block_words(block, column), frame->bytes,
+                                numbers->numbers);
+    return true;
+}
+
 /* Stores the places, in words, or as numbers if they are. Returns false if keys are not as
    planned. Where all rows of the block are INTEGERs that have places, loops do it. */
 static bool find_places(struct clr_group_numbers *numbers, struct clr_block *block,
@@ -279,6 +297,11 @@ static bool find_places(struct clr_group_numbers *numbers, struct clr_block *blo
             placing =
                 (struct clr_group_placing){key->first, key->size - 2, -key->factor,
                                            key->factor * (key->size - 2 + (uint64_t)key->first)};
+        if (values->values == NULL &&
+            place_words(numbers, block, clr_block_column(block, grouping->keys[i]), placing,
+                        i == 0))
+            continue;
+        clr_block_widen(block, grouping->keys[i]);
         if (plan->numbering == CLR_NUMBERED_DIRECTLY)
             simple = numbers->loops->place(&placing, i == 0, values->values, numbers->numbers,
                                            clr_block_ahead(block, values->values));
@@ -467,6 +490,51 @@ static void take_first_rows(const struct clr_group_part *part)
     }
 }
 
+/* Whether a tally, if it has one argument, only counts and adds. */
+static bool only_adds(const struct clr_group_tally *kept)
+{
+    int i;
+
+    for (i = 0; i < 4; i++)
+        if (kept->extremes[i] >= 0)
+            return false;
+    return !kept->gathers;
+}
+
+/* Finds the instructions whose values are nothing but keys that are places, and what tallies add:
+   both can be made of what a narrow column keeps. */
+static void find_later(struct clr_group_part *part)
+{
+    const struct clr_group_plan *plan = part->plan;
+    const struct clr_scan *scan = plan->scan;
+    bool *later = part->later;
+    int i;
+
+    for (i = 0; i < scan->instruction_count; i++) {
+        const struct clr_instruction *instruction = &scan->instructions[i];
+        const int operands[] = {instruction->a, instruction->b, instruction->c};
+        int k;
+
+        later[i] = instruction->opcode == CLR_OP_COLUMN;
+        for (k = 0; k < clr_opcode_operands(instruction->opcode); k++)
+            later[operands[k]] = false;
+    }
+    for (i = 0; i < scan->tally_count; i++) {
+        const struct clr_tally *tally = &scan->tallies[i];
+
+        if (tally->filter >= 0)
+            later[tally->filter] = false;
+        if (tally->y >= 0)
+            later[tally->x] = later[tally->y] = false;
+        else if (tally->x >= 0 && !only_adds(&plan->tallies[i]))
+            later[tally->x] = false;
+    }
+    for (i = 0; i < plan->grouping.key_count && plan->numbering != CLR_NUMBERED_DIRECTLY; i++)
+        later[plan->grouping.keys[i]] = false;
+    if (scan->filter >= 0)
+        later[scan->filter] = false;
+}
+
 void clr_group_part_begin(struct clr_group_part *part, int64_t **made)
 {
     const struct clr_group_plan *plan = part->plan;
@@ -509,6 +577,7 @@ struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
     part->memory = memory;
     part->first = first;
     part->most = most;
+    find_later(part);
     return part;
 }
 
@@ -696,7 +765,8 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
                                       .taker = part,
                                       .seen = &part->seen,
                                       .in_order = part->plan->grouping.by_first,
-                                      .in_place = part->first_rows.start != NULL};
+                                      .in_place = part->first_rows.start != NULL,
+                                      .later = part->later};
 
     if (part->outcome == CLR_SCAN_DONE)
         part->outcome = clr_blocks_take(scan, first, last, &taking, stop);

@@ -39,6 +39,7 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
         return NULL;
     block = (struct clr_block *)(void *)memory;
     block->scan = scan;
+    block->later = NULL;
     block->ran = scan->instruction_count;
     block->loops = clr_loops_choose(0);
     block->registers = (struct clr_register *)(void *)(memory + sizeof *block);
@@ -207,12 +208,17 @@ static void alias(struct clr_register *result, const struct clr_register *source
     result->tags = source->tags;
 }
 
-/* A short block is padded with values of a type that it has. */
-static void load_column(const struct clr_block *block, const struct clr_column *column,
+/* A short block is padded with values of a type that it has. later: values may come later. */
+static void load_column(const struct clr_block *block, const struct clr_column *column, bool later,
                         struct clr_register *result)
 {
     size_t padding = CLR_BLOCK - block->count;
 
+    if (later && padding == 0 && column->words != NULL && column->kind != CLR_TAG_MIXED) {
+        result->values = NULL;
+        set_type(block, result, column->kind);
+        return;
+    }
     result->values = clr_column_values(column, block->first, block->count, result->own_values);
     if (padding > 0) {
         if (result->values != result->own_values)
@@ -446,7 +452,8 @@ static void run_instruction(struct clr_block *block, int number)
     enum clr_opcode opcode;
 
     if (instruction->opcode == CLR_OP_COLUMN) {
-        load_column(block, block->columns[instruction->a], result);
+        load_column(block, block->columns[instruction->a],
+                    block->later != NULL && block->later[number], result);
         return;
     }
     if (instruction->opcode == CLR_OP_LOOKUP) {
@@ -468,6 +475,14 @@ static void run_instruction(struct clr_block *block, int number)
         return;
     run_by_value(opcode, a, b, c, result);
     result->types = block->loops->find_tags(result->tags);
+}
+
+void clr_block_widen(struct clr_block *block, int instruction)
+{
+    struct clr_register *result = &block->registers[instruction];
+
+    if (result->values == NULL)
+        load_column(block, clr_block_column(block, instruction), false, result);
 }
 
 void clr_block_run(struct clr_block *block, enum clr_stage stage)

@@ -16,8 +16,9 @@ struct clr_block {
     int64_t *converted; /* an operand as REALs */
     const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
     struct clr_register *registers;
-    int fetched; /* of so many instructions, the first ones, the columns were fetched ahead */
-    int ran;     /* the stages whose instructions have run for the rows: bits of enum clr_stage */
+    const bool *later; /* as in struct clr_taking */
+    int fetched;       /* of so many instructions, the first ones, the columns were fetched ahead */
+    int ran; /* the stages whose instructions have run for the rows: bits of enum clr_stage */
 };
 
 /* Returns a block without rows, or NULL without memory. Free with clr_memory_free(). */
@@ -39,6 +40,16 @@ void clr_block_set_gathered(struct clr_block *block, struct clr_column *const *c
  * are widened.
  */
 const int64_t *clr_block_ahead(struct clr_block *block, const int64_t *values);
+
+/* Sees to it that an instruction that has run for the rows has its values. */
+void clr_block_widen(struct clr_block *block, int instruction);
+
+/* Returns what a narrow column keeps of the values that its instruction does not have yet. */
+static inline const void *clr_block_words(const struct clr_block *block,
+                                          const struct clr_column *column)
+{
+    return (const char *)column->words + block->first * column->frame.bytes;
+}
 
 /* Runs the instructions of a scan over a block of its rows. */
 

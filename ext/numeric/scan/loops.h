@@ -24,7 +24,8 @@
    missing in it has no row. */
 struct clr_register {
     unsigned types;
-    const int64_t *values; /* anything where the row is NULL, BYTES or UNSURE */
+    const int64_t *values; /* anything where the row is NULL, BYTES or UNSURE; NULL: they are those
+                              of a narrow column, and have not been asked for */
     const uint8_t *tags;
     int64_t *own_values; /* room for values that are not a column's */
     uint8_t *own_tags;

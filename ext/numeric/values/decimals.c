@@ -17,22 +17,6 @@ enum { STEP = 64, SHORT_STEP = 8, AHEAD = 2048 };
 #define ORIGIN 0x1.8p52
 #define ORIGIN_BITS ((uint64_t)0x4338000000000000)
 
-/*
- * Returns k / power, correctly rounded. With fused multiplication, which takes a quarter of the
- * time, a product with the reciprocal is corrected once, after Markstein, "Computation of
- * elementary functions on the IBM RISC System/6000 processor" (IBM J. Res. Dev. 34, 1990). That is
- * the same number: the product is wrong by less than 2 units in the last place, so the remainder is
- * exact, and what is rounded in the end is wrong by less than 2^-51 units. The quotient is no
- * middle between two doubles, as k has too few bits, and so is half a unit over the power away from
- * each, or more.
- */
-static ALWAYS_INLINE double divide(double k, double power, double reciprocal, bool fused)
-{
-    const double near = k * reciprocal;
-
-    return fused ? __builtin_fma(__builtin_fma(-near, power, k), reciprocal, near) : k / power;
-}
-
 /* Returns the only k that a value can be the REAL of: what is rounded is within a quarter of that.
    Sets bits of *differs unless it is. */
 static ALWAYS_INLINE int64_t split_one(int64_t value, double power, double reciprocal, bool fused,
@@ -40,7 +24,8 @@ static ALWAYS_INLINE int64_t split_one(int64_t value, double power, double recip
 {
     const double moved = clr_real_of(value) * power + ORIGIN;
     const uint64_t k = (uint64_t)clr_bits_of(moved) - ORIGIN_BITS;
-    const uint64_t back = (uint64_t)clr_bits_of(divide(moved - ORIGIN, power, reciprocal, fused));
+    const uint64_t back =
+        (uint64_t)clr_bits_of(clr_decimal_divide(moved - ORIGIN, power, reciprocal, fused));
 
     *differs |= back ^ (uint64_t)value;
     *differs |= (k + (uint64_t)CLR_DECIMALS_MOST) & ~(uint64_t)(2 * CLR_DECIMALS_MOST - 1);
@@ -62,11 +47,8 @@ static ALWAYS_INLINE bool split(double power, const int64_t *values, size_t coun
     return differs == 0;
 }
 
-/* The integer that is kept is added to 2^52, as its last bits. */
 #define WIDEN_ONE(place)                                                                           \
-    (values[place] =                                                                               \
-         clr_bits_of(divide(clr_real_of((int64_t)each[place] | clr_bits_of(0x1p52)) - below,       \
-                            power, reciprocal, fused)))
+    (values[place] = clr_bits_of(clr_decimal_kept(each[place], below, power, reciprocal, fused)))
 
 #define WIDEN(type)                                                                                \
     do {                                                                                           \
@@ -89,7 +71,7 @@ static ALWAYS_INLINE bool split(double power, const int64_t *values, size_t coun
 static ALWAYS_INLINE void widen(double power, int64_t least, unsigned bytes, const void *words,
                                 size_t first, size_t count, int64_t *restrict values, bool fused)
 {
-    const double reciprocal = 1.0 / power, below = 0x1p52 - (double)least;
+    const double reciprocal = 1.0 / power, below = clr_decimals_below(least);
     size_t i, k;
 
     if (bytes == 1)

@@ -107,9 +107,9 @@ static void test_packing(const struct clr_group_loops *loops, int size)
     }
     batch_ok(loops->pack(&packing, values, first, values) == within, "whether all may be packed");
     for (i = 0; i < CLR_BLOCK; i++)
-        right =
-            right && (uint64_t)first[i] == (uint64_t)(packing.first ? packing.start : second[i]) +
-                                               ((uint64_t)values[i] << packing.shift);
+        right = right && (uint64_t)first[i] == (uint64_t)packing.start +
+                                                   (packing.first ? 0 : (uint64_t)second[i]) +
+                                                   ((uint64_t)values[i] << packing.shift);
     batch_ok(right, "parts of words");
 }
 
@@ -166,6 +166,71 @@ static void test_places(const struct clr_group_loops *loops, int size)
         right = right && long_places[i] == (uint64_t)values[i] * placing.factor + placing.start &&
                 places[i] == (uint32_t)long_places[i];
     batch_ok(right, "places stored");
+}
+
+static int64_t kept_value(const struct clr_frame *frame, size_t row)
+{
+    return clr_frame_value(frame, others, row);
+}
+
+/* What a narrow column keeps, which is drawn into others. */
+static struct clr_frame draw_kept(double power)
+{
+    struct clr_frame frame = {.bytes = (uint8_t)(1 << random_below(3)), .power = power};
+    size_t i;
+
+    frame.least = power != 0.0 ? random_between(-100000, 1000) : random_integer() / 2;
+    for (i = 0; i < CLR_BLOCK; i++)
+        others[i] = (int64_t)random_bits();
+    return frame;
+}
+
+/* What narrow columns keep, against their values. */
+static void test_kept(const struct clr_group_loops *loops)
+{
+    static uint32_t places[CLR_BLOCK], before[CLR_BLOCK];
+    const struct clr_frame frame = draw_kept(0.0),
+                           decimals = draw_kept(random_below(2) ? 1e6 : 100);
+    struct clr_group_placing placing = {0, 0, random_bits(), random_bits()};
+    struct clr_group_packing packing = {0, random_between(0, 63), random_below(2) == 0,
+                                        random_integer()};
+    const uint64_t start = (uint64_t)packing.start;
+    const bool first_key = random_below(2) == 0;
+    struct clr_window window;
+    bool all = true, right = true;
+    int64_t high, low;
+    size_t i;
+
+    for (i = 0; i < CLR_BLOCK; i++) {
+        places[i] = before[i] = (uint32_t)random_bits();
+        first[i] = second[i] = random_integer();
+    }
+    packing.start = (int64_t)(start + ((uint64_t)frame.least << packing.shift));
+    loops->pack_words(&packing, others, frame.bytes, first);
+    for (i = 0; i < CLR_BLOCK; i++)
+        right =
+            right && (uint64_t)first[i] == start + (packing.first ? 0 : (uint64_t)second[i]) +
+                                               ((uint64_t)kept_value(&frame, i) << packing.shift);
+    batch_ok(right, "parts of words, of %d bytes kept", frame.bytes);
+
+    high = (int64_t)placing.start;
+    placing.start += placing.factor * (uint64_t)frame.least;
+    loops->place_words(&placing, first_key, others, frame.bytes, places);
+    for (i = 0; i < CLR_BLOCK; i++)
+        right = right && places[i] == (uint32_t)((first_key ? 0 : before[i]) + (uint64_t)high +
+                                                 placing.factor * (uint64_t)kept_value(&frame, i));
+    batch_ok(right, "places, of %d bytes kept", frame.bytes);
+
+    clr_window_lay(&window, random_below(2) == 0 ? 26 : 46, -90, 1);
+    for (i = 0; i < CLR_BLOCK; i++)
+        all = clr_window_cut(&window, clr_real_of(kept_value(&decimals, i)), &high, &low) && all;
+    batch_ok(loops->cut_words(&window, &decimals, others, first, second) == all,
+             "whether all decimals are in the window");
+    for (i = 0; i < CLR_BLOCK && all; i++) {
+        clr_window_cut(&window, clr_real_of(kept_value(&decimals, i)), &high, &low);
+        right = right && first[i] == high && second[i] == low;
+    }
+    batch_ok(right, "digits of decimals, of %d bytes kept", decimals.bytes);
 }
 
 enum { GROUPS = 50, WORDS = 24 };
@@ -249,6 +314,7 @@ TAP_TEST(test_loops)
             test_packing(loops, round % 3);
             test_extremes(loops, round % 2, round % 3);
             test_places(loops, round % 3);
+            test_kept(loops);
             test_adding(loops);
         }
         batch_end("loops, the best but %d", skipped);
