@@ -141,9 +141,27 @@ static bool multiply_carefully(const int64_t *x, const int64_t *y, int64_t limit
     return false;
 }
 
-/* Adds `count` words of the rows from this one on, or raises them; counts: and 1 to word 0. Some
-   processors have a record wait for the one before that the same instruction adds to: so there are
-   several. What is read of the argument is kept, as compilers can't know that no record is it. */
+/* Adds `count` words of a row from this one on, or raises them; counts: and 1 to word 0. */
+static ALWAYS_INLINE void add_row(int64_t *record, const int64_t *const *words, size_t row,
+                                  int from, int count, bool raises, bool counts)
+{
+    int w;
+
+    if (counts)
+        record[0]++;
+    record += from;
+#pragma GCC unroll 4
+    for (w = 0; w < count; w++) {
+        if (!raises)
+            record[w] = (int64_t)((uint64_t)record[w] + (uint64_t)words[w][row]);
+        else if ((uint64_t)words[w][row] > (uint64_t)record[w])
+            record[w] = words[w][row];
+    }
+}
+
+/* Does it for all rows, a cache line of them at a time. Some processors have a record wait for the
+   one before that the same instruction adds to: so there are several. What is read of the argument
+   is kept, as compilers can't know that no record is it. */
 static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int from, int count,
                                    bool raises, bool counts, bool all, bool fetches)
 {
@@ -152,30 +170,26 @@ static ALWAYS_INLINE void add_some(const struct clr_group_adding *adding, int fr
     const uint32_t *numbers = adding->numbers;
     const uint16_t *rows = adding->rows;
     const int64_t *words[MOST_AT_ONCE], *ahead = from <= 1 ? adding->ahead : NULL;
-    size_t i;
+    size_t i, k;
     int w;
 
     for (w = 0; w < count; w++)
         words[w] = adding->words[from + w];
-#pragma GCC unroll 4
-    for (i = 0; i < last; i++) {
-        const size_t row = all ? i : rows[i];
-        int64_t *record = records + numbers[row] * stride;
-
-        if (fetches && i + AHEAD < last)
-            __builtin_prefetch(records + numbers[all ? i + AHEAD : rows[i + AHEAD]] * stride, 1);
-        if (ahead != NULL && i % LINE == 0)
+    for (i = 0; i + LINE <= last; i += LINE) {
+        if (ahead != NULL)
             FETCH(ahead + i);
-        if (counts)
-            record[0]++;
-        record += from;
-#pragma GCC unroll 4
-        for (w = 0; w < count; w++) {
-            if (!raises)
-                record[w] = (int64_t)((uint64_t)record[w] + (uint64_t)words[w][row]);
-            else if ((uint64_t)words[w][row] > (uint64_t)record[w])
-                record[w] = words[w][row];
+        if (fetches && i + LINE + AHEAD <= last)
+            for (k = i + AHEAD; k < i + AHEAD + LINE; k++)
+                __builtin_prefetch(records + numbers[all ? k : rows[k]] * stride, 1);
+#pragma GCC unroll 8
+        for (k = 0; k < LINE; k++) {
+            const size_t row = all ? i + k : rows[i + k];
+            add_row(records + numbers[row] * stride, words, row, from, count, raises, counts);
         }
+    }
+    for (; i < last; i++) {
+        const size_t row = all ? i : rows[i];
+        add_row(records + numbers[row] * stride, words, row, from, count, raises, counts);
     }
 }
 
