@@ -134,7 +134,8 @@ def test_setting(path, kind, rng):
     tap.is_equal(sum(sizes), support.value(db, "SELECT sum(device_bytes) FROM clreduce_columns"), "all that there is")
     tap.ok(any(line.endswith("also on 2 devices") for line in views.plan(db, "asked")), "the plan says where they are")
     reasons = {reason for (reason,) in db.execute("SELECT reason FROM clreduce_devices WHERE NOT in_use AND type = ?", (kind,))}
-    tap.is_equal(reasons, {"the setting devices is 2"}, "why others are not used")
+    are_others = support.value(db, f"SELECT count(*) FROM clreduce_devices WHERE type = '{kind}'") > 2
+    tap.is_equal(reasons, {"the setting devices is 2"} if are_others else set(), "why others are not used")
     other = views.connect_several(kind, path, 1)
     views.create(other, "asked", select)
     for _ in range(3):
