@@ -67,16 +67,23 @@ bool clr_division_make(const struct clr_devices *devices, size_t rows,
     return true;
 }
 
-bool clr_division_is_same(const struct clr_division *a, const struct clr_division *b)
+/* Whether the shards of both have the same devices and first rows. */
+static bool begin_alike(const struct clr_division *a, const struct clr_division *b)
 {
     int i;
 
-    for (i = 0; i < a->count && i < b->count; i++) {
+    for (i = 0; i < a->count && i < b->count; i++)
         if (a->shards[i].device.worker != b->shards[i].device.worker ||
-            a->shards[i].first != b->shards[i].first || a->shards[i].rows != b->shards[i].rows)
+            a->shards[i].first != b->shards[i].first)
             return false;
-    }
     return a->count == b->count;
+}
+
+bool clr_division_is_same(const struct clr_division *a, const struct clr_division *b)
+{
+    const int last = a->count - 1;
+
+    return begin_alike(a, b) && (last < 0 || a->shards[last].rows == b->shards[last].rows);
 }
 
 bool clr_division_begins_device(const struct clr_division *division, int shard)
@@ -92,6 +99,18 @@ int clr_division_devices(const struct clr_division *division)
     for (i = 0; i < division->count; i++)
         count += clr_division_begins_device(division, i);
     return count;
+}
+
+/* Returns the devices that have shards. */
+static struct clr_devices devices_of(const struct clr_division *division)
+{
+    struct clr_devices devices = {.count = 0};
+    int i;
+
+    for (i = 0; i < division->count; i++)
+        if (clr_division_begins_device(division, i))
+            devices.list[devices.count++] = division->shards[i].device;
+    return devices;
 }
 
 /* ---- The copy of a shard. */
@@ -324,8 +343,8 @@ static bool step_upload(struct clr_task *task, struct clr_device *device, struct
         const bool may_take = atomic_load(&resident->before->shown.task.references) == 1;
 
         clr_resident_column_change(device, resident->shown.copy, resident->before->shown.copy,
-                                   may_take, find_rows(column, 0), find_tags(column, 0),
-                                   &resident->fresh, status);
+                                   may_take, find_rows(column, resident->first),
+                                   find_tags(column, resident->first), &resident->fresh, status);
         forget_before(resident);
         return end_upload(resident, ranges_size(resident), status);
     }
@@ -462,9 +481,29 @@ static bool is_like(const struct clr_resident_column *column, const struct clr_f
     return own->bytes == 0 || (own->least == frame->least && own->power == frame->power);
 }
 
-/* Starts making a copy of a column from that of another one, as clr_sharded_change() does. */
-static struct resident *change(struct resident *before, struct clr_column *column,
-                               const struct clr_row_ranges *ranges)
+/* Returns those of the rows that a shard has, by their numbers in it. */
+static struct clr_row_ranges cut_ranges(const struct clr_row_ranges *ranges,
+                                        const struct clr_shard *shard)
+{
+    struct clr_row_ranges found = {.count = 0};
+    int i;
+
+    for (i = 0; i < ranges->count; i++) {
+        const struct clr_row_range *range = &ranges->ranges[i];
+        const size_t first = range->first > shard->first ? range->first : shard->first;
+        const size_t end = range->first + range->rows, last = shard->first + shard->rows;
+
+        if (first < end && first < last)
+            found.ranges[found.count++] =
+                (struct clr_row_range){first - shard->first, (end < last ? end : last) - first};
+    }
+    return found;
+}
+
+/* Starts making the copy of a column's shard from that of another one's, as clr_sharded_change()
+   does. */
+static struct resident *change(struct resident *before, const struct clr_shard *shard,
+                               struct clr_column *column, const struct clr_row_ranges *ranges)
 {
     const uint8_t kind = clr_column_device_kind(column);
     struct resident *resident;
@@ -473,10 +512,11 @@ static struct resident *change(struct resident *before, struct clr_column *colum
         atomic_load(&before->is_shared) || may_share(before->worker, column) ||
         kind != before->shown.kind || !is_like(before->shown.copy, &column->frame))
         return NULL;
-    resident = make(before->worker, kind, column->rows);
+    resident = make(before->worker, kind, shard->rows);
     if (resident == NULL)
         return NULL;
-    resident->fresh = *ranges;
+    resident->first = shard->first;
+    resident->fresh = cut_ranges(ranges, shard);
     if (ranges_size(resident) > MOST_CHANGED) {
         give_back(resident);
         return NULL;
@@ -536,21 +576,23 @@ struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct 
 struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
                                        const struct clr_row_ranges *ranges)
 {
-    const struct clr_devices devices = {.count = 1, .list = {before->division.shards[0].device}};
+    const struct clr_devices devices = devices_of(&before->division);
     struct clr_division division;
     struct clr_sharded *sharded;
+    int i;
 
-    if (before->division.count > 1 || !clr_division_make(&devices, column->rows, &division) ||
-        division.count > 1)
+    if (!clr_division_make(&devices, column->rows, &division) ||
+        !begin_alike(&division, &before->division))
         return NULL;
     sharded = new_sharded(&division);
-    if (sharded == NULL)
-        return NULL;
-    sharded->residents[0] = change(before->residents[0], column, ranges);
-    if (sharded->residents[0] != NULL)
-        return sharded;
-    clr_sharded_release(sharded);
-    return NULL;
+    for (i = 0; sharded != NULL && i < division.count; i++) {
+        sharded->residents[i] = change(before->residents[i], &division.shards[i], column, ranges);
+        if (sharded->residents[i] == NULL) {
+            clr_sharded_release(sharded);
+            return NULL;
+        }
+    }
+    return sharded;
 }
 
 struct clr_sharded *clr_sharded_retain(struct clr_sharded *sharded)
@@ -597,11 +639,15 @@ enum clr_residence clr_sharded_state(const struct clr_sharded *sharded)
 
 bool clr_sharded_await_change(const struct clr_sharded *sharded, int64_t end)
 {
-    const struct resident *only = sharded->residents[0];
+    int i;
 
-    while (only->is_change && atomic_load(&only->state) == CLR_RESIDENT_COMING &&
-           clr_clock_ns() < end)
-        sched_yield();
+    for (i = 0; i < sharded->division.count; i++) {
+        const struct resident *resident = sharded->residents[i];
+
+        while (resident->is_change && atomic_load(&resident->state) == CLR_RESIDENT_COMING &&
+               clr_clock_ns() < end)
+            sched_yield();
+    }
     return clr_sharded_state(sharded) == CLR_RESIDENT_READY;
 }
 

@@ -82,7 +82,7 @@ struct clr_sharded *clr_sharded_new(const struct clr_division *division, struct 
  * were, but for those of the ranges, and may have fewer or more at the end: on the device, to which
  * these rows alone are sent. Returns a copy with one reference; or NULL if it can't be made so: if
  * they are too many, or the other one is not READY, has another form, or is the host's column
- * itself, or if one of both takes several shards; or without memory.
+ * itself, or if its shards would begin at other rows; or without memory.
  */
 struct clr_sharded *clr_sharded_change(const struct clr_sharded *before, struct clr_column *column,
                                        const struct clr_row_ranges *ranges);

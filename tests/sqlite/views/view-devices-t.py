@@ -121,6 +121,37 @@ def test_changes(kind, rng):
     tap.ok(not views.plan(db, "changing")[0].endswith("devices)"), "one, of so few rows")
 
 
+def test_sent(kind, rng, most):
+    """After a commit in WAL mode each device is sent the changed rows that it has, until the shards begin elsewhere."""
+    db = views.connect_several(kind, views.new(), most)
+    support.execute(db, "PRAGMA journal_mode = WAL", "PRAGMA wal_autocheckpoint = 0")
+    rows, end = 30_000, 30_000 // most // 1024 * 1024
+    fill(db, rng, rows)
+    db.commit()
+    select = "SELECT gpu_sum(n), gpu_sum(x), gpu_max(big) FROM t"
+    tap.is_equal(views.create(db, "sent", select), None, "a view")
+    views.given_by_device(db, "sent", select)
+    for what, change in (
+        ("a row of the first shard", "UPDATE t SET n = n + 1, x = -x, big = big - 1 WHERE id = 3"),
+        ("a row of the last one", f"UPDATE t SET n = n - 1, x = x / 2 WHERE id = {rows - 5}"),
+        ("rows anywhere", "UPDATE t SET x = 17 WHERE id % 9000 = 17"),
+        ("rows over the end of one", f"UPDATE t SET x = 7 WHERE id BETWEEN {end - 40} AND {end + 1100}"),
+        ("no row", "UPDATE t SET none = 1 WHERE id = 8"),
+        ("rows at the end", "INSERT INTO t(n, x, big) VALUES(1, 2.5, 3), (4, -1.5, 6)"),
+        ("fewer rows", f"DELETE FROM t WHERE id = {rows}"),
+    ):
+        before = support.value(db, "SELECT value FROM clreduce_stats WHERE name = 'column_bytes_copied'")
+        db.execute(change)
+        db.commit()
+        views.given_by_device(db, "sent", select)
+        sent = support.value(db, "SELECT value FROM clreduce_stats WHERE name = 'column_bytes_copied'") - before
+        tap.ok(sent < 4 * rows, f"{what}: {sent} bytes are sent to {most} devices")
+    for _ in range(4):
+        db.execute("INSERT INTO t(n, x, big) SELECT n, x, big FROM t LIMIT 900")
+        db.commit()
+        views.given_by_device(db, "sent", select, what="shards that begin elsewhere")
+
+
 def test_setting(path, kind, rng):
     """The setting `devices`, and who has what."""
     db = views.connect_several(kind, path, 2)
