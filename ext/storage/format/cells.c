@@ -39,7 +39,8 @@ bool clr_shapes_init(struct clr_shapes *shapes, const struct clr_field *fields, 
     *shapes = (struct clr_shapes){.fields = fields, .count = count, .most = most};
     shapes->shapes = clr_memory_alloc(CLR_SHAPES * sizeof *shapes->shapes);
     shapes->places = clr_memory_alloc(((size_t)count + 1) * CLR_SHAPES * sizeof *shapes->places);
-    if (shapes->shapes == NULL || shapes->places == NULL)
+    shapes->common = clr_memory_alloc(((size_t)count + 1) * sizeof *shapes->common);
+    if (shapes->shapes == NULL || shapes->places == NULL || shapes->common == NULL)
         return false;
     for (i = 0; i < CLR_SHAPES; i++)
         shapes->shapes[i] = no_shape;
@@ -52,6 +53,23 @@ void clr_shapes_free(struct clr_shapes *shapes)
 {
     clr_memory_free(shapes->shapes);
     clr_memory_free(shapes->places);
+    clr_memory_free(shapes->common);
+}
+
+/* Takes note of where a shape that was learnt has the fields. */
+static void note_places(struct clr_shapes *shapes, uint32_t slot)
+{
+    int i;
+
+    for (i = 0; i < shapes->count; i++) {
+        const struct clr_place *place = &shapes->places[(size_t)i * CLR_SHAPES + slot];
+
+        if (!shapes->has_learnt)
+            shapes->common[i] = *place;
+        else if (place->at != shapes->common[i].at || place->type != shapes->common[i].type)
+            shapes->common[i].at = 0;
+    }
+    shapes->has_learnt = true;
 }
 
 void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
@@ -84,6 +102,7 @@ void clr_shapes_learn(struct clr_shapes *shapes, const unsigned char *payload)
         shape.range = shapes->most - end;
     shapes->shapes[slot] = shape;
     shapes->slot = slot;
+    note_places(shapes, slot);
 }
 
 /* ---- Cells. */

@@ -43,8 +43,10 @@ struct clr_shapes {
     int count;
     struct clr_shape *shapes;
     struct clr_place *places; /* CLR_SHAPES for each field */
-    uint32_t slot;            /* of the last row whose shape was found, or learnt */
-    int long_blocks;          /* a guess: to come, of payloads that are not short */
+    struct clr_place *common; /* of each field, that of all shapes learnt; at 0: they differ */
+    bool has_learnt;
+    uint32_t slot;   /* of the last row whose shape was found, or learnt */
+    int long_blocks; /* a guess: to come, of payloads that are not short */
 };
 
 /* most: the bytes of a payload that a leaf can hold. Returns false without memory. Free in any
@@ -69,6 +71,15 @@ struct clr_cells {
     uint16_t slots[CLR_CELLS_MOST];    /* of their shapes */
     bool is_uniform;                   /* all have that in the shapes' slot */
 };
+
+/* Returns where all cells have a field, or NULL if that is not known. */
+static inline const struct clr_place *clr_cells_place(const struct clr_cells *cells,
+                                                      const struct clr_shapes *shapes, int field)
+{
+    if (cells->is_uniform)
+        return &shapes->places[(size_t)field * CLR_SHAPES + shapes->slot];
+    return shapes->common[field].at != 0 ? &shapes->common[field] : NULL;
+}
 
 /*
  * Finds, of the cells at `count` pointers, at most CLR_CELLS_MOST, those whose shape is known, up

@@ -663,6 +663,7 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
                        struct clr_target *target, struct clr_bytes *bytes, size_t row)
 {
     const struct clr_place *places = shapes->places + (size_t)k * CLR_SHAPES;
+    const struct clr_place *place = clr_cells_place(cells, shapes, k);
     const struct clr_field *field = &shapes->fields[k];
     size_t taken = 0;
 
@@ -683,15 +684,14 @@ static void cells_take(const struct clr_cells *cells, const struct clr_shapes *s
         take_with_bytes(cells, field, places, target, bytes, row);
         return;
     }
-    if (cells->is_uniform) {
-        struct clr_place place = places[shapes->slot];
-        const struct clr_serial *serial = &clr_serials[place.type];
+    if (place != NULL) {
+        const struct clr_serial *serial = &clr_serials[place->type];
 
         if (serial->tag == CLR_TAG_REAL && target->kind == CLR_TAG_REAL)
-            taken = take_reals(cells, place.at, target->values + row);
+            taken = take_reals(cells, place->at, target->values + row);
         else if (serial->tag == CLR_TAG_INTEGER && serial->mask != 0 && !field->is_real &&
                  target->kind == CLR_TAG_INTEGER)
-            taken = take_integers(cells, place, target->values + row);
+            taken = take_integers(cells, *place, target->values + row);
     }
     if (taken == cells->rows)
         return;
