@@ -6,7 +6,7 @@ import tap
 import view_support as views
 
 #: Enough rows for the parts of two threads, where a processor has them.
-MANY = 140_000 if tap.QUICK else 280_000
+MANY = 132_000 if tap.QUICK else 280_000
 INT_MIN, INT_MAX = views.INT_MIN, views.INT_MAX
 
 #: Columns by what they have: each is a key or a value.
