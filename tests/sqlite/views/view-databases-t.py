@@ -11,7 +11,7 @@ import support
 import tap
 import view_support as views
 
-ROWS, KEYS = (1_500, 90) if tap.QUICK else (5_000, 200)
+ROWS, KEYS = (1_100, 90) if tap.QUICK else (5_000, 200)
 #: The databases of the fact table t, of the dimension d, and of e, to which t and d lead.
 LAYOUTS = (("main", "one", "two"), ("main", "one", "one"), ("main", "temp", "one"), ("main", "main", "two"), ("one", "main", "two"), ("one", "two", "temp"),
            ("one", "one", "temp"), ("temp", "main", "one"))
