@@ -573,7 +573,7 @@ TAP_TEST(all_tests)
         test_first_view(clr_memory_fail_after, "the extension", 1);
         test_first_view(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 19 : 1);
         test_units(clr_memory_fail_after, "the extension", 1);
-        test_units(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 31 : 1);
+        test_units(nomem_sqlite_fail_after, "SQLite", tap_is_quick() ? 150 : 1);
     }
     for (int i = 0; i < PLACES; i++) {
         for (int j = 0; j < LIVES; j++) {
