@@ -125,7 +125,7 @@ TPCH = {f"TPC-H Q{number}": select for number, select in enumerate((
     "SELECT p_brand, p_type, p_size, count(DISTINCT ps_suppkey) AS n FROM partsupp, part WHERE p_partkey = ps_partkey AND p_brand <> 'Brand#45'"
     " AND p_type NOT LIKE 'MEDIUM POLISHED%' AND p_size IN (49, 14, 23, 45, 19, 3, 36, 9) AND ps_suppkey NOT IN"
     " (SELECT s_suppkey FROM supplier WHERE s_comment LIKE '%Customer%Complaints%') GROUP BY p_brand, p_type, p_size ORDER BY n DESC, 1, 2, 3",
-    "SELECT gpu_sum(l_extendedprice) / 7.0 FROM lineitem, part WHERE p_partkey = l_partkey AND p_brand LIKE 'Brand#2%' AND p_container = 'MED BOX'"
+    "SELECT gpu_sum(l_extendedprice) / 7.0 FROM lineitem, part WHERE p_partkey = l_partkey AND p_brand = 'Brand#23' AND p_container = 'MED BOX'"
     " AND l_quantity < (SELECT 0.2 * avg(l_quantity) FROM lineitem WHERE l_partkey = p_partkey)",
     f"SELECT c_name, o_orderkey, o_orderdate, o_totalprice, sum(l_quantity) FROM customer JOIN orders ON o_custkey = c_custkey JOIN lineitem ON l_orderkey = o_orderkey"
     " WHERE o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING sum(l_quantity) > 200) GROUP BY 1, 2, 3, 4 ORDER BY 4 DESC, 3 LIMIT 100",
