@@ -24,7 +24,8 @@ ROWS are tuples, with commas between, "none", "same" for what the SELECT gives b
 again, or with "at once " the first time, too. Values are as
 Python has them, with NULL, Inf, INT_MIN, INT_MAX, HUGE and TINY for the greatest and the least double, and ULP for 2.0**-52. ANSWERS are of functions by their names, as in "ALONE, corr=1.0", where ALONE has those of the pair (3, 2).
 
-CLREDUCE_TEST_SHARE="2 3" takes every third of the cases, from the one numbered 2 on: of all lines that change nothing.
+CLREDUCE_TEST_SHARE="2 3" takes every third of the cases, from the one numbered 2 on: of all lines that change nothing, and
+of the changes after which kept views are asked.
 
 An aggregate is asked for in all ways that there are: by rows as they stand, by rows that fill chunks of 16 on the host and on a device,
 forwards and backwards, by a view, and where that is said by SQLite's own function.
@@ -63,6 +64,8 @@ NAME = re.compile(r"\$([A-Z]\w*)")
 OURS = re.compile("gpu_|clreduce_")
 #: Lines that others need, whichever share of the cases is taken.
 NEEDED = ("set", "run", "view", "keep", "then", "elsewhere")
+#: Those after which the kept views are asked, if it is their turn.
+CHANGES = ("then", "elsewhere")
 FIRST, STEP = map(int, os.environ.get("CLREDUCE_TEST_SHARE", "0 1").split())
 
 
@@ -199,7 +202,7 @@ class File:
 
     def __init__(self, path, device, aggregates, moments, given):
         self.name, self.path, self.device, self.aggregates, self.moments = os.path.basename(path), path, device, aggregates, moments
-        self.db, self.kept, self.given, self.cases = None, {}, given, 0
+        self.db, self.kept, self.given, self.cases, self.changes = None, {}, given, 0, 0
 
     def run(self):
         """All of it that is for the device."""
@@ -221,7 +224,10 @@ class File:
                 for text in expand(line, names):
                     word, _, rest = text.partition(" ")
                     self.cases += word not in NEEDED
-                    if word in NEEDED or self.cases % STEP == FIRST:
+                    self.changes += word in CHANGES
+                    if word in CHANGES and self.changes % STEP != FIRST:
+                        self.change(word, rest.partition(" => ")[0])
+                    elif word in NEEDED or self.cases % STEP == FIRST:
                         self.line(f"{self.name}:{number}", word, rest, text)
         self.end()
 
@@ -239,7 +245,7 @@ class File:
             name, _, text = rest.partition(" ")
             self.kept[name] = self.parts(text)[:2]
             tap.is_equal(views.create(self.db, name, self.kept[name][0]), None, f"{where} {name}")
-        elif word in ("then", "elsewhere"):
+        elif word in CHANGES:
             self.follow(where, word, *rest.partition(" => ")[::2])
         elif word in ("ask", "try", "soon", "SELECT", "WITH", "VALUES"):
             self.query(where, rest if word in ("ask", "try", "soon") else line, 0 if word == "ask" else ASKED if word == "soon" else 2)
@@ -262,12 +268,16 @@ class File:
         select, _, values = select.partition(" with ")
         return select.replace("\\n", "\n").replace("\\ufeff", "\ufeff"), [read(each) for each in values.split("; ")], expected
 
-    def follow(self, where, word, statement, fast):
-        """A statement, and what the kept views give then."""
+    def change(self, word, statement):
+        """A statement, by this connection or another one."""
         db = self.db if word == "then" else tap.connect(self.database)
         db.execute(statement).fetchall()
         if db is not self.db:
             db.close()
+
+    def follow(self, where, word, statement, fast):
+        """A statement, and what the kept views give then."""
+        self.change(word, statement)
         batch = support.Batch(f"{where} {self.device}: {word} {statement}")
         fast = [name for name in fast.split(", ") if name]
         batch.check(set(fast) <= set(self.kept), f"views {fast}")
