@@ -199,15 +199,17 @@ def test_ranges(device):
     """A device goes over ranges of rows: those of one piece, or of several far from each other; with groups, of
     which there are few or many, as well."""
     db = views.connect(views.new(), device)
-    rows = 1300 * BLOCK
+    # A gap of 1024 blocks makes two ranges of one.
+    blocks_there = 1100
+    rows = blocks_there * BLOCK
     support.execute(db, "CREATE TABLE t(i INTEGER, few INTEGER, many INTEGER, r REAL)",
                     support.numbered("t", rows, "i, i % 7, i * 37 % 30011, i * 0.37", 0))
     apart = "i BETWEEN ?1 AND ?2 OR i > ?3"
     for keys in ("", "few", "many"):
         for condition, parameters, blocks, ranges in (
-            ("i BETWEEN ?1 AND ?2", (70 * BLOCK + 5, 130 * BLOCK - 6), 1300 - 60, 1),
-            (apart, (10 * BLOCK, 69 * BLOCK, rows - 3), 1300 - 61, 2),
-            (apart, (400 * BLOCK, 459 * BLOCK, rows - 3), 1300 - 61, 1),
+            ("i BETWEEN ?1 AND ?2", (70 * BLOCK + 5, 130 * BLOCK - 6), blocks_there - 60, 1),
+            (apart, (10 * BLOCK, 69 * BLOCK, rows - 3), blocks_there - 61, 2),
+            (apart, (100 * BLOCK, 159 * BLOCK, rows - 3), blocks_there - 61, 1),
         ):
             # Extremes by group are two launches on some devices.
             most = ", gpu_max(i)" if keys != "few" else ""
