@@ -70,19 +70,13 @@ sqlite3_stmt *prepare(const char *sql)
 /* As SQLite has it listed. */
 static bool is_deterministic(const char *name)
 {
-    sqlite3_stmt *list = prepare("PRAGMA function_list");
-    bool is = false, is_not = false;
+    sqlite3_stmt *listed = prepare("SELECT is_deterministic FROM listed WHERE name = ?");
+    bool is;
 
-    while (sqlite3_step(list) == SQLITE_ROW) {
-        if (sqlite3_stricmp(name, (const char *)sqlite3_column_text(list, 0)) != 0)
-            continue;
-        is = true;
-        if (strcmp((const char *)sqlite3_column_text(list, 2), "s") != 0 ||
-            (sqlite3_column_int(list, 5) & SQLITE_DETERMINISTIC) == 0)
-            is_not = true;
-    }
-    sqlite3_finalize(list);
-    return is && !is_not;
+    sqlite3_bind_text(listed, 1, name, -1, SQLITE_STATIC);
+    is = sqlite3_step(listed) == SQLITE_ROW && sqlite3_column_int(listed, 0);
+    sqlite3_finalize(listed);
+    return is;
 }
 
 static unsigned find_subtypes(const char *name)
@@ -100,6 +94,20 @@ static void never(sqlite3_context *context, int count, sqlite3_value **values)
 static void never_final(sqlite3_context *context)
 {
     (void)context;
+}
+
+/* Keeps which functions there are, which are hundreds, for who asks for one. */
+static void list_functions(void)
+{
+    char *sql = sqlite3_mprintf(
+        "CREATE TEMP TABLE listed(name TEXT COLLATE NOCASE PRIMARY KEY, is_deterministic);"
+        "INSERT INTO listed SELECT name, min(type = 's' AND (flags & %d) <> 0) "
+        "FROM pragma_function_list GROUP BY name COLLATE NOCASE",
+        SQLITE_DETERMINISTIC);
+
+    if (sqlite3_exec(database, sql, NULL, NULL, NULL) != SQLITE_OK)
+        tap_bail("no list of functions: %s", sqlite3_errmsg(database));
+    sqlite3_free(sql);
 }
 
 void open_database(void)
@@ -123,6 +131,7 @@ void open_database(void)
                                     NULL, NULL, never, never_final);
         }
     }
+    list_functions();
 }
 
 bool is_utf8 = true;
