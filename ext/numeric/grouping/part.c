@@ -503,11 +503,11 @@ static bool only_adds(const struct clr_group_tally *kept)
 
 /* Finds the instructions whose values are nothing but keys that are places, and what tallies add:
    both can be made of what a narrow column keeps. */
-static void find_later(struct clr_group_part *part)
+static void find_lazy(struct clr_group_part *part)
 {
     const struct clr_group_plan *plan = part->plan;
     const struct clr_scan *scan = plan->scan;
-    bool *later = part->later;
+    bool *is_lazy = part->is_lazy;
     int i;
 
     for (i = 0; i < scan->instruction_count; i++) {
@@ -515,24 +515,24 @@ static void find_later(struct clr_group_part *part)
         const int operands[] = {instruction->a, instruction->b, instruction->c};
         int k;
 
-        later[i] = instruction->opcode == CLR_OP_COLUMN;
+        is_lazy[i] = instruction->opcode == CLR_OP_COLUMN;
         for (k = 0; k < clr_opcode_operands(instruction->opcode); k++)
-            later[operands[k]] = false;
+            is_lazy[operands[k]] = false;
     }
     for (i = 0; i < scan->tally_count; i++) {
         const struct clr_tally *tally = &scan->tallies[i];
 
         if (tally->filter >= 0)
-            later[tally->filter] = false;
+            is_lazy[tally->filter] = false;
         if (tally->y >= 0)
-            later[tally->x] = later[tally->y] = false;
+            is_lazy[tally->x] = is_lazy[tally->y] = false;
         else if (tally->x >= 0 && !only_adds(&plan->tallies[i]))
-            later[tally->x] = false;
+            is_lazy[tally->x] = false;
     }
     for (i = 0; i < plan->grouping.key_count && plan->numbering != CLR_NUMBERED_DIRECTLY; i++)
-        later[plan->grouping.keys[i]] = false;
+        is_lazy[plan->grouping.keys[i]] = false;
     if (scan->filter >= 0)
-        later[scan->filter] = false;
+        is_lazy[scan->filter] = false;
 }
 
 void clr_group_part_begin(struct clr_group_part *part, int64_t **made)
@@ -577,7 +577,7 @@ struct clr_group_part *clr_group_part_new(const struct clr_group_plan *plan,
     part->memory = memory;
     part->first = first;
     part->most = most;
-    find_later(part);
+    find_lazy(part);
     return part;
 }
 
@@ -766,7 +766,7 @@ void clr_group_part_take(struct clr_group_part *part, const struct clr_scan *sca
                                       .seen = &part->seen,
                                       .in_order = part->plan->grouping.by_first,
                                       .in_place = part->first_rows.start != NULL,
-                                      .later = part->later};
+                                      .is_lazy = part->is_lazy};
 
     if (part->outcome == CLR_SCAN_DONE)
         part->outcome = clr_blocks_take(scan, first, last, &taking, stop);

@@ -57,7 +57,7 @@ struct clr_group_part {
     struct clr_room first_rows; /* uint64_t, if the order is by them and numbers are places */
     uint16_t rows[CLR_BLOCK];   /* those of a block that are selected */
     bool all_rows;              /* all of them are */
-    bool later[CLR_MOST_INSTRUCTIONS]; /* as in struct clr_taking */
+    bool is_lazy[CLR_MOST_INSTRUCTIONS]; /* as in struct clr_taking */
 };
 
 /* Returns a part of so many rows at most, or NULL without memory. Free with clr_group_part_free().

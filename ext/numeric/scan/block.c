@@ -39,7 +39,7 @@ struct clr_block *clr_block_new(const struct clr_scan *scan)
         return NULL;
     block = (struct clr_block *)(void *)memory;
     block->scan = scan;
-    block->later = NULL;
+    block->is_lazy = NULL;
     block->ran = scan->instruction_count;
     block->loops = clr_loops_choose(0);
     block->registers = (struct clr_register *)(void *)(memory + sizeof *block);
@@ -208,13 +208,14 @@ static void alias(struct clr_register *result, const struct clr_register *source
     result->tags = source->tags;
 }
 
-/* A short block is padded with values of a type that it has. later: values may come later. */
-static void load_column(const struct clr_block *block, const struct clr_column *column, bool later,
-                        struct clr_register *result)
+/* A short block is padded with values of a type that it has. is_lazy: clr_block_widen() may bring
+   the values. */
+static void load_column(const struct clr_block *block, const struct clr_column *column,
+                        bool is_lazy, struct clr_register *result)
 {
     size_t padding = CLR_BLOCK - block->count;
 
-    if (later && padding == 0 && column->words != NULL && column->kind != CLR_TAG_MIXED) {
+    if (is_lazy && padding == 0 && column->words != NULL && column->kind != CLR_TAG_MIXED) {
         result->values = NULL;
         set_type(block, result, column->kind);
         return;
@@ -453,7 +454,7 @@ static void run_instruction(struct clr_block *block, int number)
 
     if (instruction->opcode == CLR_OP_COLUMN) {
         load_column(block, block->columns[instruction->a],
-                    block->later != NULL && block->later[number], result);
+                    block->is_lazy != NULL && block->is_lazy[number], result);
         return;
     }
     if (instruction->opcode == CLR_OP_LOOKUP) {

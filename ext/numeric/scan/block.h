@@ -16,9 +16,9 @@ struct clr_block {
     int64_t *converted; /* an operand as REALs */
     const uint8_t *uniform[CLR_TAG_UNSURE + 1]; /* a block of each tag */
     struct clr_register *registers;
-    const bool *later; /* as in struct clr_taking */
-    int fetched;       /* of so many instructions, the first ones, the columns were fetched ahead */
-    int ran; /* the stages whose instructions have run for the rows: bits of enum clr_stage */
+    const bool *is_lazy; /* as in struct clr_taking */
+    int fetched; /* of so many instructions, the first ones, the columns were fetched ahead */
+    int ran;     /* the stages whose instructions have run for the rows: bits of enum clr_stage */
 };
 
 /* Returns a block without rows, or NULL without memory. Free with clr_memory_free(). */

@@ -203,7 +203,7 @@ enum clr_scan_outcome clr_blocks_take(const struct clr_scan *scan, size_t first,
     if (driver.block == NULL || !init_gathered(&driver.gathered, driver.block))
         outcome = CLR_SCAN_FAILED;
     else
-        driver.block->later = taking->later;
+        driver.block->is_lazy = taking->is_lazy;
     for (; outcome == CLR_SCAN_DONE && first < last; first += count) {
         if (atomic_load_explicit(stop, memory_order_relaxed)) {
             outcome = CLR_SCAN_STOPPED;

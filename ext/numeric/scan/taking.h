@@ -27,9 +27,9 @@ struct clr_taking {
      * none are, so that those of the block follow those seen.
      */
     bool in_order, in_place;
-    /* Of each instruction, whether what takes rows asks for the values of a narrow column by itself
-       where it needs them, by clr_block_widen(), and nobody else does; or NULL: of none. */
-    const bool *later;
+    /* Of each instruction, whether the values of a narrow column are left out until what takes rows
+       asks for them by clr_block_widen(): nobody else may need them. NULL: of none. */
+    const bool *is_lazy;
 };
 
 /* Takes rows [first, last) of the scan. Returns CLR_SCAN_DONE, CLR_SCAN_UNSURE, CLR_SCAN_STOPPED,
