@@ -12,6 +12,13 @@ enum clr_vectors { CLR_VECTORS_PORTABLE, CLR_VECTORS_AVX2, CLR_VECTORS_AVX512 };
  */
 enum clr_vectors clr_processor_vectors(void);
 
+/* Whether the portable loops may multiply and add with one rounding by one instruction. */
+#if defined(__aarch64__)
+#define CLR_PORTABLE_FUSED true
+#else
+#define CLR_PORTABLE_FUSED false
+#endif
+
 /*
  * The whole of a function that chooses the best of portable_loops, avx2_loops and avx512_loops, of
  * that type, for this processor, or for tests the best but `skipped` ones: returns its address, or

@@ -92,15 +92,6 @@ bool clr_division_begins_device(const struct clr_division *division, int shard)
            division->shards[shard].device.worker != division->shards[shard - 1].device.worker;
 }
 
-int clr_division_devices(const struct clr_division *division)
-{
-    int count = 0, i;
-
-    for (i = 0; i < division->count; i++)
-        count += clr_division_begins_device(division, i);
-    return count;
-}
-
 /* Returns the devices that have shards. */
 static struct clr_devices devices_of(const struct clr_division *division)
 {
@@ -111,6 +102,11 @@ static struct clr_devices devices_of(const struct clr_division *division)
         if (clr_division_begins_device(division, i))
             devices.list[devices.count++] = division->shards[i].device;
     return devices;
+}
+
+int clr_division_devices(const struct clr_division *division)
+{
+    return devices_of(division).count;
 }
 
 /* ---- The copy of a shard. */

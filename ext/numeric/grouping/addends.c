@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const int64_t zeros[CLR_BLOCK];
-
 /* A tally, and a block's rows. */
 struct task {
     struct clr_group_addends *addends;
@@ -91,7 +89,7 @@ static void count_others(const struct task *task, int word, const uint64_t *rows
     if (word < 0)
         return;
     if (same_rows(rows, task->selected)) {
-        set_word(task, word, zeros);
+        set_word(task, word, clr_group_zeros);
         return;
     }
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
@@ -181,13 +179,12 @@ static bool takes_sums(const struct clr_group_tally *kept, bool real, int64_t le
 }
 
 /* Returns the column of a tally's argument if its values have not been asked for, and all selected
-   rows count; else asks for them and returns NULL. */
+   rows count; else NULL. */
 static const struct clr_column *narrow_column(const struct task *task, const uint64_t *rows)
 {
-    if (task->x->values == NULL && same_rows(rows, task->selected))
-        return clr_block_column(task->block, task->tally->x);
-    clr_block_widen(task->block, task->tally->x);
-    return NULL;
+    return task->x->values == NULL && same_rows(rows, task->selected)
+               ? clr_block_column(task->block, task->tally->x)
+               : NULL;
 }
 
 /* Cuts the decimals of a narrow column. Returns false if some may lie outside of the window. */
@@ -543,7 +540,8 @@ static bool find_digits(const struct clr_window *window, const int64_t parts[2],
         const double part = clr_real_of(parts[i]);
 
         /* below 2^50 units, of which window->high has 1.5 * 2^52 */
-        if (!(fabs(part) * 6.0 < window->high) || !clr_window_split(window, part, &upper, &lower))
+        if (!(fabs(part) * 6.0 < window->high) ||
+            clr_window_split(window, part, &upper, &lower) != 0)
             return false;
         *high += upper;
         *low += lower;

@@ -34,6 +34,8 @@ enum { LINE_BYTES = 64, STEP = 64, WORDS_AHEAD = 2048 };
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+const int64_t clr_group_zeros[CLR_BLOCK];
+
 static void cut_carefully(const struct clr_window *window, const int64_t *reals, int64_t *high,
                           int64_t *low, uint8_t *outside)
 {
@@ -89,18 +91,6 @@ static ALWAYS_INLINE void pack_kept(const struct clr_group_packing *packing, boo
     });
 }
 
-static ALWAYS_INLINE uint64_t cut_one(const struct clr_window *window, double x, int64_t *high,
-                                      int64_t *low)
-{
-    const double first = x + window->high;
-    const double rest = x - (first - window->high);
-    const double second = rest + window->low;
-
-    *high = (int64_t)((uint64_t)clr_bits_of(first) - (uint64_t)clr_bits_of(window->high));
-    *low = (int64_t)((uint64_t)clr_bits_of(second) - (uint64_t)clr_bits_of(window->low));
-    return (uint64_t)clr_bits_of(rest - (second - window->low));
-}
-
 static ALWAYS_INLINE bool cut_decimals(const struct clr_window *window,
                                        const struct clr_frame *frame, const void *words,
                                        int64_t *restrict high, int64_t *restrict low, bool fused)
@@ -110,8 +100,8 @@ static ALWAYS_INLINE bool cut_decimals(const struct clr_window *window,
     uint64_t lost = 0;
 
     EACH_SIZE(frame->bytes, words, {
-        lost |= cut_one(window, clr_decimal_kept(each, below, power, reciprocal, fused), &high[row],
-                        &low[row]);
+        lost |= clr_window_split(window, clr_decimal_kept(each, below, power, reciprocal, fused),
+                                 &high[row], &low[row]);
     });
     return lost == 0;
 }
@@ -235,9 +225,6 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding, int f
     }
 }
 
-/* What is added where a record has no word, but room. */
-static const int64_t zeros[CLR_BLOCK];
-
 static ALWAYS_INLINE uint64_t fold_one(uint64_t folded, uint64_t word, bool raises)
 {
     return !raises ? folded + word : word > folded ? word : folded;
@@ -246,11 +233,7 @@ static ALWAYS_INLINE uint64_t fold_one(uint64_t folded, uint64_t word, bool rais
 #define VARIANT(name) portable_##name
 #define TARGET
 #define LANES 2
-#if defined(__aarch64__)
-#define FUSED true
-#else
-#define FUSED false
-#endif
+#define FUSED CLR_PORTABLE_FUSED
 #include "numeric/grouping/group_loops.inc"
 
 #if defined(__x86_64__)

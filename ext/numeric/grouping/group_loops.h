@@ -94,6 +94,9 @@ struct clr_group_loops {
     void (*add)(const struct clr_group_adding *adding);
 };
 
+/* The values of a word to which a block's rows add nothing. */
+extern const int64_t clr_group_zeros[CLR_BLOCK];
+
 /* Returns the best loops for this processor, or for tests the best but `skipped` ones; NULL if
    there are no more. */
 const struct clr_group_loops *clr_group_loops_choose(int skipped);

@@ -29,8 +29,8 @@ struct clr_window {
 void clr_window_lay(struct clr_window *window, int top, int bottom, uint64_t rows);
 
 /* Cuts a number below 2^50 units of its upper digit, as a sum of numbers within the window may be.
-   Returns whether the digits have all of it. */
-static inline __attribute__((always_inline)) bool
+   Returns the bits, but for the sign, of what they lack: 0 if they have all of it. */
+static inline __attribute__((always_inline)) uint64_t
 clr_window_split(const struct clr_window *window, double x, int64_t *high, int64_t *low)
 {
     const double first = x + window->high;
@@ -45,14 +45,15 @@ clr_window_split(const struct clr_window *window, double x, int64_t *high, int64
     memcpy(&bits, &second, sizeof bits);
     memcpy(&unit, &window->low, sizeof unit);
     *low = (int64_t)((uint64_t)bits - (uint64_t)unit);
-    return lost == 0.0;
+    memcpy(&bits, &lost, sizeof bits);
+    return (uint64_t)bits << 1;
 }
 
 /* Cuts a number. Returns whether it lies within the window; if not, the digits are anything. */
 static inline __attribute__((always_inline)) bool
 clr_window_cut(const struct clr_window *window, double x, int64_t *high, int64_t *low)
 {
-    const bool has_all = clr_window_split(window, x, high, low);
+    const bool has_all = clr_window_split(window, x, high, low) == 0;
 
     return (fabs(x) < window->limit) & has_all;
 }

@@ -155,11 +155,7 @@ static ALWAYS_INLINE double origin_of(double power)
     }                                                                                              \
     static const struct clr_decimals_loops name##_loops = {name##_split, name##_widen, name##_sum};
 
-#if defined(__aarch64__)
-LOOPS(portable, , true, pair)
-#else
-LOOPS(portable, , false, pair)
-#endif
+LOOPS(portable, , CLR_PORTABLE_FUSED, pair)
 #if defined(__x86_64__)
 LOOPS(avx2, __attribute__((target("avx2,fma"))), true, four)
 LOOPS(avx512, __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))), true, eight)
