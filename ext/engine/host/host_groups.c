@@ -8,6 +8,10 @@
 /* STEP: rows, at multiples of which parts start, so that no block but the last one is short. */
 enum { STEP = 4096, SOME_PLACES = 65536 };
 
+/* Where any thread may take any rows, it takes so many at a time, or, of fewer rows, so that there
+   are PIECES for each thread. */
+enum { MOST_TAKEN = 16 * STEP, PIECES = 8 };
+
 /* Parts that come in portions number their rows from the part's number times 2^PART_BITS on. */
 enum { PART_BITS = 48 };
 
@@ -51,11 +55,54 @@ static size_t find_start(const struct clr_groups *groups, int part, int parts)
     return start < rows ? start : rows;
 }
 
-static void run_part(void *argument, int part, const atomic_bool *stop)
+/* Whether a part may have any of the rows: records of places know nothing of their order. */
+static bool is_in_pieces(const struct clr_groups *groups)
 {
-    struct clr_groups *groups = argument;
+    const struct clr_group_plan *plan = &groups->plan;
+    int i;
 
-    clr_group_part_run(groups->parts[part], stop);
+    for (i = 0; i < plan->tally_count; i++) {
+        if (plan->tallies[i].gathers)
+            return false;
+    }
+    return plan->numbering == CLR_NUMBERED_DIRECTLY && !plan->grouping.by_first;
+}
+
+/* Parts that are run, each by a thread. */
+struct running {
+    struct clr_groups *groups;
+    size_t piece;       /* rows of a piece; 0: each part has its own rows alone */
+    atomic_size_t next; /* piece to take */
+};
+
+static size_t find_piece(size_t rows, int parts)
+{
+    const size_t pieces = (size_t)parts * PIECES, piece = (rows + pieces - 1) / pieces;
+
+    return piece < MOST_TAKEN ? (piece + STEP - 1) / STEP * STEP : MOST_TAKEN;
+}
+
+/* Takes the piece of the part's number, and then others as they are left, so that a thread that
+   starts late or is slow has fewer. */
+static void run_part(void *argument, int number, const atomic_bool *stop)
+{
+    struct running *running = argument;
+    struct clr_group_part *part = running->groups->parts[number];
+    const size_t rows = running->groups->rows, piece = running->piece;
+    size_t taken = (size_t)number;
+
+    if (piece == 0) {
+        clr_group_part_run(part, stop);
+        return;
+    }
+    clr_group_part_begin(part, NULL);
+    while (part->outcome == CLR_SCAN_DONE && taken * piece < rows) {
+        const size_t first = taken * piece;
+        clr_group_part_take(part, part->plan->scan, first,
+                            rows - first < piece ? rows : first + piece, stop);
+        taken = atomic_fetch_add(&running->next, 1);
+    }
+    clr_group_part_end(part);
 }
 
 /* The most telling outcome of the parts: a value that is unsure settles the scan, and a plan that
@@ -135,6 +182,7 @@ static enum clr_scan_outcome open_parts(struct clr_groups *groups, int count, co
    CLR_SCAN_STOPPED or CLR_SCAN_FAILED. */
 static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct clr_group_team *team)
 {
+    struct running running = {.groups = groups, .piece = 0};
     enum clr_scan_outcome outcome = CLR_SCAN_DONE;
     int parts, i;
 
@@ -142,11 +190,14 @@ static enum clr_scan_outcome run_parts(struct clr_groups *groups, const struct c
     /* The plan may have been a device's. */
     groups->plan.stride = clr_group_plan_stride(&groups->plan, CLR_GROUPS_OF_COLUMNS);
     parts = count_parts(groups, team->size);
+    if (is_in_pieces(groups))
+        running.piece = find_piece(groups->rows, parts);
+    atomic_init(&running.next, (size_t)parts);
     for (i = 0; i < parts && outcome == CLR_SCAN_DONE; i++) {
         const size_t start = find_start(groups, i, parts);
         outcome = open_part(groups, start, find_start(groups, i + 1, parts) - start);
     }
-    if (outcome == CLR_SCAN_DONE && !team->run(team->context, parts, run_part, groups))
+    if (outcome == CLR_SCAN_DONE && !team->run(team->context, parts, run_part, &running))
         outcome = CLR_SCAN_STOPPED;
     return outcome;
 }

@@ -46,7 +46,7 @@ struct clr_group_part {
     const struct clr_group_plan *plan;
     struct clr_group_memory *memory;
     uint64_t first; /* the number of its first row */
-    size_t most;    /* rows that it has at most */
+    size_t most;    /* rows that it is made for; only groups numbered directly may get more */
     size_t seen;    /* rows that it has gone through */
     enum clr_scan_outcome outcome;
     struct clr_group_doubts doubts;

@@ -71,7 +71,8 @@ static void make(size_t rows, enum family key, enum family value, unsigned opera
 
     scans_begin(&made, columns, 3);
     scans_tally(&made, operations, 2, operations & 1u << CLR_DOT ? 2 : -1);
-    grouping = (struct clr_grouping){.key_count = 1, .keys = {0, 1}};
+    grouping =
+        (struct clr_grouping){.key_count = 1, .keys = {0, 1}, .by_first = random_below(2) == 0};
     question = (struct clr_question){.kind = CLR_ASK_BETWEEN, .fraction = 0.3};
     made.scan.grouping = &grouping;
     made.scan.questions = &question;
