@@ -6,6 +6,8 @@
         FOLDER/runs/NAME-1.json and so on, and the page. What was there of that name is removed
         first. With a number, only that one of the three runs, for a machine that is lent for so
         long at a time: 1 removes what was there, and 2 and 3 do not measure again what is there.
+        A run that had no time for all parts (--limit) goes on with those that are left, as often
+        as it takes.
 
     bench/report.py page FOLDER [NAME...]
         Makes FOLDER/NAME.md, NAME-tables.md and their pictures of the runs in FOLDER/runs alone: of
@@ -61,10 +63,12 @@ def remove_runs(folder, name):
 def measure(folder, name, only, options):
     """The runs, one after the other; one that fails is left out, and the others go on."""
     os.makedirs(os.path.join(folder, "runs"), exist_ok=True)
-    if only is not None and only > 1 and os.path.exists(run_path(folder, name, only)):
+    before = files.read_results(run_path(folder, name, only)) if only is not None else None
+    goes_on = before is not None and len(before["left"]) > 0
+    if only is not None and only > 1 and before is not None and not goes_on:
         raise ReportError(f"run {only} of {name} is there, and is not measured again; "
                           "run 1 begins anew")
-    if only in (None, 1):
+    if only in (None, 1) and not goes_on:
         remove_runs(folder, name)
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")
     for number in range(1, RUNS + 1) if only is None else (only,):

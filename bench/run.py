@@ -65,7 +65,7 @@ from measuring import views
 from measuring.tools import Tools
 from page import files
 from page import targets
-from page.whole import Runs
+from page.whole import Runs, description
 
 #: The parts of device-bench, with the seconds that each may take of the five minutes of them all.
 DEVICE_SECONDS = {"bandwidth": 10, "kernel": 30, "host": 10, "exponents": 8, "transfer": 12,
@@ -127,27 +127,33 @@ def measure(part, tools, results):
     return found, failure
 
 
-def measure_all(parts, tools, results):
-    """Fills in the results of each part; one that fails is named, and the others go on."""
-    for part in parts:
-        if tools.is_late():
-            note_missing(results, [f"{part} is not measured: {tools.too_late()}"])
-            continue
+def measure_left(tools, results, path):
+    """Fills in the results of each part that is left, and the file, if there is one, after each of
+    them: what has no time may go on with it. A part that fails is named, and the others go on."""
+    while results["left"] and not tools.is_late():
+        part = results["left"][0]
+        start = time.monotonic()
+        failure, found = None, None
         if part in ON_DEVICES and results["machine"]["device"] is None:
             note_missing(results, [f"{part} is not measured: there is no device"])
-            continue
-        start = time.monotonic()
-        try:
-            found, failure = measure(part, tools, results)
-        except method.BenchError as error:
-            found, failure = None, str(error)
+        else:
+            try:
+                found, failure = measure(part, tools, results)
+            except method.BenchError as error:
+                failure = str(error)
         if found:
             results["parts"][part] = found
         if failure:
-            results["missing"].append(f"{part}: {failure}")
-            print(f"bench: {part}: {failure}", file=sys.stderr)
+            note_missing(results, [f"{part}: {failure}"])
         results["seconds"][part] = round(time.monotonic() - start, 1)
         print(f"bench: {part} took {results['seconds'][part]} s", file=sys.stderr, flush=True)
+        results["left"].pop(0)
+        results["ended"] = now()
+        if path:
+            files.write_results(path, results)
+    if results["left"]:
+        print(f"bench: not measured, as {tools.too_late()}: {', '.join(results['left'])}",
+              file=sys.stderr)
 
 
 def make_databases(tools):
@@ -181,7 +187,8 @@ def parse(arguments):
     parser.add_argument("--prepare", action="store_true",
                         help="make the databases that are not there, and measure nothing")
     parser.add_argument("--limit", type=float, default=math.inf, metavar="SECONDS",
-                        help="what has not begun by then is not measured")
+                        help="what has not begun by then is left; with the same --json once "
+                             "more, the run goes on with it")
     options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
     if unknown:
@@ -223,6 +230,18 @@ def now():
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
 
 
+def going_on(results, path):
+    """The results of a run that had no time for all its parts, or those of a run that begins. What
+    was measured then counts; what was left is measured now."""
+    before = files.read_results(path) if path else None
+    if before is None:
+        return results
+    if description(before) != description(results):
+        raise method.BenchError(f"{path} is of another commit, command, scale or machine")
+    before["calls"] += 1
+    return before
+
+
 def main(arguments):
     """Measures, writes the results and maybe the page of them, and says where they are."""
     options = parse(arguments)
@@ -241,14 +260,19 @@ def main(arguments):
         "run": options.run[0],
         "rows": options.rows,
         "machine": machine.describe(tools, options.compiler),
+        "calls": 1,
         "missing": [],
+        "left": [],
         "parts": {},
         "seconds": {},
     }
-    note_missing(results, peers.missing())
-    usual = [part for part in PARTS if part not in APART and (options.run[1] > 1 or part not in FOR_REPORTS)]
-    measure_all([part for part in PARTS if part in (options.parts or usual)], tools, results)
-    results["ended"] = now()
+    usual = [part for part in PARTS
+             if part not in APART and (options.run[1] > 1 or part not in FOR_REPORTS)]
+    results = going_on(results, options.json)
+    if results["calls"] == 1:
+        note_missing(results, peers.missing())
+        results["left"] = [part for part in PARTS if part in (options.parts or usual)]
+    measure_left(tools, results, options.json)
     results["targets"] = [target.row(results) for target in targets.of_machine(results)]
     name = "-".join(options.parts) or "all"
     path = options.json or os.path.join(options.output, f"{name}.json")

@@ -50,6 +50,11 @@ def machine_name(results):
     return f"{platform} on {machine['cores']} cores"
 
 
+def calls_words(run):
+    """In how many calls a run was measured that had no time for all of it in one."""
+    return "" if run["calls"] == 1 else f", in {run['calls']} calls of one part after the other"
+
+
 def machine(runs):
     """The machine, the runs, and what is missing."""
     about = runs.whole["machine"]
@@ -63,9 +68,12 @@ def machine(runs):
     lines.append("- " + ", ".join(f"{name} {version}"
                                   for name, version in about["versions"].items() if version))
     lines.append(f"- made by `{runs.whole['command']}`, with {runs.whole['rows']:,} rows")
-    lines += [f"- run {number}: {run['started']} to {run['ended']} UTC"
+    lines += [f"- run {number}: {run['started']} to {run['ended']} UTC{calls_words(run)}"
               for number, run in sorted(runs.results.items())]
     lines += [f"- **run {number} is missing**" for number in runs.missing()]
+    for number, run in sorted(runs.results.items()):
+        if run["left"]:
+            lines.append(f"- missing (run {number}), for want of time: {', '.join(run['left'])}")
     # A sentence on what was not measured is the same in every run that it is about.
     reasons = {}
     for number, run in sorted(runs.results.items()):

@@ -14,7 +14,8 @@ import tap
 BENCH = os.path.join(tap.SRCDIR, "bench")
 sys.path.insert(0, BENCH)
 
-from measuring import gate  # noqa: E402
+import run  # noqa: E402
+from measuring import gate, method  # noqa: E402
 from page import files, whole  # noqa: E402
 
 MACHINE = {"processor": "a processor", "cores": 2, "memory_bytes": 1 << 30, "system": "a system",
@@ -76,7 +77,7 @@ def make_run(number, speed, time, same=True):
         "format": 2, "command": "make bench-report MACHINE=some", "rows": 1000,
         "started": f"2026-01-0{number} 10:00:00", "ended": f"2026-01-0{number} 10:05:00",
         "machine": MACHINE, "missing": ["DuckDB is not measured"] if number == 2 else [],
-        "seconds": {}, "parts": {
+        "calls": 2 if number == 3 else 1, "left": [], "seconds": {}, "parts": {
             "kernel": [],
             "feed": [{"name": "gpu_sum, REAL", "rows": 1000, "statements": [
                 statement("gpu_sum(x)", 1000 * time, 1, 1, 1),
@@ -137,6 +138,8 @@ def check_three_runs(folder):
     tap.is_equal(line_of(page, "feed: gpu_max against max"), ["≥ 1.00×", "not measured", "", ""],
                  "a target that was not measured is said")
     tap.ok("is missing" not in page, "no run is said to be missing")
+    tap.ok("run 3: 2026-01-03 10:00:00 to 2026-01-03 10:05:00 UTC, in 2 calls" in page,
+           "a run in several calls is said")
     tap.ok("- missing (run 2): DuckDB is not measured" in page, "what a run did not measure is said with its number")
     tap.is_equal(line_of(tables, "gpu_sum, REAL"),
                  ["1,000", "20.0", "`sum(x)`", "25.0", "1.25× (0.50× to 1.75×)"],
@@ -211,6 +214,42 @@ def check_measuring(folder):
     tap.ok(code != 0 and "the machine's name" in error, "a name that is no name is refused")
 
 
+class Clock:
+    """Tools that are late after so many parts."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def is_late(self):
+        self.parts -= 1
+        return self.parts < 0
+
+    def too_late(self):
+        return "time is over"
+
+
+def check_going_on(folder):
+    """A run that has no time for all parts goes on with the others."""
+    path = os.path.join(folder, "part.json")
+    measured = []
+    begun = dict(make_run(1, 1, 1), calls=1, left=["feed", "size", "views"], parts={})
+    run.measure = lambda part, tools, results: (measured.append(part) or [part], None)
+    run.measure_left(Clock(2), run.going_on(begun, path), path)
+    kept = files.read_results(path)
+    tap.is_equal((kept["parts"], kept["left"]), ({"feed": ["feed"], "size": ["size"]}, ["views"]),
+                 "what had time is kept, and so are the names of what had none")
+    again = run.going_on(dict(make_run(1, 1, 1), calls=1, left=["feed", "size", "views"]), path)
+    run.measure_left(Clock(9), again, path)
+    kept = files.read_results(path)
+    tap.is_equal((measured, list(kept["parts"]), kept["left"], kept["calls"]),
+                 (["feed", "size", "views"], ["feed", "size", "views"], [], 2), "a run goes on with what is left, once")
+    try:
+        run.going_on(dict(begun, rows=2000), path)
+        tap.ok(False, "and with no other run's results")
+    except method.BenchError as error:
+        tap.ok("of another commit, command, scale or machine" in str(error), "and with no other run's results")
+
+
 def check_sqlite():
     """What SQLite took for groups in one run is what all runs are held against."""
     runs = {number: make_run(number, 1.5, number) for number in (1, 2, 3)}
@@ -246,6 +285,7 @@ def main():
         check_missing(folder)
         check_mismatch(folder)
         check_measuring(folder)
+        check_going_on(folder)
     check_sqlite()
     check_combining()
     return tap.done()
