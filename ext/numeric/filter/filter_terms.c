@@ -172,11 +172,10 @@ static bool are_numbers(const struct clr_column *column)
 void clr_terms_find_sure(const struct clr_scan *scan, const bool *sure_columns,
                          bool sure[CLR_MOST_INSTRUCTIONS])
 {
-    int i;
+    int operands[3], count, i;
 
     for (i = 0; i < scan->instruction_count; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
-        const int operands = clr_opcode_operands(instruction->opcode);
 
         switch (instruction->opcode) {
         case CLR_OP_CONSTANT:
@@ -189,9 +188,9 @@ void clr_terms_find_sure(const struct clr_scan *scan, const bool *sure_columns,
             sure[i] = (scan->lookups[instruction->b].types & CLR_UNKNOWN_TYPES) == 0;
             break;
         default:
-            sure[i] = instruction->opcode != CLR_OP_ABSOLUTE && sure[instruction->a] &&
-                      (operands < 2 || sure[instruction->b]) &&
-                      (operands < 3 || sure[instruction->c]);
+            sure[i] = instruction->opcode != CLR_OP_ABSOLUTE;
+            for (count = clr_instruction_operands(instruction, operands); count > 0; count--)
+                sure[i] = sure[i] && sure[operands[count - 1]];
         }
     }
 }
@@ -354,18 +353,12 @@ static void add_term(const struct clr_scan *scan, struct clr_filter_terms *terms
 /* Gives an instruction's operands its stages: they are needed when it is. */
 static void spread_stages(const struct clr_scan *scan, uint8_t *stages)
 {
-    int i;
+    int operands[3], count, i;
 
     for (i = scan->instruction_count - 1; i >= 0; i--) {
-        const struct clr_instruction *instruction = &scan->instructions[i];
-        const int operands = clr_opcode_operands(instruction->opcode);
-
-        if (operands > 0)
-            stages[instruction->a] |= stages[i];
-        if (operands > 1)
-            stages[instruction->b] |= stages[i];
-        if (operands > 2)
-            stages[instruction->c] |= stages[i];
+        count = clr_instruction_operands(&scan->instructions[i], operands);
+        while (count > 0)
+            stages[operands[--count]] |= stages[i];
     }
 }
 

@@ -512,12 +512,11 @@ static void find_lazy(struct clr_group_part *part)
 
     for (i = 0; i < scan->instruction_count; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
-        const int operands[] = {instruction->a, instruction->b, instruction->c};
-        int k;
+        int operands[3], count = clr_instruction_operands(instruction, operands);
 
         is_lazy[i] = instruction->opcode == CLR_OP_COLUMN;
-        for (k = 0; k < clr_opcode_operands(instruction->opcode); k++)
-            is_lazy[operands[k]] = false;
+        while (count > 0)
+            is_lazy[operands[--count]] = false;
     }
     for (i = 0; i < scan->tally_count; i++) {
         const struct clr_tally *tally = &scan->tallies[i];

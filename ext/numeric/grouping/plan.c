@@ -299,22 +299,20 @@ struct planner {
 static void find_nulls(struct planner *planner)
 {
     const struct clr_scan *scan = planner->scan;
-    int i;
+    bool *null = planner->may_be_null;
+    int operands[3], count, i;
 
     for (i = 0; i < scan->instruction_count; i++) {
         const struct clr_instruction *instruction = &scan->instructions[i];
-        const int operands = clr_opcode_operands(instruction->opcode);
-        const bool *null = planner->may_be_null;
 
+        null[i] = false;
         if (instruction->opcode == CLR_OP_COLUMN)
-            planner->may_be_null[i] =
-                !planner->has_all || scan->columns[instruction->a]->kind == CLR_TAG_MIXED;
+            null[i] = !planner->has_all || scan->columns[instruction->a]->kind == CLR_TAG_MIXED;
         else if (instruction->opcode == CLR_OP_LOOKUP)
-            planner->may_be_null[i] = scan->lookups[instruction->b].kind == CLR_TAG_MIXED;
+            null[i] = scan->lookups[instruction->b].kind == CLR_TAG_MIXED;
         else
-            planner->may_be_null[i] = (operands > 0 && null[instruction->a]) ||
-                                      (operands > 1 && null[instruction->b]) ||
-                                      (operands > 2 && null[instruction->c]);
+            for (count = clr_instruction_operands(instruction, operands); count > 0; count--)
+                null[i] = null[i] || null[operands[count - 1]];
     }
 }
 

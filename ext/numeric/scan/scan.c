@@ -28,11 +28,19 @@ int clr_opcode_operands(enum clr_opcode opcode)
     return operands[opcode];
 }
 
+int clr_instruction_operands(const struct clr_instruction *instruction, int operands[3])
+{
+    operands[0] = instruction->a;
+    operands[1] = instruction->b;
+    operands[2] = instruction->c;
+    return clr_opcode_operands(instruction->opcode);
+}
+
 void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tally,
                         bool used[CLR_MOST_INSTRUCTIONS])
 {
     const int roots[] = {scan->filter, tally->filter, tally->x, tally->y};
-    int i;
+    int operands[3], count, i;
 
     memset(used, 0, (size_t)scan->instruction_count * sizeof *used);
     for (i = 0; i < 4; i++) {
@@ -40,16 +48,9 @@ void clr_scan_find_used(const struct clr_scan *scan, const struct clr_tally *tal
             used[roots[i]] = true;
     }
     for (i = scan->instruction_count - 1; i >= 0; i--) {
-        const struct clr_instruction *instruction = &scan->instructions[i];
-        int operands = clr_opcode_operands(instruction->opcode);
-        if (!used[i])
-            continue;
-        if (operands > 0)
-            used[instruction->a] = true;
-        if (operands > 1)
-            used[instruction->b] = true;
-        if (operands > 2)
-            used[instruction->c] = true;
+        count = used[i] ? clr_instruction_operands(&scan->instructions[i], operands) : 0;
+        while (count > 0)
+            used[operands[--count]] = true;
     }
 }
 

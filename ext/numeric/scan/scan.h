@@ -222,6 +222,9 @@ struct clr_scan {
 /* Returns how many operands an operator takes: 1 to 3; 0 for a constant or a column. */
 int clr_opcode_operands(enum clr_opcode opcode);
 
+/* Stores the operands of an instruction. Returns how many there are. */
+int clr_instruction_operands(const struct clr_instruction *instruction, int operands[3]);
+
 /* Whether an operator compares two operands. */
 static inline bool clr_opcode_compares(enum clr_opcode opcode)
 {

@@ -80,10 +80,9 @@ static void add_instruction(struct clr_row_key *key, const struct clr_scan *scan
                             const uint8_t *kinds, const struct clr_instruction *instruction,
                             const int *names)
 {
-    const int operands[] = {instruction->a, instruction->b, instruction->c};
     struct clr_row_arguments *arguments = &key->arguments;
+    int operands[3], count, i;
     uint8_t tag;
-    int i;
 
     add_word(key, (int)instruction->opcode);
     if (instruction->opcode == CLR_OP_COLUMN) {
@@ -101,7 +100,8 @@ static void add_instruction(struct clr_row_key *key, const struct clr_scan *scan
                                              instruction->a)
                                  : -1);
     } else {
-        for (i = 0; i < clr_opcode_operands(instruction->opcode); i++)
+        count = clr_instruction_operands(instruction, operands);
+        for (i = 0; i < count; i++)
             add_word(key, names[operands[i]]);
     }
 }
