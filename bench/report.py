@@ -12,6 +12,9 @@
     bench/report.py page FOLDER [NAME...]
         Makes FOLDER/NAME.md, NAME-tables.md and their pictures of the runs in FOLDER/runs alone: of
         all machines, or of those that are named. A run that is not there is said to be missing.
+
+    bench/report.py readme FOLDER README
+        Fills in README's table, of the same runs.
 """
 
 import argparse
@@ -21,6 +24,7 @@ import subprocess
 import sys
 
 from page import files
+from page import readme
 from page.whole import MismatchError, Runs
 
 RUNS = 3
@@ -35,14 +39,28 @@ def run_path(folder, name, number):
     return os.path.join(folder, "runs", f"{name}-{number}.json")
 
 
-def make_page(folder, name):
-    """Makes a machine's page and says where it is."""
+def read_runs(folder, name):
+    """The runs of a machine that are there, which is one at least."""
     found = {number: files.read_results(run_path(folder, name, number))
              for number in range(1, RUNS + 1)}
     found = {number: results for number, results in found.items() if results is not None}
     if not found:
         raise ReportError(f"there is no run of {name} in {os.path.join(folder, 'runs')}")
-    print(files.write_page(Runs(name, found, RUNS), folder))
+    return Runs(name, found, RUNS)
+
+
+def make_page(folder, name):
+    """Makes a machine's page and says where it is."""
+    print(files.write_page(read_runs(folder, name), folder))
+
+
+def fill_readme(folder, path):
+    """Fills in the table of a README."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    text = readme.refill(text, {name: read_runs(folder, name) for name in readme.MACHINES})
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def names(folder):
@@ -91,6 +109,9 @@ def parse(arguments):
     pages = commands.add_parser("page")
     pages.add_argument("folder")
     pages.add_argument("names", nargs="*")
+    filling = commands.add_parser("readme")
+    filling.add_argument("folder")
+    filling.add_argument("path")
     # What is behind -- is for bench/run.py.
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:end])
@@ -105,6 +126,8 @@ def main(arguments):
     options = parse(arguments)
     if options.command == "measure":
         measure(options.folder, options.name, options.run, options.run_options)
+    elif options.command == "readme":
+        fill_readme(options.folder, options.path)
     else:
         for name in options.names or names(options.folder):
             make_page(options.folder, name)

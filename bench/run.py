@@ -40,6 +40,7 @@ import argparse
 import concurrent.futures
 import math
 import os
+import subprocess
 import sys
 import time
 
@@ -81,9 +82,11 @@ MODULES = {"views": views, "scale": scale, "queries": queries, "accuracy": accur
 ROWS = 10_000_000
 
 PARTS = (*DEVICE_SECONDS, "feed", "first", "memory", "size", "peers", *MODULES)
-#: What takes longer than all others, and is measured when it is asked for, or for a report.
-APART = ("pool", "columnar")
+#: What takes longer than all others, and is measured when it is asked for, or for a report: in each of its runs, or in the
+#: last one alone.
+APART = ("pool",)
 FOR_REPORTS = ("star", "time", "shapes")
+ONCE_A_REPORT = ("columnar",)
 
 
 def device_part(tools, part):
@@ -139,7 +142,7 @@ def measure_left(tools, results, path):
         else:
             try:
                 found, failure = measure(part, tools, results)
-            except method.BenchError as error:
+            except (method.BenchError, OSError, subprocess.SubprocessError) as error:
                 failure = str(error)
         if found:
             results["parts"][part] = found
@@ -230,6 +233,16 @@ def now():
     return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime())
 
 
+def usual(number, count):
+    """The parts that are measured where none are named, by one of so many runs."""
+    left_out = set(APART)
+    if count == 1:
+        left_out.update(FOR_REPORTS)
+    if count == 1 or number < count:
+        left_out.update(ONCE_A_REPORT)
+    return [part for part in PARTS if part not in left_out]
+
+
 def going_on(results, path):
     """The results of a run that had no time for all its parts, or those of a run that begins. What
     was measured then counts; what was left is measured now."""
@@ -266,12 +279,10 @@ def main(arguments):
         "parts": {},
         "seconds": {},
     }
-    usual = [part for part in PARTS
-             if part not in APART and (options.run[1] > 1 or part not in FOR_REPORTS)]
     results = going_on(results, options.json)
     if results["calls"] == 1:
         note_missing(results, peers.missing())
-        results["left"] = [part for part in PARTS if part in (options.parts or usual)]
+        results["left"] = [part for part in PARTS if part in (options.parts or usual(*options.run))]
     measure_left(tools, results, options.json)
     results["targets"] = [target.row(results) for target in targets.of_machine(results)]
     name = "-".join(options.parts) or "all"

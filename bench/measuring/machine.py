@@ -76,11 +76,13 @@ def git(*arguments):
 
 
 def commit():
-    """The commit of the sources, with "+" behind it if they, the published pages aside, are not as it has them;
-    $BENCH_COMMIT where they are no checkout; or None."""
+    """The commit of the sources: $BENCH_COMMIT, for a copy of them; else the checkout's, with "+" behind it if they, the
+    published pages aside, are not as it has them; or None."""
+    if os.environ.get("BENCH_COMMIT"):
+        return os.environ["BENCH_COMMIT"]
     name = git("rev-parse", "--short=8", "HEAD")
     is_other = git("status", "--porcelain", "-uno", ":/", ":(top,exclude)bench/report") != ""
-    return name + "+" * is_other if name else os.environ.get("BENCH_COMMIT")
+    return name + "+" * is_other if name else None
 
 
 def driver(device):

@@ -4,6 +4,8 @@ Each function, or the function that it returns, takes results and returns a numb
 it was not measured. A speed is how many times something is as fast.
 """
 
+import statistics
+
 MIB, GIB = 1 << 20, 1 << 30
 
 
@@ -217,3 +219,54 @@ def statistic_speed(name, theirs):
         statement = part and fed_statistic(part, name, f"SELECT {theirs} FROM t")
         return statement and statement["speed"]["median"]
     return figure
+
+
+def fed_speed(name):
+    """How many times a statistic is as fast as the first statement that it is held against, both fed by rows."""
+    def figure(results):
+        part = results["parts"].get("statistics")
+        cases = [case["statements"] for case in part["fed"] if case["name"] == name] if part else ()
+        return worst(statements[1]["speed"]["median"] for statements in cases)
+    return figure
+
+
+def statistic_over_duckdb(name, device):
+    """How many times a statistic is as fast as DuckDB's with all threads: in a resident view, or, without a device, fed by
+    rows."""
+    setting = "auto" if device == "gpu" else "host"
+
+    def figure(results):
+        part = results["parts"].get("statistics")
+        if not part:
+            return None
+        theirs = [row for row in part["duckdb"] or () if (row["name"], row["threads"]) == (name, results["machine"]["cores"])]
+        ours = ([row for row in part["views"] if (row["name"], row["device"], row["kind"]) == (name, setting, "again")]
+                if device else [fed_statistic(part, name)])
+        return theirs[0]["time_ns"]["median"] / ours[0]["time_ns"]["median"] if theirs and ours else None
+    return figure
+
+
+def line_figure(part, lines_name, device, name, figure):
+    """A figure of a later query of that name, of a part that has such lines: a number, or the median of a summary."""
+    setting = "auto" if device == "gpu" else "host"
+
+    def told(results):
+        rows = (results["parts"].get(part) or {}).get(lines_name, ())
+        values = [row[figure] for row in rows
+                  if (row["device"], row["kind"], row["name"]) == (setting, "again", name) and figure in row]
+        return worst(value["median"] if isinstance(value, dict) else value for value in values)
+    return told
+
+
+def shape_speed(which):
+    """The median of how many times SELECTs of programs that nobody changed are as fast: the first time, the second, later."""
+    def figure(results):
+        part = results["parts"].get("shapes")
+        return part and statistics.median(row["speeds"][which] for row in part["rows"])
+    return figure
+
+
+def exponents_share(results):
+    """The exact sum of values of all exponents on a device, as a share of a plain read of as many bytes."""
+    found = [line for line in lines(results, "exponents") if line["device"] != "host" and line["share_of_read"]]
+    return max(found, key=lambda line: line["spread"])["share_of_read"] if found else None

@@ -52,7 +52,7 @@ def machine_name(results):
 
 def calls_words(run):
     """In how many calls a run was measured that had no time for all of it in one."""
-    return "" if run["calls"] == 1 else f", in {run['calls']} calls of one part after the other"
+    return "" if run["calls"] == 1 else f", in {run['calls']} calls"
 
 
 def machine(runs):

@@ -18,8 +18,11 @@ def shapes(results):
 
 
 def shell(times):
-    """A sentence on the shell with the SELECT that the README shows."""
-    plain, first, again = (duration(times[way] * 1e9) for way in ("plain", "first", "again"))
+    """A sentence on the shell with the SELECT that the README shows, where there is a shell."""
+    if times is None:
+        return ""
+    # The shell's timer has milliseconds.
+    plain, first, again = (duration(times[way] * 1e9) if times[way] > 0 else "less than 1 ms" for way in ("plain", "first", "again"))
     return (f"`sqlite3` with `{cells.SHELL.replace('t{size}', 'events')}` over the largest table takes {plain},\n"
             f"through `clreduce-run` {first}, and the same SELECT again {again}.\n")
 
@@ -37,4 +40,4 @@ def gate(results):
             + cells.table(found) + "\n\n"
             f"Of {counted['count']} cells {counted['quicker']} are at least twice as quick, {len(counted['slower'])} slower\n"
             f"in both halves of the processes, by more than 5% and 5 µs, {len(counted['slower_by_chance'])} so by chance, and\n"
-            f"{len(counted['different'])} have other rows.\n\n" + shell(part["shell"]))
+            f"{len(counted['different'])} have other rows.\n\n" + shell(part.get("shell")))

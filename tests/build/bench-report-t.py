@@ -16,7 +16,7 @@ sys.path.insert(0, BENCH)
 
 import run  # noqa: E402
 from measuring import gate, method  # noqa: E402
-from page import files, whole  # noqa: E402
+from page import files, readme, whole  # noqa: E402
 
 MACHINE = {"processor": "a processor", "cores": 2, "memory_bytes": 1 << 30, "system": "a system",
            "device": None, "versions": {"clreduce": "0.1.0", "DuckDB": None}}
@@ -228,6 +228,14 @@ class Clock:
         return "time is over"
 
 
+def check_parts():
+    """Which parts a run has."""
+    apart = ["pool", "star", "time", "columnar", "shapes"]
+    tap.is_equal([[part for part in apart if part in run.usual(*turn)] for turn in ((1, 1), (1, 3), (3, 3))],
+                 [[], ["star", "time", "shapes"], ["star", "time", "columnar", "shapes"]],
+                 "a report has more parts than a run by itself, and one of them once")
+
+
 def check_going_on(folder):
     """A run that has no time for all parts goes on with the others."""
     path = os.path.join(folder, "part.json")
@@ -248,6 +256,23 @@ def check_going_on(folder):
         tap.ok(False, "and with no other run's results")
     except method.BenchError as error:
         tap.ok("of another commit, command, scale or machine" in str(error), "and with no other run's results")
+
+
+def check_readme():
+    """README's table is that of the published runs."""
+    whole_runs = whole.Runs("some", RUNS, 3)
+    of_one = {**RUNS, **{number: dict(RUNS[number], parts={}) for number in (1, 3)}}
+    find = readme.plain(lambda results: results["parts"].get("feed") and results["parts"]["feed"][0]["statements"][1]["speed"]["median"])
+    tap.is_equal([readme.cell(runs, find) for runs in (whole_runs, whole.Runs("some", of_one, 3))], ["1.25", "0.75¹"],
+                 "a figure is the median of the runs, and says in how few it was measured")
+    tap.is_equal(readme.cell(whole_runs, readme.spread(2)), "12.5", "what the runs share is of all of them")
+    with open(os.path.join(tap.SRCDIR, "README.md"), encoding="utf-8") as file:
+        text = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
+            file.write(text)
+        tap.is_equal(report("readme", os.path.join(BENCH, "report"), file.name), (0, ""), "README's table is filled in")
+        tap.ok(read(folder, "README.md") == text, "and was so before (make bench-readme)")
 
 
 def check_sqlite():
@@ -286,6 +311,8 @@ def main():
         check_mismatch(folder)
         check_measuring(folder)
         check_going_on(folder)
+    check_parts()
+    check_readme()
     check_sqlite()
     check_combining()
     return tap.done()
