@@ -270,6 +270,7 @@ def main(arguments):
         "format": 2,
         "command": command(options, arguments),
         "started": now(),
+        "ended": now(),
         "run": options.run[0],
         "rows": options.rows,
         "machine": machine.describe(tools, options.compiler),

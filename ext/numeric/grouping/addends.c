@@ -400,7 +400,8 @@ static enum clr_scan_outcome list_mixed(const struct task *task, struct clr_grou
     int64_t *integer = &pair[x_tag != CLR_TAG_INTEGER];
 
     if (!clr_sum_fits_double(*integer))
-        return spill(task, row, x_tag, x_tag == CLR_TAG_INTEGER ? CLR_TAG_REAL : CLR_TAG_INTEGER);
+        return spill(task, row, (uint8_t)x_tag,
+                     x_tag == CLR_TAG_INTEGER ? CLR_TAG_REAL : CLR_TAG_INTEGER);
     *integer = clr_bits_of((double)*integer);
     add_value(list, task->numbers[row], pair[0], pair[1]);
     return CLR_SCAN_DONE;
