@@ -117,9 +117,19 @@ def view_state(row):
     return "pages read" if row["kind"] == "first" else "resident"
 
 
+def setting_of(device):
+    """The setting of a target's device: with a gpu, auto is on it."""
+    return "auto" if device == "gpu" else "host"
+
+
+def with_all_threads(rows, results):
+    """Of DuckDB's rows those that were measured with all threads."""
+    return [row for row in rows or () if row["threads"] == results["machine"]["cores"]]
+
+
 def find_view(results, device, name, kind):
-    """The views' candidate, or None; the device is a target's: with a gpu, auto is on it."""
-    setting = "auto" if device == "gpu" else "host"
+    """The views' candidate, or None; the device is a target's."""
+    setting = setting_of(device)
     for row in results["parts"].get("views", {}).get("candidates", ()):
         if (row["device"], row["name"], row["kind"]) == (setting, name, kind):
             return row
@@ -141,9 +151,8 @@ def view_over_duckdb(device):
         duckdb = results["parts"]["views"]["duckdb"] if row else None
         if not duckdb:
             return None
-        theirs = min(found["time_ns"]["median"] for found in duckdb["results"]
-                     if found["name"] == "sum(x)"
-                     and found["threads"] == results["machine"]["cores"])
+        theirs = min(found["time_ns"]["median"] for found in with_all_threads(duckdb["results"], results)
+                     if found["name"] == "sum(x)")
         return theirs / row["time_ns"]["median"]
     return figure
 
@@ -175,7 +184,7 @@ def resident_share(results):
 def group_speed(device, names, kind, against):
     """How many times views with groups, of these names, are as fast as SQLite ("speed") or DuckDB
     ("duckdb_speed"): the least of them, or None unless each was measured."""
-    setting = "auto" if device == "gpu" else "host"
+    setting = setting_of(device)
 
     def figure(results):
         rows = [row for row in results["parts"].get("groups", {}).get("rows", ())
@@ -188,7 +197,7 @@ def group_speed(device, names, kind, against):
 def asked(part, device, kind, figure, whole=worst):
     """What is told of the questions of a part, star or time, on a device: the least of a figure of their lines, or another
     whole of it."""
-    setting = "auto" if device == "gpu" else "host"
+    setting = setting_of(device)
 
     def told(results):
         rows = results["parts"].get(part, {}).get("results", ())
@@ -233,13 +242,13 @@ def fed_speed(name):
 def statistic_over_duckdb(name, device):
     """How many times a statistic is as fast as DuckDB's with all threads: in a resident view, or, without a device, fed by
     rows."""
-    setting = "auto" if device == "gpu" else "host"
+    setting = setting_of(device)
 
     def figure(results):
         part = results["parts"].get("statistics")
         if not part:
             return None
-        theirs = [row for row in part["duckdb"] or () if (row["name"], row["threads"]) == (name, results["machine"]["cores"])]
+        theirs = [row for row in with_all_threads(part["duckdb"], results) if row["name"] == name]
         ours = ([row for row in part["views"] if (row["name"], row["device"], row["kind"]) == (name, setting, "again")]
                 if device else [fed_statistic(part, name)])
         return theirs[0]["time_ns"]["median"] / ours[0]["time_ns"]["median"] if theirs and ours else None
@@ -248,7 +257,7 @@ def statistic_over_duckdb(name, device):
 
 def line_figure(part, lines_name, device, name, figure):
     """A figure of a later query of that name, of a part that has such lines: a number, or the median of a summary."""
-    setting = "auto" if device == "gpu" else "host"
+    setting = setting_of(device)
 
     def told(results):
         rows = (results["parts"].get(part) or {}).get(lines_name, ())

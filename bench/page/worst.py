@@ -102,18 +102,13 @@ def memory_lines(results):
                f"rows, of a file of {byte_label(views['file_bytes'])}", "")
 
 
-def with_all_threads(rows, results):
-    """Of DuckDB's rows those that were measured with all threads."""
-    return [row for row in rows or () if row["threads"] == results["machine"]["cores"]]
-
-
 def duckdb_views(results):
     """Resident views against DuckDB with all threads: a label, our time, and DuckDB's."""
     views = results["parts"].get("views") or {}
     statistics = results["parts"].get("statistics") or {}
     for ours, theirs in ((views.get("candidates", ()), (views.get("duckdb") or {}).get("results")),
                          (statistics.get("views", ()), statistics.get("duckdb"))):
-        for duckdb in with_all_threads(theirs, results):
+        for duckdb in found.with_all_threads(theirs, results):
             for row in ours:
                 if (row["name"], row["kind"]) == (duckdb["name"], "again"):
                     yield (f"view of {row['name']}, resident, {row['device']}",
@@ -127,14 +122,14 @@ def duckdb_views(results):
 def duckdb_fed(results):
     """Functions fed by rows against DuckDB with all threads, in the same form."""
     part = results["parts"].get("statistics") or {}
-    for duckdb in with_all_threads(part.get("duckdb"), results):
+    for duckdb in found.with_all_threads(part.get("duckdb"), results):
         statement = found.fed_statistic(part, duckdb["name"])
         if statement:
             yield (f"{duckdb['name']}, fed by rows", statement["time_ns"]["median"],
                    duckdb["time_ns"]["median"])
     peers = (results["parts"].get("peers") or {}).get("results", ())
     theirs = {row["operation"]: row["time_ns"]["median"]
-              for row in with_all_threads([row for row in peers if row["peer"] == "DuckDB"],
+              for row in found.with_all_threads([row for row in peers if row["peer"] == "DuckDB"],
                                           results)}
     twins = {"gpu_sum(x)": "sum(x)", "gpu_max(x)": "max(x)", "gpu_dot(x, y)": "sum(x * y)"}
     for row in peers:
