@@ -4,7 +4,6 @@ Each row says what is measured, against what, and how its figure is found among 
 function of the kind of device, gpu or no gpu, that returns one of results, as in page/found.py.
 """
 
-import re
 import statistics
 
 from page import found
@@ -38,7 +37,7 @@ def spread(which):
     """The SELECTs of programs that nobody changed, of which each run has a third: a figure of all runs together."""
     def find(_device):
         return found.shape_speed(which)
-    find.is_of_all_runs = True
+    find.shared_part = "shapes"
     return find
 
 
@@ -46,6 +45,9 @@ def on_a_device(figure):
     """A figure of machines that have a device alone."""
     return lambda device: figure if device == "gpu" else lambda results: None
 
+
+#: What stands behind a figure that so many runs have, where more are there.
+NOTES = {1: "¹ One run had it.", 2: "² Two runs had it."}
 
 DUCKDB = "DuckDB, all threads"
 SPEED, OVER_DUCKDB = "speed", "duckdb_speed"
@@ -86,11 +88,13 @@ ROWS = (
 def cell(runs, find):
     """The median of the runs that have the figure, with a note where these are not all that are there."""
     kind = "gpu" if (runs.whole["machine"]["device"] or {}).get("type") == "gpu" else "no gpu"
-    parts = [runs.whole] * len(runs.results) if hasattr(find, "is_of_all_runs") else runs.results.values()
+    parts = runs.results.values()
+    if hasattr(find, "shared_part"):
+        parts = [runs.whole for results in parts if find.shared_part in results["parts"]]
     figures = [figure for figure in map(find(kind), parts) if figure is not None]
     if not figures:
         return ""
-    note = "" if len(figures) == len(runs.results) else {1: "¹", 2: "²"}[len(figures)]
+    note = "" if len(figures) == len(runs.results) else NOTES[len(figures)][0]
     return times_as_fast(statistics.median(figures)).rstrip("×") + note
 
 
@@ -106,7 +110,7 @@ def refill(text, machines):
     """The text of README.md with the figures of these runs in its table."""
     begin, filled = text.index("| what | against |"), compare(machines)
     after = text[text.index("\n\n", begin) + 2:]
-    if after.startswith("¹"):
+    if after.startswith(tuple(NOTES.values())):
         after = after[after.index("\n\n") + 2:]
-    notes = "\n¹ One run had it. ² Two runs had it.\n" if re.search("[¹²]", filled) else ""
-    return f"{text[:begin]}{filled}{notes}\n{after}"
+    notes = " ".join(note for note in NOTES.values() if note[0] in filled)
+    return f"{text[:begin]}{filled}\n{notes}\n\n{after}" if notes else f"{text[:begin]}{filled}\n{after}"
