@@ -1,6 +1,6 @@
 /*
- * clreduce for applications that link it in (libclreduce.a, or the sources) instead of loading it
- * with sqlite3_load_extension().
+ * clreduce for applications that link it in (libclreduce.a) instead of loading it with
+ * sqlite3_load_extension().
  *
  *     sqlite3_auto_extension((void (*)(void))sqlite3_clreduce_init);
  *

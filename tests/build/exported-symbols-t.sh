@@ -15,6 +15,19 @@ sqlite3_clreduce_init' 'the entry points are all that the extension exports'
 undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^sqlite3/ { print $2 }')
 tap_is "$undefined" '' 'it uses the SQLite that loads it, through the table of functions'
 
+# Functions of SQLite, and those of them that the sources name outside of comments.
+functions=$(echo '#include <sqlite3ext.h>' | $CC -E -dM - 2>/dev/null | awk '$3 ~ /^sqlite3_api->/ { print $2 }' | sort)
+if test -n "$functions"; then
+    sources=$(find "$CLREDUCE_SRCDIR/ext/sqlite" "$CLREDUCE_SRCDIR/ext/clreduce.c" -name '*.[ch]')
+    # shellcheck disable=SC2086  # Names without spaces.
+    named=$(sed -e 's/sqlite3_api->/sqlite3_/' -e 's|/\*.*\*/||' -e '/\/\*/,/\*\//d' $sources | grep -oE 'sqlite3_[a-z0-9_]+' | sort -u)
+    table=$(sed -n 's/.* = \(sqlite3_[a-z0-9_]*\),$/\1/p' "$CLREDUCE_SRCDIR/ext/linked.c" | sort)
+    tap_is "$table" "$(printf '%s\n' "$named" | grep -Fx "$functions")" \
+        'the library to link with has a table of the functions that it calls'
+else
+    tap_skip 1 'the compiler does not find sqlite3ext.h'
+fi
+
 undefined=$(nm -D --undefined-only "$module" | awk '$2 ~ /^cl[A-Z]/ { print $2 }')
 tap_is "$undefined" '' 'it names no function of OpenCL'
 if command -v objdump >/dev/null; then

@@ -382,10 +382,8 @@ __attribute__((visibility("default"))) int clreduce_prepare_v3(sqlite3 *db, cons
     char *message;
     int rc;
 
-#ifndef SQLITE_CORE
     if (sqlite3_api == NULL)
         return SQLITE_MISUSE;
-#endif
     connection = clr_connection_of(db);
     if (connection == NULL || (flags & SQLITE_PREPARE_NO_VTAB) != 0)
         return sqlite3_prepare_v3(db, sql, bytes, flags, statement, tail);

@@ -139,11 +139,7 @@ uint64_t clr_age_read(struct clr_connection *connection, bool *holds)
     static _Atomic uint64_t last;
     struct witness *witness = clr_connection_attach(connection, &witness_kind);
 
-#ifndef SQLITE_CORE
-    if (sqlite3_api->expired == NULL)
-        return 0;
-#endif
-    if (witness == NULL)
+    if (witness == NULL || sqlite3_api->expired == NULL)
         return 0;
     witness->users += !*holds;
     *holds = true;

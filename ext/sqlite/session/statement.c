@@ -81,11 +81,7 @@ sqlite3_stmt *clr_next_writing(sqlite3 *db, sqlite3_stmt *statement)
 /* The function is missing where deprecated ones are. */
 bool clr_statement_is_outdated(sqlite3_stmt *statement)
 {
-#ifdef SQLITE_CORE
-    return sqlite3_expired(statement) != 0;
-#else
     return sqlite3_api->expired == NULL || sqlite3_api->expired(statement) != 0;
-#endif
 }
 
 int clr_statement_end(sqlite3_stmt *statement, int rc)
