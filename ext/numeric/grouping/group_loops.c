@@ -225,6 +225,15 @@ static ALWAYS_INLINE void add_words(const struct clr_group_adding *adding, int f
     }
 }
 
+/* Adds rows one word after the other. That is the same in all instruction sets. */
+static __attribute__((noinline)) void add_one_by_one(const struct clr_group_adding *adding)
+{
+    const bool counts = adding->words[0] == NULL;
+
+    add_words(adding, counts, adding->adds, false, counts);
+    add_words(adding, adding->adds, adding->all, true, false);
+}
+
 static ALWAYS_INLINE uint64_t fold_one(uint64_t folded, uint64_t word, bool raises)
 {
     return !raises ? folded + word : word > folded ? word : folded;
