@@ -120,7 +120,7 @@ static bool watch(struct clr_connected *connected, sqlite3_stmt *handle,
                                         .writes = connected->originals->column_count(handle) == 0};
     if (clr_pointers_put(&clr_statements, handle, statement))
         return true;
-    gate->unwatch(watched);
+    gate->unwatch(watched, (struct clreduce_quiet_runs){0, 0});
     return false;
 }
 
@@ -165,7 +165,7 @@ static void let_go(struct clr_statement *statement)
     clr_pointers_take(&clr_statements, statement->plain);
     atomic_fetch_sub(&clr_watched_count, 1);
     clr_inside++;
-    atomic_load(&clr_gate)->unwatch(statement->watched);
+    atomic_load(&clr_gate)->unwatch(statement->watched, statement->ended);
     if (connected->is_closed && connected->first == NULL) {
         clr_callbacks_return(connected);
         /* A companion that waits would keep the connection. */
@@ -200,7 +200,7 @@ static sqlite3_int64 choose_interval(sqlite3_int64 mean)
                                              : 1;
 }
 
-/* Steps what runs, and adds to the time of a run that is timed. */
+/* Steps what runs, and adds to the time of the run. */
 static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 {
     const struct clr_originals *originals = statement->connected->originals;
@@ -218,8 +218,8 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
     }
     statement->steps++;
     statement->is_in_step = true;
-    if (!statement->is_timed || statement->untimed > 0) {
-        statement->untimed -= statement->is_timed;
+    if (statement->untimed > 0) {
+        statement->untimed--;
         rc = originals->step(running);
     } else {
         statement->untimed = statement->interval - 1;
@@ -237,9 +237,32 @@ static int timed_step(struct clr_statement *statement, sqlite3_stmt *running)
 static void tell_end(struct clr_statement *statement, bool accelerated, bool complete)
 {
     clr_inside++;
-    atomic_load(&clr_gate)->end(statement->watched, accelerated,
-                                statement->is_timed ? statement->nanoseconds : -1, complete);
+    atomic_load(&clr_gate)->end(statement->watched, accelerated, statement->nanoseconds, complete);
     clr_inside--;
+}
+
+/* Returns how many steps of SQLite's virtual machine the plain statement has taken. */
+static int count_steps(const struct clr_statement *statement)
+{
+    return statement->connected->originals->stmt_status(statement->plain, SQLITE_STMTSTATUS_VM_STEP,
+                                                        0);
+}
+
+/* Ends a quiet run, if one is under way. */
+static void end_quiet(struct clr_statement *statement)
+{
+    int steps;
+
+    if (!statement->is_quiet)
+        return;
+    steps = count_steps(statement);
+    statement->is_quiet = false;
+    statement->ended.count++;
+    statement->ended.steps = steps - statement->steps_before;
+    statement->steps_before = steps;
+    statement->quiet = statement->ended.steps < CLREDUCE_FEW_STEPS && statement->quiet > 0
+                           ? statement->quiet - 1
+                           : 0;
 }
 
 /* Adds what one has counted, so many times. */
@@ -296,14 +319,14 @@ static sqlite3_stmt *begin_companion(struct clr_statement *statement)
     sqlite3_stmt *companion;
 
     statement->patience = 0;
-    statement->is_timed = true;
     if (!clr_may_accelerate(connected) ||
         (statement->writes && has_witnesses(&connected->callbacks)))
         return NULL;
     clr_inside++;
-    companion = atomic_load(&clr_gate)->begin(statement->watched, &statement->patience,
-                                              &statement->is_timed);
+    companion = atomic_load(&clr_gate)->begin(statement->watched, statement->ended,
+                                              &statement->patience, &statement->quiet);
     clr_inside--;
+    statement->ended = (struct clreduce_quiet_runs){0, 0};
     if (companion == NULL)
         return NULL;
     if (statement->was_stepped)
@@ -460,6 +483,22 @@ static int first_step(struct clr_statement *statement)
     return rc;
 }
 
+/* A step of the plain statement in a run of which the gate needs to know nothing. Most of these
+   take SQLite less time than a mutex. */
+static int step_quietly(struct clr_statement *statement)
+{
+    int rc;
+
+    statement->is_in_step = true;
+    statement->was_stepped = true;
+    statement->is_quiet = true;
+    rc = statement->connected->originals->step(statement->plain);
+    statement->is_in_step = false;
+    if (rc != SQLITE_ROW)
+        end_quiet(statement);
+    return rc;
+}
+
 /* Begins a run, accelerated or not. */
 static int begin_run(struct clr_statement *statement)
 {
@@ -468,6 +507,10 @@ static int begin_run(struct clr_statement *statement)
     statement->is_stopped = false;
     if (begin_accelerated(statement, &rc))
         return rc;
+    if (statement->quiet > 0) {
+        statement->steps_before = count_steps(statement);
+        return step_quietly(statement);
+    }
     rc = first_step(statement);
     if (!statement->is_stopped)
         return rc;
@@ -497,6 +540,7 @@ static int end_run(struct clr_statement *statement)
     } else if (statement->is_running) {
         tell_end(statement, false, statement->has_ended);
     }
+    end_quiet(statement);
     statement->is_running = false;
     statement->has_ended = false;
     return rc;
@@ -550,9 +594,11 @@ int clr_statement_step(struct clr_statement *statement)
 {
     int rc;
 
-    if (!statement->is_running || (statement->is_timed && statement->untimed == 0))
+    if (statement->quiet > 0)
+        return step_quietly(statement);
+    if (!statement->is_running || statement->untimed == 0)
         return step_locked(statement);
-    statement->untimed -= statement->is_timed;
+    statement->untimed--;
     rc = statement->connected->originals->step(statement->plain);
     return rc == SQLITE_ROW ? rc : end_plain_locked(statement, rc);
 }
@@ -561,10 +607,16 @@ int clr_statement_reset(struct clr_statement *statement)
 {
     struct clr_connected *connected = statement->connected;
     const struct clr_originals *originals = connected->originals;
-    sqlite3_mutex *mutex = lock(connected);
     sqlite3_stmt *plain = statement->plain;
+    sqlite3_mutex *mutex;
     int rc, plain_rc = SQLITE_OK;
 
+    if (statement->quiet > 0 && !statement->is_in_step) {
+        end_quiet(statement);
+        statement->was_stepped = false;
+        return originals->reset(plain);
+    }
+    mutex = lock(connected);
     if (statement->is_in_step) {
         /* SQLite itself resets a statement that it prepares anew, or begins again. */
         rc = originals->reset(plain);

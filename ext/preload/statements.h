@@ -11,6 +11,7 @@
 
 #include "preload/originals.h"
 #include "preload/pointers.h"
+#include "sqlite/access/gate.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -76,8 +77,14 @@ struct clr_statement {
        a disk, and one of how many is timed. */
     sqlite3_int64 steps, nanoseconds, longest, interval;
     sqlite3_int64 untimed; /* so many steps until one is timed */
-    int is_timed;          /* the run */
     sqlite3_int64 begun;   /* when the step began that was timed last */
+    /* How many of the next runs are quiet, whether one is under way, those that have ended since
+       the gate was told, and the plain statement's steps of SQLite's virtual machine before the
+       next. */
+    int quiet;
+    bool is_quiet;
+    struct clreduce_quiet_runs ended;
+    int steps_before;
     /* Of the first step: after how long the gate looks at it (0: never), and whether it was stopped
        then. */
     sqlite3_int64 patience;

@@ -177,14 +177,14 @@ for i in range(10):
 """
 
 
-def compare_script(name, script, what):
+def compare_script(name, script, what, rows=20_000, settings=ALWAYS):
     """A script has to print the same over a table of its own, which it may change. Returns the table's file, and the report."""
     path = os.path.join(FOLDER, f"{name}.db")
-    fill(path, 20_000)
+    fill(path, rows)
     want, _ = run(sys.executable, "-c", script, path, taken=False)
     os.remove(path)
-    fill(path, 20_000)
-    got, told = run(sys.executable, "-c", script, path, settings=ALWAYS)
+    fill(path, rows)
+    got, told = run(sys.executable, "-c", script, path, settings=settings)
     tap.is_equal(got, want, f"{what}: the same output")
     return path, told
 
@@ -303,6 +303,63 @@ print(db.execute("SELECT * FROM w").fetchall(), db.total_changes)
 def test_changes():
     """A statement that writes and calls changes() is told of the one before it."""
     compare_script("changes", CHANGES_SCRIPT, "changes()")
+
+
+#: Statements that take SQLite no time, so that most runs of them are not looked at, until one takes long.
+QUIET = "SELECT count(*), max(v), min(s), avg(k) FROM t WHERE ? AND k < 4"
+QUIET_SCRIPT = f"""
+import sqlite3, sys
+db, other = (sqlite3.connect(sys.argv[1], isolation_level=None) for _ in range(2))
+def quick(sql, times):
+    for i in range(times):
+        print(db.execute(sql, (0,)).fetchall(), db.execute("SELECT * FROM t WHERE rowid > ? AND rowid < 9", (i % 10,)).fetchone())
+sql = "{QUIET}"
+quick(sql, 40)
+other.execute("INSERT INTO t VALUES(3, 1e9, 'a', 1)")
+quick(sql, 7)
+other.execute("ALTER TABLE t ADD COLUMN extra DEFAULT 'e'")
+quick(sql, 20)
+db.execute("BEGIN")
+db.execute("UPDATE t SET v = -1 WHERE rowid = 5")
+quick(sql, 20)
+db.execute("ROLLBACK")
+half = [db.execute("SELECT rowid FROM t WHERE rowid > ? AND k < 9", (i,)) for i in range(40)]
+print([cursor.fetchone() for cursor in half], [cursor.fetchmany(3) for cursor in half])
+half.clear()
+anew = sqlite3.connect(sys.argv[1], cached_statements=0)
+for i in range(50):
+    print(db.execute("SELECT s FROM t WHERE rowid > ?", (i,)).fetchone(), anew.execute("SELECT k FROM t WHERE rowid = ?", (i,)).fetchall())
+anew.close()
+for i in range(30):
+    try:
+        print(db.execute("SELECT sum(big) FROM t WHERE rowid > ? AND rowid < 4", (i % 3,)).fetchall())
+    except sqlite3.Error as error:
+        print(error)
+for i in range(4):
+    print(db.execute(sql, (1,)).fetchall())
+quick(sql, 40)
+other.execute("DELETE FROM t WHERE k = 3 AND v > 1000")
+print(db.execute(sql, (1,)).fetchall())
+quick(sql + " AND v > 0", 30)
+seen = []
+db.set_trace_callback(seen.append)
+quick(sql + " AND v > 0", 5)
+db.set_trace_callback(None)
+quick(sql + " AND v > 1", 30)
+db.set_authorizer(lambda *what: sqlite3.SQLITE_IGNORE if what[2] == "v" else sqlite3.SQLITE_OK)
+quick(sql + " AND v > 1", 20)
+print(seen)
+"""
+
+
+def test_quiet():
+    """Of a statement that takes SQLite no time most runs are not looked at: the first that takes long is, and all are counted."""
+    _, told = compare_script("quiet", QUIET_SCRIPT, "quiet runs", ROWS, "")
+    lines = [line.split(maxsplit=5) for line in told]
+    runs = {line[5]: int(line[0]) for line in lines if line[0].isdigit()}
+    texts = (QUIET, "SELECT s FROM t WHERE rowid > ?", "SELECT k FROM t WHERE rowid = ?", "SELECT sum(big) FROM t WHERE rowid > ? AND rowid < 4")
+    tap.is_equal([runs.get(text) for text in texts], [132, 50, 50, 30], "quiet runs: they are counted")
+    tap.ok(accelerated([line for line in told if line.endswith(QUIET)]) > 1, "and those that take long are accelerated")
 
 
 def test_settings():
@@ -463,6 +520,7 @@ def main():
         test_units()
         test_writes()
         test_changes()
+        test_quiet()
         test_settings()
         test_waits()
         test_locked()

@@ -12,6 +12,16 @@
 
 struct clreduce_watched;
 
+/* A run of the plain statement of fewer steps of SQLite's virtual machine takes less than 100
+   microseconds or so. */
+enum { CLREDUCE_FEW_STEPS = 5000 };
+
+/* Runs of the plain statement that the gate was not asked about, and not told of. */
+struct clreduce_quiet_runs {
+    int count;
+    int steps; /* of the last one: of SQLite's virtual machine */
+};
+
 /* One distinct statement, for people. Times are of the steps of one run, in nanoseconds; 0: not
    known. */
 struct clreduce_gate_line {
@@ -44,10 +54,12 @@ struct clreduce_gate {
     /*
      * Before a run: returns the statement to bind and step in the plain one's place, which stays
      * the gate's, or NULL: the plain one is to run. Then *patience is the nanoseconds of its first
-     * step after which stops() is to be asked, or 0: never; and *timed whether end() is to know how
-     * long it took.
+     * step after which stops() is to be asked, or 0: never. *quiet: 0, or this run and the next
+     * ones, so many together, need neither begin() nor end(), up to one of CLREDUCE_FEW_STEPS or
+     * more. ended: those that have ended since the last call.
      */
-    sqlite3_stmt *(*begin)(struct clreduce_watched *watched, sqlite3_int64 *patience, int *timed);
+    sqlite3_stmt *(*begin)(struct clreduce_watched *watched, struct clreduce_quiet_runs ended,
+                           sqlite3_int64 *patience, int *quiet);
 
     /* Amid the first step of the plain statement, in a progress handler, which is gone by then:
        whether it is to be stopped and reset, and begin() to be called again, for SQLite would take
@@ -62,12 +74,12 @@ struct clreduce_gate {
     void (*failed)(struct clreduce_watched *watched);
 
     /* A run has ended, and what ran is reset: which of the two it was, how long its steps took
-       together (below 0: they were not timed), and whether they came to the end of the rows. */
+       together, and whether they came to the end of the rows. */
     void (*end)(struct clreduce_watched *watched, int accelerated, sqlite3_int64 nanoseconds,
                 int complete);
 
-    /* The memory stays the caller's. */
-    void (*unwatch)(struct clreduce_watched *watched);
+    /* ended: as in begin(). The memory stays the caller's. */
+    void (*unwatch)(struct clreduce_watched *watched, struct clreduce_quiet_runs ended);
 
     /* Before a connection is closed: finalizes what the gate keeps with it for later statements. */
     void (*closing)(sqlite3 *db);

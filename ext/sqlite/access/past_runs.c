@@ -23,10 +23,9 @@ enum { MOST_DOUBLINGS = 6 };
 enum { FAIR_RUNS = 3 };
 
 /* A reading of a clock takes 30 ns to 500 ns by the machine, and a run takes four: so of a
-   statement that takes SQLite less than QUICK_NS one run of so many is timed. A run of
-   STEPS_TO_TIME steps of SQLite's virtual machine, which take 100 microseconds or so, has the next
-   one timed. */
-enum { QUICK_NS = 100000, TIMED_OF_QUICK = 16, STEPS_TO_TIME = 5000 };
+   statement that takes SQLite less than QUICK_NS one run of so many is timed, and the others are
+   quiet. After one of many steps the next one is timed. */
+enum { QUICK_NS = 100000, TIMED_OF_QUICK = 16 };
 
 enum memory_state {
     NEVER_LOOKED_AT, /* zeros */
@@ -127,12 +126,13 @@ static bool is_worth_it(const struct clr_memory *memory)
            clr_clock_ns() >= memory->pause_end;
 }
 
-/* Whether a run of the plain statement is to be timed; with the lock. */
-static bool is_timed(const struct clr_memory *memory)
+/* Returns how many of the next runs of the plain statement are quiet; with the lock. */
+static int count_quiet(const struct clr_memory *memory)
 {
-    return memory->state != RUN_BY_SQLITE || memory->runs <= FAIR_RUNS || memory->plain_ns == 0 ||
-           memory->plain_ns >= QUICK_NS || memory->is_to_be_timed ||
-           memory->runs % TIMED_OF_QUICK == 0;
+    if (memory->state != RUN_BY_SQLITE || memory->runs <= FAIR_RUNS || memory->plain_ns == 0 ||
+        memory->plain_ns >= QUICK_NS || memory->is_to_be_timed)
+        return 0;
+    return (int)(-memory->runs & (TIMED_OF_QUICK - 1));
 }
 
 bool clr_past_look(struct clr_past *past, bool *is_known, bool *is_accelerated)
@@ -149,8 +149,21 @@ bool clr_past_look(struct clr_past *past, bool *is_known, bool *is_accelerated)
     return is_worth;
 }
 
-bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *is_new,
-                    bool *is_to_be_timed)
+void clr_past_add_quiet(struct clr_past *past, struct clreduce_quiet_runs runs)
+{
+    struct clr_memory *memory;
+
+    take_lock();
+    memory = memory_of(past, NULL);
+    if (memory != NULL) {
+        memory->runs += runs.count;
+        memory->total_ns += runs.count * memory->plain_ns;
+        memory->is_to_be_timed = runs.steps >= CLREDUCE_FEW_STEPS;
+    }
+    give_lock();
+}
+
+bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *is_new, int *quiet)
 {
     struct clr_memory *memory;
     bool is_worth;
@@ -164,7 +177,7 @@ bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *
     if (rows > 0)
         memory->rows = rows;
     is_worth = is_worth_it(memory);
-    *is_to_be_timed = is_timed(memory);
+    *quiet = is_worth ? 0 : count_quiet(memory);
     give_lock();
     return is_worth;
 }
@@ -194,12 +207,8 @@ static int64_t mean(int64_t old, int64_t latest)
 static bool add_run(struct clr_memory *memory, const struct clr_past_run *run)
 {
     memory->runs++;
-    memory->total_ns += run->nanoseconds < 0 ? memory->plain_ns : run->nanoseconds;
-    memory->is_to_be_timed =
-        !run->is_accelerated && run->nanoseconds < 0 && run->steps >= STEPS_TO_TIME;
-    /* It was quick, and is taken to be still so. */
-    if (run->nanoseconds < 0)
-        return false;
+    memory->total_ns += run->nanoseconds;
+    memory->is_to_be_timed = false;
     if (!run->is_accelerated || run->is_by_rows) {
         if (run->is_complete || (!run->is_accelerated && run->nanoseconds > memory->plain_ns))
             memory->plain_ns = mean(memory->plain_ns, run->nanoseconds);

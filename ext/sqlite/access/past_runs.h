@@ -20,8 +20,7 @@ struct clr_past {
 
 /* A run that has ended. */
 struct clr_past_run {
-    int64_t nanoseconds; /* of its steps; below 0: they were not timed */
-    int steps;           /* of SQLite's virtual machine, that the plain statement has taken */
+    int64_t nanoseconds; /* of its steps */
     bool is_complete;    /* it came to the end of the rows */
     bool is_accelerated; /* it was the accelerated statement's */
     bool is_by_rows;     /* then: SQLite ran all SELECTs in it */
@@ -33,11 +32,13 @@ struct clr_past_run {
    and whether it was the latest choice. */
 bool clr_past_look(struct clr_past *past, bool *is_known, bool *is_accelerated);
 
+/* Takes note of quiet runs. */
+void clr_past_add_quiet(struct clr_past *past, struct clreduce_quiet_runs runs);
+
 /* Takes note that a statement is about to run. rows: of its table, about; 0: not known. Returns as
-   clr_past_look() does; and whether it is seen for the first time, and whether a run of the plain
-   one is to be timed. */
-bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *is_new,
-                    bool *is_to_be_timed);
+   clr_past_look() does; and whether it is seen for the first time, and how many runs of the plain
+   one are so quick that nothing needs to be known of them. */
+bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *is_new, int *quiet);
 
 /* Takes note that there is an accelerated statement to run; or that SQLite is to run the statement,
    for a while, with the reason, which may be NULL and is sqlite3_free()d. sql: NULL if it is not to

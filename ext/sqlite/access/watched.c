@@ -190,7 +190,6 @@ struct clreduce_watched {
     struct companion *companion;                /* NULL: none is taken */
     int64_t selects_by_rows, selects_postponed; /* of the connection, before the run */
     int64_t scans;                              /* likewise */
-    int steps;                                  /* of the plain statement, before the run */
     bool is_loaded;                             /* a run of the companion has ended */
 };
 
@@ -285,8 +284,10 @@ static void let_go(struct clreduce_watched *watched, bool can_serve)
     watched->is_loaded = false;
 }
 
-static void unwatch(struct clreduce_watched *watched)
+static void unwatch(struct clreduce_watched *watched, struct clreduce_quiet_runs ended)
 {
+    if (ended.count > 0)
+        clr_past_add_quiet(&watched->past, ended);
     let_go(watched, true);
 }
 
@@ -377,12 +378,6 @@ static int watch(struct clreduce_watched *watched, sqlite3_stmt *plain, int unse
     return true;
 }
 
-/* Returns how many steps of SQLite's virtual machine the plain statement has taken. */
-static int count_steps(const struct clreduce_watched *watched)
-{
-    return sqlite3_stmt_status(watched->plain, SQLITE_STMTSTATUS_VM_STEP, 0);
-}
-
 /* Prepares the statement that says what the accelerated one of a text will do, in the columns of
    SQLite's own EXPLAIN. NULL: there is none. */
 static sqlite3_stmt *prepare_explanation(struct clr_connection *connection, const char *sql,
@@ -446,18 +441,22 @@ static void prove_snapshot(struct clr_connection *connection)
     clr_snapshot_end(database, &snapshot);
 }
 
-static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *patience, int *timed)
+static sqlite3_stmt *begin(struct clreduce_watched *watched, struct clreduce_quiet_runs ended,
+                           sqlite3_int64 *patience, int *quiet)
 {
     struct clr_connection *connection = watched->connection;
     sqlite3 *db = connection->db;
     /* Every SELECT goes through its view, for tests: as in a view itself. */
     const bool always = connection->settings.view_threshold == 0;
     const int64_t rows = watched->long_rows;
-    bool wanted, is_new, is_to_be_timed;
+    bool wanted, is_new;
+    int may_be_quiet;
 
     *patience = 0;
-    *timed = true;
+    *quiet = 0;
     watched->long_rows = 0;
+    if (ended.count > 0)
+        clr_past_add_quiet(&watched->past, ended);
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
     if (has_aged(watched) || (watched->companion != NULL && clr_schema_may_go(db))) {
         let_go(watched, false);
@@ -471,9 +470,9 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
         return NULL;
     if (watched->explains != 0)
         return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
-    wanted = clr_past_begin(&watched->past, sqlite3_sql(watched->plain), rows, &is_new,
-                            &is_to_be_timed) ||
-             always || rows > 0;
+    wanted =
+        clr_past_begin(&watched->past, sqlite3_sql(watched->plain), rows, &is_new, &may_be_quiet) ||
+        always || rows > 0;
     if (wanted)
         take(watched);
     else
@@ -483,9 +482,8 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, sqlite3_int64 *pati
     watched->selects_by_rows = connection->stats.selects_by_rows;
     watched->selects_postponed = connection->selects_postponed;
     watched->scans = count_scans(connection);
-    watched->steps = count_steps(watched);
     if (watched->companion == NULL) {
-        *timed = is_to_be_timed;
+        *quiet = wanted ? 0 : may_be_quiet;
         return NULL;
     }
     /* One that writes sees the newest snapshot, and must find no transaction that it could not have
@@ -546,7 +544,6 @@ static void end(struct clreduce_watched *watched, int accelerated, sqlite3_int64
     const struct clr_connection *connection = watched->connection;
     const struct clr_past_run run = {
         .nanoseconds = nanoseconds,
-        .steps = count_steps(watched) - watched->steps,
         .is_complete = complete,
         .is_accelerated = accelerated,
         /* Of several units some may be scanned. */

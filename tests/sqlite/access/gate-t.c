@@ -34,12 +34,17 @@ static void fill(void)
 struct watched {
     sqlite3_stmt *plain;
     struct clreduce_watched *watched;
-    int timed; /* the last run */
+    int quiet; /* so many of the next runs are */
+    struct clreduce_quiet_runs ended;
+    bool timed; /* the last run */
 };
+
+static const struct clreduce_quiet_runs none;
 
 static struct watched prepare(sqlite3 *db, const char *sql)
 {
-    struct watched result = {database_prepare(db, sql), malloc(gate->watched_bytes), true};
+    struct watched result = {
+        database_prepare(db, sql), malloc(gate->watched_bytes), 0, {0, 0}, true};
 
     TAP_NEED(result.watched != NULL, "memory");
     if (!gate->watch(result.watched, result.plain, 1)) {
@@ -52,7 +57,7 @@ static struct watched prepare(sqlite3 *db, const char *sql)
 static void finalize(struct watched *of)
 {
     if (of->watched != NULL)
-        gate->unwatch(of->watched);
+        gate->unwatch(of->watched, of->ended);
     free(of->watched);
     sqlite3_finalize(of->plain);
 }
@@ -80,9 +85,13 @@ static sqlite3_stmt *begin(struct watched *of, int *rc)
 {
     sqlite3 *db = sqlite3_db_handle(of->plain);
     sqlite3_int64 patience = 0;
-    sqlite3_stmt *companion =
-        of->watched == NULL ? NULL : gate->begin(of->watched, &patience, &of->timed);
+    sqlite3_stmt *companion = NULL;
 
+    if (of->watched != NULL && of->quiet == 0) {
+        companion = gate->begin(of->watched, of->ended, &patience, &of->quiet);
+        of->ended = none;
+    }
+    of->timed = of->quiet == 0;
     if (companion == NULL) {
         if (patience > 0)
             sqlite3_progress_handler(db, 10000, look, of);
@@ -91,7 +100,7 @@ static sqlite3_stmt *begin(struct watched *of, int *rc)
         if (*rc != SQLITE_INTERRUPT)
             return NULL;
         sqlite3_reset(of->plain);
-        companion = gate->begin(of->watched, &patience, &of->timed);
+        companion = gate->begin(of->watched, none, &patience, &of->quiet);
     }
     *rc = sqlite3_step(companion == NULL ? of->plain : companion);
     return companion;
@@ -101,7 +110,7 @@ static sqlite3_stmt *begin(struct watched *of, int *rc)
    says how it ran. */
 static sqlite3_int64 run(struct watched *of, sqlite3_int64 nanoseconds, bool *was_accelerated)
 {
-    int rc, i;
+    int rc, steps, i;
     sqlite3_stmt *companion = begin(of, &rc);
     sqlite3_stmt *statement = companion == NULL ? of->plain : companion;
     sqlite3_int64 sum = 0;
@@ -111,8 +120,13 @@ static sqlite3_int64 run(struct watched *of, sqlite3_int64 nanoseconds, bool *wa
             sum += sqlite3_column_int64(statement, i);
     }
     sqlite3_reset(statement);
-    if (of->watched != NULL)
-        gate->end(of->watched, companion != NULL, of->timed ? nanoseconds : -1, true);
+    steps = sqlite3_stmt_status(of->plain, SQLITE_STMTSTATUS_VM_STEP, true);
+    if (of->quiet > 0) {
+        of->ended = (struct clreduce_quiet_runs){of->ended.count + 1, steps};
+        of->quiet = steps < CLREDUCE_FEW_STEPS ? of->quiet - 1 : 0;
+    } else if (of->watched != NULL) {
+        gate->end(of->watched, companion != NULL, nanoseconds, true);
+    }
     *was_accelerated = companion != NULL;
     return sum;
 }
@@ -335,8 +349,8 @@ static void test_companion(void)
     sqlite3_int64 patience;
 
     database_set(db, "view_threshold", "0");
-    companion = gate->begin(of.watched, &patience, &of.timed);
-    another = gate->begin(second.watched, &patience, &second.timed);
+    companion = gate->begin(of.watched, none, &patience, &of.quiet);
+    another = gate->begin(second.watched, none, &patience, &second.quiet);
     tap_ok(companion != NULL && another != NULL && companion != another, "each has its own");
     sqlite3_bind_int(companion, 1, 10);
     tap_ok(sqlite3_step(companion) == SQLITE_ROW && sqlite3_column_int(companion, 0) == 55 &&
@@ -345,7 +359,7 @@ static void test_companion(void)
     tap_ok(strcmp(sqlite3_column_name(companion, 0), "sum(k)") == 0, "names");
     sqlite3_reset(companion);
     gate->failed(of.watched);
-    tap_ok(gate->begin(second.watched, &patience, &second.timed) != NULL,
+    tap_ok(gate->begin(second.watched, none, &patience, &second.quiet) != NULL,
            "one that failed is nobody else's loss");
     finalize(&of);
     finalize(&second);
@@ -437,7 +451,7 @@ static void test_nomem(void)
 
         database_set(db, "view_threshold", "0");
         nomem_sqlite_fail_after(i);
-        gate->begin(of.watched, &patience, &of.timed);
+        gate->begin(of.watched, none, &patience, &of.quiet);
         happened = nomem_sqlite_fail_after(-1);
         finalize(&of);
         gate->closing(db);
@@ -508,7 +522,7 @@ static void test_explain(void)
     TAP_EACH (i, texts) {
         struct watched of = prepare(db, texts[i]);
         sqlite3_int64 patience;
-        sqlite3_stmt *companion = gate->begin(of.watched, &patience, &of.timed);
+        sqlite3_stmt *companion = gate->begin(of.watched, none, &patience, &of.quiet);
         bool found = companion == NULL && wanted[i] == NULL;
         int j;
         while (companion != NULL && sqlite3_step(companion) == SQLITE_ROW) {
