@@ -647,7 +647,9 @@ static bool find_ends(const struct clr_group_part *part, const struct clr_block 
 
     if (count < CLR_BLOCK / 2)
         return false;
-    block->loops->find_ends(part->numbers.numbers, sizeof *part->numbers.numbers, ends);
+    if (!block->loops->find_ends(part->numbers.numbers, sizeof *part->numbers.numbers,
+                                 CLR_MOST_RUNS, ends))
+        return false;
     for (i = 0; i < CLR_BLOCK_WORDS; i++)
         ends[i] |= selected[i] ^
                    (selected[i] >> 1 | (i + 1 < CLR_BLOCK_WORDS ? selected[i + 1] << 63 : 0));

@@ -108,8 +108,8 @@ bool clr_group_find_only(const struct clr_group_plan *plan, const struct clr_blo
 enum { REST_ROWS = CLR_BLOCK / 8 * 3 };
 
 /* Stores which rows of a full block are followed by another value of a key, as it is kept, and
-   perhaps the last one. Returns false if what is kept does not tell, or no row follows the block.
- */
+   perhaps the last one. Returns false if what is kept does not tell, no row follows the block, or
+   they are many. */
 static bool find_ends_of_key(const struct clr_block *block, int key, uint64_t *ends)
 {
     const struct clr_column *column = clr_block_column(block, key);
@@ -120,8 +120,7 @@ static bool find_ends_of_key(const struct clr_block *block, int key, uint64_t *e
 
     if (kept == NULL || block->first + CLR_BLOCK >= column->rows)
         return false;
-    block->loops->find_ends(kept + block->first * width, (int)width, ends);
-    return true;
+    return block->loops->find_ends(kept + block->first * width, (int)width, CLR_MOST_RUNS, ends);
 }
 
 /* Stores the last rows of runs of a full block: behind them what is kept of a key is another one.

@@ -78,8 +78,9 @@ struct clr_loops {
                          uint64_t *bits);
 
     /* Likewise: whether a word, of 1, 2 or 4 bytes, differs from the next one. The last of the
-       block has a next one, too. */
-    void (*find_ends)(const void *words, int bytes, uint64_t *bits);
+       block has a next one, too. Returns whether so many at most do; if not, it ends early, and
+       what is stored is undefined. */
+    bool (*find_ends)(const void *words, int bytes, size_t most, uint64_t *bits);
 
     /* Likewise: whether the bit of the truths (struct clr_lookup) that a code of 1, 2 or 4 bytes
        says is set. Those of CLR_LEAST_TRUTHS codes can be read. */

@@ -90,6 +90,7 @@ static void check_words(const struct clr_loops *loops, uint64_t *bits)
     static uint32_t room[2 * CLR_BLOCK]; /* with what is fetched behind the words */
     struct clr_frame frame = {.bytes = 4};
     uint32_t least, more;
+    size_t found;
 
     for (; frame.bytes > 0; frame.bytes /= 2) {
         for (size_t i = 0; i < CLR_BLOCK; i++)
@@ -106,11 +107,16 @@ static void check_words(const struct clr_loops *loops, uint64_t *bits)
         }
         for (size_t i = 0; i < sizeof room / 2; i++) /* runs of bytes, as of words */
             ((uint8_t *)room)[i] &= random_below(4) == 0 ? 1 : 0;
-        loops->find_ends(room, frame.bytes, bits);
+        batch_ok(loops->find_ends(room, frame.bytes, CLR_BLOCK, bits),
+                 "all ends of runs are found");
+        found = loops->count(bits);
         for (size_t i = 0; i < CLR_BLOCK; i++)
             batch_ok(bit_of(bits, i) ==
                          (clr_frame_value(&frame, room, i) != clr_frame_value(&frame, room, i + 1)),
                      "row %zu of %d bytes is the last of its run", i, frame.bytes);
+        batch_ok(loops->find_ends(room, frame.bytes, found, bits) &&
+                     (found == 0 || !loops->find_ends(room, frame.bytes, found - 1, bits)),
+                 "so many ends are not too many, and were one fewer wanted they would be");
     }
 }
 
