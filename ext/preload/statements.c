@@ -260,9 +260,7 @@ static void end_quiet(struct clr_statement *statement)
     statement->ended.count++;
     statement->ended.steps = steps - statement->steps_before;
     statement->steps_before = steps;
-    statement->quiet = statement->ended.steps < CLREDUCE_FEW_STEPS && statement->quiet > 0
-                           ? statement->quiet - 1
-                           : 0;
+    statement->quiet = statement->ended.steps < CLREDUCE_FEW_STEPS ? statement->quiet - 1 : 0;
 }
 
 /* Adds what one has counted, so many times. */
@@ -483,8 +481,7 @@ static int first_step(struct clr_statement *statement)
     return rc;
 }
 
-/* A step of the plain statement in a run of which the gate needs to know nothing. Most of these
-   take SQLite less time than a mutex. */
+/* A step of the plain statement in a run of which the gate needs to know nothing. */
 static int step_quietly(struct clr_statement *statement)
 {
     int rc;

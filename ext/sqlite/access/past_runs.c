@@ -126,7 +126,8 @@ static bool is_worth_it(const struct clr_memory *memory)
            clr_clock_ns() >= memory->pause_end;
 }
 
-/* Returns how many of the next runs of the plain statement are quiet; with the lock. */
+/* Returns how many of the next runs of the plain statement are quiet: none where is_worth_it() is
+   true; with the lock. */
 static int count_quiet(const struct clr_memory *memory)
 {
     if (memory->state != RUN_BY_SQLITE || memory->runs <= FAIR_RUNS || memory->plain_ns == 0 ||
@@ -153,6 +154,8 @@ void clr_past_add_quiet(struct clr_past *past, struct clreduce_quiet_runs runs)
 {
     struct clr_memory *memory;
 
+    if (runs.count == 0)
+        return;
     take_lock();
     memory = memory_of(past, NULL);
     if (memory != NULL) {
@@ -177,7 +180,7 @@ bool clr_past_begin(struct clr_past *past, const char *sql, int64_t rows, bool *
     if (rows > 0)
         memory->rows = rows;
     is_worth = is_worth_it(memory);
-    *quiet = is_worth ? 0 : count_quiet(memory);
+    *quiet = count_quiet(memory);
     give_lock();
     return is_worth;
 }

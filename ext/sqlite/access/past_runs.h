@@ -32,7 +32,7 @@ struct clr_past_run {
    and whether it was the latest choice. */
 bool clr_past_look(struct clr_past *past, bool *is_known, bool *is_accelerated);
 
-/* Takes note of quiet runs. */
+/* Takes note of quiet runs, if there are any. */
 void clr_past_add_quiet(struct clr_past *past, struct clreduce_quiet_runs runs);
 
 /* Takes note that a statement is about to run. rows: of its table, about; 0: not known. Returns as

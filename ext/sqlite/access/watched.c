@@ -286,8 +286,7 @@ static void let_go(struct clreduce_watched *watched, bool can_serve)
 
 static void unwatch(struct clreduce_watched *watched, struct clreduce_quiet_runs ended)
 {
-    if (ended.count > 0)
-        clr_past_add_quiet(&watched->past, ended);
+    clr_past_add_quiet(&watched->past, ended);
     let_go(watched, true);
 }
 
@@ -450,13 +449,11 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, struct clreduce_qui
     const bool always = connection->settings.view_threshold == 0;
     const int64_t rows = watched->long_rows;
     bool wanted, is_new;
-    int may_be_quiet;
 
     *patience = 0;
     *quiet = 0;
     watched->long_rows = 0;
-    if (ended.count > 0)
-        clr_past_add_quiet(&watched->past, ended);
+    clr_past_add_quiet(&watched->past, ended);
     /* After sqlite3_deserialize() SQLite must not look for a companion's view again. */
     if (has_aged(watched) || (watched->companion != NULL && clr_schema_may_go(db))) {
         let_go(watched, false);
@@ -470,22 +467,21 @@ static sqlite3_stmt *begin(struct clreduce_watched *watched, struct clreduce_qui
         return NULL;
     if (watched->explains != 0)
         return clr_schema_may_go(db) ? NULL : begin_explanation(watched);
-    wanted =
-        clr_past_begin(&watched->past, sqlite3_sql(watched->plain), rows, &is_new, &may_be_quiet) ||
-        always || rows > 0;
-    if (wanted)
+    wanted = clr_past_begin(&watched->past, sqlite3_sql(watched->plain), rows, &is_new, quiet) ||
+             always || rows > 0;
+    if (wanted) {
+        *quiet = 0;
         take(watched);
-    else
+    } else {
         let_go(watched, true);
+    }
     if (is_new && !wanted && watched->computes && !watched->writes)
         *patience = PATIENCE_NS;
     watched->selects_by_rows = connection->stats.selects_by_rows;
     watched->selects_postponed = connection->selects_postponed;
     watched->scans = count_scans(connection);
-    if (watched->companion == NULL) {
-        *quiet = wanted ? 0 : may_be_quiet;
+    if (watched->companion == NULL)
         return NULL;
-    }
     /* One that writes sees the newest snapshot, and must find no transaction that it could not have
        waited for. */
     if (!watched->writes || sqlite3_get_autocommit(db))
